@@ -1,0 +1,95 @@
+#!/bin/sh
+# Makes sure that the packages ltensor needs are installed: `scripts/deps.sh` for building,
+# `scripts/deps.sh test` for the test suite too.
+#
+# On Debian and Ubuntu what is missing is installed with apt-get, through sudo when the user is
+# not root. Elsewhere, or without the right to install, the script names what is needed.
+# Nothing missing: no output, no network, a few milliseconds. Reads nothing from stdin.
+#
+# LTENSOR_DEPS=check  only say what is missing (exit 1 when something is).
+
+set -eu
+
+build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
+libopenblas-openmp-dev libsleef-dev libboost-context-dev zlib1g-dev'
+test_packages='lua-busted libcmocka-dev dataset-fashion-mnist'
+
+case "${1-}" in
+    '') wanted=$build_packages ;;
+    test) wanted="$build_packages $test_packages" ;;
+    *)
+        echo "usage: scripts/deps.sh [test]" >&2
+        exit 2
+        ;;
+esac
+
+explain_elsewhere() {
+    cat >&2 <<'END'
+ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltensor you need:
+  a C11 and C++17 compiler (gcc >= 12 or clang >= 14), GNU make, pkg-config
+  Lua 5.4 with its headers        readline with its headers
+  OpenBLAS, built with OpenMP     SLEEF
+  Boost.Context                   zlib
+To run its tests, also:
+  busted (on Lua 5.4)             cmocka
+  Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)
+END
+}
+
+if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+    # Only the tools that can be looked up by name; the libraries are reported by make itself.
+    for tool in cc make pkg-config lua5.4; do
+        command -v "$tool" >/dev/null 2>&1 && continue
+        explain_elsewhere
+        exit 1
+    done
+    exit 0
+fi
+
+# One dpkg-query for all; packages it does not know are missing, and so are removed ones whose
+# configuration files stayed behind ("deinstall ok config-files").
+# shellcheck disable=SC2086
+installed=$(dpkg-query -W -f '${Package} ${Status}\n' $wanted 2>/dev/null |
+    sed -n 's/^\([^ ]*\) .* ok installed$/\1/p' || true)
+missing=
+for package in $wanted; do
+    case "
+$installed
+" in
+        *"
+$package
+"*) ;;
+        *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "${LTENSOR_DEPS-}" = check ]; then
+    echo "ltensor: missing packages:$missing" >&2
+    exit 1
+fi
+
+if [ "$(id -u)" -eq 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1; then
+    as_root=sudo
+else
+    echo "ltensor: missing packages:$missing" >&2
+    echo "ltensor: not root and no sudo here; as root run: apt-get install -y$missing" >&2
+    exit 1
+fi
+
+echo "ltensor: installing$missing" >&2
+apt() {
+    # A lock held by another apt (a fresh machine updates itself) is waited for.
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \
+        -o Dpkg::Use-Pty=0 "$@" </dev/null
+}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086
+if ! { apt update && apt install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+    cat "$log" >&2
+    echo "ltensor: could not install$missing" >&2
+    exit 1
+fi

@@ -1,0 +1,131 @@
+/* autograd.h - nodes, saved tensors, the engine: what generated op wrappers and the binding may call.
+ *
+ * A node per differentiable op. It owns edges to the nodes of its inputs and the values its derivative
+ * needs. Saved tensors remember the storage's version; unpacking a changed one is an error. An output
+ * saved by its own node is kept detached, so that no cycle arises. Nodes are counted atomically and
+ * freed iteratively: deep graphs do not recurse. */
+#ifndef LT_AUTOGRAD_H
+#define LT_AUTOGRAD_H
+
+#include "tensor.h"
+
+typedef struct lt_node lt_node;
+
+/* Where a gradient goes: input `slot` of `node`. node NULL: nowhere. Counted. */
+typedef struct lt_edge {
+    lt_node *node;
+    int slot;
+} lt_edge;
+
+typedef struct lt_saved {
+    lt_tensor *tensor; /* NULL: nothing saved */
+    uint32_t version;
+    bool is_output;
+    int slot; /* which output */
+} lt_saved;
+
+typedef struct lt_node_class {
+    const char *name; /* "AddmmBackward0" */
+    size_t size;      /* of the whole struct, lt_node first */
+    /* grads: inputs of the node (one per forward output, NULL where none arrived); results: one per
+     * edge, new references or NULL, computed only where needs[i]. Runs with grad mode = create_graph. */
+    lt_status (*apply)(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
+    void (*release_saved)(lt_node *node); /* frees what is saved (after backward, or at the end) */
+} lt_node_class;
+
+typedef struct lt_hook {
+    /* *replacement: NULL keeps the gradient; else a new reference that replaces it. */
+    lt_status (*run)(void *ctx, lt_tensor *grad, lt_tensor **replacement);
+    void (*release)(void *ctx);
+    void *ctx;
+    int64_t id;
+} lt_hook;
+
+struct lt_node {
+    _Atomic int32_t refs;
+    int16_t inputs, outputs; /* inputs: gradients that come in = the forward op's results */
+    bool saved_released;
+    uint64_t sequence; /* order of creation; the engine runs later ones first */
+    const lt_node_class *class;
+    lt_edge *edges;       /* outputs of them: one per differentiable forward argument */
+    struct lt_input_meta { /* shape a gradient of input i must have (zeros are made by it) */
+        int8_t dtype;
+        uint8_t ndim;
+        lt_device device;
+        int64_t sizes[LT_MAX_DIMS];
+    } *meta; /* inputs of them */
+    struct lt_hook_list *hooks; /* tensor hooks, per input; NULL when none */
+    char *origin; /* anomaly mode: the Lua line of the forward op; NULL otherwise */
+};
+
+/* Grad mode of this thread. */
+bool lt_grad_enabled(void);
+bool lt_set_grad_enabled(bool on); /* returns the previous mode */
+
+static inline bool lt_requires_grad(const lt_tensor *t)
+{
+    return t != NULL && (t->flags & LT_FLAG_REQUIRES_GRAD);
+}
+
+/* -- for generated wrappers -------------------------------------------------------------------------- */
+
+/* New node of a class with room for `inputs` and `outputs`; zeroed beyond the header. */
+lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node **out);
+/* Points edge i at what t's gradient flows to (its grad_fn, or its accumulator); none when t is NULL
+ * or requires no grad. */
+lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t);
+/* t becomes output `slot` of node (takes its own reference): sets requires_grad, grad_fn, the meta. */
+lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t);
+/* After an in-place op on t: as attach, and rebases the history of the tensor that t is a view of. */
+lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t);
+/* Before an in-place op: "a leaf Variable that requires grad is being used in an in-place operation." */
+lt_status lt_check_inplace(lt_tensor *t);
+
+void lt_save(lt_saved *s, lt_tensor *t);                  /* an input */
+lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot);
+/* Borrowed... new reference in *out; checks the version. `node` gives outputs their grad_fn back. */
+lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out);
+void lt_saved_release(lt_saved *s);
+
+lt_node *lt_node_retain(lt_node *node);
+void lt_node_release(lt_node *node);
+
+/* -- for the binding ---------------------------------------------------------------------------------- */
+
+/* t's grad_fn, borrowed; NULL for leaves. Regenerates it for views of tensors modified in place. */
+lt_status lt_grad_fn(lt_tensor *t, lt_node **out);
+bool lt_is_leaf(const lt_tensor *t);
+lt_tensor *lt_grad(const lt_tensor *t); /* borrowed, NULL when none */
+lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad); /* NULL clears; checks shape, dtype, device */
+lt_status lt_set_requires_grad(lt_tensor *t, bool on);
+lt_status lt_retain_grad(lt_tensor *t);
+/* Runs on every gradient of t; *id removes it again. */
+lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id);
+void lt_remove_hook(lt_tensor *t, int64_t id);
+
+/* grads[i] NULL: ones, for one-element tensors only ("grad can be implicitly created only for scalar
+ * outputs"). inputs NULL: accumulates into leaves; else results[i] are new references (NULL if unused and
+ * allowed). */
+lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph,
+                      bool create_graph, lt_tensor *const *inputs, int n_inputs, bool allow_unused,
+                      lt_tensor **results);
+
+/* A node whose derivative is a callback: custom Functions. */
+typedef struct lt_function_node {
+    lt_node node;
+    lt_status (*apply)(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
+    void (*release)(void *ctx);
+    void *ctx;
+} lt_function_node;
+extern const lt_node_class lt_function_class;
+
+/* Anomaly mode: nodes remember lt_copies' origin, backward checks for nan. */
+void lt_set_anomaly(bool on);
+bool lt_anomaly(void);
+
+void lt_autograd_free(lt_tensor *t); /* called by lt_tensor_release */
+
+/* -- helpers for derivatives (backward.c): all made of differentiable ops, all give new references ------ */
+lt_status lt_sum_to(lt_tensor *grad, int ndim, const int64_t *sizes, lt_tensor **out);
+
+#endif

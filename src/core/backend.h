@@ -1,0 +1,200 @@
+/* backend.h - what core knows of a device: one table of functions.
+ *
+ * src/core/cpu fills one for the host, src/cuda one for GPUs (real or simulated), loaded when a GPU is
+ * first asked for. Core checks shapes, dtypes and devices before it calls; a kernel gets geometry that
+ * fits. Every kernel runs on the current stream of its device and may return before it is done. Kernels
+ * return LT_OK, LT_ERR_RUNTIME (dtype not supported: "\"exp\" not implemented for 'Bool'"), LT_ERR_MEMORY or
+ * LT_ERR_DEVICE. Backends include this file, iter.h, random.h, formulas.h and ltensor.h, and call core
+ * only through lt_core_services. */
+#ifndef LT_BACKEND_H
+#define LT_BACKEND_H
+
+#include "iter.h"
+#include "ltensor.h"
+#include "pointwise_ops.h" /* generated: enum lt_pointwise { LT_PW_ADD, ... } */
+#include "random.h"
+
+typedef enum lt_reduction {
+    LT_REDUCE_SUM,  /* also of bool and small integers, into int64 */
+    LT_REDUCE_MEAN, /* floating only; divides by the number of reduced elements */
+    LT_REDUCE_PROD,
+    LT_REDUCE_MAX, /* nan wins */
+    LT_REDUCE_MIN,
+    LT_REDUCE_ANY, /* into bool */
+    LT_REDUCE_ALL,
+    LT_REDUCE_NORM /* (sum |x|^p)^(1/p); p = parameter; inf, -inf and 0 as PyTorch has them */
+} lt_reduction;
+
+/* A dense tensor as kernels other than the iterator's see it. Strides in elements. */
+typedef struct lt_view {
+    void *data;
+    lt_dtype dtype;
+    int ndim;
+    const int64_t *sizes;
+    const int64_t *strides;
+    lt_device device;
+} lt_view;
+
+/* C[b] = alpha * A[b] B[b] + beta * C[b], all matrices of one dtype (bool excluded; integers allowed on
+ * the CPU only). Row-major: C is m x n with row stride ldc (elements), unit column stride. A is m x k:
+ * trans_a false: row stride lda; true: stored k x m with row stride lda. B likewise (k x n). A batch
+ * stride of 0 repeats the operand. beta == 0 means C is not read. */
+typedef struct lt_gemm {
+    lt_dtype dtype;
+    int64_t m, n, k, batch;
+    bool trans_a, trans_b;
+    double alpha, beta;
+    const void *a, *b;
+    void *c;
+    int64_t lda, ldb, ldc;
+    int64_t batch_a, batch_b, batch_c; /* elements */
+    lt_device device;
+} lt_gemm;
+
+/* Operands of an index kernel: it->data[0] is the result (get) or the values (put), [1] the indexed
+ * tensor with stride 0 along indexed dimensions, [2 .. 1+count] int64 index tensors. The address of an
+ * element is data[1] + sum_k wrap(index_k, sizes[k]) * strides[k]. An index outside [-size, size) is an
+ * error: "index 10 is out of bounds for dimension 1 with size 3" (dimension counted from 1, positive
+ * indices shown as positions, i.e. plus 1). */
+typedef struct lt_index_args {
+    int count;
+    int64_t sizes[LT_MAX_DIMS];
+    int64_t strides[LT_MAX_DIMS]; /* bytes */
+    int dims[LT_MAX_DIMS];        /* for messages, from 0 */
+} lt_index_args;
+
+/* Index tensors reach kernels 0-based. This value marks a Lua 0, which is no position. */
+#define LT_INDEX_NO_POSITION INT64_MIN
+
+typedef enum lt_scatter_mode { LT_SCATTER_SET, LT_SCATTER_ADD, LT_SCATTER_MUL } lt_scatter_mode;
+
+typedef struct lt_device_properties {
+    char name[256];
+    int major, minor, multi_processor_count;
+    size_t total_memory; /* bytes */
+} lt_device_properties;
+
+typedef enum lt_copy_mode { LT_COPY_BLOCKING, LT_COPY_NON_BLOCKING } lt_copy_mode;
+
+typedef struct lt_backend {
+    const char *name; /* "cpu", "cuda" */
+    bool fused_casts; /* pointwise kernels read operands of any dtype; else core converts them first */
+
+    /* -- memory. *block is the backend's own handle, given back to free. ------------------------- */
+    lt_status (*alloc)(int device, size_t nbytes, void **data, size_t *capacity, void **block);
+    void (*free)(int device, void *data, size_t capacity, void *block);
+    /* Dense transfers between device memory and the host or a peer; dst or src device may be the CPU.
+     * Sets *waited to seconds the host stood still. pinned: the host side is page-locked. */
+    lt_status (*transfer)(void *dst, lt_device dst_device, const void *src, lt_device src_device,
+                          size_t nbytes, bool pinned, lt_copy_mode mode, double *waited);
+
+    /* -- elementwise (same device); params are the op's scalars in declaration order -------------- */
+    lt_status (*copy)(const lt_iter *it); /* out <- in, any dtype pair */
+    lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
+    lt_status (*pointwise)(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+
+    /* -- reductions -------------------------------------------------------------------------------- */
+    /* compute: dtype in which elements are read; accumulate in float (half types, float), double,
+     * or int64; out dtype is it->dtype[0]. numel 0 gives the identity (core rejects max and min). */
+    lt_status (*reduce)(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
+    /* Extreme and its index (first one; nan counts as extreme) along dim; values or indices (int64) may
+     * be NULL; their views have size 1 in dim. */
+    lt_status (*extreme)(bool maximum, const lt_view *values, const lt_view *indices, const lt_view *in,
+                         int dim);
+    lt_status (*cumsum)(const lt_view *out, const lt_view *in, int dim);
+
+    /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least) ------------- */
+    lt_status (*softmax)(bool log, const lt_view *out, const lt_view *in, int dim);
+    /* grad_in from grad and the forward's result. */
+    lt_status (*softmax_backward)(bool log, const lt_view *grad_in, const lt_view *grad,
+                                  const lt_view *result, int dim);
+
+    /* -- products ------------------------------------------------------------------------------------ */
+    lt_status (*gemm)(const lt_gemm *g);
+
+    /* -- indexing ------------------------------------------------------------------------------------- */
+    lt_status (*index_get)(const lt_iter *it, const lt_index_args *args);
+    lt_status (*index_put)(const lt_iter *it, const lt_index_args *args, bool accumulate);
+    /* out[..i..] = in[..index..i..]: sizes of out are those of index. */
+    lt_status (*gather)(const lt_view *out, const lt_view *in, int dim, const lt_view *index);
+    /* out[..index..i..] (op)= src[..i..]; src NULL: the scalar value. */
+    lt_status (*scatter)(lt_scatter_mode mode, const lt_view *out, int dim, const lt_view *index,
+                         const lt_view *src, lt_scalar value);
+    /* Two calls: count of non-zero elements; then their coordinates as [count, ndim] int64 (row-major
+     * order of in). The count waits for the device. */
+    lt_status (*nonzero_count)(const lt_view *in, int64_t *count);
+    lt_status (*nonzero)(const lt_view *in, const lt_view *out);
+
+    /* -- sources ------------------------------------------------------------------------------------- */
+    lt_status (*range)(const lt_view *out, lt_scalar start, lt_scalar step); /* out contiguous */
+    lt_status (*random)(lt_distribution what, const lt_view *out, double a, double b,
+                        lt_generator *generator); /* out contiguous; see random.h */
+
+    /* -- devices; NULL entries on the CPU ---------------------------------------------------------- */
+    int (*device_count)(void);
+    int (*current_device)(void);
+    lt_status (*set_device)(int device);
+    lt_status (*properties)(int device, lt_device_properties *out);
+    lt_status (*synchronize)(int device); /* -1: the current one; reports asynchronous errors */
+    /* Streams are opaque handles; 0 is the default stream. */
+    uint64_t (*current_stream)(int device);
+    void (*set_stream)(int device, uint64_t stream);
+    lt_status (*stream_new)(int device, int priority, uint64_t *stream);
+    void (*stream_free)(int device, uint64_t stream);
+    lt_status (*stream_query)(int device, uint64_t stream, bool *done);
+    lt_status (*stream_synchronize)(int device, uint64_t stream);
+    lt_status (*stream_wait_event)(int device, uint64_t stream, uint64_t event);
+    lt_status (*event_new)(int device, bool timing, uint64_t *event);
+    void (*event_free)(uint64_t event);
+    lt_status (*event_record)(uint64_t event, int device, uint64_t stream);
+    lt_status (*event_query)(uint64_t event, bool *done);
+    lt_status (*event_synchronize)(uint64_t event);
+    lt_status (*event_elapsed)(uint64_t start, uint64_t stop, double *milliseconds);
+    void (*record_stream)(void *block, uint64_t stream);
+    /* Memory statistics in bytes. */
+    struct lt_memory_stats {
+        int64_t allocated, max_allocated, reserved, max_reserved;
+        int64_t allocations, frees, retries, out_of_memory; /* counts */
+    } (*memory_stats)(int device);
+    void (*reset_peak_stats)(int device);
+    void (*empty_cache)(void);
+    lt_status (*memory_info)(int device, size_t *free, size_t *total);
+    lt_status (*set_memory_fraction)(int device, double fraction);
+    lt_status (*pinned_alloc)(size_t nbytes, void **data, void **block);
+    void (*pinned_free)(void *data, void *block);
+    bool (*can_access_peer)(int device, int peer);
+    bool simulated;
+} lt_backend;
+
+/* The table for a device type; NULL with the error set when it is not available (no driver, no GPU,
+ * no backend library). lt_backend_of never fails for a tensor that exists. */
+const lt_backend *lt_backend_get(lt_device_type type);
+/* As lt_backend_get, without an error: NULL also when loading has not been tried and fails. */
+const lt_backend *lt_backend_probe(lt_device_type type);
+/* Why there is no CUDA: a sentence for the user. */
+const char *lt_backend_missing_reason(void);
+
+extern const lt_backend *lt_backends[LT_DEVICE_TYPES];
+#define lt_backend_of(tensor) (lt_backends[(tensor)->device.type])
+
+/* Fills in index -1 by the current device; errors for devices that do not exist. */
+lt_status lt_device_resolve(lt_device *device);
+/* "cpu", "cuda", "cuda:1"; strict. "Invalid device string: 'cuda: 0'". index -1 when none is given. */
+lt_status lt_device_parse(const char *text, lt_device *out);
+
+/* What a loaded backend may call in core. */
+typedef struct lt_core_services {
+    lt_status (*error)(lt_status status, const char *format, ...);
+    bool (*interrupted)(void);
+    bool (*reclaim)(void);        /* a Lua collection, when memory runs out; false when none ran */
+    void (*charge)(int64_t bytes); /* device bytes taken (+) or given back (-) by tensors */
+    void (*record_wait)(const char *cause, double seconds); /* a synchronization the user did not ask for */
+} lt_core_services;
+
+/* The one symbol a backend library exports. NULL with a reason in `reason` (n bytes) when unusable. */
+typedef const lt_backend *(*lt_backend_open_fn)(const lt_core_services *core, char *reason, size_t n);
+#define LT_BACKEND_OPEN "lt_backend_open"
+
+extern const lt_backend lt_cpu_backend; /* cpu/backend.c */
+
+#endif

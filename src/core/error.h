@@ -1,0 +1,25 @@
+/* error.h - setting the thread's error message; the only way a core function reports a failure. */
+#ifndef LT_ERROR_H
+#define LT_ERROR_H
+
+#include "ltensor.h"
+
+/* Formats the message and returns status, so that callers write `return lt_error(...)`. */
+lt_status lt_error(lt_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* Runs a call that returns lt_status and hands its failure on. Only where nothing needs freeing. */
+#define LT_TRY(call)                                                                               \
+    do {                                                                                           \
+        lt_status try_status_ = (call);                                                            \
+        if (__builtin_expect(try_status_ != LT_OK, 0)) return try_status_;                         \
+    } while (0)
+
+/* As LT_TRY for functions with one exit path: sets `status` and goes to `done`. */
+#define LT_CHECK(call)                                                                             \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (__builtin_expect(status != LT_OK, 0)) goto done;                                       \
+    } while (0)
+
+#endif

@@ -1,0 +1,48 @@
+/* random.h - generators and distributions.
+ *
+ * CPU: mt19937 with PyTorch's transforms, so that a seed gives PyTorch's numbers. CUDA: Philox4x32-10 by
+ * counter. A generator is used by one thread at a time. Included by backends. */
+#ifndef LT_RANDOM_H
+#define LT_RANDOM_H
+
+#include "ltensor.h"
+
+#define LT_MT_N 624
+
+struct lt_generator {
+    lt_device device;
+    uint64_t seed;
+    /* mt19937 (CPU) */
+    uint32_t mt[LT_MT_N];
+    int mt_left;
+    int mt_next;
+    bool has_next_float, has_next_double; /* PyTorch caches the second normal of a pair, per type */
+    float next_float;
+    double next_double;
+    /* Philox (CUDA): the next unused counter block */
+    uint64_t philox_offset;
+};
+
+typedef enum lt_distribution {
+    LT_RANDOM_UNIFORM,   /* [a, b) */
+    LT_RANDOM_NORMAL,    /* mean a, standard deviation b */
+    LT_RANDOM_INTEGERS,  /* integers in [a, b), any dtype; a, b as int64 values held exactly in double up
+                            to 2^53 */
+    LT_RANDOM_FULL_RANGE, /* random_() without bounds: all values of the dtype (floats: the mantissa) */
+    LT_RANDOM_BERNOULLI, /* 1 with probability a */
+    LT_RANDOM_EXPONENTIAL, /* rate a */
+    LT_RANDOM_PERMUTATION /* of 0 .. n-1, int64 */
+} lt_distribution;
+
+/* The generator ops use when none is given. Created on first use with PyTorch's default seed. */
+lt_generator *lt_default_generator(lt_device device);
+void lt_generator_seed(lt_generator *g, uint64_t seed);
+/* torch.manual_seed: every default generator, also of GPUs first used later. */
+void lt_manual_seed(uint64_t seed);
+uint64_t lt_initial_seed(void);
+
+/* CPU stream of raw numbers. */
+uint32_t lt_generator_next32(lt_generator *g);
+uint64_t lt_generator_next64(lt_generator *g);
+
+#endif

@@ -1,0 +1,117 @@
+/* tensor.h - what a tensor is inside core: struct layout, storages, making views and outputs.
+ *
+ * A tensor is a geometry (sizes, strides, offset, all in elements) over a counted storage. Views share
+ * the storage and its version counter, which every in-place write bumps; autograd compares versions.
+ * Tensors are counted atomically; the fields are written only before a tensor is shared, by in-place
+ * autograd bookkeeping, or by set_data. Only core and the Lua binding include this file. */
+#ifndef LT_TENSOR_H
+#define LT_TENSOR_H
+
+#include <stdatomic.h>
+
+#include "ltensor.h"
+
+typedef struct lt_storage {
+    _Atomic int32_t refs;
+    lt_device device;
+    bool pinned; /* host memory locked for transfers */
+    _Atomic uint32_t version;
+    void *data;
+    size_t nbytes;
+    size_t capacity;            /* as the allocator gave it */
+    void (*release)(void *ctx); /* foreign memory: called instead of the allocator */
+    void *ctx;                  /* foreign memory: argument of release; backends: their block */
+} lt_storage;
+
+typedef struct lt_autograd lt_autograd; /* autograd.h */
+
+enum {
+    LT_FLAG_REQUIRES_GRAD = 1, /* a leaf asked for, or a result of ops on such */
+    LT_FLAG_WRAPPED_NUMBER = 2, /* a Lua number in tensor form: weak in type promotion */
+    LT_FLAG_CONTIGUOUS = 4,
+    LT_FLAG_PARAMETER = 8,  /* nn.Parameter: printed as such, registered by modules */
+    LT_FLAG_RETAINS_GRAD = 16,
+    LT_FLAG_INFERENCE = 32
+};
+
+struct lt_tensor {
+    _Atomic int32_t refs;
+    int8_t dtype;
+    uint8_t ndim;
+    uint8_t flags;
+    lt_device device;
+    int64_t numel;
+    int64_t offset; /* elements from the start of the storage */
+    lt_storage *storage;
+    lt_tensor *view_base;  /* root of the views this belongs to, counted; NULL for a base */
+    lt_autograd *autograd; /* NULL until autograd has something to say */
+    int64_t sizes[LT_MAX_DIMS];
+    int64_t strides[LT_MAX_DIMS];
+};
+
+static const lt_device lt_cpu = {LT_CPU, 0};
+
+static inline bool lt_device_equal(lt_device a, lt_device b)
+{
+    return a.type == b.type && a.index == b.index;
+}
+
+/* First element. */
+static inline char *lt_data(const lt_tensor *t)
+{
+    return (char *)t->storage->data + t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+}
+
+static inline bool lt_is_contiguous(const lt_tensor *t) { return t->flags & LT_FLAG_CONTIGUOUS; }
+
+/* Number of elements; LT_ERR_RUNTIME for negative sizes, too many dimensions or overflow. */
+lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel);
+
+/* Row-major strides for sizes. */
+void lt_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides);
+
+/* New reference: another geometry over base's storage. offset in elements, absolute. The result is not
+ * yet known to autograd; view ops' wrappers record it. view_base is set. */
+lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
+                         int64_t offset, lt_tensor **out);
+
+/* New reference: same storage and geometry, no autograd data, no view_base (shares the version). */
+lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);
+
+/* New uninitialized tensor shaped like t (contiguous), of dtype, on t's device. */
+lt_status lt_tensor_like(const lt_tensor *t, lt_dtype dtype, lt_tensor **out);
+
+/* New 0-dim CPU tensor that holds a number and counts as one in type promotion. */
+lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out);
+
+/* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these sizes
+ * and that dtype can be stored in it ("result type Float can't be cast to ..."). */
+lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes);
+
+/* Called after every in-place write to t's storage. */
+static inline void lt_bump_version(lt_tensor *t)
+{
+    atomic_fetch_add_explicit(&t->storage->version, 1, memory_order_relaxed);
+}
+
+/* Replaces t's storage and geometry by those of src (x.data = y, module:to). Both keep their flags. */
+void lt_tensor_set_data(lt_tensor *t, lt_tensor *src);
+
+/* Reads element 0 into a number; copies from the device when needed (cause: the ledger's current one).
+ * LT_ERR_RUNTIME unless numel is 1. */
+lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out);
+
+/* dim counted from 0, negative from the end; ndim 0 counts as 1. Message counts from 0..; the binding
+ * has already turned Lua's positions into these. */
+lt_status lt_wrap_dim(int64_t dim, int ndim, int *out);
+
+/* Error unless all are on one device. 0-dim CPU tensors are let through when allow_scalars. */
+lt_status lt_check_same_device(const char *op, lt_tensor *const *tensors, int n, bool allow_scalars,
+                               lt_device *device);
+
+/* "[2, 3]" for messages; writes at most n bytes, returns buffer. */
+char *lt_format_sizes(char *buffer, size_t n, int ndim, const int64_t *sizes);
+/* "cuda:0", "cpu". */
+char *lt_format_device(char *buffer, size_t n, lt_device device);
+
+#endif

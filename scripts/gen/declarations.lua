@@ -1,0 +1,212 @@
+-- declarations.lua - reads src/ops/*.lua into a checked model that the emitters share.
+--
+-- The form of a declaration is described in src/ops/README.md. load() fails with the file and entry that
+-- is wrong; an emitter never sees an unchecked op. May use only Lua's standard library.
+
+local M = {}
+
+-- Lua-side type -> C parameter type.
+local c_types = {
+  ['Tensor'] = 'lt_tensor *', ['Tensor?'] = 'lt_tensor *', ['Tensor|Scalar'] = 'lt_tensor *',
+  ['IndexTensor'] = 'lt_tensor *', ['IndexTensor?'] = 'lt_tensor *',
+  ['Tensor[]'] = 'const lt_tensor_list *',
+  ['Scalar'] = 'lt_scalar ', ['Scalar?'] = 'const lt_scalar *',
+  ['int'] = 'int64_t ', ['int?'] = 'const int64_t *',
+  ['float'] = 'double ', ['float?'] = 'const double *',
+  ['bool'] = 'bool ', ['bool?'] = 'const bool *',
+  ['string'] = 'const char *', ['string?'] = 'const char *',
+  ['Dim'] = 'int64_t ', ['Dim?'] = 'const int64_t *',
+  ['Dims'] = 'const lt_dims *', ['Dims?'] = 'const lt_dims *',
+  ['Index'] = 'int64_t ',
+  ['Size'] = 'const lt_dims *', ['Size?'] = 'const lt_dims *',
+  ['Dtype?'] = 'lt_dtype ', ['Device?'] = 'const lt_device *', ['Generator?'] = 'lt_generator *',
+}
+
+local c_results = {
+  Tensor = 'lt_tensor **', IndexTensor = 'lt_tensor **', ['Tensor[]'] = 'lt_tensor_list *',
+  bool = 'bool *', Scalar = 'lt_scalar *', int = 'int64_t *',
+}
+
+local known_fields = {
+  doc = true, variants = true, aliases = true, operator = true, pointwise = true, grad = true,
+  view = true, composite = true, factory = true, grad_fn = true, example = true, [1] = true,
+}
+local pointwise_kinds = { promote = true, float = true, compare = true, integral = true }
+local variant_names = { ['function'] = true, method = true, inplace = true, out = true }
+
+local function words(text)
+  local set = {}
+  for word in (text or ''):gmatch('%S+') do set[word] = true end
+  return set
+end
+
+local function list_of(text)
+  local list = {}
+  for word in (text or ''):gmatch('%S+') do list[#list + 1] = word end
+  return list
+end
+
+-- Splits at commas that stand outside brackets and quotes.
+local function split_args(text)
+  local parts, depth, quote, start = {}, 0, false, 1
+  for i = 1, #text do
+    local c = text:sub(i, i)
+    if c == "'" then quote = not quote
+    elseif not quote and c:match('[%(%[{]') then depth = depth + 1
+    elseif not quote and c:match('[%)%]}]') then depth = depth - 1
+    elseif c == ',' and depth == 0 and not quote then
+      parts[#parts + 1] = text:sub(start, i - 1)
+      start = i + 1
+    end
+  end
+  if text:sub(start):match('%S') then parts[#parts + 1] = text:sub(start) end
+  return parts
+end
+
+local function parse_arg(text, fail)
+  local type_name, name, default = text:match('^%s*(%S+)%s+([%a_][%w_]*)%s*=%s*(.-)%s*$')
+  if not type_name then type_name, name = text:match('^%s*(%S+)%s+([%a_][%w_]*)%s*$') end
+  if not type_name then fail("cannot read argument '" .. text .. "'") end
+  if not c_types[type_name] then fail("unknown type '" .. type_name .. "' of argument '" .. name .. "'") end
+  local optional = type_name:sub(-1) == '?'
+  return {
+    type = type_name, name = name, default = default, has_default = default ~= nil, optional = optional,
+  }
+end
+
+local function parse_result(text, fail)
+  local results = {}
+  text = text:match('^%s*(.-)%s*$')
+  if text == 'self' then return results end
+  local inner = text:match('^%((.*)%)$')
+  for _, part in ipairs(split_args(inner or text)) do
+    local type_name, name = part:match('^%s*(%S+)%s*(%S*)%s*$')
+    if not c_results[type_name] then fail("unknown result type '" .. tostring(type_name) .. "'") end
+    results[#results + 1] = { type = type_name, name = name ~= '' and name or nil }
+  end
+  return results
+end
+
+local function parse_op(entry, group, where)
+  local function fail(message) error(where .. ': ' .. message, 0) end
+  local signature = entry[1]
+  if type(signature) ~= 'string' then fail('the first field must be the signature') end
+  for field in pairs(entry) do
+    if not known_fields[field] then fail("unknown field '" .. tostring(field) .. "'") end
+  end
+  local head, arguments, result = signature:match('^([%w_%.]+)(%b())%s*%->%s*(.-)$')
+  if not head then fail("cannot read the signature '" .. signature .. "'") end
+  local name, overload = head:match('^([%w_]+)%.?([%w_]*)$')
+  local op = {
+    name = name, overload = overload ~= '' and overload or nil,
+    cname = overload ~= '' and (name .. '_' .. overload):gsub('__', '_') or name,
+    group = group, signature = signature, line = where,
+    args = {}, returns = parse_result(result, fail),
+    inplace_only = name:sub(-1) == '_' and not name:match('^__'),
+    variants = words(entry.variants or 'function method'), aliases = list_of(entry.aliases),
+    operator = entry.operator, pointwise = entry.pointwise, view = entry.view,
+    composite = entry.composite, factory = entry.factory, grad = entry.grad, grad_fn = entry.grad_fn,
+    doc = entry.doc, example = entry.example,
+  }
+  if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end
+  if op.pointwise and not pointwise_kinds[op.pointwise] then
+    fail("pointwise must be promote, float, compare or integral")
+  end
+  for variant in pairs(op.variants) do
+    if not variant_names[variant] then fail("unknown variant '" .. variant .. "'") end
+  end
+  local keyword_only = false
+  for _, part in ipairs(split_args(arguments:sub(2, -2))) do
+    if part:match('^%s*%*%s*$') then
+      keyword_only = true
+    else
+      local arg = parse_arg(part, fail)
+      arg.keyword_only = keyword_only
+      op.args[#op.args + 1] = arg
+    end
+  end
+  for argument in pairs(op.grad or {}) do
+    local found = false
+    for _, arg in ipairs(op.args) do found = found or arg.name == argument end
+    if not found then fail("grad names '" .. argument .. "', which is no argument") end
+  end
+  if #op.returns == 0 and not op.inplace_only then fail("only names that end in '_' may return self") end
+  return op
+end
+
+local function c_join(type_name, name) return type_name .. name end
+
+-- C parameter list of the arguments, without the results: 'lt_tensor *self, lt_scalar alpha'.
+function M.c_params(op)
+  local parts = {}
+  for _, arg in ipairs(op.args) do parts[#parts + 1] = c_join(c_types[arg.type], arg.name) end
+  return table.concat(parts, ', ')
+end
+
+function M.c_type(arg) return c_types[arg.type] end
+
+-- C output parameters, names out or out_<name>: 'lt_tensor **out_values, lt_tensor **out_indices'.
+function M.c_outputs(op)
+  local parts = {}
+  for _, result in ipairs(op.returns) do
+    parts[#parts + 1] = c_join(c_results[result.type], M.output_name(result))
+  end
+  return table.concat(parts, ', ')
+end
+
+function M.output_name(result) return result.name and 'out_' .. result.name or 'out' end
+
+-- All parameters of the function that makes a new result.
+function M.c_prototype(op)
+  local params, outputs = M.c_params(op), M.c_outputs(op)
+  return params .. (params ~= '' and outputs ~= '' and ', ' or '') .. outputs
+end
+
+-- C name of the in-place variant: lt_add_, and for overloads lt_masked_fill_scalar_.
+function M.inplace_name(op) return op.cname .. '_' end
+
+local function sorted_files(dir)
+  local pipe = assert(io.popen('ls "' .. dir .. '"'))
+  local files = {}
+  for file in pipe:lines() do
+    if file:match('%.lua$') then files[#files + 1] = file end
+  end
+  pipe:close()
+  table.sort(files)
+  return files
+end
+
+-- Reads every declaration file of dir (default: src/ops).
+function M.load(dir)
+  dir = dir or 'src/ops'
+  local model = { groups = {}, ops = {}, by_name = {}, by_cname = {} }
+  for _, file in ipairs(sorted_files(dir)) do
+    local group = file:gsub('%.lua$', '')
+    model.groups[#model.groups + 1] = group
+    for i, entry in ipairs(dofile(dir .. '/' .. file)) do
+      local where = ('%s/%s: entry %d (%s)'):format(dir, file, i, tostring(entry[1]):match('^[^%(]*'))
+      local op = parse_op(entry, group, where)
+      if model.by_cname[op.cname] then error(where .. ': declared twice', 0) end
+      model.ops[#model.ops + 1] = op
+      model.by_cname[op.cname] = op
+      model.by_name[op.name] = model.by_name[op.name] or {}
+      table.insert(model.by_name[op.name], op)
+    end
+  end
+  return model
+end
+
+-- Writes text to path only when it differs, so that make rebuilds no more than needed.
+function M.write(path, text)
+  local old = io.open(path, 'rb')
+  if old then
+    local same = old:read('a') == text
+    old:close()
+    if same then return end
+  end
+  local file = assert(io.open(path, 'wb'))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+return M

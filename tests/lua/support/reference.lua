@@ -1,0 +1,291 @@
+-- Runs the reference cases of tests/reference: turns their descriptions into values, calls the op
+-- the ways a user can, compares with what PyTorch gave. Knows nothing about single ops: positions
+-- in the data already count from 1. LTENSOR_TEST_DEVICE chooses the device (default: cpu).
+
+local torch = require 'torch'
+
+local M = {}
+
+M.device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+-- Where IEEE arithmetic does not fix the result: a few units in the last place of the dtype, and
+-- for sums a floor for what cancels.
+local TOLERANCE = {
+  float16 = {relative = 2e-3, absolute = 1e-3},
+  bfloat16 = {relative = 1.6e-2, absolute = 1e-2},
+  float32 = {relative = 5e-6, absolute = 2e-6},
+  float64 = {relative = 1e-12, absolute = 1e-12},
+}
+local HALF = {float16 = true, bfloat16 = true}
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+
+function M.load(group)
+  return dofile(here .. '../../reference/' .. group .. '.lua')
+end
+
+local function shape_text(shape)
+  local parts = {}
+  for i = 1, #shape do parts[i] = tostring(shape[i]) end
+  return '[' .. table.concat(parts, ', ') .. ']'
+end
+
+-- Views of a base, by the names that generator/cases.py gives them.
+local LAYOUT = {
+  transpose = function(base) return base:transpose(-2, -1) end,
+  step = function(base)
+    local subscript = {}
+    for i = 1, base.ndim - 1 do subscript[i] = {} end
+    subscript[base.ndim] = {1, -1, 2}
+    return base[subscript]
+  end,
+  offset = function(base) return base:narrow(1, 2, #base - 1) end,
+  expand = function(base) return base:expand(2, table.unpack(base.shape)) end,
+}
+
+local function tensor(spec, device)
+  local t = torch.tensor(spec.data, {dtype = torch[spec.dtype], device = device or M.device})
+  t = t:reshape(spec.shape)
+  if spec.layout then t = LAYOUT[spec.layout](t) end
+  if spec.grad then t:requires_grad_() end
+  return t
+end
+M.tensor = tensor
+
+local function subscript(entries, leaves)
+  local list = {}
+  for i, entry in ipairs(entries) do
+    if entry.dtype then list[i] = tensor(entry)
+    elseif entry.at then list[i] = entry.at
+    elseif entry.all then list[i] = {}
+    elseif entry.newaxis then list[i] = torch.newaxis
+    elseif entry.step == 1 then list[i] = {entry.from, entry.to}
+    else list[i] = {entry.from, entry.to, entry.step} end
+  end
+  -- x[2] and x[mask] as people write them; everything else in a list
+  if #entries == 1 and (entries[1].at or entries[1].dtype) then return list[1] end
+  return list
+end
+
+-- The value of one argument; tensors that want a gradient are appended to leaves.
+local function value(spec, leaves)
+  if type(spec) ~= 'table' then return spec end
+  if spec.dtype then
+    local t = tensor(spec)
+    leaves.any = true
+    if spec.grad then leaves[#leaves + 1] = t end
+    return t
+  end
+  if spec.type then return torch[spec.type] end
+  if spec.none then return nil end
+  if spec.subscript then return subscript(spec.subscript) end
+  local list = {}
+  for i, item in ipairs(spec.list) do list[i] = value(item, leaves) end
+  return list
+end
+
+local function describe_value(spec)
+  if type(spec) ~= 'table' then return tostring(spec) end
+  if spec.dtype then
+    local text = spec.dtype .. shape_text(spec.shape)
+    if #spec.data <= 4 then
+      local items = {}
+      for i, v in ipairs(spec.data) do items[i] = tostring(v) end
+      text = text .. '{' .. table.concat(items, ',') .. '}'
+    end
+    if spec.layout then text = text .. ' ' .. spec.layout end
+    if spec.grad then text = text .. ' grad' end
+    return text
+  end
+  if spec.type then return spec.type end
+  if spec.none then return 'nil' end
+  if spec.at then return tostring(spec.at) end
+  if spec.all then return '{}' end
+  if spec.newaxis then return 'newaxis' end
+  if spec.from then return ('{%d,%d,%d}'):format(spec.from, spec.to, spec.step) end
+  local parts = {}
+  for i, item in ipairs(spec.list or spec.subscript) do parts[i] = describe_value(item) end
+  return '{' .. table.concat(parts, ', ') .. '}'
+end
+
+function M.describe(case)
+  local parts = {}
+  for i, arg in ipairs(case.args) do parts[i] = describe_value(arg) end
+  for name, arg in pairs(case.kwargs or {}) do
+    parts[#parts + 1] = name .. '=' .. describe_value(arg)
+  end
+  for name, option in pairs(case.options or {}) do
+    parts[#parts + 1] = name .. '=' .. tostring(option)
+  end
+  return case.op .. '(' .. table.concat(parts, ', ') .. ')'
+end
+
+local function flat(t)
+  return t:detach():cpu():reshape(-1):tolist()
+end
+
+local function close(got, want, relative, absolute)
+  if type(want) == 'boolean' or type(got) == 'boolean' then return got == want end
+  if want ~= want then return got ~= got end
+  if got == want then return true end
+  if want == math.huge or want == -math.huge then return false end
+  return math.abs(got - want) <= absolute + relative * math.abs(want)
+end
+
+-- Raises with what differs; `what` names the value ("result 1", "gradient 2").
+function M.compare(got, want, what, exact, loose)
+  if torch.type(got) ~= 'Tensor' then
+    error(what .. ': expected a tensor, got ' .. tostring(got), 0)
+  end
+  local dtype, shape = tostring(got.dtype):gsub('^torch%.', ''), shape_text(got.shape)
+  if dtype ~= want.dtype then
+    error(('%s: dtype %s, expected %s'):format(what, dtype, want.dtype), 0)
+  end
+  if shape ~= shape_text(want.shape) then
+    error(('%s: shape %s, expected %s'):format(what, shape, shape_text(want.shape)), 0)
+  end
+  local relative, absolute = 0, 0
+  if not exact and TOLERANCE[want.dtype] then
+    local scale = HALF[want.dtype] and 1 or loose or 1
+    relative = TOLERANCE[want.dtype].relative * scale
+    absolute = TOLERANCE[want.dtype].absolute * scale
+  end
+  local values = flat(got)
+  if #values ~= #want.data then
+    error(('%s: %d elements, expected %d'):format(what, #values, #want.data), 0)
+  end
+  for i, wanted in ipairs(want.data) do
+    if not close(values[i], wanted, relative, absolute) then
+      error(('%s: element %d is %s, expected %s'):format(what, i, values[i], wanted), 0)
+    end
+  end
+end
+
+-- The upstream gradient of generator/cases.py.
+local function upstream(out)
+  local values = {}
+  for i = 0, out:numel() - 1 do values[i + 1] = (i * 7) % 5 - 1.5 end
+  local weights = torch.tensor(values, {dtype = torch.float64}):to(out.dtype)
+  return weights:reshape(out.shape):to(out.device)
+end
+
+local OPERATOR = {
+  ['+'] = function(a, b) return a + b end,
+  ['-'] = function(a, b) return a - b end,
+  ['*'] = function(a, b) return a * b end,
+  ['/'] = function(a, b) return a / b end,
+  ['//'] = function(a, b) return a // b end,
+  ['%'] = function(a, b) return a % b end,
+  ['^'] = function(a, b) return a ^ b end,
+  ['&'] = function(a, b) return a & b end,
+  ['|'] = function(a, b) return a | b end,
+  ['~'] = function(a, b) return a ~ b end,
+  ['<<'] = function(a, b) return a << b end,
+  ['>>'] = function(a, b) return a >> b end,
+  neg = function(a) return -a end,
+  bnot = function(a) return ~a end,
+}
+
+local function index(x, at) return x[at] end
+
+local function assign(x, at, v)
+  if x.requires_grad then x = x:clone() end
+  x[at] = v
+  return x
+end
+
+local function linear(inputs, outputs)
+  return table.unpack(torch.nn.Linear(inputs, outputs):parameters())
+end
+
+-- The function a user would call, by the case's `via`.
+local function callee(op, via, self)
+  if via == 'o' then return OPERATOR[op] end
+  if via == 'i' then return op == 'index' and index or assign end
+  if via == 'nn' then return linear end
+  if via == 'F' then return torch.nn.functional[op] end
+  if via == 'm' then return self[op] end
+  return torch[op]
+end
+
+local function run_once(case, via)
+  local leaves = {}
+  local args = {n = #case.args}
+  for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
+  local named
+  if case.kwargs then
+    named = {}
+    for name, spec in pairs(case.kwargs) do named[name] = value(spec, leaves) end
+  end
+  if not leaves.any and via ~= 'nn' and M.device ~= 'cpu' then -- a factory
+    named = named or {}
+    named.device = M.device
+  end
+  if named then
+    args.n = args.n + 1
+    args[args.n] = named
+  end
+  local call = callee(case.op, via, args[1])
+  if call == nil then
+    error(('there is no %s%s'):format(via == 'm' and 'method ' or 'function ', case.op), 0)
+  end
+  if case.error then
+    local ok, message = pcall(call, table.unpack(args, 1, args.n))
+    if ok then error('did not fail; expected: ' .. case.error, 0) end
+    if not tostring(message):find(case.error, 1, true) then
+      error(('failed with: %s\nexpected:    %s'):format(message, case.error), 0)
+    end
+    return
+  end
+  local out = table.pack(call(table.unpack(args, 1, args.n)))
+  for i, want in ipairs(case.out) do
+    M.compare(out[i], want, 'result ' .. i, case.exact, case.loose)
+  end
+  if case.op:sub(-1) == '_' and not rawequal(out[1], args[1]) then
+    error('an in-place op must return the tensor it changed', 0)
+  end
+  if case.grads then
+    out[1]:backward(upstream(out[1]))
+    for i, want in ipairs(case.grads) do
+      M.compare(leaves[i].grad, want, 'gradient ' .. i, false, case.loose)
+    end
+  end
+end
+
+-- Steps of an optimizer on sum((w - goal)^2).
+local function optimize(case)
+  local w, goal = tensor(case.args[1]), tensor(case.args[2])
+  w:requires_grad_()
+  local optimizer = torch.optim[case.class]({w}, case.options)
+  for i, want in ipairs(case.out) do
+    optimizer:zero_grad()
+    local difference = w - goal
+    ;(difference * difference):sum():backward()
+    optimizer:step()
+    M.compare(w, want, 'after step ' .. i, false, 2)
+  end
+end
+
+local VIA_TEXT = {
+  f = 'as a function', m = 'as a method', F = 'from nn.functional', o = 'as an operator',
+  i = 'as a subscript', nn = 'as a module',
+}
+
+-- Raises with the case's number, call and difference when the library disagrees with PyTorch.
+function M.run(case, number)
+  local ways = case.via and {case.via} or {'f', 'm'}
+  for _, via in ipairs(ways) do
+    local ok, message
+    if case.op == 'optimize' then
+      ok, message = pcall(optimize, case)
+    else
+      ok, message = xpcall(run_once, function(m) return m end, case, via)
+    end
+    if not ok then
+      error(('case %d, %s, %s on %s:\n%s'):format(
+        number, M.describe(case), VIA_TEXT[via] or '', M.device, tostring(message)), 0)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,1 @@
+"""The groups of reference data that ../generate.py writes."""

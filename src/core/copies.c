@@ -1,0 +1,195 @@
+/* copies.c - see copies.h. Entries live in one array guarded by one lock; a copy between devices costs
+ * microseconds, so a linear search from the newest entry is cheap beside it. */
+#include "copies.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+
+static struct {
+    pthread_mutex_t lock;
+    lt_copy_entry *entries;
+    int64_t n, capacity;
+    bool show;
+    int sync_mode;
+} ledger = {.lock = PTHREAD_MUTEX_INITIALIZER, .show = true};
+
+static pthread_once_t setting_once = PTHREAD_ONCE_INIT;
+
+static _Thread_local lt_copy_cause current_cause;
+static _Thread_local struct {
+    lt_origin_fn fn;
+    void *ctx;
+} origin_source;
+
+static void read_setting(void)
+{
+    const char *text = getenv("LTENSOR_COPIES");
+    if (text != NULL && strcmp(text, "0") == 0) ledger.show = false;
+}
+
+lt_copy_cause lt_copies_set_cause(lt_copy_cause cause)
+{
+    lt_copy_cause previous = current_cause;
+    current_cause = cause;
+    return previous;
+}
+
+void lt_copies_set_origin(lt_origin_fn fn, void *ctx)
+{
+    origin_source.fn = fn;
+    origin_source.ctx = ctx;
+}
+
+void lt_copies_show(bool on)
+{
+    pthread_once(&setting_once, read_setting);
+    ledger.show = on;
+}
+
+bool lt_copies_shown(void)
+{
+    pthread_once(&setting_once, read_setting);
+    return ledger.show;
+}
+
+/* "24 B", "4.0 KB", "1.5 MB", "2.0 GB" (1024 to the KB). */
+static const char *format_bytes(char *buffer, size_t n, int64_t bytes)
+{
+    static const char *const units[] = {"KB", "MB", "GB", "TB"};
+    if (bytes < 1024) {
+        snprintf(buffer, n, "%lld B", (long long)bytes);
+        return buffer;
+    }
+    double value = (double)bytes / 1024;
+    int unit = 0;
+    while (value >= 1024 && unit < 3) value /= 1024, unit++;
+    snprintf(buffer, n, "%.1f %s", value, units[unit]);
+    return buffer;
+}
+
+static const char *format_seconds(char *buffer, size_t n, double seconds)
+{
+    if (seconds < 1e-3)
+        snprintf(buffer, n, "%.0f us", seconds * 1e6);
+    else if (seconds < 1)
+        snprintf(buffer, n, "%.0f ms", seconds * 1e3);
+    else
+        snprintf(buffer, n, "%.1f s", seconds);
+    return buffer;
+}
+
+/* The lock is held. NULL when memory is exhausted: the copy itself must not fail for that. */
+static lt_copy_entry *find_entry(lt_device from, lt_device to, const char *cause, const char *origin)
+{
+    for (int64_t i = ledger.n - 1; i >= 0; i--) {
+        lt_copy_entry *e = &ledger.entries[i];
+        if (lt_device_equal(e->from, from) && lt_device_equal(e->to, to) &&
+            strcmp(e->cause, cause) == 0 && strcmp(e->origin, origin) == 0)
+            return e;
+    }
+    if (ledger.n == ledger.capacity) {
+        int64_t capacity = ledger.capacity > 0 ? 2 * ledger.capacity : 16;
+        lt_copy_entry *grown = lt_mem_realloc(ledger.entries, (size_t)capacity * sizeof *grown);
+        if (grown == NULL) return NULL;
+        ledger.entries = grown;
+        ledger.capacity = capacity;
+    }
+    lt_copy_entry *e = &ledger.entries[ledger.n++];
+    memset(e, 0, sizeof *e);
+    e->from = from;
+    e->to = to;
+    snprintf(e->cause, sizeof e->cause, "%s", cause);
+    snprintf(e->origin, sizeof e->origin, "%s", origin);
+    return e;
+}
+
+static void note(const lt_copy_entry *e, int64_t bytes)
+{
+    char from[16], to[16], size[32];
+    fflush(stdout);
+    fprintf(stderr, "[copy] %s -> %s  %s  %s%s%s\n", lt_format_device(from, sizeof from, e->from),
+            lt_format_device(to, sizeof to, e->to), format_bytes(size, sizeof size, bytes), e->cause,
+            e->origin[0] != '\0' ? "  " : "", e->origin);
+}
+
+void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited)
+{
+    char origin[sizeof ledger.entries->origin] = "";
+    const char *cause = current_cause.name != NULL ? current_cause.name : "to";
+    pthread_once(&setting_once, read_setting);
+    if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, origin, sizeof origin);
+    pthread_mutex_lock(&ledger.lock);
+    lt_copy_entry *e = find_entry(from, to, cause, origin);
+    if (e != NULL) {
+        e->count++;
+        e->bytes += bytes;
+        e->waited += waited;
+        e->implicit = current_cause.implicit;
+        if (e->implicit && ledger.show && !e->noted) {
+            e->noted = true;
+            note(e, bytes);
+        }
+    }
+    pthread_mutex_unlock(&ledger.lock);
+}
+
+void lt_copies_reset(void)
+{
+    pthread_mutex_lock(&ledger.lock);
+    lt_mem_free(ledger.entries);
+    ledger.entries = NULL;
+    ledger.n = ledger.capacity = 0;
+    pthread_mutex_unlock(&ledger.lock);
+}
+
+lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
+{
+    lt_status status = LT_OK;
+    pthread_mutex_lock(&ledger.lock);
+    lt_copy_entry *copy = lt_mem_alloc((size_t)(ledger.n + 1) * sizeof *copy);
+    if (copy == NULL) {
+        status = LT_ERR_MEMORY;
+    } else {
+        int64_t kept = 0;
+        for (int64_t i = 0; i < ledger.n; i++)
+            if (cause == NULL || strcmp(ledger.entries[i].cause, cause) == 0) copy[kept++] = ledger.entries[i];
+        *out = copy;
+        *n = kept;
+    }
+    pthread_mutex_unlock(&ledger.lock);
+    return status;
+}
+
+void lt_copies_summary(void)
+{
+    if (!lt_copies_shown()) return;
+    pthread_mutex_lock(&ledger.lock);
+    for (int64_t i = 0; i < ledger.n; i++) {
+        const lt_copy_entry *e = &ledger.entries[i];
+        char size[32], wait[32];
+        if (!e->implicit || e->count < 2) continue;
+        fprintf(stderr, "[copy] %s%s%s  %lld times  %s  %s waiting\n", e->origin,
+                e->origin[0] != '\0' ? " " : "", e->cause, (long long)e->count,
+                format_bytes(size, sizeof size, e->bytes), format_seconds(wait, sizeof wait, e->waited));
+    }
+    pthread_mutex_unlock(&ledger.lock);
+}
+
+void lt_copies_set_sync_mode(int mode) { ledger.sync_mode = mode; }
+int lt_copies_sync_mode(void) { return ledger.sync_mode; }
+
+lt_status lt_copies_check_sync(const char *what)
+{
+    if (ledger.sync_mode == 2)
+        return lt_error(LT_ERR_RUNTIME, "called a synchronizing CUDA operation: %s", what);
+    if (ledger.sync_mode == 1)
+        fprintf(stderr, "warning: called a synchronizing CUDA operation: %s\n", what);
+    return LT_OK;
+}

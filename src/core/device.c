@@ -1,0 +1,174 @@
+/* device.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is first
+ * asked for, and reads device names.
+ *
+ * The library is looked for in $LTENSOR_LIB_DIR, beside the file this code is in, and in ../lib/ltensor
+ * from there. A backend that was loaded stays loaded. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "copies.h"
+#include "error.h"
+#include "interrupt.h"
+#include "mem.h"
+#include "tensor.h"
+
+const lt_backend *lt_backends[LT_DEVICE_TYPES] = {[LT_CPU] = &lt_cpu_backend};
+
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static char missing_reason[512];
+
+static bool core_interrupted(void) { return lt_interrupted(); }
+
+static void core_record_wait(const char *cause, double seconds)
+{
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){cause, true});
+    const lt_backend *cuda = lt_backends[LT_CUDA];
+    lt_device here = {LT_CUDA, cuda != NULL ? (int8_t)cuda->current_device() : 0};
+    lt_copies_record(here, lt_cpu, 0, seconds);
+    lt_copies_set_cause(previous);
+}
+
+static const lt_core_services services = {
+    .error = lt_error,
+    .interrupted = core_interrupted,
+    .reclaim = lt_mem_reclaim,
+    .charge = lt_mem_charge,
+    .record_wait = core_record_wait,
+};
+
+static int simulated_gpus(void)
+{
+    const char *text = getenv("LTENSOR_SIM_GPUS");
+    return text != NULL ? atoi(text) : 0;
+}
+
+/* Directory of the program or library that contains this function, without the final slash. */
+static void own_directory(char *buffer, size_t n)
+{
+    Dl_info info;
+    buffer[0] = '\0';
+    if (dladdr((void *)&own_directory, &info) == 0 || info.dli_fname == NULL) return;
+    char *path = realpath(info.dli_fname, NULL);
+    if (path == NULL) path = realpath("/proc/self/exe", NULL);
+    if (path == NULL) return;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) *slash = '\0';
+    snprintf(buffer, n, "%s", path);
+    free(path);
+}
+
+static void *open_library(const char *name)
+{
+    char own[3072], path[4096];
+    const char *dir = getenv("LTENSOR_LIB_DIR");
+    own_directory(own, sizeof own);
+    const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
+                                    "%s/../../../ltensor/%s"};
+    if (dir != NULL) {
+        snprintf(path, sizeof path, "%.3000s/%s", dir, name);
+        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(path, sizeof path, patterns[i], own, name);
+#pragma GCC diagnostic pop
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (library != NULL) return library;
+    }
+    return NULL;
+}
+
+static void load_cuda(void)
+{
+    if (getenv("LTENSOR_DISABLE_CUDA") != NULL) {
+        snprintf(missing_reason, sizeof missing_reason, "CUDA was disabled by --disable-cuda");
+        return;
+    }
+    bool simulated = simulated_gpus() > 0;
+    const char *name = simulated ? "libltensor_sim.so" : "libltensor_cuda.so";
+    void *library = open_library(name);
+    if (library == NULL) {
+        const char *why = dlerror();
+        snprintf(missing_reason, sizeof missing_reason,
+                 simulated ? "the simulated CUDA backend %s could not be loaded: %s"
+                           : "ltensor was built without CUDA, or its backend %s could not be loaded (%s); "
+                             "--sim-gpus N gives simulated GPUs",
+                 name, why != NULL ? why : "not found");
+        return;
+    }
+    lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
+    char reason[400] = "it exports no " LT_BACKEND_OPEN;
+    const lt_backend *backend = open != NULL ? open(&services, reason, sizeof reason) : NULL;
+    if (backend == NULL) {
+        snprintf(missing_reason, sizeof missing_reason, "%s", reason);
+        return;
+    }
+    lt_backends[LT_CUDA] = backend;
+}
+
+const lt_backend *lt_backend_probe(lt_device_type type)
+{
+    if (type == LT_CUDA) pthread_once(&load_once, load_cuda);
+    return lt_backends[type];
+}
+
+const char *lt_backend_missing_reason(void)
+{
+    lt_backend_probe(LT_CUDA);
+    return missing_reason;
+}
+
+const lt_backend *lt_backend_get(lt_device_type type)
+{
+    const lt_backend *backend = lt_backend_probe(type);
+    if (backend == NULL) lt_error(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
+    return backend;
+}
+
+lt_status lt_device_resolve(lt_device *device)
+{
+    if (device->type == LT_CPU) {
+        device->index = 0;
+        return LT_OK;
+    }
+    const lt_backend *backend = lt_backend_get((lt_device_type)device->type);
+    if (backend == NULL) return LT_ERR_DEVICE;
+    if (device->index < 0) {
+        device->index = (int8_t)backend->current_device();
+        return LT_OK;
+    }
+    int count = backend->device_count();
+    if (device->index >= count)
+        return lt_error(LT_ERR_DEVICE,
+                        "CUDA error: invalid device ordinal: cuda:%d was asked for, there %s %d GPU%s "
+                        "(device numbers count from 0)",
+                        device->index, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+    return LT_OK;
+}
+
+lt_status lt_device_parse(const char *text, lt_device *out)
+{
+    if (strcmp(text, "cpu") == 0) {
+        *out = lt_cpu;
+        return LT_OK;
+    }
+    if (strcmp(text, "cuda") == 0) {
+        *out = (lt_device){LT_CUDA, -1};
+        return LT_OK;
+    }
+    const char *digits = strncmp(text, "cuda:", 5) == 0 ? text + 5 : strncmp(text, "cpu:", 4) == 0 ? text + 4 : NULL;
+    size_t length = digits != NULL ? strspn(digits, "0123456789") : 0;
+    bool valid = length > 0 && length <= 3 && digits[length] == '\0' && (length == 1 || digits[0] != '0');
+    int index = valid ? atoi(digits) : -1;
+    if (!valid || index > INT8_MAX || (text[1] == 'p' && index != 0))
+        return lt_error(LT_ERR_RUNTIME,
+                        "Invalid device string: '%.100s' (expected 'cpu', 'cuda' or 'cuda:' and a number)",
+                        text);
+    *out = text[1] == 'p' ? lt_cpu : (lt_device){LT_CUDA, (int8_t)index};
+    return LT_OK;
+}

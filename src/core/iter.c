@@ -1,0 +1,224 @@
+/* iter.c - see iter.h: broadcasting, sorting and merging of dimensions. */
+#include "iter.h"
+
+#include <string.h>
+
+#include "dtype.h"
+#include "error.h"
+#include "tensor.h"
+
+lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_t *sizes)
+{
+    int rank = 0;
+    for (int i = 0; i < n; i++)
+        if (tensors[i]->ndim > rank) rank = tensors[i]->ndim;
+    for (int d = 0; d < rank; d++) sizes[d] = 1;
+    for (int i = 0; i < n; i++) {
+        const lt_tensor *t = tensors[i];
+        for (int d = 0; d < t->ndim; d++) {
+            int64_t *size = &sizes[rank - t->ndim + d];
+            if (t->sizes[d] == *size || t->sizes[d] == 1) continue;
+            if (*size != 1)
+                return lt_error(LT_ERR_RUNTIME,
+                                "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
+                                "non-singleton dimension %d",
+                                (long long)*size, (long long)t->sizes[d], rank - t->ndim + d + 1);
+            *size = t->sizes[d];
+        }
+    }
+    *ndim = rank;
+    return LT_OK;
+}
+
+static void set_operands(lt_iter *it, lt_tensor *const *operands, int n)
+{
+    it->operands = n;
+    it->device = operands[0]->device;
+    for (int k = 0; k < n; k++) {
+        it->data[k] = lt_data(operands[k]);
+        it->dtype[k] = (lt_dtype)operands[k]->dtype;
+        it->host_scalar[k] = operands[k]->ndim == 0 && operands[k]->device.type != it->device.type;
+    }
+}
+
+/* Whether dimension a should be inside (before) b: the first operand that tells them apart decides. */
+static bool goes_inside(const lt_iter *it, int a, int b)
+{
+    for (int k = 0; k < it->operands; k++) {
+        int64_t sa = it->strides[k][a], sb = it->strides[k][b];
+        if (sa < 0) sa = -sa;
+        if (sb < 0) sb = -sb;
+        if (sa == 0 || sb == 0 || sa == sb) continue;
+        return sa < sb;
+    }
+    return false;
+}
+
+static void swap_dims(lt_iter *it, int a, int b)
+{
+    int64_t size = it->sizes[a];
+    it->sizes[a] = it->sizes[b];
+    it->sizes[b] = size;
+    for (int k = 0; k < it->operands; k++) {
+        int64_t stride = it->strides[k][a];
+        it->strides[k][a] = it->strides[k][b];
+        it->strides[k][b] = stride;
+    }
+}
+
+static void sort_dims(lt_iter *it, int from, int to)
+{
+    for (int i = from + 1; i < to; i++)
+        for (int j = i; j > from && goes_inside(it, j, j - 1); j--) swap_dims(it, j, j - 1);
+}
+
+static bool can_merge(const lt_iter *it, int inner, int outer)
+{
+    for (int k = 0; k < it->operands; k++)
+        if (it->strides[k][outer] != it->strides[k][inner] * it->sizes[inner]) return false;
+    return true;
+}
+
+/* Drops dimensions of size 1 and merges within [from, to); returns the new end. Later dimensions move. */
+static int merge_dims(lt_iter *it, int from, int to)
+{
+    int kept = from;
+    for (int d = from; d < to; d++) {
+        if (it->sizes[d] == 1) continue;
+        if (kept > from && can_merge(it, kept - 1, d)) {
+            it->sizes[kept - 1] *= it->sizes[d];
+            continue;
+        }
+        if (kept != d) {
+            it->sizes[kept] = it->sizes[d];
+            for (int k = 0; k < it->operands; k++) it->strides[k][kept] = it->strides[k][d];
+        }
+        kept++;
+    }
+    return kept;
+}
+
+static void finish(lt_iter *it)
+{
+    it->contiguous = it->ndim <= 1;
+    for (int k = 0; k < it->operands && it->contiguous && it->ndim == 1; k++) {
+        int64_t stride = it->strides[k][0];
+        it->contiguous = stride == (int64_t)lt_dtype_size(it->dtype[k]) || (stride == 0 && k > 0);
+    }
+}
+
+/* Byte strides of t in out's shape of rank ndim, innermost first; 0 where broadcast. */
+static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *sizes, int64_t *strides)
+{
+    int64_t element = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    bool fits = t->ndim <= ndim;
+    for (int d = 0; d < ndim && fits; d++) {
+        int own = t->ndim - 1 - d;
+        int64_t want = sizes[ndim - 1 - d];
+        if (own < 0 || (t->sizes[own] == 1 && want != 1))
+            strides[d] = 0;
+        else if (t->sizes[own] == want)
+            strides[d] = t->strides[own] * element;
+        else
+            fits = false;
+    }
+    if (fits) return LT_OK;
+    char a[256], b[256];
+    return lt_error(LT_ERR_RUNTIME, "a tensor of shape %s cannot be broadcast to shape %s",
+                    lt_format_sizes(a, sizeof a, t->ndim, t->sizes),
+                    lt_format_sizes(b, sizeof b, ndim, sizes));
+}
+
+/* All operands contiguous and of one shape (or single elements): one dimension, no sorting needed. */
+static bool flat_case(lt_iter *it, lt_tensor *const *operands, int n)
+{
+    const lt_tensor *out = operands[0];
+    if (!lt_is_contiguous(out)) return false;
+    for (int k = 1; k < n; k++) {
+        const lt_tensor *t = operands[k];
+        if (t->numel == 1 && t->ndim <= out->ndim) continue;
+        if (!lt_is_contiguous(t) || t->ndim != out->ndim) return false;
+        if (memcmp(t->sizes, out->sizes, (size_t)out->ndim * sizeof *out->sizes) != 0) return false;
+    }
+    it->ndim = out->numel == 1 ? 0 : 1;
+    it->sizes[0] = out->numel;
+    for (int k = 0; k < n; k++)
+        it->strides[k][0] = k > 0 && operands[k]->numel == 1 && out->numel != 1
+                                ? 0
+                                : (int64_t)lt_dtype_size(it->dtype[k]);
+    it->contiguous = true;
+    return true;
+}
+
+lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n)
+{
+    const lt_tensor *out = operands[0];
+    set_operands(it, operands, n);
+    it->numel = out->numel;
+    if (flat_case(it, operands, n)) return LT_OK;
+    it->ndim = out->ndim;
+    for (int d = 0; d < out->ndim; d++) it->sizes[d] = out->sizes[out->ndim - 1 - d];
+    for (int k = 0; k < n; k++)
+        LT_TRY(broadcast_strides(operands[k], out->ndim, out->sizes, it->strides[k]));
+    sort_dims(it, 0, it->ndim);
+    it->ndim = merge_dims(it, 0, it->ndim);
+    finish(it);
+    return LT_OK;
+}
+
+lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t mask, int *reduced_dims)
+{
+    lt_tensor *operands[] = {out, in};
+    set_operands(it, operands, 2);
+    it->numel = in->numel;
+    it->ndim = in->ndim;
+    bool keepdim = out->ndim == in->ndim;
+    int64_t out_size = (int64_t)lt_dtype_size(it->dtype[0]), in_size = (int64_t)lt_dtype_size(it->dtype[1]);
+    int position = 0;
+    /* Reduced dimensions first, each group from the innermost one outwards. */
+    for (int group = 0; group < 2; group++) {
+        int own = out->ndim - 1;
+        for (int d = in->ndim - 1; d >= 0; d--) {
+            bool reduced = mask >> d & 1;
+            if (reduced == (group == 0)) {
+                it->sizes[position] = in->sizes[d];
+                it->strides[1][position] = in->strides[d] * in_size;
+                it->strides[0][position] = reduced ? 0 : out->strides[own] * out_size;
+                position++;
+            }
+            if (!reduced || keepdim) own--;
+        }
+        if (group == 0) *reduced_dims = position;
+    }
+    sort_dims(it, 0, *reduced_dims);
+    sort_dims(it, *reduced_dims, it->ndim);
+    int kept_reduced = merge_dims(it, 0, *reduced_dims);
+    int end = merge_dims(it, *reduced_dims, it->ndim);
+    for (int d = *reduced_dims; d < end && kept_reduced != *reduced_dims; d++) {
+        int to = d - *reduced_dims + kept_reduced;
+        it->sizes[to] = it->sizes[d];
+        it->strides[0][to] = it->strides[0][d];
+        it->strides[1][to] = it->strides[1][d];
+    }
+    it->ndim = end - (*reduced_dims - kept_reduced);
+    *reduced_dims = kept_reduced;
+    it->contiguous = false;
+    return LT_OK;
+}
+
+void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, const int64_t *sizes,
+                     const int64_t *const *strides)
+{
+    set_operands(it, operands, n);
+    it->ndim = ndim;
+    it->numel = 1;
+    for (int d = 0; d < ndim; d++) {
+        it->sizes[d] = sizes[ndim - 1 - d];
+        it->numel *= it->sizes[d];
+        for (int k = 0; k < n; k++)
+            it->strides[k][d] = strides[k][ndim - 1 - d] * (int64_t)lt_dtype_size(it->dtype[k]);
+    }
+    sort_dims(it, 0, it->ndim);
+    it->ndim = merge_dims(it, 0, it->ndim);
+    finish(it);
+}

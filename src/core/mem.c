@@ -1,0 +1,202 @@
+/* mem.c - see mem.h. Blocks up to SMALL bytes go to malloc, which is fast for them. Larger ones are
+ * kept when freed, in bins of four sizes per power of two, and handed out again: the pages stay mapped.
+ * What is kept is bounded by KEEP_LIMIT: a block that does not fit any more drives the others out, so
+ * that a program that moves on to other sizes is not left with the old ones. */
+#include "mem.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "error.h"
+
+#define SMALL ((size_t)64 * 1024)
+#define BINS 160
+#define KEEP_LIMIT ((size_t)256 << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+typedef struct free_block {
+    struct free_block *next;
+} free_block;
+
+static struct {
+    pthread_mutex_t lock;
+    free_block *bins[BINS];
+    size_t kept; /* bytes */
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+lt_mem_counters lt_mem_total;
+_Thread_local lt_reclaimer lt_mem_reclaimer;
+
+static _Atomic int64_t fail_countdown; /* 0: never */
+static pthread_once_t fault_once = PTHREAD_ONCE_INIT;
+
+static void read_fault_setting(void)
+{
+    const char *text = getenv("LTENSOR_MEM_FAULT");
+    if (text != NULL) fail_countdown = atoll(text);
+}
+
+void lt_mem_fail_after(int64_t n) { fail_countdown = n; }
+
+static bool injected_failure(void)
+{
+    pthread_once(&fault_once, read_fault_setting);
+    if (atomic_load_explicit(&fail_countdown, memory_order_relaxed) == 0) return false;
+    return atomic_fetch_sub(&fail_countdown, 1) == 1;
+}
+
+bool lt_mem_reclaim(void)
+{
+    static _Thread_local bool running;
+    if (running || lt_mem_reclaimer.run == NULL) return false;
+    running = true;
+    lt_mem_reclaimer.run(lt_mem_reclaimer.ctx);
+    running = false;
+    return true;
+}
+
+static void *out_of_memory(size_t n)
+{
+    lt_error(LT_ERR_MEMORY, "out of memory: you tried to allocate %zu bytes.", n);
+    return NULL;
+}
+
+void *lt_mem_alloc(size_t n)
+{
+    if (injected_failure()) return out_of_memory(n);
+    void *p = malloc(n);
+    return p != NULL ? p : out_of_memory(n);
+}
+
+void *lt_mem_zalloc(size_t n)
+{
+    void *p = lt_mem_alloc(n);
+    if (p != NULL) memset(p, 0, n);
+    return p;
+}
+
+void *lt_mem_realloc(void *old, size_t n)
+{
+    if (injected_failure()) return out_of_memory(n);
+    void *p = realloc(old, n);
+    return p != NULL ? p : out_of_memory(n);
+}
+
+void lt_mem_free(void *p) { free(p); }
+
+void lt_mem_charge(int64_t bytes)
+{
+    if (bytes > 0)
+        atomic_fetch_add_explicit(&lt_mem_total.allocated, (uint64_t)bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&lt_mem_total.live, bytes, memory_order_relaxed);
+}
+
+/* Rounds n > SMALL up to the next of four sizes per power of two; *bin names it. */
+static size_t size_class(size_t n, int *bin)
+{
+    int log = 63 - __builtin_clzll(n - 1); /* 2^log < n <= 2^(log+1) */
+    size_t step = (size_t)1 << (log - 2);
+    size_t rounded = (n + step - 1) & ~(step - 1);
+    *bin = (log - 15) * 4 + (int)((rounded - ((size_t)1 << log)) >> (log - 2));
+    return rounded;
+}
+
+static void *map_block(size_t n)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    if (n >= 2 * HUGE_PAGE) madvise(p, n, MADV_HUGEPAGE);
+    return p;
+}
+
+static void *take_kept(int bin, size_t n)
+{
+    pthread_mutex_lock(&cache.lock);
+    free_block *block = cache.bins[bin];
+    if (block != NULL) {
+        cache.bins[bin] = block->next;
+        cache.kept -= n;
+    }
+    pthread_mutex_unlock(&cache.lock);
+    return block;
+}
+
+/* The lock is held. A bin's blocks all have one size, which its number tells. */
+static void release_kept(void)
+{
+    for (int bin = 0; bin < BINS; bin++) {
+        size_t base = (size_t)1 << (bin / 4 + 15);
+        size_t capacity = base + (size_t)(bin % 4) * (base / 4);
+        while (cache.bins[bin] != NULL) {
+            free_block *block = cache.bins[bin];
+            cache.bins[bin] = block->next;
+            munmap(block, capacity);
+        }
+    }
+    cache.kept = 0;
+}
+
+void *lt_block_alloc(size_t n, size_t *capacity)
+{
+    if (injected_failure()) return out_of_memory(n);
+    if (n <= SMALL) {
+        size_t rounded = (n + 63) & ~(size_t)63;
+        if (rounded == 0) rounded = 64;
+        void *p = aligned_alloc(64, rounded);
+        if (p == NULL && lt_mem_reclaim()) p = aligned_alloc(64, rounded);
+        if (p == NULL) return out_of_memory(n);
+        *capacity = rounded;
+        lt_mem_charge((int64_t)rounded);
+        return p;
+    }
+    if (n > (size_t)1 << 47) return out_of_memory(n);
+    int bin;
+    size_t rounded = size_class(n, &bin);
+    void *p = take_kept(bin, rounded);
+    if (p == NULL) p = map_block(rounded);
+    if (p == NULL) {
+        lt_mem_reclaim();
+        p = take_kept(bin, rounded);
+    }
+    if (p == NULL) {
+        lt_block_trim();
+        p = map_block(rounded);
+    }
+    if (p == NULL) return out_of_memory(n);
+    *capacity = rounded;
+    lt_mem_charge((int64_t)rounded);
+    return p;
+}
+
+void lt_block_free(void *p, size_t capacity)
+{
+    if (p == NULL) return;
+    lt_mem_charge(-(int64_t)capacity);
+    if (capacity <= SMALL) {
+        free(p);
+        return;
+    }
+    int bin;
+    size_class(capacity, &bin);
+    if (capacity > KEEP_LIMIT) {
+        munmap(p, capacity);
+        return;
+    }
+    pthread_mutex_lock(&cache.lock);
+    if (cache.kept + capacity > KEEP_LIMIT) release_kept();
+    free_block *block = p;
+    block->next = cache.bins[bin];
+    cache.bins[bin] = block;
+    cache.kept += capacity;
+    pthread_mutex_unlock(&cache.lock);
+}
+
+void lt_block_trim(void)
+{
+    pthread_mutex_lock(&cache.lock);
+    release_kept();
+    pthread_mutex_unlock(&cache.lock);
+}

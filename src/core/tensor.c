@@ -1,0 +1,366 @@
+/* tensor.c - see tensor.h: lifetimes of storages and tensors, geometry, outputs of ops. */
+#include "tensor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd.h"
+#include "backend.h"
+#include "copies.h"
+#include "dtype.h"
+#include "error.h"
+#include "mem.h"
+
+/* Host data up to this size lives in the same allocation as the storage. */
+#define INLINE_BYTES 1024
+#define INLINE_OFFSET ((sizeof(lt_storage) + 63) & ~(size_t)63)
+
+static bool is_inline(const lt_storage *s) { return s->data == (const char *)s + INLINE_OFFSET; }
+
+static lt_status storage_new_device(lt_storage *s, size_t nbytes, lt_device device)
+{
+    const lt_backend *backend = lt_backends[device.type];
+    s->release = NULL;
+    return backend->alloc(device.index, nbytes, &s->data, &s->capacity, &s->ctx);
+}
+
+/* New reference; data uninitialized. device must be resolved. */
+static lt_status storage_new(size_t nbytes, lt_device device, lt_storage **out)
+{
+    bool small = device.type == LT_CPU && nbytes <= INLINE_BYTES;
+    lt_storage *s = lt_mem_alloc(small ? INLINE_OFFSET + nbytes : sizeof *s);
+    if (s == NULL) return LT_ERR_MEMORY;
+    atomic_init(&s->refs, 1);
+    atomic_init(&s->version, 0);
+    s->device = device;
+    s->pinned = false;
+    s->nbytes = nbytes;
+    s->release = NULL;
+    s->ctx = NULL;
+    if (small) {
+        s->data = (char *)s + INLINE_OFFSET;
+        s->capacity = nbytes;
+        lt_mem_charge((int64_t)INLINE_OFFSET);
+    } else {
+        lt_status status = storage_new_device(s, nbytes, device);
+        if (status != LT_OK) {
+            lt_mem_free(s);
+            return status;
+        }
+    }
+    *out = s;
+    return LT_OK;
+}
+
+static void storage_release(lt_storage *s)
+{
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
+    if (s->release != NULL)
+        s->release(s->ctx);
+    else if (is_inline(s))
+        lt_mem_charge(-(int64_t)INLINE_OFFSET);
+    else if (s->data != NULL || s->ctx != NULL)
+        lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
+    lt_mem_free(s);
+}
+
+static lt_storage *storage_retain(lt_storage *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    return s;
+}
+
+lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
+{
+    if (ndim > LT_MAX_DIMS)
+        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, ndim);
+    int64_t n = 1;
+    bool overflow = false, zero = false;
+    for (int d = 0; d < ndim; d++) {
+        if (sizes[d] < 0) {
+            char text[256];
+            return lt_error(LT_ERR_RUNTIME,
+                            "Trying to create tensor with negative dimension %lld: %s",
+                            (long long)sizes[d], lt_format_sizes(text, sizeof text, ndim, sizes));
+        }
+        zero = zero || sizes[d] == 0;
+        overflow = __builtin_mul_overflow(n, sizes[d], &n) || overflow;
+    }
+    if (zero) n = 0;
+    if (!zero && (overflow || n > INT64_MAX / 16))
+        return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes too large");
+    *numel = n;
+    return LT_OK;
+}
+
+void lt_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides)
+{
+    int64_t stride = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        strides[d] = stride;
+        stride *= sizes[d] > 1 ? sizes[d] : 1;
+    }
+}
+
+static bool strides_are_contiguous(int ndim, const int64_t *sizes, const int64_t *strides)
+{
+    int64_t expected = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (sizes[d] == 0) return true;
+        if (sizes[d] == 1) continue;
+        if (strides[d] != expected) return false;
+        expected *= sizes[d];
+    }
+    return true;
+}
+
+/* A tensor with its header set; takes over the reference to storage. */
+static lt_status tensor_give(lt_storage *storage, lt_dtype dtype, int ndim, lt_tensor **out)
+{
+    lt_tensor *t = lt_mem_alloc(sizeof *t);
+    if (t == NULL) {
+        storage_release(storage);
+        return LT_ERR_MEMORY;
+    }
+    atomic_init(&t->refs, 1);
+    t->dtype = (int8_t)dtype;
+    t->ndim = (uint8_t)ndim;
+    t->flags = 0;
+    t->device = storage->device;
+    t->offset = 0;
+    t->storage = storage;
+    t->view_base = NULL;
+    t->autograd = NULL;
+    lt_mem_charge((int64_t)sizeof *t);
+    *out = t;
+    return LT_OK;
+}
+
+lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                        lt_tensor **out)
+{
+    int64_t numel;
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    if (device.type != LT_CPU) LT_TRY(lt_device_resolve(&device));
+    lt_storage *storage;
+    LT_TRY(storage_new((size_t)numel * lt_dtype_size(dtype), device, &storage));
+    lt_tensor *t;
+    LT_TRY(tensor_give(storage, dtype, ndim, &t));
+    t->numel = numel;
+    t->flags = LT_FLAG_CONTIGUOUS;
+    for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
+    lt_contiguous_strides(ndim, sizes, t->strides);
+    *out = t;
+    return LT_OK;
+}
+
+lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
+                         void (*release)(void *ctx), void *ctx, lt_tensor **out)
+{
+    int64_t numel;
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    if (dtype < 0 || dtype >= LT_DTYPE_COUNT)
+        return lt_error(LT_ERR_TYPE, "lt_tensor_wrap: unknown dtype %d", (int)dtype);
+    if (data == NULL && numel > 0)
+        return lt_error(LT_ERR_RUNTIME, "lt_tensor_wrap: data is NULL for %lld elements", (long long)numel);
+    lt_storage *storage = lt_mem_zalloc(sizeof *storage);
+    if (storage == NULL) return LT_ERR_MEMORY;
+    lt_tensor *t = NULL;
+    atomic_init(&storage->refs, 1);
+    storage->device = lt_cpu;
+    storage->nbytes = (size_t)numel * lt_dtype_size(dtype);
+    storage->capacity = storage->nbytes;
+    LT_TRY(tensor_give(storage, dtype, ndim, &t));
+    /* Only a tensor that exists takes over the caller's memory. */
+    static const size_t no_data;
+    storage->data = data != NULL ? data : (void *)&no_data;
+    storage->release = release;
+    storage->ctx = ctx;
+    t->numel = numel;
+    t->flags = LT_FLAG_CONTIGUOUS;
+    for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
+    lt_contiguous_strides(ndim, sizes, t->strides);
+    *out = t;
+    return LT_OK;
+}
+
+lt_tensor *lt_tensor_retain(lt_tensor *t)
+{
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+void lt_tensor_release(lt_tensor *t)
+{
+    if (t == NULL) return;
+    if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+    if (t->autograd != NULL) lt_autograd_free(t);
+    lt_tensor *base = t->view_base;
+    storage_release(t->storage);
+    lt_mem_free(t);
+    lt_mem_charge(-(int64_t)sizeof *t);
+    lt_tensor_release(base); /* a base has no base: this goes one level deep */
+}
+
+lt_dtype lt_tensor_dtype(const lt_tensor *t) { return (lt_dtype)t->dtype; }
+lt_device lt_tensor_device(const lt_tensor *t) { return t->device; }
+int lt_tensor_ndim(const lt_tensor *t) { return t->ndim; }
+const int64_t *lt_tensor_sizes(const lt_tensor *t) { return t->sizes; }
+const int64_t *lt_tensor_strides(const lt_tensor *t) { return t->strides; }
+int64_t lt_tensor_numel(const lt_tensor *t) { return t->numel; }
+bool lt_tensor_is_contiguous(const lt_tensor *t) { return lt_is_contiguous(t); }
+void *lt_tensor_data(const lt_tensor *t) { return lt_data(t); }
+
+static lt_status shared_geometry(lt_tensor *base, int ndim, const int64_t *sizes,
+                                 const int64_t *strides, int64_t offset, lt_tensor **out)
+{
+    int64_t numel;
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    lt_tensor *t;
+    LT_TRY(tensor_give(storage_retain(base->storage), (lt_dtype)base->dtype, ndim, &t));
+    t->numel = numel;
+    t->offset = offset;
+    for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d], t->strides[d] = strides[d];
+    if (strides_are_contiguous(ndim, sizes, strides)) t->flags |= LT_FLAG_CONTIGUOUS;
+    *out = t;
+    return LT_OK;
+}
+
+lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
+                         int64_t offset, lt_tensor **out)
+{
+    lt_tensor *t;
+    LT_TRY(shared_geometry(base, ndim, sizes, strides, offset, &t));
+    t->view_base = lt_tensor_retain(base->view_base != NULL ? base->view_base : base);
+    *out = t;
+    return LT_OK;
+}
+
+lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
+{
+    return shared_geometry(t, t->ndim, t->sizes, t->strides, t->offset, out);
+}
+
+lt_status lt_tensor_like(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+{
+    return lt_tensor_new(dtype, t->device, t->ndim, t->sizes, out);
+}
+
+lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out)
+{
+    lt_dtype dtype = s.kind == LT_SCALAR_FLOAT ? LT_FLOAT64 : lt_scalar_dtype(s);
+    LT_TRY(lt_tensor_new(dtype, lt_cpu, 0, NULL, out));
+    lt_store_scalar((*out)->storage->data, dtype, s);
+    (*out)->flags |= LT_FLAG_WRAPPED_NUMBER;
+    return LT_OK;
+}
+
+lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes)
+{
+    lt_tensor *t = *out;
+    if (t == NULL) return lt_tensor_new(dtype, device, ndim, sizes, out);
+    if (!lt_can_cast(dtype, (lt_dtype)t->dtype))
+        return lt_error(LT_ERR_RUNTIME, "result type %s can't be cast to the desired output type %s",
+                        lt_dtype_scalar_name(dtype), lt_dtype_scalar_name((lt_dtype)t->dtype));
+    char a[256], b[256];
+    if (!lt_device_equal(t->device, device))
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected out tensor to have device %s, but got %s instead",
+                        lt_format_device(a, sizeof a, device), lt_format_device(b, sizeof b, t->device));
+    bool same = t->ndim == ndim;
+    for (int d = 0; same && d < ndim; d++) same = t->sizes[d] == sizes[d];
+    if (!same)
+        return lt_error(LT_ERR_RUNTIME,
+                        "output with shape %s doesn't match the broadcast shape %s",
+                        lt_format_sizes(a, sizeof a, t->ndim, t->sizes),
+                        lt_format_sizes(b, sizeof b, ndim, sizes));
+    return LT_OK;
+}
+
+void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
+{
+    storage_retain(src->storage);
+    storage_release(t->storage);
+    t->storage = src->storage;
+    t->device = src->device;
+    t->dtype = src->dtype;
+    t->ndim = src->ndim;
+    t->numel = src->numel;
+    t->offset = src->offset;
+    memcpy(t->sizes, src->sizes, sizeof t->sizes);
+    memcpy(t->strides, src->strides, sizeof t->strides);
+    t->flags = (uint8_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (src->flags & LT_FLAG_CONTIGUOUS));
+}
+
+lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
+{
+    if (t->numel != 1)
+        return lt_error(LT_ERR_RUNTIME, "a Tensor with %lld elements cannot be converted to Scalar",
+                        (long long)t->numel);
+    if (t->device.type == LT_CPU) {
+        *out = lt_load_scalar(lt_data(t), (lt_dtype)t->dtype);
+        return LT_OK;
+    }
+    char element[16];
+    double waited = 0;
+    size_t size = lt_dtype_size((lt_dtype)t->dtype);
+    LT_TRY(lt_copies_check_sync("item"));
+    LT_TRY(lt_backend_of(t)->transfer(element, lt_cpu, lt_data(t), t->device, size, false,
+                                      LT_COPY_BLOCKING, &waited));
+    lt_copies_record(t->device, lt_cpu, (int64_t)size, waited);
+    *out = lt_load_scalar(element, (lt_dtype)t->dtype);
+    return LT_OK;
+}
+
+lt_status lt_wrap_dim(int64_t dim, int ndim, int *out)
+{
+    int64_t n = ndim > 0 ? ndim : 1;
+    if (dim < -n || dim >= n)
+        return lt_error(LT_ERR_INDEX,
+                        "Dimension out of range (expected to be in range of [1, %lld] or [%lld, -1], but got %lld)",
+                        (long long)n, (long long)-n, (long long)(dim >= 0 ? dim + 1 : dim));
+    *out = (int)(dim < 0 ? dim + n : dim);
+    return LT_OK;
+}
+
+lt_status lt_check_same_device(const char *op, lt_tensor *const *tensors, int n, bool allow_scalars,
+                               lt_device *device)
+{
+    lt_tensor *first = NULL;
+    for (int i = 0; i < n; i++) {
+        lt_tensor *t = tensors[i];
+        if (t == NULL || (allow_scalars && t->ndim == 0 && t->device.type == LT_CPU)) continue;
+        if (first == NULL) {
+            first = t;
+        } else if (!lt_device_equal(first->device, t->device)) {
+            char a[16], b[16];
+            return lt_error(LT_ERR_RUNTIME,
+                            "Expected all tensors to be on the same device, but found at least two devices, "
+                            "%s and %s! (when checking the arguments of %s)",
+                            lt_format_device(a, sizeof a, first->device),
+                            lt_format_device(b, sizeof b, t->device), op);
+        }
+    }
+    *device = first != NULL ? first->device : lt_cpu;
+    return LT_OK;
+}
+
+char *lt_format_sizes(char *buffer, size_t n, int ndim, const int64_t *sizes)
+{
+    size_t used = (size_t)snprintf(buffer, n, "[");
+    for (int d = 0; d < ndim && used < n; d++)
+        used += (size_t)snprintf(buffer + used, n - used, d > 0 ? ", %lld" : "%lld", (long long)sizes[d]);
+    if (used < n) snprintf(buffer + used, n - used, "]");
+    return buffer;
+}
+
+char *lt_format_device(char *buffer, size_t n, lt_device device)
+{
+    if (device.type == LT_CPU)
+        snprintf(buffer, n, "cpu");
+    else if (device.index < 0)
+        snprintf(buffer, n, "cuda");
+    else
+        snprintf(buffer, n, "cuda:%d", device.index);
+    return buffer;
+}

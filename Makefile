@@ -1,0 +1,254 @@
+# ltensor - Lua 5.4 with tensors, on CPUs and GPUs.
+#
+#   make               build/ltensor, build/torch.so, build/libltensor.{so,a}, the GPU backends
+#   make demo          set up what is missing, build, run the GPU chapter's notebook
+#   make test          set up, build, run every test (CPU, 1 and 2 simulated GPUs)
+#   make check         the fast tests, under 2 minutes
+#   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
+#   make bench         the table beside PyTorch's figures, when it is installed
+#   make install       into PREFIX (default /usr/local)
+#   make layers        no include goes against the arrows of the design
+#
+# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined
+
+VERSION := $(shell sed -n 's/^.define LT_VERSION "\(.*\)"/\1/p' include/ltensor.h)
+BUILD ?= build
+PREFIX ?= /usr/local
+CC ?= gcc
+CXX ?= g++
+LUA ?= lua5.4
+GEN := $(BUILD)/gen
+OBJ := $(BUILD)/obj
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+WARN := -Wall -Wextra $(if $(WERROR),-Werror)
+OPT ?= -O2 -g
+SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+LUA_CFLAGS = $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
+LUA_STATIC = $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
+INCLUDES := -Iinclude -Isrc/core -I$(GEN)
+CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -fopenmp \
+             -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
+CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
+               $(INCLUDES) $(CXXFLAGS)
+# SLEEF's vector functions carry the names that the C library's libmvec has: they must come first.
+CORE_LIBS := -lsleefgnuabi -lopenblas -lz -fopenmp -lm -ldl -lpthread
+READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
+
+# ---- the CUDA Toolkit, when there is one ------------------------------------------------------------
+NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+CUDA ?= $(if $(NVCC),yes,no)
+CUDA_ARCHS ?= 75 80 86 89 90
+newest_arch := $(lastword $(CUDA_ARCHS))
+GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+           -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
+NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) \
+             $(GENCODE) --threads 2
+
+# ---- sources ------------------------------------------------------------------------------------------
+DECLARATIONS := $(wildcard src/ops/*.lua)
+GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
+GENERATORS := $(wildcard scripts/gen/*.lua)
+GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
+GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
+GEN_STAMP := $(GEN)/.stamp
+
+CORE_SRC := $(wildcard src/core/*.c src/core/ops/*.c src/core/autograd/*.c src/core/cpu/*.c)
+CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o)
+# Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
+VECTOR_SRC := $(wildcard src/core/cpu/vector/*.c)
+ISA_FLAGS_baseline := -msse2
+ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
+ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
+ISAS := baseline avx2 avx512
+VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
+VECTOR_FLAGS := -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math
+
+LUA_SRC := $(wildcard src/lua/*.c)
+BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
+REPL_SRC := $(wildcard repl/*.c)
+REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
+LIB_LUA := $(shell find lib -name '*.lua' 2>/dev/null | sort)
+REPL_LUA := $(sort $(wildcard repl/*.lua))
+
+CU_SRC := $(wildcard src/cuda/*.cu)
+CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
+SIM_CU_SRC := $(filter-out src/cuda/cublas_load.cu,$(CU_SRC))
+SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
+SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
+
+PROGRAM := $(BUILD)/ltensor
+TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
+           $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
+
+.PHONY: all demo test check bench install clean layers test-asan test-tsan test-cuda format lib-only FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(TARGETS)
+
+# ---- generated sources ---------------------------------------------------------------------------------
+$(GEN_STAMP): $(DECLARATIONS) $(GENERATORS)
+	@mkdir -p $(GEN)
+	$(LUA) scripts/gen/headers.lua $(GEN)
+	$(LUA) scripts/gen/autograd.lua $(GEN)
+	$(LUA) scripts/gen/binding.lua $(GEN)
+	@touch $@
+
+$(GEN_AUTOGRAD) $(GEN_BIND) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua: $(GEN_STAMP) ;
+
+$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua scripts/embed.lua scripts/embed_args.lua
+	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs
+
+$(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
+	@mkdir -p $(GEN)
+	$(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
+
+# What --version says was built in: rewritten only when it changes.
+$(GEN)/build_config.h: FORCE
+	@mkdir -p $(GEN)
+	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_READLINE "%s"\n' \
+	  "$(if $(filter yes,$(CUDA)),CUDA backend for sm_$(subst $() $(),$() sm_,$(strip $(CUDA_ARCHS))),no CUDA backend: nvcc was not found)" \
+	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
+
+# ---- objects -------------------------------------------------------------------------------------------
+$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CUDA_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
+
+$(OBJ)/src/core/%.o: src/core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -c $< -o $@
+
+$(OBJ)/src/lua/%.o: src/lua/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
+
+$(OBJ)/repl/%.o: repl/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -Irepl $(LUA_CFLAGS) $(if $(LIBEDIT),-DLT_LIBEDIT) -c $< -o $@
+
+$(OBJ)/gen/%.o: $(GEN)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
+
+define isa_rule
+$(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c
+	@mkdir -p $$(@D)
+	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
+endef
+$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+
+$(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS_ALL) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
+
+$(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS_ALL) -Isrc/cuda/sim/include -Isrc/cuda -c $< -o $@
+
+$(OBJ)/src/cuda/%.cuda.o: src/cuda/%.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@
+
+# ---- libraries and the program ------------------------------------------------------------------------
+LIBRARY_OBJ = $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ)
+
+$(BUILD)/libltensor.a: $(LIBRARY_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/libltensor.so: $(LIBRARY_OBJ)
+	$(CC) -shared $(SAN) -Wl,-soname,libltensor.so.0 -Wl,-z,defs -o $@ $^ $(CORE_LIBS) -llua5.4
+	@ln -sf libltensor.so $(BUILD)/libltensor.so.0
+
+# Loaded by a Lua interpreter, whose API it uses: the Lua symbols stay open.
+$(BUILD)/torch.so: $(LIBRARY_OBJ)
+	$(CC) -shared $(SAN) -o $@ $^ $(CORE_LIBS)
+
+$(PROGRAM): $(REPL_OBJ) $(LIBRARY_OBJ)
+	$(CC) $(SAN) -Wl,-E -o $@ $^ $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+
+$(BUILD)/libltensor_sim.so: $(SIM_OBJ)
+	$(CXX) -shared $(SAN) -Wl,-z,defs -o $@ $^ -lboost_context -lopenblas -lpthread
+
+$(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
+	$(NVCC) -shared -cudart static -o $@ $^ -ldl -lpthread
+
+# ---- tests -----------------------------------------------------------------------------------------------
+C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_test.c)) \
+           $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(wildcard tests/core/*_test.cpp))
+TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c))
+
+$(BUILD)/tests/%: tests/core/%.c $(BUILD)/libltensor.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MF $@.d $< -o $@ $(BUILD)/libltensor.a $(LUA_STATIC) -lcmocka $(CORE_LIBS)
+
+$(BUILD)/tests/%: tests/core/%.cpp $(SIM_OBJ)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS_ALL) -MF $@.d -Isrc/cuda/sim/include -Isrc/cuda -x c++ $< -x none -o $@ \
+	  $(filter $(OBJ)/src/cuda/sim/%,$(SIM_OBJ)) -lcmocka -lboost_context -lopenblas -lpthread
+
+$(BUILD)/tests/%: tests/tools/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
+
+# `make demo` and `make test` start on a bare machine: packages first, then a make that can see them.
+demo:
+	@sh scripts/deps.sh
+	@$(MAKE) --no-print-directory all
+	$(PROGRAM) --cells docs/notebooks/use-gpu.md
+	$(PROGRAM) --sim-gpus 2 --cells docs/notebooks/use-gpu.md
+
+test:
+	@sh scripts/deps.sh test
+	@$(MAKE) --no-print-directory all test-programs
+	@$(MAKE) --no-print-directory layers
+	@BUILD=$(BUILD) sh tests/run.sh full
+
+check: all test-programs layers
+	@BUILD=$(BUILD) sh tests/run.sh quick
+
+test-programs: $(C_TESTS) $(TEST_TOOLS)
+
+test-asan:
+	@sh scripts/deps.sh test
+	@$(MAKE) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
+	@BUILD=build-asan sh tests/run.sh asan
+
+test-cuda: all test-programs
+	@BUILD=$(BUILD) sh tests/run.sh cuda
+
+bench: all
+	@BUILD=$(BUILD) sh tests/bench/run.sh
+
+layers:
+	@sh scripts/layers.sh
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
+
+# ---- install ---------------------------------------------------------------------------------------------
+DEST = $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(DEST)/bin $(DEST)/lib/ltensor $(DEST)/lib/lua/5.4 $(DEST)/lib/pkgconfig \
+	  $(DEST)/include $(DEST)/share/ltensor/lib $(DEST)/share/doc/ltensor
+	install -m 755 $(PROGRAM) $(DEST)/bin/ltensor
+	install -m 755 $(BUILD)/libltensor.so $(DEST)/lib/libltensor.so.0
+	ln -sf libltensor.so.0 $(DEST)/lib/libltensor.so
+	install -m 644 $(BUILD)/libltensor.a $(DEST)/lib/
+	install -m 755 $(BUILD)/torch.so $(DEST)/lib/lua/5.4/torch.so
+	for f in $(wildcard $(BUILD)/libltensor_sim.so $(BUILD)/libltensor_cuda.so); do \
+	  install -m 755 $$f $(DEST)/lib/ltensor/; done
+	install -m 644 include/ltensor.h $(GEN)/ltensor_ops.h $(DEST)/include/
+	cp -R lib/. $(DEST)/share/ltensor/lib/
+	install -m 644 README.md LICENSE $(DEST)/share/doc/ltensor/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/ltensor.pc.in > $(DEST)/lib/pkgconfig/ltensor.pc
+
+clean:
+	rm -rf build build-asan build-tsan
+
+-include $(shell find $(OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -1,0 +1,11 @@
+-- embed_args.lua - prints `file=module` for the Lua files to embed: lib/nn/linear.lua is torch.nn.linear,
+-- lib/nn/init.lua is torch.nn.init, lib/nn.lua is torch.nn; repl/cell.lua is repl.cell.
+--
+-- Usage: lua5.4 scripts/embed_args.lua lib|repl FILE...
+
+local root = assert(arg[1], 'usage: embed_args.lua lib|repl FILE...')
+local prefix = root == 'lib' and 'torch' or root
+for i = 2, #arg do
+  local module = arg[i]:match('^' .. root .. '/(.*)%.lua$')
+  print(arg[i] .. '=' .. prefix .. '.' .. module:gsub('/', '.'))
+end

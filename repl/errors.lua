@@ -1,0 +1,198 @@
+-- Errors as the user should see them: the message, the source line, the user's own frames.
+--
+-- capture() is the message handler of every protected call the program makes: it reads the stack
+-- while it is still there and returns a report, a table {value, message, frames}. Frames of chunks
+-- embedded in the program (their names begin with "[ltensor ") are the program's own and are left
+-- out, unless full tracebacks are asked for. May use repl.echo.
+
+local errors = {full = false}
+
+local INTERNAL = '=[ltensor '
+local MAX_FRAMES = 40
+
+local function is_internal(info) return info.source:sub(1, #INTERNAL) == INTERNAL end
+
+-- The name under which loaded modules hold a function, such as 'string.rep'.
+local function module_name(func)
+  for module, content in pairs(package.loaded) do
+    if type(content) == 'table' and type(module) == 'string' then
+      for key, member in next, content do
+        if rawequal(member, func) and type(key) == 'string' then
+          return module == '_G' and key or module .. '.' .. key
+        end
+      end
+    end
+  end
+end
+
+local function function_name(info)
+  if info.what == 'main' then return 'in main chunk' end
+  local name = module_name(info.func)
+  if name then return ("in function '%s'"):format(name) end
+  if info.namewhat ~= '' then return ("in %s '%s'"):format(info.namewhat, info.name) end
+  if info.short_src:find '^%(cell %d+%)$' and info.linedefined == 1 and info.isvararg then
+    return 'in the cell'
+  end
+  if info.what == 'C' then return 'in C code' end
+  return ('in function <%s:%d>'):format(info.short_src, info.linedefined)
+end
+
+-- ---- collecting ----------------------------------------------------------------------------
+
+local function text_of(value)
+  if type(value) == 'string' then return value end
+  if type(value) == 'number' then return tostring(value) end
+  return require('repl.echo').value(value)
+end
+
+-- The frames from `level` outwards, innermost first, up to the program's own session.
+local function collect(level)
+  local frames = {}
+  while true do
+    local info = debug.getinfo(level, 'Slnfut')
+    if not info then break end
+    if info.source == INTERNAL .. 'repl.session]' and not errors.full then break end
+    if errors.full or not is_internal(info) then
+      frames[#frames + 1] = {
+        source = info.short_src, line = info.currentline, what = info.what, name = function_name(info),
+        tail_call = info.istailcall,
+      }
+    end
+    level = level + 1
+  end
+  return frames
+end
+
+-- An error that library code raised at its own position is told at the user's line instead.
+local function at_user_line(message, frames)
+  local rest, count = message:gsub('^%[ltensor [^%]]*%]:%d+: ', '', 1)
+  if count == 0 or errors.full then return message end
+  for _, frame in ipairs(frames) do
+    if frame.line > 0 then return ('%s:%d: %s'):format(frame.source, frame.line, rest) end
+  end
+  return rest
+end
+
+-- Message handler for xpcall: turns an error value into a report.
+function errors.capture(value)
+  local frames = collect(3)
+  return {value = value, message = at_user_line(text_of(value), frames), frames = frames}
+end
+
+-- A report for what failed before it ran (a message of the compiler).
+function errors.from_message(message)
+  return {value = message, message = message, frames = {}}
+end
+
+-- ---- showing -------------------------------------------------------------------------------
+
+local function line_of_file(path, number)
+  local file = io.open(path)
+  if not file then return nil end
+  local count = 0
+  for line in file:lines() do
+    count = count + 1
+    if count == number then file:close() return line end
+  end
+  file:close()
+end
+
+-- Where the message's quoted name stands in the line, when it stands there once.
+local function column_of(message, line)
+  local name = message:match "'([%a_][%w_]*)'"
+  if not name then return nil end
+  local pattern = '%f[%w_]' .. name .. '%f[^%w_]'
+  local start, stop = line:find(pattern)
+  if start and not line:find(pattern, stop + 1) then return start, stop end
+end
+
+local function distance(a, b)
+  local previous = {}
+  for j = 0, #b do previous[j] = j end
+  for i = 1, #a do
+    local current = {[0] = i}
+    for j = 1, #b do
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)
+    end
+    previous = current
+  end
+  return previous[#b]
+end
+
+-- The entry of `names` nearest to `name`, if it is near.
+function errors.nearest(name, names)
+  local best, best_distance = nil, math.max(1, #name // 3) + 1
+  for _, candidate in ipairs(names) do
+    if math.abs(#candidate - #name) < best_distance then
+      local d = distance(name:lower(), candidate:lower())
+      if d < best_distance then best, best_distance = candidate, d end
+    end
+  end
+  return best
+end
+
+-- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
+-- frames with the innermost last. `context` may give line_of(source, number), the text of a line of
+-- a cell, and suggest(message, line), a sentence that helps.
+function errors.lines(report, context)
+  context = context or {}
+  local message = report.message
+  local lines = {message}
+  local source, number = message:match '^(%b()):(%d+):'
+  if not source then source, number = message:match '^([^:\n]+):(%d+):' end
+  local line = source and ((context.line_of and context.line_of(source, tonumber(number))) or
+    line_of_file(source, tonumber(number)))
+  if line then
+    lines[#lines + 1] = ('%6s | %s'):format(number, line)
+    local start, stop = column_of(message, line)
+    if start then
+      local before = line:sub(1, start - 1):gsub('[^\t]', ' ')
+      lines[#lines + 1] = '         ' .. before .. '^' .. ('~'):rep(stop - start)
+    end
+  end
+  local hint = context.suggest and context.suggest(message, line)
+  if hint then lines[#lines + 1] = hint end
+  local shown = {}
+  for index = #report.frames, 1, -1 do
+    local frame = report.frames[index]
+    if errors.full or frame.what ~= 'C' then
+      local where = frame.line > 0 and ('%s:%d'):format(frame.source, frame.line) or frame.source
+      shown[#shown + 1] = ('  %s: %s'):format(where, frame.name)
+    end
+  end
+  if #shown > 1 then
+    local skipped = #shown - MAX_FRAMES
+    for index, text in ipairs(shown) do
+      if skipped <= 0 or index <= MAX_FRAMES // 2 or index > MAX_FRAMES // 2 + skipped then
+        lines[#lines + 1] = text
+      elseif index == MAX_FRAMES // 2 + 1 then
+        lines[#lines + 1] = ('  ... %d more frames'):format(skipped)
+      end
+    end
+  end
+  return lines
+end
+
+-- A traceback for scripts, in the form of Lua's own interpreter.
+function errors.script(value)
+  local metatable = getmetatable(value)
+  if value == nil then value = 'nil' end
+  if type(metatable) == 'table' and metatable.__tostring and type(value) ~= 'string' then
+    local ok, text = pcall(tostring, value)
+    if ok then return text end
+  end
+  local frames = collect(4) -- this function was called by the handler in C
+  while #frames > 0 and frames[#frames].what == 'C' and frames[#frames].name == 'in C code' do
+    frames[#frames] = nil
+  end
+  local lines = {at_user_line(text_of(value), frames), 'stack traceback:'}
+  for _, frame in ipairs(frames) do
+    local where = frame.line > 0 and ('%s:%d'):format(frame.source, frame.line) or frame.source
+    lines[#lines + 1] = ('\t%s: %s'):format(where, frame.name)
+    if frame.tail_call then lines[#lines + 1] = '\t(...tail calls...)' end
+  end
+  return table.concat(lines, '\n')
+end
+
+return errors

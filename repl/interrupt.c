@@ -1,0 +1,224 @@
+/* interrupt.c - Ctrl-C for the prompt.
+ *
+ * The handler sets a flag, tells the core (lt_interrupt) and arms a count hook on the main state and
+ * on the coroutine that runs; the hook raises "interrupted". No hook is set in normal running, so
+ * that a tight loop runs at full speed. While the flag is up the hook stays armed, so an error caught
+ * by pcall is raised again at the next instruction, until the cell ends. To know the running
+ * coroutine, install() replaces coroutine.resume and coroutine.wrap by versions that record it.
+ * Includes the Lua API and ltensor.h's lt_interrupt only.
+ */
+#include "interrupt.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ltensor.h"
+
+static volatile sig_atomic_t times;   /* SIGINTs since the cell began */
+static volatile sig_atomic_t depth;   /* begin() calls without their finish() */
+static volatile sig_atomic_t editing; /* a SIGINT came while no cell ran */
+static lua_State *main_state;
+static lua_State *volatile running; /* the coroutine that runs now, or the main state */
+
+/* What the user had set on the main state before the cell; put back afterwards. */
+static struct {
+    lua_Hook function;
+    int mask, count;
+} user_hook;
+static struct sigaction previous_action;
+
+/* A __close metamethod restores what its scope changed; it runs to its end. */
+static bool inside_close(lua_State *L)
+{
+    lua_Debug frame;
+    for (int level = 0; lua_getstack(L, level, &frame); level++) {
+        lua_getinfo(L, "n", &frame);
+        if (strcmp(frame.namewhat, "metamethod") == 0 && strcmp(frame.name, "close") == 0)
+            return true;
+    }
+    return false;
+}
+
+static void raise_interrupted(lua_State *L, lua_Debug *frame)
+{
+    (void)frame;
+    if (times == 0) { /* left over on a coroutine that outlived its cell */
+        lua_sethook(L, NULL, 0, 0);
+        return;
+    }
+    if (times == 1 && inside_close(L)) return;
+    luaL_error(L, "interrupted");
+}
+
+static void arm(lua_State *L) { lua_sethook(L, raise_interrupted, LUA_MASKCOUNT, 1); }
+
+static void on_sigint(int signal_number)
+{
+    static const char warning[] = "still inside C code; ^C again to kill\n";
+    int saved_errno = errno;
+    if (depth == 0) {
+        editing = 1;
+    } else {
+        times = times + 1;
+        if (times == 1) {
+            lt_interrupt();
+            arm(main_state);
+            if (running != main_state) arm(running);
+        } else if (times == 2) {
+            if (write(STDERR_FILENO, warning, sizeof warning - 1) < 0) errno = saved_errno;
+        } else {
+            signal(signal_number, SIG_DFL);
+            raise(signal_number);
+        }
+    }
+    errno = saved_errno;
+}
+
+bool interrupt_while_editing(void)
+{
+    bool was = editing;
+    editing = 0;
+    return was;
+}
+
+/* ---- coroutines that can be interrupted ------------------------------------------------------ */
+
+/* Resumes co with the nargs values on top of L. Returns the number of results now on L, or -1 with
+ * the error value there. */
+static int resume_recorded(lua_State *L, lua_State *co, int nargs)
+{
+    int nresults;
+    if (!lua_checkstack(co, nargs)) {
+        lua_pushliteral(L, "too many arguments to resume");
+        return -1;
+    }
+    lua_xmove(L, co, nargs);
+    running = co;
+    int status = lua_resume(co, L, nargs, &nresults);
+    running = L;
+    if (times > 0) arm(L);
+    if (status != LUA_OK && status != LUA_YIELD) {
+        lua_xmove(co, L, 1);
+        return -1;
+    }
+    if (!lua_checkstack(L, nresults + 1)) {
+        lua_pop(co, nresults);
+        lua_pushliteral(L, "too many results to resume");
+        return -1;
+    }
+    lua_xmove(co, L, nresults);
+    return nresults;
+}
+
+static int coroutine_resume(lua_State *L)
+{
+    lua_State *co = lua_tothread(L, 1);
+    luaL_argexpected(L, co, 1, "coroutine");
+    int nresults = resume_recorded(L, co, lua_gettop(L) - 1);
+    lua_pushboolean(L, nresults >= 0);
+    if (nresults < 0) {
+        lua_insert(L, -2);
+        return 2;
+    }
+    lua_insert(L, -(nresults + 1));
+    return nresults + 1;
+}
+
+static int call_wrapped(lua_State *L)
+{
+    lua_State *co = lua_tothread(L, lua_upvalueindex(1));
+    int nresults = resume_recorded(L, co, lua_gettop(L));
+    if (nresults >= 0) return nresults;
+    int status = lua_status(co);
+    if (status != LUA_OK && status != LUA_YIELD) {
+        status = lua_resetthread(co); /* closes its pending variables; the error may change */
+        lua_pop(L, 1);
+        lua_xmove(co, L, 1);
+    }
+    if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
+        luaL_where(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+    }
+    return lua_error(L);
+}
+
+static int coroutine_wrap(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_State *co = lua_newthread(L);
+    lua_pushvalue(L, 1);
+    lua_xmove(L, co, 1);
+    lua_pushcclosure(L, call_wrapped, 1);
+    return 1;
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+/* install(): SIGINT now means "stop the cell" in this interpreter. */
+static int install(lua_State *L)
+{
+    struct sigaction action;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    main_state = running = lua_tothread(L, -1);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_sigint; /* without SA_RESTART: a blocked read returns */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &previous_action);
+    lua_getglobal(L, LUA_COLIBNAME);
+    if (lua_istable(L, -1)) {
+        lua_pushcfunction(L, coroutine_resume);
+        lua_setfield(L, -2, "resume");
+        lua_pushcfunction(L, coroutine_wrap);
+        lua_setfield(L, -2, "wrap");
+    }
+    return 0;
+}
+
+/* restore(): SIGINT does again what it did before install(). */
+static int restore(lua_State *L)
+{
+    (void)L;
+    sigaction(SIGINT, &previous_action, NULL);
+    return 0;
+}
+
+/* begin(): a cell starts. Calls nest. */
+static int begin(lua_State *L)
+{
+    (void)L;
+    if (depth == 0 && main_state) {
+        user_hook.function = lua_gethook(main_state);
+        user_hook.mask = lua_gethookmask(main_state);
+        user_hook.count = lua_gethookcount(main_state);
+        times = 0;
+    }
+    depth = depth + 1;
+    return 0;
+}
+
+/* finish(): the cell has ended; true when it was interrupted. */
+static int finish(lua_State *L)
+{
+    bool interrupted = times > 0;
+    depth = depth - 1;
+    if (depth == 0 && interrupted) {
+        times = 0;
+        lt_interrupt_clear();
+        lua_sethook(main_state, user_hook.function, user_hook.mask, user_hook.count);
+    }
+    lua_pushboolean(L, interrupted);
+    return 1;
+}
+
+int luaopen_repl_interrupt(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"install", install}, {"restore", restore}, {"begin", begin}, {"finish", finish}, {NULL, NULL}};
+    luaL_newlib(L, functions);
+    return 1;
+}

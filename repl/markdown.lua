@@ -1,0 +1,82 @@
+-- Markdown notebooks as data: which lines are cells, which are the outputs stored for them.
+--
+-- A `lua` block is a cell; blocks with the info strings `text` or `copies` that follow it with only
+-- blank lines between are its stored outputs. Everything else is prose and is kept as it is.
+-- Depends on nothing.
+
+local markdown = {}
+
+-- What an info string such as `text gpus=1 error` says.
+local function info_of(words)
+  local info = {kind = words:match '^%S*' or ''}
+  info.gpus = math.tointeger(tonumber(words:match '%f[%S]gpus=(%d+)%f[%s\0]'))
+  info.error = words:find '%f[%S]error%f[%s\0]' ~= nil
+  return info
+end
+
+-- Splits text into lines, without their ends.
+function markdown.lines(text)
+  local lines = {}
+  for line in (text:gsub('\r\n', '\n') .. '\n'):gmatch '([^\n]*)\n' do lines[#lines + 1] = line end
+  if lines[#lines] == '' then lines[#lines] = nil end
+  return lines
+end
+
+-- The notebook in `text`: {lines, cells}. A cell is {first, last, source, outputs}: the lines of its
+-- fences, its Lua source, and its outputs {first, last, kind, gpus, error, lines}.
+function markdown.parse(text)
+  local lines = markdown.lines(text)
+  local cells, current, index = {}, nil, 1
+  while index <= #lines do
+    local indent, fence, words = lines[index]:match '^( ? ? ?)(```+)%s*([^`]*)$'
+    if not fence then
+      if lines[index]:find '%S' then current = nil end
+      index = index + 1
+    else
+      local first, content = index, {}
+      index = index + 1
+      while index <= #lines do
+        local closing = lines[index]:match '^ ? ? ?(```+)%s*$'
+        if closing and #closing >= #fence then break end
+        content[#content + 1] = lines[index]:gsub('^' .. indent, '', 1)
+        index = index + 1
+      end
+      local info = info_of(words)
+      if info.kind == 'lua' then
+        current = {first = first, last = index, source = table.concat(content, '\n'), outputs = {}}
+        cells[#cells + 1] = current
+      elseif current and (info.kind == 'text' or info.kind == 'copies') then
+        info.first, info.last, info.lines = first, index, content
+        current.outputs[#current.outputs + 1] = info
+      else
+        current = nil
+      end
+      index = index + 1
+    end
+  end
+  return {lines = lines, cells = cells}
+end
+
+-- The stored output of a cell for that many GPUs: one made for them, else one for any number.
+function markdown.output(cell, kind, gpus)
+  local general
+  for _, output in ipairs(cell.outputs) do
+    if output.kind == kind then
+      if output.gpus == gpus then return output end
+      if not output.gpus then general = general or output end
+    end
+  end
+  return general
+end
+
+-- A fence longer than any in the lines.
+function markdown.fence(lines)
+  local fence = '```'
+  for _, line in ipairs(lines) do
+    local found = line:match '^ ? ? ?(```+)'
+    if found and #found >= #fence then fence = found .. '`' end
+  end
+  return fence
+end
+
+return markdown

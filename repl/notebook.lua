@@ -1,0 +1,190 @@
+-- Runs the cells of a Markdown notebook: shows it with fresh outputs, checks the stored ones, or
+-- stores new ones.
+--
+-- The cells run in one session, each as typed at the prompt. What a cell writes is captured at the
+-- file descriptors; its output is what it prints followed by its value. Notes on hidden copies
+-- (stderr) are compared with `copies` blocks and otherwise passed on. May use repl.input,
+-- repl.session, repl.markdown, repl.compare, repl.system.
+
+local compare = require 'repl.compare'
+local input = require 'repl.input'
+local markdown = require 'repl.markdown'
+local session = require 'repl.session'
+local system = require 'repl.system'
+
+local notebook = {}
+
+local function device_count()
+  local count = session.cuda_function 'device_count'
+  return count and count() or 0
+end
+
+-- ---- running a cell ------------------------------------------------------------------------
+
+-- Splits what went to stderr into notes on copies, as `copies` blocks list them, and the rest.
+local function split_notes(text)
+  local notes, rest = {}, {}
+  for line in text:gmatch '[^\n]*\n?' do
+    local note = line:match '^%[copy%] ([^\n]*)'
+    if note then
+      notes[#notes + 1] = note:gsub('  [^ ][^>]-:?%d*$', '', 1)
+    else
+      rest[#rest + 1] = line
+    end
+  end
+  return notes, table.concat(rest)
+end
+
+-- Runs one cell: {output, notes, stderr, result, failed}. `output` and `notes` are lists of lines.
+local function run_cell(state, source)
+  system.start_capture()
+  local ok, result = pcall(input.run, state, source)
+  local out, err = system.end_capture()
+  if not ok then error(result, 0) end
+  if result.text then out = out .. result.text .. '\n' end
+  local notes = split_notes(err)
+  return {output = markdown.lines(out), notes = notes, stderr = err, result = result, failed = result.report ~= nil}
+end
+
+-- ---- show ----------------------------------------------------------------------------------
+
+local function write_block(lines, info)
+  local fence = markdown.fence(lines)
+  io.write(fence, info, '\n', table.concat(lines, '\n'), #lines > 0 and '\n' or '', fence, '\n')
+end
+
+-- Prints the notebook as its cells run, with their outputs instead of the stored ones.
+local function show(state, book, gpus)
+  local next_line = 1
+  for _, cell in ipairs(book.cells) do
+    io.write(table.concat(book.lines, '\n', next_line, cell.last), '\n')
+    io.flush()
+    local ran = run_cell(state, cell.source)
+    next_line = (cell.outputs[#cell.outputs] or cell).last + 1
+    if ran.failed then
+      for _, line in ipairs(state:error_lines(ran.result.report)) do ran.output[#ran.output + 1] = line end
+    end
+    if #ran.output > 0 then write_block(ran.output, ran.failed and 'text error' or 'text') end
+    io.flush()
+    io.stderr:write(ran.stderr)
+    local expected = markdown.output(cell, 'text', gpus)
+    if ran.failed and not (expected and expected.error) then return false end
+  end
+  if next_line <= #book.lines then io.write(table.concat(book.lines, '\n', next_line), '\n') end
+  return true
+end
+
+-- ---- check ---------------------------------------------------------------------------------
+
+-- What is wrong with what the cell did, as a list of lines; empty when nothing is.
+local function problems(state, cell, ran, gpus)
+  local found = {}
+  local function add(lines) table.move(lines, 1, #lines, #found + 1, found) end
+  local expected = markdown.output(cell, 'text', gpus)
+  if ran.failed then
+    local report = ran.result.report
+    if not (expected and expected.error) then
+      add {'  the cell raised an error:'}
+      for _, line in ipairs(state:error_lines(report)) do add {'  ' .. line} end
+    else
+      local text = table.concat(expected.lines, '\n')
+      if not report.message:find(text, 1, true) then
+        add {'  the error says something else:'}
+        add(compare.difference(expected.lines, markdown.lines(report.message)))
+      end
+    end
+  elseif expected and expected.error then
+    add {'  the cell raised no error; expected:'}
+    add(compare.difference(expected.lines, ran.output))
+  elseif expected and not compare.lines(expected.lines, ran.output) then
+    add(compare.difference(expected.lines, ran.output))
+  end
+  local copies = markdown.output(cell, 'copies', gpus)
+  if copies and not compare.lines(copies.lines, ran.notes) then
+    add {'  its hidden copies differ:'}
+    add(compare.difference(copies.lines, ran.notes))
+  end
+  return found
+end
+
+-- Runs all cells and reports those that differ from what is stored.
+local function check(state, book, gpus, path)
+  local passed, failed = 0, 0
+  for number, cell in ipairs(book.cells) do
+    local ran = run_cell(state, cell.source)
+    local _, rest = split_notes(ran.stderr)
+    io.stderr:write(rest)
+    local found = problems(state, cell, ran, gpus)
+    if #found == 0 then
+      passed = passed + 1
+    else
+      failed = failed + 1
+      print(('%s:%d: cell %d differs (- expected, + got)'):format(path, cell.first, number))
+      print(table.concat(found, '\n'))
+    end
+  end
+  print(('%d passed, %d failed'):format(passed, failed))
+  return failed == 0
+end
+
+-- ---- write ---------------------------------------------------------------------------------
+
+-- The block to store for what the cell did, as lines; nil when the stored one still holds.
+local function new_block(ran, expected, gpus)
+  local lines, info = ran.output, 'text'
+  if expected and expected.gpus then info = info .. ' gpus=' .. gpus end
+  if ran.failed then
+    lines, info = markdown.lines(ran.result.report.message:gsub('^%(cell %d+%):%d+: ', '')), info .. ' error'
+  end
+  local fence = markdown.fence(lines)
+  local block = {fence .. info}
+  table.move(lines, 1, #lines, 2, block)
+  block[#block + 1] = fence
+  return block
+end
+
+-- Stores the outputs in the file. Blocks for other numbers of GPUs, and those that match, stay.
+local function write(state, book, gpus, path)
+  local lines, next_line, complete = {}, 1, true
+  local function copy_until(last)
+    table.move(book.lines, next_line, last, #lines + 1, lines)
+    next_line = last + 1
+  end
+  for _, cell in ipairs(book.cells) do
+    local ran = run_cell(state, cell.source)
+    io.stderr:write(ran.stderr)
+    local expected = markdown.output(cell, 'text', gpus)
+    local only_for_others = not expected and #cell.outputs > 0
+    if #problems(state, cell, ran, gpus) == 0 and (expected or only_for_others or #ran.output == 0) then
+      copy_until((cell.outputs[#cell.outputs] or cell).last)
+    else
+      local block = new_block(ran, expected, gpus)
+      copy_until(expected and expected.first - 1 or cell.last)
+      table.move(block, 1, #block, #lines + 1, lines)
+      if expected then next_line = expected.last + 1 end
+    end
+    if ran.failed and not (expected and expected.error) then
+      complete = false
+      break
+    end
+  end
+  copy_until(#book.lines)
+  local temporary = path .. '.new'
+  local file = assert(io.open(temporary, 'w'))
+  assert(file:write(table.concat(lines, '\n'), '\n'))
+  assert(file:close())
+  assert(os.rename(temporary, path))
+  return complete
+end
+
+local modes = {show = show, check = check, write = write}
+
+-- Runs the notebook at `path`; mode is 'show', 'check' or 'write'. True when all went well.
+function notebook.main(path, mode)
+  local file = assert(io.open(path))
+  local text = assert(file:read 'a')
+  file:close()
+  return modes[mode](session.new(), markdown.parse(text), device_count(), path)
+end
+
+return notebook

@@ -1,0 +1,127 @@
+/* options.c - the command line of the program.
+ *
+ * Short options are those of Lua's own interpreter, with its rules: they end at the first argument
+ * that is not one, at `-` (stdin) or after `--`. Long options are ours and may stand among them; in
+ * --cells mode they may also follow the notebook. Includes the C library only.
+ */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char options_help[] =
+    "usage: ltensor [options] [script [args]]\n"
+    "Lua with tensors. Without a script: the prompt, or the script on stdin.\n"
+    "  -e code          run the string `code`\n"
+    "  -l name          require library `name` into global `name`\n"
+    "  -l g=name        require library `name` into global `g`\n"
+    "  -i               the prompt after running the script\n"
+    "  -v, --version    show versions and what this build contains\n"
+    "  -E               ignore environment variables\n"
+    "  -W               turn warnings on\n"
+    "  -                run stdin as a script\n"
+    "  --               the options end here\n"
+    "  --cells FILE     run the cells of a Markdown notebook and print it with its outputs\n"
+    "    --check          compare the outputs with the stored ones instead; exit 1 if they differ\n"
+    "    --write          store the outputs in FILE\n"
+    "  --sim-gpus N     N simulated GPUs\n"
+    "  --disable-cuda   use no GPU\n"
+    "  --no-copies      show no notes on hidden copies\n"
+    "  --help           this text\n"
+    "Lua code in LTENSOR_INIT (or the file it names as @file) runs first.\n";
+
+/* Handles the long option at argv[*i]; false when there is none of that name. */
+static bool parse_long(int argc, char **argv, int *i, options *out, const char **problem)
+{
+    const char *name = argv[*i];
+    if (strcmp(name, "--version") == 0) {
+        out->version = true;
+    } else if (strcmp(name, "--help") == 0) {
+        out->help = true;
+    } else if (strcmp(name, "--cells") == 0) {
+        out->cells = true;
+    } else if (strcmp(name, "--check") == 0) {
+        out->check = true;
+    } else if (strcmp(name, "--write") == 0) {
+        out->write = true;
+    } else if (strcmp(name, "--disable-cuda") == 0) {
+        setenv("LTENSOR_DISABLE_CUDA", "1", 1);
+    } else if (strcmp(name, "--no-copies") == 0) {
+        setenv("LTENSOR_COPIES", "0", 1);
+    } else if (strncmp(name, "--sim-gpus", 10) == 0 && (name[10] == '\0' || name[10] == '=')) {
+        const char *count = name[10] == '=' ? name + 11 : NULL;
+        if (!count && *i + 1 < argc) count = argv[++*i];
+        if (!count || !*count || strspn(count, "0123456789") != strlen(count))
+            *problem = "needs a number of GPUs";
+        else
+            setenv("LTENSOR_SIM_GPUS", count, 1);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Handles the short option at argv[*i]. Returns NULL or what is wrong. */
+static const char *parse_short(int argc, char **argv, int *i, options *out)
+{
+    const char *option = argv[*i];
+    char letter = option[1];
+    if (letter == 'e' || letter == 'l') {
+        out->has_code = true;
+        if (option[2] == '\0' && (++*i >= argc || argv[*i][0] == '-')) return "needs an argument";
+        return NULL;
+    }
+    if (option[2] != '\0') return "unrecognized option";
+    switch (letter) {
+    case 'i': out->interactive = true; return NULL;
+    case 'v': out->version = true; return NULL;
+    case 'E': out->ignore_environment = true; return NULL;
+    case 'W': out->has_code = true; return NULL;
+    default: return "unrecognized option";
+    }
+}
+
+/* The long options behind a notebook's name. */
+static const char *parse_behind(int argc, char **argv, int i, options *out, const char **bad)
+{
+    for (; i < argc; i++) {
+        const char *problem = NULL;
+        *bad = argv[i];
+        if (!parse_long(argc, argv, &i, out, &problem)) return "not expected after the notebook";
+        if (problem) return problem;
+    }
+    return NULL;
+}
+
+const char *options_parse(int argc, char **argv, options *out, const char **bad)
+{
+    int i = 1;
+    memset(out, 0, sizeof *out);
+    for (; i < argc; i++) {
+        const char *problem = NULL;
+        *bad = argv[i];
+        if (argv[i][0] != '-' || argv[i][1] == '\0') break;
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        if (argv[i][1] == '-') {
+            if (!parse_long(argc, argv, &i, out, &problem)) problem = "unrecognized option";
+        } else {
+            problem = parse_short(argc, argv, &i, out);
+        }
+        if (problem) return problem;
+    }
+    out->first = i;
+    out->script = i < argc ? i : 0;
+    if (out->cells && out->script) {
+        const char *problem = parse_behind(argc, argv, i + 1, out, bad);
+        if (problem) return problem;
+    }
+    *bad = out->check ? "--check" : "--write";
+    if ((out->check || out->write) && !out->cells) return "only with --cells";
+    if (out->check && out->write) return "--check and --write exclude each other";
+    *bad = "--cells";
+    if (out->cells && !out->script) return "needs a notebook";
+    return NULL;
+}

@@ -1,0 +1,215 @@
+/* readline.c - line editing for the prompt; the only file that knows readline.
+ *
+ * Lines are read through readline's callback interface with a wait of our own, so that Ctrl-C is
+ * ours to handle and leaves no readline state behind. The interpreter that reads is known only
+ * while read() runs. Completion calls a Lua function, protected; it gets the text before the cursor
+ * and returns the words that could stand there. Includes readline, the Lua API and interrupt.h.
+ */
+#include "readline.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#include "interrupt.h"
+
+static const char completer_key = 0; /* its address is the completer's key in the registry */
+static lua_State *reader;            /* the interpreter inside read(), else NULL */
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* Next word of the list on top of the reader's stack; readline frees it. */
+static char *next_match(const char *text, int state)
+{
+    static lua_Integer index;
+    (void)text;
+    if (state == 0) index = 0;
+    if (lua_rawgeti(reader, -1, ++index) != LUA_TSTRING) {
+        lua_pop(reader, 1);
+        return NULL;
+    }
+    char *word = strdup(lua_tostring(reader, -1));
+    lua_pop(reader, 1);
+    return word;
+}
+
+static char **complete(const char *text, int start, int end)
+{
+    char **matches = NULL;
+    (void)start;
+    rl_attempted_completion_over = 1; /* never file names of readline's own accord */
+    rl_completion_suppress_append = 1;
+    if (!reader || !lua_checkstack(reader, 8)) return NULL;
+    int top = lua_gettop(reader);
+    lua_rawgetp(reader, LUA_REGISTRYINDEX, &completer_key);
+    lua_pushlstring(reader, rl_line_buffer, (size_t)end);
+    lua_pushstring(reader, text);
+    if (lua_pcall(reader, 2, 1, 0) == LUA_OK && lua_istable(reader, -1))
+        matches = rl_completion_matches(text, next_match);
+    lua_settop(reader, top);
+    return matches;
+}
+
+/* Tab: indents where only blanks stand before the cursor on its line, completes elsewhere. */
+static int complete_or_indent(int count, int key)
+{
+    int at = rl_point;
+    while (at > 0 && (rl_line_buffer[at - 1] == ' ' || rl_line_buffer[at - 1] == '\t')) at--;
+    if (at > 0 && rl_line_buffer[at - 1] != '\n') return rl_complete(count, key);
+    return rl_insert_text("  ");
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static struct {
+    bool done;
+    char *line; /* NULL at end of input */
+} answer;
+
+static void take_line(char *line)
+{
+    answer.done = true;
+    answer.line = line;
+    rl_callback_handler_remove();
+}
+
+static void initialize(void)
+{
+    static bool done;
+    if (done) return;
+    done = true;
+    setlocale(LC_CTYPE, ""); /* how wide a character is; numbers stay as C writes them */
+    rl_readline_name = "ltensor";
+    rl_catch_signals = 0;
+    rl_attempted_completion_function = complete;
+    rl_completer_word_break_characters = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
+    rl_completer_quote_characters = "";
+    /* Before the user's inputrc, which may say otherwise. */
+    rl_bind_key('\t', complete_or_indent);
+    rl_bind_keyseq("\033[A", rl_history_search_backward);
+    rl_bind_keyseq("\033OA", rl_history_search_backward);
+    rl_bind_keyseq("\033[B", rl_history_search_forward);
+    rl_bind_keyseq("\033OB", rl_history_search_forward);
+    rl_initialize();
+}
+
+/* Drops the line that is being edited, as Ctrl-C does. */
+static void abandon_line(void)
+{
+    rl_callback_sigcleanup();
+    rl_free_line_state();
+    rl_callback_handler_remove();
+    fputs("^C\n", rl_outstream);
+    fflush(rl_outstream);
+}
+
+/* read(prompt [, initial]) -> the line, nil at end of input, false after Ctrl-C. */
+static int read_line(lua_State *L)
+{
+    const char *prompt = luaL_checkstring(L, 1);
+    const char *initial = luaL_optstring(L, 2, NULL);
+    sigset_t blocked, previous;
+    bool interrupted = false;
+
+    initialize();
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigprocmask(SIG_BLOCK, &blocked, &previous); /* delivered only inside pselect */
+    interrupt_while_editing();
+    reader = L;
+    answer.done = false;
+    answer.line = NULL;
+    rl_callback_handler_install(prompt, take_line);
+    if (initial) {
+        rl_insert_text(initial);
+        rl_redisplay();
+    }
+    while (!answer.done && !interrupted) {
+        fd_set input;
+        FD_ZERO(&input);
+        FD_SET(fileno(rl_instream), &input);
+        int ready = pselect(fileno(rl_instream) + 1, &input, NULL, NULL, NULL, &previous);
+        if (ready > 0) {
+            rl_callback_read_char();
+        } else if (errno == EINTR) {
+            rl_check_signals(); /* the window's size */
+            interrupted = interrupt_while_editing();
+        } else {
+            rl_callback_handler_remove();
+            break;
+        }
+    }
+    if (interrupted) abandon_line();
+    sigprocmask(SIG_SETMASK, &previous, NULL);
+    reader = NULL;
+
+    if (interrupted)
+        lua_pushboolean(L, 0);
+    else if (answer.line)
+        lua_pushstring(L, answer.line);
+    else
+        lua_pushnil(L);
+    free(answer.line);
+    return 1;
+}
+
+/* ---- the rest of the module ------------------------------------------------------------------ */
+
+/* set_completer(f): f(text before the cursor, word) returns a list of words to put for `word`. */
+static int set_completer(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &completer_key);
+    return 0;
+}
+
+/* add_history(text): the text, of any number of lines, becomes one entry. */
+static int add_to_history(lua_State *L)
+{
+    add_history(luaL_checkstring(L, 1));
+    return 0;
+}
+
+static int forget_history(lua_State *L)
+{
+    (void)L;
+    clear_history();
+    return 0;
+}
+
+/* filenames(prefix) -> list of paths that begin so; folders end in "/". */
+static int filenames(lua_State *L)
+{
+    const char *prefix = luaL_checkstring(L, 1);
+    lua_newtable(L);
+    char *path;
+    for (int i = 0; (path = rl_filename_completion_function(prefix, i)) != NULL; i++) {
+        lua_pushstring(L, path);
+        free(path);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+int luaopen_repl_readline(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"read", read_line},
+                                         {"set_completer", set_completer},
+                                         {"add_history", add_to_history},
+                                         {"clear_history", forget_history},
+                                         {"filenames", filenames},
+                                         {NULL, NULL}};
+    luaL_newlib(L, functions);
+    return 1;
+}

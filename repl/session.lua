@@ -1,0 +1,234 @@
+-- A session: cells run one after the other, with In, Out, `_` and the top-level locals that live on.
+--
+-- Every front end (the prompt, notebooks, tests) runs cells through here. User code, and what
+-- shows values, always runs inside a protected call; the session never raises. It holds results
+-- only as long as Out promises: the last 20, large tensors for three cells. May use repl.cell,
+-- repl.echo, repl.errors and the program's repl.interrupt; torch only through package.loaded.
+
+local cell = require 'repl.cell'
+local echo = require 'repl.echo'
+local errors = require 'repl.errors'
+local interrupt = require 'repl.interrupt'
+local system = require 'repl.system'
+
+local KEPT_RESULTS = 20
+local LARGE_BYTES = 64 << 20
+local CELLS_OF_LARGE = 3
+
+local Session = {}
+Session.__index = Session
+
+local session = {}
+
+-- The field of torch.cuda called `name`, when there is a torch that has it.
+local function cuda_function(name)
+  local torch = package.loaded.torch
+  local cuda = type(torch) == 'table' and rawget(torch, 'cuda')
+  local found = type(cuda) == 'table' and rawget(cuda, name)
+  return type(found) == 'function' and found or nil
+end
+session.cuda_function = cuda_function
+
+-- Bytes of a tensor; 0 for anything else.
+local function bytes_of(value)
+  if type(value) ~= 'userdata' then return 0 end
+  local ok, bytes = pcall(function() return value:numel() * value:element_size() end)
+  return ok and math.type(bytes) == 'integer' and bytes or 0
+end
+
+local function largest(values)
+  local bytes = 0
+  for index = 1, values.n do bytes = math.max(bytes, bytes_of(values[index])) end
+  return bytes
+end
+
+-- A new session. options.environment: where In, Out and `_` are set (default _G).
+function session.new(options)
+  local self = setmetatable({
+    environment = options and options.environment or _G,
+    scope = cell.scope(),
+    inputs = {},
+    results = {},
+    dropped = {},
+    last = {},
+    count = 0,
+  }, Session)
+  self:publish()
+  return self
+end
+
+-- Sets In and Out. Out reads the results kept here; it holds none itself.
+function Session:publish()
+  local out = setmetatable({}, {
+    __index = function(_, number)
+      local kept = self.results[number]
+      if kept then return kept.value end
+      if self.dropped[number] then error(('Out[%d] dropped'):format(number), 2) end
+    end,
+    __pairs = function()
+      local plain = {}
+      for number, kept in pairs(self.results) do plain[number] = kept.value end
+      return next, plain
+    end,
+    __tostring = function() return ('Out: %d results kept'):format(self:kept_results()) end,
+  })
+  rawset(self.environment, 'In', self.inputs)
+  rawset(self.environment, 'Out', out)
+end
+
+function Session:kept_results()
+  local count = 0
+  for _ in pairs(self.results) do count = count + 1 end
+  return count
+end
+
+-- Forgets all results.
+function Session:drop_results()
+  for number in pairs(self.results) do self.dropped[number] = true end
+  self.results = {}
+  for _, name in ipairs {'_', '__', '___'} do
+    if rawequal(rawget(self.environment, name), self.last[name]) then rawset(self.environment, name, nil) end
+    self.last[name] = nil
+  end
+end
+
+-- Forgets locals and the cells' inputs and results; globals stay.
+function Session:reset()
+  self:drop_results()
+  self.scope = cell.scope()
+end
+
+local function tidy_results(self)
+  for number, kept in pairs(self.results) do
+    local age = self.count - number
+    if age >= KEPT_RESULTS or (kept.bytes > LARGE_BYTES and age >= CELLS_OF_LARGE) then
+      self.results[number] = nil
+      self.dropped[number] = true
+    end
+  end
+end
+
+-- `_`, `__` and `___` move on, each unless the user has given it another meaning.
+local function shift_last(self, value, bytes)
+  local names = {'___', '__', '_'}
+  local previous = {['___'] = self.last['__'], ['__'] = self.last['_'], ['_'] = value}
+  for _, name in ipairs(names) do
+    local new = previous[name]
+    if rawequal(rawget(self.environment, name), self.last[name]) then rawset(self.environment, name, new) end
+    self.last[name] = new
+  end
+  self.results[self.count] = {value = value, bytes = bytes}
+end
+
+-- Whether the text is a complete cell: 'complete', 'incomplete' or 'invalid'.
+function Session:status(source)
+  local compiled, _, more = cell.compile(source, '=cell', self.scope)
+  if compiled then return 'complete' end
+  return more and 'incomplete' or 'invalid'
+end
+
+-- Runs f(...) protected, as one cell: true and its results, or false and a report.
+local function protected(f, ...)
+  interrupt.begin()
+  local outcome = table.pack(xpcall(f, errors.capture, ...))
+  local interrupted = interrupt.finish()
+  if not outcome[1] and interrupted then outcome[2].interrupted = true end
+  return table.unpack(outcome, 1, outcome.n)
+end
+
+-- Runs a function of the program that may call user code, with errors as reports.
+function Session:protect(f, ...) return protected(f, ...) end
+
+-- Gives the next cell its number and remembers its text.
+function Session:begin_cell(source)
+  self.count = self.count + 1
+  self.inputs[self.count] = source
+  return self.count
+end
+
+local function origin(label)
+  local set = cuda_function '_set_copy_origin'
+  if set then set(label) end
+end
+
+local function is_output_handle(values, source)
+  return values.n == 1 and rawequal(values[1], io.output()) and source:find 'write'
+end
+
+-- The text that shows the values, or nil; second a report when showing them failed.
+local function show(values)
+  local ok, text = protected(echo.values, values)
+  if ok then return text end
+  return nil, text
+end
+
+-- Runs the text as cell `number` (begin_cell's). Returns {number, seconds} and, after success,
+-- values (packed), has_value and text (what to show, or nil); after an error, report.
+function Session:run(source, number)
+  local name = ('(cell %d)'):format(number)
+  local result = {number = number, seconds = 0}
+  local compiled, message = cell.compile(source, '=' .. name, self.scope)
+  if not compiled then
+    result.report = errors.from_message(message)
+    return result
+  end
+  origin(name)
+  local start = system.clock()
+  local outcome = table.pack(protected(compiled.run))
+  result.seconds = system.clock() - start
+  if not outcome[1] then
+    result.report = outcome[2]
+  else
+    local first = compiled.has_value and 3 or 2
+    local values = table.pack(table.unpack(outcome, first, outcome.n))
+    result.values = values
+    if values.n > 0 and not compiled.silent and not is_output_handle(values, source) then
+      result.text, result.report = show(values)
+      if result.text then
+        shift_last(self, values.n == 1 and values[1] or values, largest(values))
+      end
+    end
+  end
+  origin(nil)
+  tidy_results(self)
+  return result
+end
+
+-- Text of line `number` of the cell whose chunk is called `source`, for errors.
+function Session:line_of(source, number)
+  local cell_number = tonumber(source:match '^%(cell (%d+)%)$')
+  local text = cell_number and self.inputs[cell_number]
+  if not text then return nil end
+  local count = 0
+  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
+    count = count + 1
+    if count == number then return line end
+  end
+end
+
+-- A sentence about a misspelled global, or nil.
+function Session:suggest(message)
+  local name = message:match "nil value %(global '([^']+)'%)"
+  if not name then return nil end
+  local names = self.scope:names()
+  for key in next, self.environment do
+    if type(key) == 'string' then names[#names + 1] = key end
+  end
+  table.sort(names)
+  local near = errors.nearest(name, names)
+  return near and ("did you mean '%s'?"):format(near)
+end
+
+-- The report of a failed cell as lines of text.
+function Session:error_lines(report)
+  if report.interrupted then
+    local shown = {message = 'interrupted', frames = report.frames}
+    return errors.lines(shown)
+  end
+  return errors.lines(report, {
+    line_of = function(source, number) return self:line_of(source, number) end,
+    suggest = function(message) return self:suggest(message) end,
+  })
+end
+
+return session

@@ -1,0 +1,240 @@
+/* system.c - what the program's Lua code needs from the operating system: terminals, the clock, the
+ * user's shell, capturing what a cell writes, and appending to files that other sessions share.
+ *
+ * Capturing replaces the file descriptors 1 and 2, not Lua's streams, so that it also sees what C
+ * code and child processes write. One capture at a time. Includes the Lua API and POSIX only.
+ */
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lauxlib.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* isatty(fd) -> boolean */
+static int is_terminal(lua_State *L)
+{
+    lua_pushboolean(L, isatty((int)luaL_checkinteger(L, 1)));
+    return 1;
+}
+
+/* width() -> columns of the terminal on stdout, 80 when unknown */
+static int width(lua_State *L)
+{
+    struct winsize size;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    lua_pushinteger(L, known ? size.ws_col : 80);
+    return 1;
+}
+
+/* clock() -> seconds on a clock that never goes back */
+static int monotonic_clock(lua_State *L)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    lua_pushnumber(L, (lua_Number)now.tv_sec + (lua_Number)now.tv_nsec * 1e-9);
+    return 1;
+}
+
+/* shell(command) -> exit code; runs it in the user's shell, on the program's own terminal. A signal
+ * that kills it counts as 128 plus its number. While it runs, Ctrl-C is for the command alone. */
+static int run_shell(lua_State *L)
+{
+    const char *command = luaL_checkstring(L, 1);
+    const char *shell = getenv("SHELL");
+    struct sigaction ignore, saved_int, saved_quit;
+    int status = 0;
+    if (!shell || !*shell) shell = "/bin/sh";
+    fflush(NULL);
+    memset(&ignore, 0, sizeof ignore);
+    ignore.sa_handler = SIG_IGN;
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGINT, &ignore, &saved_int);
+    sigaction(SIGQUIT, &ignore, &saved_quit);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        execl(shell, shell, "-c", command, (char *)NULL);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    int fork_error = child < 0 ? errno : 0;
+    sigaction(SIGINT, &saved_int, NULL);
+    sigaction(SIGQUIT, &saved_quit, NULL);
+    if (fork_error) return luaL_error(L, "cannot start a shell: %s", strerror(fork_error));
+    lua_pushinteger(L, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    return 1;
+}
+
+/* ---- capturing ------------------------------------------------------------------------------- */
+
+static struct capture {
+    int descriptor; /* 1 or 2 */
+    int saved;      /* where it pointed before */
+    FILE *file;     /* where it points now; NULL when not capturing */
+} captures[2] = {{STDOUT_FILENO, -1, NULL}, {STDERR_FILENO, -1, NULL}};
+
+static void undo_capture(struct capture *c)
+{
+    if (c->saved >= 0) {
+        dup2(c->saved, c->descriptor);
+        close(c->saved);
+        c->saved = -1;
+    }
+}
+
+/* start_capture(): from now on stdout and stderr are collected. */
+static int start_capture(lua_State *L)
+{
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 2; i++) {
+        struct capture *c = &captures[i];
+        if (c->file) return luaL_error(L, "a capture is under way");
+        c->file = tmpfile();
+        c->saved = c->file ? dup(c->descriptor) : -1;
+        if (c->saved < 0 || dup2(fileno(c->file), c->descriptor) < 0) {
+            int error = errno;
+            system_end_capture();
+            return luaL_error(L, "cannot capture output: %s", strerror(error));
+        }
+    }
+    return 0;
+}
+
+/* end_capture() -> what was written to stdout, what was written to stderr */
+static int end_capture(lua_State *L)
+{
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 2; i++) undo_capture(&captures[i]);
+    for (int i = 0; i < 2; i++) {
+        struct capture *c = &captures[i];
+        luaL_Buffer text;
+        size_t n;
+        luaL_buffinit(L, &text);
+        if (c->file) {
+            rewind(c->file);
+            do {
+                char *place = luaL_prepbuffer(&text);
+                n = fread(place, 1, LUAL_BUFFERSIZE, c->file);
+                luaL_addsize(&text, n);
+            } while (n > 0);
+            fclose(c->file);
+            c->file = NULL;
+        }
+        luaL_pushresult(&text);
+    }
+    return 2;
+}
+
+void system_end_capture(void)
+{
+    char block[4096];
+    size_t n;
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 2; i++) {
+        struct capture *c = &captures[i];
+        undo_capture(c);
+        if (!c->file) continue;
+        rewind(c->file);
+        FILE *target = c->descriptor == STDOUT_FILENO ? stdout : stderr;
+        while ((n = fread(block, 1, sizeof block, c->file)) > 0) fwrite(block, 1, n, target);
+        fclose(c->file);
+        c->file = NULL;
+    }
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* make_directories(path): creates the folder and those above it, for the user alone. */
+static int make_directories(lua_State *L)
+{
+    char *path = strdup(luaL_checkstring(L, 1));
+    if (!path) return luaL_error(L, "out of memory");
+    for (char *p = path + 1;; p++) {
+        if (*p != '/' && *p != '\0') continue;
+        char end = *p;
+        *p = '\0';
+        mkdir(path, 0700); /* one that exists already is fine; the caller's open tells the rest */
+        *p = end;
+        if (end == '\0') break;
+    }
+    free(path);
+    return 0;
+}
+
+/* append(path, text) -> true, or nil and a message. The file is created for the user alone and is
+ * locked meanwhile: two sessions never mix their entries. */
+static int append_locked(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    size_t length, written = 0;
+    const char *text = luaL_checklstring(L, 2, &length);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return luaL_fileresult(L, 0, path);
+    flock(fd, LOCK_EX);
+    while (written < length) {
+        ssize_t n = write(fd, text + written, length - written);
+        if (n < 0 && errno != EINTR) break;
+        if (n > 0) written += (size_t)n;
+    }
+    int error = errno;
+    close(fd);
+    errno = error;
+    return luaL_fileresult(L, written == length, path);
+}
+
+/* change_directory(path) -> true, or nil and a message */
+static int change_directory(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    return luaL_fileresult(L, chdir(path) == 0, path);
+}
+
+/* working_directory() -> path */
+static int working_directory(lua_State *L)
+{
+    char *path = getcwd(NULL, 0);
+    if (!path) return luaL_fileresult(L, 0, ".");
+    lua_pushstring(L, path);
+    free(path);
+    return 1;
+}
+
+/* set_environment(name, value) */
+static int set_environment(lua_State *L)
+{
+    return luaL_fileresult(L, setenv(luaL_checkstring(L, 1), luaL_checkstring(L, 2), 1) == 0, NULL);
+}
+
+int luaopen_repl_system(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"isatty", is_terminal},
+                                         {"width", width},
+                                         {"clock", monotonic_clock},
+                                         {"shell", run_shell},
+                                         {"start_capture", start_capture},
+                                         {"end_capture", end_capture},
+                                         {"make_directories", make_directories},
+                                         {"append", append_locked},
+                                         {"change_directory", change_directory},
+                                         {"working_directory", working_directory},
+                                         {"set_environment", set_environment},
+                                         {NULL, NULL}};
+    luaL_newlib(L, functions);
+    return 1;
+}

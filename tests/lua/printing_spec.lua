@@ -107,7 +107,7 @@ else
       local x = torch.ones(1, {device = reference.device, dtype = torch.float64})
       x:requires_grad_()
       assert.equal('tensor([1.], device=\'' .. tostring(x.device)
-        .. '\', dtype=torch.float64,\n       requires_grad=True)', tostring(x))
+        .. '\', dtype=torch.float64, requires_grad=True)', tostring(x))
     end)
   end)
 end

@@ -52,7 +52,7 @@ local function tensor(spec, device)
 end
 M.tensor = tensor
 
-local function subscript(entries, leaves)
+local function subscript(entries)
   local list = {}
   for i, entry in ipairs(entries) do
     if entry.dtype then list[i] = tensor(entry)
@@ -279,7 +279,7 @@ function M.run(case, number)
     if case.op == 'optimize' then
       ok, message = pcall(optimize, case)
     else
-      ok, message = xpcall(run_once, function(m) return m end, case, via)
+      ok, message = pcall(run_once, case, via)
     end
     if not ok then
       error(('case %d, %s, %s on %s:\n%s'):format(

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# make bench: times ltensor, and PyTorch beside it when a Python with torch is found ($PYTHON, then
+# python3), and prints one Markdown table of medians. Rounds alternate between the two, so that a
+# machine that is busy for a while is busy for both; both use the same number of threads.
+#
+#   LTENSOR_BIN (build/ltensor)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export LC_ALL=C
+ltensor=${LTENSOR_BIN:-build/ltensor}
+rounds=${ROUNDS:-3}
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$(nproc)}
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+python=
+for candidate in ${PYTHON:-} python3; do
+    if "$candidate" -c 'import torch' >/dev/null 2>&1; then
+        python=$candidate
+        break
+    fi
+done
+
+# Milliseconds of one run of a command, start and exit included: the median of several.
+start_and_exit() {
+    local runs=$1 begin end
+    shift
+    for ((i = 0; i < runs; i++)); do
+        begin=${EPOCHREALTIME/./}
+        "$@" >/dev/null 2>&1
+        end=${EPOCHREALTIME/./}
+        printf 'start and exit\tms\t%d.%03d\n' $(((end - begin) / 1000)) $(((end - begin) % 1000))
+    done
+}
+
+# Seconds of each epoch but the first, from lines that end in "… 0.13 s".
+epochs() {
+    sed -n '2,$s/.*[[:space:]]\([0-9.]*\) s$/softmax regression, epoch\ts\t\1/p'
+}
+
+for ((round = 1; round <= rounds; round++)); do
+    [ -t 2 ] && echo "round $round of $rounds" >&2
+    start_and_exit 10 "$ltensor" -e '' >>"$results/ltensor"
+    "$ltensor" tests/bench/bench.lua >>"$results/ltensor"
+    "$ltensor" scripts/softmax_regression.lua --epochs 4 | epochs >>"$results/ltensor"
+    if [ -n "$python" ]; then
+        start_and_exit 2 "$python" -c 'import torch' >>"$results/torch"
+        "$python" tests/bench/bench.py >>"$results/torch"
+        "$python" tests/bench/softmax_regression.py --epochs 4 | epochs >>"$results/torch"
+    fi
+done
+
+model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+echo "${model:-$(uname -m)}, $OMP_NUM_THREADS threads, medians of $rounds rounds."
+if [ -n "$python" ]; then
+    echo "PyTorch $("$python" -c 'import torch; print(torch.__version__)')."
+    lua5.4 tests/bench/report.lua "$results/ltensor" "$results/torch"
+else
+    echo "No Python with torch was found, so there is nothing to compare with."
+    lua5.4 tests/bench/report.lua "$results/ltensor"
+fi

@@ -1,0 +1,91 @@
+-- A loop that makes temporaries runs in bounded memory without one call to collectgarbage: each case
+-- runs in a fresh process, which reports its peak resident memory (VmHWM).
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+
+local LIMIT_MB = 300
+
+local REPORT = [[
+
+for line in io.lines '/proc/self/status' do
+  local kilobytes = line:match '^VmHWM:%s*(%d+)'
+  if kilobytes then print(kilobytes) end
+end
+]]
+
+local function peak_megabytes(code, options)
+  local output, message, status = process.lua(code .. REPORT, options)
+  assert(status == 0, message)
+  return assert(tonumber(output), 'no peak in: ' .. output .. message) / 1024
+end
+
+local function bounded(title, code, options)
+  it(title, function()
+    local peak = peak_megabytes(code, options)
+    assert.is_true(peak < LIMIT_MB, ('peak of %.0f MB'):format(peak))
+  end)
+end
+
+-- The loss of a linear layer; the graph of a step is garbage when the next one starts.
+local TRAINING = [[
+local device = '%s'
+torch.manual_seed(1)
+local net = nn.Sequential(nn.Linear(1000, 1000), nn.ReLU(), nn.Linear(1000, 10)):to(device)
+local optimizer = torch.optim.SGD(net:parameters(), {lr = 0.1})
+local x = torch.rand(64, 1000, {device = device})
+local y = torch.randint(1, 11, {64}, {device = device})
+for step = 1, %d do
+  local loss = nn.functional.cross_entropy(net(x), y)
+  optimizer:zero_grad()
+  loss:backward()
+  optimizer:step()
+end
+]]
+
+describe('peak resident memory', function()
+  bounded('of large temporaries',
+    'for i = 1, 20000 do local t = torch.ones(1000, 1000) end')
+
+  bounded('of large temporaries on a simulated GPU',
+    'for i = 1, 2000 do local t = torch.ones(1000, 1000, {device = "cuda"}) end', '--sim-gpus 1')
+
+  bounded('of small temporaries',
+    'local a = torch.rand(2, 3) for i = 1, 1000000 do local b = a + a end')
+
+  bounded('of a value replaced by a new one', [[
+    local x = torch.zeros(500, 500)
+    for i = 1, 3000 do x = x * 0.5 + 1 end
+  ]])
+
+  bounded('of views that outlive their bases', [[
+    local last
+    for i = 1, 3000 do last = torch.ones(500, 500)[1] end
+  ]])
+
+  bounded('of temporaries in tables and closures that form cycles', [[
+    for i = 1, 1000 do
+      local t = {tensor = torch.ones(500, 500)}
+      t.self = t
+      t.get = function() return t.tensor end
+    end
+  ]])
+
+  bounded('of a training loop', TRAINING:format('cpu', 300))
+  bounded('of a training loop on a simulated GPU', TRAINING:format('cuda', 30), '--sim-gpus 1')
+
+  bounded('of graphs that are never walked back', [[
+    local w = torch.ones(500, 500, {requires_grad = true})
+    for i = 1, 2000 do local loss = (w * w):sum() end
+  ]])
+
+  bounded('of hooks and graphs that refer to each other', [[
+    local w = torch.ones(500, 500, {requires_grad = true})
+    for i = 1, 500 do
+      local y = w * 2
+      y:register_hook(function(grad) return grad + y:detach() * 0 end)
+      y:sum():backward()
+      w.grad = nil
+    end
+  ]])
+end)

@@ -1,0 +1,80 @@
+-- class.lua - classes whose objects are userdata: nn.Module, Optimizer, Dataset and what users derive.
+--
+-- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` makes an object. Methods named
+-- like metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __setattr for assignments)
+-- act as such, whenever they are defined. `Model.super` is the parent. An object's fields are its own.
+
+local torch = require 'torch'
+local new_object, object_index, object_fields = torch._C.new_object, torch._C.object_index, torch._C.object_fields
+
+local Object = { __classname = 'Object' }
+Object.__index = Object
+
+-- Metamethods that are forwarded to the method of the same name, when the class has one.
+local function forward(class, name, missing)
+  return function(self, ...)
+    local method = class[name]
+    if not method then error(missing:format(class.__classname), 2) end
+    return method(self, ...)
+  end
+end
+
+local function metatable_for(class)
+  local metatable = {
+    __name = class.__classname,
+    __class = class,
+    __index = object_index(class),
+    __methods = class,
+    __newindex = function(self, key, value)
+      local setter = class.__setattr
+      if setter then return setter(self, key, value) end
+      object_fields(self)[key] = value
+    end,
+    __len = forward(class, '__len', "attempt to get length of a %s, which has no method '__len'"),
+    __call = forward(class, '__call', "attempt to call a %s, which has no method '__call'"),
+    __tostring = function(self)
+      local method = class.__tostring
+      return method and method(self) or class.__classname
+    end,
+    __pairs = function(self)
+      local method = class.__pairs
+      if method then return method(self) end
+      return pairs(object_fields(self))
+    end,
+  }
+  return metatable
+end
+
+local function construct(class, ...)
+  local object = new_object(class.__metatable_of_objects, {})
+  if class.__new then class.__new(object) end
+  if class.init then class.init(object, ...) end
+  return object
+end
+
+-- A class derived from this one.
+function Object:extend(name)
+  if type(name) ~= 'string' then
+    error(("extend(): the class's name must be a string, not %s"):format(type(name)), 2)
+  end
+  local class = { __classname = name, super = self }
+  class.__metatable_of_objects = metatable_for(class)
+  return setmetatable(class, {
+    __index = self, __call = construct, __name = 'class',
+    __tostring = function() return ("<class '%s'>"):format(name) end,
+  })
+end
+
+-- Whether value is an object of this class or of one derived from it.
+function Object:is_instance(value)
+  if type(value) ~= 'userdata' then return false end
+  local metatable = getmetatable(value)
+  local class = type(metatable) == 'table' and metatable.__class
+  while class do
+    if class == self then return true end
+    class = class.super
+  end
+  return false
+end
+
+return { Object = Object, fields = object_fields }

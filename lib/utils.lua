@@ -1,0 +1,14 @@
+-- utils.lua - torch.utils: data, benchmark; each loaded when first named.
+
+local where = { data = true, benchmark = true }
+
+local utils = { __names = where }
+
+return setmetatable(utils, {
+  __index = function(_, name)
+    if not where[name] then return nil end
+    local value = require('torch.utils.' .. name)
+    rawset(utils, name, value)
+    return value
+  end,
+})

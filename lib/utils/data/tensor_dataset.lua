@@ -1,0 +1,39 @@
+-- tensor_dataset.lua - utils.data.TensorDataset(tensor, ...): sample i is x[i] of every tensor; all have the
+-- same first size.
+
+local torch = require 'torch'
+local Dataset = require 'torch.utils.data.dataset'
+
+local TensorDataset = Dataset:extend('TensorDataset')
+
+function TensorDataset:init(...)
+  self.tensors = { ... }
+  if #self.tensors == 0 then error('TensorDataset(): at least one tensor is expected', 3) end
+  for i, tensor in ipairs(self.tensors) do
+    if not torch.is_tensor(tensor) then
+      error(('TensorDataset(): argument %d must be a Tensor, not %s'):format(i, torch.type(tensor)), 3)
+    end
+    if #tensor ~= #self.tensors[1] then
+      error(('Size mismatch between tensors: tensor 1 has %d samples, tensor %d has %d'):format(
+        #self.tensors[1], i, #tensor), 3)
+    end
+  end
+end
+
+function TensorDataset:__len() return #self.tensors[1] end
+
+function TensorDataset:__getitem(index)
+  local values = {}
+  for i, tensor in ipairs(self.tensors) do values[i] = tensor[index] end
+  return table.unpack(values)
+end
+
+-- A whole batch in one step per tensor: what the DataLoader uses instead of item by item.
+function TensorDataset:__getitems(indices)
+  local positions = torch.tensor(indices)
+  local values = {}
+  for i, tensor in ipairs(self.tensors) do values[i] = tensor:index_select(1, positions:to(tensor.device)) end
+  return table.unpack(values)
+end
+
+return TensorDataset

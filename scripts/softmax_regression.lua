@@ -169,7 +169,7 @@ local function main(argv)
     end
     local loss, train_accuracy = train_epoch(net, optimizer, train, options, epoch)
     local seconds = clock() - start
-    print(('epoch %d  loss %.4f  train acc %.4f  test acc %.4f  %.2f s'):format(
+    print(('epoch %d  loss %.4f  train acc %.4f  test acc %.4f  %.3f s'):format(
       epoch, loss, train_accuracy, accuracy(net, test), seconds))
   end
 end

@@ -1,15 +1,15 @@
-#!/usr/bin/env bash
+#!/bin/sh
 # make bench: times ltensor, and PyTorch beside it when a Python with torch is found ($PYTHON, then
 # python3), and prints one Markdown table of medians. Rounds alternate between the two, so that a
 # machine that is busy for a while is busy for both; both use the same number of threads.
 #
-#   LTENSOR_BIN (build/ltensor)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+#   BUILD (build)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON
+set -eu
+cd "$(dirname "$0")/../.."
 export LC_ALL=C
-ltensor=${LTENSOR_BIN:-build/ltensor}
+ltensor=${BUILD:-build}/ltensor
 rounds=${ROUNDS:-3}
-export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$(nproc)}
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}"
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 
@@ -21,25 +21,27 @@ for candidate in ${PYTHON:-} python3; do
     fi
 done
 
-# Milliseconds of one run of a command, start and exit included: the median of several.
+# Milliseconds of each run of a command, start and exit included.
 start_and_exit() {
-    local runs=$1 begin end
+    runs=$1
     shift
-    for ((i = 0; i < runs; i++)); do
-        begin=${EPOCHREALTIME/./}
+    while [ "$runs" -gt 0 ]; do
+        begin=$(date +%s%N)
         "$@" >/dev/null 2>&1
-        end=${EPOCHREALTIME/./}
-        printf 'start and exit\tms\t%d.%03d\n' $(((end - begin) / 1000)) $(((end - begin) % 1000))
+        end=$(date +%s%N)
+        echo $((end - begin)) | awk '{ printf "start and exit\tms\t%.3f\n", $1 / 1e6 }'
+        runs=$((runs - 1))
     done
 }
 
-# Seconds of each epoch but the first, from lines that end in "… 0.13 s".
+# Seconds of each epoch but the first, from lines that end in "0.13 s".
 epochs() {
     sed -n '2,$s/.*[[:space:]]\([0-9.]*\) s$/softmax regression, epoch\ts\t\1/p'
 }
 
-for ((round = 1; round <= rounds; round++)); do
-    [ -t 2 ] && echo "round $round of $rounds" >&2
+round=1
+while [ "$round" -le "$rounds" ]; do
+    [ ! -t 2 ] || echo "round $round of $rounds" >&2
     start_and_exit 10 "$ltensor" -e '' >>"$results/ltensor"
     "$ltensor" tests/bench/bench.lua >>"$results/ltensor"
     "$ltensor" scripts/softmax_regression.lua --epochs 4 | epochs >>"$results/ltensor"
@@ -48,6 +50,7 @@ for ((round = 1; round <= rounds; round++)); do
         "$python" tests/bench/bench.py >>"$results/torch"
         "$python" tests/bench/softmax_regression.py --epochs 4 | epochs >>"$results/torch"
     fi
+    round=$((round + 1))
 done
 
 model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)

@@ -64,7 +64,7 @@ def main():
         with torch.no_grad():
             right = (net(test_images).argmax(1) == test_labels).sum().item()
         print(f"epoch {epoch}  loss {loss_sum.item() / n:.4f}  train acc {hits.item() / n:.4f}  "
-              f"test acc {right / len(test_labels):.4f}  {seconds:.2f} s")
+              f"test acc {right / len(test_labels):.4f}  {seconds:.3f} s")
 
 
 if __name__ == "__main__":

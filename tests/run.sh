@@ -1,0 +1,83 @@
+#!/bin/sh
+# Runs the test suites and ends with the counts. Usage: tests/run.sh quick|full|asan|cuda
+#
+#   quick  C tests, busted on the CPU, one notebook
+#   full   everything: C tests, busted on the CPU and on 1 and 2 simulated GPUs, notebooks, the host
+#   asan   full without the memory bounds, for a build with sanitizers
+#   cuda   the suite on the real GPU
+# Each suite's log is shown only when it fails. Uses $BUILD (default build).
+set -u
+mode=${1-full}
+BUILD=${BUILD-build}
+LTENSOR_BIN=$PWD/$BUILD/ltensor
+LTENSOR_BUILD=$PWD/$BUILD
+export LTENSOR_BIN LTENSOR_BUILD
+LUA_PATH="$PWD/tests/?.lua;$PWD/tests/lua/?.lua;;" export LUA_PATH
+LUA_CPATH="$PWD/$BUILD/?.so;;" export LUA_CPATH
+ASAN_OPTIONS=${ASAN_OPTIONS-detect_leaks=1:detect_stack_use_after_return=0} export ASAN_OPTIONS
+LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$PWD/tests/lsan.supp:print_suppressions=0} export LSAN_OPTIONS
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0 skipped=0
+
+# Adds up what the suite's log counts: cmocka's "[  PASSED  ] n test(s)", busted's "n successes / ...",
+# and "n passed, m failed".
+count() {
+    awk '
+        /\[  PASSED  \] [0-9]+ test/ { p += $4 }
+        /\[  FAILED  \] [0-9]+ test/ { f += $4 }
+        /successe?s? \/ [0-9]+ failures? \/ [0-9]+ errors? \/ [0-9]+ pending/ { p += $1; f += $4 + $7; s += $10 }
+        /^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 }
+        END { print p + 0, f + 0, s + 0 }' "$log"
+}
+
+suite() {
+    name=$1; shift
+    "$@" >"$log" 2>&1 </dev/null
+    status=$?
+    # shellcheck disable=SC2046
+    set -- $(count)
+    [ $status -ne 0 ] && [ "$2" -eq 0 ] && set -- "$1" 1 "$3"
+    if [ "$2" -gt 0 ] || [ "$1" -eq 0 ]; then
+        tail -n 200 "$log"
+        [ "$1" -eq 0 ] && [ "$2" -eq 0 ] && set -- 0 1 0
+    fi
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    printf '%-44s %5d passed %4d failed\n' "$name" "$1" "$2"
+}
+
+specs() { # name, environment...
+    name=$1; shift
+    suite "$name" env "$@" busted --lua="$LTENSOR_BIN" -o plainTerminal ${EXCLUDE-} --pattern=_spec tests/lua
+}
+
+case $mode in quick|full|asan|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|cuda" >&2; exit 2 ;; esac
+
+[ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed
+for program in "$BUILD"/tests/*_test; do
+    [ -x "$program" ] && suite "$(basename "$program")" "$program"
+done
+
+if [ "$mode" = cuda ]; then
+    specs "specs on the GPU" LTENSOR_TEST_DEVICE=cuda
+else
+    specs "specs on the CPU" LTENSOR_TEST_DEVICE=cpu
+fi
+if [ "$mode" = full ] || [ "$mode" = asan ]; then
+    EXCLUDE="--exclude-tags=${EXCLUDE:+rss,speed,}cpu"
+    specs "specs on 1 simulated GPU" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda
+    specs "specs on 2 simulated GPUs" LTENSOR_SIM_GPUS=2 LTENSOR_TEST_DEVICE=cuda:1
+    for n in 0 1 2; do
+        for notebook in docs/notebooks/*.md; do
+            case $notebook in *README.md) continue ;; esac
+            suite "$(basename "$notebook") on $n GPUs" "$LTENSOR_BIN" --sim-gpus $n --cells --check "$notebook"
+        done
+    done
+elif [ "$mode" = quick ]; then
+    suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check docs/notebooks/use-gpu.md
+fi
+[ "$mode" = full ] && suite "the example host, installed" sh tests/host.sh
+
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -36,7 +36,7 @@ local function header(kind, ...)
   return ('\0\0%c%c'):format(kind, select('#', ...)) .. (('>I4'):rep(select('#', ...))):pack(...)
 end
 
-describe('an idx file', function()
+describe('an idx file #cpu', function()
   it('gives a uint8 tensor of its sizes', function()
     local t = read(header(8, 2, 3) .. '\1\2\3\4\5\255')
     assert.equal(torch.uint8, t.dtype)
@@ -93,7 +93,7 @@ describe('an idx file', function()
   end)
 end)
 
-describe('softmax regression', function()
+describe('softmax regression #cpu', function()
   local script = process.quote(process.ltensor) .. ' scripts/softmax_regression.lua '
 
   local function train(options)

@@ -43,7 +43,7 @@ for step = 1, %d do
 end
 ]]
 
-describe('peak resident memory', function()
+describe('peak resident memory #rss #cpu', function()
   bounded('of large temporaries',
     'for i = 1, 20000 do local t = torch.ones(1000, 1000) end')
 

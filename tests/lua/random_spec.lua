@@ -7,7 +7,7 @@ local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
 
 if reference.device == 'cpu' then
-  describe('random numbers', function()
+  describe('random numbers #cpu', function()
     for number, sequence in ipairs(reference.load 'random') do
       local first = sequence.calls[1]
       it(('sequence %d, seed %d, from %s'):format(number, sequence.seed, first.op), function()

@@ -66,7 +66,7 @@ describe('reference.run', function()
   end)
 end)
 
-describe('process.run', function()
+describe('process.run #cpu', function()
   it('gives output, errors and status apart', function()
     local output, message, status = process.run 'echo out; echo err >&2; exit 3'
     assert.same({'out\n', 'err\n', 3}, {output, message, status})

@@ -45,9 +45,10 @@ local function text_of(value)
   return require('repl.echo').value(value)
 end
 
--- The frames from `level` outwards, innermost first, up to the program's own session.
-local function collect(level)
-  local frames = {}
+-- The frames outside of the handler, innermost first, up to the program's own session. A handler
+-- written in C has called the function that calls this one.
+local function collect()
+  local frames, level = {}, 4
   while true do
     local info = debug.getinfo(level, 'Slnfut')
     if not info then break end
@@ -75,7 +76,7 @@ end
 
 -- Message handler for xpcall: turns an error value into a report.
 function errors.capture(value)
-  local frames = collect(3)
+  local frames = collect()
   return {value = value, message = at_user_line(text_of(value), frames), frames = frames}
 end
 
@@ -161,7 +162,7 @@ function errors.lines(report, context)
       shown[#shown + 1] = ('  %s: %s'):format(where, frame.name)
     end
   end
-  if #shown > 1 then
+  if #shown > 1 or report.interrupted then
     local skipped = #shown - MAX_FRAMES
     for index, text in ipairs(shown) do
       if skipped <= 0 or index <= MAX_FRAMES // 2 or index > MAX_FRAMES // 2 + skipped then
@@ -182,7 +183,7 @@ function errors.script(value)
     local ok, text = pcall(tostring, value)
     if ok then return text end
   end
-  local frames = collect(4) -- this function was called by the handler in C
+  local frames = collect()
   while #frames > 0 and frames[#frames].what == 'C' and frames[#frames].name == 'in C code' do
     frames[#frames] = nil
   end

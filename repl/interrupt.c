@@ -19,7 +19,7 @@
 #include "ltensor.h"
 
 static volatile sig_atomic_t times;   /* SIGINTs since the cell began */
-static volatile sig_atomic_t depth;   /* begin() calls without their finish() */
+static volatile sig_atomic_t depth;   /* call()s under way */
 static volatile sig_atomic_t editing; /* a SIGINT came while no cell ran */
 static lua_State *main_state;
 static lua_State *volatile running; /* the coroutine that runs now, or the main state */
@@ -187,10 +187,9 @@ static int restore(lua_State *L)
     return 0;
 }
 
-/* begin(): a cell starts. Calls nest. */
-static int begin(lua_State *L)
+/* The outermost call() begins or has ended. */
+static void begin(void)
 {
-    (void)L;
     if (depth == 0 && main_state) {
         user_hook.function = lua_gethook(main_state);
         user_hook.mask = lua_gethookmask(main_state);
@@ -198,27 +197,53 @@ static int begin(lua_State *L)
         times = 0;
     }
     depth = depth + 1;
-    return 0;
 }
 
-/* finish(): the cell has ended; true when it was interrupted. */
-static int finish(lua_State *L)
+/* Takes the hook off again: the interrupt has reached the call that ends the cell. */
+static void disarm(lua_State *L)
 {
+    lt_interrupt_clear();
+    lua_sethook(main_state, user_hook.function, user_hook.mask, user_hook.count);
+    if (L != main_state) lua_sethook(L, NULL, 0, 0);
+}
+
+/* The message handler of call(). The hook must be gone before a handler written in Lua runs. */
+static int handle_message(lua_State *L)
+{
+    if (times > 0) disarm(L);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+/* call(f, handler, ...) -> ok, interrupted, results: xpcall(f, handler, ...) that Ctrl-C can stop.
+ * Calls nest; the interrupt stays up until the outermost has ended. */
+static int call_interruptible(lua_State *L)
+{
+    luaL_checkany(L, 2);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, handle_message, 1);
+    lua_replace(L, 2);
+    lua_pushvalue(L, 1); /* handler at 2, arguments above, the function below them */
+    lua_insert(L, 3);
+    begin();
+    int status = lua_pcall(L, lua_gettop(L) - 3, LUA_MULTRET, 2);
     bool interrupted = times > 0;
     depth = depth - 1;
-    if (depth == 0 && interrupted) {
-        times = 0;
-        lt_interrupt_clear();
-        lua_sethook(main_state, user_hook.function, user_hook.mask, user_hook.count);
-    }
+    if (interrupted) disarm(L);
+    if (depth == 0) times = 0;
+    lua_pushboolean(L, status == LUA_OK);
+    lua_replace(L, 1);
     lua_pushboolean(L, interrupted);
-    return 1;
+    lua_replace(L, 2);
+    return lua_gettop(L);
 }
 
 int luaopen_repl_interrupt(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"install", install}, {"restore", restore}, {"begin", begin}, {"finish", finish}, {NULL, NULL}};
+        {"install", install}, {"restore", restore}, {"call", call_interruptible}, {NULL, NULL}};
     luaL_newlib(L, functions);
     return 1;
 }

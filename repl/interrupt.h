@@ -9,7 +9,7 @@
 #include <lua.h>
 #include <stdbool.h>
 
-/* The Lua module repl.interrupt: install(), restore(), begin(), finish(). */
+/* The Lua module repl.interrupt: install(), restore(), call(f, handler, ...). */
 int luaopen_repl_interrupt(lua_State *L);
 
 /* True when SIGINT arrived since the last call, with no cell running. */

@@ -88,7 +88,8 @@ static int load_embedded(lua_State *L)
 {
     const struct lt_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
     lua_pushfstring(L, "=[ltensor %s]", module->name);
-    if (luaL_loadbufferx(L, (const char *)module->data, module->size, lua_tostring(L, -1), "t") != LUA_OK)
+    if (luaL_loadbufferx(L, (const char *)module->data, module->size, lua_tostring(L, -1), "t") !=
+        LUA_OK)
         return lua_error(L);
     lua_pushstring(L, module->name);
     lua_call(L, 1, 1);
@@ -227,8 +228,9 @@ static bool run_code_options(lua_State *L, char **argv, int first)
         if (letter == 'W') lua_warning(L, "@on", 0);
         if (letter != 'e' && letter != 'l') continue;
         const char *text = argv[i][2] ? argv[i] + 2 : argv[++i];
-        bool ok = letter == 'l' ? require_library(L, text)
-                                : run_chunk(L, luaL_loadbuffer(L, text, strlen(text), "=(command line)"));
+        bool ok = letter == 'l'
+                      ? require_library(L, text)
+                      : run_chunk(L, luaL_loadbuffer(L, text, strlen(text), "=(command line)"));
         if (!ok) return false;
     }
     return true;

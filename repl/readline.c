@@ -1,8 +1,7 @@
 /* readline.c - line editing for the prompt; the only file that knows readline.
  *
- * Lines are read through readline's callback interface with a wait of our own, so that Ctrl-C is
- * ours to handle and leaves no readline state behind. The interpreter that reads is known only
- * while read() runs. Completion calls a Lua function, protected; it gets the text before the cursor
+ * Keys are read by a function of our own, so that Ctrl-C is ours to handle and leaves no readline
+ * state behind. The interpreter that reads is known only while read() runs. Completion calls a Lua function, protected; it gets the text before the cursor
  * and returns the words that could stand there. Includes readline, the Lua API and interrupt.h.
  */
 #include "readline.h"
@@ -10,12 +9,13 @@
 #include <errno.h>
 #include <lauxlib.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/select.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <readline/history.h>
@@ -69,18 +69,74 @@ static int complete_or_indent(int count, int key)
     return rl_insert_text("  ");
 }
 
+/* ---- the arrow keys ---------------------------------------------------------------------------- */
+
+static int history_up(int count, int key);
+static int history_down(int count, int key);
+
+/* Whether the arrows search for what stands before the cursor; on an empty line, and until another
+ * key is pressed, they step through all entries. */
+static bool searching(void)
+{
+    static bool was;
+    if (rl_last_func != history_up && rl_last_func != history_down) was = rl_point > 0;
+    return was;
+}
+
+static int history_up(int count, int key)
+{
+    return searching() ? rl_history_search_backward(count, key)
+                       : rl_get_previous_history(count, key);
+}
+
+static int history_down(int count, int key)
+{
+    return searching() ? rl_history_search_forward(count, key) : rl_get_next_history(count, key);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static struct {
-    bool done;
-    char *line; /* NULL at end of input */
-} answer;
+static sigset_t outer_mask; /* signals blocked outside read(): SIGINT is not among them */
+static bool interrupted;    /* Ctrl-C was pressed in this read() */
+static const char *initial; /* text to begin the line with, or NULL */
 
-static void take_line(char *line)
+/* The next byte from the terminal, or EOF at its end and after Ctrl-C: readline then returns, from
+ * whatever mode it is in. SIGINT arrives only inside ppoll. */
+static int read_key(FILE *stream)
 {
-    answer.done = true;
-    answer.line = line;
-    rl_callback_handler_remove();
+    struct pollfd wait = {fileno(stream), POLLIN, 0};
+    unsigned char byte;
+    while (!interrupted) {
+        if (ppoll(&wait, 1, NULL, &outer_mask) < 0) {
+            if (errno != EINTR) return EOF;
+            rl_check_signals(); /* the window's size */
+            interrupted = interrupt_while_editing();
+            if (interrupted) fputs("^C", rl_outstream);
+            continue;
+        }
+        ssize_t n = read(wait.fd, &byte, 1);
+        if (n == 1) return byte;
+        if (n < 0 && errno != EINTR) return EOF;
+        if (n == 0 && (wait.revents & (POLLHUP | POLLERR))) return EOF;
+    }
+    return EOF;
+}
+
+/* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already announced. */
+static void prepare_terminal(int meta)
+{
+    struct termios settings;
+    rl_prep_terminal(meta);
+    if (tcgetattr(fileno(rl_instream), &settings) != 0) return;
+    settings.c_cc[VMIN] = 0;
+    settings.c_cc[VTIME] = 0;
+    tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
+}
+
+static int insert_initial(void)
+{
+    if (initial) rl_insert_text(initial);
+    return 0;
 }
 
 static void initialize(void)
@@ -91,75 +147,46 @@ static void initialize(void)
     setlocale(LC_CTYPE, ""); /* how wide a character is; numbers stay as C writes them */
     rl_readline_name = "ltensor";
     rl_catch_signals = 0;
+    rl_getc_function = read_key;
+    rl_prep_term_function = prepare_terminal;
+    rl_startup_hook = insert_initial;
     rl_attempted_completion_function = complete;
     rl_completer_word_break_characters = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
     rl_completer_quote_characters = "";
     /* Before the user's inputrc, which may say otherwise. */
     rl_bind_key('\t', complete_or_indent);
-    rl_bind_keyseq("\033[A", rl_history_search_backward);
-    rl_bind_keyseq("\033OA", rl_history_search_backward);
-    rl_bind_keyseq("\033[B", rl_history_search_forward);
-    rl_bind_keyseq("\033OB", rl_history_search_forward);
+    rl_bind_keyseq("\033[A", history_up);
+    rl_bind_keyseq("\033OA", history_up);
+    rl_bind_keyseq("\033[B", history_down);
+    rl_bind_keyseq("\033OB", history_down);
     rl_initialize();
-}
-
-/* Drops the line that is being edited, as Ctrl-C does. */
-static void abandon_line(void)
-{
-    rl_callback_sigcleanup();
-    rl_free_line_state();
-    rl_callback_handler_remove();
-    fputs("^C\n", rl_outstream);
-    fflush(rl_outstream);
 }
 
 /* read(prompt [, initial]) -> the line, nil at end of input, false after Ctrl-C. */
 static int read_line(lua_State *L)
 {
     const char *prompt = luaL_checkstring(L, 1);
-    const char *initial = luaL_optstring(L, 2, NULL);
-    sigset_t blocked, previous;
-    bool interrupted = false;
+    sigset_t blocked;
 
     initialize();
+    initial = luaL_optstring(L, 2, NULL);
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
-    sigprocmask(SIG_BLOCK, &blocked, &previous); /* delivered only inside pselect */
-    interrupt_while_editing();
+    sigprocmask(SIG_BLOCK, &blocked, &outer_mask);
+    interrupt_while_editing(); /* one that came before is not meant for this line */
+    interrupted = false;
     reader = L;
-    answer.done = false;
-    answer.line = NULL;
-    rl_callback_handler_install(prompt, take_line);
-    if (initial) {
-        rl_insert_text(initial);
-        rl_redisplay();
-    }
-    while (!answer.done && !interrupted) {
-        fd_set input;
-        FD_ZERO(&input);
-        FD_SET(fileno(rl_instream), &input);
-        int ready = pselect(fileno(rl_instream) + 1, &input, NULL, NULL, NULL, &previous);
-        if (ready > 0) {
-            rl_callback_read_char();
-        } else if (errno == EINTR) {
-            rl_check_signals(); /* the window's size */
-            interrupted = interrupt_while_editing();
-        } else {
-            rl_callback_handler_remove();
-            break;
-        }
-    }
-    if (interrupted) abandon_line();
-    sigprocmask(SIG_SETMASK, &previous, NULL);
+    char *line = readline(prompt);
     reader = NULL;
+    sigprocmask(SIG_SETMASK, &outer_mask, NULL);
 
     if (interrupted)
         lua_pushboolean(L, 0);
-    else if (answer.line)
-        lua_pushstring(L, answer.line);
+    else if (line)
+        lua_pushstring(L, line);
     else
         lua_pushnil(L);
-    free(answer.line);
+    free(line);
     return 1;
 }
 

@@ -52,8 +52,10 @@ function session.new(options)
     dropped = {},
     last = {},
     count = 0,
+    given_names = {},
   }, Session)
   self:publish()
+  for name in next, self.environment do self.given_names[name] = true end
   return self
 end
 
@@ -127,14 +129,18 @@ function Session:status(source)
   return more and 'incomplete' or 'invalid'
 end
 
--- Runs f(...) protected, as one cell: true and its results, or false and a report.
-local function protected(f, ...)
-  interrupt.begin()
-  local outcome = table.pack(xpcall(f, errors.capture, ...))
-  local interrupted = interrupt.finish()
-  if not outcome[1] and interrupted then outcome[2].interrupted = true end
-  return table.unpack(outcome, 1, outcome.n)
+-- Passes on what interrupt.call returns as true and the results, or false and a report.
+local function outcome_of(ok, interrupted, ...)
+  if ok then return true, ... end
+  local report = ...
+  -- Out of memory, and an error in the handler itself, come without a report.
+  if type(report) ~= 'table' then report = errors.from_message(tostring(report)) end
+  report.interrupted = interrupted
+  return false, report
 end
+
+-- Runs f(...) protected and interruptible: true and its results, or false and a report.
+local function protected(f, ...) return outcome_of(interrupt.call(f, errors.capture, ...)) end
 
 -- Runs a function of the program that may call user code, with errors as reports.
 function Session:protect(f, ...) return protected(f, ...) end
@@ -222,8 +228,7 @@ end
 -- The report of a failed cell as lines of text.
 function Session:error_lines(report)
   if report.interrupted then
-    local shown = {message = 'interrupted', frames = report.frames}
-    return errors.lines(shown)
+    return errors.lines {message = 'interrupted', frames = report.frames, interrupted = true}
   end
   return errors.lines(report, {
     line_of = function(source, number) return self:line_of(source, number) end,

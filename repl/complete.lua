@@ -1,0 +1,247 @@
+-- What could stand before the cursor: names, fields, methods, magics, paths.
+--
+-- Completion only reads: raw tables, `__index` tables (20 deep), the fields that a userdata keeps
+-- in its first user value, and the table `__methods` of metatables whose `__index` is a function.
+-- It never calls user code, loads a module or raises. May use repl.lexer, repl.magic's names, and
+-- repl.readline for paths.
+
+local lexer = require 'repl.lexer'
+
+local complete = {}
+
+local DEPTH = 20
+
+-- ---- reading objects -----------------------------------------------------------------------
+
+-- The tables that hold a value's members, nearest first.
+local function member_tables(value)
+  local found = {}
+  for _ = 1, DEPTH do
+    local metatable = debug.getmetatable(value)
+    if type(value) == 'table' then
+      found[#found + 1] = value
+    elseif type(value) == 'userdata' then
+      local fields = debug.getuservalue(value, 1)
+      if type(fields) == 'table' then found[#found + 1] = fields end
+    end
+    if type(metatable) ~= 'table' then break end
+    local index = rawget(metatable, '__index')
+    if type(index) ~= 'table' then index = rawget(metatable, '__methods') end
+    if type(index) ~= 'table' or index == value then break end
+    value = index
+  end
+  return found
+end
+
+local function raw_member(value, key)
+  for _, holder in ipairs(member_tables(value)) do
+    local member = rawget(holder, key)
+    if member ~= nil then return member end
+  end
+end
+
+local function is_callable(value)
+  if type(value) == 'function' then return true end
+  local metatable = debug.getmetatable(value)
+  return type(metatable) == 'table' and rawget(metatable, '__call') ~= nil
+end
+
+-- Sorted names of the members that begin with `prefix`; names with a leading underscore only when
+-- the prefix has one.
+function complete.members(value, prefix, callable_only)
+  local seen, names = {}, {}
+  for _, holder in ipairs(member_tables(value)) do
+    for key, member in next, holder do
+      if type(key) == 'string' and not seen[key] and key:sub(1, #prefix) == prefix and
+        key:find '^[%a_][%w_]*$' and not lexer.keywords[key] and
+        (prefix ~= '' or key:sub(1, 1) ~= '_') and (not callable_only or is_callable(member)) then
+        seen[key] = true
+        names[#names + 1] = key
+      end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+-- ---- the text before the cursor ------------------------------------------------------------
+
+-- The value of the name, living locals first; nil when there is none.
+local function value_of_name(session, name)
+  local value, found = session.scope:get(name)
+  if found then return value end
+  return raw_member(session.environment, name)
+end
+
+-- The value of the chain `a.b[1].c` whose last token is `tokens[last]`; nil when it cannot be known
+-- without running something.
+local function value_of_chain(session, tokens, last)
+  local keys, index = {}, last
+  while true do
+    local token = tokens[index]
+    if not token then return nil end
+    local before = tokens[index - 1] and tokens[index - 1].kind
+    if token.kind == 'name' and before == '.' then
+      table.insert(keys, 1, token.text)
+      index = index - 2
+    elseif token.kind == ']' and tokens[index - 2] and tokens[index - 2].kind == '[' and before == 'number' then
+      table.insert(keys, 1, math.tointeger(tonumber(tokens[index - 1].text)) or 0)
+      index = index - 3
+    elseif token.kind == 'name' and before ~= ':' then
+      local value = value_of_name(session, token.text)
+      for _, key in ipairs(keys) do
+        if value == nil then return nil end
+        value = raw_member(value, key)
+      end
+      return value
+    elseif token.kind == 'string' and #keys == 0 then
+      return ''
+    else
+      return nil
+    end
+  end
+end
+
+local function names(session, prefix)
+  local seen, found = {}, {}
+  local function add(name)
+    if not seen[name] and name:sub(1, #prefix) == prefix then
+      seen[name] = true
+      found[#found + 1] = name
+    end
+  end
+  for _, name in ipairs(session.scope:names()) do add(name) end
+  for _, name in ipairs(complete.members(session.environment, prefix)) do add(name) end
+  if prefix ~= '' then
+    for name in pairs(lexer.keywords) do add(name) end
+  end
+  table.sort(found)
+  return found
+end
+
+-- ---- inside quotes -------------------------------------------------------------------------
+
+local function device_names()
+  local found = {'cpu', 'cuda'}
+  local torch = package.loaded.torch
+  local cuda = type(torch) == 'table' and rawget(torch, 'cuda')
+  local count = type(cuda) == 'table' and rawget(cuda, 'device_count')
+  local ok, devices = pcall(count or function() return 0 end)
+  for index = 0, (ok and math.tointeger(devices) or 0) - 1 do found[#found + 1] = 'cuda:' .. index end
+  return found
+end
+
+-- Paths that begin with `path`, each reduced to what replaces `word` at its end.
+local function paths(path, word)
+  local found = {}
+  local kept = #path - #word
+  for _, name in ipairs(require('repl.readline').filenames(path)) do found[#found + 1] = name:sub(kept + 1) end
+  table.sort(found)
+  return found
+end
+
+local function inside_quotes(tokens, word)
+  local count = #tokens
+  local text = tokens[count].text:sub(2)
+  local before, name = tokens[count - 1], tokens[count - 2]
+  local is_device = before and name and
+    ((before.kind == '=' and name.text == 'device') or (before.kind == '(' and (name.text == 'device' or name.text == 'to')))
+  if not is_device then return paths(text, word) end
+  local found, kept = {}, #text - #word
+  for _, device in ipairs(device_names()) do
+    if device:sub(1, #text) == text then found[#found + 1] = device:sub(kept + 1) end
+  end
+  return found
+end
+
+-- ---- named arguments -----------------------------------------------------------------------
+
+-- The name of the function whose call's table argument is open at the end of the tokens.
+local function open_call(tokens)
+  local depth = 0
+  for index = #tokens, 1, -1 do
+    local kind = tokens[index].kind
+    if kind == '}' or kind == ')' then depth = depth + 1
+    elseif (kind == '{' or kind == '(') and depth > 0 then depth = depth - 1
+    elseif kind == '{' then
+      local direct = tokens[index - 1]
+      if direct and direct.kind == 'name' then return direct.text end
+      -- f(a, b, {…
+      depth = 0
+      for back = index - 1, 2, -1 do
+        local back_kind = tokens[back].kind
+        if back_kind == ')' or back_kind == '}' then depth = depth + 1
+        elseif back_kind == '{' then depth = depth - 1
+        elseif back_kind == '(' then
+          if depth == 0 then return tokens[back - 1].kind == 'name' and tokens[back - 1].text or nil end
+          depth = depth - 1
+        end
+      end
+      return nil
+    end
+  end
+end
+
+-- Named arguments of the op called `name` that begin with `prefix`, from its documented signature.
+local function named_arguments(name, prefix)
+  local torch = package.loaded.torch
+  local docs = type(torch) == 'table' and rawget(torch, '_docs')
+  local entry = type(docs) == 'table' and rawget(docs, name)
+  local signature = type(entry) == 'table' and rawget(entry, 'signature')
+  local found, seen = {}, {}
+  if type(signature) ~= 'string' then return found end
+  for argument in signature:gmatch '([%a_][%w_]*)%s*[=,)]' do
+    if argument:sub(1, #prefix) == prefix and argument ~= 'self' and argument ~= 'nil' and not seen[argument] then
+      seen[argument] = true
+      found[#found + 1] = argument .. ' = '
+    end
+  end
+  return found
+end
+
+-- ---- the whole -----------------------------------------------------------------------------
+
+local function magics(prefix)
+  local found = {}
+  for _, name in ipairs(require('repl.magic').names()) do
+    if name:sub(1, #prefix) == prefix then found[#found + 1] = name .. ' ' end
+  end
+  return found
+end
+
+local function candidates(session, before, word)
+  if before:find '^%s*%%[%a_]*$' then return magics(before:match '%%(.*)$') end
+  if before:find '^%s*[!%%]' then return paths(before:match '%S*$', word) end
+  local tokens = lexer.tokens(before:match '^%s*%?*(.*)$')
+  local last = tokens[#tokens]
+  if last and last.kind == 'unfinished' then
+    if last.text:find '^["\']' then return inside_quotes(tokens, word) end
+    return {}
+  end
+  local at = #tokens
+  local prefix = ''
+  if last and (last.kind == 'name' or lexer.keywords[last.kind]) and before:find '[%w_]$' then
+    prefix = last.text
+    at = at - 1
+  elseif last and last.kind == 'number' and before:find '[%w_]$' then
+    return {}
+  end
+  local separator = tokens[at] and tokens[at].kind
+  if separator == '.' or separator == ':' then
+    local value = value_of_chain(session, tokens, at - 1)
+    if value == nil then return {} end
+    return complete.members(value, prefix, separator == ':')
+  end
+  local call = (separator == '{' or separator == ',') and open_call({table.unpack(tokens, 1, at)})
+  local found = call and named_arguments(call, prefix) or {}
+  if #found > 0 then return found end
+  return names(session, prefix)
+end
+
+-- Words that could replace `word` at the end of the text `before` the cursor.
+function complete.words(session, before, word)
+  local ok, found = pcall(candidates, session, before, word)
+  return ok and found or {}
+end
+
+return complete

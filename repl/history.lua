@@ -1,0 +1,71 @@
+-- The cells of earlier sessions: a file to which every cell is appended before it runs.
+--
+-- An entry is a line `#<seconds since 1970>` and the lines of the cell; a line of the cell that
+-- begins with `#` or `\` has a `\` put before it. Appending is one locked write, so a crash loses
+-- nothing and sessions do not mix. A file that has grown far over the limit is cut when it is read.
+-- May use repl.system.
+
+local system = require 'repl.system'
+
+local history = {}
+
+local MAX_CELLS = 10000
+
+function history.path()
+  local state = os.getenv 'XDG_STATE_HOME'
+  if not state or state == '' then
+    local home = os.getenv 'HOME'
+    if not home or home == '' then return nil end
+    state = home .. '/.local/state'
+  end
+  return state .. '/ltensor/history'
+end
+
+local function encode(cell, time)
+  local lines = {('#%d'):format(time)}
+  for line in (cell .. '\n'):gmatch '([^\n]*)\n' do lines[#lines + 1] = line:gsub('^[#\\]', '\\%0') end
+  return table.concat(lines, '\n') .. '\n'
+end
+
+local function decode(text)
+  local cells, lines = {}, nil
+  local function finish()
+    if lines then cells[#cells + 1] = table.concat(lines, '\n') end
+  end
+  for line in text:gmatch '([^\n]*)\n' do
+    if line:find '^#%d+$' then
+      finish()
+      lines = {}
+    elseif lines then
+      lines[#lines + 1] = line:gsub('^\\([#\\])', '%1')
+    end
+  end
+  finish()
+  return cells
+end
+
+-- Replaces the file by one with the newest cells only, in one step.
+local function shorten(path, cells)
+  local kept = {}
+  for index = #cells - MAX_CELLS + 1, #cells do kept[#kept + 1] = encode(cells[index], os.time()) end
+  local temporary = ('%s.%d'):format(path, os.time())
+  if system.append(temporary, table.concat(kept)) then os.rename(temporary, path) end
+end
+
+-- The cells in the file, oldest first.
+function history.load(path)
+  local file = path and io.open(path)
+  if not file then return {} end
+  local cells = decode(file:read 'a')
+  file:close()
+  if #cells > MAX_CELLS + MAX_CELLS // 5 then shorten(path, cells) end
+  return table.move(cells, math.max(1, #cells - MAX_CELLS + 1), #cells, 1, {})
+end
+
+-- Appends a cell; true, or nil and a message.
+function history.append(path, cell)
+  system.make_directories(path:match '^(.*)/')
+  return system.append(path, encode(cell, os.time()))
+end
+
+return history

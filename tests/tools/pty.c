@@ -1,0 +1,178 @@
+/* pty.c - drives a program on a pseudo-terminal, for tests of the prompt.
+ *
+ *   pty COMMAND [ARGUMENT...] < SCRIPT
+ *
+ * The script's lines: `send TEXT` types the text (\t \r \n \e \\ \xHH are escapes);
+ * `expect TEXT` waits until the program has written the text, after what earlier expects matched;
+ * `within MILLISECONDS` sets the limit of the next expect (else 10 s); `sleep MILLISECONDS`;
+ * `reject TEXT` fails when the text was written since the last match; `wait` waits for the end of the
+ * program. Exit status: 0 when all went as the script says, 1 otherwise (with a transcript on
+ * stderr), 2 for a faulty script. The program's own exit status is printed by `wait`.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int terminal;
+static pid_t child;
+static char output[1 << 20];
+static size_t length, matched; /* bytes written so far; where the next expect starts to look */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void stop(int status, const char *why, const char *what)
+{
+    if (why) {
+        fprintf(stderr, "pty: %s: %s\n--- output since the last match\n", why, what);
+        fwrite(output + matched, 1, length - matched, stderr);
+        fprintf(stderr, "\n--- all output\n");
+        fwrite(output, 1, length, stderr);
+        fprintf(stderr, "\n---\n");
+    }
+    kill(child, SIGKILL);
+    exit(status);
+}
+
+/* Replaces the escapes in place; returns the length. */
+static size_t unescape(char *text)
+{
+    char *to = text;
+    for (char *from = text; *from; from++) {
+        if (*from != '\\') {
+            *to++ = *from;
+            continue;
+        }
+        switch (*++from) {
+        case 't': *to++ = '\t'; break;
+        case 'r': *to++ = '\r'; break;
+        case 'n': *to++ = '\n'; break;
+        case 'e': *to++ = '\033'; break;
+        case 'x': {
+            char digits[3] = {from[1], from[1] ? from[2] : '\0', '\0'};
+            *to++ = (char)strtol(digits, NULL, 16);
+            from += strlen(digits);
+            break;
+        }
+        default: *to++ = *from; break;
+        }
+    }
+    *to = '\0';
+    return (size_t)(to - text);
+}
+
+/* Reads what the program writes for up to `seconds`; false at its end. */
+static int read_some(double seconds)
+{
+    struct pollfd wait = {terminal, POLLIN, 0};
+    if (poll(&wait, 1, seconds > 0 ? (int)(seconds * 1000) + 1 : 0) <= 0) return 1;
+    ssize_t n = read(terminal, output + length, sizeof output - length);
+    if (n <= 0) return 0;
+    length += (size_t)n;
+    return 1;
+}
+
+static void expect(const char *text, size_t size, double limit)
+{
+    double deadline = now() + limit;
+    int open = 1;
+    for (;;) {
+        char *found = memmem(output + matched, length - matched, text, size);
+        if (found) {
+            matched = (size_t)(found - output) + size;
+            return;
+        }
+        double left = deadline - now();
+        if (left <= 0 || !open)
+            stop(1, open ? "not seen in time" : "the program ended before", text);
+        open = read_some(left);
+    }
+}
+
+static void type(const char *text, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = write(terminal, text + done, size - done);
+        if (n < 0 && errno != EINTR) stop(1, "cannot type", strerror(errno));
+        if (n > 0) done += (size_t)n;
+    }
+}
+
+static void pause_for(double seconds)
+{
+    for (double end = now() + seconds; now() < end;)
+        if (!read_some(end - now())) return;
+}
+
+static void wait_for_end(void)
+{
+    double deadline = now() + 10;
+    int status;
+    while (read_some(0.05) && now() < deadline) continue;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (now() > deadline) stop(1, "still running", "wait");
+        usleep(10000);
+    }
+    if (WIFSIGNALED(status))
+        printf("signal %d\n", WTERMSIG(status));
+    else
+        printf("exit %d\n", WEXITSTATUS(status));
+}
+
+int main(int argc, char **argv)
+{
+    static char line[1 << 16];
+    struct winsize size = {.ws_row = 24, .ws_col = 100};
+    double limit = 10;
+    if (argc < 2) {
+        fprintf(stderr, "usage: pty COMMAND [ARGUMENT...] < SCRIPT\n");
+        return 2;
+    }
+    child = forkpty(&terminal, NULL, NULL, &size);
+    if (child == 0) {
+        execvp(argv[1], argv + 1);
+        perror(argv[1]);
+        _exit(127);
+    }
+    if (child < 0) {
+        perror("forkpty");
+        return 2;
+    }
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *text = strchr(line, ' ');
+        if (text)
+            *text++ = '\0';
+        else
+            text = line + strlen(line);
+        if (strcmp(line, "send") == 0) {
+            type(text, unescape(text));
+        } else if (strcmp(line, "expect") == 0) {
+            expect(text, unescape(text), limit);
+            limit = 10;
+        } else if (strcmp(line, "reject") == 0) {
+            size_t n = unescape(text);
+            if (memmem(output + matched, length - matched, text, n)) stop(1, "was written", text);
+        } else if (strcmp(line, "within") == 0) {
+            limit = atof(text) / 1000;
+        } else if (strcmp(line, "sleep") == 0) {
+            pause_for(atof(text) / 1000);
+        } else if (strcmp(line, "wait") == 0) {
+            wait_for_end();
+        } else if (line[0] != '\0') {
+            stop(2, "no such command", line);
+        }
+    }
+    stop(0, NULL, NULL);
+}

@@ -154,7 +154,12 @@ function M.compare(got, want, what, exact, loose)
   if #values ~= #want.data then
     error(('%s: %d elements, expected %d'):format(what, #values, #want.data), 0)
   end
-  for i, wanted in ipairs(want.data) do
+  -- The data have just the digits that make a value of the dtype; for equality they must become one.
+  local expected = want.data
+  if exact and TOLERANCE[want.dtype] and #expected > 0 then
+    expected = torch.tensor(expected, {dtype = torch[want.dtype]}):tolist()
+  end
+  for i, wanted in ipairs(expected) do
     if not close(values[i], wanted, relative, absolute) then
       error(('%s: element %d is %s, expected %s'):format(what, i, values[i], wanted), 0)
     end

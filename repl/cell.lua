@@ -77,12 +77,16 @@ end
 -- Whether the compiler's messages ask for more text. Besides the plain chunk, the cell may be
 -- (`{1,`) or may end in (`x = 1; {1,`) an unfinished expression.
 local function wants_more(source, outline, plain_message)
-  local function unfinished(message) return message and message:find '<eof>$' end
+  local function unfinished(message)
+    -- a quoted string ends with its line, unless a backslash carries it on
+    if not message or (message:find 'unfinished string' and not source:find '\\z?%s*$') then return false end
+    return message:find '<eof>$' ~= nil
+  end
   if unfinished(plain_message) then return true end
   local head = source:sub(1, outline.start - 1)
   if not load(head, '=head') then return false end
   local _, message = load(head .. RETURN .. source:sub(outline.start), '=tail')
-  return unfinished(message) and true or false
+  return unfinished(message)
 end
 
 -- The names that may not be taken for the function that keeps locals: all that occur in the cell.

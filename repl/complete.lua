@@ -96,13 +96,17 @@ local function value_of_chain(session, tokens, last)
       return value
     elseif token.kind == 'string' and #keys == 0 then
       return ''
+    elseif token.kind == ')' and before == 'string' and tokens[index - 2] and tokens[index - 2].kind == '(' and
+      #keys == 0 and not (tokens[index - 3] and (tokens[index - 3].kind == 'name' or tokens[index - 3].kind == ']')) then
+      return '' -- ('text')
     else
       return nil
     end
   end
 end
 
-local function names(session, prefix)
+-- Names that could stand alone: locals, globals, keywords, and what the text itself has named.
+local function names(session, prefix, tokens)
   local seen, found = {}, {}
   local function add(name)
     if not seen[name] and name:sub(1, #prefix) == prefix then
@@ -111,6 +115,10 @@ local function names(session, prefix)
     end
   end
   for _, name in ipairs(session.scope:names()) do add(name) end
+  for index = 1, #tokens - 1 do
+    local before = index > 1 and tokens[index - 1].kind
+    if tokens[index].kind == 'name' and before ~= '.' and before ~= ':' then add(tokens[index].text) end
+  end
   for _, name in ipairs(complete.members(session.environment, prefix)) do add(name) end
   if prefix ~= '' then
     for name in pairs(lexer.keywords) do add(name) end
@@ -235,7 +243,7 @@ local function candidates(session, before, word)
   local call = (separator == '{' or separator == ',') and open_call({table.unpack(tokens, 1, at)})
   local found = call and named_arguments(call, prefix) or {}
   if #found > 0 then return found end
-  return names(session, prefix)
+  return names(session, prefix, tokens)
 end
 
 -- Words that could replace `word` at the end of the text `before` the cursor.

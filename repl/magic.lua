@@ -129,10 +129,10 @@ magics.run = {'%run file [arguments]', 'runs a script in this session', function
   if not path then error('which file?', 0) end
   local chunk, message = loadfile(path, 't', session.environment)
   if not chunk then error(message, 0) end
-  local previous = arg
-  arg = table.move(words, 1, #words, 1, {[0] = path}) -- luacheck: ignore
+  local previous = rawget(_G, 'arg')
+  rawset(_G, 'arg', table.move(words, 1, #words, 1, {[0] = path}))
   local outcome = table.pack(xpcall(chunk, errors.capture, table.unpack(words)))
-  arg = previous -- luacheck: ignore
+  rawset(_G, 'arg', previous)
   if not outcome[1] then return {number = session.count, seconds = 0, report = outcome[2]} end
 end}
 

@@ -22,6 +22,15 @@
 #include "system.h"
 
 static const char program[] = "ltensor";
+static const char private_globals = 0; /* its address is the key of that table in the registry */
+
+/* Pushes the original `require`. */
+static void push_require(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &private_globals);
+    lua_getfield(L, -1, "require");
+    lua_remove(L, -2);
+}
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -35,7 +44,7 @@ static void print_error(const char *message)
 /* Message handler: the error with a traceback that leaves out the program's own frames. */
 static int add_traceback(lua_State *L)
 {
-    lua_getglobal(L, "require");
+    push_require(L);
     lua_pushliteral(L, "repl.errors");
     if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1)) {
         lua_getfield(L, -1, "script");
@@ -75,7 +84,7 @@ static bool run_chunk(lua_State *L, int status)
 /* Pushes the function `function` of the embedded module `module`; raises errors. */
 static void push_function(lua_State *L, const char *module, const char *function)
 {
-    lua_getglobal(L, "require");
+    push_require(L);
     lua_pushstring(L, module);
     lua_call(L, 1, 1);
     lua_getfield(L, -1, function);
@@ -84,6 +93,31 @@ static void push_function(lua_State *L, const char *module, const char *function
 
 /* ---- the interpreter ------------------------------------------------------------------------- */
 
+/* Pushes a copy of the globals and of the libraries in them: the program's own modules go on working
+ * whatever the user does to `print` or `string.format`. */
+static void push_private_globals(lua_State *L)
+{
+    lua_newtable(L);
+    int copy = lua_gettop(L);
+    lua_pushglobaltable(L);
+    for (lua_pushnil(L); lua_next(L, copy + 1) != 0; lua_pop(L, 1)) {
+        bool is_library = lua_istable(L, -1) && !lua_rawequal(L, -1, copy + 1);
+        lua_pushvalue(L, -2);
+        if (is_library) {
+            lua_newtable(L);
+            for (lua_pushnil(L); lua_next(L, -4) != 0; lua_pop(L, 1)) {
+                lua_pushvalue(L, -2);
+                lua_pushvalue(L, -2);
+                lua_rawset(L, -5);
+            }
+        } else {
+            lua_pushvalue(L, -2);
+        }
+        lua_rawset(L, copy);
+    }
+    lua_pop(L, 1);
+}
+
 static int load_embedded(lua_State *L)
 {
     const struct lt_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
@@ -91,6 +125,8 @@ static int load_embedded(lua_State *L)
     if (luaL_loadbufferx(L, (const char *)module->data, module->size, lua_tostring(L, -1), "t") !=
         LUA_OK)
         return lua_error(L);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_setupvalue(L, -2, 1);
     lua_pushstring(L, module->name);
     lua_call(L, 1, 1);
     return 1;
@@ -99,11 +135,16 @@ static int load_embedded(lua_State *L)
 static void preload_modules(lua_State *L)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    push_private_globals(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &private_globals);
     for (const struct lt_embedded *module = repl_modules; module->name; module++) {
         lua_pushlightuserdata(L, (void *)module);
-        lua_pushcclosure(L, load_embedded, 1);
-        lua_setfield(L, -2, module->name);
+        lua_pushvalue(L, -2);
+        lua_pushcclosure(L, load_embedded, 2);
+        lua_setfield(L, -3, module->name);
     }
+    lua_pop(L, 1);
     lua_pushcfunction(L, luaopen_repl_interrupt);
     lua_setfield(L, -2, "repl.interrupt");
     lua_pushcfunction(L, luaopen_repl_readline);
@@ -293,10 +334,10 @@ static int protected_main(lua_State *L)
         lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
     }
     luaL_openlibs(L);
+    wrap_exit(L);
     preload_modules(L);
     set_arguments(L, argc, argv, o->script);
     open_torch(L);
-    wrap_exit(L);
     lua_settop(L, 0);
     if (o->version) print_version(L);
     lua_pushboolean(L, run(L, o, argv));

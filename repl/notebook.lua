@@ -3,8 +3,10 @@
 --
 -- The cells run in one session, each as typed at the prompt. What a cell writes is captured at the
 -- file descriptors; its output is what it prints followed by its value. Notes on hidden copies
--- (stderr) are compared with `copies` blocks and otherwise passed on. May use repl.input,
--- repl.session, repl.markdown, repl.compare, repl.system.
+-- (stderr) are compared with `copies` blocks and otherwise passed on. A notebook can say that it
+-- needs GPUs: a cell stored as silent for N GPUs that has something to say on fewer is where it
+-- stops, without a failure. May use repl.input, repl.session, repl.markdown, repl.compare,
+-- repl.system.
 
 local compare = require 'repl.compare'
 local input = require 'repl.input'
@@ -27,7 +29,7 @@ local function split_notes(text)
   for line in text:gmatch '[^\n]*\n?' do
     local note = line:match '^%[copy%] ([^\n]*)'
     if note then
-      notes[#notes + 1] = note:gsub('  [^ ][^>]-:?%d*$', '', 1)
+      notes[#notes + 1] = note:gsub('^(.-  .-  .-)  .*$', '%1')
     else
       rest[#rest + 1] = line
     end
@@ -44,6 +46,15 @@ local function run_cell(state, source)
   if result.text then out = out .. result.text .. '\n' end
   local notes = split_notes(err)
   return {output = markdown.lines(out), notes = notes, stderr = err, result = result, failed = result.report ~= nil}
+end
+
+-- Whether the cell has just said that there are too few GPUs for the rest of the notebook.
+local function stops(cell, ran, gpus)
+  if #ran.output == 0 or markdown.output(cell, 'text', gpus) then return false end
+  for _, output in ipairs(cell.outputs) do
+    if output.kind == 'text' and output.gpus and output.gpus > gpus and #output.lines == 0 then return true end
+  end
+  return false
 end
 
 -- ---- show ----------------------------------------------------------------------------------
@@ -69,6 +80,7 @@ local function show(state, book, gpus)
     io.stderr:write(ran.stderr)
     local expected = markdown.output(cell, 'text', gpus)
     if ran.failed and not (expected and expected.error) then return false end
+    if stops(cell, ran, gpus) then return true end
   end
   if next_line <= #book.lines then io.write(table.concat(book.lines, '\n', next_line), '\n') end
   return true
@@ -122,6 +134,10 @@ local function check(state, book, gpus, path)
       print(('%s:%d: cell %d differs (- expected, + got)'):format(path, cell.first, number))
       print(table.concat(found, '\n'))
     end
+    if stops(cell, ran, gpus) then
+      print(('%s: stopped after cell %d: %s'):format(path, number, table.concat(ran.output, ' ')))
+      break
+    end
   end
   print(('%d passed, %d failed'):format(passed, failed))
   return failed == 0
@@ -163,8 +179,9 @@ local function write(state, book, gpus, path)
       table.move(block, 1, #block, #lines + 1, lines)
       if expected then next_line = expected.last + 1 end
     end
-    if ran.failed and not (expected and expected.error) then
-      complete = false
+    local unexpected = ran.failed and not (expected and expected.error)
+    if unexpected or stops(cell, ran, gpus) then
+      complete = not unexpected
       break
     end
   end

@@ -1,0 +1,120 @@
+-- The command line: the options and habits of lua, and ours.
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. '../support/process.lua')
+
+local function run(arguments, before)
+  return process.run(('%s %s %s'):format(before or '', process.quote(process.ltensor), arguments))
+end
+
+describe('the program', function()
+  it('runs a script with its arguments', function()
+    assert.equal('0\tnil\n', (process.lua 'print(select("#", ...), arg[1])'))
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write('#!/usr/bin/env ltensor\nprint(arg[0], arg[1], arg[2], arg[-1], ...)')
+    file:close()
+    assert.equal(('%s\ta\t-e\t%s\ta\t-e\n'):format(path, process.ltensor), (run(path .. ' a -e')))
+    os.remove(path)
+  end)
+
+  it('runs -e, -l and -i as lua does', function()
+    assert.equal('1\n2\n', (run "-e 'print(1)' -e'print(2)'"))
+    assert.equal('3\n', (run "-l s=string -e 'print(s.len \"abc\")'"))
+    local out = run("-i -e 'x = 5' ", "printf 'x + 1\\n' |")
+    assert.is_truthy(out:find('Out[1]: 6', 1, true))
+  end)
+
+  it('runs its standard input', function()
+    assert.equal('1\n', (run('', "echo 'print(1)' |")))
+    assert.equal('a\tb\n', (run('- a b', "echo 'print(...)' |")))
+  end)
+
+  it('reports errors on stderr and exits 1', function()
+    local out, err, status = run('', "printf 'print(1)\\nlocal function f() error \"oh\" end\\nf()' |")
+    assert.equal('1\n', out)
+    assert.equal('ltensor: stdin:2: oh\nstack traceback:\n' ..
+      "\t[C]: in function 'error'\n\tstdin:2: in upvalue 'f'\n\tstdin:3: in main chunk\n", (err:gsub("local 'f'", "upvalue 'f'")))
+    assert.equal(1, status)
+    out, err, status = run "-e 'x = = 1'"
+    assert.equal('', out)
+    assert.is_truthy(err:find("unexpected symbol near '='", 1, true))
+    assert.equal(1, status)
+    _, err, status = run '/no/such/script.lua'
+    assert.is_truthy(err:find('/no/such/script.lua', 1, true))
+    assert.equal(1, status)
+  end)
+
+  it('shows error values that are tables', function()
+    local _, err = run "-e 'error{code = 5}'"
+    assert.is_truthy(err:find('{code = 5}', 1, true))
+    _, err = run "-e 'error(setmetatable({}, {__tostring = function() return \"mine\" end}))'"
+    assert.equal('ltensor: mine\n', err)
+    _, err = run "-e 'error(nil)'"
+    assert.is_truthy(err:find('nil', 1, true))
+  end)
+
+  it('exits with the number given to os.exit', function()
+    for argument, expected in pairs {['7'] = 7, ['false'] = 1, ['true'] = 0, ['3, true'] = 3} do
+      assert.equal(expected, (select(3, run(("-e 'os.exit(%s)'"):format(argument)))))
+    end
+  end)
+
+  it('explains itself', function()
+    local out, _, status = run '--help'
+    assert.is_truthy(out:find('--cells FILE', 1, true))
+    assert.equal(0, status)
+    assert.is_truthy(run('--version'):find '^ltensor %d+%.%d+%.%d+\nLua 5%.4')
+  end)
+
+  it('refuses options it does not know', function()
+    for _, option in ipairs {'--nonsense', '-x', '-e', '--sim-gpus', '--sim-gpus two', '--check', '--cells'} do
+      local _, err, status = run(option)
+      assert.is_truthy(err:find('usage: ltensor', 1, true))
+      assert.equal(1, status)
+    end
+  end)
+
+  it('runs LTENSOR_INIT first, unless -E', function()
+    assert.equal('5\n', (run("-e 'print(x)'", "LTENSOR_INIT='x = 5'")))
+    assert.equal('nil\n', (run("-E -e 'print(x)'", "LTENSOR_INIT='x = 5'")))
+  end)
+
+  it('ends quietly when its output is closed', function()
+    local out, err = run("-e 'for i = 1, 1e5 do print(i) end' | head -n 1")
+    assert.equal('1\n', out)
+    assert.equal('', err)
+  end)
+
+  it('leaves SIGINT alone in scripts', function()
+    local _, _, status = process.run(("timeout -s INT 0.3 %s -e 'while true do end'"):format(process.quote(process.ltensor)))
+    assert.is_true(status == 124 or status == 130)
+  end)
+
+  it('keeps replaced globals from breaking the prompt', function()
+    local out = run('-i', "printf 'print = nil; require = nil; tostring = nil; pairs = nil\\n1 + 1\\n{1}\\n' |")
+    assert.is_truthy(out:find('Out[2]: 2', 1, true))
+    assert.is_truthy(out:find('Out[3]: {1}', 1, true))
+  end)
+
+  it('shows no output handle after io.write', function()
+    assert.is_truthy(run('-i', "printf 'io.write(\"x\")\\n' |"):find('^In %[1%]: xIn %[2%]: $'))
+  end)
+
+  it('numbers cells and keeps In, Out and _', function()
+    local out = run('-i', "printf '1\\n\\n_ + 1\\nOut[1], In[2], __\\n' |")
+    assert.is_truthy(out:find("Out[3]: (1, '_ + 1', 1)", 1, true))
+  end)
+
+  it('drops old results', function()
+    local out = run('-i', "(for i in $(seq 25); do echo $i; done; echo 'pcall(function() return Out[2] end)'; echo Out[20]) |")
+    assert.is_truthy(out:find('Out[2] dropped', 1, true))
+    assert.is_truthy(out:find('Out[27]: 20', 1, true))
+  end)
+
+  it('suggests a name', function()
+    local _, err = run('-i', "printf 'prnt(1)\\n' |")
+    assert.equal("(cell 1):1: attempt to call a nil value (global 'prnt')\n     1 | prnt(1)\n         ^~~~\n" ..
+      "did you mean 'print'?\n", err)
+  end)
+end)

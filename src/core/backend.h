@@ -26,14 +26,14 @@ typedef enum lt_reduction {
 } lt_reduction;
 
 /* A dense tensor as kernels other than the iterator's see it. Strides in elements. */
-typedef struct lt_view {
+typedef struct lt_array {
     void *data;
     lt_dtype dtype;
     int ndim;
     const int64_t *sizes;
     const int64_t *strides;
     lt_device device;
-} lt_view;
+} lt_array;
 
 /* C[b] = alpha * A[b] B[b] + beta * C[b], all matrices of one dtype (bool excluded; integers allowed on
  * the CPU only). Row-major: C is m x n with row stride ldc (elements), unit column stride. A is m x k:
@@ -99,15 +99,15 @@ typedef struct lt_backend {
     lt_status (*reduce)(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
     /* Extreme and its index (first one; nan counts as extreme) along dim; values or indices (int64) may
      * be NULL; their views have size 1 in dim. */
-    lt_status (*extreme)(bool maximum, const lt_view *values, const lt_view *indices, const lt_view *in,
+    lt_status (*extreme)(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
                          int dim);
-    lt_status (*cumsum)(const lt_view *out, const lt_view *in, int dim);
+    lt_status (*cumsum)(const lt_array *out, const lt_array *in, int dim);
 
     /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least) ------------- */
-    lt_status (*softmax)(bool log, const lt_view *out, const lt_view *in, int dim);
+    lt_status (*softmax)(bool log, const lt_array *out, const lt_array *in, int dim);
     /* grad_in from grad and the forward's result. */
-    lt_status (*softmax_backward)(bool log, const lt_view *grad_in, const lt_view *grad,
-                                  const lt_view *result, int dim);
+    lt_status (*softmax_backward)(bool log, const lt_array *grad_in, const lt_array *grad,
+                                  const lt_array *result, int dim);
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
@@ -116,18 +116,18 @@ typedef struct lt_backend {
     lt_status (*index_get)(const lt_iter *it, const lt_index_args *args);
     lt_status (*index_put)(const lt_iter *it, const lt_index_args *args, bool accumulate);
     /* out[..i..] = in[..index..i..]: sizes of out are those of index. */
-    lt_status (*gather)(const lt_view *out, const lt_view *in, int dim, const lt_view *index);
+    lt_status (*gather)(const lt_array *out, const lt_array *in, int dim, const lt_array *index);
     /* out[..index..i..] (op)= src[..i..]; src NULL: the scalar value. */
-    lt_status (*scatter)(lt_scatter_mode mode, const lt_view *out, int dim, const lt_view *index,
-                         const lt_view *src, lt_scalar value);
+    lt_status (*scatter)(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
+                         const lt_array *src, lt_scalar value);
     /* Two calls: count of non-zero elements; then their coordinates as [count, ndim] int64 (row-major
      * order of in). The count waits for the device. */
-    lt_status (*nonzero_count)(const lt_view *in, int64_t *count);
-    lt_status (*nonzero)(const lt_view *in, const lt_view *out);
+    lt_status (*nonzero_count)(const lt_array *in, int64_t *count);
+    lt_status (*nonzero)(const lt_array *in, const lt_array *out);
 
     /* -- sources ------------------------------------------------------------------------------------- */
-    lt_status (*range)(const lt_view *out, lt_scalar start, lt_scalar step); /* out contiguous */
-    lt_status (*random)(lt_distribution what, const lt_view *out, double a, double b,
+    lt_status (*range)(const lt_array *out, lt_scalar start, lt_scalar step); /* out contiguous */
+    lt_status (*random)(lt_distribution what, const lt_array *out, double a, double b,
                         lt_generator *generator); /* out contiguous; see random.h */
 
     /* -- devices; NULL entries on the CPU ---------------------------------------------------------- */

@@ -102,7 +102,7 @@ lt_status lt_pointwise_run(lt_pointwise op, lt_rule rule, lt_tensor *const *inpu
     lt_tensor *operands[1 + MAX_INPUTS] = {NULL};
     lt_tensor *converted[MAX_INPUTS] = {NULL};
     lt_tensor *given = *out, *result = NULL;
-    lt_dtype compute;
+    lt_dtype compute = LT_DTYPE_NONE;
     lt_device device;
     int ndim;
     int64_t sizes[LT_MAX_DIMS];

@@ -1,0 +1,138 @@
+/* common.c - see common.h. */
+#include "common.h"
+
+#include "iter.h"
+#include "pointwise.h"
+
+lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src)
+{
+    lt_tensor *operands[] = {dst, src};
+    lt_iter it;
+    LT_TRY(lt_iter_elementwise(&it, operands, 2));
+    return it.numel > 0 ? lt_backend_of(dst)->copy(&it) : LT_OK;
+}
+
+lt_status lt_fill_value(lt_tensor *t, lt_scalar value)
+{
+    lt_iter it;
+    LT_TRY(lt_iter_elementwise(&it, &t, 1));
+    return it.numel > 0 ? lt_backend_of(t)->fill(&it, value) : LT_OK;
+}
+
+lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out)
+{
+    if (lt_is_contiguous(t)) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    lt_tensor *copy;
+    LT_TRY(lt_tensor_like(t, (lt_dtype)t->dtype, &copy));
+    lt_status status = lt_copy_elements(copy, t);
+    if (status != LT_OK) {
+        lt_tensor_release(copy);
+        return status;
+    }
+    *out = copy;
+    return LT_OK;
+}
+
+lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                          lt_tensor **work)
+{
+    lt_tensor *given = *out;
+    if (given != NULL) {
+        LT_TRY(lt_output(&given, dtype, device, ndim, sizes));
+        if ((lt_dtype)given->dtype == dtype && lt_is_contiguous(given)) {
+            *work = lt_tensor_retain(given);
+            return LT_OK;
+        }
+    }
+    return lt_tensor_new(dtype, device, ndim, sizes, work);
+}
+
+lt_status lt_finish_output(lt_tensor **out, lt_tensor *work)
+{
+    if (*out == NULL) {
+        *out = work;
+        return LT_OK;
+    }
+    lt_status status = *out == work ? LT_OK : lt_copy_elements(*out, work);
+    lt_tensor_release(work);
+    return status;
+}
+
+lt_status lt_infer_shape(const lt_dims *given, int64_t numel, lt_dims *out)
+{
+    int unknown = -1;
+    int64_t known = 1;
+    char text[256];
+    *out = *given;
+    for (int d = 0; d < given->n; d++) {
+        if (given->v[d] == -1) {
+            if (unknown >= 0) return lt_error(LT_ERR_RUNTIME, "only one dimension can be inferred");
+            unknown = d;
+        } else if (given->v[d] < 0) {
+            return lt_error(LT_ERR_RUNTIME, "invalid shape dimension %lld", (long long)given->v[d]);
+        } else if (__builtin_mul_overflow(known, given->v[d], &known)) {
+            known = -1;
+            break;
+        }
+    }
+    if (unknown >= 0 && known == 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "cannot reshape tensor of %lld elements into shape %s because the unspecified dimension "
+                        "size -1 can be any value and is ambiguous",
+                        (long long)numel, lt_format_sizes(text, sizeof text, given->n, given->v));
+    bool fits = unknown >= 0 ? known > 0 && numel % known == 0 : known == numel;
+    if (!fits)
+        return lt_error(LT_ERR_RUNTIME, "shape '%s' is invalid for input of size %lld",
+                        lt_format_sizes(text, sizeof text, given->n, given->v), (long long)numel);
+    if (unknown >= 0) out->v[unknown] = numel / known;
+    return LT_OK;
+}
+
+/* Walks both shapes from the end: a run of t's dimensions that lie as one block can be cut anew. */
+bool lt_view_strides(const lt_tensor *t, const lt_dims *shape, int64_t *strides)
+{
+    if (t->numel == 0) {
+        lt_contiguous_strides(shape->n, shape->v, strides);
+        return true;
+    }
+    int to = shape->n - 1;
+    int64_t block = 1, filled = 1;
+    int64_t base = t->ndim > 0 ? t->strides[t->ndim - 1] : 1;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        block *= t->sizes[d];
+        bool ends = d == 0 || (t->sizes[d - 1] != 1 && t->strides[d - 1] != block * base);
+        if (!ends) continue;
+        while (to >= 0 && (filled < block || shape->v[to] == 1)) {
+            strides[to] = filled * base;
+            filled *= shape->v[to];
+            to--;
+        }
+        if (filled != block) return false;
+        if (d > 0) {
+            base = t->strides[d - 1];
+            block = filled = 1;
+        }
+    }
+    for (; to >= 0; to--) strides[to] = 1; /* sizes 1 that are left over */
+    return true;
+}
+
+lt_status lt_dims_mask(const lt_dims *dims, int ndim, uint32_t *mask)
+{
+    *mask = 0;
+    if (dims == NULL || dims->n == 0) {
+        *mask = (1u << ndim) - 1;
+        return LT_OK;
+    }
+    for (int i = 0; i < dims->n; i++) {
+        int d;
+        LT_TRY(lt_wrap_dim(dims->v[i], ndim, &d));
+        if (*mask >> d & 1)
+            return lt_error(LT_ERR_RUNTIME, "dim %d appears multiple times in the list of dims", d + 1);
+        *mask |= 1u << d;
+    }
+    return LT_OK;
+}

@@ -1,0 +1,46 @@
+/* common.h - what the implementations of several groups of ops share. Included by src/core/ops only. */
+#ifndef LT_OPS_COMMON_H
+#define LT_OPS_COMMON_H
+
+#include "backend.h"
+#include "dtype.h"
+#include "error.h"
+#include "ops_impl.h"
+#include "tensor.h"
+
+/* A tensor as kernels outside the iterator see it. Borrows t. */
+static inline lt_array lt_array_of(const lt_tensor *t)
+{
+    lt_array v = {lt_data(t), (lt_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->device};
+    return v;
+}
+
+/* Elements of src (broadcast, converted) into dst, on one device. Does not bump dst's version. */
+lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src);
+
+/* The same between any devices, entered in the ledger. */
+lt_status lt_copy(lt_tensor *dst, lt_tensor *src, bool non_blocking);
+
+/* Fills t with one value. Does not bump its version. */
+lt_status lt_fill_value(lt_tensor *t, lt_scalar value);
+
+/* New reference: t when it is contiguous, else a contiguous copy. No autograd. */
+lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out);
+
+/* New reference: a tensor of the result's dtype that a kernel may write densely. When *out holds a tensor of
+ * this dtype it is that one, else a fresh one to be stored by lt_finish_output. */
+lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                          lt_tensor **work);
+/* Moves work into *out (copying into a given one) and takes over the reference to it. */
+lt_status lt_finish_output(lt_tensor **out, lt_tensor *work);
+
+/* The shape given with one -1 filled in; PyTorch's message when it does not fit numel. */
+lt_status lt_infer_shape(const lt_dims *given, int64_t numel, lt_dims *out);
+
+/* Strides of a view of t in another shape; false when it needs a copy. */
+bool lt_view_strides(const lt_tensor *t, const lt_dims *shape, int64_t *strides);
+
+/* Bits of the dimensions in dims (NULL or none: all); each at most once. */
+lt_status lt_dims_mask(const lt_dims *dims, int ndim, uint32_t *mask);
+
+#endif

@@ -1,0 +1,117 @@
+/* copy.c - copies within a device and between devices; the only place where op code moves data across.
+ *
+ * Across devices the source is made dense where it lives, the block is transferred, and a strided or
+ * converted copy follows on the destination: the wire carries every element once, in the smaller dtype. */
+
+#include "common.h"
+#include "copies.h"
+#include "ltensor_ops.h"
+#include "pointwise.h"
+
+static const lt_backend *mover(lt_device a, lt_device b)
+{
+    return a.type != LT_CPU ? lt_backends[a.type] : lt_backends[b.type];
+}
+
+static lt_status transfer(lt_tensor *dst, lt_tensor *src, bool non_blocking)
+{
+    double waited = 0;
+    size_t n = (size_t)src->numel * lt_dtype_size((lt_dtype)src->dtype);
+    bool pinned = src->device.type == LT_CPU ? src->storage->pinned : dst->storage->pinned;
+    if (n == 0) return LT_OK;
+    LT_TRY(mover(dst->device, src->device)
+               ->transfer(lt_data(dst), dst->device, lt_data(src), src->device, n, pinned,
+                          non_blocking ? LT_COPY_NON_BLOCKING : LT_COPY_BLOCKING, &waited));
+    lt_copies_record(src->device, dst->device, (int64_t)n, waited);
+    return LT_OK;
+}
+
+static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
+    return same;
+}
+
+lt_status lt_copy(lt_tensor *dst, lt_tensor *src, bool non_blocking)
+{
+    if (lt_device_equal(dst->device, src->device)) return lt_copy_elements(dst, src);
+    lt_status status = LT_OK;
+    lt_tensor *dense = NULL, *narrow = NULL, *landed = NULL;
+    bool shrink = lt_dtype_size((lt_dtype)dst->dtype) < lt_dtype_size((lt_dtype)src->dtype);
+    LT_CHECK(lt_make_contiguous(src, &dense));
+    if (shrink)
+        LT_CHECK(lt_cast(dense, (lt_dtype)dst->dtype, &narrow));
+    else
+        narrow = lt_tensor_retain(dense);
+    if (dst->dtype == narrow->dtype && lt_is_contiguous(dst) && same_sizes(dst, narrow)) {
+        LT_CHECK(transfer(dst, narrow, non_blocking));
+    } else {
+        LT_CHECK(lt_tensor_new((lt_dtype)narrow->dtype, dst->device, narrow->ndim, narrow->sizes, &landed));
+        LT_CHECK(transfer(landed, narrow, non_blocking && dst->device.type != LT_CPU));
+        LT_CHECK(lt_copy_elements(dst, landed));
+    }
+done:
+    lt_tensor_release(dense);
+    lt_tensor_release(narrow);
+    lt_tensor_release(landed);
+    return status;
+}
+
+/* Two tensors that overlap without being the same need the source aside first. */
+static lt_status copy_into(lt_tensor *dst, lt_tensor *src, bool non_blocking)
+{
+    if (dst == src) return LT_OK;
+    if (dst->storage != src->storage) return lt_copy(dst, src, non_blocking);
+    lt_tensor *aside = NULL;
+    LT_TRY(lt_tensor_like(src, (lt_dtype)src->dtype, &aside));
+    lt_status status = lt_copy_elements(aside, src);
+    if (status == LT_OK) status = lt_copy_elements(dst, aside);
+    lt_tensor_release(aside);
+    return status;
+}
+
+lt_status lt_copy__impl(lt_tensor *self, lt_tensor *src, bool non_blocking)
+{
+    return copy_into(self, src, non_blocking);
+}
+
+lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, bool non_blocking,
+                           lt_tensor **out)
+{
+    lt_device target = device != NULL ? *device : self->device;
+    LT_TRY(lt_device_resolve(&target));
+    lt_tensor *result = NULL;
+    LT_TRY(lt_tensor_new(dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target, self->ndim, self->sizes,
+                         &result));
+    lt_status status = lt_copy(result, self, non_blocking);
+    if (status != LT_OK) {
+        lt_tensor_release(result);
+        return status;
+    }
+    *out = result;
+    return LT_OK;
+}
+
+/* A dense copy; tensors that fill their memory in another order of dimensions keep that order. */
+lt_status lt_clone_impl(lt_tensor *self, lt_tensor **out)
+{
+    lt_tensor *result = NULL;
+    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, &result));
+    lt_status status = lt_copy_elements(result, self);
+    if (status != LT_OK) {
+        lt_tensor_release(result);
+        return status;
+    }
+    *out = result;
+    return LT_OK;
+}
+
+lt_status lt_contiguous_impl(lt_tensor *self, lt_tensor **out)
+{
+    if (!lt_is_contiguous(self)) return lt_clone(self, out);
+    *out = lt_tensor_retain(self);
+    return LT_OK;
+}
+
+lt_status lt_detach_impl(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }

@@ -1,0 +1,155 @@
+-- pointwise.lua - one result element per element of the (broadcast) arguments.
+
+local all = 'function method inplace out'
+
+-- An op of one tensor.
+local function unary(name, kind, doc, derivative, more)
+  local entry = {
+    name .. '(Tensor self) -> Tensor', variants = all, pointwise = kind, doc = doc,
+    grad = derivative and { self = derivative },
+  }
+  for field, value in pairs(more or {}) do entry[field] = value end
+  return entry
+end
+
+-- A comparison: bool results, no derivative.
+local function comparison(name, doc, aliases)
+  return { name .. '(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function method out',
+    pointwise = 'compare', doc = doc, aliases = aliases }
+end
+
+local function binary(name, kind, doc, more)
+  local entry = { name .. '(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = kind, doc = doc }
+  for field, value in pairs(more or {}) do entry[field] = value end
+  return entry
+end
+
+return {
+  -- ---- arithmetic ---------------------------------------------------------------------------------------
+  { 'add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
+    operator = '__add', pointwise = 'promote',
+    doc = 'Adds `other`, multiplied by `alpha`, to `self`.',
+    grad = { self = 'grad', other = 'mul(grad, alpha)' }, example = 'torch.add(a, b, {alpha = 2})' },
+  { 'sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
+    operator = '__sub', aliases = 'subtract', pointwise = 'promote',
+    doc = 'Subtracts `other`, multiplied by `alpha`, from `self`.',
+    grad = { self = 'grad', other = '-mul(grad, alpha)' } },
+  binary('mul', 'promote', 'Multiplies element by element.',
+    { operator = '__mul', aliases = 'multiply', grad = { self = 'grad * other', other = 'grad * self' } }),
+  binary('div', 'float', 'Divides element by element; integers give the default floating dtype.',
+    { operator = '__div', aliases = 'divide true_divide',
+      grad = { self = 'grad / other', other = '-grad * (self / other) / other' } }),
+  binary('pow', 'promote', 'Raises `self` to the power `exponent`, element by element.',
+    { [1] = 'pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', operator = '__pow',
+      grad = { self = 'pow_backward_self(grad, self, exponent)',
+        exponent = 'pow_backward_exponent(grad, self, exponent, result)' } }),
+  binary('remainder', 'promote', 'Modulo with the sign of the divisor: self - other * floor(self / other).',
+    { operator = '__mod', grad = { self = 'grad', other = '-grad * floor(self / other)' } }),
+  binary('fmod', 'promote', 'Modulo with the sign of the dividend, as C has it.',
+    { grad = { self = 'grad', other = '-grad * trunc(self / other)' } }),
+  binary('floor_divide', 'promote', 'Divides and rounds towards minus infinity.', { operator = '__idiv' }),
+  binary('maximum', 'promote', 'The larger of the two, element by element; nan wins. Ties share the gradient.',
+    { grad = { self = 'grad * larger_share(self, other)', other = 'grad * larger_share(other, self)' } }),
+  binary('minimum', 'promote', 'The smaller of the two, element by element; nan wins. Ties share the gradient.',
+    { grad = { self = 'grad * larger_share(other, self)', other = 'grad * larger_share(self, other)' } }),
+  unary('neg', 'promote', 'Changes the sign.', '-grad', { operator = '__unm', aliases = 'negative' }),
+  unary('abs', 'promote', 'Absolute value.', 'grad * sign(self)', { aliases = 'absolute' }),
+  unary('sign', 'promote', '-1, 0 or 1.', 'zeros_like(grad)'),
+  unary('square', 'promote', 'The square.', 'grad * self * 2', { grad_fn = 'PowBackward0' }),
+  unary('reciprocal', 'float', '1 / self.', '-grad * (result * result)'),
+
+  -- ---- exponentials, logarithms, trigonometry -------------------------------------------------------
+  unary('exp', 'float', 'e to the power self.', 'grad * result'),
+  unary('exp2', 'float', '2 to the power self.', 'grad * result * 0.69314718055994530942'),
+  unary('expm1', 'float', 'exp(self) - 1, exact for small values.', 'grad * (result + 1)'),
+  unary('log', 'float', 'Natural logarithm.', 'grad / self'),
+  unary('log1p', 'float', 'log(1 + self), exact for small values.', 'grad / (self + 1)'),
+  unary('log2', 'float', 'Logarithm to base 2.', 'grad / (self * 0.69314718055994530942)'),
+  unary('log10', 'float', 'Logarithm to base 10.', 'grad / (self * 2.30258509299404568402)'),
+  unary('sqrt', 'float', 'Square root.', 'grad / (result * 2)'),
+  unary('rsqrt', 'float', '1 / sqrt(self).', 'grad * pow(result, 3) * -0.5'),
+  unary('sin', 'float', 'Sine of an angle in radians.', 'grad * cos(self)'),
+  unary('cos', 'float', 'Cosine of an angle in radians.', '-grad * sin(self)'),
+  unary('tan', 'float', 'Tangent of an angle in radians.', 'grad * (result * result + 1)'),
+  unary('asin', 'float', 'Arc sine.', 'grad * rsqrt(1 - self * self)'),
+  unary('acos', 'float', 'Arc cosine.', '-grad * rsqrt(1 - self * self)'),
+  unary('atan', 'float', 'Arc tangent.', 'grad / (self * self + 1)'),
+  unary('sinh', 'float', 'Hyperbolic sine.', 'grad * cosh(self)'),
+  unary('cosh', 'float', 'Hyperbolic cosine.', 'grad * sinh(self)'),
+  unary('tanh', 'float', 'Hyperbolic tangent.', '_tanh_backward(grad, result)'),
+  unary('sigmoid', 'float', '1 / (1 + exp(-self)).', '_sigmoid_backward(grad, result)'),
+  unary('erf', 'float', 'The error function.', 'grad * exp(-(self * self)) * 1.12837916709551257390'),
+  unary('relu', 'promote', 'max(self, 0).', '_relu_backward(grad, result)'),
+
+  -- ---- rounding -------------------------------------------------------------------------------------------
+  unary('floor', 'promote', 'Rounds towards minus infinity.', 'zeros_like(grad)'),
+  unary('ceil', 'promote', 'Rounds towards plus infinity.', 'zeros_like(grad)'),
+  unary('round', 'promote', 'Rounds to the nearest integer, halves to even.', 'zeros_like(grad)'),
+  unary('trunc', 'promote', 'Rounds towards zero.', 'zeros_like(grad)', { aliases = 'fix' }),
+
+  -- ---- clamping and choosing -----------------------------------------------------------------------------
+  { 'clamp_min(Tensor self, Scalar min) -> Tensor', variants = all, pointwise = 'promote',
+    doc = 'max(self, min); nan stays.', grad = { self = 'where(ge(self, min), grad, 0)' } },
+  { 'clamp_max(Tensor self, Scalar max) -> Tensor', variants = all, pointwise = 'promote',
+    doc = 'min(self, max); nan stays.', grad = { self = 'where(le(self, max), grad, 0)' } },
+  { '_clamp_both(Tensor self, Scalar min, Scalar max) -> Tensor', variants = 'function', pointwise = 'promote',
+    doc = 'min(max(self, min), max): clamp with both bounds.', grad_fn = 'ClampBackward1',
+    grad = { self = 'where(logical_and(ge(self, min), le(self, max)), grad, 0)' } },
+  { 'where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function out',
+    pointwise = 'select', doc = '`self` where `condition` is true, `other` elsewhere.',
+    grad = { self = 'where(condition, grad, 0)', other = 'where(condition, 0, grad)' },
+    example = 'torch.where(x:gt(0), x, 0)' },
+  { 'addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor', variants = all,
+    pointwise = 'promote', doc = 'self + value * tensor1 * tensor2.',
+    grad = { self = 'grad', tensor1 = 'mul(grad * tensor2, value)', tensor2 = 'mul(grad * tensor1, value)' } },
+  { 'addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor', variants = all,
+    pointwise = 'float', doc = 'self + value * tensor1 / tensor2.',
+    grad = { self = 'grad', tensor1 = 'mul(grad / tensor2, value)',
+      tensor2 = '-mul(grad, value) * (tensor1 / tensor2) / tensor2' } },
+  { 'lerp(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor', variants = all, pointwise = 'promote',
+    doc = 'self + weight * (end - self): linear interpolation.',
+    grad = { self = 'grad * (1 - weight)', ['end'] = 'grad * weight', weight = 'grad * (end - self)' } },
+
+  -- ---- comparisons and logic --------------------------------------------------------------------------------
+  comparison('eq', 'Where self equals other.'),
+  comparison('ne', 'Where self differs from other.', 'not_equal'),
+  comparison('lt', 'Where self is less than other.', 'less'),
+  comparison('le', 'Where self is at most other.', 'less_equal'),
+  comparison('gt', 'Where self is greater than other.', 'greater'),
+  comparison('ge', 'Where self is at least other.', 'greater_equal'),
+  comparison('logical_and', 'Where both are non-zero.'),
+  comparison('logical_or', 'Where one or both are non-zero.'),
+  comparison('logical_xor', 'Where exactly one is non-zero.'),
+  { 'logical_not(Tensor self) -> Tensor', variants = 'function method out', pointwise = 'compare',
+    doc = 'Where self is zero.' },
+  { 'isnan(Tensor self) -> Tensor', pointwise = 'compare', doc = 'Where self is nan.' },
+  { 'isinf(Tensor self) -> Tensor', pointwise = 'compare', doc = 'Where self is plus or minus infinity.' },
+  { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', doc = 'Where self is neither infinite nor nan.' },
+  binary('bitwise_and', 'integral', 'Bits set in both; logical and for bool.', { operator = '__band' }),
+  binary('bitwise_or', 'integral', 'Bits set in either; logical or for bool.', { operator = '__bor' }),
+  binary('bitwise_xor', 'integral', 'Bits set in exactly one; logical xor for bool.', { operator = '__bxor' }),
+  unary('bitwise_not', 'integral', 'All bits flipped; logical not for bool.', nil, { operator = '__bnot' }),
+  binary('bitwise_left_shift', 'integral', 'Bits moved left by `other` places.', { operator = '__shl' }),
+  binary('bitwise_right_shift', 'integral', 'Bits moved right by `other` places, the sign kept.', { operator = '__shr' }),
+
+  -- ---- several kernels ---------------------------------------------------------------------------------------
+  { 'clamp(Tensor self, Scalar? min=nil, Scalar? max=nil) -> Tensor', variants = all, aliases = 'clip',
+    doc = 'min(max(self, min), max); either bound may be absent.', grad_fn = 'ClampBackward1',
+    grad = { self = '_clamp_backward(grad, self, min, max)' } },
+  { '_clamp_backward(Tensor grad_output, Tensor self, Scalar? min, Scalar? max) -> Tensor', variants = '', composite = true,
+    doc = 'grad_output where self is within the bounds, else 0.' },
+  { 'clamp.tensors(Tensor self, Tensor? min=nil, Tensor? max=nil) -> Tensor', composite = true,
+    doc = 'min(max(self, min), max) with bounds per element.' },
+  { 'div.rounding(Tensor|Scalar self, Tensor|Scalar other, *, string rounding_mode) -> Tensor', composite = true,
+    doc = "Divides and rounds the quotient: rounding_mode 'trunc' (towards zero) or 'floor'." },
+
+  -- ---- parts of derivatives ------------------------------------------------------------------------------
+  { '_tanh_backward(Tensor grad_output, Tensor output) -> Tensor', variants = 'function', pointwise = 'promote',
+    doc = 'grad_output * (1 - output^2).',
+    grad = { grad_output = '_tanh_backward(grad, output)', output = 'grad * grad_output * output * -2' } },
+  { '_sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor', variants = 'function', pointwise = 'promote',
+    doc = 'grad_output * output * (1 - output).',
+    grad = { grad_output = '_sigmoid_backward(grad, output)', output = 'grad * grad_output * (1 - output * 2)' } },
+  { '_relu_backward(Tensor grad_output, Tensor output) -> Tensor', variants = 'function', pointwise = 'promote',
+    doc = 'grad_output where output > 0, else 0.', grad = { grad_output = '_relu_backward(grad, output)' } },
+}

@@ -1,0 +1,61 @@
+/* backend.c - the CPU's table of functions (backend.h): memory, and the kernels of this directory. The CPU
+ * has no streams, events or statistics: their entries are NULL. */
+#include <string.h>
+
+#include "cpu.h"
+#include "error.h"
+#include "mem.h"
+
+static lt_status cpu_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block)
+{
+    (void)device;
+    void *p = lt_block_alloc(nbytes, capacity);
+    if (p == NULL) return LT_ERR_MEMORY;
+    *data = p;
+    *block = NULL;
+    return LT_OK;
+}
+
+static void cpu_free(int device, void *data, size_t capacity, void *block)
+{
+    (void)device;
+    (void)block;
+    lt_block_free(data, capacity);
+}
+
+static lt_status cpu_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device,
+                              size_t nbytes, bool pinned, lt_copy_mode mode, double *waited)
+{
+    (void)pinned;
+    (void)mode;
+    if (dst_device.type != LT_CPU || src_device.type != LT_CPU)
+        return lt_error(LT_ERR_DEVICE, "the CPU backend copies between host addresses only");
+    memcpy(dst, src, nbytes);
+    *waited = 0;
+    return LT_OK;
+}
+
+const lt_backend lt_cpu_backend = {
+    .name = "cpu",
+    .fused_casts = true,
+    .alloc = cpu_alloc,
+    .free = cpu_free,
+    .transfer = cpu_transfer,
+    .copy = lt_cpu_copy,
+    .fill = lt_cpu_fill,
+    .pointwise = lt_cpu_pointwise,
+    .reduce = lt_cpu_reduce,
+    .extreme = lt_cpu_extreme,
+    .cumsum = lt_cpu_cumsum,
+    .softmax = lt_cpu_softmax,
+    .softmax_backward = lt_cpu_softmax_backward,
+    .gemm = lt_cpu_gemm,
+    .index_get = lt_cpu_index_get,
+    .index_put = lt_cpu_index_put,
+    .gather = lt_cpu_gather,
+    .scatter = lt_cpu_scatter,
+    .nonzero_count = lt_cpu_nonzero_count,
+    .nonzero = lt_cpu_nonzero,
+    .range = lt_cpu_range,
+    .random = lt_cpu_random,
+};

@@ -1,0 +1,38 @@
+/* cpu.h - the entries of the CPU's backend table (backend.h says what each does), by the file that has
+ * them. Included by src/core/cpu only. */
+#ifndef LT_CPU_H
+#define LT_CPU_H
+
+#include "backend.h"
+
+/* pointwise.c */
+lt_status lt_cpu_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+/* copy.c */
+lt_status lt_cpu_copy(const lt_iter *it);
+lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);
+/* reduce.c */
+lt_status lt_cpu_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
+/* scan.c */
+lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
+lt_status lt_cpu_cumsum(const lt_array *out, const lt_array *in, int dim);
+/* softmax.c */
+lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
+lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad, const lt_array *result,
+                                  int dim);
+/* matmul.c */
+lt_status lt_cpu_gemm(const lt_gemm *g);
+/* index.c */
+lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args);
+lt_status lt_cpu_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);
+/* gather.c */
+lt_status lt_cpu_gather(const lt_array *out, const lt_array *in, int dim, const lt_array *index);
+lt_status lt_cpu_scatter(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
+                         const lt_array *src, lt_scalar value);
+lt_status lt_cpu_nonzero_count(const lt_array *in, int64_t *count);
+lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out);
+/* source.c */
+lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step);
+/* random.c */
+lt_status lt_cpu_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator);
+
+#endif

@@ -1,0 +1,86 @@
+/* for_each.c - see for_each.h. */
+#include "for_each.h"
+
+#include "interrupt.h"
+#include "threads.h"
+
+/* Elements between two looks at the interrupt flag, and the unit in which threads take work. */
+#define CHUNK ((int64_t)131072)
+/* An inner dimension shorter than this is exchanged with a long outer one: few calls of long runs beat
+ * many calls of short ones, although the long runs are strided. */
+#define SHORT_RUN 16
+
+void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, int64_t to, lt_loop loop,
+                 const void *context)
+{
+    int64_t position[LT_MAX_DIMS], rest = from;
+    char *at[LT_ITER_OPERANDS];
+    int64_t strides[LT_ITER_OPERANDS];
+    const int operands = it->operands;
+    for (int k = 0; k < operands; k++) {
+        at[k] = ptrs[k];
+        strides[k] = ndim > 0 ? it->strides[k][0] : 0;
+    }
+    for (int d = 0; d < ndim; d++) {
+        position[d] = rest % it->sizes[d];
+        rest /= it->sizes[d];
+        for (int k = 0; k < operands; k++) at[k] += position[d] * it->strides[k][d];
+    }
+    int64_t left = to - from;
+    while (left > 0) {
+        int64_t run = ndim > 0 ? it->sizes[0] - position[0] : 1;
+        if (run > left) run = left;
+        loop(at, strides, run, context);
+        left -= run;
+        if (left == 0) break;
+        /* The run ended at the end of dimension 0: back to its start, one step along the next ones. */
+        for (int k = 0; k < operands; k++) at[k] -= position[0] * strides[k];
+        position[0] = 0;
+        for (int d = 1; d < ndim; d++) {
+            for (int k = 0; k < operands; k++) at[k] += it->strides[k][d];
+            if (++position[d] < it->sizes[d]) break;
+            for (int k = 0; k < operands; k++) at[k] -= it->sizes[d] * it->strides[k][d];
+            position[d] = 0;
+        }
+    }
+}
+
+static lt_status large(const lt_iter *it, lt_loop loop, const void *context)
+{
+    const int64_t numel = it->numel, chunks = (numel + CHUNK - 1) / CHUNK;
+    const int threads = lt_cpu_threads_for(numel);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (int64_t c = 0; c < chunks; c++) {
+        if (lt_interrupted()) continue;
+        int64_t from = c * CHUNK, to = from + CHUNK < numel ? from + CHUNK : numel;
+        lt_cpu_walk(it, it->ndim, it->data, from, to, loop, context);
+    }
+    return lt_cpu_finished();
+}
+
+static void exchange_inner(lt_iter *it)
+{
+    int64_t size = it->sizes[0];
+    it->sizes[0] = it->sizes[1];
+    it->sizes[1] = size;
+    for (int k = 0; k < it->operands; k++) {
+        int64_t stride = it->strides[k][0];
+        it->strides[k][0] = it->strides[k][1];
+        it->strides[k][1] = stride;
+    }
+}
+
+lt_status lt_cpu_for_each(const lt_iter *it, lt_loop loop, const void *context)
+{
+    if (it->numel == 0) return LT_OK;
+    if (it->ndim >= 2 && it->sizes[0] < SHORT_RUN && it->sizes[1] > 4 * it->sizes[0]) {
+        lt_iter exchanged = *it;
+        exchange_inner(&exchanged);
+        if (it->numel > 2 * LT_CPU_GRAIN) return large(&exchanged, loop, context);
+        lt_cpu_walk(&exchanged, it->ndim, it->data, 0, it->numel, loop, context);
+        return LT_OK;
+    }
+    if (it->numel > 2 * LT_CPU_GRAIN) return large(it, loop, context);
+    lt_cpu_walk(it, it->ndim, it->data, 0, it->numel, loop, context);
+    return LT_OK;
+}

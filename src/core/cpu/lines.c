@@ -1,0 +1,49 @@
+/* lines.c - see lines.h. */
+#include "lines.h"
+
+#include "loops.h"
+
+void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)
+{
+    const lt_array *shape = views[0];
+    lines->ndim = 0;
+    lines->count = 1;
+    lines->length = shape->ndim > 0 ? shape->sizes[dim] : 1;
+    for (int v = 0; v < n; v++) {
+        if (views[v] == NULL) continue;
+        lines->base[v] = views[v]->data;
+        lines->dtype[v] = views[v]->dtype;
+        lines->step[v] = shape->ndim > 0 ? views[v]->strides[dim] * (int64_t)lt_dtype_size(views[v]->dtype) : 0;
+    }
+    for (int d = shape->ndim - 1; d >= 0; d--) {
+        if (d == dim) continue;
+        for (int v = 0; v < n; v++)
+            if (views[v] != NULL)
+                lines->strides[v][lines->ndim] = views[v]->strides[d] * (int64_t)lt_dtype_size(views[v]->dtype);
+        lines->sizes[lines->ndim++] = shape->sizes[d];
+        lines->count *= shape->sizes[d];
+    }
+}
+
+char *lt_line_at(const lt_lines *lines, int v, int64_t index)
+{
+    char *p = lines->base[v];
+    for (int d = 0; d < lines->ndim; d++) {
+        p += index % lines->sizes[d] * lines->strides[v][d];
+        index /= lines->sizes[d];
+    }
+    return p;
+}
+
+void lt_line_load(const lt_lines *lines, int v, const char *line, int64_t from, int64_t n, void *dense, lt_dtype to)
+{
+    lt_loops.cast[to][lines->dtype[v]]((char *[]){dense, (char *)line + from * lines->step[v]},
+                                       (int64_t[]){(int64_t)lt_dtype_size(to), lines->step[v]}, n, NULL);
+}
+
+void lt_line_store(const lt_lines *lines, int v, char *line, int64_t from, int64_t n, const void *dense,
+                   lt_dtype of)
+{
+    lt_loops.cast[lines->dtype[v]][of]((char *[]){line + from * lines->step[v], (char *)dense},
+                                       (int64_t[]){lines->step[v], (int64_t)lt_dtype_size(of)}, n, NULL);
+}

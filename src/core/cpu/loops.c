@@ -1,0 +1,48 @@
+/* loops.c - picks the instruction set of the vector loops (loops.h), once, before main. */
+#include "loops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+lt_cpu_loops lt_loops;
+lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
+
+#define SET_OF(set)                                                                                \
+    {                                                                                              \
+        #set, lt_arithmetic_##set, lt_compare_##set, lt_functions_##set, lt_cast_##set, lt_rows_##set, \
+            lt_softmax_##set, lt_multiply_##set                                                    \
+    }
+static const lt_cpu_loops sets[] = {SET_OF(baseline), SET_OF(avx2), SET_OF(avx512)};
+#undef SET_OF
+
+/* The index of the best set that this processor runs. */
+static int best_set(void)
+{
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return 2;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
+}
+
+/* LTENSOR_CPU can only ask for less than the processor has. */
+static int chosen_set(void)
+{
+    int best = best_set();
+    const char *name = getenv("LTENSOR_CPU");
+    for (int i = 0; name != NULL && i < best; i++)
+        if (strcmp(name, sets[i].isa) == 0) return i;
+    return best;
+}
+
+__attribute__((constructor)) static void choose_loops(void)
+{
+    lt_loops = sets[chosen_set()];
+    for (int op = 0; op < LT_PW_COUNT; op++)
+        for (int dtype = 0; dtype < LT_DTYPE_COUNT; dtype++) {
+            lt_loop loop = lt_loops.arithmetic[op][dtype];
+            if (loop == NULL) loop = lt_loops.compare[op][dtype];
+            if (loop == NULL) loop = lt_loops.functions[op][dtype];
+            lt_pointwise_loops[op][dtype] = loop;
+        }
+}

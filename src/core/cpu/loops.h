@@ -1,0 +1,93 @@
+/* loops.h - the vector loops: what src/core/cpu/vector compiles once per instruction set.
+ *
+ * Every file of vector/ is built three times, with LT_ISA one of baseline, avx2, avx512 and flags that
+ * let the compiler use these instructions; LT_LOOP(name) gives each copy its own symbol. loops.c picks
+ * one set at start, by what the processor has, or as LTENSOR_CPU says. A loop knows nothing of tensors,
+ * threads or errors. Included by src/core/cpu only. */
+#ifndef LT_CPU_LOOPS_H
+#define LT_CPU_LOOPS_H
+
+#include "backend.h"
+#include "half.h"
+
+/* n elements; ptrs[0] is the output; strides in bytes. context: the op's numbers (lt_scalar), or what a
+ * loop of the driver itself needs. */
+typedef void (*lt_loop)(char *const *ptrs, const int64_t *strides, int64_t n, const void *context);
+
+typedef lt_loop lt_pointwise_row[LT_DTYPE_COUNT];
+
+/* Accumulators of a reduction: acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that
+ * lie row_stride bytes apart; columns are contiguous. Types of acc and rows are the same. */
+typedef void (*lt_rows_loop)(void *acc, const char *rows, int64_t row_stride, int64_t nrows, int64_t ncols,
+                             double parameter);
+
+typedef enum lt_rows_op {
+    LT_ROWS_SUM,
+    LT_ROWS_PROD,
+    LT_ROWS_MAX, /* nan wins */
+    LT_ROWS_MIN,
+    LT_ROWS_SUM_ABS,
+    LT_ROWS_SUM_SQUARE,
+    LT_ROWS_SUM_POWER, /* |x|^parameter */
+    LT_ROWS_MAX_ABS,
+    LT_ROWS_MIN_ABS,
+    LT_ROWS_COUNT, /* of elements that are not 0 */
+    LT_ROWS_OPS
+} lt_rows_op;
+
+/* Columns for which the loops above are fastest. */
+#define LT_ROWS_WIDTH 64
+
+/* The types that reductions are computed in. bool is read as LT_UINT8. */
+enum { LT_ROWS_F32, LT_ROWS_F64, LT_ROWS_I64, LT_ROWS_U8, LT_ROWS_TYPES };
+
+/* Softmax of one contiguous line of n elements, from in to out (which may be the same). */
+typedef struct lt_softmax_loops {
+    void (*forward)(bool log, void *out, const void *in, int64_t n);
+    void (*backward)(bool log, void *grad_in, const void *grad, const void *result, int64_t n);
+} lt_softmax_loops;
+
+/* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column];
+ * B and C have dense rows, ldb and ldc elements apart. C is not read when beta is 0. */
+typedef struct lt_small_gemm {
+    int64_t m, n, k, a_row, a_column, ldb, ldc;
+    double alpha, beta;
+    const void *a, *b;
+    void *c;
+} lt_small_gemm;
+typedef void (*lt_gemm_loop)(const lt_small_gemm *g);
+
+typedef struct lt_cpu_loops {
+    const char *isa;
+    const lt_pointwise_row *arithmetic; /* LT_PW_COUNT rows each; an op is in one of the tables */
+    const lt_pointwise_row *compare;
+    const lt_pointwise_row *functions;
+    const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
+    const lt_rows_loop (*rows)[LT_ROWS_TYPES];
+    const lt_softmax_loops *softmax; /* float, double */
+    const lt_gemm_loop *multiply;    /* by dtype; not of half types */
+} lt_cpu_loops;
+
+/* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
+extern lt_cpu_loops lt_loops;
+/* Its elementwise loops, by op and dtype; NULL where there is no loop. */
+extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
+
+#define LT_LOOP_PASTE(name, isa) lt_##name##_##isa
+#define LT_LOOP_NAME(name, isa) LT_LOOP_PASTE(name, isa)
+#define LT_LOOP(name) LT_LOOP_NAME(name, LT_ISA)
+
+#define LT_DECLARE_LOOPS(isa)                                                                      \
+    extern const lt_pointwise_row lt_arithmetic_##isa[LT_PW_COUNT];                                \
+    extern const lt_pointwise_row lt_compare_##isa[LT_PW_COUNT];                                   \
+    extern const lt_pointwise_row lt_functions_##isa[LT_PW_COUNT];                                 \
+    extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
+    extern const lt_rows_loop lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
+    extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
+    extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];
+LT_DECLARE_LOOPS(baseline)
+LT_DECLARE_LOOPS(avx2)
+LT_DECLARE_LOOPS(avx512)
+#undef LT_DECLARE_LOOPS
+
+#endif

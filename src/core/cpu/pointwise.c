@@ -1,0 +1,117 @@
+/* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype, puts conversions around
+ * it where an operand's dtype differs from the loop's, and runs it. The loops, one line per op, stand in
+ * vector/arithmetic.c, vector/functions.c and vector/compare.c (results of dtype bool). Half types are
+ * computed in float; integers without a loop of their own in int64. */
+#include "cpu.h"
+#include "dtype.h"
+#include "error.h"
+#include "for_each.h"
+#include "pointwise.h"
+
+#define BLOCK 512
+#define OPERANDS 4
+
+/* Conversions around a loop; NULL where an operand is read or written in place. */
+typedef struct converted {
+    lt_loop loop, in[OPERANDS], out;
+    int operands;
+    int64_t size[OPERANDS]; /* of the loop's elements */
+    const lt_scalar *params;
+} converted;
+
+static void run_converted(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const converted *c = context;
+    _Alignas(64) char buffer[OPERANDS][BLOCK * 8];
+    char *at[OPERANDS];
+    int64_t step[OPERANDS];
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        for (int k = c->out != NULL ? 1 : 0; k < c->operands; k++) {
+            at[k] = ptrs[k] + from * strides[k];
+            step[k] = strides[k];
+            if (c->in[k] == NULL) continue;
+            bool one = strides[k] == 0; /* a number: converted once */
+            if (!one || from == 0)
+                c->in[k]((char *[]){buffer[k], at[k]}, (int64_t[]){c->size[k], strides[k]}, one ? 1 : m, NULL);
+            at[k] = buffer[k];
+            step[k] = one ? 0 : c->size[k];
+        }
+        if (c->out != NULL) {
+            at[0] = buffer[0];
+            step[0] = c->size[0];
+        }
+        c->loop(at, step, m, c->params);
+        if (c->out != NULL)
+            c->out((char *[]){ptrs[0] + from * strides[0], buffer[0]}, (int64_t[]){strides[0], c->size[0]}, m,
+                   NULL);
+    }
+}
+
+static lt_dtype operand_dtype(lt_pointwise op, int k, lt_dtype computed)
+{
+    if (k == 0) return lt_loops.compare[op][LT_FLOAT32] != NULL ? LT_BOOL : computed;
+    return k == 1 && op == LT_PW_WHERE ? LT_BOOL : computed;
+}
+
+/* Context of find_zero. */
+typedef struct divisor {
+    lt_loop convert;
+    bool *zero; /* threads only ever set it */
+} divisor;
+
+static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const divisor *d = context;
+    int64_t values[BLOCK];
+    if (strides[2] == 0) n = 1;
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        d->convert((char *[]){(char *)values, ptrs[2] + from * strides[2]}, (int64_t[]){8, strides[2]}, m, NULL);
+        bool zero = false;
+        for (int64_t i = 0; i < m; i++) zero |= values[i] == 0;
+        if (zero) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
+    }
+}
+
+/* Before anything is written. */
+static lt_status check_divisor(const lt_iter *it)
+{
+    bool zero = false;
+    divisor d = {lt_loops.cast[LT_INT64][it->dtype[2]], &zero};
+    LT_TRY(lt_cpu_for_each(it, find_zero, &d));
+    return zero ? lt_error(LT_ERR_RUNTIME, "ZeroDivisionError") : LT_OK;
+}
+
+static bool divides(lt_pointwise op)
+{
+    return op == LT_PW_REMAINDER || op == LT_PW_FLOOR_DIVIDE || op == LT_PW_FMOD;
+}
+
+lt_status lt_cpu_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
+{
+    lt_dtype computed = compute;
+    if (compute == LT_FLOAT16 || compute == LT_BFLOAT16) computed = LT_FLOAT32;
+    lt_loop loop = lt_pointwise_loops[op][computed];
+    if (loop == NULL && lt_dtype_is_int(compute)) loop = lt_pointwise_loops[op][computed = LT_INT64];
+    if (loop == NULL)
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", lt_pointwise_name(op),
+                        lt_dtype_scalar_name(compute));
+    if (computed == LT_INT64 && divides(op)) LT_TRY(check_divisor(it));
+
+    converted c;
+    bool plain = true;
+    for (int k = 0; k < it->operands; k++) {
+        lt_dtype wanted = operand_dtype(op, k, computed);
+        c.in[k] = it->dtype[k] == wanted ? NULL : lt_loops.cast[wanted][it->dtype[k]];
+        c.size[k] = (int64_t)lt_dtype_size(wanted);
+        plain = plain && it->dtype[k] == wanted;
+    }
+    if (plain) return lt_cpu_for_each(it, loop, params);
+    c.loop = loop;
+    c.operands = it->operands;
+    c.params = params;
+    c.out = c.in[0] == NULL ? NULL : lt_loops.cast[it->dtype[0]][operand_dtype(op, 0, computed)];
+    c.in[0] = NULL;
+    return lt_cpu_for_each(it, run_converted, &c);
+}

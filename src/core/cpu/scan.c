@@ -1,0 +1,157 @@
+/* scan.c - along a dimension: the largest or smallest element with its position, and running sums. Lines
+ * are brought block by block into float, double or int64 (exactly); running sums are kept in double. */
+#include "cpu.h"
+#include "dtype.h"
+#include "interrupt.h"
+#include "lines.h"
+#include "loops.h"
+#include "threads.h"
+
+/* ---- extremes ----------------------------------------------------------------------------------------- */
+
+/* Best element so far of a line. */
+typedef struct best {
+    union {
+        float f32;
+        double f64;
+        int64_t i64;
+    } value;
+    int64_t index;
+} best;
+
+/* Position of the first extreme of n dense elements; a nan counts as extreme. Long blocks: the value comes
+ * from the vector loop, then it is looked for. better: whether block b of a line beats what came before. */
+#define EXTREME(s, T, TYPE)                                                                        \
+    static int64_t first_extreme_##s(bool maximum, const T *x, int64_t n)                          \
+    {                                                                                              \
+        int64_t at = 0;                                                                            \
+        if (n >= 2 * LT_ROWS_WIDTH) {                                                              \
+            T lanes[LT_ROWS_WIDTH];                                                                \
+            int64_t rows = n / LT_ROWS_WIDTH, covered = rows * LT_ROWS_WIDTH;                      \
+            memcpy(lanes, x, sizeof lanes);                                                        \
+            lt_rows_loop loop = lt_loops.rows[maximum ? LT_ROWS_MAX : LT_ROWS_MIN][TYPE];          \
+            loop(lanes, (const char *)(x + LT_ROWS_WIDTH), sizeof lanes, rows - 1, LT_ROWS_WIDTH, 0); \
+            loop(lanes, (const char *)(x + covered), 0, 1, n - covered, 0);                        \
+            T most = lanes[first_extreme_##s(maximum, lanes, LT_ROWS_WIDTH)];                      \
+            if (most == most)                                                                      \
+                while (x[at] != most) at++;                                                        \
+            else                                                                                   \
+                while (x[at] == x[at]) at++;                                                       \
+            return at;                                                                             \
+        }                                                                                          \
+        for (int64_t i = 1; i < n && x[at] == x[at]; i++)                                          \
+            if ((maximum ? x[i] > x[at] : x[i] < x[at]) || x[i] != x[i]) at = i;                   \
+        return at;                                                                                 \
+    }                                                                                              \
+    static void extend_##s(bool maximum, best *b, const void *block, int64_t from, int64_t n)      \
+    {                                                                                              \
+        const T *x = block;                                                                        \
+        int64_t at = first_extreme_##s(maximum, x, n);                                             \
+        T old = b->value.s;                                                                        \
+        bool better = old == old && ((maximum ? x[at] > old : x[at] < old) || x[at] != x[at]);     \
+        if (from > 0 && !better) return;                                                           \
+        b->value.s = x[at];                                                                        \
+        b->index = from + at;                                                                      \
+    }
+EXTREME(f32, float, LT_ROWS_F32)
+EXTREME(f64, double, LT_ROWS_F64)
+EXTREME(i64, int64_t, LT_ROWS_I64)
+#undef EXTREME
+
+typedef void (*extend_fn)(bool, best *, const void *, int64_t, int64_t);
+
+/* Lines [first, last). View 0: input, 1: values, 2: indices. */
+static void extreme_tile(const lt_lines *lines, bool maximum, lt_dtype read, bool values, bool indices,
+                         int64_t first, int64_t last)
+{
+    extend_fn extend = read == LT_FLOAT32 ? extend_f32 : read == LT_FLOAT64 ? extend_f64 : extend_i64;
+    best found[LT_LINES_TILE];
+    char *at[LT_LINES_TILE];
+    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    const bool dense = lines->dtype[0] == read && lines->step[0] == (int64_t)lt_dtype_size(read);
+    for (int64_t l = first; l < last; l++) at[l - first] = lt_line_at(lines, 0, l);
+    for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
+        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+        for (int64_t l = 0; l < last - first; l++) {
+            if (!dense) lt_line_load(lines, 0, at[l], from, n, block, read);
+            extend(maximum, &found[l], dense ? at[l] + from * lines->step[0] : block, from, n);
+        }
+    }
+    for (int64_t l = first; l < last; l++) {
+        best *b = &found[l - first];
+        if (values) lt_line_store(lines, 1, lt_line_at(lines, 1, l), 0, 1, &b->value, read);
+        if (indices) lt_line_store(lines, 2, lt_line_at(lines, 2, l), 0, 1, &b->index, LT_INT64);
+    }
+}
+
+lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+{
+    lt_lines lines;
+    lt_lines_of(&lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    lt_dtype read = in->dtype == LT_FLOAT64 ? LT_FLOAT64 : lt_dtype_is_float(in->dtype) ? LT_FLOAT32 : LT_INT64;
+    const int threads = lt_cpu_threads_for(lines.count > 1 ? lines.count * lines.length : 0);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)
+    for (int64_t first = 0; first < lines.count; first += LT_LINES_TILE) {
+        if (lt_interrupted()) continue;
+        int64_t last = first + LT_LINES_TILE < lines.count ? first + LT_LINES_TILE : lines.count;
+        extreme_tile(&lines, maximum, read, values != NULL, indices != NULL, first, last);
+    }
+    return lt_cpu_finished();
+}
+
+/* ---- running sums ------------------------------------------------------------------------------------ */
+
+static double accumulate_double(double *x, int64_t n, double sum)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = sum += x[i];
+    return sum;
+}
+
+static uint64_t accumulate_int(uint64_t *x, int64_t n, uint64_t sum)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = sum += x[i];
+    return sum;
+}
+
+/* View 0: input, 1: output. */
+static void cumsum_tile(const lt_lines *lines, bool integers, int64_t first, int64_t last)
+{
+    union {
+        double d;
+        uint64_t i;
+    } sums[LT_LINES_TILE];
+    char *in[LT_LINES_TILE], *out[LT_LINES_TILE];
+    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    const lt_dtype summed = integers ? LT_INT64 : LT_FLOAT64;
+    for (int64_t l = 0; l < last - first; l++) {
+        sums[l].i = 0; /* 0.0 too */
+        in[l] = lt_line_at(lines, 0, first + l);
+        out[l] = lt_line_at(lines, 1, first + l);
+    }
+    for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
+        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+        for (int64_t l = 0; l < last - first; l++) {
+            lt_line_load(lines, 0, in[l], from, n, block, summed);
+            if (integers)
+                sums[l].i = accumulate_int((uint64_t *)(void *)block, n, sums[l].i);
+            else
+                sums[l].d = accumulate_double((double *)(void *)block, n, sums[l].d);
+            lt_line_store(lines, 1, out[l], from, n, block, summed);
+        }
+    }
+}
+
+lt_status lt_cpu_cumsum(const lt_array *out, const lt_array *in, int dim)
+{
+    lt_lines lines;
+    lt_lines_of(&lines, (const lt_array *const[]){in, out}, 2, dim);
+    const bool integers = !lt_dtype_is_float(out->dtype);
+    const int threads = lt_cpu_threads_for(lines.count > 1 ? lines.count * lines.length : 0);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)
+    for (int64_t first = 0; first < lines.count; first += LT_LINES_TILE) {
+        if (lt_interrupted()) continue;
+        int64_t last = first + LT_LINES_TILE < lines.count ? first + LT_LINES_TILE : lines.count;
+        cumsum_tile(&lines, integers, first, last);
+    }
+    return lt_cpu_finished();
+}

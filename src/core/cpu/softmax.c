@@ -1,0 +1,109 @@
+/* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense
+ * line stand in vector/softmax.c; lines that are strided or of a half type pass through a buffer of float,
+ * a tile of neighbouring lines at a time. */
+#include "cpu.h"
+#include "dtype.h"
+#include "interrupt.h"
+#include "lines.h"
+#include "loops.h"
+#include "mem.h"
+#include "threads.h"
+
+/* Forward: view 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
+typedef struct job {
+    lt_lines lines;
+    bool log, backward;
+    lt_dtype type; /* computed in */
+    int64_t size;  /* bytes of it */
+    bool dense;    /* every line of every view can be used where it lies */
+} job;
+
+static void compute(const job *j, void *out, const void *in, const void *result, int64_t n)
+{
+    const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
+    if (j->backward)
+        loops->backward(j->log, out, in, result, n);
+    else
+        loops->forward(j->log, out, in, n);
+}
+
+/* Lines [first, last) of view v to the buffer, one after the other, or back. */
+static void move_tile(const job *j, int v, int64_t first, int64_t last, char *buffer, bool back)
+{
+    const lt_lines *lines = &j->lines;
+    for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
+        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+        for (int64_t l = first; l < last; l++) {
+            char *dense = buffer + ((l - first) * lines->length + from) * j->size;
+            if (back)
+                lt_line_store(lines, v, lt_line_at(lines, v, l), from, n, dense, j->type);
+            else
+                lt_line_load(lines, v, lt_line_at(lines, v, l), from, n, dense, j->type);
+        }
+    }
+}
+
+/* buffer: room for a tile of lines, twice for backward. */
+static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
+{
+    const lt_lines *lines = &j->lines;
+    const int64_t n = lines->length;
+    if (j->dense) {
+        for (int64_t l = first; l < last; l++)
+            compute(j, lt_line_at(lines, 1, l), lt_line_at(lines, 0, l),
+                    j->backward ? lt_line_at(lines, 2, l) : NULL, n);
+        return;
+    }
+    char *results = buffer + LT_LINES_TILE * n * j->size;
+    move_tile(j, 0, first, last, buffer, false);
+    if (j->backward) move_tile(j, 2, first, last, results, false);
+    for (int64_t l = 0; l < last - first; l++) {
+        char *line = buffer + l * n * j->size;
+        compute(j, line, line, j->backward ? results + l * n * j->size : NULL, n);
+    }
+    move_tile(j, 1, first, last, buffer, true);
+}
+
+static lt_status run(job *j, const lt_array *const *views, int n, int dim)
+{
+    lt_lines_of(&j->lines, views, n, dim);
+    j->type = views[0]->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
+    j->size = (int64_t)lt_dtype_size(j->type);
+    j->dense = true;
+    for (int v = 0; v < n; v++)
+        j->dense = j->dense && views[v]->dtype == j->type && (j->lines.step[v] == j->size || j->lines.length == 1);
+    const int64_t count = j->lines.count, tile_bytes = LT_LINES_TILE * j->lines.length * j->size * 2;
+    const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
+    if (count == 0 || j->lines.length == 0) return LT_OK;
+    size_t capacity = 0;
+    char *buffers = NULL;
+    if (!j->dense) {
+        buffers = lt_block_alloc((size_t)(tile_bytes * threads), &capacity);
+        if (buffers == NULL) return LT_ERR_MEMORY;
+    }
+    const int64_t tiles = (count + LT_LINES_TILE - 1) / LT_LINES_TILE;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int t = 0; t < threads; t++) {
+        char *buffer = buffers != NULL ? buffers + t * tile_bytes : NULL;
+        for (int64_t tile = t * tiles / threads; tile < (t + 1) * tiles / threads; tile++) {
+            int64_t first = tile * LT_LINES_TILE;
+            int64_t last = first + LT_LINES_TILE < count ? first + LT_LINES_TILE : count;
+            if (!lt_interrupted()) run_tile(j, first, last, buffer);
+        }
+    }
+    lt_block_free(buffers, capacity);
+    return lt_cpu_finished();
+}
+
+lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim)
+{
+    job j = {.log = log, .backward = false};
+    return run(&j, (const lt_array *const[]){in, out}, 2, dim);
+}
+
+lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad, const lt_array *result,
+                                  int dim)
+{
+    job j = {.log = log, .backward = true};
+    return run(&j, (const lt_array *const[]){grad, grad_in, result}, 3, dim);
+}

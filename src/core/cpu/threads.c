@@ -1,0 +1,45 @@
+/* threads.c - see threads.h. */
+#include "threads.h"
+
+#include <cblas.h>
+#include <stdatomic.h>
+
+#include "error.h"
+#include "interrupt.h"
+
+#define MOST_THREADS 1024
+
+static _Atomic int threads; /* 0: not asked for yet */
+
+int lt_get_num_threads(void)
+{
+    int n = atomic_load_explicit(&threads, memory_order_relaxed);
+    if (n == 0) {
+        n = openblas_get_num_threads(); /* its OpenMP build: what OpenMP would take */
+        atomic_store_explicit(&threads, n, memory_order_relaxed);
+    }
+    return n;
+}
+
+lt_status lt_set_num_threads(int n)
+{
+    if (n < 1 || n > MOST_THREADS)
+        return lt_error(LT_ERR_RUNTIME, "set_num_threads expects a positive integer up to %d, got %d",
+                        MOST_THREADS, n);
+    atomic_store(&threads, n);
+    openblas_set_num_threads(n);
+    return LT_OK;
+}
+
+int lt_cpu_threads_for(int64_t work)
+{
+    if (work < 2 * LT_CPU_GRAIN) return 1;
+    int64_t useful = work / LT_CPU_GRAIN;
+    int most = lt_get_num_threads();
+    return useful < most ? (int)useful : most;
+}
+
+lt_status lt_cpu_finished(void)
+{
+    return lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
+}

@@ -1,0 +1,20 @@
+/* threads.h - how many threads CPU kernels use. One pool (OpenMP's) serves our loops and OpenBLAS. */
+#ifndef LT_CPU_THREADS_H
+#define LT_CPU_THREADS_H
+
+#include "ltensor.h"
+
+/* Elements below which starting a second thread costs more than it saves. */
+#define LT_CPU_GRAIN 32768
+
+/* torch.get_num_threads, torch.set_num_threads: 1 .. 1024, for all threads of the process. */
+LT_API int lt_get_num_threads(void);
+LT_API lt_status lt_set_num_threads(int n);
+
+/* Threads for a loop of so many elements of work: 1 for a small one. */
+int lt_cpu_threads_for(int64_t work);
+
+/* The status of a loop that looked at lt_interrupted(). */
+lt_status lt_cpu_finished(void);
+
+#endif

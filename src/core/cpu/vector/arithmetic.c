@@ -1,0 +1,137 @@
+/* arithmetic.c - elementwise loops that are exact or a few instructions: sums, products, divisions,
+ * rounding, bits, choices. One line per op in LIST; the formulas stand in ../../formulas.h. */
+#include "instantiate.h"
+
+#define LIST                                                                                       \
+    FLOATS(BINARY_SCALED, add, ADD)                                                                \
+    INTEGERS(BINARY_SCALED, add, ADD)                                                              \
+    BOOL(BINARY_SCALED, add, ADD)                                                                  \
+    FLOATS(BINARY_SCALED, sub, SUB)                                                                \
+    INTEGERS(BINARY_SCALED, sub, SUB)                                                              \
+    FLOATS(BINARY, mul, MUL)                                                                       \
+    INTEGERS(BINARY, mul, MUL)                                                                     \
+    BOOL(BINARY, mul, MUL)                                                                         \
+    FLOATS(BINARY, div, DIV)                                                                       \
+    FLOATS(BINARY, fmod, FMOD)                                                                     \
+    WIDEST(BINARY, fmod, FMOD)                                                                     \
+    FLOATS(BINARY, remainder, REMAINDER)                                                           \
+    WIDEST(BINARY, remainder, REMAINDER)                                                           \
+    FLOATS(BINARY, floor_divide, FLOOR_DIVIDE)                                                     \
+    WIDEST(BINARY, floor_divide, FLOOR_DIVIDE)                                                     \
+    FLOATS(BINARY, maximum, MAXIMUM)                                                               \
+    INTEGERS(BINARY, maximum, MAXIMUM)                                                             \
+    BOOL(BINARY, maximum, MAXIMUM)                                                                 \
+    FLOATS(BINARY, minimum, MINIMUM)                                                               \
+    INTEGERS(BINARY, minimum, MINIMUM)                                                             \
+    BOOL(BINARY, minimum, MINIMUM)                                                                 \
+    FLOATS(UNARY, neg, NEG)                                                                        \
+    INTEGERS(UNARY, neg, NEG)                                                                      \
+    FLOATS(UNARY, abs, ABS)                                                                        \
+    INTEGERS(UNARY, abs, ABS)                                                                      \
+    FLOATS(UNARY, sign, SIGN)                                                                      \
+    INTEGERS(UNARY, sign, SIGN)                                                                    \
+    BOOL(UNARY, sign, SIGN)                                                                        \
+    FLOATS(UNARY, square, SQUARE)                                                                  \
+    INTEGERS(UNARY, square, SQUARE)                                                                \
+    FLOATS(UNARY, reciprocal, RECIPROCAL)                                                          \
+    FLOATS(UNARY, sqrt, SQRT)                                                                      \
+    FLOATS(UNARY, rsqrt, RSQRT)                                                                    \
+    FLOATS(UNARY, relu, RELU)                                                                      \
+    INTEGERS(UNARY, relu, RELU)                                                                    \
+    FLOATS(UNARY, floor, FLOOR)                                                                    \
+    WIDEST(UNARY, floor, FLOOR)                                                                    \
+    FLOATS(UNARY, ceil, CEIL)                                                                      \
+    WIDEST(UNARY, ceil, CEIL)                                                                      \
+    FLOATS(UNARY, trunc, TRUNC)                                                                    \
+    WIDEST(UNARY, trunc, TRUNC)                                                                    \
+    FLOATS(UNARY, round, ROUND)                                                                    \
+    WIDEST(UNARY, round, ROUND)                                                                    \
+    FLOATS(UNARY_NUMBER, clamp_min, CLAMP_MIN)                                                     \
+    INTEGERS(UNARY_NUMBER, clamp_min, CLAMP_MIN)                                                   \
+    FLOATS(UNARY_NUMBER, clamp_max, CLAMP_MAX)                                                     \
+    INTEGERS(UNARY_NUMBER, clamp_max, CLAMP_MAX)                                                   \
+    FLOATS(SELECT, where, WHERE)                                                                   \
+    INTEGERS(SELECT, where, WHERE)                                                                 \
+    BOOL(SELECT, where, WHERE)                                                                     \
+    FLOATS(TERNARY_SCALED, addcmul, ADDCMUL)                                                       \
+    INTEGERS(TERNARY_SCALED, addcmul, ADDCMUL)                                                     \
+    FLOATS(TERNARY_SCALED, addcdiv, ADDCDIV)                                                       \
+    FLOATS(TERNARY, lerp, LERP)                                                                    \
+    INTEGERS(BINARY, bitwise_and, BITWISE_AND)                                                     \
+    BOOL(BINARY, bitwise_and, BITWISE_AND)                                                         \
+    INTEGERS(BINARY, bitwise_or, BITWISE_OR)                                                       \
+    BOOL(BINARY, bitwise_or, BITWISE_OR)                                                           \
+    INTEGERS(BINARY, bitwise_xor, BITWISE_XOR)                                                     \
+    BOOL(BINARY, bitwise_xor, BITWISE_XOR)                                                         \
+    INTEGERS(UNARY, bitwise_not, BITWISE_NOT)                                                      \
+    BOOL(UNARY, bitwise_not, BITWISE_NOT)                                                          \
+    INTEGERS(BINARY, bitwise_left_shift, BITWISE_LEFT_SHIFT)                                       \
+    INTEGERS(BINARY, bitwise_right_shift, BITWISE_RIGHT_SHIFT)
+
+#define UNARY(name, NAME, s, T, D)                                                                 \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        UNARY_BODY(T, T, lt_##name##_##s)                                                          \
+    }
+#define CALL(x) formula(x, value)
+#define UNARY_NUMBER(name, NAME, s, T, D)                                                          \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
+        T (*const formula)(T, T) = lt_##name##_##s;                                                \
+        UNARY_BODY(T, T, CALL)                                                                     \
+    }
+#define BINARY(name, NAME, s, T, D)                                                                \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
+    }
+#define CALL_SCALED(x, y) formula(x, y, value)
+#define BINARY_SCALED(name, NAME, s, T, D)                                                         \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
+        T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
+        BINARY_BODY(T, T, CALL_SCALED)                                                             \
+    }
+#define TERNARY(name, NAME, s, T, D)                                                               \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        TERNARY_BODY(T, T, lt_##name##_##s)                                                        \
+    }
+#define CALL_SCALED_3(x, y, z) formula(x, y, z, value)
+#define TERNARY_SCALED(name, NAME, s, T, D)                                                        \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
+        T (*const formula)(T, T, T, T) = lt_##name##_##s;                                          \
+        TERNARY_BODY(T, T, CALL_SCALED_3)                                                          \
+    }
+/* The condition is a byte. */
+#define SELECT(name, NAME, s, T, D)                                                                \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        TERNARY_BODY(T, uint8_t, lt_##name##_##s)                                                  \
+    }
+LIST
+#undef UNARY
+#undef UNARY_NUMBER
+#undef BINARY
+#undef BINARY_SCALED
+#undef TERNARY
+#undef TERNARY_SCALED
+#undef SELECT
+
+#define ENTRY(name, NAME, s, T, D) [LT_PW_##NAME][LT_##D] = name##_##s,
+#define UNARY ENTRY
+#define UNARY_NUMBER ENTRY
+#define BINARY ENTRY
+#define BINARY_SCALED ENTRY
+#define TERNARY ENTRY
+#define TERNARY_SCALED ENTRY
+#define SELECT ENTRY
+const lt_pointwise_row LT_LOOP(arithmetic)[LT_PW_COUNT] = {LIST};

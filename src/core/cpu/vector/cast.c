@@ -1,0 +1,192 @@
+/* cast.c - loops that convert one dtype to another, for every pair; between equal dtypes they copy.
+ * Floating to integer truncates; out of range it does what x86 does and PyTorch shows: small integers
+ * take the low bits of a wider one. Anything but 0 is true; nan is true. */
+#include "../loops.h"
+
+typedef uint8_t b8;
+typedef uint8_t u8;
+typedef int8_t i8;
+typedef int16_t i16;
+typedef int32_t i32;
+typedef int64_t i64;
+typedef lt_half f16;
+typedef lt_bfloat16 bf16;
+typedef float f32;
+typedef double f64;
+
+/* An element as the C number it is converted from. */
+#define READ_b8(x) (x)
+#define READ_u8(x) (x)
+#define READ_i8(x) (x)
+#define READ_i16(x) (x)
+#define READ_i32(x) (x)
+#define READ_i64(x) (x)
+#define READ_f16(x) lt_half_to_float(x)
+#define READ_bf16(x) lt_bfloat16_to_float(x)
+#define READ_f32(x) (x)
+#define READ_f64(x) (x)
+
+/* A C number as the element it becomes. */
+#define WRITE_b8(x) ((x) != 0)
+#define WRITE_u8(x) ((u8)(i64)(x))
+#define WRITE_i8(x) ((i8)(i32)(x))
+#define WRITE_i16(x) ((i16)(i32)(x))
+#define WRITE_i32(x) ((i32)(x))
+#define WRITE_i64(x) ((i64)(x))
+#define WRITE_f16(x) lt_float_to_half((float)(x))
+#define WRITE_bf16(x) lt_float_to_bfloat16((float)(x))
+#define WRITE_f32(x) ((float)(x))
+#define WRITE_f64(x) ((double)(x))
+
+#define CAST(to, from)                                                                             \
+    static void cast_##to##_##from(char *const *ptrs, const int64_t *strides, int64_t n,           \
+                                   const void *context)                                        \
+    {                                                                                              \
+        (void)context;                                                                              \
+        if (strides[0] == sizeof(to) && strides[1] == sizeof(from)) {                              \
+            to *out = (to *)ptrs[0];                                                               \
+            const from *in = (const from *)ptrs[1];                                                \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] = WRITE_##to(READ_##from(in[i])); \
+        } else {                                                                                   \
+            char *out = ptrs[0];                                                                   \
+            const char *in = ptrs[1];                                                              \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                *(to *)(out + i * strides[0]) =                                                    \
+                    WRITE_##to(READ_##from(*(const from *)(in + i * strides[1])));                 \
+        }                                                                                          \
+    }
+#define COPY(name, type)                                                                           \
+    static void copy_##name(char *const *ptrs, const int64_t *strides, int64_t n,                  \
+                            const void *context)                                               \
+    {                                                                                              \
+        (void)context;                                                                              \
+        char *out = ptrs[0];                                                                       \
+        const char *in = ptrs[1];                                                                  \
+        if (strides[0] == sizeof(type) && strides[1] == sizeof(type)) {                            \
+            memmove(out, in, (size_t)n * sizeof(type));                                            \
+        } else if (strides[0] == sizeof(type) && strides[1] == 0) {                                \
+            const type value = *(const type *)in;                                                  \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] = value;           \
+        } else {                                                                                   \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                *(type *)(out + i * strides[0]) = *(const type *)(in + i * strides[1]);            \
+        }                                                                                          \
+    }
+COPY(b8, uint8_t)
+COPY(u16, uint16_t)
+COPY(u32, uint32_t)
+COPY(u64, uint64_t)
+
+CAST(b8, u8)
+CAST(b8, i8)
+CAST(b8, i16)
+CAST(b8, i32)
+CAST(b8, i64)
+CAST(b8, f16)
+CAST(b8, bf16)
+CAST(b8, f32)
+CAST(b8, f64)
+
+CAST(u8, i8)
+CAST(u8, i16)
+CAST(u8, i32)
+CAST(u8, i64)
+CAST(u8, f16)
+CAST(u8, bf16)
+CAST(u8, f32)
+CAST(u8, f64)
+
+CAST(i8, i16)
+CAST(i8, i32)
+CAST(i8, i64)
+CAST(i8, f16)
+CAST(i8, bf16)
+CAST(i8, f32)
+CAST(i8, f64)
+
+CAST(i16, u8)
+CAST(i16, i8)
+CAST(i16, i32)
+CAST(i16, i64)
+CAST(i16, f16)
+CAST(i16, bf16)
+CAST(i16, f32)
+CAST(i16, f64)
+
+CAST(i32, u8)
+CAST(i32, i8)
+CAST(i32, i16)
+CAST(i32, i64)
+CAST(i32, f16)
+CAST(i32, bf16)
+CAST(i32, f32)
+CAST(i32, f64)
+
+CAST(i64, u8)
+CAST(i64, i8)
+CAST(i64, i16)
+CAST(i64, i32)
+CAST(i64, f16)
+CAST(i64, bf16)
+CAST(i64, f32)
+CAST(i64, f64)
+
+CAST(f16, u8)
+CAST(f16, i8)
+CAST(f16, i16)
+CAST(f16, i32)
+CAST(f16, i64)
+CAST(f16, bf16)
+CAST(f16, f32)
+CAST(f16, f64)
+
+CAST(bf16, u8)
+CAST(bf16, i8)
+CAST(bf16, i16)
+CAST(bf16, i32)
+CAST(bf16, i64)
+CAST(bf16, f16)
+CAST(bf16, f32)
+CAST(bf16, f64)
+
+CAST(f32, u8)
+CAST(f32, i8)
+CAST(f32, i16)
+CAST(f32, i32)
+CAST(f32, i64)
+CAST(f32, f16)
+CAST(f32, bf16)
+CAST(f32, f64)
+
+CAST(f64, u8)
+CAST(f64, i8)
+CAST(f64, i16)
+CAST(f64, i32)
+CAST(f64, i64)
+CAST(f64, f16)
+CAST(f64, bf16)
+CAST(f64, f32)
+
+/* [to][from]; bool is read as u8. */
+const lt_loop LT_LOOP(cast)[LT_DTYPE_COUNT][LT_DTYPE_COUNT] = {
+    [LT_BOOL] = {copy_b8, cast_b8_u8, cast_b8_i8, cast_b8_i16, cast_b8_i32, cast_b8_i64, cast_b8_f16,
+                 cast_b8_bf16, cast_b8_f32, cast_b8_f64},
+    [LT_UINT8] = {copy_b8, copy_b8, cast_u8_i8, cast_u8_i16, cast_u8_i32, cast_u8_i64, cast_u8_f16,
+                  cast_u8_bf16, cast_u8_f32, cast_u8_f64},
+    [LT_INT8] = {copy_b8, copy_b8, copy_b8, cast_i8_i16, cast_i8_i32, cast_i8_i64, cast_i8_f16,
+                 cast_i8_bf16, cast_i8_f32, cast_i8_f64},
+    [LT_INT16] = {cast_i16_u8, cast_i16_u8, cast_i16_i8, copy_u16, cast_i16_i32, cast_i16_i64,
+                  cast_i16_f16, cast_i16_bf16, cast_i16_f32, cast_i16_f64},
+    [LT_INT32] = {cast_i32_u8, cast_i32_u8, cast_i32_i8, cast_i32_i16, copy_u32, cast_i32_i64,
+                  cast_i32_f16, cast_i32_bf16, cast_i32_f32, cast_i32_f64},
+    [LT_INT64] = {cast_i64_u8, cast_i64_u8, cast_i64_i8, cast_i64_i16, cast_i64_i32, copy_u64,
+                  cast_i64_f16, cast_i64_bf16, cast_i64_f32, cast_i64_f64},
+    [LT_FLOAT16] = {cast_f16_u8, cast_f16_u8, cast_f16_i8, cast_f16_i16, cast_f16_i32, cast_f16_i64,
+                    copy_u16, cast_f16_bf16, cast_f16_f32, cast_f16_f64},
+    [LT_BFLOAT16] = {cast_bf16_u8, cast_bf16_u8, cast_bf16_i8, cast_bf16_i16, cast_bf16_i32,
+                     cast_bf16_i64, cast_bf16_f16, copy_u16, cast_bf16_f32, cast_bf16_f64},
+    [LT_FLOAT32] = {cast_f32_u8, cast_f32_u8, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64,
+                    cast_f32_f16, cast_f32_bf16, copy_u32, cast_f32_f64},
+    [LT_FLOAT64] = {cast_f64_u8, cast_f64_u8, cast_f64_i8, cast_f64_i16, cast_f64_i32, cast_f64_i64,
+                    cast_f64_f16, cast_f64_bf16, cast_f64_f32, copy_u64},
+};

@@ -1,0 +1,73 @@
+/* functions.c - elementwise loops over transcendental functions, which SLEEF computes several at a time
+ * (vector_math.h). One line per op in LIST; the formulas stand in ../../formulas.h. */
+#include "instantiate.h"
+
+#define LIST                                                                                       \
+    FLOATS(UNARY, exp, EXP)                                                                        \
+    FLOATS(UNARY, expm1, EXPM1)                                                                    \
+    FLOATS(UNARY, log, LOG)                                                                        \
+    FLOATS(UNARY, log1p, LOG1P)                                                                    \
+    FLOATS(UNARY, log2, LOG2)                                                                      \
+    FLOATS(UNARY, log10, LOG10)                                                                    \
+    FLOATS(UNARY, sin, SIN)                                                                        \
+    FLOATS(UNARY, cos, COS)                                                                        \
+    FLOATS(UNARY, tan, TAN)                                                                        \
+    FLOATS(UNARY, sinh, SINH)                                                                      \
+    FLOATS(UNARY, cosh, COSH)                                                                      \
+    FLOATS(UNARY, tanh, TANH)                                                                      \
+    FLOATS(UNARY, erf, ERF)                                                                        \
+    FLOATS(UNARY, sigmoid, SIGMOID)                                                                \
+    FLOATS(POWER, pow, POW)                                                                        \
+    WIDEST(BINARY, pow, POW)
+
+#define UNARY(name, NAME, s, T, D)                                                                 \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        UNARY_BODY(T, T, lt_##name##_##s)                                                          \
+    }
+#define BINARY(name, NAME, s, T, D)                                                                \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
+    }
+#define IDENTITY(x) (x)
+#define SQUARE(x) ((x) * (x))
+#define CUBE(x) ((x) * (x) * (x))
+#define RECIPROCAL(x) (1 / (x))
+#define RECIPROCAL_SQUARE(x) (1 / ((x) * (x)))
+/* The exponents that people write have shorter ways than pow. */
+#define POWER(name, NAME, s, T, D)                                                                 \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        const T exponent = strides[2] == 0 ? *(const T *)ptrs[2] : (T)0;                           \
+        if (exponent == 2) {                                                                       \
+            UNARY_BODY(T, T, SQUARE)                                                               \
+        } else if (exponent == 3) {                                                                \
+            UNARY_BODY(T, T, CUBE)                                                                 \
+        } else if (exponent == 1) {                                                                \
+            UNARY_BODY(T, T, IDENTITY)                                                             \
+        } else if (exponent == (T)0.5) {                                                           \
+            UNARY_BODY(T, T, lt_sqrt_##s)                                                          \
+        } else if (exponent == (T)-0.5) {                                                          \
+            UNARY_BODY(T, T, lt_rsqrt_##s)                                                         \
+        } else if (exponent == -1) {                                                               \
+            UNARY_BODY(T, T, RECIPROCAL)                                                           \
+        } else if (exponent == -2) {                                                               \
+            UNARY_BODY(T, T, RECIPROCAL_SQUARE)                                                    \
+        } else {                                                                                   \
+            BINARY_BODY(T, T, lt_pow_##s)                                                          \
+        }                                                                                          \
+    }
+LIST
+#undef UNARY
+#undef BINARY
+#undef POWER
+
+#define ENTRY(name, NAME, s, T, D) [LT_PW_##NAME][LT_##D] = name##_##s,
+#define UNARY ENTRY
+#define BINARY ENTRY
+#define POWER ENTRY
+const lt_pointwise_row LT_LOOP(functions)[LT_PW_COUNT] = {LIST};

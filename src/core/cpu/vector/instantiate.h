@@ -1,0 +1,99 @@
+/* instantiate.h - makes a loop from a scalar formula. A kernel file lists its ops, one line each, in a
+ * macro LIST, which is expanded twice: to define the loops, and to fill in the table:
+ *
+ *   FLOATS(UNARY, exp, EXP)            float and double
+ *   INTEGERS(BINARY, add, ADD)         the five integer types
+ *   WIDEST(BINARY, pow, POW)           int64 only: narrower integers are computed in it
+ *   BOOL(BINARY, add, ADD)             bool
+ *
+ * each giving a static function exp_f32 and its entry in the table. Half types have no loops of their
+ * own: the driver computes them in float. A loop has three bodies: all operands contiguous, some inputs
+ * a single number (stride 0), and the general one. "omp simd" tells the compiler that iterations are
+ * independent: operands are the same memory or do not overlap. */
+#ifndef LT_CPU_INSTANTIATE_H
+#define LT_CPU_INSTANTIATE_H
+
+#include "../loops.h"
+#include "vector_math.h"
+
+#include "formulas.h"
+
+static inline float param_f32(lt_scalar s) { return s.kind == LT_SCALAR_FLOAT ? (float)s.v.d : (float)s.v.i; }
+static inline double param_f64(lt_scalar s) { return s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i; }
+static inline int64_t param_i64(lt_scalar s)
+{
+    return s.kind == LT_SCALAR_FLOAT ? (int64_t)s.v.d : s.v.i;
+}
+static inline int32_t param_i32(lt_scalar s) { return (int32_t)param_i64(s); }
+static inline int16_t param_i16(lt_scalar s) { return (int16_t)param_i64(s); }
+static inline int8_t param_i8(lt_scalar s) { return (int8_t)param_i64(s); }
+static inline uint8_t param_u8(lt_scalar s) { return (uint8_t)param_i64(s); }
+static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
+
+#define FLOATS(ARITY, name, NAME)                                                                  \
+    ARITY(name, NAME, f32, float, FLOAT32)                                                         \
+    ARITY(name, NAME, f64, double, FLOAT64)
+#define WIDEST(ARITY, name, NAME) ARITY(name, NAME, i64, int64_t, INT64)
+#define INTEGERS(ARITY, name, NAME)                                                                \
+    ARITY(name, NAME, u8, uint8_t, UINT8)                                                          \
+    ARITY(name, NAME, i8, int8_t, INT8)                                                            \
+    ARITY(name, NAME, i16, int16_t, INT16)                                                         \
+    ARITY(name, NAME, i32, int32_t, INT32)                                                         \
+    ARITY(name, NAME, i64, int64_t, INT64)
+#define BOOL(ARITY, name, NAME) ARITY(name, NAME, b8, uint8_t, BOOL)
+
+#define LOOP_HEAD(name, s)                                                                         \
+    static void name##_##s(char *const *ptrs, const int64_t *strides, int64_t n,                   \
+                           const void *context)
+#define SIMD _Pragma("omp simd")
+#define AT(T, k) (*(T *)(ptrs[k] + i * strides[k]))
+#define AT_IN(T, k) (*(const T *)(ptrs[k] + i * strides[k]))
+
+/* R: type of the result; CALL: the formula. */
+#define UNARY_BODY(R, T, CALL)                                                                     \
+    if (strides[0] == sizeof(R) && strides[1] == sizeof(T)) {                                      \
+        R *out = (R *)ptrs[0];                                                                     \
+        const T *in = (const T *)ptrs[1];                                                          \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(in[i]);                                 \
+    } else {                                                                                       \
+        for (int64_t i = 0; i < n; i++) AT(R, 0) = CALL(AT_IN(T, 1));                              \
+    }
+
+#define BINARY_BODY(R, T, CALL)                                                                    \
+    R *out = (R *)ptrs[0];                                                                         \
+    const T *a = (const T *)ptrs[1], *b = (const T *)ptrs[2];                                      \
+    bool dense_a = strides[1] == sizeof(T), dense_b = strides[2] == sizeof(T);                     \
+    if (strides[0] != sizeof(R)) dense_a = dense_b = false;                                        \
+    if (dense_a && dense_b) {                                                                      \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i]);                            \
+    } else if (dense_a && strides[2] == 0) {                                                       \
+        const T y = *b;                                                                            \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y);                               \
+    } else if (dense_b && strides[1] == 0) {                                                       \
+        const T x = *a;                                                                            \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(x, b[i]);                               \
+    } else {                                                                                       \
+        for (int64_t i = 0; i < n; i++) AT(R, 0) = CALL(AT_IN(T, 1), AT_IN(T, 2));                 \
+    }
+
+/* C: type of the first operand. A chosen or added number is often one for all. */
+#define TERNARY_BODY(T, C, CALL)                                                                   \
+    T *out = (T *)ptrs[0];                                                                         \
+    const C *a = (const C *)ptrs[1];                                                               \
+    const T *b = (const T *)ptrs[2], *c = (const T *)ptrs[3];                                      \
+    const bool dense = strides[0] == sizeof(T) && strides[1] == sizeof(C);                         \
+    const bool dense_b = dense && strides[2] == sizeof(T), dense_c = dense && strides[3] == sizeof(T); \
+    if (dense_b && dense_c) {                                                                      \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i], c[i]);                      \
+    } else if (dense_b && strides[3] == 0) {                                                       \
+        const T z = *c;                                                                            \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i], z);                         \
+    } else if (dense_c && strides[2] == 0) {                                                       \
+        const T y = *b;                                                                            \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y, c[i]);                         \
+    } else {                                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            AT(T, 0) = CALL(AT_IN(C, 1), AT_IN(T, 2), AT_IN(T, 3));                                \
+    }
+
+#endif

@@ -1,0 +1,93 @@
+/* random.c - see random.h: generators, their seeds, and the raw numbers of the CPU's mt19937
+ * (Matsumoto and Nishimura 1998, 32 bits). Default generators are made on first use, so that a program
+ * that draws no numbers pays nothing for them. */
+#include "random.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define MT_M 397
+#define MOST_DEVICES 64
+#define DEFAULT_SEED 67280421310721u
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lt_generator cpu_generator, cuda_generators[MOST_DEVICES];
+static bool cpu_ready, cuda_ready[MOST_DEVICES];
+static uint64_t current_seed = DEFAULT_SEED;
+
+void lt_generator_seed(lt_generator *g, uint64_t seed)
+{
+    g->seed = seed;
+    g->has_next_float = g->has_next_double = false;
+    g->philox_offset = 0;
+    if (g->device.type != LT_CPU) return;
+    g->mt[0] = (uint32_t)seed;
+    for (uint32_t j = 1; j < LT_MT_N; j++)
+        g->mt[j] = 1812433253u * (g->mt[j - 1] ^ (g->mt[j - 1] >> 30)) + j;
+    g->mt_left = 1;
+    g->mt_next = 0;
+}
+
+static uint32_t twist(uint32_t u, uint32_t v)
+{
+    uint32_t mixed = (u & 0x80000000u) | (v & 0x7fffffffu);
+    return (mixed >> 1) ^ ((v & 1u) != 0 ? 0x9908b0dfu : 0u);
+}
+
+static void next_state(lt_generator *g)
+{
+    uint32_t *p = g->mt;
+    for (int j = 0; j < LT_MT_N - MT_M; j++) p[j] = p[j + MT_M] ^ twist(p[j], p[j + 1]);
+    for (int j = LT_MT_N - MT_M; j < LT_MT_N - 1; j++) p[j] = p[j + MT_M - LT_MT_N] ^ twist(p[j], p[j + 1]);
+    p[LT_MT_N - 1] = p[MT_M - 1] ^ twist(p[LT_MT_N - 1], p[0]);
+    g->mt_left = LT_MT_N;
+    g->mt_next = 0;
+}
+
+uint32_t lt_generator_next32(lt_generator *g)
+{
+    if (--g->mt_left == 0) next_state(g);
+    uint32_t y = g->mt[g->mt_next++];
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+}
+
+uint64_t lt_generator_next64(lt_generator *g)
+{
+    uint64_t high = lt_generator_next32(g);
+    return high << 32 | lt_generator_next32(g);
+}
+
+lt_generator *lt_default_generator(lt_device device)
+{
+    bool cpu = device.type == LT_CPU;
+    lt_generator *g = cpu ? &cpu_generator : &cuda_generators[device.index % MOST_DEVICES];
+    bool *ready = cpu ? &cpu_ready : &cuda_ready[device.index % MOST_DEVICES];
+    pthread_mutex_lock(&lock);
+    if (!*ready) {
+        g->device = device;
+        lt_generator_seed(g, current_seed);
+        *ready = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return g;
+}
+
+void lt_manual_seed(uint64_t seed)
+{
+    pthread_mutex_lock(&lock);
+    current_seed = seed;
+    cpu_ready = false; /* seeded anew when next asked for */
+    memset(cuda_ready, 0, sizeof cuda_ready);
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t lt_initial_seed(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t seed = current_seed;
+    pthread_mutex_unlock(&lock);
+    return seed;
+}

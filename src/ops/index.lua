@@ -1,0 +1,67 @@
+-- index.lua - reading and writing elements by position. In Lua positions count from 1; the binding has turned
+-- them into 0-based ones. _index and _index_put_ stand behind every bracket form with tensors in it.
+
+local all = 'function method inplace'
+
+return {
+  -- ---- brackets ----------------------------------------------------------------------------------------------
+  { '_index(Tensor self, Tensor[] indices) -> Tensor', variants = '', grad_fn = 'IndexBackward0',
+    doc = 'Elements picked by index tensors, one per leading dimension; NULL takes a dimension whole, bool tensors are masks.',
+    grad = { self = '_index_backward(grad, sizes_of(self), indices)' } },
+  { '_index_put_(Tensor self, Tensor[] indices, Tensor values, bool accumulate=false) -> self', variants = '',
+    grad_fn = 'IndexPutBackward0', doc = 'Stores values (broadcast) where _index would read, or adds them.',
+    grad = { self = '_index_put_backward_self(grad, indices, accumulate)',
+      values = '_index_put_backward_values(grad, indices, sizes_of(values))' } },
+  { '_index_backward(Tensor grad_output, Size sizes, Tensor[] indices) -> Tensor', variants = '',
+    doc = 'Zeros of the given sizes with grad_output added where _index read.', grad = { grad_output = '_index(grad, indices)' } },
+  { '_index_put_backward_self(Tensor grad_output, Tensor[] indices, bool accumulate) -> Tensor', variants = '', composite = true,
+    doc = 'grad_output with zeros where values were stored.' },
+  { '_index_put_backward_values(Tensor grad_output, Tensor[] indices, Size sizes) -> Tensor', variants = '', composite = true,
+    doc = 'grad_output where values were stored, summed to the given sizes.' },
+
+  -- ---- along a dimension ------------------------------------------------------------------------------------
+  { 'gather(Tensor self, Dim dim, IndexTensor index) -> Tensor', variants = 'function method out',
+    doc = 'Elements picked along a dimension by an index tensor of the result\'s shape.',
+    grad = { self = '_gather_backward(grad, sizes_of(self), dim, index)' } },
+  { '_gather_backward(Tensor grad_output, Size sizes, Dim dim, IndexTensor index) -> Tensor', variants = '', composite = true,
+    doc = 'Zeros with grad_output added where gather read.' },
+  { 'scatter(Tensor self, Dim dim, IndexTensor index, Tensor src) -> Tensor', variants = all,
+    doc = 'Stores the elements of src along a dimension at the positions of an index tensor.',
+    grad = { self = 'scatter_value(grad, dim, index, 0)', src = 'gather(grad, dim, index)' } },
+  { 'scatter.value(Tensor self, Dim dim, IndexTensor index, Scalar value) -> Tensor', variants = all, grad_fn = 'ScatterBackward1',
+    doc = 'Stores one number along a dimension at the positions of an index tensor.',
+    grad = { self = 'scatter_value(grad, dim, index, 0)' } },
+  { 'scatter_add(Tensor self, Dim dim, IndexTensor index, Tensor src) -> Tensor', variants = all,
+    doc = 'Adds the elements of src along a dimension at the positions of an index tensor.',
+    grad = { self = 'grad', src = 'gather(grad, dim, index)' } },
+  { 'index_select(Tensor self, Dim dim, IndexTensor index) -> Tensor', variants = 'function method out',
+    doc = 'The entries of a dimension at the positions of a 1-D index tensor.',
+    grad = { self = '_index_select_backward(grad, sizes_of(self), dim, index)' } },
+  { '_index_select_backward(Tensor grad_output, Size sizes, Dim dim, IndexTensor index) -> Tensor', variants = '', composite = true,
+    doc = 'Zeros with grad_output added where index_select read.' },
+  { 'index_add(Tensor self, Dim dim, IndexTensor index, Tensor source, *, Scalar alpha=1) -> Tensor', variants = all,
+    doc = 'Adds entries of source, times alpha, to the entries of a dimension at the positions of an index tensor.',
+    grad = { self = 'grad', source = 'mul(index_select(grad, dim, index), alpha)' } },
+  { 'index_copy(Tensor self, Dim dim, IndexTensor index, Tensor source) -> Tensor', variants = all,
+    doc = 'Stores entries of source at the positions of an index tensor along a dimension.',
+    grad = { self = 'index_fill(grad, dim, index, 0)', source = 'index_select(grad, dim, index)' } },
+  { 'index_fill(Tensor self, Dim dim, IndexTensor index, Scalar value) -> Tensor', variants = all,
+    doc = 'Fills the entries of a dimension at the positions of an index tensor.',
+    grad = { self = 'index_fill(grad, dim, index, 0)' } },
+  { 'take(Tensor self, IndexTensor index) -> Tensor', composite = true,
+    doc = 'Elements of the flattened tensor at the positions of an index tensor, in its shape.' },
+
+  -- ---- masks ------------------------------------------------------------------------------------------------
+  { 'masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor', variants = all,
+    doc = 'A number where the mask is true, self elsewhere.', grad = { self = 'masked_fill(grad, mask, 0)' } },
+  { 'masked_fill.tensor(Tensor self, Tensor mask, Tensor value) -> Tensor', variants = all, grad_fn = 'MaskedFillBackward1',
+    doc = 'A 0-dim tensor\'s value where the mask is true, self elsewhere.',
+    grad = { self = 'masked_fill(grad, mask, 0)', value = 'sum(where(mask, grad, 0), nil)' } },
+  { 'masked_select(Tensor self, Tensor mask) -> Tensor', doc = 'The elements where the mask is true, as a vector.',
+    grad = { self = '_masked_select_backward(grad, sizes_of(self), mask)' } },
+  { '_masked_select_backward(Tensor grad_output, Size sizes, Tensor mask) -> Tensor', variants = '', composite = true,
+    doc = 'Zeros with grad_output where masked_select read.' },
+  { 'nonzero(Tensor self) -> IndexTensor', doc = 'The positions of the elements that are not 0, one row each.' },
+  { 'one_hot(IndexTensor self, int num_classes=-1) -> Tensor', variants = 'function',
+    doc = 'Rows with a 1 at the position that self gives; num_classes -1 means the largest one that occurs.' },
+}

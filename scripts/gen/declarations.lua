@@ -31,7 +31,7 @@ local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, grad = true,
   view = true, composite = true, factory = true, grad_fn = true, example = true, [1] = true,
 }
-local pointwise_kinds = { promote = true, float = true, compare = true, integral = true }
+local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true }
 
 local function words(text)
@@ -110,7 +110,7 @@ local function parse_op(entry, group, where)
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end
   if op.pointwise and not pointwise_kinds[op.pointwise] then
-    fail("pointwise must be promote, float, compare or integral")
+    fail("pointwise must be promote, float, compare, integral or select")
   end
   for variant in pairs(op.variants) do
     if not variant_names[variant] then fail("unknown variant '" .. variant .. "'") end

@@ -54,7 +54,7 @@ local function pointwise_enum(model)
 end
 
 local kinds = { promote = 'LT_RULE_PROMOTE', float = 'LT_RULE_FLOAT', compare = 'LT_RULE_COMPARE',
-  integral = 'LT_RULE_INTEGRAL' }
+  integral = 'LT_RULE_INTEGRAL', select = 'LT_RULE_SELECT' }
 
 local function pointwise_impls(model)
   local out = { notice, '#include "ops_impl.h"\n#include "pointwise.h"\n' }

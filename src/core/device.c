@@ -33,7 +33,7 @@ static void core_record_wait(const char *cause, double seconds)
 }
 
 static const lt_core_services services = {
-    .error = lt_error,
+    .error = lt_error_set,
     .interrupted = core_interrupted,
     .reclaim = lt_mem_reclaim,
     .charge = lt_mem_charge,
@@ -126,7 +126,7 @@ const char *lt_backend_missing_reason(void)
 const lt_backend *lt_backend_get(lt_device_type type)
 {
     const lt_backend *backend = lt_backend_probe(type);
-    if (backend == NULL) lt_error(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
+    if (backend == NULL) lt_error_set(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
     return backend;
 }
 

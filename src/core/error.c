@@ -6,7 +6,7 @@
 
 static _Thread_local char message[1024] = "no error";
 
-lt_status lt_error(lt_status status, const char *format, ...)
+lt_status lt_error_set(lt_status status, const char *format, ...)
 {
     /* The old message may be an argument of the new one. */
     char text[sizeof message];

@@ -4,9 +4,12 @@
 
 #include "ltensor.h"
 
-/* Formats the message and returns status, so that callers write `return lt_error(...)`. */
-lt_status lt_error(lt_status status, const char *format, ...)
+/* Formats the message and returns status. */
+lt_status lt_error_set(lt_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
+
+/* `return lt_error(LT_ERR_..., "...", ...);` A macro, so that the compiler sees that the result is no success. */
+#define lt_error(status, ...) (lt_error_set((status), __VA_ARGS__), (status))
 
 /* Runs a call that returns lt_status and hands its failure on. Only where nothing needs freeing. */
 #define LT_TRY(call)                                                                               \

@@ -1,0 +1,197 @@
+/* random.c - random tensors and filling in place. The numbers come from the backend's distributions. */
+#include "common.h"
+#include "ltensor_ops.h"
+#include "random.h"
+
+/* Draws into t, through a dense tensor aside when t has gaps. */
+static lt_status draw(lt_tensor *t, lt_distribution what, double a, double b, lt_generator *generator)
+{
+    if (generator != NULL && generator->device.type != t->device.type) {
+        char g[16], d[16];
+        return lt_error(LT_ERR_RUNTIME, "Expected a '%s' device type for generator but found '%s'",
+                        lt_format_device(d, sizeof d, (lt_device){t->device.type, -1}),
+                        lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
+    }
+    if (t->numel == 0) return LT_OK;
+    if (generator == NULL) generator = lt_default_generator(t->device);
+    if (generator == NULL) return LT_ERR_MEMORY;
+    lt_tensor *dense = NULL;
+    if (lt_is_contiguous(t))
+        dense = lt_tensor_retain(t);
+    else
+        LT_TRY(lt_tensor_like(t, (lt_dtype)t->dtype, &dense));
+    lt_array view = lt_array_of(dense);
+    lt_status status = lt_backend_of(t)->random(what, &view, a, b, generator);
+    if (status == LT_OK && dense != t) status = lt_copy_elements(t, dense);
+    lt_tensor_release(dense);
+    return status;
+}
+
+static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, lt_distribution what, double a,
+                            double b, lt_generator *generator, lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
+    lt_status status = draw(t, what, a, b, generator);
+    if (status != LT_OK) {
+        lt_tensor_release(t);
+        return status;
+    }
+    *out = t;
+    return LT_OK;
+}
+
+static lt_device place(const lt_device *device, const lt_generator *generator)
+{
+    return device != NULL ? *device : generator != NULL ? generator->device : lt_cpu;
+}
+
+static lt_status check_float(const char *op, lt_dtype dtype)
+{
+    if (lt_dtype_is_float(dtype)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name(dtype));
+}
+
+lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
+                       lt_tensor **out)
+{
+    if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
+    LT_TRY(check_float("uniform_", dtype));
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, 0, 1, generator, out);
+}
+
+lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                         const lt_device *device, lt_tensor **out)
+{
+    if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
+    LT_TRY(check_float("normal_", dtype));
+    if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, mean, std, generator, out);
+}
+
+lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
+                        lt_tensor **out)
+{
+    return lt_normal_impl(0, 1, size, generator, dtype, device, out);
+}
+
+lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                          const lt_device *device, lt_tensor **out)
+{
+    if (low >= high)
+        return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+                        (long long)low, (long long)high);
+    if (dtype == LT_DTYPE_NONE) dtype = LT_INT64;
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, (double)low, (double)high, generator,
+                      out);
+}
+
+lt_status lt_randint_from_zero_impl(int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                                    const lt_device *device, lt_tensor **out)
+{
+    return lt_randint_impl(0, high, size, generator, dtype, device, out);
+}
+
+lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype, const lt_device *device,
+                           lt_tensor **out)
+{
+    if (n < 0) return lt_error(LT_ERR_RUNTIME, "n must be non-negative, got%lld", (long long)n);
+    lt_tensor *order = NULL;
+    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator), LT_RANDOM_PERMUTATION, 0, 0, generator,
+                      &order));
+    if (dtype == LT_DTYPE_NONE || dtype == LT_INT64) {
+        *out = order;
+        return LT_OK;
+    }
+    lt_status status = lt__to_copy_impl(order, dtype, NULL, false, out);
+    lt_tensor_release(order);
+    return status;
+}
+
+static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_distribution what,
+                             lt_tensor **out)
+{
+    lt_dims size = {.n = self->ndim};
+    for (int d = 0; d < self->ndim; d++) size.v[d] = self->sizes[d];
+    if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
+    LT_TRY(check_float(what == LT_RANDOM_UNIFORM ? "uniform_" : "normal_", dtype));
+    return new_random(&size, dtype, device != NULL ? *device : self->device, what, 0, 1, NULL, out);
+}
+
+lt_status lt_rand_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+{
+    return random_like(self, dtype, device, LT_RANDOM_UNIFORM, out);
+}
+
+lt_status lt_randn_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+{
+    return random_like(self, dtype, device, LT_RANDOM_NORMAL, out);
+}
+
+/* u < p element by element; u is uniform in [0, 1). */
+lt_status lt_bernoulli_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
+{
+    LT_TRY(check_float("bernoulli", (lt_dtype)self->dtype));
+    lt_status status = LT_OK;
+    lt_tensor *u = NULL, *less = NULL;
+    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, &u));
+    LT_CHECK(draw(u, LT_RANDOM_UNIFORM, 0, 1, generator));
+    LT_CHECK(lt_lt_impl(u, self, &less));
+    status = lt__to_copy_impl(less, (lt_dtype)self->dtype, NULL, false, out);
+done:
+    lt_tensor_release(u);
+    lt_tensor_release(less);
+    return status;
+}
+
+/* ---- in place --------------------------------------------------------------------------------------------- */
+
+lt_status lt_fill__impl(lt_tensor *self, lt_scalar value) { return lt_fill_value(self, value); }
+
+lt_status lt_fill_tensor_impl(lt_tensor *self, lt_tensor *value)
+{
+    if (value->ndim != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->ndim);
+    return lt_copy(self, value, false);
+}
+
+lt_status lt_zero__impl(lt_tensor *self) { return lt_fill_value(self, lt_int(0)); }
+
+lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator *generator)
+{
+    LT_TRY(check_float("uniform_", (lt_dtype)self->dtype));
+    if (!(from <= to))
+        return lt_error(LT_ERR_RUNTIME, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
+    return draw(self, LT_RANDOM_UNIFORM, from, to, generator);
+}
+
+lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
+{
+    LT_TRY(check_float("normal_", (lt_dtype)self->dtype));
+    if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
+    return draw(self, LT_RANDOM_NORMAL, mean, std, generator);
+}
+
+lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to, lt_generator *generator)
+{
+    if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, 0, 0, generator);
+    int64_t low = to != NULL ? *from : 0, high = to != NULL ? *to : *from;
+    if (low >= high)
+        return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+                        (long long)low, (long long)high);
+    return draw(self, LT_RANDOM_INTEGERS, (double)low, (double)high, generator);
+}
+
+lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
+{
+    if (!(p >= 0 && p <= 1)) return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
+    return draw(self, LT_RANDOM_BERNOULLI, p, 0, generator);
+}
+
+lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *generator)
+{
+    LT_TRY(check_float("exponential_", (lt_dtype)self->dtype));
+    if (!(lambd > 0)) return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g", lambd);
+    return draw(self, LT_RANDOM_EXPONENTIAL, lambd, 0, generator);
+}

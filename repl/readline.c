@@ -1,4 +1,5 @@
-/* readline.c - line editing for the prompt; the only file that knows readline.
+/* readline.c - line editing for the prompt; the only file that knows readline (or libedit, with
+ * LT_LIBEDIT, which does without some conveniences).
  *
  * Keys are read by a function of our own, so that Ctrl-C is ours to handle and leaves no readline
  * state behind. The interpreter that reads is known only while read() runs. Completion calls a Lua function, protected; it gets the text before the cursor
@@ -18,8 +19,12 @@
 #include <termios.h>
 #include <unistd.h>
 
+#ifdef LT_LIBEDIT
+#include <editline/readline.h>
+#else
 #include <readline/history.h>
 #include <readline/readline.h>
+#endif
 
 #include "interrupt.h"
 
@@ -60,16 +65,26 @@ static char **complete(const char *text, int start, int end)
     return matches;
 }
 
+/* ---- keys and the terminal ------------------------------------------------------------------- */
+
+#ifdef LT_LIBEDIT
+
+/* libedit has neither prefix search nor functions to bind; its own bindings stay. */
+static void prepare_readline(void) {}
+static void handle_readline_signals(void) {}
+
+#else
+
 /* Tab: indents where only blanks stand before the cursor on its line, completes elsewhere. */
 static int complete_or_indent(int count, int key)
 {
     int at = rl_point;
     while (at > 0 && (rl_line_buffer[at - 1] == ' ' || rl_line_buffer[at - 1] == '\t')) at--;
-    if (at > 0 && rl_line_buffer[at - 1] != '\n') return rl_complete(count, key);
-    return rl_insert_text("  ");
+    if (at == 0 || rl_line_buffer[at - 1] == '\n') return rl_insert_text("  ");
+    /* A second Tab lists the words; readline asks whether the last one was its own function. */
+    if (rl_last_func == complete_or_indent) rl_last_func = rl_complete;
+    return rl_complete(count, key);
 }
-
-/* ---- the arrow keys ---------------------------------------------------------------------------- */
 
 static int history_up(int count, int key);
 static int history_down(int count, int key);
@@ -94,6 +109,32 @@ static int history_down(int count, int key)
     return searching() ? rl_history_search_forward(count, key) : rl_get_next_history(count, key);
 }
 
+/* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already announced. */
+static void prepare_terminal(int meta)
+{
+    struct termios settings;
+    rl_prep_terminal(meta);
+    if (tcgetattr(fileno(rl_instream), &settings) != 0) return;
+    settings.c_cc[VMIN] = 0;
+    settings.c_cc[VTIME] = 0;
+    tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
+}
+
+/* What must be set before the user's inputrc is read, which may say otherwise. */
+static void prepare_readline(void)
+{
+    rl_prep_term_function = prepare_terminal;
+    rl_bind_key('\t', complete_or_indent);
+    rl_bind_keyseq("\033[A", history_up);
+    rl_bind_keyseq("\033OA", history_up);
+    rl_bind_keyseq("\033[B", history_down);
+    rl_bind_keyseq("\033OB", history_down);
+}
+
+static void handle_readline_signals(void) { rl_check_signals(); }
+
+#endif
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static sigset_t outer_mask; /* signals blocked outside read(): SIGINT is not among them */
@@ -109,7 +150,7 @@ static int read_key(FILE *stream)
     while (!interrupted) {
         if (ppoll(&wait, 1, NULL, &outer_mask) < 0) {
             if (errno != EINTR) return EOF;
-            rl_check_signals(); /* the window's size */
+            handle_readline_signals(); /* the window's size */
             interrupted = interrupt_while_editing();
             if (interrupted) fputs("^C", rl_outstream);
             continue;
@@ -120,17 +161,6 @@ static int read_key(FILE *stream)
         if (n == 0 && (wait.revents & (POLLHUP | POLLERR))) return EOF;
     }
     return EOF;
-}
-
-/* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already announced. */
-static void prepare_terminal(int meta)
-{
-    struct termios settings;
-    rl_prep_terminal(meta);
-    if (tcgetattr(fileno(rl_instream), &settings) != 0) return;
-    settings.c_cc[VMIN] = 0;
-    settings.c_cc[VTIME] = 0;
-    tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
 }
 
 static int insert_initial(void)
@@ -148,17 +178,11 @@ static void initialize(void)
     rl_readline_name = "ltensor";
     rl_catch_signals = 0;
     rl_getc_function = read_key;
-    rl_prep_term_function = prepare_terminal;
     rl_startup_hook = insert_initial;
     rl_attempted_completion_function = complete;
     rl_completer_word_break_characters = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
     rl_completer_quote_characters = "";
-    /* Before the user's inputrc, which may say otherwise. */
-    rl_bind_key('\t', complete_or_indent);
-    rl_bind_keyseq("\033[A", history_up);
-    rl_bind_keyseq("\033OA", history_up);
-    rl_bind_keyseq("\033[B", history_down);
-    rl_bind_keyseq("\033OB", history_down);
+    prepare_readline();
     rl_initialize();
 }
 

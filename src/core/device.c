@@ -28,7 +28,7 @@ static void core_record_wait(const char *cause, double seconds)
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){cause, true});
     const lt_backend *cuda = lt_backends[LT_CUDA];
     lt_device here = {LT_CUDA, cuda != NULL ? (int8_t)cuda->current_device() : 0};
-    lt_copies_record(here, lt_cpu, 0, seconds);
+    lt_copies_record(here, lt_host, 0, seconds);
     lt_copies_set_cause(previous);
 }
 
@@ -154,7 +154,7 @@ lt_status lt_device_resolve(lt_device *device)
 lt_status lt_device_parse(const char *text, lt_device *out)
 {
     if (strcmp(text, "cpu") == 0) {
-        *out = lt_cpu;
+        *out = lt_host;
         return LT_OK;
     }
     if (strcmp(text, "cuda") == 0) {
@@ -169,6 +169,6 @@ lt_status lt_device_parse(const char *text, lt_device *out)
         return lt_error(LT_ERR_RUNTIME,
                         "Invalid device string: '%.100s' (expected 'cpu', 'cuda' or 'cuda:' and a number)",
                         text);
-    *out = text[1] == 'p' ? lt_cpu : (lt_device){LT_CUDA, (int8_t)index};
+    *out = text[1] == 'p' ? lt_host : (lt_device){LT_CUDA, (int8_t)index};
     return LT_OK;
 }

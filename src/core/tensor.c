@@ -167,7 +167,7 @@ lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *si
     if (storage == NULL) return LT_ERR_MEMORY;
     lt_tensor *t = NULL;
     atomic_init(&storage->refs, 1);
-    storage->device = lt_cpu;
+    storage->device = lt_host;
     storage->nbytes = (size_t)numel * lt_dtype_size(dtype);
     storage->capacity = storage->nbytes;
     LT_TRY(tensor_give(storage, dtype, ndim, &t));
@@ -249,7 +249,7 @@ lt_status lt_tensor_like(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
 lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out)
 {
     lt_dtype dtype = s.kind == LT_SCALAR_FLOAT ? LT_FLOAT64 : lt_scalar_dtype(s);
-    LT_TRY(lt_tensor_new(dtype, lt_cpu, 0, NULL, out));
+    LT_TRY(lt_tensor_new(dtype, lt_host, 0, NULL, out));
     lt_store_scalar((*out)->storage->data, dtype, s);
     (*out)->flags |= LT_FLAG_WRAPPED_NUMBER;
     return LT_OK;
@@ -305,9 +305,9 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
     double waited = 0;
     size_t size = lt_dtype_size((lt_dtype)t->dtype);
     LT_TRY(lt_copies_check_sync("item"));
-    LT_TRY(lt_backend_of(t)->transfer(element, lt_cpu, lt_data(t), t->device, size, false,
+    LT_TRY(lt_backend_of(t)->transfer(element, lt_host, lt_data(t), t->device, size, false,
                                       LT_COPY_BLOCKING, &waited));
-    lt_copies_record(t->device, lt_cpu, (int64_t)size, waited);
+    lt_copies_record(t->device, lt_host, (int64_t)size, waited);
     *out = lt_load_scalar(element, (lt_dtype)t->dtype);
     return LT_OK;
 }
@@ -341,7 +341,7 @@ lt_status lt_check_same_device(const char *op, lt_tensor *const *tensors, int n,
                             lt_format_device(b, sizeof b, t->device), op);
         }
     }
-    *device = first != NULL ? first->device : lt_cpu;
+    *device = first != NULL ? first->device : lt_host;
     return LT_OK;
 }
 

@@ -49,7 +49,7 @@ struct lt_tensor {
     int64_t strides[LT_MAX_DIMS];
 };
 
-static const lt_device lt_cpu = {LT_CPU, 0};
+static const lt_device lt_host = {LT_CPU, 0};
 
 static inline bool lt_device_equal(lt_device a, lt_device b)
 {

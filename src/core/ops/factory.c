@@ -20,7 +20,7 @@ static lt_status new_filled(const lt_dims *size, lt_scalar value, lt_dtype dtype
     return LT_OK;
 }
 
-static lt_device or_cpu(const lt_device *device) { return device != NULL ? *device : lt_cpu; }
+static lt_device or_cpu(const lt_device *device) { return device != NULL ? *device : lt_host; }
 
 lt_status lt_empty_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {

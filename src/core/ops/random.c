@@ -43,7 +43,7 @@ static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device devic
 
 static lt_device place(const lt_device *device, const lt_generator *generator)
 {
-    return device != NULL ? *device : generator != NULL ? generator->device : lt_cpu;
+    return device != NULL ? *device : generator != NULL ? generator->device : lt_host;
 }
 
 static lt_status check_float(const char *op, lt_dtype dtype)

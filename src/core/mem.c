@@ -60,7 +60,7 @@ bool lt_mem_reclaim(void)
 
 static void *out_of_memory(size_t n)
 {
-    lt_error(LT_ERR_MEMORY, "out of memory: you tried to allocate %zu bytes.", n);
+    lt_error_set(LT_ERR_MEMORY, "out of memory: you tried to allocate %zu bytes.", n);
     return NULL;
 }
 

@@ -17,12 +17,35 @@ typedef struct lt_edge {
     int slot;
 } lt_edge;
 
+/* What a derivative needs to know of a tensor whose elements it does not need. */
+typedef struct lt_like {
+    int8_t dtype;
+    uint8_t ndim;
+    lt_device device;
+    int64_t sizes[LT_MAX_DIMS];
+} lt_like;
+
+/* As lt_like, and how the elements lie in the storage. */
+typedef struct lt_geometry {
+    uint8_t ndim;
+    int64_t offset;
+    int64_t sizes[LT_MAX_DIMS];
+    int64_t strides[LT_MAX_DIMS];
+} lt_geometry;
+
 typedef struct lt_saved {
     lt_tensor *tensor; /* NULL: nothing saved */
     uint32_t version;
     bool is_output;
-    int slot; /* which output */
+    bool freed; /* there was a tensor, until the graph's memory was released */
+    int slot;   /* which output */
 } lt_saved;
+
+/* A saved list; entries may be empty. */
+typedef struct lt_saved_list {
+    int64_t n;
+    lt_saved *v;
+} lt_saved_list;
 
 typedef struct lt_node_class {
     const char *name; /* "AddmmBackward0" */
@@ -30,7 +53,8 @@ typedef struct lt_node_class {
     /* grads: inputs of the node (one per forward output, NULL where none arrived); results: one per
      * edge, new references or NULL, computed only where needs[i]. Runs with grad mode = create_graph. */
     lt_status (*apply)(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
-    void (*release_saved)(lt_node *node); /* frees what is saved (after backward, or at the end) */
+    void (*release_saved)(lt_node *node); /* frees what is saved (after backward, and at the end) */
+    void (*destroy)(lt_node *node);       /* frees the rest, once; NULL when there is none */
 } lt_node_class;
 
 typedef struct lt_hook {
@@ -48,24 +72,25 @@ struct lt_node {
     uint64_t sequence; /* order of creation; the engine runs later ones first */
     const lt_node_class *class;
     lt_edge *edges;       /* outputs of them: one per differentiable forward argument */
-    struct lt_input_meta { /* shape a gradient of input i must have (zeros are made by it) */
-        int8_t dtype;
-        uint8_t ndim;
-        lt_device device;
-        int64_t sizes[LT_MAX_DIMS];
-    } *meta; /* inputs of them */
+    lt_like *meta;        /* inputs of them: what a gradient of input i must look like */
     struct lt_hook_list *hooks; /* tensor hooks, per input; NULL when none */
-    char *origin; /* anomaly mode: the Lua line of the forward op; NULL otherwise */
+    char *origin;    /* anomaly mode: the Lua line of the forward op; NULL otherwise */
+    uint64_t stream; /* of the device of output 0, at the time of the forward op; GPUs only */
+    lt_node *next;   /* among the nodes that wait to be freed */
 };
 
-/* Grad mode of this thread. */
-bool lt_grad_enabled(void);
+/* Grad mode of this thread. Written by lt_set_grad_enabled only. */
+extern _Thread_local bool lt_grad_mode __attribute__((tls_model("initial-exec")));
+static inline bool lt_grad_enabled(void) { return lt_grad_mode; }
 bool lt_set_grad_enabled(bool on); /* returns the previous mode */
 
+/* A view of a tensor that requires grad does so too, whenever its base began to. */
 static inline bool lt_requires_grad(const lt_tensor *t)
 {
-    return t != NULL && (t->flags & LT_FLAG_REQUIRES_GRAD);
+    return t != NULL && ((t->flags & LT_FLAG_REQUIRES_GRAD) ||
+                         (t->view_base != NULL && (t->view_base->flags & LT_FLAG_REQUIRES_GRAD)));
 }
+bool lt_any_requires_grad(const lt_tensor_list *list);
 
 /* -- for generated wrappers -------------------------------------------------------------------------- */
 
@@ -81,14 +106,30 @@ lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t);
 /* Before an in-place op: "a leaf Variable that requires grad is being used in an in-place operation." */
 lt_status lt_check_inplace(lt_tensor *t);
 
-void lt_save(lt_saved *s, lt_tensor *t);                  /* an input */
+/* Names the view op's result for autograd when grad mode is off: it may not be written with it on. */
+void lt_note_view(lt_tensor *self, lt_tensor *view);
+
+void lt_save(lt_saved *s, lt_tensor *t);                  /* an input; NULL is allowed */
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot);
 /* Borrowed... new reference in *out; checks the version. `node` gives outputs their grad_fn back. */
 lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out);
 void lt_saved_release(lt_saved *s);
+lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list);
+/* New references; what it wrote is freed by lt_unpacked_release also when it failed. */
+lt_status lt_unpack_list(lt_saved_list *s, lt_node *node, lt_tensor_list *out);
+void lt_unpacked_release(lt_tensor_list *list);
+void lt_saved_list_release(lt_saved_list *s);
+void lt_like_of(lt_like *like, const lt_tensor *t);
+void lt_geometry_of(lt_geometry *geometry, const lt_tensor *t);
+/* New array of list->n; freed by lt_mem_free. */
+lt_status lt_like_of_list(lt_like **out, const lt_tensor_list *list);
+/* A copy of a string, freed by lt_mem_free; NULL stays NULL. */
+lt_status lt_save_string(char **out, const char *text);
 
 lt_node *lt_node_retain(lt_node *node);
-void lt_node_release(lt_node *node);
+void lt_node_release(lt_node *node); /* NULL is allowed */
+/* "AddmmBackward0"; custom Functions have their own names. */
+const char *lt_node_name(const lt_node *node);
 
 /* -- for the binding ---------------------------------------------------------------------------------- */
 
@@ -105,7 +146,7 @@ void lt_remove_hook(lt_tensor *t, int64_t id);
 
 /* grads[i] NULL: ones, for one-element tensors only ("grad can be implicitly created only for scalar
  * outputs"). inputs NULL: accumulates into leaves; else results[i] are new references (NULL if unused and
- * allowed). */
+ * allowed), or with results NULL the gradients are added to .grad of the inputs alone. */
 lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph,
                       bool create_graph, lt_tensor *const *inputs, int n_inputs, bool allow_unused,
                       lt_tensor **results);
@@ -114,8 +155,10 @@ lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, b
 typedef struct lt_function_node {
     lt_node node;
     lt_status (*apply)(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
+    void (*free_saved)(void *ctx); /* after a backward that retains nothing; NULL: nothing to free */
     void (*release)(void *ctx);
     void *ctx;
+    char *name; /* "ExpBackward", from lt_save_string; NULL: "FunctionBackward" */
 } lt_function_node;
 extern const lt_node_class lt_function_class;
 

@@ -47,6 +47,12 @@ void lt_copies_set_origin(lt_origin_fn fn, void *ctx)
     origin_source.ctx = ctx;
 }
 
+void lt_copies_origin(char *buffer, size_t n)
+{
+    buffer[0] = '\0';
+    if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, buffer, n);
+}
+
 void lt_copies_show(bool on)
 {
     pthread_once(&setting_once, read_setting);

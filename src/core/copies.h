@@ -29,6 +29,8 @@ lt_copy_cause lt_copies_set_cause(lt_copy_cause cause);
 /* Where the user's code is: called only when a copy happens. Fills "file:line". Per thread. */
 typedef void (*lt_origin_fn)(void *ctx, char *buffer, size_t n);
 void lt_copies_set_origin(lt_origin_fn fn, void *ctx);
+/* Writes where the user's code is now; "" when unknown. */
+void lt_copies_origin(char *buffer, size_t n);
 
 /* Enters one transfer (bytes 0: a wait alone). */
 void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited);

@@ -31,7 +31,8 @@ enum {
     LT_FLAG_CONTIGUOUS = 4,
     LT_FLAG_PARAMETER = 8,  /* nn.Parameter: printed as such, registered by modules */
     LT_FLAG_RETAINS_GRAD = 16,
-    LT_FLAG_INFERENCE = 32
+    LT_FLAG_INFERENCE = 32,
+    LT_FLAG_NO_GRAD_VIEW = 64 /* a view made while grad mode was off */
 };
 
 struct lt_tensor {

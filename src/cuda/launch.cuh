@@ -1,0 +1,42 @@
+/* launch.cuh - the one way to launch a kernel, for nvcc and for the simulation.
+ *
+ *   LT_LAUNCH(kernel, grid, block, stream, arguments...)
+ *     the kernel's threads never meet: no __syncthreads, no warp operation, no shared memory.
+ *     The simulation runs them as a plain loop.
+ *   LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, arguments...)
+ *     they do; shared_bytes is the dynamic shared memory, which the kernel names with
+ *   LT_DYNAMIC_SHARED(type, name);
+ *
+ * A template is put in parentheses: LT_LAUNCH((fill<float, 4>), ...). Blocks must not wait for each
+ * other. The result of a launch is cudaGetLastError's, as ever. Includes cuda_runtime.h, whichever the
+ * include path finds. */
+#ifndef LT_LAUNCH_CUH
+#define LT_LAUNCH_CUH
+
+#include <cuda_runtime.h>
+
+#ifdef __CUDACC__
+
+#define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
+    kernel<<<dim3(grid), dim3(block), 0, (stream)>>>(__VA_ARGS__)
+#define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
+    kernel<<<dim3(grid), dim3(block), (shared_bytes), (stream)>>>(__VA_ARGS__)
+#define LT_DYNAMIC_SHARED(type, name)                                                              \
+    extern __shared__ __align__(16) unsigned char lt_dynamic_shared[];                             \
+    type *name = reinterpret_cast<type *>(lt_dynamic_shared)
+
+#else
+
+#define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
+    lt_sim::launch(                                                                                \
+        dim3(grid), dim3(block), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); }, \
+        ##__VA_ARGS__)
+#define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
+    lt_sim::launch_meet(                                                                           \
+        dim3(grid), dim3(block), (shared_bytes), (stream),                                         \
+        [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__)
+#define LT_DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)
+
+#endif
+
+#endif

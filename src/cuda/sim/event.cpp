@@ -1,0 +1,122 @@
+/* event.cpp - events: a point in a stream, which others can wait for or take the time of.
+ *
+ * A record is "(stream, number)": done when the stream has finished that work. A stream that waits for
+ * no other needs no work for it, unless the time is wanted. Waiting for an event means its newest record
+ * at the time of the call. */
+#include "sim.h"
+
+#include <chrono>
+
+using namespace lt_sim;
+
+struct CUevent_st {
+    Device *device;
+    unsigned flags;
+    std::mutex mutex;
+    Wait record = {nullptr, 0};
+    std::shared_ptr<std::atomic<int64_t>> time; /* ns; filled in by the newest record's work */
+};
+
+namespace {
+
+class Mark final : public Work {
+  public:
+    explicit Mark(std::shared_ptr<std::atomic<int64_t>> time) : time(std::move(time)) {}
+    cudaError_t run() override
+    {
+        auto now = std::chrono::steady_clock::now().time_since_epoch();
+        if (time) *time = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+        return cudaSuccess;
+    }
+
+  private:
+    std::shared_ptr<std::atomic<int64_t>> time;
+};
+
+Wait record_of(CUevent_st *event)
+{
+    std::lock_guard<std::mutex> lock(event->mutex);
+    return event->record;
+}
+
+} // namespace
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorMemoryAllocation)) return error;
+    if (!event || flags & ~(cudaEventBlockingSync | cudaEventDisableTiming))
+        return finish(cudaErrorInvalidValue);
+    *event = new CUevent_st;
+    (*event)->device = device_at(current_device());
+    (*event)->flags = flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    if (cudaError_t error = begin(cudaErrorInvalidResourceHandle)) return error;
+    if (!event) return finish(cudaErrorInvalidResourceHandle);
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorInvalidResourceHandle)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!event || !stream || event->device != stream->device)
+        return finish(cudaErrorInvalidResourceHandle);
+    std::lock_guard<std::mutex> lock(event->mutex);
+    if (!(event->flags & cudaEventDisableTiming)) event->time = std::make_shared<std::atomic<int64_t>>(0);
+    if (event->time || !(stream->flags & cudaStreamNonBlocking))
+        event->record = {stream, submit(stream, new Mark(event->time))};
+    else
+        event->record = newest(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
+    if (!event) return finish(cudaErrorInvalidResourceHandle);
+    Wait record = record_of(event);
+    if (record.stream && !is_done(record)) return finish(cudaErrorNotReady);
+    return finish((cudaError_t)event->device->error.load());
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
+    if (!event) return finish(cudaErrorInvalidResourceHandle);
+    Wait record = record_of(event);
+    if (record.stream) sync(record);
+    return finish((cudaError_t)event->device->error.load());
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned int flags)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorInvalidResourceHandle)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream || !event) return finish(cudaErrorInvalidResourceHandle);
+    if (flags) return finish(cudaErrorInvalidValue);
+    Wait record = record_of(event);
+    if (!record.stream || record.stream == stream || is_done(record)) return cudaSuccess;
+    Work *work = new Mark(nullptr);
+    work->waits.push_back(record);
+    submit(stream, work);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
+    if (!start || !end || start->device != end->device) return finish(cudaErrorInvalidResourceHandle);
+    Wait first = record_of(start), last = record_of(end);
+    if (!first.stream || !last.stream || (start->flags | end->flags) & cudaEventDisableTiming)
+        return finish(cudaErrorInvalidResourceHandle);
+    if (!is_done(first) || !is_done(last)) return finish(cudaErrorNotReady);
+    *milliseconds = (float)(*end->time - *start->time) / 1e6f;
+    return cudaSuccess;
+}

@@ -1,0 +1,433 @@
+/* fiber.cpp - the threads of a block that meet: fibers of Boost.Context.
+ *
+ * A Team runs one block at a time and belongs to an OS thread. Its threads start one after the other on
+ * one fiber; only when a thread has to wait does the next run on another fiber, so a kernel that never
+ * comes to a barrier costs two switches a block. Fibers and their stacks are kept.
+ *
+ * A barrier opens when every thread has come to it or has ended, as on a GPU. A warp operation is done
+ * when every lane of its mask, but those that have ended, waits in one with the same mask; the last to
+ * come does it for all. If no thread can go on, the kernel fails with cudaErrorLaunchTimeout.
+ *
+ * The context switch itself is Boost's; the sanitizers are told of it here. */
+#include "sim.h"
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LT_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define LT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LT_TSAN 1
+#endif
+#endif
+
+#ifdef LT_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef LT_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace lt_sim {
+
+namespace {
+
+using boost::context::detail::fcontext_t;
+using boost::context::detail::transfer_t;
+
+constexpr unsigned max_threads = 1024;
+constexpr size_t page = 4096;
+#if defined(LT_ASAN) || defined(LT_TSAN)
+constexpr size_t stack_size = 256 * 1024;
+#else
+constexpr size_t stack_size = 64 * 1024;
+#endif
+
+/* Something that can be switched to: a fiber, or the OS thread's own stack. */
+struct Place {
+    fcontext_t context = nullptr;
+    const void *stack_bottom = nullptr;
+    size_t stack_bytes = 0;
+    void *sanitizer = nullptr; /* ASan: the fake stack; TSan: the fiber */
+};
+
+struct Fiber : Place {
+    char *memory = nullptr;
+    unsigned number = 0;
+    unsigned thread = 0;
+    bool busy = false; /* a thread that has not ended lives on it */
+    uint3 index = {0, 0, 0};
+};
+
+struct Lane {
+    Fiber *fiber;
+    uint64_t value, result;
+    unsigned mask;
+    int source;
+};
+
+struct Warp {
+    unsigned waiting, ended; /* lanes; those beyond the block count as ended */
+};
+
+} // namespace
+
+struct Team {
+    const Kernel *kernel = nullptr;
+    const ThreadBody *body = nullptr;
+    unsigned threads = 0, started = 0, ended = 0;
+    Fiber *current = nullptr;
+    Place home;
+    std::vector<Fiber *> fibers, idle;
+    Fiber *ready[max_threads]; /* a ring */
+    unsigned ready_first = 0, ready_count = 0;
+    Fiber *at_barrier[max_threads];
+    unsigned barrier_count = 0;
+    Warp warps[max_threads / 32];
+    Lane lanes[max_threads];
+
+    Team();
+    ~Team();
+    void run(const Kernel &kernel, const ThreadBody &body);
+    void live();
+    void suspend();
+    void sync_block();
+    uint64_t exchange(unsigned mask, uint64_t value, int source);
+
+  private:
+    Fiber *new_fiber();
+    void prepare(Fiber *fiber);
+    void make_ready(Fiber *fiber);
+    Fiber *pick();
+    void switch_to(Place *from, Fiber *to);
+    void go_home(Fiber *from);
+    void end_thread(unsigned thread);
+    void open_barrier();
+    bool complete(unsigned warp, unsigned mask);
+    void start_block();
+    void abandon();
+};
+
+namespace {
+
+/* Always inlined: ThreadSanitizer counts calls and returns, and this call would return on another fiber. */
+inline __attribute__((always_inline)) void leave(Place *from, Place *to)
+{
+#ifdef LT_ASAN
+    __sanitizer_start_switch_fiber(&from->sanitizer, to->stack_bottom, to->stack_bytes);
+#endif
+#ifdef LT_TSAN
+    __tsan_switch_to_fiber(to->sanitizer, 0);
+#endif
+    (void)from;
+    (void)to;
+}
+
+void arrive(Place *here)
+{
+#ifdef LT_ASAN
+    __sanitizer_finish_switch_fiber(here->sanitizer, nullptr, nullptr);
+#endif
+    (void)here;
+}
+
+/* Whoever is switched to stores where the other one stopped: that is the transfer's data. */
+void jump(Place *from, Place *to)
+{
+    leave(from, to);
+    transfer_t came = boost::context::detail::jump_fcontext(to->context, &from->context);
+    *static_cast<fcontext_t *>(came.data) = came.fctx;
+    arrive(from);
+}
+
+void fiber_main(transfer_t came)
+{
+    *static_cast<fcontext_t *>(came.data) = came.fctx;
+    arrive(context.team->current);
+    context.team->live();
+}
+
+} // namespace
+
+Team::Team()
+{
+#ifdef LT_ASAN
+    pthread_attr_t attributes;
+    void *bottom;
+    if (!pthread_getattr_np(pthread_self(), &attributes)) {
+        if (!pthread_attr_getstack(&attributes, &bottom, &home.stack_bytes)) home.stack_bottom = bottom;
+        pthread_attr_destroy(&attributes);
+    }
+#endif
+}
+
+Team::~Team()
+{
+    for (Fiber *fiber : fibers) {
+#ifdef LT_TSAN
+        __tsan_destroy_fiber(fiber->sanitizer);
+#endif
+        munmap(fiber->memory, stack_size + page);
+        delete fiber;
+    }
+}
+
+/* Stacks begin at different distances from a page: else all their tops share a few cache sets. */
+void Team::prepare(Fiber *fiber)
+{
+    size_t colour = fiber->number % 32 * 128;
+    char *top = fiber->memory + page + stack_size - colour;
+    fiber->stack_bottom = fiber->memory + page;
+    fiber->stack_bytes = stack_size - colour;
+    fiber->context = boost::context::detail::make_fcontext(top, fiber->stack_bytes, fiber_main);
+#ifdef LT_ASAN
+    __asan_unpoison_memory_region(fiber->stack_bottom, stack_size);
+    fiber->sanitizer = nullptr;
+#endif
+#ifdef LT_TSAN
+    if (fiber->sanitizer) __tsan_destroy_fiber(fiber->sanitizer);
+    fiber->sanitizer = __tsan_create_fiber(0);
+#endif
+}
+
+/* Null: no memory for a stack. The page below the stack faults. */
+Fiber *Team::new_fiber()
+{
+    void *memory = mmap(nullptr, stack_size + page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    mprotect(memory, page, PROT_NONE);
+    auto *fiber = new Fiber;
+    fiber->memory = static_cast<char *>(memory);
+    fiber->number = (unsigned)fibers.size();
+    prepare(fiber);
+    fibers.push_back(fiber);
+    return fiber;
+}
+
+void Team::make_ready(Fiber *fiber)
+{
+    ready[(ready_first + ready_count++) % max_threads] = fiber;
+}
+
+/* Waiting threads go before new ones, so that few fibers are in use. Null: nobody can go on. */
+Fiber *Team::pick()
+{
+    if (ready_count) {
+        Fiber *fiber = ready[ready_first];
+        ready_first = (ready_first + 1) % max_threads;
+        ready_count--;
+        return fiber;
+    }
+    if (started == threads) return nullptr;
+    if (idle.empty()) return new_fiber();
+    Fiber *fiber = idle.back();
+    idle.pop_back();
+    return fiber;
+}
+
+void Team::switch_to(Place *from, Fiber *to)
+{
+    current = to;
+    context.thread = to->index;
+    jump(from, to);
+}
+
+void Team::go_home(Fiber *from) { jump(from, &home); }
+
+void Team::suspend()
+{
+    Fiber *self = current;
+    if (Fiber *next = pick())
+        switch_to(self, next);
+    else
+        go_home(self);
+}
+
+/* A fiber's life: threads that have not begun, until another fiber has to go on. */
+void Team::live()
+{
+    Fiber *self = current;
+    for (;;) {
+        while (started < threads && !ready_count) {
+            unsigned thread = started++;
+            dim3 size = kernel->block;
+            self->thread = thread;
+            self->index = {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
+            self->busy = true;
+            lanes[thread].fiber = self;
+            context.thread = self->index;
+            try {
+                body->run_thread();
+            } catch (const Trap &) {
+                kernel->error = cudaErrorLaunchFailure;
+            }
+            self->busy = false;
+            end_thread(thread);
+        }
+        idle.push_back(self);
+        if (ready_count)
+            switch_to(self, pick());
+        else
+            go_home(self);
+    }
+}
+
+void Team::open_barrier()
+{
+    for (unsigned i = 0; i < barrier_count; i++) make_ready(at_barrier[i]);
+    barrier_count = 0;
+}
+
+void Team::end_thread(unsigned thread)
+{
+    unsigned warp = thread / 32;
+    warps[warp].ended |= 1u << thread % 32;
+    ended++;
+    if (barrier_count && barrier_count == threads - ended) open_barrier();
+    for (unsigned rest = warps[warp].waiting; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest), mask = lanes[warp * 32 + lane].mask;
+        if (!complete(warp, mask)) continue;
+        for (unsigned done = mask; done; done &= done - 1) {
+            unsigned other = (unsigned)__builtin_ctz(done);
+            if (!(warps[warp].waiting >> other & 1)) continue;
+            make_ready(lanes[warp * 32 + other].fiber);
+        }
+        warps[warp].waiting &= ~mask;
+        rest &= ~mask | (rest & -rest);
+    }
+}
+
+void Team::sync_block()
+{
+    if (barrier_count + 1 == threads - ended) {
+        open_barrier();
+        return;
+    }
+    at_barrier[barrier_count++] = current;
+    suspend();
+}
+
+/* Fills in the results if all lanes of the mask wait for each other. */
+bool Team::complete(unsigned warp, unsigned mask)
+{
+    Lane *lane = lanes + warp * 32;
+    unsigned part = mask & ~warps[warp].ended, ballot = 0;
+    if ((warps[warp].waiting & part) != part) return false;
+    for (unsigned rest = part; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        if (lane[i].mask != mask) return false;
+        ballot |= (unsigned)(lane[i].value & 1) << i;
+    }
+    for (unsigned rest = part; rest; rest &= rest - 1) {
+        Lane &taker = lane[__builtin_ctz(rest)];
+        if (taker.source < 0)
+            taker.result = ballot;
+        else
+            taker.result = part >> taker.source & 1 ? lane[taker.source].value : ~(uint64_t)0;
+    }
+    return true;
+}
+
+uint64_t Team::exchange(unsigned mask, uint64_t value, int source)
+{
+    unsigned thread = current->thread, warp = thread / 32, own = 1u << thread % 32;
+    Lane &lane = lanes[thread];
+    lane.value = value;
+    lane.mask = mask;
+    lane.source = source;
+    warps[warp].waiting |= own;
+    if (!complete(warp, mask)) {
+        suspend();
+        return lane.result;
+    }
+    unsigned others = mask & ~own & ~warps[warp].ended;
+    warps[warp].waiting &= ~(mask | own);
+    for (; others; others &= others - 1)
+        make_ready(lanes[warp * 32 + (unsigned)__builtin_ctz(others)].fiber);
+    return lane.result;
+}
+
+void Team::start_block()
+{
+    started = ended = ready_count = barrier_count = 0;
+    for (unsigned first = 0; first < threads; first += 32)
+        warps[first / 32] = {0, threads - first >= 32 ? 0 : ~0u << (threads - first)};
+}
+
+/* Threads that can never go on are forgotten; their fibers begin anew. */
+void Team::abandon()
+{
+    for (Fiber *fiber : fibers) {
+        if (!fiber->busy) continue;
+        fiber->busy = false;
+        prepare(fiber);
+        idle.push_back(fiber);
+    }
+}
+
+void Team::run(const Kernel &with, const ThreadBody &thread_body)
+{
+    kernel = &with;
+    body = &thread_body;
+    threads = with.block.x * with.block.y * with.block.z;
+    start_block();
+#ifdef LT_TSAN
+    home.sanitizer = __tsan_get_current_fiber();
+#endif
+    Fiber *first = pick();
+    if (!first) {
+        kernel->error = cudaErrorLaunchOutOfResources;
+        return;
+    }
+    switch_to(&home, first);
+    if (ended == threads) return;
+    kernel->error = cudaErrorLaunchTimeout;
+    abandon();
+}
+
+void run_team(const Kernel &kernel, const ThreadBody &body)
+{
+    static thread_local std::unique_ptr<Team> team;
+    if (!team) team = std::make_unique<Team>();
+    context.team = team.get();
+    team->run(kernel, body);
+    context.team = nullptr;
+}
+
+namespace {
+
+Team &meeting_team()
+{
+    if (context.team) return *context.team;
+    fputs("simulated GPU: a kernel launched with LT_LAUNCH came to a barrier or a warp operation; "
+          "it needs LT_LAUNCH_MEET\n",
+          stderr);
+    throw Trap();
+}
+
+} // namespace
+
+void sync_block() { meeting_team().sync_block(); }
+void sync_warp(unsigned mask) { meeting_team().exchange(mask, 0, -1); }
+uint64_t exchange(unsigned mask, uint64_t value, int source)
+{
+    return meeting_team().exchange(mask, value, source);
+}
+
+int lane() { return (int)(meeting_team().current->thread % 32); }
+
+} // namespace lt_sim

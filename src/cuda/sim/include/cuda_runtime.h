@@ -1,0 +1,26 @@
+/* cuda_runtime.h - the simulated toolkit's front door.
+ *
+ * Found before the real one when src/cuda is compiled by the host's compiler; nothing else differs. It
+ * declares the subset of CUDA that the backend uses, with CUDA's names, numbers and rules: the runtime
+ * calls (sim/api.h), vector types, what a kernel sees of its thread (sim/execution.h), atomics and
+ * intrinsics. Kernels are launched only through launch.cuh, never with <<< >>>. */
+#ifndef LT_SIM_CUDA_RUNTIME_H
+#define LT_SIM_CUDA_RUNTIME_H
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n)    __attribute__((aligned(n)))
+/* An OS thread runs one block at a time, so a block's shared variables are the OS thread's. */
+#define __shared__ static thread_local
+
+#include "sim/vector_types.h"
+#include "sim/api.h"
+#include "sim/execution.h"
+#include "sim/atomics.h"
+#include "sim/intrinsics.h"
+
+#endif

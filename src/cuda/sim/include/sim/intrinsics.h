@@ -1,0 +1,109 @@
+/* intrinsics.h - functions that CUDA gives device code beyond the host's math library.
+ *
+ * <math.h> supplies the rest (expf, fmax, the overloads of exp and so on). Only functions with a defined
+ * result are here: the fast approximations (__expf and its like) have none to simulate. */
+#ifndef LT_SIM_INTRINSICS_H
+#define LT_SIM_INTRINSICS_H
+
+#include "execution.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* CUDA has min and max in the global namespace; mixed signs are left out: they hide mistakes. */
+#define MIN_MAX(T)                                                                                 \
+    static inline T min(T a, T b) { return b < a ? b : a; }                                        \
+    static inline T max(T a, T b) { return a < b ? b : a; }
+
+MIN_MAX(int)
+MIN_MAX(unsigned int)
+MIN_MAX(long)
+MIN_MAX(unsigned long)
+MIN_MAX(long long)
+MIN_MAX(unsigned long long)
+#undef MIN_MAX
+
+static inline float min(float a, float b) { return fminf(a, b); }
+static inline float max(float a, float b) { return fmaxf(a, b); }
+static inline double min(double a, double b) { return fmin(a, b); }
+static inline double max(double a, double b) { return fmax(a, b); }
+
+namespace lt_sim {
+
+template <class To, class From> inline To bits(From value)
+{
+    static_assert(sizeof(To) == sizeof(From), "the same size");
+    To result;
+    memcpy(&result, &value, sizeof result);
+    return result;
+}
+
+} // namespace lt_sim
+
+static inline int __float_as_int(float v) { return lt_sim::bits<int>(v); }
+static inline unsigned __float_as_uint(float v) { return lt_sim::bits<unsigned>(v); }
+static inline float __int_as_float(int v) { return lt_sim::bits<float>(v); }
+static inline float __uint_as_float(unsigned v) { return lt_sim::bits<float>(v); }
+static inline long long __double_as_longlong(double v) { return lt_sim::bits<long long>(v); }
+static inline double __longlong_as_double(long long v) { return lt_sim::bits<double>(v); }
+
+static inline int __popc(unsigned v) { return __builtin_popcount(v); }
+static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+static inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
+static inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
+static inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((uint64_t)a * b) >> 32); }
+static inline int __mulhi(int a, int b) { return (int)(((int64_t)a * b) >> 32); }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
+{
+    return (unsigned long long)(((unsigned __int128)a * b) >> 64);
+}
+
+/* Rounded each on its own: a compiler may not fuse them into one multiply-add. */
+static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline float __fdiv_rn(float a, float b) { return a / b; }
+static inline float __fsqrt_rn(float a) { return sqrtf(a); }
+static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline float __fmul_rn(float a, float b)
+{
+    volatile float product = a * b;
+    return product;
+}
+static inline double __dmul_rn(double a, double b)
+{
+    volatile double product = a * b;
+    return product;
+}
+
+template <class T> T __ldg(const T *p) { return *p; }
+
+[[noreturn]] static inline void __trap() { throw lt_sim::Trap(); }
+
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+static inline float rsqrt(float x) { return rsqrtf(x); }
+
+/* A start from the logarithm (S. Winitzki, 2008), made exact by Newton's method on erf, or on erfc
+ * where erf is flat. */
+static inline double erfinv(double x)
+{
+    if (!(fabs(x) < 1)) return fabs(x) == 1 ? copysign(INFINITY, x) : NAN;
+    const double a = 0.147, half_sqrt_pi = 0.88622692545275801365;
+    double rest = fabs(x), logarithm = log1p(-rest * rest), t = 2 / (M_PI * a) + logarithm / 2;
+    double y = sqrt(sqrt(t * t - logarithm / a) - t);
+    for (int i = 0; i < 4; i++) {
+        double error = rest < 0.5 ? erf(y) - rest : (1 - rest) - erfc(y);
+        double step = error * half_sqrt_pi * exp(y * y);
+        y -= step / (1 + y * step);
+    }
+    return copysign(y, x);
+}
+
+static inline float erfinvf(float x) { return (float)erfinv((double)x); }
+static inline float erfinv(float x) { return erfinvf(x); }
+
+#endif

@@ -1,0 +1,246 @@
+/* runtime.cpp - the runtime's start and end, its settings, errors, and injected faults.
+ *
+ * Errors follow CUDA: each host thread has a last error, which cudaGetLastError clears; an error that a
+ * work meets while it runs belongs to the device, and every later call on it fails until
+ * cudaDeviceReset. */
+#include "sim.h"
+
+#include <algorithm>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string>
+#include <thread>
+
+namespace lt_sim {
+
+namespace {
+
+thread_local int device_of_thread = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+std::atomic<bool> forked{false};
+std::atomic<bool> stopped{false};
+std::atomic<long> calls{0}, fault{0};
+
+long number(const char *name, long fallback, long low, long high)
+{
+    const char *text = getenv(name);
+    if (!text || !*text) return fallback;
+    return std::min(std::max(strtol(text, nullptr, 10), low), high);
+}
+
+size_t bytes(const char *name, size_t fallback)
+{
+    const char *text = getenv(name);
+    if (!text || !*text) return fallback;
+    char *end;
+    double value = strtod(text, &end);
+    size_t unit = 1;
+    if (*end == 'K' || *end == 'k') unit = 1u << 10;
+    if (*end == 'M' || *end == 'm') unit = 1u << 20;
+    if (*end == 'G' || *end == 'g') unit = 1u << 30;
+    size_t size = value > 0 ? (size_t)(value * (double)unit) : 0;
+    return std::max(size / 4096 * 4096, (size_t)4096);
+}
+
+Settings read_settings()
+{
+    Settings s;
+    long cores = std::max(1u, std::thread::hardware_concurrency());
+    s.gpus = (int)number("LTENSOR_SIM_GPUS", 0, 0, max_devices);
+    s.memory = bytes("LTENSOR_SIM_MEMORY", s.memory);
+    s.threads = (int)number("LTENSOR_SIM_THREADS", std::min(cores, 4L), 1, 64);
+    s.protect = number("LTENSOR_SIM_PROTECT", 0, 0, 1) != 0;
+    s.blocking = number("CUDA_LAUNCH_BLOCKING", 0, 0, 1) != 0;
+    s.peer = number("LTENSOR_SIM_PEER", 1, 0, 1) != 0;
+    s.jitter = (unsigned)number("LTENSOR_SIM_JITTER", 0, 0, 0x7fffffff);
+    s.fault = number("LTENSOR_CUDA_FAULT", 0, 0, 0x7fffffff);
+    return s;
+}
+
+/* As CUDA reads it: a list of numbers; the first that is no device, or comes twice, ends it. */
+std::vector<int> visible_devices(int gpus)
+{
+    std::vector<int> visible;
+    const char *text = getenv("CUDA_VISIBLE_DEVICES");
+    if (!text) {
+        for (int i = 0; i < gpus; i++) visible.push_back(i);
+        return visible;
+    }
+    while (*text) {
+        char *end;
+        long index = strtol(text, &end, 10);
+        bool known = std::find(visible.begin(), visible.end(), index) != visible.end();
+        if (end == text || index < 0 || index >= gpus || known) break;
+        visible.push_back((int)index);
+        text = end;
+        while (*text == ' ') text++;
+        if (*text != ',') break;
+        text++;
+    }
+    return visible;
+}
+
+void stop()
+{
+    if (forked) return;
+    stopped = true;
+    runtime().stopping = true;
+    stop_streams();
+    stop_pool();
+}
+
+Runtime *start()
+{
+    auto *r = new Runtime;
+    r->settings = read_settings();
+    fault = r->settings.fault;
+    for (int physical : visible_devices(r->settings.gpus)) {
+        auto device = std::make_unique<Device>();
+        device->index = (int)r->devices.size();
+        device->physical = physical;
+        r->devices.push_back(std::move(device));
+    }
+    if (r->devices.empty()) r->state = cudaErrorNoDevice;
+    pthread_atfork(nullptr, nullptr, at_fork_child);
+    return r;
+}
+
+} // namespace
+
+/* Never freed: works may finish while the process's static objects are destroyed. */
+Runtime &runtime()
+{
+    static Runtime *instance = start();
+    static const int registered = atexit(stop);
+    (void)registered;
+    return *instance;
+}
+
+void at_fork_child() { forked = true; }
+
+cudaError_t finish(cudaError_t error)
+{
+    if (error) last_error = error;
+    return error;
+}
+
+cudaError_t begin(cudaError_t injected)
+{
+    if (stopped) return cudaErrorCudartUnloading;
+    if (forked) return finish(cudaErrorInitializationError);
+    Runtime &r = runtime();
+    if (r.state) return finish(r.state);
+    calls.fetch_add(1, std::memory_order_relaxed);
+    if (fault.load(std::memory_order_relaxed) > 0 && fault.fetch_sub(1) == 1) return finish(injected);
+    return cudaSuccess;
+}
+
+cudaError_t begin_on_device(cudaError_t injected)
+{
+    cudaError_t error = begin(injected);
+    if (error) return error;
+    return finish((cudaError_t)runtime().devices[device_of_thread]->error.load());
+}
+
+int current_device() { return device_of_thread; }
+
+Device *device_at(int index)
+{
+    Runtime &r = runtime();
+    return index >= 0 && index < (int)r.devices.size() ? r.devices[index].get() : nullptr;
+}
+
+void set_device_error(Device &device, cudaError_t error)
+{
+    int none = cudaSuccess;
+    device.error.compare_exchange_strong(none, error);
+}
+
+} // namespace lt_sim
+
+using namespace lt_sim;
+
+void lt_sim_set_fault(long n)
+{
+    runtime();
+    fault = n;
+}
+
+long lt_sim_calls(void) { return calls; }
+
+cudaError_t cudaSetDevice(int device)
+{
+    if (cudaError_t error = begin(cudaErrorDevicesUnavailable)) return error;
+    if (!device_at(device)) return finish(cudaErrorInvalidDevice);
+    device_of_thread = device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    if (!stopped && !forked && !runtime().state) {
+        int error = runtime().devices[device_of_thread]->error;
+        if (error) return (cudaError_t)error;
+    }
+    return last_error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    last_error = cudaSuccess;
+    return error;
+}
+
+struct ErrorText {
+    cudaError_t error;
+    const char *name, *text;
+};
+
+/* The texts are the driver's own, which people search for. */
+static const ErrorText error_texts[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
+    {cudaErrorOperatingSystem, "cudaErrorOperatingSystem", "OS call failed or operation not supported on this OS"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+};
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    for (const ErrorText &entry : error_texts)
+        if (entry.error == error) return entry.name;
+    return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    for (const ErrorText &entry : error_texts)
+        if (entry.error == error) return entry.text;
+    return "unrecognized error code";
+}

@@ -1,0 +1,129 @@
+/* sim.h - what the files of the simulated runtime share.
+ *
+ * One Runtime lives from the first call to the process's end: the settings from the environment and the
+ * devices that CUDA_VISIBLE_DEVICES lets through. A device has an address range of its own, reserved and
+ * filled page by page as it is touched, and streams. A stream is a queue with a thread; its works are
+ * numbered from 1 and `done` is the number of the last finished one, so "(stream, number)" is all that an
+ * event or a wait needs. Streams are never freed, only used again, and numbers go on: an old pair stays
+ * true.
+ *
+ * Locks, outermost first: Runtime::mutex, Device::mutex, CUstream_st::mutex. No lock is held while a
+ * work runs. */
+#ifndef LT_SIM_H
+#define LT_SIM_H
+
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace lt_sim {
+
+constexpr int max_devices = 16;
+constexpr size_t allocation_unit = 512;
+constexpr size_t default_shared_limit = 48 * 1024;
+
+/* From the environment, read once. */
+struct Settings {
+    int gpus = 0;             /* LTENSOR_SIM_GPUS */
+    size_t memory = 2u << 30; /* LTENSOR_SIM_MEMORY: bytes, or with K, M or G */
+    int threads = 1;          /* LTENSOR_SIM_THREADS: OS threads that share a grid's blocks */
+    bool protect = false;     /* LTENSOR_SIM_PROTECT: memory of an idle device faults */
+    bool blocking = false;    /* CUDA_LAUNCH_BLOCKING */
+    bool peer = true;         /* LTENSOR_SIM_PEER=0: no device reaches another's memory */
+    unsigned jitter = 0;      /* LTENSOR_SIM_JITTER: seed of the random delays; 0: none */
+    long fault = 0;           /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
+};
+
+struct Device {
+    int index = 0;    /* as this process counts */
+    int physical = 0; /* as CUDA_VISIBLE_DEVICES counts */
+
+    std::mutex mutex;
+    std::atomic<char *> base{nullptr};
+    std::map<size_t, size_t> used, unused; /* offset -> bytes */
+    size_t used_bytes = 0;
+    std::vector<CUstream_st *> streams; /* live ones */
+    std::atomic<CUstream_st *> default_stream{nullptr}; /* made when first asked for */
+
+    std::atomic<int> error{cudaSuccess}; /* sticky: until cudaDeviceReset */
+    std::atomic<uint32_t> peers{0};      /* whose memory it may use, a bit per device */
+
+    std::mutex gate; /* with LTENSOR_SIM_PROTECT: how many works have the memory open */
+    int running = 0;
+};
+
+struct Runtime {
+    Settings settings;
+    std::vector<std::unique_ptr<Device>> devices;
+    std::mutex mutex;
+    std::vector<CUstream_st *> retired; /* destroyed streams, to be used again */
+    std::map<uintptr_t, size_t> pinned; /* host allocations */
+    std::atomic<bool> stopping{false};
+    cudaError_t state = cudaSuccess; /* what every call returns when there is nothing to use */
+};
+
+/* runtime.cpp */
+Runtime &runtime();
+/* Starts a public call: sets the runtime up, counts the call, and lets it fail with `injected` if it is
+ * the one that LTENSOR_CUDA_FAULT names. The second also fails if the current device has. */
+cudaError_t begin(cudaError_t injected);
+cudaError_t begin_on_device(cudaError_t injected);
+/* Ends one: remembers the error for cudaGetLastError. */
+cudaError_t finish(cudaError_t error);
+int current_device();
+Device *device_at(int index); /* null if there is none */
+void set_device_error(Device &device, cudaError_t error);
+void at_fork_child();
+
+/* stream.cpp. submit takes the work over and gives its number; sync waits. */
+CUstream_st *new_stream(Device &device, unsigned flags, int priority);
+CUstream_st *find_stream(cudaStream_t stream); /* null: not a live stream */
+uint64_t submit(CUstream_st *stream, Work *work);
+bool is_done(const Wait &wait);
+void sync(const Wait &wait);
+void sync_device(Device &device);
+Wait newest(CUstream_st *stream);
+void retire_stream(CUstream_st *stream);
+void stop_streams();
+
+/* memory.cpp */
+Device *owner(const void *pointer); /* null: not device memory */
+bool inside_allocation(Device &device, const void *pointer, size_t bytes);
+bool is_pinned(const void *pointer);
+void free_all(Device &device);
+/* While a work runs: memory of these devices may be touched. */
+void open_memory(uint32_t devices);
+void close_memory(uint32_t devices);
+
+/* launch.cpp */
+void stop_pool();
+
+} // namespace lt_sim
+
+struct CUstream_st {
+    lt_sim::Device *device = nullptr;
+    unsigned flags = 0;
+    int priority = 0;
+    unsigned id = 0;
+    bool alive = false;   /* guarded by mutex, as are all up to `asleep` */
+    bool started = false; /* a thread serves it */
+    bool asleep = false;
+    lt_sim::Work *head = nullptr, *tail = nullptr;
+    unsigned jitter = 0;
+
+    std::mutex mutex;
+    std::condition_variable wake, progress;
+    std::atomic<uint64_t> last{0}, done{0};
+    std::atomic<int> waiters{0};
+};
+
+/* For tests: the nth call from now fails (0: none does); how many calls there were. */
+extern "C" void lt_sim_set_fault(long n);
+extern "C" long lt_sim_calls(void);
+
+#endif

@@ -1,0 +1,357 @@
+/* stream.cpp - streams: queues of works, each served by a thread of its own.
+ *
+ * The thread starts with the first work and ends when the stream is destroyed and its queue is empty, or
+ * at the process's end. Works of one stream run in order. Across streams nothing is ordered but by the
+ * works' waits: those of cudaStreamWaitEvent, and those between the default stream and streams that were
+ * not created with cudaStreamNonBlocking. A wait always names a work that was queued before, so waits
+ * cannot form a ring. */
+#include "sim.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace lt_sim {
+
+namespace {
+
+/* About 20 us: a sleeping thread takes longer than that to wake. */
+constexpr int spins = 2000;
+
+std::atomic<unsigned> stream_count{0};
+std::mutex threads_mutex;
+std::condition_variable threads_gone;
+int threads = 0;
+
+inline void pause() { __builtin_ia32_pause(); }
+
+bool stopping() { return runtime().stopping.load(std::memory_order_relaxed); }
+
+/* A random delay of up to 3 ms before every other work, the same in every run for a stream. */
+void delay(CUstream_st *stream)
+{
+    unsigned &x = stream->jitter;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    if (x & 1) std::this_thread::sleep_for(std::chrono::microseconds((x >> 1) % 3000));
+}
+
+void execute(CUstream_st *stream, Work *work)
+{
+    for (const Wait &wait : work->waits) sync(wait);
+    if (stream->jitter) delay(stream);
+    if (stopping() || stream->device->error) return;
+    open_memory(work->devices);
+    cudaError_t error = work->run();
+    close_memory(work->devices);
+    if (error) set_device_error(*stream->device, error);
+}
+
+/* Sequentially consistent, like the waiters' count: one of the two sides sees the other. */
+void publish(CUstream_st *stream, uint64_t number)
+{
+    stream->done.store(number);
+    if (stream->waiters.load()) {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        stream->progress.notify_all();
+    }
+}
+
+/* The queue's works, in order; null: the thread is to end. */
+Work *take_all(CUstream_st *stream)
+{
+    for (int i = 0; i < spins && stream->last.load(std::memory_order_relaxed) == stream->done; i++) pause();
+    std::unique_lock<std::mutex> lock(stream->mutex);
+    while (!stream->head && stream->alive && !stopping()) {
+        stream->asleep = true;
+        stream->wake.wait(lock);
+        stream->asleep = false;
+    }
+    Work *works = stream->head;
+    stream->head = stream->tail = nullptr;
+    if (!works) stream->started = false;
+    return works;
+}
+
+void serve(CUstream_st *stream)
+{
+    while (Work *work = take_all(stream)) {
+        while (work) {
+            Work *next = work->next;
+            uint64_t number = work->number;
+            execute(stream, work);
+            delete work;
+            publish(stream, number);
+            work = next;
+        }
+    }
+    std::lock_guard<std::mutex> lock(threads_mutex);
+    if (--threads == 0) threads_gone.notify_all();
+}
+
+/* Called with the stream's mutex. */
+void start_thread(CUstream_st *stream)
+{
+    stream->started = true;
+    {
+        std::lock_guard<std::mutex> lock(threads_mutex);
+        threads++;
+    }
+    std::thread(serve, stream).detach();
+}
+
+void add_wait(Work *work, CUstream_st *stream)
+{
+    Wait wait = newest(stream);
+    if (!is_done(wait)) work->waits.push_back(wait);
+}
+
+/* The default stream waits for the device's other blocking streams, and they for it. */
+void add_default_stream_waits(CUstream_st *stream, Work *work)
+{
+    Device &device = *stream->device;
+    std::lock_guard<std::mutex> lock(device.mutex);
+    CUstream_st *standard = device.default_stream;
+    if (stream != standard) {
+        if (standard) add_wait(work, standard);
+        return;
+    }
+    for (CUstream_st *other : device.streams)
+        if (other != stream && !(other->flags & cudaStreamNonBlocking)) add_wait(work, other);
+}
+
+} // namespace
+
+bool is_done(const Wait &wait) { return wait.stream->done.load() >= wait.number; }
+
+Wait newest(CUstream_st *stream) { return {stream, stream->last.load()}; }
+
+void sync(const Wait &wait)
+{
+    for (int i = 0; i < spins; i++) {
+        if (is_done(wait)) return;
+        pause();
+    }
+    CUstream_st *stream = wait.stream;
+    stream->waiters++;
+    {
+        std::unique_lock<std::mutex> lock(stream->mutex);
+        stream->progress.wait(lock, [&] { return is_done(wait) || stopping(); });
+    }
+    stream->waiters--;
+}
+
+void sync_device(Device &device)
+{
+    std::vector<Wait> waits;
+    {
+        std::lock_guard<std::mutex> lock(device.mutex);
+        for (CUstream_st *stream : device.streams) waits.push_back(newest(stream));
+    }
+    for (const Wait &wait : waits) sync(wait);
+}
+
+uint64_t submit(CUstream_st *stream, Work *work)
+{
+    if (!(stream->flags & cudaStreamNonBlocking)) add_default_stream_waits(stream, work);
+    bool wake;
+    uint64_t number;
+    {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        number = work->number = stream->last.load() + 1;
+        (stream->tail ? stream->tail->next : stream->head) = work;
+        stream->tail = work;
+        stream->last.store(number);
+        if (!stream->started) start_thread(stream);
+        wake = stream->asleep;
+    }
+    if (wake) stream->wake.notify_one();
+    return number;
+}
+
+CUstream_st *new_stream(Device &device, unsigned flags, int priority)
+{
+    Runtime &r = runtime();
+    CUstream_st *stream = nullptr;
+    {
+        std::lock_guard<std::mutex> lock(r.mutex);
+        for (auto it = r.retired.begin(); it != r.retired.end() && !stream; ++it) {
+            std::lock_guard<std::mutex> guard((*it)->mutex);
+            if ((*it)->started) continue;
+            stream = *it;
+            r.retired.erase(it);
+            break;
+        }
+    }
+    if (!stream) stream = new CUstream_st;
+    std::lock_guard<std::mutex> lock(device.mutex);
+    std::lock_guard<std::mutex> guard(stream->mutex);
+    stream->device = &device;
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->id = ++stream_count;
+    stream->jitter = r.settings.jitter ? r.settings.jitter * 2654435761u + stream->id * 40503u : 0;
+    stream->alive = true;
+    device.streams.push_back(stream);
+    return stream;
+}
+
+CUstream_st *find_stream(cudaStream_t stream)
+{
+    if (stream && stream != cudaStreamLegacy) {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        return stream->alive ? stream : nullptr;
+    }
+    Device &device = *device_at(current_device());
+    if (CUstream_st *existing = device.default_stream) return existing;
+    static std::mutex creation;
+    std::lock_guard<std::mutex> lock(creation);
+    if (!device.default_stream) device.default_stream = new_stream(device, cudaStreamDefault, 0);
+    return device.default_stream;
+}
+
+void retire_stream(CUstream_st *stream)
+{
+    Device &device = *stream->device;
+    {
+        std::lock_guard<std::mutex> lock(device.mutex);
+        auto place = std::find(device.streams.begin(), device.streams.end(), stream);
+        if (place == device.streams.end()) return;
+        device.streams.erase(place);
+    }
+    {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        stream->alive = false;
+        stream->wake.notify_one();
+    }
+    std::lock_guard<std::mutex> lock(runtime().mutex);
+    runtime().retired.push_back(stream);
+}
+
+/* At the process's end: works that wait in queues are dropped, the running ones finish. */
+void stop_streams()
+{
+    Runtime &r = runtime();
+    std::vector<CUstream_st *> streams;
+    for (auto &device : r.devices) {
+        std::lock_guard<std::mutex> lock(device->mutex);
+        streams.insert(streams.end(), device->streams.begin(), device->streams.end());
+    }
+    {
+        std::lock_guard<std::mutex> lock(r.mutex);
+        streams.insert(streams.end(), r.retired.begin(), r.retired.end());
+    }
+    for (CUstream_st *stream : streams) {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        stream->wake.notify_all();
+        stream->progress.notify_all();
+    }
+    std::unique_lock<std::mutex> lock(threads_mutex);
+    threads_gone.wait(lock, [] { return threads == 0; });
+}
+
+} // namespace lt_sim
+
+using namespace lt_sim;
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorMemoryAllocation)) return error;
+    if (!stream || flags & ~cudaStreamNonBlocking) return finish(cudaErrorInvalidValue);
+    priority = std::min(0, std::max(priority, -5));
+    *stream = new_stream(*device_at(current_device()), flags, priority);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (cudaError_t error = begin(cudaErrorUnknown)) return error;
+    *least = 0;
+    *greatest = -5;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t handle)
+{
+    if (cudaError_t error = begin(cudaErrorInvalidResourceHandle)) return error;
+    CUstream_st *stream = handle && handle != cudaStreamLegacy ? find_stream(handle) : nullptr;
+    if (!stream || stream == stream->device->default_stream) return finish(cudaErrorInvalidResourceHandle);
+    retire_stream(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    if (!is_done(newest(stream))) return finish(cudaErrorNotReady);
+    return finish((cudaError_t)stream->device->error.load());
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t handle)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    sync(newest(stream));
+    return finish((cudaError_t)stream->device->error.load());
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int *priority)
+{
+    if (cudaError_t error = begin(cudaErrorInvalidResourceHandle)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    *priority = stream->priority;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int *flags)
+{
+    if (cudaError_t error = begin(cudaErrorInvalidResourceHandle)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    *flags = stream->flags;
+    return cudaSuccess;
+}
+
+namespace {
+
+/* CUDA may not be called from a host function: it runs on the stream's thread, without device memory. */
+class HostFunction final : public Work {
+  public:
+    HostFunction(cudaHostFn_t function, void *data) : function(function), data(data) {}
+    cudaError_t run() override
+    {
+        function(data);
+        return cudaSuccess;
+    }
+
+  private:
+    cudaHostFn_t function;
+    void *data;
+};
+
+} // namespace
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void *data)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorMemoryAllocation)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    if (!function) return finish(cudaErrorInvalidValue);
+    submit(stream, new HostFunction(function, data));
+    return cudaSuccess;
+}

@@ -45,11 +45,28 @@ local function text_of(value)
   return require('repl.echo').value(value)
 end
 
--- The frames outside of the handler, innermost first, up to the program's own session. A handler
--- written in C has called the function that calls this one.
+-- The number of levels on the stack, seen from the caller. Finding a level takes time in proportion
+-- to it, so a deep recursion is not counted step by step.
+local function stack_depth()
+  local low, high = 1, 2
+  while debug.getinfo(high + 1, 'l') do low, high = high, high * 2 end
+  while low < high do
+    local middle = (low + high + 1) // 2
+    if debug.getinfo(middle + 1, 'l') then low = middle else high = middle - 1 end
+  end
+  return low
+end
+
+-- The frames outside of the handler, innermost first, up to the program's own session; of a deep
+-- stack only both ends, with {skipped = n} between. A handler written in C has called the function
+-- that calls this one.
 local function collect()
-  local frames, level = {}, 4
+  local frames, level, depth = {}, 4, stack_depth()
   while true do
+    if depth > 2 * MAX_FRAMES and level == MAX_FRAMES // 2 then
+      frames[#frames + 1] = {skipped = depth - MAX_FRAMES}
+      level = depth - MAX_FRAMES // 2
+    end
     local info = debug.getinfo(level, 'Slnfut')
     if not info then break end
     if info.source == INTERNAL .. 'repl.session]' and not errors.full then break end
@@ -69,7 +86,7 @@ local function at_user_line(message, frames)
   local rest, count = message:gsub('^%[ltensor [^%]]*%]:%d+: ', '', 1)
   if count == 0 or errors.full then return message end
   for _, frame in ipairs(frames) do
-    if frame.line > 0 then return ('%s:%d: %s'):format(frame.source, frame.line, rest) end
+    if frame.line and frame.line > 0 then return ('%s:%d: %s'):format(frame.source, frame.line, rest) end
   end
   return rest
 end
@@ -133,6 +150,12 @@ function errors.nearest(name, names)
   return best
 end
 
+local function frame_text(frame)
+  if frame.skipped then return ('... %d more calls'):format(frame.skipped) end
+  local where = frame.line > 0 and ('%s:%d'):format(frame.source, frame.line) or frame.source
+  return ('%s: %s'):format(where, frame.name)
+end
+
 -- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
 -- frames with the innermost last. `context` may give line_of(source, number), the text of a line of
 -- a cell, and suggest(message, line), a sentence that helps.
@@ -157,21 +180,9 @@ function errors.lines(report, context)
   local shown = {}
   for index = #report.frames, 1, -1 do
     local frame = report.frames[index]
-    if errors.full or frame.what ~= 'C' then
-      local where = frame.line > 0 and ('%s:%d'):format(frame.source, frame.line) or frame.source
-      shown[#shown + 1] = ('  %s: %s'):format(where, frame.name)
-    end
+    if errors.full or frame.what ~= 'C' then shown[#shown + 1] = '  ' .. frame_text(frame) end
   end
-  if #shown > 1 or report.interrupted then
-    local skipped = #shown - MAX_FRAMES
-    for index, text in ipairs(shown) do
-      if skipped <= 0 or index <= MAX_FRAMES // 2 or index > MAX_FRAMES // 2 + skipped then
-        lines[#lines + 1] = text
-      elseif index == MAX_FRAMES // 2 + 1 then
-        lines[#lines + 1] = ('  ... %d more frames'):format(skipped)
-      end
-    end
-  end
+  if #shown > 1 or report.interrupted then table.move(shown, 1, #shown, #lines + 1, lines) end
   return lines
 end
 
@@ -189,8 +200,7 @@ function errors.script(value)
   end
   local lines = {at_user_line(text_of(value), frames), 'stack traceback:'}
   for _, frame in ipairs(frames) do
-    local where = frame.line > 0 and ('%s:%d'):format(frame.source, frame.line) or frame.source
-    lines[#lines + 1] = ('\t%s: %s'):format(where, frame.name)
+    lines[#lines + 1] = '\t' .. frame_text(frame)
     if frame.tail_call then lines[#lines + 1] = '\t(...tail calls...)' end
   end
   return table.concat(lines, '\n')

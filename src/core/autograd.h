@@ -67,7 +67,7 @@ typedef struct lt_hook {
 
 struct lt_node {
     _Atomic int32_t refs;
-    int16_t inputs, outputs; /* inputs: gradients that come in = the forward op's results */
+    int32_t inputs, outputs; /* inputs: gradients that come in = the forward op's results */
     bool saved_released;
     uint64_t sequence; /* order of creation; the engine runs later ones first */
     const lt_node_class *class;

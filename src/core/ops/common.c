@@ -4,6 +4,14 @@
 #include "iter.h"
 #include "pointwise.h"
 
+lt_array lt_line_array_of(const lt_tensor *t)
+{
+    static const int64_t one[] = {1};
+    lt_array a = lt_array_of(t);
+    if (t->ndim == 0) a.ndim = 1, a.sizes = a.strides = one;
+    return a;
+}
+
 lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src)
 {
     lt_tensor *operands[] = {dst, src};

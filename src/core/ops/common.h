@@ -15,6 +15,9 @@ static inline lt_array lt_array_of(const lt_tensor *t)
     return v;
 }
 
+/* The same for kernels that work along a dimension: a 0-dim tensor is a line of one element. */
+lt_array lt_line_array_of(const lt_tensor *t);
+
 /* Elements of src (broadcast, converted) into dst, on one device. Does not bump dst's version. */
 lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src);
 

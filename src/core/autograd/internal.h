@@ -1,0 +1,81 @@
+/* internal.h - what the files of src/core/autograd share: the autograd part of a tensor, accumulators,
+ * hooks, and the lock that guards the pointers which are not counted.
+ *
+ * Two pointers are weak: a leaf's to its accumulator and a node's to the tensors that retain their
+ * gradient. Both are read and cleared under lt_autograd_lock(), which is held for a few instructions
+ * only and never while an op runs. */
+#ifndef LT_AUTOGRAD_INTERNAL_H
+#define LT_AUTOGRAD_INTERNAL_H
+
+#include "autograd.h"
+
+/* A registered hook. Counted, since it may be removed while it runs. */
+typedef struct lt_hook_entry {
+    _Atomic int32_t refs;
+    bool removed;
+    int slot; /* input of the node; 0 for leaves */
+    lt_hook hook;
+} lt_hook_entry;
+
+struct lt_hook_list {
+    int n, capacity;
+    lt_hook_entry **entries;
+    lt_tensor **retained; /* per input of the node: a tensor whose .grad is wanted, weak; NULL: none */
+};
+
+struct lt_autograd {
+    lt_node *grad_fn; /* counted; NULL for leaves */
+    int slot;         /* output of grad_fn */
+    uint32_t view_version;      /* views: the storage's version when grad_fn was made */
+    lt_tensor *grad;            /* counted */
+    lt_node *accumulator;       /* leaves: weak */
+    struct lt_hook_list *hooks; /* leaves */
+};
+
+/* The node at the end of a path: adds what arrives to the leaf's .grad. Keeps the leaf alive. */
+typedef struct lt_accumulator {
+    lt_node node;
+    lt_tensor *leaf;
+} lt_accumulator;
+extern const lt_node_class lt_accumulator_class;
+
+static inline bool lt_is_accumulator(const lt_node *node)
+{
+    return node->class == &lt_accumulator_class;
+}
+
+void lt_autograd_lock(void);
+void lt_autograd_unlock(void);
+
+/* t's autograd part, made when missing; borrowed. */
+lt_status lt_autograd_of(lt_tensor *t, lt_autograd **out);
+
+/* New reference unless nobody holds the tensor any more; the lock is held. */
+bool lt_tensor_try_retain(lt_tensor *t);
+
+/* New reference: the leaf's accumulator. */
+lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out);
+/* Adds grad to t's .grad: takes it as it is when nobody else has it and grad mode is off, adds in place
+ * when grad mode is off, else makes a new sum. Takes over the reference. */
+lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad);
+/* Whether only the caller holds t and t's memory, all of it in order. */
+bool lt_is_unshared(const lt_tensor *t);
+
+/* Runs the hooks of the node's input on *grad, replacing it; stores it where it is retained. */
+lt_status lt_run_hooks(lt_node *node, int slot, lt_tensor **grad);
+/* After t became an output of another node: its .grad is taken there from now on. */
+lt_status lt_move_retained(lt_tensor *t, lt_node *from, int from_slot, lt_node *to, int to_slot);
+void lt_hook_list_free(struct lt_hook_list *list);
+lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out);
+
+/* Makes a gradient fit what `like` says (shape by summing, dtype, device of 0-dim ones); `node` and
+ * `index` are for the message. Takes over *grad and gives the result in its place. */
+lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, lt_tensor **grad);
+
+/* Anomaly mode: error when a result of node holds a nan. */
+lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n);
+
+/* Fields of node that anomaly mode sets. */
+lt_status lt_node_note_origin(lt_node *node);
+
+#endif

@@ -1,0 +1,168 @@
+/* node.c - lifetime of nodes, their edges, and making a tensor an output of one.
+ *
+ * A node, its edges and its input descriptions are one allocation. Nodes whose count drops to zero are
+ * freed by a loop: releasing one may release others (by its edges and by what it saved), which are
+ * queued per thread instead of being freed by recursion. */
+#include <pthread.h>
+#include <string.h>
+
+#include "autograd/internal.h"
+#include "backend.h"
+#include "error.h"
+#include "mem.h"
+
+_Thread_local bool lt_grad_mode = true;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t next_sequence = 1;
+
+void lt_autograd_lock(void) { pthread_mutex_lock(&lock); }
+void lt_autograd_unlock(void) { pthread_mutex_unlock(&lock); }
+
+bool lt_set_grad_enabled(bool on)
+{
+    bool previous = lt_grad_mode;
+    lt_grad_mode = on;
+    return previous;
+}
+
+bool lt_any_requires_grad(const lt_tensor_list *list)
+{
+    for (int64_t i = 0; i < list->n; i++)
+        if (lt_requires_grad(list->v[i])) return true;
+    return false;
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------- */
+
+static size_t aligned(size_t n) { return (n + 15) & ~(size_t)15; }
+
+lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node **out)
+{
+    size_t edges_at = aligned(c->size);
+    size_t meta_at = edges_at + aligned((size_t)outputs * sizeof(lt_edge));
+    lt_node *node = lt_mem_alloc(meta_at + (size_t)inputs * sizeof(lt_like));
+    if (node == NULL) return LT_ERR_MEMORY;
+    memset(node, 0, meta_at);
+    atomic_init(&node->refs, 1);
+    node->inputs = inputs;
+    node->outputs = outputs;
+    node->sequence = atomic_fetch_add_explicit(&next_sequence, 1, memory_order_relaxed);
+    node->class = c;
+    node->edges = (lt_edge *)((char *)node + edges_at);
+    node->meta = (lt_like *)((char *)node + meta_at);
+    for (int i = 0; i < inputs; i++) node->meta[i].ndim = 0, node->meta[i].device = lt_host;
+    if (lt_anomaly()) {
+        lt_status status = lt_node_note_origin(node);
+        if (status != LT_OK) {
+            lt_mem_free(node);
+            return status;
+        }
+    }
+    *out = node;
+    return LT_OK;
+}
+
+lt_node *lt_node_retain(lt_node *node)
+{
+    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
+    return node;
+}
+
+static void node_free(lt_node *node)
+{
+    node->class->release_saved(node);
+    if (node->class->destroy != NULL) node->class->destroy(node);
+    for (int i = 0; i < node->outputs; i++) lt_node_release(node->edges[i].node);
+    if (node->hooks != NULL) lt_hook_list_free(node->hooks);
+    lt_mem_free(node->origin);
+    lt_mem_free(node);
+}
+
+void lt_node_release(lt_node *node)
+{
+    static _Thread_local lt_node *waiting;
+    static _Thread_local bool freeing;
+    if (node == NULL) return;
+    if (atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1) return;
+    node->next = waiting;
+    waiting = node;
+    if (freeing) return;
+    freeing = true;
+    while (waiting != NULL) {
+        lt_node *first = waiting;
+        waiting = first->next;
+        node_free(first);
+    }
+    freeing = false;
+}
+
+const char *lt_node_name(const lt_node *node)
+{
+    if (node->class != &lt_function_class) return node->class->name;
+    const lt_function_node *function = (const lt_function_node *)node;
+    return function->name != NULL ? function->name : node->class->name;
+}
+
+/* ---- edges and outputs ------------------------------------------------------------------------- */
+
+lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t)
+{
+    if (!lt_requires_grad(t)) return LT_OK;
+    lt_node *fn;
+    LT_TRY(lt_grad_fn(t, &fn));
+    if (fn != NULL) {
+        node->edges[i].node = lt_node_retain(fn);
+        node->edges[i].slot = t->autograd->slot;
+        return LT_OK;
+    }
+    node->edges[i].slot = 0;
+    return lt_accumulator_of(t, &node->edges[i].node);
+}
+
+void lt_like_of(lt_like *like, const lt_tensor *t)
+{
+    like->dtype = t->dtype;
+    like->ndim = t->ndim;
+    like->device = t->device;
+    for (int d = 0; d < t->ndim; d++) like->sizes[d] = t->sizes[d];
+}
+
+void lt_geometry_of(lt_geometry *geometry, const lt_tensor *t)
+{
+    geometry->ndim = t->ndim;
+    geometry->offset = t->offset;
+    for (int d = 0; d < t->ndim; d++)
+        geometry->sizes[d] = t->sizes[d], geometry->strides[d] = t->strides[d];
+}
+
+/* The stream a GPU node's gradient will be computed on is the one its forward op ran on. */
+static void note_stream(lt_node *node, const lt_tensor *t)
+{
+    if (t->device.type == LT_CPU) return;
+    const lt_backend *backend = lt_backends[t->device.type];
+    node->stream = backend->current_stream(t->device.index);
+}
+
+lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
+{
+    lt_autograd *autograd;
+    LT_TRY(lt_autograd_of(t, &autograd));
+    lt_node *old = autograd->grad_fn;
+    int old_slot = autograd->slot;
+    if (t->flags & LT_FLAG_RETAINS_GRAD) LT_TRY(lt_move_retained(t, old, old_slot, node, slot));
+    lt_like_of(&node->meta[slot], t);
+    if (slot == 0) note_stream(node, t);
+    autograd->grad_fn = lt_node_retain(node);
+    autograd->slot = slot;
+    autograd->view_version = atomic_load_explicit(&t->storage->version, memory_order_relaxed);
+    t->flags |= LT_FLAG_REQUIRES_GRAD;
+    lt_node_release(old);
+    return LT_OK;
+}
+
+void lt_note_view(lt_tensor *self, lt_tensor *view)
+{
+    if (!lt_grad_mode) view->flags |= LT_FLAG_NO_GRAD_VIEW;
+    view->flags |= self->flags & LT_FLAG_NO_GRAD_VIEW;
+}

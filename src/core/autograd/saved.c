@@ -1,0 +1,176 @@
+/* saved.c - what nodes keep for their derivatives.
+ *
+ * A saved tensor remembers its storage's version. An output that its own node saves is kept as an alias
+ * without history, or the node would hold itself alive; unpacking gives the alias the node back. */
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd/internal.h"
+#include "dtype.h"
+#include "error.h"
+#include "mem.h"
+
+static uint32_t version_of(const lt_tensor *t)
+{
+    return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
+}
+
+void lt_save(lt_saved *s, lt_tensor *t)
+{
+    if (t == NULL) return;
+    s->tensor = lt_tensor_retain(t);
+    s->version = version_of(t);
+}
+
+lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
+{
+    LT_TRY(lt_tensor_alias(t, &s->tensor));
+    s->version = version_of(t);
+    s->is_output = true;
+    s->slot = slot;
+    return LT_OK;
+}
+
+/* ", which is output 0 of Exp,": the op's name is its node's without the word Backward. */
+static void describe_origin(char *buffer, size_t n, const lt_saved *s, const lt_node *node)
+{
+    buffer[0] = '\0';
+    lt_node *fn = NULL;
+    int slot = s->slot;
+    if (s->is_output) {
+        fn = (lt_node *)node;
+    } else if (lt_requires_grad(s->tensor) && lt_grad_fn(s->tensor, &fn) == LT_OK && fn != NULL) {
+        slot = s->tensor->autograd->slot;
+    }
+    if (fn == NULL) return;
+    const char *name = lt_node_name(fn);
+    const char *end = strstr(name, "Backward");
+    int length = end != NULL ? (int)(end - name) : (int)strlen(name);
+    snprintf(buffer, n, ", which is output %d of %.*s,", slot, length, name);
+}
+
+static lt_status changed(const lt_saved *s, const lt_node *node)
+{
+    char sizes[256], source[128], where[300] = "";
+    const lt_tensor *t = s->tensor;
+    describe_origin(source, sizeof source, s, node);
+    if (node->origin != NULL)
+        snprintf(where, sizeof where,
+                 "Hint: the operation that failed to compute its gradient was called at %s. The variable in "
+                 "question was changed there or anywhere later.",
+                 node->origin);
+    else
+        snprintf(where, sizeof where,
+                 "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
+                 "with torch.autograd.set_detect_anomaly(true).");
+    return lt_error(LT_ERR_RUNTIME,
+                    "one of the variables needed for gradient computation has been modified by an inplace "
+                    "operation: [torch.%s%sTensor %s]%s is at version %u; expected version %u instead. %s",
+                    t->device.type == LT_CPU ? "" : "cuda.",
+                    lt_dtype_scalar_name((lt_dtype)t->dtype),
+                    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes), source,
+                    (unsigned)version_of(t), (unsigned)s->version, where);
+}
+
+static lt_status unpack_output(const lt_saved *s, lt_node *node, lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    lt_autograd *autograd;
+    LT_TRY(lt_tensor_alias(s->tensor, &t));
+    lt_status status = lt_autograd_of(t, &autograd);
+    if (status != LT_OK) {
+        lt_tensor_release(t);
+        return status;
+    }
+    autograd->grad_fn = lt_node_retain(node);
+    autograd->slot = s->slot;
+    t->flags |= LT_FLAG_REQUIRES_GRAD;
+    *out = t;
+    return LT_OK;
+}
+
+lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
+{
+    if (s->freed)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Trying to backward through the graph a second time (or directly access saved tensors after they "
+            "have already been freed). Saved intermediate values of the graph are freed when you call "
+            ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+            "graph a second time or if you need to access saved tensors after calling backward.");
+    if (s->tensor == NULL) {
+        *out = NULL;
+        return LT_OK;
+    }
+    if (version_of(s->tensor) != s->version) return changed(s, node);
+    if (s->is_output && lt_grad_mode) return unpack_output(s, node, out);
+    *out = lt_tensor_retain(s->tensor);
+    return LT_OK;
+}
+
+void lt_saved_release(lt_saved *s)
+{
+    if (s->tensor == NULL) return;
+    lt_tensor *t = s->tensor;
+    s->tensor = NULL;
+    s->freed = true;
+    lt_tensor_release(t);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------ */
+
+lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list)
+{
+    s->v = lt_mem_zalloc((size_t)(list->n > 0 ? list->n : 1) * sizeof *s->v);
+    if (s->v == NULL) return LT_ERR_MEMORY;
+    s->n = list->n;
+    for (int64_t i = 0; i < list->n; i++) lt_save(&s->v[i], list->v[i]);
+    return LT_OK;
+}
+
+lt_status lt_unpack_list(lt_saved_list *s, lt_node *node, lt_tensor_list *out)
+{
+    out->n = 0;
+    out->v = lt_mem_zalloc((size_t)(s->n > 0 ? s->n : 1) * sizeof *out->v);
+    if (out->v == NULL) return LT_ERR_MEMORY;
+    out->n = s->n;
+    for (int64_t i = 0; i < s->n; i++) LT_TRY(lt_unpack(&s->v[i], node, &out->v[i]));
+    return LT_OK;
+}
+
+void lt_unpacked_release(lt_tensor_list *list)
+{
+    for (int64_t i = 0; i < list->n; i++) lt_tensor_release(list->v[i]);
+    lt_mem_free(list->v);
+    list->n = 0;
+    list->v = NULL;
+}
+
+/* The entries stay, to remember that they were freed; the node's end frees the array. */
+void lt_saved_list_release(lt_saved_list *s)
+{
+    for (int64_t i = 0; i < s->n; i++) lt_saved_release(&s->v[i]);
+}
+
+lt_status lt_like_of_list(lt_like **out, const lt_tensor_list *list)
+{
+    lt_like *likes = lt_mem_alloc((size_t)(list->n > 0 ? list->n : 1) * sizeof *likes);
+    if (likes == NULL) return LT_ERR_MEMORY;
+    for (int64_t i = 0; i < list->n; i++) lt_like_of(&likes[i], list->v[i]);
+    *out = likes;
+    return LT_OK;
+}
+
+lt_status lt_save_string(char **out, const char *text)
+{
+    if (text == NULL) {
+        *out = NULL;
+        return LT_OK;
+    }
+    size_t n = strlen(text) + 1;
+    char *copy = lt_mem_alloc(n);
+    if (copy == NULL) return LT_ERR_MEMORY;
+    memcpy(copy, text, n);
+    *out = copy;
+    return LT_OK;
+}

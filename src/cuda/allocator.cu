@@ -1,0 +1,455 @@
+/* allocator.cu - device memory: a cache in front of cudaMalloc, per device.
+ *
+ * Segments come from cudaMalloc and are cut into blocks; neighbouring free blocks of a segment are merged.
+ * A block belongs to the stream that was current when its segment was made, and is handed out again on
+ * that stream only, where the stream's order makes reuse safe without waiting. Work on other streams is
+ * declared with record_stream: a freed block then waits for an event on each. Blocks of up to 1 MiB come
+ * from segments of 2 MiB, others from segments of 20 MiB or their own size rounded to 2 MiB. When memory
+ * runs out: the cache goes back to the device, then Lua collects, then the error explains.
+ *
+ * Freeing allocates nothing: a block keeps the set node that its place in the cache needs. */
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <set>
+#include <stdio.h>
+#include <vector>
+
+#include "cuda.h"
+
+namespace {
+
+constexpr size_t unit = 512;
+constexpr size_t small_block = (size_t)1 << 20, small_segment = (size_t)2 << 20;
+constexpr size_t middle_block = (size_t)10 << 20, middle_segment = (size_t)20 << 20;
+constexpr size_t segment_unit = (size_t)2 << 20;
+constexpr int largest_shown = 3;
+
+struct block;
+struct by_size {
+    bool operator()(const block *a, const block *b) const;
+};
+using free_set = std::set<block *, by_size>;
+
+struct block {
+    int device;
+    cudaStream_t stream;
+    char *data;
+    size_t size;
+    bool used;
+    block *previous, *next; /* neighbours in the segment */
+    free_set::node_type place;
+    std::vector<cudaStream_t> other_streams; /* that use it too */
+    bool any_stream;                         /* the list above is not complete */
+    int pending;                             /* events to wait for before it is free */
+};
+
+bool by_size::operator()(const block *a, const block *b) const
+{
+    if (a->stream != b->stream) return (uintptr_t)a->stream < (uintptr_t)b->stream;
+    if (a->size != b->size) return a->size < b->size;
+    return (uintptr_t)a->data < (uintptr_t)b->data;
+}
+
+struct pending_event {
+    cudaEvent_t event;
+    block *of;
+};
+
+struct cache {
+    std::mutex mutex;
+    free_set small, large;
+    std::set<block *> segments; /* the first block of each */
+    std::vector<pending_event> pending;
+    lt_memory_stats stats;
+    size_t limit = SIZE_MAX; /* of reserved bytes */
+
+    free_set &pool(size_t size) { return size <= small_block ? small : large; }
+    free_set &pool_of(const block *b)
+    {
+        /* a block stays in the pool its segment was made for */
+        const block *first = b;
+        size_t total = b->size;
+        while (first->previous != nullptr) {
+            first = first->previous;
+            total += first->size;
+        }
+        for (const block *n = b->next; n != nullptr; n = n->next) total += n->size;
+        return total <= small_segment ? small : large;
+    }
+};
+
+cache caches[LT_CUDA_MAX_DEVICES];
+
+/* ---- blocks ---------------------------------------------------------------------------------------------- */
+
+/* A block that is in no pool; may throw. */
+block *new_block(int device, cudaStream_t stream, char *data, size_t size)
+{
+    std::unique_ptr<block> b(new block{device, stream, data, size, false, nullptr, nullptr, {}, {}, false, 0});
+    free_set scratch;
+    scratch.insert(b.get());
+    b->place = scratch.extract(scratch.begin());
+    return b.release();
+}
+
+void put_back(cache &c, block *b)
+{
+    free_set &pool = c.pool_of(b);
+    b->place.value() = b;
+    pool.insert(std::move(b->place));
+}
+
+void take_out(free_set &pool, block *b) { b->place = pool.extract(b); }
+
+bool is_free(const block *b) { return b != nullptr && !b->used && b->pending == 0; }
+
+/* b and its right neighbour, both in no pool, become b. */
+void merge_next(block *b)
+{
+    block *right = b->next;
+    b->size += right->size;
+    b->next = right->next;
+    if (right->next != nullptr) right->next->previous = b;
+    delete right;
+}
+
+void free_block(cache &c, block *b)
+{
+    free_set &pool = c.pool_of(b);
+    if (is_free(b->next)) {
+        take_out(pool, b->next);
+        merge_next(b);
+    }
+    if (is_free(b->previous)) {
+        block *left = b->previous;
+        take_out(pool, left);
+        merge_next(left);
+        b = left;
+    }
+    put_back(c, b);
+}
+
+/* Gives the tail of b back when it is worth it; may throw, before anything changed. */
+void split(cache &c, block *b, size_t size)
+{
+    size_t rest = b->size - size;
+    bool worth = c.pool_of(b).key_comp()(b, b) || (size <= small_block ? rest >= unit : rest > small_block);
+    if (!worth) return;
+    block *tail = new_block(b->device, b->stream, b->data + size, rest);
+    tail->previous = b;
+    tail->next = b->next;
+    if (b->next != nullptr) b->next->previous = tail;
+    b->next = tail;
+    b->size = size;
+    put_back(c, tail);
+}
+
+/* ---- events of freed blocks ---------------------------------------------------------------------------- */
+
+void event_done(cache &c, const pending_event &p)
+{
+    lt_cuda_event_give(p.of->device, p.event);
+    if (--p.of->pending == 0) free_block(c, p.of);
+}
+
+/* Frees the blocks whose streams are done. A failed query counts as done: the device is lost then. */
+void collect_pending(cache &c, bool wait)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c.pending.size(); i++) {
+        pending_event p = c.pending[i];
+        cudaError_t error = wait ? cudaEventSynchronize(p.event) : cudaEventQuery(p.event);
+        if (error != cudaSuccess) (void)cudaGetLastError();
+        if (error == cudaErrorNotReady)
+            c.pending[kept++] = p;
+        else
+            event_done(c, p);
+    }
+    c.pending.resize(kept);
+}
+
+/* Queues an event on the stream for a block that is being freed; false: could not. */
+bool add_pending(cache &c, block *b, cudaStream_t stream)
+{
+    cudaEvent_t event;
+    try {
+        c.pending.reserve(c.pending.size() + 1);
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    if (lt_cuda_event_take(b->device, &event) != LT_OK) return false;
+    if (cudaEventRecord(event, stream) != cudaSuccess) {
+        (void)cudaGetLastError();
+        lt_cuda_event_give(b->device, event);
+        return false;
+    }
+    b->pending++;
+    c.pending.push_back({event, b});
+    return true;
+}
+
+/* ---- segments -------------------------------------------------------------------------------------------- */
+
+/* Returns the free segments of the pool to the device. */
+void release_pool(cache &c, free_set &pool)
+{
+    for (auto it = pool.begin(); it != pool.end();) {
+        block *b = *it;
+        if (b->previous != nullptr || b->next != nullptr) {
+            ++it;
+            continue;
+        }
+        if (cudaFree(b->data) != cudaSuccess) (void)cudaGetLastError();
+        c.stats.reserved -= (int64_t)b->size;
+        c.segments.erase(b);
+        it = pool.erase(it);
+        delete b;
+    }
+}
+
+void release_cached(cache &c)
+{
+    collect_pending(c, true);
+    release_pool(c, c.small);
+    release_pool(c, c.large);
+}
+
+size_t segment_size(size_t size)
+{
+    if (size <= small_block) return small_segment;
+    if (size < middle_block) return middle_segment;
+    return (size + segment_unit - 1) / segment_unit * segment_unit;
+}
+
+/* A whole new segment as one block, or null: no memory. Other failures set *failed. May throw. */
+block *new_segment(cache &c, int device, cudaStream_t stream, size_t size, lt_status *failed)
+{
+    size_t bytes = segment_size(size);
+    if (bytes > c.limit || (size_t)c.stats.reserved > c.limit - bytes) return nullptr;
+    std::unique_ptr<block> b(new_block(device, stream, nullptr, bytes));
+    auto place = c.segments.insert(b.get()).first;
+    void *data = nullptr;
+    cudaError_t error = cudaMalloc(&data, bytes);
+    if (error != cudaSuccess) {
+        c.segments.erase(place);
+        if (error == cudaErrorMemoryAllocation)
+            (void)cudaGetLastError();
+        else
+            *failed = lt_cuda_failed(error, "cudaMalloc");
+        return nullptr;
+    }
+    b->data = static_cast<char *>(data);
+    c.stats.reserved += (int64_t)bytes;
+    c.stats.max_reserved = std::max(c.stats.max_reserved, c.stats.reserved);
+    return b.release();
+}
+
+/* Best fit among the stream's free blocks; null: none. */
+block *find_block(cache &c, cudaStream_t stream, size_t size)
+{
+    free_set &pool = c.pool(size);
+    block key{0, stream, nullptr, size, false, nullptr, nullptr, {}, {}, false, 0};
+    auto it = pool.lower_bound(&key);
+    if (it == pool.end() || (*it)->stream != stream) return nullptr;
+    block *b = *it;
+    take_out(pool, b);
+    return b;
+}
+
+/* One try, with the lock held. */
+block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_status *failed)
+{
+    collect_pending(c, false);
+    block *b = find_block(c, stream, size);
+    if (b == nullptr) b = new_segment(c, device, stream, size, failed);
+    if (b == nullptr) return nullptr;
+    try {
+        split(c, b, size);
+    } catch (const std::bad_alloc &) {
+        put_back(c, b);
+        throw;
+    }
+    b->used = true;
+    c.stats.allocated += (int64_t)b->size;
+    c.stats.max_allocated = std::max(c.stats.max_allocated, c.stats.allocated);
+    c.stats.allocations++;
+    return b;
+}
+
+/* ---- running out ----------------------------------------------------------------------------------------- */
+
+/* "2.00 GiB" */
+const char *format_bytes(char *buffer, size_t n, size_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double value = (double)bytes;
+    int i = 0;
+    for (; value >= 1024 && i < 5; i++) value /= 1024;
+    snprintf(buffer, n, i == 0 ? "%.0f %s" : "%.2f %s", value, units[i]);
+    return buffer;
+}
+
+/* "; the largest tensors hold 1.00 GiB, 512.00 MiB" */
+void format_largest(cache &c, char *buffer, size_t n)
+{
+    size_t largest[largest_shown] = {0};
+    for (const block *first : c.segments)
+        for (const block *b = first; b != nullptr; b = b->next) {
+            size_t size = b->used ? b->size : 0;
+            for (size_t &place : largest)
+                if (size > place) std::swap(size, place);
+        }
+    size_t length = 0;
+    buffer[0] = '\0';
+    for (size_t size : largest) {
+        char text[32];
+        if (size == 0 || length >= n) break;
+        length += (size_t)snprintf(buffer + length, n - length, "%s%s",
+                                   length == 0 ? " The largest tensors hold " : ", ",
+                                   format_bytes(text, sizeof text, size));
+    }
+    if (length > 0 && length < n) snprintf(buffer + length, n - length, ".");
+}
+
+lt_status out_of_memory(cache &c, int device, size_t nbytes)
+{
+    char asked[32], total_text[32], free_text[32], allocated[32], cached[32], limit[96] = "", largest[160];
+    size_t free = 0, total = 0;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
+    if (c.limit != SIZE_MAX)
+        snprintf(limit, sizeof limit, " This process may use %s of it (set_per_process_memory_fraction).",
+                 format_bytes(asked, sizeof asked, c.limit));
+    format_largest(c, largest, sizeof largest);
+    return lt_cuda_core->error(
+        LT_ERR_MEMORY,
+        "CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is free.%s "
+        "%s is allocated by tensors, and %s is reserved but unallocated.%s",
+        format_bytes(asked, sizeof asked, nbytes), device, format_bytes(total_text, sizeof total_text, total),
+        format_bytes(free_text, sizeof free_text, free), limit,
+        format_bytes(allocated, sizeof allocated, (size_t)c.stats.allocated),
+        format_bytes(cached, sizeof cached, (size_t)(c.stats.reserved - c.stats.allocated)), largest);
+}
+
+lt_status alloc_or_throw(int device, size_t nbytes, block **out)
+{
+    cudaStream_t stream;
+    lt_status failed = LT_OK;
+    LT_TRY(lt_cuda_enter(device, &stream));
+    if (nbytes > SIZE_MAX / 2) nbytes = SIZE_MAX / 2;
+    const size_t size = (nbytes + unit - 1) / unit * unit;
+    cache &c = caches[device];
+    for (int attempt = 0; attempt < 3; attempt++) {
+        if (attempt == 2 && !lt_cuda_core->reclaim()) break;
+        if (attempt == 2) LT_TRY(lt_cuda_enter(device, &stream)); /* a finalizer may have moved on */
+        std::lock_guard<std::mutex> lock(c.mutex);
+        if (attempt > 0) {
+            release_cached(c);
+            c.stats.retries++;
+        }
+        *out = try_alloc(c, device, stream, size, &failed);
+        if (*out != nullptr || failed != LT_OK) return failed;
+    }
+    std::lock_guard<std::mutex> lock(c.mutex);
+    c.stats.out_of_memory++;
+    return out_of_memory(c, device, nbytes);
+}
+
+} // namespace
+
+/* ---- entries --------------------------------------------------------------------------------------------- */
+
+lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **handle)
+{
+    block *b = nullptr;
+    if (nbytes == 0) {
+        *data = nullptr;
+        *capacity = 0;
+        *handle = nullptr;
+        return LT_OK;
+    }
+    try {
+        LT_TRY(alloc_or_throw(device, nbytes, &b));
+    } catch (const std::bad_alloc &) {
+        return lt_cuda_core->error(LT_ERR_MEMORY, "out of host memory while allocating on GPU %d", device);
+    }
+    *data = b->data;
+    *capacity = b->size;
+    *handle = b;
+    lt_cuda_core->charge((int64_t)b->size);
+    return LT_OK;
+}
+
+void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
+{
+    (void)data;
+    if (handle == nullptr) return;
+    block *b = static_cast<block *>(handle);
+    cache &c = caches[device];
+    cudaStream_t stream;
+    lt_cuda_core->charge(-(int64_t)capacity);
+    std::lock_guard<std::mutex> lock(c.mutex);
+    c.stats.allocated -= (int64_t)b->size;
+    c.stats.frees++;
+    b->used = false;
+    bool wait = b->any_stream;
+    if (!b->other_streams.empty() || wait) {
+        wait = lt_cuda_enter(device, &stream) != LT_OK || wait;
+        for (cudaStream_t other : b->other_streams) wait = !add_pending(c, b, other) || wait;
+        b->other_streams.clear();
+        b->any_stream = false;
+        if (wait && cudaDeviceSynchronize() != cudaSuccess) (void)cudaGetLastError();
+    }
+    if (b->pending == 0) free_block(c, b);
+}
+
+void lt_cuda_record_stream(void *handle, uint64_t stream)
+{
+    block *b = static_cast<block *>(handle);
+    if (b == nullptr) return;
+    cudaStream_t other = (cudaStream_t)(uintptr_t)stream;
+    std::lock_guard<std::mutex> lock(caches[b->device].mutex);
+    if (other == b->stream) return;
+    if (std::find(b->other_streams.begin(), b->other_streams.end(), other) != b->other_streams.end()) return;
+    try {
+        b->other_streams.push_back(other);
+    } catch (const std::bad_alloc &) {
+        b->any_stream = true;
+    }
+}
+
+struct lt_memory_stats lt_cuda_memory_stats(int device)
+{
+    std::lock_guard<std::mutex> lock(caches[device].mutex);
+    return caches[device].stats;
+}
+
+void lt_cuda_reset_peak_stats(int device)
+{
+    cache &c = caches[device];
+    std::lock_guard<std::mutex> lock(c.mutex);
+    c.stats.max_allocated = c.stats.allocated;
+    c.stats.max_reserved = c.stats.reserved;
+}
+
+void lt_cuda_empty_cache(void)
+{
+    for (int device = 0; device < lt_cuda_device_count(); device++) {
+        cache &c = caches[device];
+        cudaStream_t stream;
+        std::lock_guard<std::mutex> lock(c.mutex);
+        if (c.stats.reserved == 0) continue; /* leaves a device alone that was never used */
+        if (lt_cuda_enter(device, &stream) == LT_OK) release_cached(c);
+    }
+    lt_cuda_pinned_trim();
+}
+
+lt_status lt_cuda_set_memory_fraction(int device, double fraction)
+{
+    size_t free, total;
+    LT_TRY(lt_cuda_memory_info(device, &free, &total));
+    std::lock_guard<std::mutex> lock(caches[device].mutex);
+    caches[device].limit = fraction >= 1 ? SIZE_MAX : (size_t)((double)total * fraction);
+    return LT_OK;
+}

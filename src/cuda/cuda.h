@@ -1,0 +1,151 @@
+/* cuda.h - what the files of the CUDA backend share: checks of runtime calls, the frame of every kernel
+ * launch, and the entries of the backend's table (backend.h says what each does), by the file that has
+ * them.
+ *
+ * The backend knows of core only lt_cuda_core, the services handed to lt_backend_open. Every entry makes
+ * its device current for the calling thread first (lt_cuda_enter) and leaves it so: what the user chose
+ * is kept apart, in device.cu. Included by src/cuda only. */
+#ifndef LT_CUDA_H
+#define LT_CUDA_H
+
+#include <cuda_runtime.h>
+
+#include "backend.h"
+
+#define LT_CUDA_MAX_DEVICES 64
+
+extern const lt_core_services *lt_cuda_core;
+
+/* ---- report.cu: failures --------------------------------------------------------------------------- */
+/* The status and message for a failed runtime call; also takes the error away from cudaGetLastError. */
+lt_status lt_cuda_failed(cudaError_t error, const char *call);
+#define CUDA_TRY(call)                                                                             \
+    do {                                                                                           \
+        cudaError_t cuda_error_ = (call);                                                          \
+        if (__builtin_expect(cuda_error_ != cudaSuccess, 0)) return lt_cuda_failed(cuda_error_, #call); \
+    } while (0)
+#define LT_TRY(call)                                                                               \
+    do {                                                                                           \
+        lt_status try_status_ = (call);                                                            \
+        if (__builtin_expect(try_status_ != LT_OK, 0)) return try_status_;                         \
+    } while (0)
+
+/* `"exp" not implemented for 'Bool'` */
+lt_status lt_cuda_unsupported(const char *op, lt_dtype dtype);
+
+/* What a kernel met on the way (report.cuh): the record of a device, in host memory that it can write. */
+struct lt_cuda_report;
+lt_status lt_cuda_report_of(int device, lt_cuda_report **report);
+/* After a wait: the error that a kernel of this device recorded, if any; it is forgotten then. */
+lt_status lt_cuda_reported(int device);
+
+/* ---- device.cu ---------------------------------------------------------------------------------------- */
+/* Makes the device current for this thread's runtime calls and gives the user's stream on it. */
+lt_status lt_cuda_enter(int device, cudaStream_t *stream);
+/* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what it reports. */
+lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel);
+/* Waits for the stream, measuring it; reports what its kernels recorded. */
+lt_status lt_cuda_wait(int device, cudaStream_t stream, double *seconds);
+int lt_cuda_device_count(void);
+int lt_cuda_current_device(void);
+lt_status lt_cuda_set_device(int device);
+lt_status lt_cuda_properties(int device, lt_device_properties *out);
+lt_status lt_cuda_synchronize(int device);
+lt_status lt_cuda_memory_info(int device, size_t *free, size_t *total);
+bool lt_cuda_can_access_peer(int device, int peer);
+
+/* ---- stream.cu ------------------------------------------------------------------------------------------ */
+uint64_t lt_cuda_current_stream(int device);
+void lt_cuda_set_stream(int device, uint64_t stream);
+lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream);
+void lt_cuda_stream_free(int device, uint64_t stream);
+lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done);
+lt_status lt_cuda_stream_synchronize(int device, uint64_t stream);
+lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event);
+
+/* ---- event.cu ------------------------------------------------------------------------------------------- */
+/* Events without timing, kept per device for use again. An event given back may still be pending. */
+lt_status lt_cuda_event_take(int device, cudaEvent_t *event);
+void lt_cuda_event_give(int device, cudaEvent_t event);
+cudaEvent_t lt_cuda_event_handle(uint64_t event);
+lt_status lt_cuda_event_new(int device, bool timing, uint64_t *event);
+void lt_cuda_event_free(uint64_t event);
+lt_status lt_cuda_event_record(uint64_t event, int device, uint64_t stream);
+lt_status lt_cuda_event_query(uint64_t event, bool *done);
+lt_status lt_cuda_event_synchronize(uint64_t event);
+lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds);
+
+/* ---- allocator.cu, pinned.cu --------------------------------------------------------------------------- */
+lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block);
+void lt_cuda_free(int device, void *data, size_t capacity, void *block);
+void lt_cuda_record_stream(void *block, uint64_t stream);
+struct lt_memory_stats lt_cuda_memory_stats(int device);
+void lt_cuda_reset_peak_stats(int device);
+void lt_cuda_empty_cache(void);
+lt_status lt_cuda_set_memory_fraction(int device, double fraction);
+lt_status lt_cuda_pinned_alloc(size_t nbytes, void **data, void **block);
+void lt_cuda_pinned_free(void *data, void *block);
+/* The pinned block that holds p is read or written by work on the stream: it is not handed out again
+ * before that is done. */
+lt_status lt_cuda_pinned_used(const void *p, int device, cudaStream_t stream);
+void lt_cuda_pinned_trim(void);
+
+/* Device memory for one kernel call, given back at the end of the scope: work queued on the same stream
+ * later is ordered after it. */
+class lt_cuda_scratch {
+  public:
+    lt_cuda_scratch() = default;
+    lt_cuda_scratch(const lt_cuda_scratch &) = delete;
+    lt_cuda_scratch &operator=(const lt_cuda_scratch &) = delete;
+    ~lt_cuda_scratch()
+    {
+        if (data != nullptr) lt_cuda_free(device, data, capacity, block);
+    }
+    lt_status take(int on_device, size_t nbytes)
+    {
+        device = on_device;
+        return lt_cuda_alloc(device, nbytes, &data, &capacity, &block);
+    }
+    template <class T> T *as(size_t offset = 0) const
+    {
+        return reinterpret_cast<T *>(static_cast<char *>(data) + offset);
+    }
+
+  private:
+    int device = 0;
+    void *data = nullptr, *block = nullptr;
+    size_t capacity = 0;
+};
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* copy.cu, transfer.cu, fill.cu */
+lt_status lt_cuda_copy(const lt_iter *it);
+lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device, size_t nbytes,
+                           bool pinned, lt_copy_mode mode, double *waited);
+lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
+/* pointwise.cu */
+lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+/* reduce.cu, extreme.cu, scan.cu */
+lt_status lt_cuda_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
+lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
+                          int dim);
+lt_status lt_cuda_cumsum(const lt_array *out, const lt_array *in, int dim);
+/* softmax.cu */
+lt_status lt_cuda_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
+lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
+                                   const lt_array *result, int dim);
+/* gemm.cu */
+lt_status lt_cuda_gemm(const lt_gemm *g);
+/* index.cu, nonzero.cu */
+lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);
+lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);
+lt_status lt_cuda_gather(const lt_array *out, const lt_array *in, int dim, const lt_array *index);
+lt_status lt_cuda_scatter(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
+                          const lt_array *src, lt_scalar value);
+lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *count);
+lt_status lt_cuda_nonzero(const lt_array *in, const lt_array *out);
+/* range.cu, random.cu */
+lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step);
+lt_status lt_cuda_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator);
+
+#endif

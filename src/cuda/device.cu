@@ -1,0 +1,107 @@
+/* device.cu - devices: how many, which one a thread has chosen, their properties, waiting for them.
+ *
+ * A thread's choice is kept here; the runtime's own current device follows whatever device the thread's
+ * last call worked on. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cuda.h"
+
+static thread_local int chosen = 0;
+
+lt_status lt_cuda_enter(int device, cudaStream_t *stream)
+{
+    int now = -1;
+    CUDA_TRY(cudaGetDevice(&now));
+    if (now != device) CUDA_TRY(cudaSetDevice(device));
+    *stream = (cudaStream_t)(uintptr_t)lt_cuda_current_stream(device);
+    return LT_OK;
+}
+
+int lt_cuda_device_count(void)
+{
+    static const int count = [] {
+        int n = 0;
+        if (cudaGetDeviceCount(&n) != cudaSuccess) return 0;
+        return n < LT_CUDA_MAX_DEVICES ? n : LT_CUDA_MAX_DEVICES;
+    }();
+    return count;
+}
+
+int lt_cuda_current_device(void) { return chosen; }
+
+static lt_status check_device(int device)
+{
+    int count = lt_cuda_device_count();
+    if (device >= 0 && device < count) return LT_OK;
+    return lt_cuda_core->error(LT_ERR_DEVICE,
+                               "CUDA error: invalid device ordinal: device %d was asked for, there %s %d GPU%s "
+                               "(device numbers count from 0)",
+                               device, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+}
+
+lt_status lt_cuda_set_device(int device)
+{
+    LT_TRY(check_device(device));
+    CUDA_TRY(cudaSetDevice(device));
+    chosen = device;
+    return LT_OK;
+}
+
+lt_status lt_cuda_properties(int device, lt_device_properties *out)
+{
+    LT_TRY(check_device(device));
+    cudaDeviceProp p;
+    CUDA_TRY(cudaGetDeviceProperties(&p, device));
+    snprintf(out->name, sizeof out->name, "%s", p.name);
+    out->major = p.major;
+    out->minor = p.minor;
+    out->multi_processor_count = p.multiProcessorCount;
+    out->total_memory = p.totalGlobalMem;
+    return LT_OK;
+}
+
+lt_status lt_cuda_synchronize(int device)
+{
+    cudaStream_t stream;
+    if (device < 0) device = chosen;
+    LT_TRY(check_device(device));
+    LT_TRY(lt_cuda_enter(device, &stream));
+    CUDA_TRY(cudaDeviceSynchronize());
+    return lt_cuda_reported(device);
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+lt_status lt_cuda_wait(int device, cudaStream_t stream, double *seconds)
+{
+    double start = seconds_now();
+    CUDA_TRY(cudaStreamSynchronize(stream));
+    *seconds = seconds_now() - start;
+    return lt_cuda_reported(device);
+}
+
+lt_status lt_cuda_memory_info(int device, size_t *free, size_t *total)
+{
+    cudaStream_t stream;
+    LT_TRY(check_device(device));
+    LT_TRY(lt_cuda_enter(device, &stream));
+    CUDA_TRY(cudaMemGetInfo(free, total));
+    return LT_OK;
+}
+
+bool lt_cuda_can_access_peer(int device, int peer)
+{
+    int can = 0;
+    if (cudaDeviceCanAccessPeer(&can, device, peer) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    return can != 0;
+}

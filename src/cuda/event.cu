@@ -1,0 +1,120 @@
+/* event.cu - events: those of users, and a pool of plain ones for the backend's own ordering.
+ *
+ * A handle is the address of a user_event. An event that was never recorded counts as done. */
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "cuda.h"
+
+/* ---- the backend's own ---------------------------------------------------------------------------------- */
+
+static std::vector<cudaEvent_t> spares[LT_CUDA_MAX_DEVICES];
+static std::mutex spares_mutex;
+
+lt_status lt_cuda_event_take(int device, cudaEvent_t *event)
+{
+    {
+        std::lock_guard<std::mutex> lock(spares_mutex);
+        if (!spares[device].empty()) {
+            *event = spares[device].back();
+            spares[device].pop_back();
+            return LT_OK;
+        }
+    }
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(device, &stream));
+    CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    return LT_OK;
+}
+
+void lt_cuda_event_give(int device, cudaEvent_t event)
+{
+    std::lock_guard<std::mutex> lock(spares_mutex);
+    spares[device].push_back(event);
+}
+
+/* ---- users' --------------------------------------------------------------------------------------------- */
+
+namespace {
+struct user_event {
+    cudaEvent_t event;
+    int device;
+    bool timing, recorded;
+};
+} // namespace
+
+static user_event *of(uint64_t event) { return reinterpret_cast<user_event *>((uintptr_t)event); }
+
+cudaEvent_t lt_cuda_event_handle(uint64_t event) { return of(event)->event; }
+
+lt_status lt_cuda_event_new(int device, bool timing, uint64_t *event)
+{
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(device, &stream));
+    user_event *e = new (std::nothrow) user_event{nullptr, device, timing, false};
+    if (e == nullptr) return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a CUDA event");
+    cudaError_t error = cudaEventCreateWithFlags(&e->event, timing ? cudaEventDefault : cudaEventDisableTiming);
+    if (error != cudaSuccess) {
+        delete e;
+        return lt_cuda_failed(error, "cudaEventCreateWithFlags");
+    }
+    *event = (uint64_t)(uintptr_t)e;
+    return LT_OK;
+}
+
+void lt_cuda_event_free(uint64_t event)
+{
+    if (event == 0) return;
+    if (cudaEventDestroy(of(event)->event) != cudaSuccess) (void)cudaGetLastError();
+    delete of(event);
+}
+
+lt_status lt_cuda_event_record(uint64_t event, int device, uint64_t stream)
+{
+    cudaStream_t ignored;
+    if (device != of(event)->device)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "Event device %d does not match recording stream's device %d.",
+                                   of(event)->device, device);
+    LT_TRY(lt_cuda_enter(device, &ignored));
+    CUDA_TRY(cudaEventRecord(of(event)->event, (cudaStream_t)(uintptr_t)stream));
+    of(event)->recorded = true;
+    return LT_OK;
+}
+
+lt_status lt_cuda_event_query(uint64_t event, bool *done)
+{
+    cudaError_t error = of(event)->recorded ? cudaEventQuery(of(event)->event) : cudaSuccess;
+    if (error == cudaErrorNotReady)
+        (void)cudaGetLastError();
+    else if (error != cudaSuccess)
+        return lt_cuda_failed(error, "cudaEventQuery");
+    *done = error == cudaSuccess;
+    return LT_OK;
+}
+
+lt_status lt_cuda_event_synchronize(uint64_t event)
+{
+    if (!of(event)->recorded) return LT_OK;
+    CUDA_TRY(cudaEventSynchronize(of(event)->event));
+    return lt_cuda_reported(of(event)->device);
+}
+
+lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds)
+{
+    if (!of(start)->timing || !of(stop)->timing)
+        return lt_cuda_core->error(LT_ERR_RUNTIME,
+                                   "Both events must be created with argument 'enable_timing=True'.");
+    if (!of(start)->recorded || !of(stop)->recorded)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "Both events must be recorded before calculating elapsed time.");
+    float elapsed = 0;
+    cudaError_t error = cudaEventElapsedTime(&elapsed, of(start)->event, of(stop)->event);
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return lt_cuda_core->error(LT_ERR_RUNTIME,
+                                   "Both events must be completed before calculating elapsed time.");
+    }
+    if (error != cudaSuccess) return lt_cuda_failed(error, "cudaEventElapsedTime");
+    *milliseconds = elapsed;
+    return LT_OK;
+}

@@ -1,0 +1,91 @@
+/* report.cu - failures: messages for runtime calls that fail, and the faults that kernels recorded. */
+#include <atomic>
+#include <mutex>
+
+#include "cuda.h"
+#include "report.cuh"
+
+/* "Float", "Long", "Bool": the names PyTorch's messages use. */
+static const char *scalar_name(lt_dtype dtype)
+{
+    static const char *const names[LT_DTYPE_COUNT] = {"Bool", "Byte", "Char",     "Short", "Int",
+                                                      "Long", "Half", "BFloat16", "Float", "Double"};
+    return dtype >= 0 && dtype < LT_DTYPE_COUNT ? names[dtype] : "Undefined";
+}
+
+lt_status lt_cuda_unsupported(const char *op, lt_dtype dtype)
+{
+    return lt_cuda_core->error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, scalar_name(dtype));
+}
+
+/* After these the device's context is lost: the fault is that of a kernel launched before the call. */
+static bool of_earlier_work(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchFailure || error == cudaErrorAssert ||
+           error == cudaErrorLaunchTimeout;
+}
+
+lt_status lt_cuda_failed(cudaError_t error, const char *call)
+{
+    (void)cudaGetLastError();
+    lt_status status = error == cudaErrorMemoryAllocation ? LT_ERR_MEMORY : LT_ERR_DEVICE;
+    const char *late = of_earlier_work(error) ? " Reported asynchronously: an earlier operation may have caused it; "
+                                                "CUDA_LAUNCH_BLOCKING=1 shows which."
+                                              : "";
+    return lt_cuda_core->error(status, "CUDA error: %s (%s in %s).%s", cudaGetErrorString(error),
+                               cudaGetErrorName(error), call, late);
+}
+
+/* ---- what kernels recorded ------------------------------------------------------------------------- */
+
+static std::atomic<lt_cuda_report *> reports[LT_CUDA_MAX_DEVICES];
+static std::mutex reports_mutex;
+
+lt_status lt_cuda_report_of(int device, lt_cuda_report **report)
+{
+    *report = reports[device].load(std::memory_order_acquire);
+    if (*report != nullptr) return LT_OK;
+    std::lock_guard<std::mutex> lock(reports_mutex);
+    *report = reports[device].load(std::memory_order_relaxed);
+    if (*report != nullptr) return LT_OK;
+    void *memory = nullptr;
+    CUDA_TRY(cudaHostAlloc(&memory, sizeof(lt_cuda_report), cudaHostAllocPortable));
+    *report = new (memory) lt_cuda_report();
+    reports[device].store(*report, std::memory_order_release);
+    return LT_OK;
+}
+
+static bool launches_block()
+{
+    static const bool blocking = [] {
+        const char *text = getenv("CUDA_LAUNCH_BLOCKING");
+        return text != nullptr && atoi(text) != 0;
+    }();
+    return blocking;
+}
+
+lt_status lt_cuda_reported(int device)
+{
+    lt_cuda_report *report = reports[device].load(std::memory_order_acquire);
+    if (report == nullptr || __atomic_load_n(&report->state, __ATOMIC_ACQUIRE) != 2) return LT_OK;
+    lt_cuda_report found = *report;
+    unsigned complete = 2;
+    if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return LT_OK; /* another thread was first */
+    long long shown = found.value == LT_INDEX_NO_POSITION ? 0 : found.value >= 0 ? found.value + 1 : found.value;
+    return lt_cuda_core->error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld%s", shown,
+                               found.dim + 1, (long long)found.size,
+                               launches_block() ? ""
+                                                : " (reported asynchronously: an earlier operation on the GPU used "
+                                                  "it and left the element out; CUDA_LAUNCH_BLOCKING=1 shows which)");
+}
+
+lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel)
+{
+    cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess) return lt_cuda_failed(error, kernel);
+    if (!launches_block()) return LT_OK;
+    error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess) return lt_cuda_failed(error, kernel);
+    return lt_cuda_reported(device);
+}

@@ -1,0 +1,27 @@
+/* report.cuh - how a kernel says that an element was wrong: it records the first fault of its device and
+ * skips the element, so that the device stays usable. The host looks at its next wait (report.cu). */
+#ifndef LT_CUDA_REPORT_CUH
+#define LT_CUDA_REPORT_CUH
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+/* One per device, in page-locked host memory. state: 0 free, 1 being written, 2 complete. */
+struct lt_cuda_report {
+    unsigned int state;
+    int dim;
+    int64_t value, size;
+};
+
+/* value is no index of dimension dim (from 0), which has size elements. */
+static __device__ inline void lt_report_index(lt_cuda_report *report, int64_t value, int64_t size, int dim)
+{
+    if (atomicCAS(&report->state, 0u, 1u) != 0u) return;
+    report->value = value;
+    report->size = size;
+    report->dim = dim;
+    __threadfence_system();
+    atomicExch(&report->state, 2u);
+}
+
+#endif

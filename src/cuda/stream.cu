@@ -1,0 +1,84 @@
+/* stream.cu - streams: which one a thread uses on each device, and a pool of those that users asked for.
+ *
+ * A handle is the runtime's stream; 0 is the default stream. Streams do not wait for the default stream
+ * by themselves. One that is given back is kept, and handed out again: memory blocks remember streams by
+ * handle, so that a stream is never destroyed. */
+#include <mutex>
+#include <vector>
+
+#include "cuda.h"
+
+static thread_local uint64_t current[LT_CUDA_MAX_DEVICES];
+
+uint64_t lt_cuda_current_stream(int device) { return current[device]; }
+void lt_cuda_set_stream(int device, uint64_t stream) { current[device] = stream; }
+
+static cudaStream_t of(uint64_t stream) { return (cudaStream_t)(uintptr_t)stream; }
+
+struct spare {
+    uint64_t stream;
+    int priority;
+};
+static std::vector<spare> spares[LT_CUDA_MAX_DEVICES];
+static std::mutex spares_mutex;
+
+lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream)
+{
+    cudaStream_t ignored, made;
+    LT_TRY(lt_cuda_enter(device, &ignored));
+    int least = 0, greatest = 0;
+    CUDA_TRY(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    if (priority > least) priority = least;
+    if (priority < greatest) priority = greatest;
+    {
+        std::lock_guard<std::mutex> lock(spares_mutex);
+        std::vector<spare> &pool = spares[device];
+        for (size_t i = 0; i < pool.size(); i++) {
+            if (pool[i].priority != priority) continue;
+            *stream = pool[i].stream;
+            pool.erase(pool.begin() + (long)i);
+            return LT_OK;
+        }
+    }
+    CUDA_TRY(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority));
+    *stream = (uint64_t)(uintptr_t)made;
+    return LT_OK;
+}
+
+void lt_cuda_stream_free(int device, uint64_t stream)
+{
+    int priority = 0;
+    if (stream == 0) return;
+    if (cudaStreamGetPriority(of(stream), &priority) != cudaSuccess) (void)cudaGetLastError();
+    std::lock_guard<std::mutex> lock(spares_mutex);
+    spares[device].push_back({stream, priority});
+}
+
+lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done)
+{
+    cudaStream_t ignored;
+    LT_TRY(lt_cuda_enter(device, &ignored));
+    cudaError_t error = cudaStreamQuery(of(stream));
+    if (error == cudaErrorNotReady)
+        (void)cudaGetLastError();
+    else if (error != cudaSuccess)
+        return lt_cuda_failed(error, "cudaStreamQuery");
+    *done = error == cudaSuccess;
+    return LT_OK;
+}
+
+lt_status lt_cuda_stream_synchronize(int device, uint64_t stream)
+{
+    cudaStream_t ignored;
+    double seconds;
+    LT_TRY(lt_cuda_enter(device, &ignored));
+    return lt_cuda_wait(device, of(stream), &seconds);
+}
+
+lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event)
+{
+    cudaStream_t ignored;
+    LT_TRY(lt_cuda_enter(device, &ignored));
+    CUDA_TRY(cudaStreamWaitEvent(of(stream), lt_cuda_event_handle(event), 0));
+    return LT_OK;
+}

@@ -65,8 +65,9 @@ typedef struct lt_device {
 } lt_device;
 
 /* A number as Lua has it: integer, float or boolean. */
+typedef enum lt_scalar_kind { LT_SCALAR_BOOL, LT_SCALAR_INT, LT_SCALAR_FLOAT } lt_scalar_kind;
 typedef struct lt_scalar {
-    enum lt_scalar_kind { LT_SCALAR_BOOL, LT_SCALAR_INT, LT_SCALAR_FLOAT } kind;
+    lt_scalar_kind kind;
     union {
         int64_t i; /* BOOL and INT */
         double d;  /* FLOAT */

@@ -74,6 +74,11 @@ typedef struct lt_device_properties {
     size_t total_memory; /* bytes */
 } lt_device_properties;
 
+typedef struct lt_memory_stats {
+    int64_t allocated, max_allocated, reserved, max_reserved; /* bytes */
+    int64_t allocations, frees, retries, out_of_memory;       /* counts */
+} lt_memory_stats;
+
 typedef enum lt_copy_mode { LT_COPY_BLOCKING, LT_COPY_NON_BLOCKING } lt_copy_mode;
 
 typedef struct lt_backend {
@@ -151,11 +156,7 @@ typedef struct lt_backend {
     lt_status (*event_synchronize)(uint64_t event);
     lt_status (*event_elapsed)(uint64_t start, uint64_t stop, double *milliseconds);
     void (*record_stream)(void *block, uint64_t stream);
-    /* Memory statistics in bytes. */
-    struct lt_memory_stats {
-        int64_t allocated, max_allocated, reserved, max_reserved;
-        int64_t allocations, frees, retries, out_of_memory; /* counts */
-    } (*memory_stats)(int device);
+    lt_memory_stats (*memory_stats)(int device);
     void (*reset_peak_stats)(int device);
     void (*empty_cache)(void);
     lt_status (*memory_info)(int device, size_t *free, size_t *total);

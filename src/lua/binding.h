@@ -1,0 +1,148 @@
+/* binding.h - what the files of src/lua share: the state of one Lua interpreter, tensors as userdata,
+ * raising core's errors, pacing the collector, and the links that let it see the autograd graph.
+ *
+ * A tensor is a userdata ("box") that holds one counted reference. Every C function of the module is a
+ * closure with the upvalues of LT_UPVALUES, so that checking and making boxes needs no registry lookup.
+ * Only this folder includes it. */
+#ifndef LT_LUA_BINDING_H
+#define LT_LUA_BINDING_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+
+/* ---- the interpreter's state ------------------------------------------------------------------------- */
+
+/* Upvalues of every function made by lt_lua_setfuncs: the metatable of tensors, the state. More may follow. */
+#define LT_UPVALUES 2
+#define LT_TENSOR_META lua_upvalueindex(1)
+#define LT_STATE_UPVALUE lua_upvalueindex(2)
+
+/* One per lua_State universe; counted, since hooks in the graph may outlive the interpreter. */
+typedef struct lt_lua_state {
+    _Atomic int32_t refs;
+    lua_State *main;        /* NULL after lua_close */
+    lua_State *running;     /* the thread inside backward, on which hooks are called */
+    uint64_t next_step;     /* lt_mem_total.allocated at which the collector takes a step */
+    int64_t next_callback;  /* id of the next hook or Function context */
+} lt_lua_state;
+
+static inline lt_lua_state *lt_lua_state_here(lua_State *L)
+{
+    return *(lt_lua_state **)lua_touserdata(L, LT_STATE_UPVALUE);
+}
+/* The same from anywhere (registry lookup). */
+lt_lua_state *lt_lua_state_of(lua_State *L);
+lt_lua_state *lt_lua_state_retain(lt_lua_state *s);
+void lt_lua_state_release(lt_lua_state *s);
+
+/* luaL_setfuncs with the upvalues above; the table is on top of the stack. Needs lt_lua_open_state first. */
+void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions);
+/* Pushes one such closure. */
+void lt_lua_pushfunction(lua_State *L, lua_CFunction f);
+
+/* ---- calling core ------------------------------------------------------------------------------------------ */
+
+/* Between these two, memory that runs out triggers a full Lua collection, and copies find the user's line.
+ * No Lua error may be raised in between. */
+typedef struct lt_entry {
+    lt_reclaimer reclaimer;
+} lt_entry;
+lt_entry lt_enter(lua_State *L);
+void lt_leave(lt_entry entry);
+
+/* Raises the last error with the caller's position; never returns. */
+int lt_lua_raise(lua_State *L);
+/* As lt_lua_raise unless status is LT_OK. */
+static inline void lt_lua_check(lua_State *L, lt_status status)
+{
+    if (status != LT_OK) lt_lua_raise(L);
+}
+
+/* Lets the collector keep pace with tensor memory; called after every result. */
+void lt_lua_pace_slow(lua_State *L, lt_lua_state *s);
+static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
+{
+    uint64_t allocated = atomic_load_explicit(&lt_mem_total.allocated, memory_order_relaxed);
+    if (allocated >= s->next_step) lt_lua_pace_slow(L, s);
+}
+
+/* ---- boxes --------------------------------------------------------------------------------------------------- */
+
+#define LT_TENSOR_NAME "Tensor"
+
+typedef struct lt_box {
+    lt_tensor *tensor; /* counted; NULL while an op has not yet filled it, and after __gc */
+} lt_box;
+
+/* Pushes an empty box. With upvalues only. */
+static inline lt_tensor **lt_lua_new(lua_State *L)
+{
+    lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+    box->tensor = NULL;
+    lua_pushvalue(L, LT_TENSOR_META);
+    lua_setmetatable(L, -2);
+    return &box->tensor;
+}
+
+/* The tensor at index, borrowed; NULL when the value is none. With upvalues only. */
+static inline lt_tensor *lt_lua_get(lua_State *L, int index)
+{
+    lt_box *box = lua_touserdata(L, index);
+    if (box == NULL || !lua_getmetatable(L, index)) return NULL;
+    bool same = lua_rawequal(L, -1, LT_TENSOR_META);
+    lua_pop(L, 1);
+    return same ? box->tensor : NULL;
+}
+
+/* The same, or "bad argument". */
+lt_tensor *lt_lua_check_tensor(lua_State *L, int arg);
+
+/* ---- the graph as the collector sees it ------------------------------------------------------------------------
+ * Closures that hooks and custom Functions need hang from tokens: a small userdata per node of the graph that
+ * refers to the tokens of the node's inputs. A box of a tensor that requires grad has its token as user value
+ * 1. So a closure lives exactly as long as some tensor whose graph contains it, cycles or not. */
+
+/* The box at `result` (absolute index), just filled by an op on the boxes at args[0 .. n-1] (stack indices;
+ * values that are no boxes are skipped; tables of boxes are looked into), gets a token if it requires grad. */
+void lt_lua_link(lua_State *L, int result, const int *args, int n);
+/* Pushes the table of closures of the box's token, making both when missing. */
+void lt_lua_push_anchors(lua_State *L, int box);
+/* Anchors the value on top of the stack (popped) at the box; returns its id. */
+int64_t lt_lua_anchor(lua_State *L, int box, lt_lua_state *s);
+/* Pushes the value with this id; false (nothing pushed) when it is gone. */
+bool lt_lua_push_anchored(lua_State *L, int64_t id);
+void lt_lua_drop_anchor(lua_State *L, int64_t id);
+
+/* ---- other values ------------------------------------------------------------------------------------------------ */
+
+void lt_lua_push_size(lua_State *L, int n, const int64_t *sizes); /* a torch.Size: a table with a metatable */
+void lt_lua_push_dtype(lua_State *L, lt_dtype dtype);             /* the one userdata of each dtype */
+void lt_lua_push_device(lua_State *L, lt_device device);
+void lt_lua_push_scalar(lua_State *L, lt_scalar s);
+/* LT_DTYPE_NONE / false when the value is none. */
+lt_dtype lt_lua_to_dtype(lua_State *L, int index);
+/* A device userdata, or a string ("cuda:0"; false with core's error set when it is malformed). */
+bool lt_lua_to_device(lua_State *L, int index, lt_device *out);
+bool lt_lua_is_device(lua_State *L, int index); /* a userdata, not a string */
+lt_generator *lt_lua_to_generator(lua_State *L, int index); /* NULL when the value is none */
+
+/* ---- openers: each adds to the table(s) named; stack: torch at 1, torch._C at 2, methods at 3 ------------------- */
+void lt_lua_open_state(lua_State *L);  /* registry only; first */
+void lt_lua_open_types(lua_State *L);  /* Size, dtypes, device */
+void lt_lua_open_ops(lua_State *L);    /* generated functions and methods */
+void lt_lua_open_tensor(lua_State *L); /* metatable, fields, methods without declaration */
+void lt_lua_open_convert(lua_State *L);
+void lt_lua_open_autograd(lua_State *L);
+void lt_lua_open_random(lua_State *L);
+void lt_lua_open_cuda(lua_State *L);
+void lt_lua_open_settings(lua_State *L); /* threads, printing, default dtype, versions */
+
+/* x[key] and x[key] = value; functions for the metatable. */
+int lt_lua_index(lua_State *L);
+int lt_lua_newindex(lua_State *L);
+
+#endif

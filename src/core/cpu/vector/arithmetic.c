@@ -50,6 +50,8 @@
     INTEGERS(UNARY_NUMBER, clamp_min, CLAMP_MIN)                                                   \
     FLOATS(UNARY_NUMBER, clamp_max, CLAMP_MAX)                                                     \
     INTEGERS(UNARY_NUMBER, clamp_max, CLAMP_MAX)                                                   \
+    FLOATS(UNARY_RANGE, clamp_both, CLAMP_BOTH)                                                    \
+    INTEGERS(UNARY_RANGE, clamp_both, CLAMP_BOTH)                                                  \
     FLOATS(SELECT, where, WHERE)                                                                   \
     INTEGERS(SELECT, where, WHERE)                                                                 \
     BOOL(SELECT, where, WHERE)                                                                     \
@@ -66,7 +68,10 @@
     INTEGERS(UNARY, bitwise_not, BITWISE_NOT)                                                      \
     BOOL(UNARY, bitwise_not, BITWISE_NOT)                                                          \
     INTEGERS(BINARY, bitwise_left_shift, BITWISE_LEFT_SHIFT)                                       \
-    INTEGERS(BINARY, bitwise_right_shift, BITWISE_RIGHT_SHIFT)
+    INTEGERS(BINARY, bitwise_right_shift, BITWISE_RIGHT_SHIFT)                                     \
+    FLOATS(BINARY, tanh_backward, TANH_BACKWARD)                                                   \
+    FLOATS(BINARY, sigmoid_backward, SIGMOID_BACKWARD)                                             \
+    FLOATS(BINARY, relu_backward, RELU_BACKWARD)
 
 #define UNARY(name, NAME, s, T, D)                                                                 \
     LOOP_HEAD(name, s)                                                                             \
@@ -81,6 +86,15 @@
         const T value = param_##s(((const lt_scalar *)context)[0]);                                \
         T (*const formula)(T, T) = lt_##name##_##s;                                                \
         UNARY_BODY(T, T, CALL)                                                                     \
+    }
+#define CALL_RANGE(x) formula(x, low, high)
+#define UNARY_RANGE(name, NAME, s, T, D)                                                           \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T low = param_##s(((const lt_scalar *)context)[0]);                                  \
+        const T high = param_##s(((const lt_scalar *)context)[1]);                                 \
+        T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
+        UNARY_BODY(T, T, CALL_RANGE)                                                               \
     }
 #define BINARY(name, NAME, s, T, D)                                                                \
     LOOP_HEAD(name, s)                                                                             \
@@ -120,6 +134,7 @@
 LIST
 #undef UNARY
 #undef UNARY_NUMBER
+#undef UNARY_RANGE
 #undef BINARY
 #undef BINARY_SCALED
 #undef TERNARY
@@ -129,6 +144,7 @@ LIST
 #define ENTRY(name, NAME, s, T, D) [LT_PW_##NAME][LT_##D] = name##_##s,
 #define UNARY ENTRY
 #define UNARY_NUMBER ENTRY
+#define UNARY_RANGE ENTRY
 #define BINARY ENTRY
 #define BINARY_SCALED ENTRY
 #define TERNARY ENTRY

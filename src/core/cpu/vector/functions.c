@@ -4,6 +4,7 @@
 
 #define LIST                                                                                       \
     FLOATS(UNARY, exp, EXP)                                                                        \
+    FLOATS(UNARY, exp2, EXP2)                                                                      \
     FLOATS(UNARY, expm1, EXPM1)                                                                    \
     FLOATS(UNARY, log, LOG)                                                                        \
     FLOATS(UNARY, log1p, LOG1P)                                                                    \
@@ -12,6 +13,9 @@
     FLOATS(UNARY, sin, SIN)                                                                        \
     FLOATS(UNARY, cos, COS)                                                                        \
     FLOATS(UNARY, tan, TAN)                                                                        \
+    FLOATS(UNARY, asin, ASIN)                                                                      \
+    FLOATS(UNARY, acos, ACOS)                                                                      \
+    FLOATS(UNARY, atan, ATAN)                                                                      \
     FLOATS(UNARY, sinh, SINH)                                                                      \
     FLOATS(UNARY, cosh, COSH)                                                                      \
     FLOATS(UNARY, tanh, TANH)                                                                      \

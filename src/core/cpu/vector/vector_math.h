@@ -18,6 +18,7 @@
     VECTOR_FORM extern double name(double, double);
 
 VECTOR_UNARY(exp)
+VECTOR_UNARY(exp2)
 VECTOR_UNARY(expm1)
 VECTOR_UNARY(log)
 VECTOR_UNARY(log1p)
@@ -26,6 +27,9 @@ VECTOR_UNARY(log10)
 VECTOR_UNARY(sin)
 VECTOR_UNARY(cos)
 VECTOR_UNARY(tan)
+VECTOR_UNARY(asin)
+VECTOR_UNARY(acos)
+VECTOR_UNARY(atan)
 VECTOR_UNARY(sinh)
 VECTOR_UNARY(cosh)
 VECTOR_UNARY(tanh)

@@ -41,17 +41,19 @@ return {
       grad = { self = 'grad / other', other = '-grad * (self / other) / other' } }),
   binary('pow', 'promote', 'Raises `self` to the power `exponent`, element by element.',
     { [1] = 'pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', operator = '__pow',
-      grad = { self = 'pow_backward_self(grad, self, exponent)',
-        exponent = 'pow_backward_exponent(grad, self, exponent, result)' } }),
+      grad = { self = '_pow_backward_self(grad, self, exponent)',
+        exponent = '_pow_backward_exponent(grad, self, exponent, result)' } }),
   binary('remainder', 'promote', 'Modulo with the sign of the divisor: self - other * floor(self / other).',
     { operator = '__mod', grad = { self = 'grad', other = '-grad * floor(self / other)' } }),
   binary('fmod', 'promote', 'Modulo with the sign of the dividend, as C has it.',
     { grad = { self = 'grad', other = '-grad * trunc(self / other)' } }),
   binary('floor_divide', 'promote', 'Divides and rounds towards minus infinity.', { operator = '__idiv' }),
   binary('maximum', 'promote', 'The larger of the two, element by element; nan wins. Ties share the gradient.',
-    { grad = { self = 'grad * larger_share(self, other)', other = 'grad * larger_share(other, self)' } }),
+    { grad = { self = 'where(lt(self, other), 0, where(eq(self, other), grad / 2, grad))',
+      other = 'where(gt(self, other), 0, where(eq(self, other), grad / 2, grad))' } }),
   binary('minimum', 'promote', 'The smaller of the two, element by element; nan wins. Ties share the gradient.',
-    { grad = { self = 'grad * larger_share(other, self)', other = 'grad * larger_share(self, other)' } }),
+    { grad = { self = 'where(gt(self, other), 0, where(eq(self, other), grad / 2, grad))',
+      other = 'where(lt(self, other), 0, where(eq(self, other), grad / 2, grad))' } }),
   unary('neg', 'promote', 'Changes the sign.', '-grad', { operator = '__unm', aliases = 'negative' }),
   unary('abs', 'promote', 'Absolute value.', 'grad * sign(self)', { aliases = 'absolute' }),
   unary('sign', 'promote', '-1, 0 or 1.', 'zeros_like(grad)'),
@@ -143,6 +145,10 @@ return {
   { 'div.rounding(Tensor|Scalar self, Tensor|Scalar other, *, string rounding_mode) -> Tensor', composite = true,
     doc = "Divides and rounds the quotient: rounding_mode 'trunc' (towards zero) or 'floor'." },
 
+  -- ---- Lua's positions ------------------------------------------------------------------------------------
+  { '_position_to_index(Tensor self) -> Tensor', variants = '', pointwise = 'integral',
+    doc = 'Positions from 1 to indices from 0: one less where positive, the least integer for 0, negative ones as they are.' },
+
   -- ---- parts of derivatives ------------------------------------------------------------------------------
   { '_tanh_backward(Tensor grad_output, Tensor output) -> Tensor', variants = 'function', pointwise = 'promote',
     doc = 'grad_output * (1 - output^2).',
@@ -152,4 +158,8 @@ return {
     grad = { grad_output = '_sigmoid_backward(grad, output)', output = 'grad * grad_output * (1 - output * 2)' } },
   { '_relu_backward(Tensor grad_output, Tensor output) -> Tensor', variants = 'function', pointwise = 'promote',
     doc = 'grad_output where output > 0, else 0.', grad = { grad_output = '_relu_backward(grad, output)' } },
+  { '_pow_backward_self(Tensor grad_output, Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = '', composite = true,
+    doc = 'grad_output * exponent * self^(exponent - 1), 0 where the exponent is 0.' },
+  { '_pow_backward_exponent(Tensor grad_output, Tensor|Scalar self, Tensor|Scalar exponent, Tensor result) -> Tensor',
+    variants = '', composite = true, doc = 'grad_output * result * log(self), 0 where self is 0 and the exponent is not negative.' },
 }

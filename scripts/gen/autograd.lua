@@ -1,0 +1,467 @@
+-- autograd.lua - emits every public function of every op: the implementation, and around it what autograd
+-- needs. One C file per group of ops, ops_autograd_<group>.c.
+--
+-- An op with derivatives gets a node type that holds what its expressions name (derivative.lua), and
+--   <op>_apply          the derivatives
+--   <op>_record         a new node: its edges, its saved arguments
+--   lt_<op>             the implementation, then the node when an argument requires grad
+--   lt_<op>_            in place: the node first, since the arguments are saved as they were
+--   lt_<op>_out         refuses arguments that require grad
+-- Public functions store their result only when all went well: what *out held before does not matter.
+--
+-- Usage: lua5.4 scripts/gen/autograd.lua OUT_DIR
+
+package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
+local declarations = require 'declarations'
+local derivative = require 'derivative'
+
+-- Names that the emitted functions use themselves.
+local reserved = { node = true, saved = true, status = true, results = true, needs = true, grads = true, original = true }
+
+-- ---- text ------------------------------------------------------------------------------------------------------
+
+local Text = {}
+Text.__index = Text
+
+local function new_text() return setmetatable({}, Text) end
+function Text:line(format, ...) self[#self + 1] = select('#', ...) > 0 and format:format(...) or format end
+function Text:lines(list, indent) for _, line in ipairs(list) do self[#self + 1] = (indent or '') .. line end end
+function Text:join() return table.concat(self, '\n') .. '\n' end
+
+local function arg_names(op)
+  local names = {}
+  for i, a in ipairs(op.args) do names[i] = a.name end
+  return names
+end
+
+-- The name of the local that holds a result.
+local function result_name(result) return result.name or 'result' end
+
+local function call_impl(op, outputs)
+  local list = arg_names(op)
+  for _, output in ipairs(outputs) do list[#list + 1] = output end
+  return ('lt_%s_impl(%s)'):format(op.cname, table.concat(list, ', '))
+end
+
+local function camel(name)
+  local text = name:gsub('^_+', ''):gsub('_+$', ''):gsub('_(%w)', string.upper):gsub('_', '')
+  return text:sub(1, 1):upper() .. text:sub(2)
+end
+
+local function node_name(op) return op.grad_fn or camel(op.name) .. 'Backward0' end
+
+local function any_requires(args)
+  local parts = {}
+  for _, a in ipairs(args) do
+    if a.type == 'Tensor[]' then parts[#parts + 1] = ('lt_any_requires_grad(%s)'):format(a.name)
+    elseif derivative.is_tensor(a.type) and a.type ~= 'IndexTensor' then
+      parts[#parts + 1] = ('lt_requires_grad(%s)'):format(a.name)
+    end
+  end
+  return table.concat(parts, ' || '), #parts
+end
+
+-- ---- what a node holds --------------------------------------------------------------------------------------------
+
+-- The condition under which one of the edges in the set is asked for; nil when that is always so.
+local function needed(op, field, format)
+  local parts = {}
+  for i, edge in ipairs(op.derivative.edges) do
+    if field.edges[i - 1] then parts[#parts + 1] = format(edge.arg, i - 1) end
+  end
+  if #parts == #op.derivative.edges then return nil end
+  return table.concat(parts, ' || ')
+end
+
+local function when(condition, statement)
+  return condition and ('if (%s) %s'):format(condition, statement) or statement
+end
+
+local function requires(a) return ('lt_requires_grad(%s)'):format(a.name) end
+local function needs(_, i) return ('needs[%d]'):format(i) end
+
+-- Per form of field: its declaration; how it is filled from arguments; how it is freed.
+local forms = {}
+
+forms.tensor = {
+  declare = function(f) return { ('lt_saved %s;'):format(f.name) } end,
+  save = function(f, op)
+    local source = f.name == 'self' and op.keeps_original and 'original' or f.arg.name
+    return { when(needed(op, f, requires), ('lt_save(&saved->%s, %s);'):format(f.name, source)) }
+  end,
+  release = function(f) return ('lt_saved_release(&saved->%s);'):format(f.name) end,
+  unpack = function(f, op)
+    return when(needed(op, f, needs), ('LT_CHECK(lt_unpack(&saved->%s, node, &%s));'):format(f.name, f.name))
+  end,
+  unpacked = 'lt_tensor *%s = NULL;', unpacked_release = 'lt_tensor_release(%s);',
+}
+
+forms.output = {
+  declare = forms.tensor.declare, save = function() return {} end, release = forms.tensor.release,
+  unpack = forms.tensor.unpack, unpacked = forms.tensor.unpacked, unpacked_release = forms.tensor.unpacked_release,
+}
+
+forms.list = {
+  declare = function(f) return { ('lt_saved_list %s;'):format(f.name) } end,
+  save = function(f) return { ('LT_CHECK(lt_save_list(&saved->%s, %s));'):format(f.name, f.name) } end,
+  release = function(f) return ('lt_saved_list_release(&saved->%s);'):format(f.name) end,
+  destroy = function(f) return ('lt_mem_free(saved->%s.v);'):format(f.name) end,
+  unpack = function(f, op)
+    return when(needed(op, f, needs), ('LT_CHECK(lt_unpack_list(&saved->%s, node, &%s));'):format(f.name, f.name))
+  end,
+  unpacked = 'lt_tensor_list %s = {0, NULL};', unpacked_release = 'lt_unpacked_release(&%s);',
+}
+
+forms.likes = {
+  declare = function(f) return { ('int64_t %s_count;'):format(f.arg.name), ('lt_like *%s;'):format(f.name) } end,
+  save = function(f)
+    return { ('LT_CHECK(lt_like_of_list(&saved->%s, %s));'):format(f.name, f.arg.name),
+      ('saved->%s_count = %s->n;'):format(f.arg.name, f.arg.name) }
+  end,
+  destroy = function(f) return ('lt_mem_free(saved->%s);'):format(f.name) end,
+}
+
+local property_sources = {
+  sizes = 'lt_dims_from(%s->ndim, %s->sizes)', strides = 'lt_dims_from(%s->ndim, %s->strides)',
+  offset = '%s->offset', dtype = '(lt_dtype)%s->dtype', device = '%s->device',
+}
+for _, property in pairs(derivative.properties) do
+  forms[property.form] = {
+    declare = function(f) return { property.c_type .. f.name .. ';' } end,
+    save = function(f, op)
+      local source = property_sources[property.form]:gsub('%%s', f.arg.name)
+      local condition = f.arg.optional and f.arg.name .. ' != NULL' or needed(op, f, requires)
+      return { when(condition, ('saved->%s = %s;'):format(f.name, source)) }
+    end,
+  }
+end
+
+forms.value = {
+  declare = function(f)
+    local list = { derivative.value_types[derivative.class(f.arg.type)] .. f.name .. ';' }
+    if derivative.has_flag(f.arg) then list[2] = ('bool has_%s;'):format(f.name) end
+    return list
+  end,
+  save = function(f)
+    local class = derivative.class(f.arg.type)
+    if class == 'string' then return { ('LT_CHECK(lt_save_string(&saved->%s, %s));'):format(f.name, f.name) } end
+    if derivative.has_flag(f.arg) then
+      return { ('saved->has_%s = %s != NULL;'):format(f.name, f.name),
+        ('if (%s != NULL) saved->%s = *%s;'):format(f.name, f.name, f.name) }
+    end
+    return { ('saved->%s = %s%s;'):format(f.name, class == 'dims' and '*' or '', f.name) }
+  end,
+  destroy = function(f)
+    if derivative.class(f.arg.type) == 'string' then return ('lt_mem_free(saved->%s);'):format(f.name) end
+  end,
+}
+
+-- Lines of one kind ('declare', 'save', 'release', 'destroy') for all fields.
+local function field_lines(op, what)
+  local list = {}
+  for _, field in ipairs(op.derivative.fields) do
+    local make = forms[field.form][what]
+    local made = make and make(field, op)
+    for _, line in ipairs(type(made) == 'table' and made or { made }) do list[#list + 1] = line end
+  end
+  return list
+end
+
+-- Unpacked fields, in order: the C text of each with its name filled in.
+local function unpacked_lines(op, what)
+  local list = {}
+  for _, field in ipairs(op.derivative.fields) do
+    local form = forms[field.form]
+    if form.unpack then list[#list + 1] = type(form[what]) == 'function' and form[what](field, op) or form[what]:format(field.name) end
+  end
+  return list
+end
+
+-- ---- the node type ------------------------------------------------------------------------------------------------
+
+local function emit_type(text, op)
+  text:line('typedef struct %s_node {', op.label)
+  text:line('    lt_node node;')
+  text:lines(field_lines(op, 'declare'), '    ')
+  text:line('} %s_node;\n', op.label)
+end
+
+local function emit_apply(text, op)
+  local d = op.derivative
+  local body = new_text()
+  body:lines(unpacked_lines(op, 'unpack'), '    ')
+  for i, edge in ipairs(d.edges) do
+    if edge.arg.type == 'Tensor[]' then
+      body:lines(edge.statements, '    ')
+    elseif #edge.statements == 1 then
+      body:line('    if (needs[%d]) %s', i - 1, edge.statements[1])
+    else
+      body:line('    if (needs[%d]) {', i - 1)
+      body:lines(edge.statements, '        ')
+      body:line('    }')
+    end
+  end
+  local made = body:join()
+  local checks, uses_saved = made:find('LT_CHECK', 1, true), made:find('saved->', 1, true)
+  text:line('static lt_status %s_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)\n{',
+    op.label)
+  text:line(uses_saved and ('    %s_node *saved = (%s_node *)node;'):format(op.label, op.label) or '    (void)node;')
+  text:line('    lt_tensor *grad = grads[0];')
+  text:lines(unpacked_lines(op, 'unpacked'), '    ')
+  if d.temporaries > 0 then
+    local names = {}
+    for i = 1, d.temporaries do names[i] = ('*t%d = NULL'):format(i) end
+    text:line('    lt_tensor %s;', table.concat(names, ', '))
+  end
+  if checks then text:line('    lt_status status = LT_OK;') end
+  text:line('    if (grad == NULL) return LT_OK;')
+  text:line(made:sub(1, -2))
+  if checks then text:line('done:') end
+  for i = 1, d.temporaries do text:line('    lt_tensor_release(t%d);', i) end
+  text:lines(unpacked_lines(op, 'unpacked_release'), '    ')
+  text:line('    return %s;\n}\n', checks and 'status' or 'LT_OK')
+end
+
+-- Emits <op>_<what>(node) when there is something to free; returns the function's name, or other.
+local function emit_free(text, op, what, suffix, other)
+  local lines = field_lines(op, what)
+  if #lines == 0 then return other end
+  text:line('static void %s_%s(lt_node *node)\n{', op.label, suffix)
+  text:line('    %s_node *saved = (%s_node *)node;', op.label, op.label)
+  text:lines(lines, '    ')
+  text:line('}\n')
+  return ('%s_%s'):format(op.label, suffix)
+end
+
+-- The arguments that a record function takes: those with an edge and those that are saved.
+local function recorded_args(op)
+  local used, list = {}, {}
+  for _, edge in ipairs(op.derivative.edges) do used[edge.arg.name] = true end
+  for _, field in ipairs(op.derivative.fields) do
+    if field.arg.name then used[field.arg.name] = true end
+  end
+  for _, a in ipairs(op.args) do
+    if used[a.name] then list[#list + 1] = a end
+  end
+  return list
+end
+
+local function emit_record(text, op)
+  local edges = op.derivative.edges
+  local params = {}
+  for i, a in ipairs(recorded_args(op)) do params[i] = declarations.c_type(a) .. a.name end
+  if op.keeps_original then table.insert(params, 1, 'lt_tensor *original') end
+  local list_edge = edges[1].arg.type == 'Tensor[]' and edges[1].arg.name
+  text:line('static lt_status %s_record(%s, lt_node **out)\n{', op.label, table.concat(params, ', '))
+  text:line('    lt_node *node = NULL;')
+  text:line('    lt_status status = LT_OK;')
+  text:line('    LT_CHECK(lt_node_new(&%s_class, 1, %s, &node));', op.label, list_edge and ('(int)%s->n'):format(list_edge) or #edges)
+  local lines = field_lines(op, 'save')
+  if #lines > 0 then text:line('    %s_node *saved = (%s_node *)node;', op.label, op.label) end
+  if list_edge then
+    text:line('    for (int i = 0; i < node->outputs; i++) LT_CHECK(lt_node_connect(node, i, %s->v[i]));', list_edge)
+  else
+    for i, edge in ipairs(edges) do text:line('    LT_CHECK(lt_node_connect(node, %d, %s));', i - 1, edge.arg.name) end
+  end
+  text:lines(lines, '    ')
+  text:line('    *out = node;\n    node = NULL;')
+  text:line('done:\n    lt_node_release(node);\n    return status;\n}\n')
+end
+
+-- ---- the functions --------------------------------------------------------------------------------------------------
+
+local function edge_args(op)
+  local list = {}
+  for i, edge in ipairs(op.derivative.edges) do list[i] = edge.arg end
+  return list
+end
+
+local function record_call(op, original)
+  local list = {}
+  for i, a in ipairs(recorded_args(op)) do list[i] = a.name end
+  if op.keeps_original then table.insert(list, 1, original) end
+  list[#list + 1] = '&node'
+  return ('LT_CHECK(%s_record(%s));'):format(op.label, table.concat(list, ', '))
+end
+
+-- Saves results into the node; name maps a result's number to the C text of its tensor.
+local function output_saves(op, name)
+  local list = {}
+  for _, field in ipairs(op.derivative.fields) do
+    if field.form == 'output' then
+      local tensor = name(field.arg.output)
+      local slot = field.arg.output - 1
+      -- Results that no gradient flows through are saved as they are.
+      local differentiable = field.arg.output == 1
+      local call = differentiable and ('LT_CHECK(lt_save_output(&saved->%s, %s, %d));'):format(field.name, tensor, slot)
+        or ('lt_save(&saved->%s, %s);'):format(field.name, tensor)
+      list[#list + 1] = when(needed(op, field, requires), (call:gsub('saved%->', ('((%s_node *)node)->'):format(op.label))))
+    end
+  end
+  return list
+end
+
+-- lt_<op> without a node.
+local function emit_plain(text, op)
+  text:line('lt_status lt_%s(%s)\n{', op.cname, declarations.c_prototype(op))
+  local outputs, tensors = {}, true
+  for i, result in ipairs(op.returns) do
+    outputs[i] = declarations.output_name(result)
+    tensors = tensors and derivative.is_tensor(result.type)
+  end
+  if not tensors then
+    text:line('    return %s;\n}\n', call_impl(op, outputs))
+    return
+  end
+  -- Arguments of derivatives may be called result.
+  local refs = {}
+  for i, result in ipairs(op.returns) do
+    text:line('    lt_tensor *new_%s = NULL;', result_name(result))
+    refs[i] = '&new_' .. result_name(result)
+  end
+  text:line('    LT_TRY(%s);', call_impl(op, refs))
+  if op.view then text:line('    lt_note_view(self, new_result);') end
+  for i, result in ipairs(op.returns) do text:line('    *%s = new_%s;', outputs[i], result_name(result)) end
+  text:line('    return LT_OK;\n}\n')
+end
+
+local function emit_differentiable(text, op)
+  local condition, count = any_requires(edge_args(op))
+  local first = result_name(op.returns[1])
+  text:line('lt_status lt_%s(%s)\n{', op.cname, declarations.c_prototype(op))
+  text:line('    lt_node *node = NULL;')
+  local refs = {}
+  for i, result in ipairs(op.returns) do
+    text:line('    lt_tensor *%s = NULL;', result_name(result))
+    refs[i] = '&' .. result_name(result)
+  end
+  text:line('    lt_status status = LT_OK;')
+  text:line('    LT_CHECK(%s);', call_impl(op, refs))
+  if op.view then text:line('    lt_note_view(self, %s);', first) end
+  text:line('    if (lt_grad_enabled() && %s && lt_dtype_is_float((lt_dtype)%s->dtype)) {',
+    count > 1 and '(' .. condition .. ')' or condition, first)
+  text:line('        ' .. record_call(op, 'self'))
+  text:lines(output_saves(op, function(i) return result_name(op.returns[i]) end), '        ')
+  text:line('        LT_CHECK(lt_node_attach(node, 0, %s));\n    }', first)
+  for _, result in ipairs(op.returns) do
+    text:line('    *%s = %s;\n    %s = NULL;', declarations.output_name(result), result_name(result), result_name(result))
+  end
+  text:line('done:\n    lt_node_release(node);')
+  for _, result in ipairs(op.returns) do text:line('    lt_tensor_release(%s);', result_name(result)) end
+  text:line('    return status;\n}\n')
+end
+
+-- The call of the implementation on self: the in-place forms of ops with a result pass it as that.
+local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out' } or {}) end
+
+local function emit_inplace(text, op, name)
+  local has_out = #op.returns > 0
+  text:line('lt_status lt_%s(%s)\n{', name, declarations.c_params(op))
+  if has_out then text:line('    lt_tensor *out = self;') end
+  if not op.derivative then
+    text:line('    if (lt_grad_enabled() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
+    text:line('    LT_TRY(%s);\n    lt_bump_version(self);\n    return LT_OK;\n}\n', inplace_impl(op))
+    return
+  end
+  local condition, count = any_requires(edge_args(op))
+  text:line('    lt_node *node = NULL;')
+  if op.keeps_original then text:line('    lt_tensor *original = NULL;') end
+  text:line('    lt_status status = LT_OK;')
+  text:line('    if (lt_grad_enabled() && %s) {', count > 1 and '(' .. condition .. ')' or condition)
+  text:line('        LT_CHECK(lt_check_inplace(self));')
+  text:line('        if (lt_dtype_is_float((lt_dtype)self->dtype)) {')
+  if op.keeps_original then
+    text:line('            ' .. when(needed(op, op.keeps_original, requires), 'LT_CHECK(lt_clone(self, &original));'))
+  end
+  text:line('            %s\n        }\n    }', record_call(op, 'original'))
+  text:line('    LT_CHECK(%s);\n    lt_bump_version(self);', inplace_impl(op))
+  local saves = output_saves(op, function() return 'self' end)
+  if #saves > 0 then
+    text:line('    if (node != NULL) {')
+    text:lines(saves, '        ')
+    text:line('    }')
+  end
+  text:line('    if (node != NULL) LT_CHECK(lt_node_attach_inplace(node, self));')
+  text:line('done:\n    lt_node_release(node);')
+  if op.keeps_original then text:line('    lt_tensor_release(original);') end
+  text:line('    return status;\n}\n')
+end
+
+local function emit_out(text, op)
+  local condition = any_requires(op.args)
+  if not op.grad then condition = '' end
+  text:line('lt_status lt_%s_out(%s, lt_tensor *out)\n{', op.cname, declarations.c_params(op))
+  text:line('    lt_tensor *result = out;')
+  text:line('    if (lt_grad_enabled() && (lt_requires_grad(out)%s)) return lt_refuse_out("%s");',
+    condition ~= '' and ' || ' .. condition or '', op.name)
+  text:line('    LT_TRY(%s);\n    lt_bump_version(out);\n    return LT_OK;\n}\n', call_impl(op, { '&result' }))
+end
+
+-- ---- ops ------------------------------------------------------------------------------------------------------------
+
+-- Adds op.derivative (nil when there is none) and op.keeps_original, the field of self when in-place forms must
+-- save a copy of it.
+local function analyse(model, op)
+  if op.composite and (op.inplace_only or op.variants.inplace or op.variants.out) then
+    error(op.line .. ': a composite op has no in-place and no out form', 0)
+  end
+  if not op.grad or op.composite then return end
+  for _, a in ipairs(op.args) do
+    local clash = reserved[a.name] or a.name == 'grad' or a.name:match('^t%d+$')
+    for _, result in ipairs(op.returns) do clash = clash or result_name(result) == a.name end
+    if clash then error(("%s: argument '%s' has a name that the emitted code uses"):format(op.line, a.name), 0) end
+  end
+  for i, result in ipairs(op.returns) do
+    if (result.type == 'Tensor') ~= (i == 1) then
+      error(op.line .. ': a differentiable op returns a Tensor and after it only IndexTensors', 0)
+    end
+  end
+  op.derivative = derivative.translate(model, op)
+  op.label = op.cname:gsub('^_+', '') -- names that begin with an underscore are the compiler's
+  if op.inplace_only or op.variants.inplace then
+    local own = op.derivative.fields.self
+    op.keeps_original = own and own.form == 'tensor' and own or nil
+  end
+end
+
+local function emit_op(text, op)
+  text:line('/* ---- %s ---- */\n', op.cname)
+  if op.derivative then
+    emit_type(text, op)
+    emit_apply(text, op)
+    local release = emit_free(text, op, 'release', 'release_saved', 'lt_release_nothing')
+    local destroy = emit_free(text, op, 'destroy', 'destroy', 'NULL')
+    text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s};\n', op.label, node_name(op),
+      op.label, op.label, release, destroy)
+    emit_record(text, op)
+  end
+  if op.inplace_only then
+    emit_inplace(text, op, op.cname)
+  elseif op.derivative then
+    emit_differentiable(text, op)
+  else
+    emit_plain(text, op)
+  end
+  if op.variants.inplace then emit_inplace(text, op, declarations.inplace_name(op)) end
+  if op.variants.out then emit_out(text, op) end
+end
+
+local function emit_group(model, group)
+  local text = new_text()
+  text:line('/* Generated by scripts/gen/autograd.lua from src/ops/%s.lua. Do not edit. */', group)
+  for _, header in ipairs { 'autograd.h', 'dtype.h', 'error.h', 'ltensor_ops.h', 'mem.h', 'ops/backward.h', 'ops_impl.h', 'tensor.h' } do
+    text:line('#include "%s"', header)
+  end
+  text:line('')
+  for _, op in ipairs(model.ops) do
+    if op.group == group then emit_op(text, op) end
+  end
+  return text:join()
+end
+
+local dir = assert(arg[1], 'usage: autograd.lua OUT_DIR')
+local model = declarations.load()
+for _, op in ipairs(model.ops) do analyse(model, op) end
+for _, group in ipairs(model.groups) do
+  declarations.write(('%s/ops_autograd_%s.c'):format(dir, group), emit_group(model, group))
+end

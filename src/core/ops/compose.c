@@ -118,6 +118,16 @@ lt_tensor *do_transpose(lt_scope *s, lt_tensor *a, int64_t dim0, int64_t dim1)
 lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype) { STEP(lt_to_dtype(a, dtype, false, false, &out)) }
 #undef STEP
 
+lt_tensor *do_sum_to(lt_scope *s, lt_tensor *a, const lt_dims *sizes)
+{
+    lt_dims over = {.n = 0};
+    if (s->status != LT_OK) return NULL;
+    for (int d = a->ndim - 1, own = sizes->n - 1; d >= 0; d--, own--)
+        if (own < 0 || (sizes->v[own] == 1 && a->sizes[d] != 1)) over.v[over.n++] = d;
+    lt_tensor *sum = over.n > 0 ? do_sum_dims(s, a, &over, true) : a;
+    return over.n > 0 || a->ndim != sizes->n ? do_reshape(s, sum, sizes) : a;
+}
+
 lt_tensor *do_restore_dims(lt_scope *s, lt_tensor *a, int ndim, const lt_dims *dims, bool keepdim)
 {
     uint32_t mask;

@@ -66,6 +66,8 @@ lt_tensor *do_expand(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
 lt_tensor *do_reshape(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
 lt_tensor *do_transpose(lt_scope *s, lt_tensor *a, int64_t dim0, int64_t dim1);
 lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype);
+/* a summed to sizes that broadcast to its own, with fewer dimensions or sizes 1. */
+lt_tensor *do_sum_to(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
 /* a with the dimensions in dims (NULL: all) back as size 1, as if a reduction had kept them. */
 lt_tensor *do_restore_dims(lt_scope *s, lt_tensor *a, int ndim, const lt_dims *dims, bool keepdim);
 

@@ -1,0 +1,524 @@
+/* index_dim.c - picking and storing along one dimension, by masks, and the positions of non-zero elements.
+ * Index tensors hold positions from 0 (int64, or int32 which is converted); the kernels check them. */
+#include <time.h>
+
+#include "compose.h"
+#include "copies.h"
+#include "pointwise.h"
+
+/* ---- what the ops below share -------------------------------------------------------------------------------- */
+
+/* New reference: index as int64, apart from the storage that is going to be written (NULL: none). */
+static lt_status bring_index(const char *op, lt_tensor *index, const lt_tensor *written, lt_tensor **out)
+{
+    lt_dtype dtype = (lt_dtype)index->dtype;
+    if (dtype != LT_INT64 && dtype != LT_INT32)
+        return lt_error(LT_ERR_RUNTIME, "%s(): Expected dtype int32/int64 for index", op);
+    if (written != NULL && index->storage == written->storage) return lt_clone_impl(index, out);
+    return lt_cast(index, LT_INT64, out);
+}
+
+static lt_status bring_source(lt_tensor *source, const lt_tensor *written, lt_tensor **out)
+{
+    if (source->storage == written->storage) return lt_clone_impl(source, out);
+    *out = lt_tensor_retain(source);
+    return LT_OK;
+}
+
+/* New reference: the tensor to change, self itself in place, else a copy of it. */
+static lt_status begin_change(lt_tensor *self, lt_tensor *const *out, lt_tensor **work)
+{
+    if (*out == NULL) return lt_clone_impl(self, work);
+    lt_tensor *given = *out;
+    if (given != self) {
+        LT_TRY(lt_output(&given, (lt_dtype)self->dtype, self->device, self->ndim, self->sizes));
+        LT_TRY(lt_copy_elements(given, self));
+    }
+    *work = lt_tensor_retain(given);
+    return LT_OK;
+}
+
+/* Takes over the reference to work. */
+static void end_change(lt_tensor **out, lt_tensor *work)
+{
+    if (*out == NULL)
+        *out = work;
+    else
+        lt_tensor_release(work);
+}
+
+static int rank(const lt_tensor *t) { return t->ndim > 0 ? t->ndim : 1; }
+static int64_t size_at(const lt_tensor *t, int d) { return t->ndim > 0 ? t->sizes[d] : 1; }
+
+/* ---- gather and scatter ---------------------------------------------------------------------------------------- */
+
+static lt_status check_gather(const lt_tensor *self, int dim, const lt_tensor *index)
+{
+    if (rank(self) != rank(index))
+        return lt_error(LT_ERR_RUNTIME, "Index tensor must have the same number of dimensions as input tensor");
+    for (int d = 0; d < index->ndim; d++) {
+        if (d == dim || index->sizes[d] <= size_at(self, d)) continue;
+        char a[256], b[256];
+        return lt_error(LT_ERR_RUNTIME,
+                        "Size does not match at dimension %d expected index %s to be no larger than self %s apart from "
+                        "dimension %d",
+                        d + 1, lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
+                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes), dim + 1);
+    }
+    return LT_OK;
+}
+
+lt_status lt_gather_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor **out)
+{
+    int d;
+    lt_device device;
+    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    lt_status status;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    LT_TRY(lt_check_same_device("gather", (lt_tensor *[]){self, index}, 2, false, &device));
+    LT_CHECK(bring_index("gather", index, *out, &where));
+    if (index->numel > 0) LT_CHECK(check_gather(self, d, index));
+    if (*out != NULL)
+        LT_CHECK(bring_source(self, *out, &from));
+    else
+        from = lt_tensor_retain(self);
+    LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, index->ndim, index->sizes, &work));
+    if (work->numel > 0) {
+        lt_array to = lt_line_array_of(work), in = lt_line_array_of(from), at = lt_line_array_of(where);
+        LT_CHECK(lt_backend_of(self)->gather(&to, &in, d, &at));
+    }
+    status = lt_finish_output(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(where);
+    lt_tensor_release(from);
+    lt_tensor_release(work);
+    return status;
+}
+
+static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *index, const lt_tensor *src)
+{
+    if (rank(self) != rank(index))
+        return lt_error(LT_ERR_RUNTIME, "Index tensor must have the same number of dimensions as self tensor");
+    if (src != NULL && rank(src) != rank(index))
+        return lt_error(LT_ERR_RUNTIME, "Index tensor must have the same number of dimensions as src tensor");
+    bool fits = true;
+    for (int d = 0; d < index->ndim && fits; d++)
+        fits = (d == dim || index->sizes[d] <= size_at(self, d)) &&
+               (src == NULL || index->sizes[d] <= size_at(src, d));
+    if (fits) return LT_OK;
+    char a[256], b[256], c[256] = "";
+    if (src != NULL) lt_format_sizes(c, sizeof c, src->ndim, src->sizes);
+    return lt_error(LT_ERR_RUNTIME, "Expected index %s to be no larger than self %s apart from dimension %d%s%s",
+                    lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
+                    lt_format_sizes(b, sizeof b, self->ndim, self->sizes), dim + 1,
+                    src != NULL ? " and to be no larger size than src " : "", c);
+}
+
+/* src NULL: the number. */
+static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim, lt_tensor *index,
+                         lt_tensor *src, lt_scalar value, lt_tensor **out)
+{
+    int d;
+    lt_device device;
+    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    lt_status status;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    LT_TRY(lt_check_same_device(op, (lt_tensor *[]){self, index, src}, 3, false, &device));
+    if (src != NULL && src->dtype != self->dtype)
+        return lt_error(LT_ERR_RUNTIME, "%s(): Expected self.dtype to be equal to src.dtype", op);
+    if (index->numel > 0) LT_TRY(check_scatter(self, d, index, src));
+    LT_CHECK(begin_change(self, out, &work));
+    LT_CHECK(bring_index(op, index, work, &where));
+    if (src != NULL) LT_CHECK(bring_source(src, work, &from));
+    if (index->numel > 0) {
+        lt_array to = lt_line_array_of(work), at = lt_line_array_of(where), in;
+        if (src != NULL) in = lt_line_array_of(from);
+        LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL, value));
+    }
+    end_change(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(where);
+    lt_tensor_release(from);
+    lt_tensor_release(work);
+    return status;
+}
+
+lt_status lt_scatter_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src, lt_tensor **out)
+{
+    return scatter("scatter", LT_SCATTER_SET, self, dim, index, src, lt_int(0), out);
+}
+
+lt_status lt_scatter_value_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value, lt_tensor **out)
+{
+    return scatter("scatter", LT_SCATTER_SET, self, dim, index, NULL, value, out);
+}
+
+lt_status lt_scatter_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src, lt_tensor **out)
+{
+    return scatter("scatter_add", LT_SCATTER_ADD, self, dim, index, src, lt_int(0), out);
+}
+
+lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *index,
+                                   lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *zeros = do_zeros(&s, grad_output, sizes), *result = NULL;
+    if (zeros == NULL) return lt_scope_close(&s);
+    lt_status status = lt_scatter_add(zeros, dim, index, grad_output, &result);
+    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+}
+
+/* ---- whole entries of a dimension ------------------------------------------------------------------------------ */
+
+/* Iterator over self's shape with n entries in dim. dense has that shape, or no dimensions. */
+static void along(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense, lt_iter *it, lt_index_args *args)
+{
+    int64_t sizes[LT_MAX_DIMS], strides[3][LT_MAX_DIMS];
+    for (int d = 0; d < self->ndim; d++) {
+        sizes[d] = d == dim ? index->numel : self->sizes[d];
+        strides[0][d] = dense->ndim > 0 ? dense->strides[d] : 0;
+        strides[1][d] = d == dim ? 0 : self->strides[d];
+        strides[2][d] = d == dim && index->ndim > 0 ? index->strides[0] : 0;
+    }
+    *args = (lt_index_args){.count = 1, .dims = {dim}};
+    args->sizes[0] = size_at(self, dim);
+    args->strides[0] = self->ndim > 0 ? self->strides[dim] * (int64_t)lt_dtype_size((lt_dtype)self->dtype) : 0;
+    lt_iter_strided(it, (lt_tensor *[]){dense, self, index}, 3, self->ndim, sizes,
+                    (const int64_t *[]){strides[0], strides[1], strides[2]});
+}
+
+lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor **out)
+{
+    int d;
+    lt_device device;
+    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    int64_t sizes[LT_MAX_DIMS];
+    lt_iter it;
+    lt_index_args args;
+    lt_status status;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    if (index->ndim > 1) return lt_error(LT_ERR_INDEX, "index_select(): Index is supposed to be a vector");
+    if (self->ndim == 0 && index->numel != 1)
+        return lt_error(LT_ERR_RUNTIME, "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
+                        (long long)index->numel);
+    LT_TRY(lt_check_same_device("index_select", (lt_tensor *[]){self, index}, 2, false, &device));
+    for (int e = 0; e < self->ndim; e++) sizes[e] = e == d ? index->numel : self->sizes[e];
+    LT_CHECK(bring_index("index_select", index, *out, &where));
+    if (*out != NULL)
+        LT_CHECK(bring_source(self, *out, &from));
+    else
+        from = lt_tensor_retain(self);
+    LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, self->ndim, sizes, &work));
+    along(from, d, where, work, &it, &args);
+    if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_get(&it, &args));
+    status = lt_finish_output(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(where);
+    lt_tensor_release(from);
+    lt_tensor_release(work);
+    return status;
+}
+
+/* Stores or adds entries of source (0-dim: one number) at the positions of index. */
+static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_tensor *index, lt_tensor *source,
+                                bool accumulate, lt_tensor **out)
+{
+    lt_device device;
+    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    lt_iter it;
+    lt_index_args args;
+    lt_status status;
+    LT_TRY(lt_check_same_device(op, (lt_tensor *[]){self, index, source}, 3, false, &device));
+    LT_CHECK(begin_change(self, out, &work));
+    LT_CHECK(bring_index(op, index, work, &where));
+    LT_CHECK(bring_source(source, work, &from));
+    along(work, dim, where, from, &it, &args);
+    if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
+    end_change(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(where);
+    lt_tensor_release(from);
+    lt_tensor_release(work);
+    return status;
+}
+
+static bool same_but(const lt_tensor *a, const lt_tensor *b, int dim)
+{
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) same = d == dim || a->sizes[d] == b->sizes[d];
+    return same;
+}
+
+lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *source, lt_scalar alpha,
+                            lt_tensor **out)
+{
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    char a[256], b[256];
+    if (index->ndim > 1)
+        return lt_error(LT_ERR_INDEX,
+                        "index_add_(): Index is supposed to be a vector, but got dim: %d with type: %s and size: %s",
+                        index->ndim, lt_dtype_scalar_name((lt_dtype)index->dtype),
+                        lt_format_sizes(a, sizeof a, index->ndim, index->sizes));
+    if (source->dtype != self->dtype)
+        return lt_error(LT_ERR_RUNTIME, "index_add_(): self (%s) and source (%s) must have the same scalar type",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)source->dtype));
+    if (!same_but(self, source, d))
+        return lt_error(LT_ERR_RUNTIME,
+                        "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                        "self.shape = %s source.shape = %s",
+                        lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
+                        lt_format_sizes(b, sizeof b, source->ndim, source->sizes));
+    if (index->numel != size_at(source, d))
+        return lt_error(LT_ERR_RUNTIME,
+                        "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %d",
+                        (long long)index->numel, (long long)size_at(source, d), d + 1);
+    if (lt_scalar_double(alpha) == 1) return change_entries("index_add", self, d, index, source, true, out);
+    lt_tensor *factor = NULL, *scaled = NULL, *fitting = NULL;
+    lt_status status;
+    LT_CHECK(lt_tensor_wrapped(alpha, &factor));
+    LT_CHECK(lt_mul_impl(source, factor, &scaled));
+    LT_CHECK(lt_cast(scaled, (lt_dtype)self->dtype, &fitting));
+    LT_CHECK(change_entries("index_add", self, d, index, fitting, true, out));
+done:
+    lt_tensor_release(factor);
+    lt_tensor_release(scaled);
+    lt_tensor_release(fitting);
+    return status;
+}
+
+lt_status lt_index_copy_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *source, lt_tensor **out)
+{
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    if (index->ndim > 1)
+        return lt_error(LT_ERR_INDEX, "index_copy_(): Index should have dimension 1 or 0 (got %d)", index->ndim);
+    if (source->ndim != self->ndim)
+        return lt_error(LT_ERR_INDEX,
+                        "index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+                        "Source dimensionality (%d), destination dimensionality (%d)",
+                        source->ndim, self->ndim);
+    if (index->numel != size_at(source, d))
+        return lt_error(LT_ERR_INDEX,
+                        "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
+                        (long long)index->numel, (long long)size_at(source, d));
+    if (source->dtype != self->dtype)
+        return lt_error(LT_ERR_RUNTIME,
+                        "index_copy_(): self and source expected to have the same dtype, but got (self) %s and (source) %s",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)source->dtype));
+    if (!same_but(self, source, d)) {
+        char a[256], b[256];
+        return lt_error(LT_ERR_RUNTIME,
+                        "index_copy_(): Source/destination tensor must have same slice shapes. Destination shape: %s "
+                        "and source shape: %s, apart from dimension %d.",
+                        lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
+                        lt_format_sizes(b, sizeof b, source->ndim, source->sizes), d + 1);
+    }
+    return change_entries("index_copy", self, d, index, source, false, out);
+}
+
+lt_status lt_index_fill_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value, lt_tensor **out)
+{
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    if (index->ndim > 1) return lt_error(LT_ERR_RUNTIME, "Index has to be a vector/scalar");
+    lt_tensor *number = NULL;
+    LT_TRY(lt_tensor_new((lt_dtype)self->dtype, self->device, 0, NULL, &number));
+    lt_status status = lt_fill_value(number, value);
+    if (status == LT_OK) status = change_entries("index_fill", self, d, index, number, false, out);
+    lt_tensor_release(number);
+    return status;
+}
+
+lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *index,
+                                         lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *zeros = do_zeros(&s, grad_output, sizes), *result = NULL;
+    if (zeros == NULL) return lt_scope_close(&s);
+    lt_status status = lt_index_add(zeros, dim, index, grad_output, lt_int(1), &result);
+    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+}
+
+lt_status lt_take_impl(lt_tensor *self, lt_tensor *index, lt_tensor **out)
+{
+    lt_scope s;
+    lt_dims sizes = lt_dims_of(index), line = {1, {-1}};
+    lt_scope_open(&s, true);
+    line.v[0] = self->numel;
+    lt_tensor *from = do_reshape(&s, self, &line), *picked = NULL;
+    line.v[0] = index->numel;
+    lt_tensor *where = do_reshape(&s, index, &line);
+    if (where == NULL) return lt_scope_close(&s);
+    lt_status status = lt_index_select(from, 0, where, &picked);
+    return lt_scope_give(&s, do_reshape(&s, lt_scope_hold(&s, status, picked), &sizes), out);
+}
+
+/* ---- masks ------------------------------------------------------------------------------------------------------- */
+
+lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *value, lt_tensor **out)
+{
+    if ((lt_dtype)mask->dtype != LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+                        lt_dtype_name((lt_dtype)mask->dtype));
+    if (value->ndim != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+                        value->ndim);
+    lt_tensor *number = NULL;
+    LT_TRY(lt_cast(value, (lt_dtype)self->dtype, &number));
+    lt_status status = lt_where_impl(mask, number, self, out);
+    lt_tensor_release(number);
+    return status;
+}
+
+lt_status lt_masked_fill_impl(lt_tensor *self, lt_tensor *mask, lt_scalar value, lt_tensor **out)
+{
+    lt_tensor *number = NULL;
+    LT_TRY(lt_tensor_wrapped(value, &number));
+    lt_status status = lt_masked_fill_tensor_impl(self, mask, number, out);
+    lt_tensor_release(number);
+    return status;
+}
+
+/* self and mask broadcast together and flattened. */
+lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
+{
+    if ((lt_dtype)mask->dtype != LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "masked_select: expected BoolTensor for mask");
+    lt_device device;
+    lt_dims shape;
+    LT_TRY(lt_check_same_device("masked_select", (lt_tensor *[]){self, mask}, 2, false, &device));
+    LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, mask}, 2, &shape.n, shape.v));
+    lt_dims line = {1, {1}};
+    for (int d = 0; d < shape.n; d++) line.v[0] *= shape.v[d];
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *from = do_reshape(&s, do_expand(&s, self, &shape), &line), *result = NULL;
+    lt_tensor *flags = do_reshape(&s, do_expand(&s, mask, &shape), &line);
+    if (flags == NULL) return lt_scope_close(&s);
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"masked_select", true});
+    lt_status status = lt__index_impl(from, &(lt_tensor_list){1, &flags}, &result);
+    lt_copies_set_cause(previous);
+    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+}
+
+lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *mask,
+                                          lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_dims shape = *sizes;
+    if (mask->ndim > shape.n) {
+        shape.n = mask->ndim;
+        for (int d = 0; d < shape.n; d++) shape.v[d] = 1;
+        for (int d = 0; d < sizes->n; d++) shape.v[shape.n - sizes->n + d] = sizes->v[d];
+    }
+    for (int d = 0; d < mask->ndim; d++)
+        if (mask->sizes[d] != 1) shape.v[shape.n - mask->ndim + d] = mask->sizes[d];
+    lt_tensor *wide = do_expand(&s, mask, &shape), *result = do_zeros(&s, grad_output, &shape);
+    if (result == NULL) return lt_scope_close(&s);
+    if (shape.n == 0) /* a 0-dim mask: one element or none */
+        result = do_add(&s, result, do_sum(&s, grad_output));
+    else
+        s.status = lt__index_put_(result, &(lt_tensor_list){1, &wide}, grad_output, false);
+    return lt_scope_give(&s, do_sum_to(&s, result, sizes), out);
+}
+
+/* ---- positions of elements ------------------------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The count is needed on the host: on a GPU that waits, which the ledger is told. */
+static lt_status count_nonzero(const lt_array *in, int64_t *count)
+{
+    const lt_backend *backend = lt_backends[in->device.type];
+    if (in->device.type == LT_CPU) return backend->nonzero_count(in, count);
+    LT_TRY(lt_copies_check_sync("nonzero"));
+    double start = seconds();
+    LT_TRY(backend->nonzero_count(in, count));
+    double waited = seconds() - start;
+    lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){"nonzero", true});
+    if (outer.name != NULL) lt_copies_set_cause(outer);
+    lt_copies_record(in->device, lt_host, (int64_t)sizeof *count, waited);
+    lt_copies_set_cause(outer);
+    return LT_OK;
+}
+
+lt_status lt_nonzero_impl(lt_tensor *self, lt_tensor **out)
+{
+    lt_array in = lt_array_of(self);
+    int64_t sizes[2] = {0, self->ndim};
+    lt_tensor *result = NULL;
+    if (self->numel > 0) LT_TRY(count_nonzero(&in, &sizes[0]));
+    LT_TRY(lt_tensor_new(LT_INT64, self->device, 2, sizes, &result));
+    if (result->numel > 0) {
+        lt_array to = lt_array_of(result);
+        lt_status status = lt_backend_of(self)->nonzero(&in, &to);
+        if (status != LT_OK) {
+            lt_tensor_release(result);
+            return status;
+        }
+    }
+    *out = result;
+    return LT_OK;
+}
+
+/* The smallest or largest class, as a number. */
+static lt_status extreme_class(lt_tensor *self, bool largest, int64_t *out)
+{
+    lt_tensor *extreme = NULL;
+    lt_scalar value;
+    LT_TRY(largest ? lt_max_impl(self, &extreme) : lt_min_impl(self, &extreme));
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"one_hot", true});
+    lt_status status = lt_tensor_item(extreme, &value);
+    lt_copies_set_cause(previous);
+    lt_tensor_release(extreme);
+    if (status == LT_OK) *out = lt_scalar_int(value);
+    return status;
+}
+
+/* Values are checked where that costs no wait: on a GPU with num_classes given the kernel does it. */
+static lt_status check_classes(lt_tensor *self, int64_t *num_classes)
+{
+    int64_t least, most;
+    if (self->numel == 0) {
+        if (*num_classes > 0) return LT_OK;
+        return lt_error(LT_ERR_RUNTIME, "Can not infer total number of classes from empty tensor.");
+    }
+    if (self->device.type != LT_CPU && *num_classes > 0) return LT_OK;
+    LT_TRY(extreme_class(self, false, &least));
+    if (least < 0) return lt_error(LT_ERR_RUNTIME, "Class values must be positive.");
+    LT_TRY(extreme_class(self, true, &most));
+    if (*num_classes == -1) *num_classes = most + 1;
+    if (most >= *num_classes) return lt_error(LT_ERR_RUNTIME, "Class values must not be larger than num_classes.");
+    return LT_OK;
+}
+
+lt_status lt_one_hot_impl(lt_tensor *self, int64_t num_classes, lt_tensor **out)
+{
+    if ((lt_dtype)self->dtype != LT_INT64)
+        return lt_error(LT_ERR_RUNTIME, "one_hot is only applicable to index tensor of type LongTensor.");
+    LT_TRY(check_classes(self, &num_classes));
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_dims sizes = lt_dims_of(self);
+    if (sizes.n == LT_MAX_DIMS)
+        s.status = lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, LT_MAX_DIMS + 1);
+    else
+        sizes.v[sizes.n++] = num_classes;
+    lt_tensor *result = do_zeros(&s, self, &sizes), *where = do_unsqueeze(&s, self, -1);
+    if (where != NULL) s.status = lt_scatter_value_impl(result, -1, where, lt_int(1), &result);
+    return lt_scope_give(&s, result, out);
+}

@@ -1,0 +1,131 @@
+/* element.cuh - elements of any dtype in kernels: loading one into the type a kernel computes in (float,
+ * double, int64_t; bool: whether it is not 0), storing one, and rounding a value to what a dtype can
+ * hold. The dtype is looked at when the kernel runs: all its threads take the same branch, so a kernel is
+ * compiled once per type it computes in, not per dtype. Half types go by way of float. Floating to
+ * integer truncates. Includes only ltensor.h and CUDA's headers for half types. */
+#ifndef LT_CUDA_ELEMENT_CUH
+#define LT_CUDA_ELEMENT_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#include "ltensor.h"
+
+#define LT_CUDA_FN static __host__ __device__ __forceinline__
+
+/* A value of one C type as another. */
+template <class To, class From> LT_CUDA_FN To lt_as(From v) { return static_cast<To>(v); }
+template <class To> LT_CUDA_FN To lt_as(__half v) { return static_cast<To>(__half2float(v)); }
+template <class To> LT_CUDA_FN To lt_as(__nv_bfloat16 v) { return static_cast<To>(__bfloat162float(v)); }
+
+/* Into an element: narrow integers take the low bits, as on the CPU. */
+template <class To, class From> struct lt_stored {
+    LT_CUDA_FN To of(From v) { return lt_as<To>(v); }
+};
+template <class From> struct lt_stored<__half, From> {
+    LT_CUDA_FN __half of(From v) { return __float2half_rn(static_cast<float>(v)); }
+};
+template <class From> struct lt_stored<__nv_bfloat16, From> {
+    LT_CUDA_FN __nv_bfloat16 of(From v) { return __float2bfloat16_rn(static_cast<float>(v)); }
+};
+template <class From> struct lt_stored<uint8_t, From> {
+    LT_CUDA_FN uint8_t of(From v) { return static_cast<uint8_t>(static_cast<int64_t>(v)); }
+};
+template <class From> struct lt_stored<int8_t, From> {
+    LT_CUDA_FN int8_t of(From v) { return static_cast<int8_t>(static_cast<int32_t>(v)); }
+};
+template <class From> struct lt_stored<int16_t, From> {
+    LT_CUDA_FN int16_t of(From v) { return static_cast<int16_t>(static_cast<int32_t>(v)); }
+};
+
+/* N elements at once, so that the dtype is looked at once for all of them. */
+template <class C, class S, int N> LT_CUDA_FN void lt_load_as(const char *const *p, C *values)
+{
+    for (int i = 0; i < N; i++) values[i] = lt_as<C>(*reinterpret_cast<const S *>(p[i]));
+}
+
+template <class C, int N> LT_CUDA_FN void lt_load_many(lt_dtype dtype, const char *const *p, C *values)
+{
+    switch (dtype) {
+    case LT_BOOL:
+    case LT_UINT8: lt_load_as<C, uint8_t, N>(p, values); break;
+    case LT_INT8: lt_load_as<C, int8_t, N>(p, values); break;
+    case LT_INT16: lt_load_as<C, int16_t, N>(p, values); break;
+    case LT_INT32: lt_load_as<C, int32_t, N>(p, values); break;
+    case LT_INT64: lt_load_as<C, int64_t, N>(p, values); break;
+    case LT_FLOAT16: lt_load_as<C, __half, N>(p, values); break;
+    case LT_BFLOAT16: lt_load_as<C, __nv_bfloat16, N>(p, values); break;
+    case LT_FLOAT32: lt_load_as<C, float, N>(p, values); break;
+    default: lt_load_as<C, double, N>(p, values); break;
+    }
+}
+
+template <class C> LT_CUDA_FN C lt_load(lt_dtype dtype, const void *p)
+{
+    const char *const at = static_cast<const char *>(p);
+    C value;
+    lt_load_many<C, 1>(dtype, &at, &value);
+    return value;
+}
+
+template <class S, class C, int N> LT_CUDA_FN void lt_store_as(char *const *p, const C *values, int n)
+{
+    for (int i = 0; i < N; i++)
+        if (i < n) *reinterpret_cast<S *>(p[i]) = lt_stored<S, C>::of(values[i]);
+}
+
+/* The first n of N elements. */
+template <class C, int N> LT_CUDA_FN void lt_store_many(lt_dtype dtype, char *const *p, const C *values, int n)
+{
+    switch (dtype) {
+    case LT_BOOL: lt_store_as<bool, C, N>(p, values, n); break;
+    case LT_UINT8: lt_store_as<uint8_t, C, N>(p, values, n); break;
+    case LT_INT8: lt_store_as<int8_t, C, N>(p, values, n); break;
+    case LT_INT16: lt_store_as<int16_t, C, N>(p, values, n); break;
+    case LT_INT32: lt_store_as<int32_t, C, N>(p, values, n); break;
+    case LT_INT64: lt_store_as<int64_t, C, N>(p, values, n); break;
+    case LT_FLOAT16: lt_store_as<__half, C, N>(p, values, n); break;
+    case LT_BFLOAT16: lt_store_as<__nv_bfloat16, C, N>(p, values, n); break;
+    case LT_FLOAT32: lt_store_as<float, C, N>(p, values, n); break;
+    default: lt_store_as<double, C, N>(p, values, n); break;
+    }
+}
+
+template <class C> LT_CUDA_FN void lt_store(lt_dtype dtype, void *p, C v)
+{
+    char *const at = static_cast<char *>(p);
+    lt_store_many<C, 1>(dtype, &at, &v, 1);
+}
+
+/* What v becomes as an element of the dtype. */
+template <class C> LT_CUDA_FN C lt_rounded(lt_dtype dtype, C v)
+{
+    switch (dtype) {
+    case LT_BOOL: return static_cast<C>(v != 0);
+    case LT_UINT8: return static_cast<C>(lt_stored<uint8_t, C>::of(v));
+    case LT_INT8: return static_cast<C>(lt_stored<int8_t, C>::of(v));
+    case LT_INT16: return static_cast<C>(lt_stored<int16_t, C>::of(v));
+    case LT_INT32: return static_cast<C>(lt_stored<int32_t, C>::of(v));
+    case LT_FLOAT16: return lt_as<C>(lt_stored<__half, C>::of(v));
+    case LT_BFLOAT16: return lt_as<C>(lt_stored<__nv_bfloat16, C>::of(v));
+    default: return v;
+    }
+}
+
+/* A number of the host in the type computed with. */
+template <class C> static inline C lt_number(lt_scalar s)
+{
+    return s.kind == LT_SCALAR_FLOAT ? static_cast<C>(s.v.d) : static_cast<C>(s.v.i);
+}
+
+static inline int64_t lt_element_size(lt_dtype dtype)
+{
+    static const int8_t sizes[LT_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+    return sizes[dtype];
+}
+
+static inline bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16; }
+
+#endif

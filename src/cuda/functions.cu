@@ -1,0 +1,58 @@
+/* functions.cu - elementwise kernels over transcendental functions. The twin of cpu/vector/functions.c;
+ * a formula per line. */
+#include "pointwise.cuh"
+
+LT_UNARY(exp)
+LT_UNARY(exp2)
+LT_UNARY(expm1)
+LT_UNARY(log)
+LT_UNARY(log1p)
+LT_UNARY(log2)
+LT_UNARY(log10)
+LT_UNARY(sin)
+LT_UNARY(cos)
+LT_UNARY(tan)
+LT_UNARY(asin)
+LT_UNARY(acos)
+LT_UNARY(atan)
+LT_UNARY(sinh)
+LT_UNARY(cosh)
+LT_UNARY(tanh)
+LT_UNARY(erf)
+LT_UNARY(sigmoid)
+LT_BINARY(pow)
+
+static bool run_floating(const lt_pointwise_call &call)
+{
+#define OP(name, NAME)                                                                             \
+    case LT_PW_##NAME: return lt_pointwise_floating<name##_op>(call);
+    switch (call.op) {
+        OP(exp, EXP)
+        OP(exp2, EXP2)
+        OP(expm1, EXPM1)
+        OP(log, LOG)
+        OP(log1p, LOG1P)
+        OP(log2, LOG2)
+        OP(log10, LOG10)
+        OP(sin, SIN)
+        OP(cos, COS)
+        OP(tan, TAN)
+        OP(asin, ASIN)
+        OP(acos, ACOS)
+        OP(atan, ATAN)
+        OP(sinh, SINH)
+        OP(cosh, COSH)
+        OP(tanh, TANH)
+        OP(erf, ERF)
+        OP(sigmoid, SIGMOID)
+        OP(pow, POW)
+    default: return false;
+    }
+#undef OP
+}
+
+bool lt_cuda_functions(const lt_pointwise_call &call)
+{
+    if (lt_is_floating(call.compute)) return run_floating(call);
+    return call.op == LT_PW_POW && call.compute != LT_BOOL && lt_pointwise_integers<pow_op>(call);
+}

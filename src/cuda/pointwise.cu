@@ -1,0 +1,32 @@
+/* pointwise.cu - elementwise ops on a GPU: finds the file that has the kernel (arithmetic.cu,
+ * functions.cu, compare.cu) and replaces powers by a number that have a shorter way, as the CPU does. */
+#include "pointwise.cuh"
+
+static const char *const names[LT_PW_COUNT] = {
+#define NAME(ENUM, name) #name,
+    LT_POINTWISE_LIST(NAME)
+#undef NAME
+};
+
+/* The op of one input that is the same as this power, or LT_PW_POW. */
+static lt_pointwise shorter_power(const lt_pointwise_call &call)
+{
+    const lt_iter *it = call.it;
+    if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute)) return call.op;
+    const double exponent = lt_load<double>(it->dtype[2], it->data[2]);
+    if (exponent == 2) return LT_PW_SQUARE;
+    if (exponent == 0.5) return LT_PW_SQRT;
+    if (exponent == -0.5) return LT_PW_RSQRT;
+    return exponent == -1 ? LT_PW_RECIPROCAL : LT_PW_POW;
+}
+
+lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
+{
+    lt_pointwise_call call = {op, it, compute, params, nullptr};
+    if (it->numel == 0) return LT_OK;
+    LT_TRY(lt_cuda_enter(it->device.index, &call.stream));
+    call.op = shorter_power(call);
+    if (!lt_cuda_arithmetic(call) && !lt_cuda_functions(call) && !lt_cuda_compare(call))
+        return lt_cuda_unsupported(names[op], compute);
+    return lt_cuda_launched(it->device.index, call.stream, names[op]);
+}

@@ -44,13 +44,16 @@ static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *
     int first = rule == LT_RULE_SELECT ? 1 : 0;
     lt_dtype dtype = lt_result_type(inputs + first, n - first);
     for (int i = 0; i < n_params; i++) {
-        /* A fractional parameter lifts integers (clamp(int, min = 0.5)); add's alpha must fit as it is. */
+        /* A fractional parameter lifts integers (clamp(int, min = 0.5)), an integer bound lifts bools; add's
+         * alpha must fit as it is. */
         if (params[i].kind == LT_SCALAR_FLOAT && !lt_dtype_is_float(dtype)) {
             if (op == LT_PW_ADD || op == LT_PW_SUB)
                 return lt_error(LT_ERR_RUNTIME,
                                 "For integral input tensors, argument alpha must not be a floating point number.");
             dtype = lt_default_dtype();
         }
+        bool bound = op == LT_PW_CLAMP_MIN || op == LT_PW_CLAMP_MAX || op == LT_PW_CLAMP_BOTH;
+        if (bound && dtype == LT_BOOL && params[i].kind == LT_SCALAR_INT) dtype = LT_INT64;
     }
     if (rule == LT_RULE_FLOAT && !lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
     if (rule == LT_RULE_INTEGRAL && lt_dtype_is_float(dtype))

@@ -16,7 +16,10 @@ static lt_status answer(lt_scope *s, lt_tensor *flags, bool *out)
 {
     lt_tensor *all = NULL;
     lt_scalar value = lt_boolean(false);
-    if (s->status == LT_OK) lt_scope_hold(s, lt_all(flags, &all), all);
+    if (s->status == LT_OK) {
+        lt_status reduced = lt_all(flags, &all);
+        all = lt_scope_hold(s, reduced, all);
+    }
     if (s->status == LT_OK) s->status = lt_tensor_item(all, &value);
     lt_status status = lt_scope_close(s);
     if (status == LT_OK) *out = lt_scalar_double(value) != 0;

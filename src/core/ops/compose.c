@@ -134,7 +134,7 @@ lt_tensor *do_restore_dims(lt_scope *s, lt_tensor *a, int ndim, const lt_dims *d
     if (s->status != LT_OK) return NULL;
     if (keepdim) return a;
     s->status = lt_dims_mask(dims, ndim, &mask);
-    for (int d = 0; d < ndim && s->status == LT_OK; d++)
-        if (mask >> d & 1) a = do_unsqueeze(s, a, d);
-    return s->status == LT_OK ? a : NULL;
+    lt_dims sizes = {.n = ndim};
+    for (int d = 0, from = 0; d < ndim; d++) sizes.v[d] = mask >> d & 1 ? 1 : a->sizes[from++];
+    return s->status == LT_OK ? do_reshape(s, a, &sizes) : NULL;
 }

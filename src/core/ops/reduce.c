@@ -1,8 +1,10 @@
 /* reduce.c - sums, products, extremes, truth and norms over dimensions. One pass of a backend's kernel each;
- * variance and logsumexp are formulas in moments.c, the derivatives stand in reduce_backward.c. */
+ * variance and logsumexp are formulas in statistics.c, the derivatives stand in reduce_backward.c. */
 #include <math.h>
+#include <string.h>
 
 #include "common.h"
+#include "ltensor_ops.h"
 #include "pointwise.h"
 
 /* Shape of in reduced over mask. */
@@ -145,6 +147,9 @@ static lt_status extreme_of_all(lt_reduction op, const char *name, lt_tensor *se
 
 lt_status lt_max_impl(lt_tensor *self, lt_tensor **out) { return extreme_of_all(LT_REDUCE_MAX, "max", self, out); }
 lt_status lt_min_impl(lt_tensor *self, lt_tensor **out) { return extreme_of_all(LT_REDUCE_MIN, "min", self, out); }
+
+lt_status lt_max_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out) { return lt_maximum(self, other, out); }
+lt_status lt_min_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out) { return lt_minimum(self, other, out); }
 
 static lt_status extreme_over(lt_reduction op, const char *name, lt_tensor *self, const lt_dims *dim, bool keepdim,
                               lt_tensor **out)
@@ -295,6 +300,13 @@ lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool ke
                         "does not have an identity",
                         order);
     return reduce(LT_REDUCE_NORM, self, dim, keepdim, read, read, order, out);
+}
+
+lt_status lt_norm_fro_impl(lt_tensor *self, const char *p, const lt_dims *dim, bool keepdim, lt_dtype dtype,
+                           lt_tensor **out)
+{
+    if (strcmp(p, "fro") != 0) return lt_error(LT_ERR_RUNTIME, "norm: Order %s not supported.", p);
+    return lt_norm(self, lt_int(2), dim, keepdim, dtype, out);
 }
 
 lt_status lt_cumsum_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)

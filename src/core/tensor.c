@@ -255,6 +255,62 @@ lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out)
     return LT_OK;
 }
 
+/* What a page-locked storage gives back. */
+typedef struct pinned_memory {
+    void *data, *block;
+} pinned_memory;
+
+static void release_pinned(void *ctx)
+{
+    pinned_memory *memory = ctx;
+    lt_backends[LT_CUDA]->pinned_free(memory->data, memory->block);
+    lt_mem_free(memory);
+}
+
+static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_tensor **out)
+{
+    const lt_backend *backend = lt_backend_get(LT_CUDA);
+    if (backend == NULL)
+        return lt_error(LT_ERR_DEVICE, "Cannot pin memory: no accelerator is available. %s", lt_backend_missing_reason());
+    int64_t numel;
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    pinned_memory *memory = lt_mem_zalloc(sizeof *memory);
+    if (memory == NULL) return LT_ERR_MEMORY;
+    lt_status status = backend->pinned_alloc((size_t)numel * lt_dtype_size(dtype), &memory->data, &memory->block);
+    if (status != LT_OK) {
+        lt_mem_free(memory);
+        return status;
+    }
+    status = lt_tensor_wrap(memory->data, dtype, ndim, sizes, release_pinned, memory, out);
+    if (status != LT_OK)
+        release_pinned(memory);
+    else
+        (*out)->storage->pinned = true;
+    return status;
+}
+
+lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out)
+{
+    lt_tensor *pinned = NULL;
+    if (t->device.type != LT_CPU)
+        return lt_error(LT_ERR_RUNTIME, "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
+                        lt_dtype_scalar_name((lt_dtype)t->dtype));
+    if (t->storage->pinned) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    LT_TRY(pinned_new((lt_dtype)t->dtype, t->ndim, t->sizes, &pinned));
+    lt_tensor *operands[] = {pinned, t};
+    lt_iter it;
+    lt_status status = lt_iter_elementwise(&it, operands, 2);
+    if (status == LT_OK && it.numel > 0) status = lt_cpu_backend.copy(&it);
+    if (status == LT_OK)
+        *out = pinned;
+    else
+        lt_tensor_release(pinned);
+    return status;
+}
+
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes)
 {
     lt_tensor *t = *out;

@@ -85,6 +85,10 @@ lt_status lt_tensor_like(const lt_tensor *t, lt_dtype dtype, lt_tensor **out);
 /* New 0-dim CPU tensor that holds a number and counts as one in type promotion. */
 lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out);
 
+/* New reference: a copy of a host tensor in page-locked memory, t itself when it lies there already.
+ * LT_ERR_DEVICE without a GPU. */
+lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out);
+
 /* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these sizes
  * and that dtype can be stored in it ("result type Float can't be cast to ..."). */
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes);

@@ -73,6 +73,7 @@ static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
 /* ---- boxes --------------------------------------------------------------------------------------------------- */
 
 #define LT_TENSOR_NAME "Tensor"
+#define LT_TENSOR_META_NAME "ltensor.Tensor" /* in the registry */
 
 typedef struct lt_box {
     lt_tensor *tensor; /* counted; NULL while an op has not yet filled it, and after __gc */

@@ -67,6 +67,7 @@
     BOOL(BINARY, bitwise_xor, BITWISE_XOR)                                                         \
     INTEGERS(UNARY, bitwise_not, BITWISE_NOT)                                                      \
     BOOL(UNARY, bitwise_not, BITWISE_NOT)                                                          \
+    INTEGERS(UNARY, position_to_index, POSITION_TO_INDEX)                                          \
     INTEGERS(BINARY, bitwise_left_shift, BITWISE_LEFT_SHIFT)                                       \
     INTEGERS(BINARY, bitwise_right_shift, BITWISE_RIGHT_SHIFT)                                     \
     FLOATS(BINARY, tanh_backward, TANH_BACKWARD)                                                   \

@@ -1,0 +1,348 @@
+/* convert.c - Lua values to tensors and back: torch.tensor, new_tensor, item, tolist.
+ *
+ * A nested table is walked twice: once for its shape and the kind of its numbers (nothing is held yet, so
+ * errors may be raised), once to store them into host memory. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd.h"
+#include "backend.h"
+#include "binding.h"
+#include "copies.h"
+#include "dtype.h"
+#include "half.h"
+#include "ltensor_ops.h"
+
+/* ---- tables to tensors ---------------------------------------------------------------------------------------- */
+
+typedef struct lt_literal {
+    int ndim;
+    int64_t sizes[LT_MAX_DIMS];
+    enum lt_scalar_kind kind; /* the widest met: bool < int < float */
+    bool tensors;             /* a leaf is a tensor, whose dtype decides */
+    lt_dtype dtype;           /* promoted over such leaves */
+    int64_t low, high;        /* of the integers met; low > high: none */
+} lt_literal;
+
+static void note_number(lua_State *L, int index, lt_literal *m)
+{
+    enum lt_scalar_kind kind = LT_SCALAR_FLOAT;
+    lt_tensor *t;
+    switch (lua_type(L, index)) {
+    case LUA_TBOOLEAN: kind = LT_SCALAR_BOOL; break;
+    case LUA_TNUMBER:
+        if (!lua_isinteger(L, index)) break;
+        kind = LT_SCALAR_INT;
+        if (lua_tointeger(L, index) < m->low) m->low = lua_tointeger(L, index);
+        if (lua_tointeger(L, index) > m->high) m->high = lua_tointeger(L, index);
+        break;
+    default:
+        t = lt_lua_get(L, index);
+        if (t == NULL || t->numel != 1)
+            luaL_error(L, t == NULL ? "tensor(): a %s is no number, boolean or table of them"
+                                    : "tensor(): only one element tensors can be converted to numbers",
+                       luaL_typename(L, index));
+        m->dtype = m->tensors ? lt_promote(m->dtype, (lt_dtype)t->dtype) : (lt_dtype)t->dtype;
+        m->tensors = true;
+        return;
+    }
+    if (kind > m->kind) m->kind = kind;
+}
+
+/* Shape along the first entries of each level; the second walk finds what does not fit it. */
+static void measure_shape(lua_State *L, int index, lt_literal *m)
+{
+    luaL_checkstack(L, LT_MAX_DIMS + 4, NULL);
+    int top = lua_gettop(L);
+    lua_pushvalue(L, index);
+    while (lua_type(L, -1) == LUA_TTABLE) {
+        if (m->ndim == LT_MAX_DIMS) luaL_error(L, "tensor(): more than %d dimensions", LT_MAX_DIMS);
+        m->sizes[m->ndim++] = (int64_t)lua_rawlen(L, -1);
+        if (lua_rawlen(L, -1) == 0) break;
+        lua_rawgeti(L, -1, 1);
+    }
+    lua_settop(L, top);
+}
+
+static void check_level(lua_State *L, int index, int dim, lt_literal *m)
+{
+    if (dim == m->ndim) {
+        if (lua_type(L, index) == LUA_TTABLE)
+            luaL_error(L, "tensor(): expected a number at dim %d, got a table", dim + 1);
+        note_number(L, index, m);
+        return;
+    }
+    if (lua_type(L, index) != LUA_TTABLE)
+        luaL_error(L, "expected sequence of length %d at dim %d (got a %s)", (int)m->sizes[dim], dim + 1,
+                   luaL_typename(L, index));
+    int64_t n = (int64_t)lua_rawlen(L, index);
+    if (n != m->sizes[dim])
+        luaL_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim], dim + 1, (int)n);
+    for (int64_t i = 1; i <= n; i++) {
+        lua_rawgeti(L, index, i);
+        check_level(L, lua_gettop(L), dim + 1, m);
+        lua_pop(L, 1);
+    }
+}
+
+static lt_status read_number(lua_State *L, int index, lt_scalar *out)
+{
+    if (lua_isboolean(L, index))
+        *out = lt_boolean(lua_toboolean(L, index));
+    else if (lua_isinteger(L, index))
+        *out = lt_int(lua_tointeger(L, index));
+    else if (lua_type(L, index) == LUA_TNUMBER)
+        *out = lt_float(lua_tonumber(L, index));
+    else
+        return lt_tensor_item(lt_lua_get(L, index), out);
+    return LT_OK;
+}
+
+/* Stores the numbers below the value at index, advancing *p. Does not raise. */
+static lt_status store_level(lua_State *L, int index, int dim, const lt_literal *m, lt_dtype dtype, char **p)
+{
+    if (dim == m->ndim) {
+        lt_scalar s;
+        LT_TRY(read_number(L, index, &s));
+        lt_store_scalar(*p, dtype, s);
+        *p += lt_dtype_size(dtype);
+        return LT_OK;
+    }
+    for (int64_t i = 1; i <= m->sizes[dim]; i++) {
+        lua_rawgeti(L, index, i);
+        lt_status status = LT_OK;
+        if (dtype == LT_FLOAT32 && dim + 1 == m->ndim && lua_type(L, -1) == LUA_TNUMBER) {
+            float value = (float)lua_tonumber(L, -1);
+            memcpy(*p, &value, sizeof value);
+            *p += sizeof value;
+        } else {
+            status = store_level(L, lua_gettop(L), dim + 1, m, dtype, p);
+        }
+        lua_pop(L, 1);
+        LT_TRY(status);
+    }
+    return LT_OK;
+}
+
+/* Integers that the dtype cannot hold are refused rather than wrapped. */
+static void check_range(lua_State *L, const lt_literal *m, lt_dtype dtype)
+{
+    if (!lt_dtype_is_int(dtype) || m->low > m->high) return;
+    int bits = (int)lt_dtype_size(dtype) * 8;
+    int64_t low = dtype == LT_UINT8 ? 0 : INT64_MIN >> (64 - bits);
+    int64_t high = dtype == LT_UINT8 ? 255 : INT64_MAX >> (64 - bits);
+    if (m->low < low || m->high > high)
+        luaL_error(L, "value %I cannot be converted to type %s without overflow",
+                   (LUAI_UACINT)(m->low < low ? m->low : m->high), lt_dtype_name(dtype));
+}
+
+typedef struct lt_factory_options {
+    lt_dtype dtype;
+    lt_device device;
+    bool has_device, requires_grad, pin_memory;
+} lt_factory_options;
+
+static void read_options(lua_State *L, int index, const char *op, lt_factory_options *o)
+{
+    if (lua_isnoneornil(L, index)) return;
+    luaL_checktype(L, index, LUA_TTABLE);
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        if (strcmp(key, "dtype") == 0) {
+            o->dtype = lt_lua_to_dtype(L, -1);
+            if (o->dtype == LT_DTYPE_NONE)
+                luaL_error(L, "%s(): argument 'dtype' must be torch.dtype, not %s", op, luaL_typename(L, -1));
+        } else if (strcmp(key, "device") == 0) {
+            if (!lt_lua_to_device(L, -1, &o->device)) lt_lua_raise(L);
+            o->has_device = true;
+        } else if (strcmp(key, "requires_grad") == 0 && lua_isboolean(L, -1)) {
+            o->requires_grad = lua_toboolean(L, -1);
+        } else if (strcmp(key, "pin_memory") == 0 && lua_isboolean(L, -1)) {
+            o->pin_memory = lua_toboolean(L, -1);
+        } else {
+            lua_pushvalue(L, -2);
+            luaL_error(L, "%s(): unknown or unfit argument '%s' (known: dtype, device, requires_grad, pin_memory)",
+                       op, luaL_tolstring(L, -1, NULL));
+        }
+    }
+}
+
+static lt_status from_table(lua_State *L, int index, const lt_literal *m, lt_dtype dtype, lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    LT_TRY(lt_tensor_new(dtype, lt_host, m->ndim, m->sizes, &t));
+    char *p = lt_data(t);
+    lt_status status = store_level(L, index, 0, m, dtype, &p);
+    if (status == LT_OK)
+        *out = t;
+    else
+        lt_tensor_release(t);
+    return status;
+}
+
+static lt_status finish(lt_tensor *t, const lt_factory_options *o, lt_tensor **out)
+{
+    lt_tensor *result = lt_tensor_retain(t), *next = NULL;
+    lt_status status = LT_OK;
+    bool grad = lt_set_grad_enabled(false);
+    if (o->has_device && (o->device.type != LT_CPU)) {
+        LT_CHECK(lt__to_copy(result, LT_DTYPE_NONE, &o->device, false, &next));
+        lt_tensor_release(result);
+        result = next, next = NULL;
+    } else if (o->pin_memory) {
+        LT_CHECK(lt_tensor_pin(result, &next));
+        lt_tensor_release(result);
+        result = next, next = NULL;
+    }
+    if (o->requires_grad) LT_CHECK(lt_set_requires_grad(result, true));
+    *out = result;
+    result = NULL;
+done:
+    lt_set_grad_enabled(grad);
+    lt_tensor_release(result);
+    return status;
+}
+
+/* A tensor made of the value at `data`; pushes it. */
+static int make_tensor(lua_State *L, int data, lt_factory_options *o)
+{
+    lt_tensor *source = lt_lua_get(L, data), *made = NULL;
+    lt_literal m = {.low = INT64_MAX, .high = INT64_MIN};
+    lt_dtype dtype = o->dtype;
+    if (source == NULL) {
+        measure_shape(L, data, &m);
+        m.kind = LT_SCALAR_BOOL;
+        check_level(L, data, 0, &m);
+        bool empty = m.ndim > 0 && m.sizes[m.ndim - 1] == 0;
+        if (dtype == LT_DTYPE_NONE) {
+            dtype = m.kind == LT_SCALAR_FLOAT ? lt_default_dtype() : m.kind == LT_SCALAR_INT ? LT_INT64 : LT_BOOL;
+            if (empty) dtype = lt_default_dtype();
+            if (m.tensors) dtype = m.dtype;
+        }
+        check_range(L, &m, dtype);
+    }
+    lt_tensor **slot = lt_lua_new(L);
+    lt_entry entry = lt_enter(L);
+    lt_status status = LT_OK;
+    if (source == NULL) {
+        LT_CHECK(from_table(L, data, &m, dtype, &made));
+    } else {
+        bool grad = lt_set_grad_enabled(false);
+        const lt_device *device = o->has_device ? &o->device : NULL;
+        status = lt__to_copy(source, dtype, device, false, &made);
+        lt_set_grad_enabled(grad);
+        o->has_device = false;
+        if (status != LT_OK) goto done;
+    }
+    LT_CHECK(finish(made, o, slot));
+done:
+    lt_tensor_release(made);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    lt_lua_pace(L, lt_lua_state_here(L));
+    return 1;
+}
+
+/* torch.tensor(data, {dtype =, device =, requires_grad =, pin_memory =}) */
+static int tensor_from(lua_State *L)
+{
+    lt_factory_options o = {.dtype = LT_DTYPE_NONE};
+    luaL_checkany(L, 1);
+    lua_settop(L, 2);
+    read_options(L, 2, "tensor", &o);
+    return make_tensor(L, 1, &o);
+}
+
+/* torch.as_tensor(data, options): a tensor that already is what is asked for is returned as it is. */
+static int as_tensor(lua_State *L)
+{
+    lt_factory_options o = {.dtype = LT_DTYPE_NONE};
+    luaL_checkany(L, 1);
+    lua_settop(L, 2);
+    read_options(L, 2, "as_tensor", &o);
+    lt_tensor *t = lt_lua_get(L, 1);
+    bool same = t != NULL && (o.dtype == LT_DTYPE_NONE || (lt_dtype)t->dtype == o.dtype) &&
+                (!o.has_device || lt_device_equal(t->device, o.device));
+    if (same) {
+        lua_settop(L, 1);
+        return 1;
+    }
+    return make_tensor(L, 1, &o);
+}
+
+/* x:new_tensor(data, options): dtype and device are x's unless given. */
+static int new_tensor(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lt_factory_options o = {.dtype = (lt_dtype)self->dtype, .device = self->device, .has_device = true};
+    luaL_checkany(L, 2);
+    lua_settop(L, 3);
+    read_options(L, 3, "new_tensor", &o);
+    return make_tensor(L, 2, &o);
+}
+
+/* ---- tensors to Lua ------------------------------------------------------------------------------------------- */
+
+static int item(lua_State *L)
+{
+    lt_tensor *t = lt_lua_check_tensor(L, 1);
+    lt_scalar s;
+    lt_entry entry = lt_enter(L);
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"item", true});
+    lt_status status = lt_tensor_item(t, &s);
+    lt_copies_set_cause(previous);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    lt_lua_push_scalar(L, s);
+    return 1;
+}
+
+static void push_level(lua_State *L, const lt_tensor *t, int dim, const char *p)
+{
+    if (dim == t->ndim) {
+        lt_lua_push_scalar(L, lt_load_scalar(p, (lt_dtype)t->dtype));
+        return;
+    }
+    int64_t n = t->sizes[dim];
+    int64_t stride = t->strides[dim] * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    luaL_checkstack(L, 4, NULL);
+    lua_createtable(L, n < INT32_MAX ? (int)n : INT32_MAX, 0);
+    for (int64_t i = 0; i < n; i++) {
+        push_level(L, t, dim + 1, p + i * stride);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+/* Nested tables of numbers; one number for a 0-dim tensor. */
+static int tolist(lua_State *L)
+{
+    lt_tensor *t = lt_lua_check_tensor(L, 1);
+    if (t->device.type != LT_CPU) {
+        lt_tensor **host = lt_lua_new(L);
+        lt_entry entry = lt_enter(L);
+        lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"tolist", true});
+        bool grad = lt_set_grad_enabled(false);
+        lt_status status = lt__to_copy(t, LT_DTYPE_NONE, &lt_host, false, host);
+        lt_set_grad_enabled(grad);
+        lt_copies_set_cause(previous);
+        lt_leave(entry);
+        lt_lua_check(L, status);
+        t = *host;
+    }
+    push_level(L, t, 0, lt_data(t));
+    return 1;
+}
+
+void lt_lua_open_convert(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"tensor", tensor_from}, {"as_tensor", as_tensor}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"item", item}, {"tolist", tolist}, {"new_tensor", new_tensor}, {NULL, NULL}};
+    lua_pushvalue(L, 1);
+    lt_lua_setfuncs(L, functions);
+    lua_pushvalue(L, 3);
+    lt_lua_setfuncs(L, methods);
+    lua_pop(L, 2);
+}

@@ -1,0 +1,292 @@
+/* state.c - one interpreter's state, raising core's errors, and the collector's pace.
+ *
+ * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, every result
+ * looks at the bytes that core has handed out; each SHARE-th part of a budget moves the collector on by the
+ * same part of a cycle. The budget grows with what is held, so that large working sets are not scanned
+ * for every small result. An allocation that fails runs a full collection before it is tried again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "binding.h"
+#include "copies.h"
+
+#define BUDGET_MIN (96ll << 20) /* bytes of new tensor data per cycle of the collector */
+#define SHARES 16
+
+static const char state_key = 0;
+static const char callbacks_key = 0;
+
+/* ---- the state ------------------------------------------------------------------------------------------- */
+
+lt_lua_state *lt_lua_state_retain(lt_lua_state *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    return s;
+}
+
+void lt_lua_state_release(lt_lua_state *s)
+{
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) lt_mem_free(s);
+}
+
+static int state_close(lua_State *L)
+{
+    lt_lua_state **holder = lua_touserdata(L, 1);
+    if (*holder == NULL) return 0;
+    (*holder)->main = (*holder)->running = NULL;
+    lt_lua_state_release(*holder);
+    *holder = NULL;
+    return 0;
+}
+
+lt_lua_state *lt_lua_state_of(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key);
+    lt_lua_state *s = *(lt_lua_state **)lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return s;
+}
+
+void lt_lua_open_state(lua_State *L)
+{
+    lt_lua_state **holder = lua_newuserdatauv(L, sizeof *holder, 0);
+    *holder = NULL;
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, state_close);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &state_key);
+
+    lt_lua_state *s = lt_mem_zalloc(sizeof *s);
+    if (s == NULL) luaL_error(L, "not enough memory");
+    atomic_init(&s->refs, 1);
+    *holder = s;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    s->main = lua_tothread(L, -1);
+    lua_pop(L, 1);
+
+    luaL_newmetatable(L, LT_TENSOR_META_NAME);
+    lua_pop(L, 1);
+
+    lua_newtable(L); /* id -> closure, held by tokens only */
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &callbacks_key);
+}
+
+static void push_upvalues(lua_State *L)
+{
+    luaL_getmetatable(L, LT_TENSOR_META_NAME);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key);
+}
+
+void lt_lua_pushfunction(lua_State *L, lua_CFunction f)
+{
+    push_upvalues(L);
+    lua_pushcclosure(L, f, LT_UPVALUES);
+}
+
+void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions)
+{
+    push_upvalues(L);
+    luaL_setfuncs(L, functions, LT_UPVALUES);
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------------ */
+
+/* The nearest frame of the user's own code: neither C nor a module of ours. */
+static bool users_frame(lua_State *L, lua_Debug *frame)
+{
+    for (int level = 0; lua_getstack(L, level, frame); level++) {
+        lua_getinfo(L, "Sl", frame);
+        if (frame->currentline < 0 || strncmp(frame->source, "=[ltensor ", 10) == 0) continue;
+        return true;
+    }
+    return false;
+}
+
+/* Writes "train.lua:31", or "(cell 7)" for chunks that are named after what they are. */
+static void write_origin(void *ctx, char *buffer, size_t n)
+{
+    lua_Debug frame;
+    if (!users_frame(ctx, &frame)) return;
+    if (frame.source[0] == '=')
+        snprintf(buffer, n, "%s", frame.short_src);
+    else
+        snprintf(buffer, n, "%s:%d", frame.short_src, frame.currentline);
+}
+
+int lt_lua_raise(lua_State *L)
+{
+    lua_Debug frame;
+    if (users_frame(L, &frame))
+        lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline);
+    else
+        lua_pushliteral(L, "");
+    lua_pushstring(L, lt_error_message());
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+/* ---- calling core --------------------------------------------------------------------------------------------- */
+
+static void collect(void *ctx) { lua_gc(ctx, LUA_GCCOLLECT); }
+
+lt_entry lt_enter(lua_State *L)
+{
+    lt_entry entry = {lt_mem_reclaimer};
+    lt_mem_reclaimer.run = collect;
+    lt_mem_reclaimer.ctx = L;
+    lt_copies_set_origin(write_origin, L);
+    return entry;
+}
+
+void lt_leave(lt_entry entry)
+{
+    lt_mem_reclaimer = entry.reclaimer;
+    lt_copies_set_origin(entry.reclaimer.ctx != NULL ? write_origin : NULL, entry.reclaimer.ctx);
+}
+
+void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
+{
+    int64_t live = atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed);
+    uint64_t allocated = atomic_load_explicit(&lt_mem_total.allocated, memory_order_relaxed);
+    int64_t budget = live / 4 > BUDGET_MIN ? live / 4 : BUDGET_MIN;
+    uint64_t share = (uint64_t)budget / SHARES;
+    /* A result larger than a share counts for as many. */
+    uint64_t shares = s->next_step == 0 ? 1 : 1 + (allocated - s->next_step) / share;
+    s->next_step = allocated + share;
+    if (!lua_gc(L, LUA_GCISRUNNING)) return;
+    if (shares >= SHARES) {
+        lua_gc(L, LUA_GCCOLLECT);
+        return;
+    }
+    /* A cycle of the collector, its pause included, is about the size of the heap in steps. */
+    int heap = lua_gc(L, LUA_GCCOUNT);
+    lua_gc(L, LUA_GCSTEP, (int)(1 + (uint64_t)heap * 5 / 4 * shares / SHARES));
+}
+
+/* ---- boxes -------------------------------------------------------------------------------------------------------- */
+
+lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
+{
+    lt_tensor *t = lt_lua_get(L, arg);
+    if (t == NULL) luaL_typeerror(L, arg, LT_TENSOR_NAME);
+    return t;
+}
+
+lt_tensor *lt_lua_tensor(lua_State *L, int index)
+{
+    lt_box *box = luaL_testudata(L, index, LT_TENSOR_META_NAME);
+    return box != NULL ? box->tensor : NULL;
+}
+
+void lt_lua_push(lua_State *L, lt_tensor *t)
+{
+    lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+    box->tensor = NULL;
+    luaL_setmetatable(L, LT_TENSOR_META_NAME);
+    box->tensor = lt_tensor_retain(t);
+}
+
+/* ---- tokens --------------------------------------------------------------------------------------------------------- */
+
+static bool wants_token(const lt_tensor *t)
+{
+    return t != NULL && ((t->flags & LT_FLAG_REQUIRES_GRAD) ||
+                         (t->view_base != NULL && (t->view_base->flags & LT_FLAG_REQUIRES_GRAD)));
+}
+
+/* Pushes the box's token, making an empty one for a leaf. box: absolute index. */
+static void push_token(lua_State *L, int box)
+{
+    if (lua_getiuservalue(L, box, 1) == LUA_TUSERDATA) return;
+    lua_pop(L, 1);
+    lua_newuserdatauv(L, 0, 1);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, box, 1);
+}
+
+/* Pushes the tokens of a box, or of the boxes in a table; returns how many. */
+static int push_tokens(lua_State *L, int index)
+{
+    if (index == 0) return 0;
+    if (lua_type(L, index) == LUA_TUSERDATA) {
+        if (!wants_token(lt_lua_get(L, index))) return 0;
+        push_token(L, index);
+        return 1;
+    }
+    if (lua_type(L, index) != LUA_TTABLE) return 0;
+    int pushed = 0;
+    int n = (int)lua_rawlen(L, index);
+    luaL_checkstack(L, n + 4, "too many tensors");
+    for (int i = 1; i <= n; i++) {
+        lua_rawgeti(L, index, i);
+        if (wants_token(lt_lua_get(L, -1))) {
+            push_token(L, lua_gettop(L));
+            lua_remove(L, -2);
+            pushed++;
+        } else {
+            lua_pop(L, 1);
+        }
+    }
+    return pushed;
+}
+
+void lt_lua_link(lua_State *L, int result, const int *args, int n)
+{
+    int top = lua_gettop(L);
+    for (int i = 0; i < n; i++) push_tokens(L, args[i]);
+    int inputs = lua_gettop(L) - top;
+    luaL_checkstack(L, 4, NULL);
+    lua_newuserdatauv(L, 0, inputs + 1);
+    lua_insert(L, top + 1);
+    for (int i = inputs; i > 0; i--) lua_setiuservalue(L, top + 1, i + 1);
+    lua_setiuservalue(L, result, 1);
+}
+
+void lt_lua_push_anchors(lua_State *L, int box)
+{
+    push_token(L, lua_absindex(L, box));
+    if (lua_getiuservalue(L, -1, 1) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, -3, 1);
+    }
+    lua_remove(L, -2);
+}
+
+int64_t lt_lua_anchor(lua_State *L, int box, lt_lua_state *s)
+{
+    int64_t id = ++s->next_callback;
+    box = lua_absindex(L, box);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &callbacks_key);
+    lua_pushvalue(L, -2);
+    lua_rawseti(L, -2, id);
+    lua_pop(L, 1);
+    lt_lua_push_anchors(L, box);
+    lua_insert(L, -2);
+    lua_rawseti(L, -2, id);
+    lua_pop(L, 1);
+    return id;
+}
+
+bool lt_lua_push_anchored(lua_State *L, int64_t id)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &callbacks_key);
+    bool there = lua_rawgeti(L, -1, id) != LUA_TNIL;
+    lua_remove(L, -2);
+    if (!there) lua_pop(L, 1);
+    return there;
+}
+
+void lt_lua_drop_anchor(lua_State *L, int64_t id)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &callbacks_key);
+    lua_pushnil(L);
+    lua_rawseti(L, -2, id);
+    lua_pop(L, 1);
+}

@@ -1,0 +1,299 @@
+/* types.c - the small values of the module: torch.Size, dtypes, devices.
+ *
+ * A Size is a Lua table with a metatable, so that # ipairs and table.unpack work on it. There is one userdata
+ * per dtype: dtypes compare by identity. Devices are compared by type and index. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "binding.h"
+#include "dtype.h"
+
+#define SIZE_META "ltensor.Size"
+#define DTYPE_META "ltensor.dtype"
+#define DEVICE_META "ltensor.device"
+
+static const char dtypes_key = 0;
+
+/* ---- Size --------------------------------------------------------------------------------------------------- */
+
+void lt_lua_push_size(lua_State *L, int n, const int64_t *sizes)
+{
+    lua_createtable(L, n, 0);
+    for (int i = 0; i < n; i++) {
+        lua_pushinteger(L, sizes[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    luaL_setmetatable(L, SIZE_META);
+}
+
+static int size_tostring(lua_State *L)
+{
+    luaL_Buffer b;
+    luaL_checktype(L, 1, LUA_TTABLE);
+    luaL_buffinit(L, &b);
+    luaL_addstring(&b, "torch.Size([");
+    lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
+    for (lua_Integer i = 1; i <= n; i++) {
+        lua_rawgeti(L, 1, i);
+        luaL_tolstring(L, -1, NULL);
+        lua_remove(L, -2);
+        luaL_addvalue(&b);
+        if (i < n) luaL_addstring(&b, ", ");
+    }
+    luaL_addstring(&b, "])");
+    luaL_pushresult(&b);
+    return 1;
+}
+
+static int size_eq(lua_State *L)
+{
+    bool same = lua_istable(L, 1) && lua_istable(L, 2) && lua_rawlen(L, 1) == lua_rawlen(L, 2);
+    lua_Integer n = same ? (lua_Integer)lua_rawlen(L, 1) : 0;
+    for (lua_Integer i = 1; i <= n && same; i++) {
+        lua_rawgeti(L, 1, i);
+        lua_rawgeti(L, 2, i);
+        same = lua_compare(L, -1, -2, LUA_OPEQ);
+        lua_pop(L, 2);
+    }
+    lua_pushboolean(L, same);
+    return 1;
+}
+
+static int size_numel(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_Integer numel = 1;
+    for (lua_Integer i = (lua_Integer)lua_rawlen(L, 1); i > 0; i--) {
+        lua_rawgeti(L, 1, i);
+        numel *= luaL_checkinteger(L, -1);
+        lua_pop(L, 1);
+    }
+    lua_pushinteger(L, numel);
+    return 1;
+}
+
+/* Size{2, 3}: the table itself is left alone. */
+static int size_new(lua_State *L)
+{
+    int64_t sizes[LT_MAX_DIMS];
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
+    luaL_argcheck(L, n <= LT_MAX_DIMS, 1, "too many dimensions");
+    for (lua_Integer i = 1; i <= n; i++) {
+        int is_integer;
+        lua_rawgeti(L, 1, i);
+        sizes[i - 1] = lua_tointegerx(L, -1, &is_integer);
+        if (!is_integer || lua_type(L, -1) != LUA_TNUMBER)
+            return luaL_error(L, "Size(): entry %d must be an integer, not %s", (int)i, luaL_typename(L, -1));
+        lua_pop(L, 1);
+    }
+    lt_lua_push_size(L, (int)n, sizes);
+    return 1;
+}
+
+/* ---- dtypes ------------------------------------------------------------------------------------------------ */
+
+void lt_lua_push_dtype(lua_State *L, lt_dtype dtype)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &dtypes_key);
+    lua_rawgeti(L, -1, dtype);
+    lua_remove(L, -2);
+}
+
+lt_dtype lt_lua_to_dtype(lua_State *L, int index)
+{
+    const lt_dtype *dtype = luaL_testudata(L, index, DTYPE_META);
+    return dtype != NULL ? *dtype : LT_DTYPE_NONE;
+}
+
+static int dtype_tostring(lua_State *L)
+{
+    const lt_dtype *dtype = luaL_checkudata(L, 1, DTYPE_META);
+    lua_pushfstring(L, "torch.%s", lt_dtype_name(*dtype));
+    return 1;
+}
+
+static int dtype_index(lua_State *L)
+{
+    const lt_dtype *dtype = luaL_checkudata(L, 1, DTYPE_META);
+    const char *key = lua_tostring(L, 2);
+    if (key == NULL) return 0;
+    if (strcmp(key, "is_floating_point") == 0)
+        lua_pushboolean(L, lt_dtype_is_float(*dtype));
+    else if (strcmp(key, "is_complex") == 0)
+        lua_pushboolean(L, false);
+    else if (strcmp(key, "is_signed") == 0)
+        lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8);
+    else if (strcmp(key, "itemsize") == 0)
+        lua_pushinteger(L, (lua_Integer)lt_dtype_size(*dtype));
+    else
+        return 0;
+    return 1;
+}
+
+static void open_dtypes(lua_State *L)
+{
+    static const struct { const char *alias; lt_dtype dtype; } aliases[] = {
+        {"float", LT_FLOAT32}, {"double", LT_FLOAT64}, {"half", LT_FLOAT16}, {"long", LT_INT64},
+        {"int", LT_INT32},     {"short", LT_INT16},
+    };
+    static const luaL_Reg meta[] = {
+        {"__tostring", dtype_tostring}, {"__repr", dtype_tostring}, {"__index", dtype_index}, {NULL, NULL}};
+    luaL_newmetatable(L, DTYPE_META);
+    luaL_setfuncs(L, meta, 0);
+    lua_pushliteral(L, "dtype");
+    lua_setfield(L, -2, "__name");
+    lua_pop(L, 1);
+    lua_newtable(L);
+    for (int d = 0; d < LT_DTYPE_COUNT; d++) {
+        lt_dtype *dtype = lua_newuserdatauv(L, sizeof *dtype, 0);
+        *dtype = (lt_dtype)d;
+        luaL_setmetatable(L, DTYPE_META);
+        lua_pushvalue(L, -1);
+        lua_setfield(L, 1, lt_dtype_name((lt_dtype)d));
+        lua_rawseti(L, -2, d);
+    }
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &dtypes_key);
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        lt_lua_push_dtype(L, aliases[i].dtype);
+        lua_setfield(L, 1, aliases[i].alias);
+    }
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------------ */
+
+void lt_lua_push_device(lua_State *L, lt_device device)
+{
+    lt_device *d = lua_newuserdatauv(L, sizeof *d, 0);
+    *d = device;
+    luaL_setmetatable(L, DEVICE_META);
+}
+
+bool lt_lua_is_device(lua_State *L, int index) { return luaL_testudata(L, index, DEVICE_META) != NULL; }
+
+bool lt_lua_to_device(lua_State *L, int index, lt_device *out)
+{
+    const lt_device *d = luaL_testudata(L, index, DEVICE_META);
+    if (d != NULL) {
+        *out = *d;
+        return true;
+    }
+    if (lua_type(L, index) == LUA_TSTRING) return lt_device_parse(lua_tostring(L, index), out) == LT_OK;
+    if (lua_isinteger(L, index) && lua_tointeger(L, index) >= 0 && lua_tointeger(L, index) < 128) {
+        *out = (lt_device){LT_CUDA, (int8_t)lua_tointeger(L, index)};
+        return true;
+    }
+    lt_error_set(LT_ERR_TYPE, "expected a device or a string such as 'cuda:0', got %s", luaL_typename(L, index));
+    return false;
+}
+
+/* device('cuda:1'), device('cuda', 1), device(1), device(other) */
+static int device_new(lua_State *L)
+{
+    lt_device device;
+    if (!lt_lua_to_device(L, 1, &device)) return lt_lua_raise(L);
+    if (!lua_isnoneornil(L, 2)) {
+        lua_Integer index = luaL_checkinteger(L, 2);
+        luaL_argcheck(L, index >= 0 && index < 128, 2, "device index out of range");
+        if (lua_type(L, 1) != LUA_TSTRING || strchr(lua_tostring(L, 1), ':') != NULL)
+            return luaL_error(L, "type (string) must not include an index because index was passed explicitly: %s",
+                              luaL_tolstring(L, 1, NULL));
+        device.index = (int8_t)index;
+    }
+    lt_lua_push_device(L, device);
+    return 1;
+}
+
+static int device_tostring(lua_State *L)
+{
+    const lt_device *d = luaL_checkudata(L, 1, DEVICE_META);
+    char text[32];
+    lua_pushstring(L, d->type == LT_CPU ? "cpu" : lt_format_device(text, sizeof text, *d));
+    return 1;
+}
+
+static int device_repr(lua_State *L)
+{
+    const lt_device *d = luaL_checkudata(L, 1, DEVICE_META);
+    if (d->type == LT_CPU)
+        lua_pushliteral(L, "device(type='cpu')");
+    else if (d->index < 0)
+        lua_pushliteral(L, "device(type='cuda')");
+    else
+        lua_pushfstring(L, "device(type='cuda', index=%d)", d->index);
+    return 1;
+}
+
+static int device_eq(lua_State *L)
+{
+    const lt_device *a = luaL_testudata(L, 1, DEVICE_META), *b = luaL_testudata(L, 2, DEVICE_META);
+    lua_pushboolean(L, a != NULL && b != NULL && lt_device_equal(*a, *b));
+    return 1;
+}
+
+static int device_index(lua_State *L)
+{
+    const lt_device *d = luaL_checkudata(L, 1, DEVICE_META);
+    const char *key = lua_tostring(L, 2);
+    if (key == NULL) return 0;
+    if (strcmp(key, "type") == 0) {
+        lua_pushstring(L, d->type == LT_CPU ? "cpu" : "cuda");
+        return 1;
+    }
+    if (strcmp(key, "index") == 0 && d->type == LT_CUDA && d->index >= 0) {
+        lua_pushinteger(L, d->index);
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- torch.type, opening -------------------------------------------------------------------------------------- */
+
+void lt_lua_push_scalar(lua_State *L, lt_scalar s)
+{
+    if (s.kind == LT_SCALAR_BOOL)
+        lua_pushboolean(L, s.v.i != 0);
+    else if (s.kind == LT_SCALAR_INT)
+        lua_pushinteger(L, s.v.i);
+    else
+        lua_pushnumber(L, s.v.d);
+}
+
+/* type(value): what a metatable's __name says ("Tensor", "Linear"), else Lua's type. */
+static int type_of(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    if (luaL_getmetafield(L, 1, "__name") != LUA_TSTRING) lua_pushstring(L, luaL_typename(L, 1));
+    return 1;
+}
+
+void lt_lua_open_types(lua_State *L)
+{
+    static const luaL_Reg size_meta[] = {{"__tostring", size_tostring}, {"__eq", size_eq}, {NULL, NULL}};
+    static const luaL_Reg device_meta[] = {{"__tostring", device_tostring},
+                                           {"__repr", device_repr},
+                                           {"__eq", device_eq},
+                                           {"__index", device_index},
+                                           {NULL, NULL}};
+    luaL_newmetatable(L, SIZE_META);
+    luaL_setfuncs(L, size_meta, 0);
+    lua_pushliteral(L, "torch.Size");
+    lua_setfield(L, -2, "__name");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, size_numel);
+    lua_setfield(L, -2, "numel");
+    lua_setfield(L, -2, "__index");
+    luaL_newmetatable(L, DEVICE_META);
+    luaL_setfuncs(L, device_meta, 0);
+    lua_pushliteral(L, "device");
+    lua_setfield(L, -2, "__name");
+    lua_pop(L, 2);
+    open_dtypes(L);
+    lua_pushcfunction(L, size_new);
+    lua_setfield(L, 1, "Size");
+    lua_pushcfunction(L, device_new);
+    lua_setfield(L, 1, "device");
+    lua_pushcfunction(L, type_of);
+    lua_setfield(L, 1, "type");
+}

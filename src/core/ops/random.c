@@ -1,6 +1,6 @@
 /* random.c - random tensors and filling in place. The numbers come from the backend's distributions. */
-#include "common.h"
-#include "ltensor_ops.h"
+#include "compose.h"
+#include "iter.h"
 #include "random.h"
 
 /* Draws into t, through a dense tensor aside when t has gaps. */
@@ -194,4 +194,49 @@ lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *gene
     LT_TRY(check_float("exponential_", (lt_dtype)self->dtype));
     if (!(lambd > 0)) return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g", lambd);
     return draw(self, LT_RANDOM_EXPONENTIAL, lambd, 0, generator);
+}
+
+/* ---- given by tensors -------------------------------------------------------------------------------------- */
+
+/* Whether any element of flags is set; waits for the device. */
+static lt_status any_set(lt_scope *s, lt_tensor *flags, bool *out)
+{
+    lt_tensor *any = NULL;
+    lt_scalar value = lt_boolean(false);
+    if (s->status != LT_OK) return s->status;
+    lt_status status = lt_any(flags, &any);
+    any = lt_scope_hold(s, status, any);
+    if (s->status == LT_OK) s->status = lt_tensor_item(any, &value);
+    *out = lt_scalar_double(value) != 0;
+    return s->status;
+}
+
+/* Standard normal numbers in the broadcast shape, scaled and moved. */
+lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *generator, lt_tensor **out)
+{
+    lt_device device;
+    lt_dims size;
+    bool negative = false;
+    lt_tensor *operands[] = {mean, std}, *numbers = NULL;
+    const lt_tensor *model = mean->flags & LT_FLAG_WRAPPED_NUMBER ? std : mean;
+    lt_dtype dtype = model->flags & LT_FLAG_WRAPPED_NUMBER ? lt_default_dtype() : (lt_dtype)model->dtype;
+    LT_TRY(check_float("normal_kernel_cpu", dtype));
+    LT_TRY(lt_check_same_device("normal", operands, 2, true, &device));
+    LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));
+    lt_scope s;
+    lt_scope_open(&s, false);
+    if (std->flags & LT_FLAG_WRAPPED_NUMBER) {
+        lt_scalar value;
+        s.status = lt_tensor_item(std, &value);
+        if (s.status == LT_OK && !(lt_scalar_double(value) >= 0))
+            s.status = lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", lt_scalar_double(value));
+    } else if (any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative) == LT_OK && negative) {
+        s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
+    }
+    if (s.status == LT_OK) {
+        lt_status status = new_random(&size, dtype, device, LT_RANDOM_NORMAL, 0, 1, generator, &numbers);
+        numbers = lt_scope_hold(&s, status, numbers);
+    }
+    lt_tensor *result = do_add(&s, do_mul(&s, numbers, std), mean);
+    return lt_scope_store(&s, do_cast(&s, result, dtype), out);
 }

@@ -419,7 +419,7 @@ void lt_cuda_record_stream(void *handle, uint64_t stream)
     }
 }
 
-struct lt_memory_stats lt_cuda_memory_stats(int device)
+lt_memory_stats lt_cuda_memory_stats(int device)
 {
     std::lock_guard<std::mutex> lock(caches[device].mutex);
     return caches[device].stats;

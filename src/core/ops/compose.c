@@ -52,7 +52,8 @@ lt_tensor *do_scalar(lt_scope *s, lt_scalar value)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    return lt_scope_hold(s, lt_tensor_wrapped(value, &out), out);
+    lt_status status = lt_tensor_wrapped(value, &out);
+    return lt_scope_hold(s, status, out);
 }
 
 lt_tensor *do_number(lt_scope *s, double value) { return do_scalar(s, lt_float(value)); }

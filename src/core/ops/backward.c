@@ -41,7 +41,8 @@ lt_status lt__select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
 {
     lt_tensor *t = NULL, *part = NULL;
     LT_TRY(zeros(grad_output, sizes, &t));
-    return store_part(lt_select_impl(t, dim, index, &part), t, part, grad_output, out);
+    lt_status status = lt_select_impl(t, dim, index, &part);
+    return store_part(status, t, part, grad_output, out);
 }
 
 lt_status lt__slice_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, int64_t start,
@@ -49,7 +50,8 @@ lt_status lt__slice_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, 
 {
     lt_tensor *t = NULL, *part = NULL;
     LT_TRY(zeros(grad_output, sizes, &t));
-    return store_part(lt__slice_impl(t, dim, start, stop, step, &part), t, part, grad_output, out);
+    lt_status status = lt__slice_impl(t, dim, start, stop, step, &part);
+    return store_part(status, t, part, grad_output, out);
 }
 
 lt_status lt__diagonal_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t offset, int64_t dim1,
@@ -57,7 +59,8 @@ lt_status lt__diagonal_backward_impl(lt_tensor *grad_output, const lt_dims *size
 {
     lt_tensor *t = NULL, *part = NULL;
     LT_TRY(zeros(grad_output, sizes, &t));
-    return store_part(lt_diagonal_impl(t, offset, dim1, dim2, &part), t, part, grad_output, out);
+    lt_status status = lt_diagonal_impl(t, offset, dim1, dim2, &part);
+    return store_part(status, t, part, grad_output, out);
 }
 
 lt_status lt__permute_backward_impl(lt_tensor *grad_output, const lt_dims *dims, lt_tensor **out)

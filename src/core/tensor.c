@@ -154,6 +154,8 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     return LT_OK;
 }
 
+static void release_nothing(void *ctx) { (void)ctx; }
+
 lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
                          void (*release)(void *ctx), void *ctx, lt_tensor **out)
 {
@@ -174,7 +176,7 @@ lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *si
     /* Only a tensor that exists takes over the caller's memory. */
     static const size_t no_data;
     storage->data = data != NULL ? data : (void *)&no_data;
-    storage->release = release;
+    storage->release = release != NULL ? release : release_nothing; /* never the allocator */
     storage->ctx = ctx;
     t->numel = numel;
     t->flags = LT_FLAG_CONTIGUOUS;

@@ -131,6 +131,10 @@ bool lt_lua_to_device(lua_State *L, int index, lt_device *out);
 bool lt_lua_is_device(lua_State *L, int index); /* a userdata, not a string */
 lt_generator *lt_lua_to_generator(lua_State *L, int index); /* NULL when the value is none */
 
+/* A node of the graph as a userdata (nil for NULL); box: the stack index of the tensor it was asked of. */
+struct lt_node;
+void lt_lua_push_node(lua_State *L, struct lt_node *node, int box);
+
 /* ---- openers: each adds to the table(s) named; stack: torch at 1, torch._C at 2, methods at 3 ------------------- */
 void lt_lua_open_state(lua_State *L);  /* registry only; first */
 void lt_lua_open_types(lua_State *L);  /* Size, dtypes, device */

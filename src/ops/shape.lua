@@ -47,6 +47,8 @@ return {
   { '_slice(Tensor self, int dim, int start, int stop, int step) -> Tensor', variants = 'function', view = true,
     doc = 'A view of the entries start, start + step, ... before stop of a dimension (all from 0).', grad_fn = 'SliceBackward0',
     grad = { self = '_slice_backward(grad, sizes_of(self), dim, start, stop, step)' } },
+  { '_alias(Tensor self) -> Tensor', variants = '', view = true, doc = 'A view of the whole tensor.', grad_fn = 'AliasBackward0',
+    grad = { self = 'grad' } },
   { 'diagonal(Tensor self, int offset=0, Dim dim1=1, Dim dim2=2) -> Tensor', view = true,
     doc = 'A view of the diagonal of two dimensions, as the last dimension; `offset` above the main one.',
     grad = { self = '_diagonal_backward(grad, sizes_of(self), offset, dim1, dim2)' } },

@@ -144,6 +144,11 @@ lt_status lt_t_impl(lt_tensor *self, lt_tensor **out)
     return lt_transpose_impl(self, 0, self->ndim == 2 ? 1 : 0, out);
 }
 
+lt_status lt__alias_impl(lt_tensor *self, lt_tensor **out)
+{
+    return lt_tensor_view(self, self->ndim, self->sizes, self->strides, self->offset, out);
+}
+
 lt_status lt_movedim_impl(lt_tensor *self, int64_t source, int64_t destination, lt_tensor **out)
 {
     int from, to;

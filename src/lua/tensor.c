@@ -1,0 +1,430 @@
+/* tensor.c - the metatable of tensors: fields, length, iteration, printing, and the methods that are no ops.
+ *
+ * __index looks a name up among the methods first, then among the fields; anything else is an index. */
+#include <string.h>
+
+#include "autograd.h"
+#include "backend.h"
+#include "binding.h"
+#include "dtype.h"
+#include "ltensor_ops.h"
+#include "print.h"
+
+/* ---- results -------------------------------------------------------------------------------------------------- */
+
+typedef lt_status (*unary_fn)(lt_tensor *self, lt_tensor **out);
+
+/* Pushes f(tensor of the box at 1), linked to it. */
+static int push_unary(lua_State *L, lt_tensor *self, unary_fn f)
+{
+    static const int args[] = {1};
+    lt_tensor **slot = lt_lua_new(L);
+    lt_entry entry = lt_enter(L);
+    lt_status status = f(self, slot);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    if (lt_requires_grad(*slot)) lt_lua_link(L, lua_gettop(L), args, 1);
+    lt_lua_pace(L, lt_lua_state_here(L));
+    return 1;
+}
+
+/* Pushes a tensor that core lends; nil for NULL. */
+static int push_borrowed(lua_State *L, lt_tensor *t)
+{
+    if (t == NULL) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lt_tensor **slot = lt_lua_new(L);
+    *slot = lt_tensor_retain(t);
+    return 1;
+}
+
+/* A text of core's while it is on its way into a Lua string. */
+#define TEXT_META "ltensor.text"
+
+static int text_gc(lua_State *L)
+{
+    char **text = lua_touserdata(L, 1);
+    lt_mem_free(*text);
+    *text = NULL;
+    return 0;
+}
+
+static int tensor_tostring(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    char **text = lua_newuserdatauv(L, sizeof *text, 0);
+    size_t n = 0;
+    *text = NULL;
+    luaL_setmetatable(L, TEXT_META);
+    lt_entry entry = lt_enter(L);
+    bool grad = lt_set_grad_enabled(false);
+    lt_status status = lt_tensor_format(self, text, &n);
+    lt_set_grad_enabled(grad);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    lua_pushlstring(L, *text, n);
+    return 1;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
+
+typedef enum field {
+    FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_NDIM,
+    FIELD_REQUIRES_GRAD, FIELD_GRAD_FN, FIELD_IS_LEAF, FIELD_IS_CUDA, FIELD_IS_CPU, FIELD_RETAINS_GRAD,
+    FIELD_VERSION, FIELD_NBYTES, FIELD_ITEMSIZE
+} field;
+
+static const struct { const char *name; field id; } field_names[] = {
+    {"shape", FIELD_SHAPE},     {"dtype", FIELD_DTYPE},     {"device", FIELD_DEVICE},
+    {"grad", FIELD_GRAD},       {"data", FIELD_DATA},       {"T", FIELD_T},
+    {"mT", FIELD_MT},           {"ndim", FIELD_NDIM},       {"requires_grad", FIELD_REQUIRES_GRAD},
+    {"grad_fn", FIELD_GRAD_FN}, {"is_leaf", FIELD_IS_LEAF}, {"is_cuda", FIELD_IS_CUDA},
+    {"is_cpu", FIELD_IS_CPU},   {"retains_grad", FIELD_RETAINS_GRAD},
+    {"_version", FIELD_VERSION}, {"nbytes", FIELD_NBYTES}, {"itemsize", FIELD_ITEMSIZE},
+};
+
+static lt_status transpose_all(lt_tensor *self, lt_tensor **out)
+{
+    lt_dims dims = {.n = self->ndim};
+    for (int d = 0; d < self->ndim; d++) dims.v[d] = self->ndim - 1 - d;
+    return lt_permute(self, &dims, out);
+}
+
+static lt_status transpose_last(lt_tensor *self, lt_tensor **out) { return lt_transpose(self, -2, -1, out); }
+
+static lt_status data_of(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
+
+static int push_grad_fn(lua_State *L, lt_tensor *self)
+{
+    lt_node *fn = NULL;
+    if (!lt_requires_grad(self)) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lt_lua_check(L, lt_grad_fn(self, &fn));
+    lt_lua_push_node(L, fn, 1);
+    return 1;
+}
+
+static int push_field(lua_State *L, lt_tensor *self, field id)
+{
+    switch (id) {
+    case FIELD_SHAPE: lt_lua_push_size(L, self->ndim, self->sizes); return 1;
+    case FIELD_DTYPE: lt_lua_push_dtype(L, (lt_dtype)self->dtype); return 1;
+    case FIELD_DEVICE: lt_lua_push_device(L, self->device); return 1;
+    case FIELD_GRAD: return push_borrowed(L, lt_grad(self));
+    case FIELD_DATA: return push_unary(L, self, data_of);
+    case FIELD_T: return push_unary(L, self, self->ndim == 2 ? lt_t : transpose_all);
+    case FIELD_MT: return push_unary(L, self, transpose_last);
+    case FIELD_NDIM: lua_pushinteger(L, self->ndim); return 1;
+    case FIELD_REQUIRES_GRAD: lua_pushboolean(L, lt_requires_grad(self)); return 1;
+    case FIELD_GRAD_FN: return push_grad_fn(L, self);
+    case FIELD_IS_LEAF: lua_pushboolean(L, lt_is_leaf(self)); return 1;
+    case FIELD_IS_CUDA: lua_pushboolean(L, self->device.type == LT_CUDA); return 1;
+    case FIELD_IS_CPU: lua_pushboolean(L, self->device.type == LT_CPU); return 1;
+    case FIELD_RETAINS_GRAD: lua_pushboolean(L, (self->flags & LT_FLAG_RETAINS_GRAD) != 0); return 1;
+    case FIELD_VERSION: lua_pushinteger(L, atomic_load(&self->storage->version)); return 1;
+    case FIELD_NBYTES: lua_pushinteger(L, self->numel * (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
+    case FIELD_ITEMSIZE: lua_pushinteger(L, (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
+    }
+    return 0;
+}
+
+/* Upvalues of __index and __newindex beyond the common two. */
+#define METHODS lua_upvalueindex(LT_UPVALUES + 1)
+#define FIELDS lua_upvalueindex(LT_UPVALUES + 2)
+
+static int tensor_index(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    if (lua_type(L, 2) != LUA_TSTRING) return lt_lua_index(L);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, METHODS) != LUA_TNIL) return 1;
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, FIELDS) == LUA_TNIL) return 1;
+    field id = (field)lua_tointeger(L, -1);
+    lua_settop(L, 2);
+    return push_field(L, self, id);
+}
+
+static int set_grad(lua_State *L, lt_tensor *self)
+{
+    lt_tensor *grad = lua_isnil(L, 3) ? NULL : lt_lua_get(L, 3);
+    if (grad == NULL && !lua_isnil(L, 3))
+        return luaL_error(L, "assigned grad has unsupported type: expected a Tensor or nil, got %s", luaL_typename(L, 3));
+    lt_lua_check(L, lt_set_grad(self, grad));
+    return 0;
+}
+
+static int tensor_newindex(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    if (lua_type(L, 2) != LUA_TSTRING) return lt_lua_newindex(L);
+    lua_pushvalue(L, 2);
+    field id = lua_rawget(L, FIELDS) == LUA_TNIL ? 0 : (field)lua_tointeger(L, -1);
+    lua_settop(L, 3);
+    if (id == FIELD_GRAD) return set_grad(L, self);
+    if (id == FIELD_REQUIRES_GRAD && lua_isboolean(L, 3)) {
+        lt_lua_check(L, lt_set_requires_grad(self, lua_toboolean(L, 3)));
+        return 0;
+    }
+    if (id == FIELD_DATA && lt_lua_get(L, 3) != NULL) {
+        lt_tensor_set_data(self, lt_lua_get(L, 3));
+        return 0;
+    }
+    return luaL_error(L, "a Tensor's field '%s' cannot be assigned%s", lua_tostring(L, 2),
+                      id == FIELD_REQUIRES_GRAD ? " anything but true or false"
+                      : id == FIELD_DATA        ? " anything but a Tensor"
+                                                : "");
+}
+
+/* ---- methods -------------------------------------------------------------------------------------------------------- */
+
+static int wrap_position(lua_State *L, const lt_tensor *self, int arg)
+{
+    lua_Integer position = luaL_checkinteger(L, arg);
+    int dim;
+    if (position == 0) return luaL_error(L, "dim 0: positions count from 1");
+    lt_lua_check(L, lt_wrap_dim(position > 0 ? position - 1 : position, self->ndim, &dim));
+    if (self->ndim == 0) return luaL_error(L, "a 0-dim tensor has no sizes");
+    return dim;
+}
+
+static int dim_argument(lua_State *L)
+{
+    if (lua_type(L, 2) != LUA_TTABLE) return 2;
+    lua_getfield(L, 2, "dim");
+    return lua_gettop(L);
+}
+
+static int tensor_size(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    if (lua_isnoneornil(L, 2))
+        lt_lua_push_size(L, self->ndim, self->sizes);
+    else
+        lua_pushinteger(L, self->sizes[wrap_position(L, self, dim_argument(L))]);
+    return 1;
+}
+
+static int tensor_stride(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    if (!lua_isnoneornil(L, 2)) {
+        lua_pushinteger(L, self->strides[wrap_position(L, self, dim_argument(L))]);
+        return 1;
+    }
+    lua_createtable(L, self->ndim, 0);
+    for (int d = 0; d < self->ndim; d++) {
+        lua_pushinteger(L, self->strides[d]);
+        lua_rawseti(L, -2, d + 1);
+    }
+    return 1;
+}
+
+static int tensor_dim(lua_State *L)
+{
+    lua_pushinteger(L, lt_lua_check_tensor(L, 1)->ndim);
+    return 1;
+}
+
+static int tensor_numel(lua_State *L)
+{
+    lua_pushinteger(L, lt_lua_check_tensor(L, 1)->numel);
+    return 1;
+}
+
+static int tensor_element_size(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)lt_dtype_size((lt_dtype)lt_lua_check_tensor(L, 1)->dtype));
+    return 1;
+}
+
+static int tensor_storage_offset(lua_State *L)
+{
+    lua_pushinteger(L, lt_lua_check_tensor(L, 1)->offset);
+    return 1;
+}
+
+static int tensor_data_ptr(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_pushinteger(L, self->numel == 0 ? 0 : (lua_Integer)(intptr_t)lt_data(self));
+    return 1;
+}
+
+static int tensor_is_contiguous(lua_State *L)
+{
+    lua_pushboolean(L, lt_is_contiguous(lt_lua_check_tensor(L, 1)));
+    return 1;
+}
+
+static int tensor_is_pinned(lua_State *L)
+{
+    lua_pushboolean(L, lt_lua_check_tensor(L, 1)->storage->pinned);
+    return 1;
+}
+
+static int tensor_pin_memory(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_settop(L, 1);
+    return self->storage->pinned ? 1 : push_unary(L, self, lt_tensor_pin);
+}
+
+static int tensor_is_floating_point(lua_State *L)
+{
+    lua_pushboolean(L, lt_dtype_is_float((lt_dtype)lt_lua_check_tensor(L, 1)->dtype));
+    return 1;
+}
+
+static int tensor_is_same_size(lua_State *L)
+{
+    const lt_tensor *a = lt_lua_check_tensor(L, 1), *b = lt_lua_check_tensor(L, 2);
+    lua_pushboolean(L, a->ndim == b->ndim && memcmp(a->sizes, b->sizes, a->ndim * sizeof *a->sizes) == 0);
+    return 1;
+}
+
+static int tensor_get_device(lua_State *L)
+{
+    const lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_pushinteger(L, self->device.type == LT_CPU ? -1 : self->device.index);
+    return 1;
+}
+
+/* "torch.FloatTensor", "torch.cuda.LongTensor" */
+static int tensor_type(lua_State *L)
+{
+    const lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_pushfstring(L, "torch.%s%sTensor", self->device.type == LT_CUDA ? "cuda." : "",
+                    lt_dtype_scalar_name((lt_dtype)self->dtype));
+    return 1;
+}
+
+static int is_tensor(lua_State *L)
+{
+    lua_pushboolean(L, lt_lua_get(L, 1) != NULL);
+    return 1;
+}
+
+/* ---- length, iteration, identity ----------------------------------------------------------------------------------- */
+
+static int tensor_len(lua_State *L)
+{
+    const lt_tensor *self = lt_lua_check_tensor(L, 1);
+    if (self->ndim == 0) return luaL_error(L, "len() of a 0-d tensor");
+    lua_pushinteger(L, self->sizes[0]);
+    return 1;
+}
+
+/* next_row(tensor, i) -> i + 1, tensor[i + 1] */
+static int next_row(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_Integer i = luaL_checkinteger(L, 2);
+    if (self->ndim == 0 || i >= self->sizes[0]) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_settop(L, 1);
+    lua_pushinteger(L, i + 1);
+    lt_lua_index(L);
+    lua_pushinteger(L, i + 1);
+    lua_insert(L, -2);
+    return 2;
+}
+
+static int tensor_iter(lua_State *L)
+{
+    const lt_tensor *self = lt_lua_check_tensor(L, 1);
+    if (self->ndim == 0) return luaL_error(L, "iteration over a 0-d tensor");
+    lua_pushvalue(L, LT_TENSOR_META);
+    lua_pushvalue(L, LT_STATE_UPVALUE);
+    lua_pushcclosure(L, next_row, LT_UPVALUES);
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    return 3;
+}
+
+static int tensor_eq(lua_State *L)
+{
+    lua_pushboolean(L, lt_lua_get(L, 1) != NULL && lt_lua_get(L, 1) == lt_lua_get(L, 2));
+    return 1;
+}
+
+static int tensor_gc(lua_State *L)
+{
+    lt_box *box = lt_lua_get(L, 1) != NULL ? lua_touserdata(L, 1) : NULL;
+    if (box == NULL) return 0;
+    lt_tensor *t = box->tensor;
+    box->tensor = NULL;
+    lt_tensor_release(t);
+    return 0;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------------------- */
+
+static void set_field_closure(lua_State *L, const char *name, lua_CFunction f)
+{
+    luaL_getmetatable(L, LT_TENSOR_META_NAME);
+    lt_lua_pushfunction(L, f); /* for its upvalues */
+    lua_getupvalue(L, -1, 1);
+    lua_getupvalue(L, -2, 2);
+    lua_pushvalue(L, 3);
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++) {
+        lua_pushinteger(L, field_names[i].id);
+        lua_setfield(L, -2, field_names[i].name);
+    }
+    lua_pushcclosure(L, f, LT_UPVALUES + 2);
+    lua_setfield(L, -3, name);
+    lua_pop(L, 2);
+}
+
+void lt_lua_open_tensor(lua_State *L)
+{
+    static const luaL_Reg meta[] = {{"__tostring", tensor_tostring}, {"__len", tensor_len}, {"__pairs", tensor_iter},
+                                    {"__eq", tensor_eq},             {"__gc", tensor_gc},   {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"size", tensor_size},
+        {"stride", tensor_stride},
+        {"dim", tensor_dim},
+        {"ndimension", tensor_dim},
+        {"numel", tensor_numel},
+        {"nelement", tensor_numel},
+        {"element_size", tensor_element_size},
+        {"storage_offset", tensor_storage_offset},
+        {"data_ptr", tensor_data_ptr},
+        {"is_contiguous", tensor_is_contiguous},
+        {"is_pinned", tensor_is_pinned},
+        {"pin_memory", tensor_pin_memory},
+        {"is_floating_point", tensor_is_floating_point},
+        {"is_same_size", tensor_is_same_size},
+        {"get_device", tensor_get_device},
+        {"type", tensor_type},
+        {"iter", tensor_iter},
+        {NULL, NULL},
+    };
+    static const luaL_Reg functions[] = {{"is_tensor", is_tensor},
+                                         {"numel", tensor_numel},
+                                         {"is_floating_point", tensor_is_floating_point},
+                                         {NULL, NULL}};
+    static const luaL_Reg text_meta[] = {{"__gc", text_gc}, {NULL, NULL}};
+    luaL_newmetatable(L, TEXT_META);
+    luaL_setfuncs(L, text_meta, 0);
+    luaL_getmetatable(L, LT_TENSOR_META_NAME);
+    lt_lua_setfuncs(L, meta);
+    lua_pushliteral(L, LT_TENSOR_NAME);
+    lua_setfield(L, -2, "__name");
+    lua_pushvalue(L, 3);
+    lua_setfield(L, -2, "__methods");
+    lua_pushvalue(L, 1);
+    lt_lua_setfuncs(L, functions);
+    lua_pushvalue(L, 3);
+    lt_lua_setfuncs(L, methods);
+    lua_settop(L, 3);
+    set_field_closure(L, "__index", tensor_index);
+    set_field_closure(L, "__newindex", tensor_newindex);
+}

@@ -167,7 +167,7 @@ template <class Step, class C> static __global__ void __launch_bounds__(BLOCK) r
     deliver(a, result, share, accumulate<Step>(a, result, share, 0, 1));
 }
 
-/* A row of the block's threads for each result; shares along y. */
+/* A team, a row of the block's threads, for each result: one warp, or the block's only row. Shares along y. */
 template <class Step, class C> static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
 {
     __shared__ C shared[LT_MOST_WARPS];
@@ -237,7 +237,8 @@ template <class Step, class C> static lt_status run(const call &c)
     if (a.results == 0) return LT_OK;
 
     const bool threads = by_thread(c, a.count);
-    const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK), rows = BLOCK / team;
+    const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK);
+    const int64_t rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
     cut(&a, threads ? ENOUGH_THREADS / a.results : ENOUGH_BLOCKS * rows / a.results, team);
     if (a.shares > 1) {
         LT_TRY(parts.take(it->device.index, static_cast<size_t>(a.shares * a.results) * sizeof(C)));

@@ -194,7 +194,7 @@ end
 local function named_arguments(name, prefix)
   local torch = package.loaded.torch
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
-  local entry = type(docs) == 'table' and rawget(docs, name)
+  local entry = type(docs) == 'function' and rawget(docs(), name)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')
   local found, seen = {}, {}
   if type(signature) ~= 'string' then return found end

@@ -18,7 +18,8 @@ A cell is Lua; the value of its last expression is shown, and its top-level loca
 local function documented(name)
   local torch = package.loaded.torch
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
-  if type(docs) ~= 'table' then return nil end
+  if type(docs) ~= 'function' then return nil end
+  docs = docs()
   return docs[name] or docs[name:match '^torch%.(.+)$'] or docs[name:match '[.:]([%w_]+)$']
 end
 

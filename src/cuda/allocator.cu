@@ -37,6 +37,7 @@ struct block {
     cudaStream_t stream;
     char *data;
     size_t size;
+    bool small; /* in a segment for small blocks, and so in that pool when it is free */
     bool used;
     block *previous, *next; /* neighbours in the segment */
     free_set::node_type place;
@@ -65,19 +66,7 @@ struct cache {
     lt_memory_stats stats;
     size_t limit = SIZE_MAX; /* of reserved bytes */
 
-    free_set &pool(size_t size) { return size <= small_block ? small : large; }
-    free_set &pool_of(const block *b)
-    {
-        /* a block stays in the pool its segment was made for */
-        const block *first = b;
-        size_t total = b->size;
-        while (first->previous != nullptr) {
-            first = first->previous;
-            total += first->size;
-        }
-        for (const block *n = b->next; n != nullptr; n = n->next) total += n->size;
-        return total <= small_segment ? small : large;
-    }
+    free_set &pool(const block *b) { return b->small ? small : large; }
 };
 
 cache caches[LT_CUDA_MAX_DEVICES];
@@ -85,9 +74,10 @@ cache caches[LT_CUDA_MAX_DEVICES];
 /* ---- blocks ---------------------------------------------------------------------------------------------- */
 
 /* A block that is in no pool; may throw. */
-block *new_block(int device, cudaStream_t stream, char *data, size_t size)
+block *new_block(int device, cudaStream_t stream, char *data, size_t size, bool small)
 {
-    std::unique_ptr<block> b(new block{device, stream, data, size, false, nullptr, nullptr, {}, {}, false, 0});
+    std::unique_ptr<block> b(
+        new block{device, stream, data, size, small, false, nullptr, nullptr, {}, {}, false, 0});
     free_set scratch;
     scratch.insert(b.get());
     b->place = scratch.extract(scratch.begin());
@@ -96,7 +86,7 @@ block *new_block(int device, cudaStream_t stream, char *data, size_t size)
 
 void put_back(cache &c, block *b)
 {
-    free_set &pool = c.pool_of(b);
+    free_set &pool = c.pool(b);
     b->place.value() = b;
     pool.insert(std::move(b->place));
 }
@@ -117,7 +107,7 @@ void merge_next(block *b)
 
 void free_block(cache &c, block *b)
 {
-    free_set &pool = c.pool_of(b);
+    free_set &pool = c.pool(b);
     if (is_free(b->next)) {
         take_out(pool, b->next);
         merge_next(b);
@@ -135,9 +125,8 @@ void free_block(cache &c, block *b)
 void split(cache &c, block *b, size_t size)
 {
     size_t rest = b->size - size;
-    bool worth = c.pool_of(b).key_comp()(b, b) || (size <= small_block ? rest >= unit : rest > small_block);
-    if (!worth) return;
-    block *tail = new_block(b->device, b->stream, b->data + size, rest);
+    if (b->small ? rest < unit : rest <= small_block) return;
+    block *tail = new_block(b->device, b->stream, b->data + size, rest, b->small);
     tail->previous = b;
     tail->next = b->next;
     if (b->next != nullptr) b->next->previous = tail;
@@ -228,7 +217,7 @@ block *new_segment(cache &c, int device, cudaStream_t stream, size_t size, lt_st
 {
     size_t bytes = segment_size(size);
     if (bytes > c.limit || (size_t)c.stats.reserved > c.limit - bytes) return nullptr;
-    std::unique_ptr<block> b(new_block(device, stream, nullptr, bytes));
+    std::unique_ptr<block> b(new_block(device, stream, nullptr, bytes, size <= small_block));
     auto place = c.segments.insert(b.get()).first;
     void *data = nullptr;
     cudaError_t error = cudaMalloc(&data, bytes);
@@ -249,8 +238,8 @@ block *new_segment(cache &c, int device, cudaStream_t stream, size_t size, lt_st
 /* Best fit among the stream's free blocks; null: none. */
 block *find_block(cache &c, cudaStream_t stream, size_t size)
 {
-    free_set &pool = c.pool(size);
-    block key{0, stream, nullptr, size, false, nullptr, nullptr, {}, {}, false, 0};
+    block key{0, stream, nullptr, size, size <= small_block, false, nullptr, nullptr, {}, {}, false, 0};
+    free_set &pool = c.pool(&key);
     auto it = pool.lower_bound(&key);
     if (it == pool.end() || (*it)->stream != stream) return nullptr;
     block *b = *it;
@@ -341,14 +330,20 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
     const size_t size = (nbytes + unit - 1) / unit * unit;
     cache &c = caches[device];
     for (int attempt = 0; attempt < 3; attempt++) {
+        double waited = 0;
         if (attempt == 2 && !lt_cuda_core->reclaim()) break;
         if (attempt == 2) LT_TRY(lt_cuda_enter(device, &stream)); /* a finalizer may have moved on */
-        std::lock_guard<std::mutex> lock(c.mutex);
-        if (attempt > 0) {
-            release_cached(c);
-            c.stats.retries++;
+        {
+            std::lock_guard<std::mutex> lock(c.mutex);
+            if (attempt > 0) {
+                waited = -lt_cuda_seconds();
+                release_cached(c);
+                waited += lt_cuda_seconds();
+                c.stats.retries++;
+            }
+            *out = try_alloc(c, device, stream, size, &failed);
         }
-        *out = try_alloc(c, device, stream, size, &failed);
+        if (attempt > 0) lt_cuda_core->record_wait("GPU memory ran out: unused memory was given back", waited);
         if (*out != nullptr || failed != LT_OK) return failed;
     }
     std::lock_guard<std::mutex> lock(c.mutex);

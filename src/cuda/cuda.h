@@ -44,6 +44,8 @@ lt_status lt_cuda_reported(int device);
 lt_status lt_cuda_enter(int device, cudaStream_t *stream);
 /* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what it reports. */
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel);
+/* A clock that only goes forward. */
+double lt_cuda_seconds(void);
 /* Waits for the stream, measuring it; reports what its kernels recorded. */
 lt_status lt_cuda_wait(int device, cudaStream_t stream, double *seconds);
 int lt_cuda_device_count(void);
@@ -85,9 +87,10 @@ void lt_cuda_empty_cache(void);
 lt_status lt_cuda_set_memory_fraction(int device, double fraction);
 lt_status lt_cuda_pinned_alloc(size_t nbytes, void **data, void **block);
 void lt_cuda_pinned_free(void *data, void *block);
-/* The pinned block that holds p is read or written by work on the stream: it is not handed out again
- * before that is done. */
+/* The pinned block that holds p is read or written by work queued on the stream so far: it is not handed
+ * out again before that is done. The device is current. */
 lt_status lt_cuda_pinned_used(const void *p, int device, cudaStream_t stream);
+/* Unused blocks go back to the system. */
 void lt_cuda_pinned_trim(void);
 
 /* Device memory for one kernel call, given back at the end of the scope: work queued on the same stream

@@ -72,7 +72,7 @@ lt_status lt_cuda_synchronize(int device)
     return lt_cuda_reported(device);
 }
 
-static double seconds_now(void)
+double lt_cuda_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -81,9 +81,9 @@ static double seconds_now(void)
 
 lt_status lt_cuda_wait(int device, cudaStream_t stream, double *seconds)
 {
-    double start = seconds_now();
+    double start = lt_cuda_seconds();
     CUDA_TRY(cudaStreamSynchronize(stream));
-    *seconds = seconds_now() - start;
+    *seconds = lt_cuda_seconds() - start;
     return lt_cuda_reported(device);
 }
 

@@ -30,8 +30,12 @@ lt_status lt_cuda_event_take(int device, cudaEvent_t *event)
 
 void lt_cuda_event_give(int device, cudaEvent_t event)
 {
-    std::lock_guard<std::mutex> lock(spares_mutex);
-    spares[device].push_back(event);
+    try {
+        std::lock_guard<std::mutex> lock(spares_mutex);
+        spares[device].push_back(event);
+    } catch (const std::bad_alloc &) {
+        if (cudaEventDestroy(event) != cudaSuccess) (void)cudaGetLastError();
+    }
 }
 
 /* ---- users' --------------------------------------------------------------------------------------------- */

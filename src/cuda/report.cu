@@ -1,6 +1,7 @@
 /* report.cu - failures: messages for runtime calls that fail, and the faults that kernels recorded. */
 #include <atomic>
 #include <mutex>
+#include <stdlib.h>
 
 #include "cuda.h"
 #include "report.cuh"

@@ -4,6 +4,7 @@
  * by themselves. One that is given back is kept, and handed out again: memory blocks remember streams by
  * handle, so that a stream is never destroyed. */
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "cuda.h"
@@ -50,8 +51,12 @@ void lt_cuda_stream_free(int device, uint64_t stream)
     int priority = 0;
     if (stream == 0) return;
     if (cudaStreamGetPriority(of(stream), &priority) != cudaSuccess) (void)cudaGetLastError();
-    std::lock_guard<std::mutex> lock(spares_mutex);
-    spares[device].push_back({stream, priority});
+    try {
+        std::lock_guard<std::mutex> lock(spares_mutex);
+        spares[device].push_back({stream, priority});
+    } catch (const std::bad_alloc &) {
+        return; /* the stream stays, unused */
+    }
 }
 
 lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done)

@@ -32,6 +32,7 @@ inline std::atomic<int> fence{0};
 /* A read-modify-write of one place: a full barrier that ThreadSanitizer sees. */
 static inline void __threadfence() { lt_sim::fence.fetch_add(1, std::memory_order_seq_cst); }
 static inline void __threadfence_block() { __threadfence(); }
+static inline void __threadfence_system() { __threadfence(); }
 
 #define INTEGER_ATOMICS(T)                                                                         \
     static inline T atomicAdd(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL); }    \

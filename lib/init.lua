@@ -1,0 +1,40 @@
+-- init.lua - finishes the module torch when it is opened: the parts written in Lua, found when they are first
+-- named, and the two functions of the book that make code run with any number of GPUs.
+
+local torch = require 'torch'
+
+-- Parts that are loaded at once, since they add methods or functions to torch itself.
+torch.autograd = require 'torch.autograd'
+require 'torch.cuda'
+
+local parts = { nn = true, optim = true, utils = true }
+
+torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
+
+--- The i-th GPU (from 0), else the CPU.
+function torch.try_gpu(i)
+  i = i or 0
+  if torch.cuda.device_count() >= i + 1 then return torch.device('cuda:' .. i) end
+  return torch.device 'cpu'
+end
+
+--- All GPUs, or the CPU alone when there is none.
+function torch.try_all_gpus()
+  local devices = {}
+  for i = 0, torch.cuda.device_count() - 1 do devices[#devices + 1] = torch.device('cuda:' .. i) end
+  return #devices > 0 and devices or { torch.device 'cpu' }
+end
+
+-- The documentation of the ops, by name: for the program's help and completion.
+function torch._docs() return require 'torch.ops_docs' end
+
+return setmetatable(torch, {
+  __name = 'torch',
+  __parts = parts,
+  __index = function(_, name)
+    if not parts[name] then return nil end
+    local part = require('torch.' .. name)
+    rawset(torch, name, part)
+    return part
+  end,
+})

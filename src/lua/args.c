@@ -1,0 +1,535 @@
+/* args.c - choosing an overload by the values on Lua's stack, and turning those values into C.
+ *
+ * Matching only looks: each overload is tried in turn, a value that does not fit is noted as a problem, and
+ * the last problem makes the message. What needs memory of Lua's (the array of a list of tensors) is a
+ * userdata left on the stack, so that nothing is lost when an error is raised. Includes binding.h only. */
+#include "args.h"
+
+#include <string.h>
+
+#include "autograd.h"
+#include "backend.h"
+#include "dtype.h"
+
+typedef enum problem_kind {
+    WRONG_TYPE, WRONG_ENTRY, NOT_POSITIONS, TOO_LONG, TOO_MANY, MISSING, UNKNOWN_NAME, TWO_PROBLEM_VALUES
+} problem_kind;
+
+/* Why a signature does not fit. */
+typedef struct problem {
+    problem_kind kind;
+    const lt_arg_spec *arg;
+    int value; /* stack index of the value */
+    int entry; /* position in a table */
+} problem;
+
+/* What the call brought. */
+typedef struct call {
+    int positional; /* how many values stand in a row */
+    int names;      /* stack index of the table of names, 0 if none */
+    int n_names;
+    bool empty_tail; /* the last of the row is an empty table: no names, or an empty list */
+    const lt_arg_spec *zero; /* a position that is 0: an error once the overload is chosen */
+} call;
+
+static const char *const expected[] = {
+    [LT_ARG_TENSOR] = "Tensor", [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number", [LT_ARG_INDEX_TENSOR] = "Tensor",
+    [LT_ARG_TENSORS] = "table of Tensors", [LT_ARG_SCALAR] = "number", [LT_ARG_INT] = "int",
+    [LT_ARG_FLOAT] = "float", [LT_ARG_BOOL] = "bool", [LT_ARG_STRING] = "string", [LT_ARG_DIM] = "int",
+    [LT_ARG_DIMS] = "int or table of ints", [LT_ARG_INDEX] = "int", [LT_ARG_SIZE] = "table of ints",
+    [LT_ARG_DTYPE] = "torch.dtype", [LT_ARG_DEVICE] = "torch.device", [LT_ARG_GENERATOR] = "torch.Generator",
+};
+
+/* ---- looking at values ---------------------------------------------------------------------------------------- */
+
+/* Lua's type, or what the metatable calls it. The string lives as long as the value. */
+static const char *type_name(lua_State *L, int index)
+{
+    const char *name = luaL_typename(L, index);
+    int type = luaL_getmetafield(L, index, "__name");
+    if (type == LUA_TSTRING) name = lua_tostring(L, -1);
+    if (type != LUA_TNIL) lua_pop(L, 1);
+    return name;
+}
+
+/* Numbers that are whole; strings never are. */
+static bool to_integer(lua_State *L, int index, int64_t *out)
+{
+    int whole;
+    if (lua_type(L, index) != LUA_TNUMBER) return false;
+    *out = lua_tointegerx(L, index, &whole);
+    return whole;
+}
+
+static bool is_positions(uint8_t type)
+{
+    return type == LT_ARG_DIM || type == LT_ARG_DIMS || type == LT_ARG_INDEX;
+}
+
+static bool integer_fits(lua_State *L, const lt_arg_spec *arg, int index, call *c)
+{
+    int64_t i;
+    if (!to_integer(L, index, &i)) return false;
+    if (i == 0 && is_positions(arg->type)) c->zero = arg;
+    return true;
+}
+
+/* A table of integers. */
+static bool integers_fit(lua_State *L, const lt_arg_spec *arg, int index, call *c, problem *p)
+{
+    size_t n = lua_rawlen(L, index);
+    if (n > LT_MAX_DIMS) {
+        *p = (problem){TOO_LONG, arg, index, (int)n};
+        return false;
+    }
+    for (int i = 1; i <= (int)n; i++) {
+        lua_rawgeti(L, index, i);
+        if (!integer_fits(L, arg, -1, c)) {
+            *p = (problem){WRONG_ENTRY, arg, index, i};
+            return false;
+        }
+        lua_pop(L, 1);
+    }
+    return true;
+}
+
+/* A table of tensors; leaves an array of them on the stack, whose index goes to *array. */
+static bool tensors_fit(lua_State *L, const lt_arg_spec *arg, int index, int *array, problem *p)
+{
+    size_t n = lua_rawlen(L, index);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lt_tensor **v = lua_newuserdatauv(L, (n > 0 ? n : 1) * sizeof *v, 0);
+    *array = lua_gettop(L);
+    for (size_t i = 0; i < n; i++) {
+        lua_rawgeti(L, index, (lua_Integer)i + 1);
+        v[i] = lt_lua_get(L, -1);
+        if (v[i] == NULL) {
+            *p = (problem){WRONG_ENTRY, arg, index, (int)i + 1};
+            return false;
+        }
+        lua_pop(L, 1);
+    }
+    return true;
+}
+
+/* How many stack values from index on the argument takes (0: it does not fit); last bounds a row. */
+static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int *rows, call *c, problem *p)
+{
+    int type = lua_type(L, index);
+    lt_tensor *t;
+    bool fits = false;
+    switch ((lt_arg_type)arg->type) {
+    case LT_ARG_TENSOR: fits = lt_lua_get(L, index) != NULL; break;
+    case LT_ARG_TENSOR_OR_SCALAR:
+        fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_get(L, index) != NULL;
+        break;
+    case LT_ARG_INDEX_TENSOR:
+        t = lt_lua_get(L, index);
+        fits = t != NULL;
+        if (fits && !lt_dtype_is_int((lt_dtype)t->dtype)) {
+            *p = (problem){NOT_POSITIONS, arg, index, 0};
+            return 0;
+        }
+        break;
+    case LT_ARG_TENSORS:
+        if (type != LUA_TTABLE) break;
+        return tensors_fit(L, arg, index, rows, p);
+    case LT_ARG_SCALAR: fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN; break;
+    case LT_ARG_INT:
+    case LT_ARG_DIM:
+    case LT_ARG_INDEX: fits = integer_fits(L, arg, index, c); break;
+    case LT_ARG_FLOAT: fits = type == LUA_TNUMBER; break;
+    case LT_ARG_BOOL: fits = type == LUA_TBOOLEAN; break;
+    case LT_ARG_STRING: fits = type == LUA_TSTRING; break;
+    case LT_ARG_DIMS:
+    case LT_ARG_SIZE:
+        if (type == LUA_TTABLE) return integers_fit(L, arg, index, c, p);
+        for (; index + *rows <= last && (*rows == 0 || arg->row); ++*rows)
+            if (!integer_fits(L, arg, index + *rows, c)) break;
+        fits = *rows > 0;
+        if (*rows > LT_MAX_DIMS) {
+            *p = (problem){TOO_LONG, arg, index, *rows};
+            return 0;
+        }
+        break;
+    case LT_ARG_DTYPE: fits = lt_lua_to_dtype(L, index) != LT_DTYPE_NONE; break;
+    case LT_ARG_DEVICE: {
+        int64_t number;
+        fits = type == LUA_TSTRING || (to_integer(L, index, &number) && number >= 0) || lt_lua_is_device(L, index);
+        break;
+    }
+    case LT_ARG_GENERATOR: fits = lt_lua_to_generator(L, index) != NULL; break;
+    }
+    if (!fits) *p = (problem){WRONG_TYPE, arg, index, 0};
+    return !fits ? 0 : *rows > 0 ? *rows : 1;
+}
+
+/* ---- the shape of the call ------------------------------------------------------------------------------------ */
+
+static int raise_type(lua_State *L, const char *text)
+{
+    lt_error_set(LT_ERR_TYPE, "%s", text);
+    return lt_lua_raise(L);
+}
+
+/* Counts the names of the table at index, all of whose keys must be strings. */
+static int count_names(lua_State *L, const char *op, int index)
+{
+    int n = 0;
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1), n++)
+        if (lua_type(L, -2) != LUA_TSTRING)
+            raise_type(L, lua_pushfstring(L, "%s(): positional and named values in one table", op));
+    return n;
+}
+
+static void look_at_call(lua_State *L, const char *op, int given, call *c)
+{
+    *c = (call){.positional = given};
+    if (given == 0 || lua_type(L, given) != LUA_TTABLE) return;
+    if (lua_getmetatable(L, given)) {
+        lua_pop(L, 1);
+        return;
+    }
+    luaL_checkstack(L, LT_MAX_ARGS + LUA_MINSTACK, NULL);
+    lua_Integer length = (lua_Integer)lua_rawlen(L, given);
+    /* After the last entry of a list only names can follow. */
+    if (length > 0) lua_pushinteger(L, length);
+    else lua_pushnil(L);
+    if (lua_next(L, given) == 0) {
+        c->empty_tail = length == 0;
+        return;
+    }
+    bool named = lua_type(L, -2) == LUA_TSTRING;
+    lua_pop(L, 2);
+    if (!named) return;
+    c->names = given;
+    c->positional = given - 1;
+    c->n_names = count_names(L, op, given);
+}
+
+static bool takes_table(const lt_arg_spec *arg)
+{
+    return arg->type == LT_ARG_DIMS || arg->type == LT_ARG_SIZE || arg->type == LT_ARG_TENSORS;
+}
+
+/* Finds the place of every argument of one signature. */
+static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, problem *p)
+{
+    int at = 1, i = 0;
+    c->zero = NULL;
+    for (; i < s->n && at <= c->positional && !s->args[i].keyword_only; i++) {
+        const lt_arg_spec *arg = &s->args[i];
+        a->at[i] = a->rows[i] = 0;
+        if (lua_type(L, at) == LUA_TNIL && (arg->optional || arg->has_default)) {
+            at++;
+            continue;
+        }
+        if (c->empty_tail && at == c->positional && !takes_table(arg)) break;
+        int used = accept(L, arg, at, c->positional, &a->rows[i], c, p);
+        if (used == 0) return false;
+        a->at[i] = at;
+        at += used;
+    }
+    if (c->empty_tail && at == c->positional) at++;
+    while (at <= c->positional && lua_type(L, at) == LUA_TNIL) at++;
+    if (at <= c->positional) {
+        *p = (problem){TOO_MANY, NULL, 0, 0};
+        return false;
+    }
+    int named = 0, missing = -1, first = i;
+    for (; i < s->n; i++) {
+        const lt_arg_spec *arg = &s->args[i];
+        a->at[i] = a->rows[i] = 0;
+        if (c->names != 0) {
+            if (lua_getfield(L, c->names, arg->name) != LUA_TNIL) {
+                int index = lua_gettop(L);
+                if (accept(L, arg, index, index, &a->rows[i], c, p) == 0) return false;
+                a->at[i] = index;
+                named++;
+                continue;
+            }
+            lua_pop(L, 1);
+        }
+        if (!arg->has_default && missing < 0) missing = i;
+    }
+    if (named != c->n_names) {
+        *p = (problem){UNKNOWN_NAME, NULL, 0, first};
+        return false;
+    }
+    if (missing >= 0) {
+        *p = (problem){MISSING, &s->args[missing], 0, first};
+        return false;
+    }
+    return true;
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------------- */
+
+static const lt_arg_spec *find_name(const lt_signature *s, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < s[i].n; j++)
+            if (strcmp(s[i].args[j].name, name) == 0) return &s[i].args[j];
+    return NULL;
+}
+
+/* Raises when a name is none of any overload. */
+static void check_names(lua_State *L, const lt_signature *s, int n, const call *c)
+{
+    if (c->names == 0) return;
+    for (lua_pushnil(L); lua_next(L, c->names) != 0; lua_pop(L, 1)) {
+        const char *name = lua_tostring(L, -2);
+        if (find_name(s, n, name) != NULL) continue;
+        luaL_Buffer b;
+        luaL_buffinit(L, &b);
+        bool first = true;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < s[i].n; j++) {
+                const char *known = s[i].args[j].name;
+                if (find_name(s, i, known) != NULL || strcmp(known, "self") == 0) continue;
+                luaL_addstring(&b, first ? "" : ", ");
+                luaL_addstring(&b, known);
+                first = false;
+            }
+        luaL_pushresult(&b);
+        const char *list = lua_tostring(L, -1);
+        raise_type(L, *list != 0 ? lua_pushfstring(L, "%s(): unknown argument '%s' (known: %s)", s->op, name, list)
+                                 : lua_pushfstring(L, "%s(): unknown argument '%s' (it has none)", s->op, name));
+    }
+}
+
+static int raise_missing(lua_State *L, const lt_signature *s, int first)
+{
+    luaL_Buffer b;
+    int n = 0;
+    luaL_buffinit(L, &b);
+    for (int i = first; i < s->n; i++) {
+        if (s->args[i].has_default) continue;
+        luaL_addstring(&b, n++ > 0 ? ", '" : "'");
+        luaL_addstring(&b, s->args[i].name);
+        luaL_addchar(&b, '\'');
+    }
+    luaL_pushresult(&b);
+    return raise_type(L, lua_pushfstring(L, "%s() missing %d required argument%s: %s", s->op, n, n == 1 ? "" : "s",
+                                         lua_tostring(L, -1)));
+}
+
+static int raise_too_many(lua_State *L, const lt_signature *s, const call *c)
+{
+    int n = 0;
+    while (n < s->n && !s->args[n].keyword_only) n++;
+    return raise_type(L, lua_pushfstring(L, "%s() takes %d argument%s but %d were given", s->op, n, n == 1 ? "" : "s",
+                                         c->positional));
+}
+
+/* A name that is an argument's, but stands for one given in the row. */
+static int raise_twice(lua_State *L, const lt_signature *s, const call *c, int first)
+{
+    for (int i = 0; i < first; i++)
+        if (lua_getfield(L, c->names, s->args[i].name) != LUA_TNIL)
+            return raise_type(
+                L, lua_pushfstring(L, "%s() got multiple values for argument '%s'", s->op, s->args[i].name));
+    return 0;
+}
+
+static int raise_problem(lua_State *L, const lt_signature *s, const call *c, const problem *p)
+{
+    char where[32] = "";
+    const char *name = p->arg != NULL ? p->arg->name : "";
+    if (p->value > 0 && p->value <= c->positional) snprintf(where, sizeof where, " (position %d)", p->value);
+    switch (p->kind) {
+    case WRONG_TYPE:
+        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, not %s", s->op, name, where,
+                                             expected[p->arg->type], type_name(L, p->value)));
+    case WRONG_ENTRY:
+        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but found element of type %s at pos %d",
+                                             s->op, name, where,
+                                             p->arg->type == LT_ARG_TENSORS ? expected[LT_ARG_TENSORS] : "table of ints",
+                                             (lua_rawgeti(L, p->value, p->entry), type_name(L, -1)), p->entry));
+    case NOT_POSITIONS:
+        return raise_type(L, lua_pushfstring(L, "%s(): expected an integer tensor of positions for '%s', got torch.%s",
+                                             s->op, name, lt_dtype_name((lt_dtype)lt_lua_get(L, p->value)->dtype)));
+    case TOO_LONG:
+        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s has %d entries, at most %d are possible", s->op,
+                                             name, where, p->entry, LT_MAX_DIMS));
+    case TOO_MANY: return raise_too_many(L, s, c);
+    case MISSING: return raise_missing(L, s, p->entry);
+    default: return raise_twice(L, s, c, p->entry);
+    }
+}
+
+/* "got (Tensor, string, dim=number), but expected one of: ..." */
+static int raise_combination(lua_State *L, const lt_signature *s, int n, const call *c)
+{
+    luaL_Buffer b;
+    int top = lua_gettop(L);
+    luaL_buffinit(L, &b);
+    luaL_addstring(&b, s->op);
+    luaL_addstring(&b, "() received an invalid combination of arguments - got (");
+    luaL_pushresult(&b);
+    for (int i = 1; i <= c->positional; i++) {
+        lua_pushfstring(L, "%s%s", i > 1 ? ", " : "", type_name(L, i));
+        lua_concat(L, 2);
+    }
+    if (c->names != 0) {
+        bool first = c->positional == 0;
+        for (lua_pushnil(L); lua_next(L, c->names) != 0; first = false) {
+            lua_pushvalue(L, top + 1);
+            lua_pushfstring(L, "%s%s=%s", first ? "" : ", ", lua_tostring(L, -3), type_name(L, -2));
+            lua_concat(L, 2);
+            lua_replace(L, top + 1);
+            lua_pop(L, 1);
+        }
+    }
+    lua_pushliteral(L, "), but expected one of:");
+    lua_concat(L, 2);
+    for (int i = 0; i < n; i++) {
+        lua_pushfstring(L, "\n * %s", strchr(s[i].text, '('));
+        lua_concat(L, 2);
+    }
+    return raise_type(L, lua_tostring(L, -1));
+}
+
+void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *a)
+{
+    call c;
+    problem p;
+    a->given = lua_gettop(L);
+    a->n_owned = 0;
+    look_at_call(L, overloads->op, a->given, &c);
+    for (int i = 0; i < n; i++) {
+        if (!fits(L, &overloads[i], a, &c, &p)) {
+            lua_settop(L, a->given);
+            continue;
+        }
+        if (c.zero != NULL) raise_type(L, lua_pushfstring(L, "%s 0: positions count from 1", c.zero->name));
+        a->overload = i;
+        return;
+    }
+    check_names(L, overloads, n, &c);
+    if (n == 1)
+        raise_problem(L, overloads, &c, &p);
+    else
+        raise_combination(L, overloads, n, &c);
+}
+
+/* ---- conversion ------------------------------------------------------------------------------------------------- */
+
+/* The one place where positions become indices. */
+static int64_t to_index(int64_t position) { return position > 0 ? position - 1 : position; }
+
+static lt_scalar to_scalar(lua_State *L, int index)
+{
+    if (lua_isboolean(L, index)) return lt_boolean(lua_toboolean(L, index));
+    if (lua_isinteger(L, index)) return lt_int(lua_tointeger(L, index));
+    return lt_float(lua_tonumber(L, index));
+}
+
+static lt_status wrap_number(lt_scalar number, lt_args *a, lt_value *v)
+{
+    LT_TRY(lt_tensor_wrapped(number, &v->tensor));
+    a->owned[a->n_owned++] = v->tensor;
+    return LT_OK;
+}
+
+static lt_status to_indices(lt_tensor *positions, lt_args *a, lt_value *v)
+{
+    lt_tensor *whole = NULL, *indices = NULL;
+    lt_status status = LT_OK;
+    if (positions->dtype != LT_INT64) {
+        LT_CHECK(lt_to_dtype(positions, LT_INT64, false, false, &whole));
+        positions = whole;
+    }
+    LT_CHECK(lt__position_to_index(positions, &indices));
+    a->owned[a->n_owned++] = v->tensor = indices;
+done:
+    lt_tensor_release(whole);
+    return status;
+}
+
+/* Numbers in a row, or the entries of a table. */
+static void to_dims(lua_State *L, const lt_arg_spec *arg, int index, int rows, lt_dims *dims)
+{
+    bool row = rows > 0;
+    dims->n = row ? rows : (int)lua_rawlen(L, index);
+    for (int i = 0; i < dims->n; i++) {
+        int64_t value;
+        if (row) {
+            value = lua_tointeger(L, index + i);
+        } else {
+            lua_rawgeti(L, index, i + 1);
+            value = lua_tointeger(L, -1);
+            lua_pop(L, 1);
+        }
+        dims->v[i] = arg->type == LT_ARG_DIMS ? to_index(value) : value;
+    }
+}
+
+static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_args *a)
+{
+    lt_value *v = &a->value[i];
+    int index = a->at[i];
+    switch ((lt_arg_type)arg->type) {
+    case LT_ARG_TENSOR: v->tensor = lt_lua_get(L, index); break;
+    case LT_ARG_TENSOR_OR_SCALAR:
+        v->tensor = lt_lua_get(L, index);
+        return v->tensor != NULL ? LT_OK : wrap_number(to_scalar(L, index), a, v);
+    case LT_ARG_INDEX_TENSOR: return to_indices(lt_lua_get(L, index), a, v);
+    case LT_ARG_TENSORS:
+        v->list = (lt_tensor_list){(int64_t)lua_rawlen(L, index), lua_touserdata(L, a->rows[i])};
+        break;
+    case LT_ARG_SCALAR: v->scalar = to_scalar(L, index); break;
+    case LT_ARG_INT: v->i = lua_tointeger(L, index); break;
+    case LT_ARG_DIM:
+    case LT_ARG_INDEX: v->i = to_index(lua_tointeger(L, index)); break;
+    case LT_ARG_FLOAT: v->d = lua_tonumber(L, index); break;
+    case LT_ARG_BOOL: v->b = lua_toboolean(L, index); break;
+    case LT_ARG_STRING: v->s = lua_tostring(L, index); break;
+    case LT_ARG_DIMS:
+    case LT_ARG_SIZE: to_dims(L, arg, index, a->rows[i], &v->dims); break;
+    case LT_ARG_DTYPE: v->dtype = lt_lua_to_dtype(L, index); break;
+    case LT_ARG_DEVICE: return lt_lua_to_device(L, index, &v->device) ? LT_OK : LT_ERR_RUNTIME;
+    case LT_ARG_GENERATOR: v->generator = lt_lua_to_generator(L, index); break;
+    }
+    return LT_OK;
+}
+
+/* The value of an argument that was not given. */
+static lt_status convert_fallback(const lt_arg_spec *arg, int i, lt_args *a)
+{
+    lt_value *v = &a->value[i];
+    lt_scalar s = arg->fallback;
+    switch ((lt_arg_type)arg->type) {
+    case LT_ARG_TENSOR_OR_SCALAR: return wrap_number(s, a, v);
+    case LT_ARG_SCALAR: v->scalar = s; break;
+    case LT_ARG_INT: v->i = s.v.i; break;
+    case LT_ARG_DIM:
+    case LT_ARG_INDEX: v->i = to_index(s.v.i); break;
+    case LT_ARG_FLOAT: v->d = s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i; break;
+    case LT_ARG_BOOL: v->b = s.v.i != 0; break;
+    case LT_ARG_STRING: v->s = arg->fallback_text; break;
+    case LT_ARG_DTYPE: v->dtype = LT_DTYPE_NONE; break;
+    case LT_ARG_GENERATOR: v->generator = NULL; break;
+    default: v->tensor = NULL; break;
+    }
+    return LT_OK;
+}
+
+lt_status lt_args_convert(lua_State *L, const lt_signature *s, lt_args *a)
+{
+    for (int i = 0; i < s->n; i++) {
+        a->present[i] = a->at[i] != 0;
+        lt_status status = a->present[i] ? convert_value(L, &s->args[i], i, a) : convert_fallback(&s->args[i], i, a);
+        if (status != LT_OK) {
+            lt_args_release(a);
+            return status;
+        }
+    }
+    return LT_OK;
+}
+
+void lt_args_release(lt_args *a)
+{
+    for (int i = 0; i < a->n_owned; i++) lt_tensor_release(a->owned[i]);
+    a->n_owned = 0;
+}

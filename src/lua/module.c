@@ -1,0 +1,93 @@
+/* module.c - luaopen_torch: puts the module together.
+ *
+ * torch._C holds what only our own Lua files call. These files (lib/) are in the binary and are loaded when
+ * they are first required; LTENSOR_LUA_LIB names a folder to take them from instead (torch.nn.linear is
+ * nn/linear.lua there), for work on them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+#include "embedded.h"
+#include "object.h"
+#include "system.h"
+
+static int load_module(lua_State *L, const struct lt_embedded *module)
+{
+    const char *folder = getenv("LTENSOR_LUA_LIB");
+    if (folder == NULL) {
+        const char *chunk = lua_pushfstring(L, "=[ltensor %s]", module->name);
+        return luaL_loadbufferx(L, (const char *)module->data, module->size, chunk, "t");
+    }
+    const char *file = luaL_gsub(L, module->name + strlen("torch."), ".", "/");
+    return luaL_loadfile(L, lua_pushfstring(L, "%s/%s.lua", folder, file));
+}
+
+static int load_embedded(lua_State *L)
+{
+    const struct lt_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
+    lua_settop(L, 0);
+    if (load_module(L, module) != LUA_OK) return lua_error(L);
+    lua_pushstring(L, module->name);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+static void preload_modules(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    for (const struct lt_embedded *module = lib_modules; module->name != NULL; module++) {
+        lua_pushlightuserdata(L, (void *)module);
+        lua_pushcclosure(L, load_embedded, 1);
+        lua_setfield(L, -2, module->name);
+    }
+    lua_pop(L, 1);
+}
+
+/* A failed start leaves no half of a module behind. */
+static void set_loaded(lua_State *L, bool loaded)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    if (loaded)
+        lua_pushvalue(L, 1);
+    else
+        lua_pushnil(L);
+    lua_setfield(L, -2, "torch");
+    lua_pop(L, 1);
+}
+
+LT_API int luaopen_torch(lua_State *L)
+{
+    luaL_checkversion(L);
+    lua_settop(L, 0);
+    lua_createtable(L, 0, 400); /* 1: torch */
+    lua_createtable(L, 0, 64);  /* 2: torch._C */
+    lua_createtable(L, 0, 400); /* 3: the methods of tensors */
+    lua_pushvalue(L, 2);
+    lua_setfield(L, 1, "_C");
+    lua_pushvalue(L, 3);
+    lua_setfield(L, 2, "methods");
+    lt_lua_open_state(L);
+    lt_lua_open_types(L);
+    lt_lua_open_ops(L);
+    lt_lua_open_tensor(L);
+    lt_lua_open_index(L);
+    lt_lua_open_convert(L);
+    lt_lua_open_autograd(L);
+    lt_lua_open_random(L);
+    lt_lua_open_settings(L);
+    lt_lua_open_cuda(L);
+    lua_pushvalue(L, 2);
+    lt_lua_open_object(L);
+    lt_lua_open_system(L);
+    lua_settop(L, 1);
+    preload_modules(L);
+    set_loaded(L, true);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "torch.init");
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+        set_loaded(L, false);
+        return lua_error(L);
+    }
+    lua_settop(L, 1);
+    return 1;
+}

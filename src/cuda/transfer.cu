@@ -1,0 +1,89 @@
+/* transfer.cu - dense blocks of memory between the host and a device, within one, and between two.
+ *
+ * A copy runs on the current stream of its device. One between two devices runs on the source's stream,
+ * and both devices' streams wait for each other around it, as PyTorch does: no host wait. To or from the
+ * host a blocking copy waits for the stream; a non-blocking one returns at once if the host's side is
+ * page-locked, else as soon as the runtime has read or written that. */
+#include <atomic>
+
+#include "cuda.h"
+
+static lt_status with_host(void *dst, const void *src, size_t nbytes, int device, bool to_device, bool pinned,
+                           lt_copy_mode mode, double *waited)
+{
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(device, &stream));
+    const double start = lt_cuda_seconds();
+    CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+    if (mode == LT_COPY_NON_BLOCKING && pinned) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
+    if (mode == LT_COPY_BLOCKING || !to_device) {
+        double ignored;
+        LT_TRY(lt_cuda_wait(device, stream, &ignored));
+    }
+    *waited = lt_cuda_seconds() - start;
+    return LT_OK;
+}
+
+/* ---- between devices ------------------------------------------------------------------------------------ */
+
+/* Lets `device` reach the other's memory, so that copies go straight there; without, the runtime copies by
+ * way of the host. The device is current. */
+static lt_status reach(int device, int other)
+{
+    static std::atomic<uint64_t> asked[LT_CUDA_MAX_DEVICES];
+    const uint64_t bit = (uint64_t)1 << other;
+    int can = 0;
+    if (asked[device].load(std::memory_order_relaxed) & bit) return LT_OK;
+    CUDA_TRY(cudaDeviceCanAccessPeer(&can, device, other));
+    if (can != 0) {
+        cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+        if (error == cudaErrorPeerAccessAlreadyEnabled)
+            (void)cudaGetLastError();
+        else if (error != cudaSuccess)
+            return lt_cuda_failed(error, "cudaDeviceEnablePeerAccess");
+    }
+    asked[device].fetch_or(bit, std::memory_order_relaxed);
+    return LT_OK;
+}
+
+/* Work queued later on `waiting` comes after all that is queued on `first` now. */
+static lt_status order(int first_device, cudaStream_t first, int waiting_device, cudaStream_t waiting)
+{
+    cudaStream_t ignored;
+    cudaEvent_t event;
+    LT_TRY(lt_cuda_enter(first_device, &ignored));
+    LT_TRY(lt_cuda_event_take(first_device, &event));
+    cudaError_t error = cudaEventRecord(event, first);
+    lt_status status = error == cudaSuccess ? lt_cuda_enter(waiting_device, &ignored) : LT_OK;
+    if (error == cudaSuccess && status == LT_OK) error = cudaStreamWaitEvent(waiting, event, 0);
+    lt_cuda_event_give(first_device, event);
+    return error == cudaSuccess ? status : lt_cuda_failed(error, "cudaEventRecord, cudaStreamWaitEvent");
+}
+
+static lt_status between_devices(void *dst, int to, const void *src, int from, size_t nbytes)
+{
+    cudaStream_t to_stream, from_stream;
+    LT_TRY(lt_cuda_enter(to, &to_stream));
+    LT_TRY(reach(to, from));
+    LT_TRY(lt_cuda_enter(from, &from_stream));
+    LT_TRY(reach(from, to));
+    LT_TRY(order(to, to_stream, from, from_stream));
+    LT_TRY(lt_cuda_enter(from, &from_stream));
+    CUDA_TRY(cudaMemcpyPeerAsync(dst, to, src, from, nbytes, from_stream));
+    return order(from, from_stream, to, to_stream);
+}
+
+lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device, size_t nbytes,
+                           bool pinned, lt_copy_mode mode, double *waited)
+{
+    cudaStream_t stream;
+    const int to = dst_device.index, from = src_device.index;
+    *waited = 0;
+    if (nbytes == 0) return LT_OK;
+    if (src_device.type == LT_CPU) return with_host(dst, src, nbytes, to, true, pinned, mode, waited);
+    if (dst_device.type == LT_CPU) return with_host(dst, src, nbytes, from, false, pinned, mode, waited);
+    if (to != from) return between_devices(dst, to, src, from, nbytes);
+    LT_TRY(lt_cuda_enter(to, &stream));
+    CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream));
+    return LT_OK;
+}

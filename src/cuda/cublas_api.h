@@ -7,7 +7,6 @@
 #define LT_CUDA_CUBLAS_API_H
 
 #include <cuda_runtime.h>
-#include <library_types.h>
 #include <stdint.h>
 
 #include "ltensor.h"

@@ -65,8 +65,9 @@ lt_status take_handle(const lt_cublas *cublas, int device, cudaStream_t stream, 
     if (take_kept(device, stream, handle)) return LT_OK;
     cublasStatus_t status = cublas->create(handle);
     if (status == CUBLAS_STATUS_ALLOC_FAILED) { /* our cache may hold what it needs */
-        lt_cuda_empty_cache();
         cudaStream_t ignored;
+        (void)cudaGetLastError();
+        lt_cuda_empty_cache();
         LT_TRY(lt_cuda_enter(device, &ignored));
         status = cublas->create(handle);
     }

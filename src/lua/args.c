@@ -2,17 +2,18 @@
  *
  * Matching only looks: each overload is tried in turn, a value that does not fit is noted as a problem, and
  * the last problem makes the message. What needs memory of Lua's (the array of a list of tensors) is a
- * userdata left on the stack, so that nothing is lost when an error is raised. Includes binding.h only. */
+ * userdata left on the stack, so that nothing is lost when an error is raised. Besides this folder it uses
+ * core's dtypes and the ops that shift index tensors. */
 #include "args.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "autograd.h"
-#include "backend.h"
 #include "dtype.h"
+#include "ltensor_ops.h"
 
 typedef enum problem_kind {
-    WRONG_TYPE, WRONG_ENTRY, NOT_POSITIONS, TOO_LONG, TOO_MANY, MISSING, UNKNOWN_NAME, TWO_PROBLEM_VALUES
+    WRONG_TYPE, WRONG_ENTRY, NOT_POSITIONS, TOO_LONG, TOO_MANY, MISSING, NAME_LEFT
 } problem_kind;
 
 /* Why a signature does not fit. */
@@ -253,7 +254,7 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
         if (!arg->has_default && missing < 0) missing = i;
     }
     if (named != c->n_names) {
-        *p = (problem){UNKNOWN_NAME, NULL, 0, first};
+        *p = (problem){NAME_LEFT, NULL, 0, first};
         return false;
     }
     if (missing >= 0) {
@@ -298,13 +299,13 @@ static void check_names(lua_State *L, const lt_signature *s, int n, const call *
     }
 }
 
-static int raise_missing(lua_State *L, const lt_signature *s, int first)
+static int raise_missing(lua_State *L, const lt_signature *s, const lt_args *a, int first)
 {
     luaL_Buffer b;
     int n = 0;
     luaL_buffinit(L, &b);
     for (int i = first; i < s->n; i++) {
-        if (s->args[i].has_default) continue;
+        if (s->args[i].has_default || a->at[i] != 0) continue;
         luaL_addstring(&b, n++ > 0 ? ", '" : "'");
         luaL_addstring(&b, s->args[i].name);
         luaL_addchar(&b, '\'');
@@ -332,7 +333,7 @@ static int raise_twice(lua_State *L, const lt_signature *s, const call *c, int f
     return 0;
 }
 
-static int raise_problem(lua_State *L, const lt_signature *s, const call *c, const problem *p)
+static int raise_problem(lua_State *L, const lt_signature *s, const lt_args *a, const call *c, const problem *p)
 {
     char where[32] = "";
     const char *name = p->arg != NULL ? p->arg->name : "";
@@ -353,7 +354,7 @@ static int raise_problem(lua_State *L, const lt_signature *s, const call *c, con
         return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s has %d entries, at most %d are possible", s->op,
                                              name, where, p->entry, LT_MAX_DIMS));
     case TOO_MANY: return raise_too_many(L, s, c);
-    case MISSING: return raise_missing(L, s, p->entry);
+    case MISSING: return raise_missing(L, s, a, p->entry);
     default: return raise_twice(L, s, c, p->entry);
     }
 }
@@ -399,7 +400,7 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
     look_at_call(L, overloads->op, a->given, &c);
     for (int i = 0; i < n; i++) {
         if (!fits(L, &overloads[i], a, &c, &p)) {
-            lua_settop(L, a->given);
+            if (n > 1) lua_settop(L, a->given); /* the message of one looks at its values */
             continue;
         }
         if (c.zero != NULL) raise_type(L, lua_pushfstring(L, "%s 0: positions count from 1", c.zero->name));
@@ -408,7 +409,7 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
     }
     check_names(L, overloads, n, &c);
     if (n == 1)
-        raise_problem(L, overloads, &c, &p);
+        raise_problem(L, overloads, a, &c, &p);
     else
         raise_combination(L, overloads, n, &c);
 }

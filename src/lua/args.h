@@ -53,7 +53,7 @@ typedef struct lt_args {
     int overload;
     int given;                /* stack values before the call */
     int at[LT_MAX_ARGS];      /* stack index of each argument, 0: absent */
-    int rows[LT_MAX_ARGS];    /* Size, Dims as numbers in a row: how many, else 0 */
+    int rows[LT_MAX_ARGS];    /* Size, Dims: how many numbers in a row, 0 for a table; Tensor[]: index of the array */
     bool present[LT_MAX_ARGS];
     lt_value value[LT_MAX_ARGS];
     lt_tensor *owned[LT_MAX_ARGS];

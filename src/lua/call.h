@@ -1,0 +1,103 @@
+/* call.h - what generated functions are made of: the operands of a fast call, and handing results to Lua.
+ *
+ * A generated function makes the boxes of its results, enters core, calls, leaves, and ends with one of the
+ * lt_call_ functions, which raises what failed. Only generated code and ops.c include this file. */
+#ifndef LT_LUA_CALL_H
+#define LT_LUA_CALL_H
+
+#include "args.h"
+#include "autograd.h"
+#include "copies.h"
+#include "ltensor_ops.h"
+
+/* Stack indices of the arguments of a fast call: 1, 2, 3 ... */
+extern const int lt_call_positions[LT_MAX_ARGS];
+
+/* The first k values as tensors. Bit i of `numbers`: value i may be a number (x[i] is NULL then), one of them at
+ * most. False: this is no fast call. */
+static inline bool lt_call_operands(lua_State *L, int k, unsigned numbers, lt_tensor **x)
+{
+    int tensors = 0;
+    for (int i = 0; i < k; i++) {
+        x[i] = lt_lua_get(L, i + 1);
+        if (x[i] != NULL)
+            tensors++;
+        else if (!(numbers >> i & 1) || lua_type(L, i + 1) != LUA_TNUMBER)
+            return false;
+    }
+    return tensors > 0 && tensors >= k - 1;
+}
+
+/* Puts a tensor where lt_call_operands left NULL; *made is to be released. */
+static inline lt_status lt_call_wrap(lua_State *L, int k, lt_tensor **x, lt_tensor **made)
+{
+    for (int i = 0; i < k; i++) {
+        if (x[i] != NULL) continue;
+        LT_TRY(lt_tensor_wrapped(lua_isinteger(L, i + 1) ? lt_int(lua_tointeger(L, i + 1))
+                                                         : lt_float(lua_tonumber(L, i + 1)), made));
+        x[i] = *made;
+    }
+    return LT_OK;
+}
+
+/* Whether the collector must know what the tensor was made of. */
+static inline bool lt_call_has_history(const lt_tensor *t)
+{
+    return (t->flags & LT_FLAG_REQUIRES_GRAD) ||
+           (t->view_base != NULL && (t->view_base->flags & LT_FLAG_REQUIRES_GRAD));
+}
+
+/* Results that are indices from 0 become positions from 1. */
+static inline lt_status lt_call_positions_from(lt_tensor *indices)
+{
+    lt_tensor *one = NULL;
+    LT_TRY(lt_tensor_wrapped(lt_int(1), &one));
+    lt_status status = lt_add_(indices, one, lt_int(1));
+    lt_tensor_release(one);
+    return status;
+}
+
+/* The box of *slot, on top of the stack, is the result. at: stack indices of the n arguments that it may come
+ * from (n = 0: none). */
+static inline int lt_call_tensor(lua_State *L, lt_status status, lt_tensor **slot, const int *at, int n)
+{
+    lt_lua_check(L, status);
+    if (n > 0 && lt_call_has_history(*slot)) lt_lua_link(L, lua_gettop(L), at, n);
+    lt_lua_pace(L, lt_lua_state_here(L));
+    return 1;
+}
+
+/* The same where core may hand back `self` (the tensor at at[0]): that very userdata is the result then. */
+static inline int lt_call_same(lua_State *L, lt_status status, lt_tensor **slot, const lt_tensor *self, const int *at,
+                               int n)
+{
+    lt_lua_check(L, status);
+    if (*slot != self) return lt_call_tensor(L, status, slot, at, n);
+    lt_tensor_release(*slot);
+    *slot = NULL;
+    lua_pushvalue(L, at[0]);
+    return 1;
+}
+
+/* Several results, whose boxes are the topmost of the stack, in order. */
+int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, int n);
+
+/* In place: self's own userdata (at[0]) is the result. */
+static inline int lt_call_inplace(lua_State *L, lt_status status, const lt_tensor *self, const int *at, int n)
+{
+    lt_lua_check(L, status);
+    if (lt_call_has_history(self)) lt_lua_link(L, at[0], at, n);
+    lt_lua_pace(L, lt_lua_state_here(L));
+    lua_pushvalue(L, at[0]);
+    return 1;
+}
+
+/* Pushes a holder for a list of results, which is released with it. */
+lt_tensor_list *lt_call_new_list(lua_State *L);
+/* The holder, on top of the stack, becomes a table of tensors. */
+int lt_call_list(lua_State *L, lt_status status, lt_tensor_list *list, const int *at, int n);
+
+/* What factories do after the tensor is made. */
+lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_memory);
+
+#endif

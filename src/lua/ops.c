@@ -1,0 +1,98 @@
+/* ops.c - registers the generated functions, and the slow ends of their calls.
+ *
+ * Names, kinds and operators come from the tables of build/gen/bind_<group>.c. */
+#include "bind_ops.h"
+#include "call.h"
+
+#define LIST_META "ltensor.list"
+
+const int lt_call_positions[LT_MAX_ARGS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+/* ---- results ---------------------------------------------------------------------------------------------------- */
+
+int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, int n)
+{
+    lt_lua_check(L, status);
+    int first = lua_gettop(L) - results + 1;
+    for (int i = first; n > 0 && i < first + results; i++)
+        if (lt_call_has_history(lt_lua_get(L, i))) lt_lua_link(L, i, at, n);
+    lt_lua_pace(L, lt_lua_state_here(L));
+    return results;
+}
+
+static int list_gc(lua_State *L)
+{
+    lt_tensor_list *list = lua_touserdata(L, 1);
+    for (int64_t i = 0; i < list->n; i++) lt_tensor_release(list->v[i]);
+    lt_mem_free(list->v);
+    *list = (lt_tensor_list){0, NULL};
+    return 0;
+}
+
+lt_tensor_list *lt_call_new_list(lua_State *L)
+{
+    lt_tensor_list *list = lua_newuserdatauv(L, sizeof *list, 0);
+    *list = (lt_tensor_list){0, NULL};
+    luaL_setmetatable(L, LIST_META);
+    return list;
+}
+
+int lt_call_list(lua_State *L, lt_status status, lt_tensor_list *list, const int *at, int n)
+{
+    lt_lua_check(L, status);
+    lua_createtable(L, list->n < INT32_MAX ? (int)list->n : 0, 0);
+    int table = lua_gettop(L);
+    for (int64_t i = 0; i < list->n; i++) {
+        lt_tensor **slot = lt_lua_new(L);
+        *slot = list->v[i];
+        list->v[i] = NULL;
+        if (lt_call_has_history(*slot)) lt_lua_link(L, table + 1, at, n);
+        lua_rawseti(L, table, i + 1);
+    }
+    lt_mem_free(list->v);
+    *list = (lt_tensor_list){0, NULL};
+    lt_lua_pace(L, lt_lua_state_here(L));
+    return 1;
+}
+
+lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_memory)
+{
+    if (pin_memory) {
+        lt_tensor *pinned = NULL;
+        LT_TRY(lt_tensor_pin(*slot, &pinned));
+        lt_tensor_release(*slot);
+        *slot = pinned;
+    }
+    return requires_grad ? lt_set_requires_grad(*slot, true) : LT_OK;
+}
+
+/* ---- registration ------------------------------------------------------------------------------------------------- */
+
+void lt_lua_open_ops(lua_State *L)
+{
+    static const lt_bound *const groups[] = {LT_BOUND_GROUPS};
+    luaL_newmetatable(L, LIST_META);
+    lua_pushcfunction(L, list_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+    luaL_getmetatable(L, LT_TENSOR_META_NAME);
+    int metatable = lua_gettop(L);
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const lt_bound *b = groups[g]; b->f != NULL; b++) {
+            lt_lua_pushfunction(L, b->f);
+            if (b->kinds & LT_BOUND_FUNCTION) {
+                lua_pushvalue(L, -1);
+                lua_setfield(L, 1, b->name);
+            }
+            if (b->kinds & LT_BOUND_METHOD) {
+                lua_pushvalue(L, -1);
+                lua_setfield(L, 3, b->name);
+            }
+            if (b->operator != NULL) {
+                lua_pushvalue(L, -1);
+                lua_setfield(L, metatable, b->operator);
+            }
+            lua_pop(L, 1);
+        }
+    lua_pop(L, 1);
+}

@@ -117,7 +117,8 @@ static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_te
     bool ignores = true;
     *p = (picks){.dim = sizes->n > 1 ? 1 : 0};
     s->status = check_nll(sizes, target, weight);
-    p->safe = do_contiguous(s, do_cast(s, target, LT_INT64));
+    lt_tensor *classes = do_contiguous(s, do_cast(s, target, LT_INT64));
+    p->safe = sizes->n == 1 ? do_reshape(s, classes, &(lt_dims){.n = 0}) : classes;
     if (p->safe != NULL && p->safe->device.type == LT_CPU)
         s->status = scan_targets(p->safe, sizes->v[p->dim], ignore_index, &ignores);
     if (ignores) {
@@ -133,12 +134,6 @@ static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_te
     } else if (ignores && wants_total) {
         p->total = do_sum(s, do_logical_not(s, p->ignored));
     }
-}
-
-/* Targets as an index along the classes. */
-static lt_tensor *do_class_index(lt_scope *s, const picks *p, int input_ndim)
-{
-    return input_ndim == 1 && s->status == LT_OK && p->safe->ndim == 1 ? p->safe : do_unsqueeze(s, p->safe, p->dim);
 }
 
 lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
@@ -158,7 +153,7 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)weight->dtype));
     lt_scope_open(&s, false);
     do_picks(&s, &sizes, target, weight, ignore_index, how == MEAN, &p);
-    lt_tensor *index = do_class_index(&s, &p, self->ndim), *loss = NULL;
+    lt_tensor *index = do_unsqueeze(&s, p.safe, p.dim), *loss = NULL;
     if (index != NULL) {
         lt_status status = lt_gather(self, p.dim, index, &loss);
         loss = lt_scope_hold(&s, status, loss);
@@ -187,7 +182,7 @@ lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *size
     if (how == MEAN) grad = do_div(&s, grad, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
     if (p.weight != NULL) grad = do_mul(&s, grad, p.weight);
     if (p.ignored != NULL) grad = do_where(&s, p.ignored, do_number(&s, 0), grad);
-    lt_tensor *index = do_class_index(&s, &p, sizes->n);
+    lt_tensor *index = do_unsqueeze(&s, p.safe, p.dim);
     if (index != NULL) {
         lt_dims shape = lt_dims_of(p.safe), wide = lt_dims_of(index);
         grad = do_reshape(&s, do_expand(&s, grad, &shape), &wide);

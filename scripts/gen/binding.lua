@@ -185,7 +185,7 @@ end
 
 -- ---- general calls -------------------------------------------------------------------------------------------
 
-local c_results = { bool = 'bool', Scalar = 'lt_scalar', int = 'int64_t' }
+local c_results = { bool = 'bool out = false', Scalar = 'lt_scalar out = {0}', int = 'int64_t out = 0' }
 
 local function same_possible(o)
   return o.op.composite and o.returns[1].type == 'Tensor' and o.args[1] and o.args[1].type == 'Tensor'
@@ -255,8 +255,8 @@ local function emit_new(o, f, k, put)
     elseif result.type == 'Tensor[]' then
       put('    lt_tensor_list *%s = lt_call_new_list(L);\n', name)
     else
-      put('    %s %s;\n', c_results[result.type], name)
-      name = '&' .. name
+      put('    %s;\n', c_results[result.type])
+      name = '&out'
     end
     outputs[i] = name
   end

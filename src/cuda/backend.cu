@@ -1,0 +1,99 @@
+/* backend.cu - the table of the CUDA backend, and the one symbol that its library exports. */
+#include <stdio.h>
+
+#include "cuda.h"
+
+const lt_core_services *lt_cuda_core;
+
+#ifdef __CUDACC__
+static const bool simulated = false;
+#else
+static const bool simulated = true;
+#endif
+
+static lt_backend make_table()
+{
+    lt_backend t = {};
+    t.name = "cuda";
+    t.fused_casts = true;
+    t.alloc = lt_cuda_alloc;
+    t.free = lt_cuda_free;
+    t.transfer = lt_cuda_transfer;
+    t.copy = lt_cuda_copy;
+    t.fill = lt_cuda_fill;
+    t.pointwise = lt_cuda_pointwise;
+    t.reduce = lt_cuda_reduce;
+    t.extreme = lt_cuda_extreme;
+    t.cumsum = lt_cuda_cumsum;
+    t.softmax = lt_cuda_softmax;
+    t.softmax_backward = lt_cuda_softmax_backward;
+    t.gemm = lt_cuda_gemm;
+    t.index_get = lt_cuda_index_get;
+    t.index_put = lt_cuda_index_put;
+    t.gather = lt_cuda_gather;
+    t.scatter = lt_cuda_scatter;
+    t.nonzero_count = lt_cuda_nonzero_count;
+    t.nonzero = lt_cuda_nonzero;
+    t.range = lt_cuda_range;
+    t.random = lt_cuda_random;
+    t.device_count = lt_cuda_device_count;
+    t.current_device = lt_cuda_current_device;
+    t.set_device = lt_cuda_set_device;
+    t.properties = lt_cuda_properties;
+    t.synchronize = lt_cuda_synchronize;
+    t.current_stream = lt_cuda_current_stream;
+    t.set_stream = lt_cuda_set_stream;
+    t.stream_new = lt_cuda_stream_new;
+    t.stream_free = lt_cuda_stream_free;
+    t.stream_query = lt_cuda_stream_query;
+    t.stream_synchronize = lt_cuda_stream_synchronize;
+    t.stream_wait_event = lt_cuda_stream_wait_event;
+    t.event_new = lt_cuda_event_new;
+    t.event_free = lt_cuda_event_free;
+    t.event_record = lt_cuda_event_record;
+    t.event_query = lt_cuda_event_query;
+    t.event_synchronize = lt_cuda_event_synchronize;
+    t.event_elapsed = lt_cuda_event_elapsed;
+    t.record_stream = lt_cuda_record_stream;
+    t.memory_stats = lt_cuda_memory_stats;
+    t.reset_peak_stats = lt_cuda_reset_peak_stats;
+    t.empty_cache = lt_cuda_empty_cache;
+    t.memory_info = lt_cuda_memory_info;
+    t.set_memory_fraction = lt_cuda_set_memory_fraction;
+    t.pinned_alloc = lt_cuda_pinned_alloc;
+    t.pinned_free = lt_cuda_pinned_free;
+    t.can_access_peer = lt_cuda_can_access_peer;
+    t.simulated = simulated;
+    return t;
+}
+
+/* Null and a reason when there is no GPU to use: no driver, one that is too old, no device. */
+extern "C" LT_API const lt_backend *lt_backend_open(const lt_core_services *core, char *reason, size_t n)
+{
+    static const lt_backend table = make_table();
+    int count = 0;
+    lt_cuda_core = core;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver) {
+        (void)cudaGetLastError();
+        int version = 0;
+        if (cudaDriverGetVersion(&version) != cudaSuccess) (void)cudaGetLastError();
+        if (version == 0)
+            snprintf(reason, n, "no NVIDIA driver was found on this system");
+        else
+            snprintf(reason, n, "the NVIDIA driver is too old: it knows CUDA %d.%d, this program needs CUDA %d.%d",
+                     version / 1000, version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+        return nullptr;
+    }
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
+        (void)cudaGetLastError();
+        snprintf(reason, n, "the driver sees no NVIDIA GPU (CUDA_VISIBLE_DEVICES may hide it)");
+        return nullptr;
+    }
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError();
+        snprintf(reason, n, "CUDA error: %s (%s)", cudaGetErrorString(error), cudaGetErrorName(error));
+        return nullptr;
+    }
+    return &table;
+}

@@ -73,19 +73,15 @@ static lt_status check_approximate(const char *approximate, bool *by_tanh)
     return lt_error(LT_ERR_RUNTIME, "approximate argument must be either none or tanh.");
 }
 
-/* tanh of sqrt(2 / pi) * (x + 0.044715 x^3) */
-static lt_tensor *do_gelu_tanh(lt_scope *s, lt_tensor *x)
+/* erf(x / sqrt(2)), or tanh(sqrt(2 / pi) * (x + 0.044715 x^3)): from -1 to 1. gelu(x) = x * (odd + 1) / 2. */
+static lt_tensor *do_gelu_odd(lt_scope *s, lt_tensor *x, bool by_tanh)
 {
+    if (!by_tanh) return do_erf(s, times(s, x, SQRT_HALF));
     lt_tensor *cubic = do_mul(s, x, plus(s, times(s, do_square(s, x), TANH_CUBIC), 1));
     return do_tanh(s, times(s, cubic, SQRT_2_OVER_PI));
 }
 
-/* The share of x that passes: Phi(x) or its approximation. */
-static lt_tensor *do_gelu_share(lt_scope *s, lt_tensor *x, bool by_tanh)
-{
-    lt_tensor *odd = by_tanh ? do_gelu_tanh(s, x) : do_erf(s, times(s, x, SQRT_HALF));
-    return times(s, plus(s, odd, 1), 0.5);
-}
+static lt_tensor *do_gelu_share(lt_scope *s, lt_tensor *odd) { return times(s, plus(s, odd, 1), 0.5); }
 
 lt_status lt_gelu_impl(lt_tensor *self, const char *approximate, lt_tensor **out)
 {
@@ -95,7 +91,7 @@ lt_status lt_gelu_impl(lt_tensor *self, const char *approximate, lt_tensor **out
     LT_TRY(check_float(self->device.type == LT_CPU ? "GeluKernelImpl" : "GeluCUDAKernelImpl", self));
     lt_scope_open(&s, false);
     lt_tensor *x = do_widen(&s, self);
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, x, do_gelu_share(&s, x, by_tanh)), self), out);
+    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, x, do_gelu_share(&s, do_gelu_odd(&s, x, by_tanh))), self), out);
 }
 
 lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const char *approximate, lt_tensor **out)
@@ -104,15 +100,15 @@ lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const 
     bool by_tanh;
     LT_TRY(check_approximate(approximate, &by_tanh));
     lt_scope_open(&s, true);
-    lt_tensor *x = do_widen(&s, self), *slope; /* of the share */
+    lt_tensor *x = do_widen(&s, self), *odd = do_gelu_odd(&s, x, by_tanh), *slope; /* of the share */
     if (by_tanh) {
-        lt_tensor *rest = do_neg(&s, plus(&s, do_square(&s, do_gelu_tanh(&s, x)), -1));
+        lt_tensor *rest = do_neg(&s, plus(&s, do_square(&s, odd), -1));
         lt_tensor *inner = plus(&s, times(&s, do_square(&s, x), 3 * TANH_CUBIC), 1);
         slope = times(&s, do_mul(&s, rest, inner), 0.5 * SQRT_2_OVER_PI);
     } else {
         slope = times(&s, do_exp(&s, times(&s, do_square(&s, x), -0.5)), INV_SQRT_2PI);
     }
-    lt_tensor *derivative = do_add(&s, do_gelu_share(&s, x, by_tanh), do_mul(&s, x, slope));
+    lt_tensor *derivative = do_add(&s, do_gelu_share(&s, odd), do_mul(&s, x, slope));
     return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), derivative), self), out);
 }
 

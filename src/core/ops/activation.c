@@ -13,7 +13,8 @@
 static lt_status check_float(const char *kernel, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", kernel,
+                    lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
 static lt_tensor *do_widen(lt_scope *s, lt_tensor *a)
@@ -91,7 +92,8 @@ lt_status lt_gelu_impl(lt_tensor *self, const char *approximate, lt_tensor **out
     LT_TRY(check_float(self->device.type == LT_CPU ? "GeluKernelImpl" : "GeluCUDAKernelImpl", self));
     lt_scope_open(&s, false);
     lt_tensor *x = do_widen(&s, self);
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, x, do_gelu_share(&s, do_gelu_odd(&s, x, by_tanh))), self), out);
+    lt_tensor *share = do_gelu_share(&s, do_gelu_odd(&s, x, by_tanh));
+    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, x, share), self), out);
 }
 
 lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const char *approximate, lt_tensor **out)

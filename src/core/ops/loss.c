@@ -23,7 +23,8 @@ static lt_status parse_reduction(const char *text, reduction *out)
 static lt_status check_float(const char *kernel, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", kernel,
+                    lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
 static lt_tensor *do_mean(lt_scope *s, lt_tensor *a)

@@ -162,7 +162,8 @@ static lt_status check_bmm_shapes(const lt_tensor *a, const lt_tensor *b)
     if (b->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch2 must be a 3D tensor");
     if (a->sizes[0] == b->sizes[0] && a->sizes[2] == b->sizes[1]) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
-                    "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
+                    "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
+                    "[%lld, %lld].",
                     (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0], (long long)b->sizes[1]);
 }
 
@@ -246,7 +247,8 @@ static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, 
         return lt_error(LT_ERR_RUNTIME, "addmv input tensors must have the same dtype, but got %s, %s, and %s",
                         scalar_name(first), scalar_name(mat), scalar_name(vec));
     LT_TRY(check_supported(mat, "addmv_impl_cpu", "addmv_impl_cuda"));
-    return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta), lt_scalar_double(alpha), 1, &rows, out);
+    return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta), lt_scalar_double(alpha), 1, &rows,
+                   out);
 }
 
 lt_status lt_mv_impl(lt_tensor *self, lt_tensor *vec, lt_tensor **out)

@@ -15,7 +15,11 @@
 #define INLINE_BYTES 1024
 #define INLINE_OFFSET ((sizeof(lt_storage) + 63) & ~(size_t)63)
 
-static bool is_inline(const lt_storage *s) { return s->data == (const char *)s + INLINE_OFFSET; }
+/* The address alone does not tell: a block of its own may happen to follow the storage. */
+static bool is_inline(const lt_storage *s)
+{
+    return s->device.type == LT_CPU && s->nbytes <= INLINE_BYTES && s->data == (const char *)s + INLINE_OFFSET;
+}
 
 static lt_status storage_new_device(lt_storage *s, size_t nbytes, lt_device device)
 {

@@ -139,6 +139,11 @@ static lt_status multiply_floats(const lt_gemm *g)
     const bool here = work <= SMALL && g->k * g->n <= PACKED;
     int threads = g->batch > 1 && work < ALONE ? lt_cpu_threads_for(g->batch * work) : 1;
     if (threads > g->batch) threads = (int)g->batch;
+    if (g->batch == 1) { /* opening a parallel region costs more than a small product */
+        double packed[PACKED];
+        multiply_one(g, 0, here, packed);
+        return lt_cpu_finished();
+    }
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t i = 0; i < g->batch; i++) {
         double packed[PACKED];

@@ -198,10 +198,12 @@ local function named_arguments(name, prefix)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')
   local found, seen = {}, {}
   if type(signature) ~= 'string' then return found end
-  for argument in signature:gmatch '([%a_][%w_]*)%s*[=,)]' do
-    if argument:sub(1, #prefix) == prefix and argument ~= 'self' and argument ~= 'nil' and not seen[argument] then
-      seen[argument] = true
-      found[#found + 1] = argument .. ' = '
+  for line in signature:gmatch '[^\n]+' do -- an overload each: name(type argument=default, ...) -> results
+    for argument in (line:match '%b()' or ''):gmatch '[%s(]([%a_][%w_]*)%f[=,)]' do
+      if argument:sub(1, #prefix) == prefix and argument ~= 'self' and not seen[argument] then
+        seen[argument] = true
+        found[#found + 1] = argument .. ' = '
+      end
     end
   end
   return found

@@ -72,6 +72,9 @@ lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out);
  * `index` are for the message. Takes over *grad and gives the result in its place. */
 lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, lt_tensor **grad);
 
+/* "Trying to backward through the graph a second time". */
+lt_status lt_saved_is_freed(void);
+
 /* Anomaly mode: error when a result of node holds a nan. */
 lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n);
 

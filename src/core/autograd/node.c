@@ -161,8 +161,14 @@ lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
     return LT_OK;
 }
 
+/* A view of a tensor with history made so remembers the version: it may be used while that holds. */
 void lt_note_view(lt_tensor *self, lt_tensor *view)
 {
     if (!lt_grad_mode) view->flags |= LT_FLAG_NO_GRAD_VIEW;
     view->flags |= self->flags & LT_FLAG_NO_GRAD_VIEW;
+    if (!(view->flags & LT_FLAG_NO_GRAD_VIEW) || view->view_base == NULL) return;
+    const lt_autograd *of_base = view->view_base->autograd;
+    lt_autograd *own;
+    if (of_base != NULL && of_base->grad_fn != NULL && lt_autograd_of(view, &own) == LT_OK)
+        own->view_version = atomic_load_explicit(&view->storage->version, memory_order_relaxed);
 }

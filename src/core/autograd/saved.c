@@ -89,15 +89,19 @@ static lt_status unpack_output(const lt_saved *s, lt_node *node, lt_tensor **out
     return LT_OK;
 }
 
+lt_status lt_saved_is_freed(void)
+{
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they "
+        "have already been freed). Saved intermediate values of the graph are freed when you call "
+        ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+        "graph a second time or if you need to access saved tensors after calling backward.");
+}
+
 lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
 {
-    if (s->freed)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "Trying to backward through the graph a second time (or directly access saved tensors after they "
-            "have already been freed). Saved intermediate values of the graph are freed when you call "
-            ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
-            "graph a second time or if you need to access saved tensors after calling backward.");
+    if (s->freed) return lt_saved_is_freed();
     if (s->tensor == NULL) {
         *out = NULL;
         return LT_OK;

@@ -1,0 +1,183 @@
+/* accumulate.c - where gradients end: accumulators of leaves, and making a gradient fit.
+ *
+ * A leaf has one accumulator at most while a graph leads to it: the graph owns it, the leaf only points
+ * to it. An accumulator holds its leaf. The engine gives it gradients by lt_accumulate_give, so its class
+ * has no apply. */
+#include <string.h>
+
+#include "autograd/internal.h"
+#include "backend.h"
+#include "dtype.h"
+#include "error.h"
+#include "ltensor_ops.h"
+
+/* ---- accumulators ---------------------------------------------------------------------------------- */
+
+static void saves_nothing(lt_node *node) { (void)node; }
+
+static void accumulator_destroy(lt_node *node)
+{
+    lt_tensor *leaf = ((lt_accumulator *)node)->leaf;
+    if (leaf == NULL) return;
+    lt_autograd_lock();
+    if (leaf->autograd->accumulator == node) leaf->autograd->accumulator = NULL;
+    lt_autograd_unlock();
+    lt_tensor_release(leaf);
+}
+
+const lt_node_class lt_accumulator_class = {"AccumulateGrad", sizeof(lt_accumulator), NULL, saves_nothing,
+                                            accumulator_destroy};
+
+/* The lock is held. An accumulator whose count is zero waits to be freed: as good as gone. */
+static lt_node *living_accumulator(const lt_autograd *autograd)
+{
+    lt_node *node = autograd->accumulator;
+    if (node == NULL) return NULL;
+    int32_t refs = atomic_load_explicit(&node->refs, memory_order_relaxed);
+    while (refs > 0)
+        if (atomic_compare_exchange_weak_explicit(&node->refs, &refs, refs + 1, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            return node;
+    return NULL;
+}
+
+lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
+{
+    lt_autograd *autograd;
+    LT_TRY(lt_autograd_of(leaf, &autograd));
+    lt_autograd_lock();
+    lt_node *node = living_accumulator(autograd);
+    lt_autograd_unlock();
+    if (node == NULL) {
+        LT_TRY(lt_node_new(&lt_accumulator_class, 1, 0, &node));
+        ((lt_accumulator *)node)->leaf = lt_tensor_retain(leaf);
+        if (leaf->device.type != LT_CPU) node->stream = lt_backend_of(leaf)->current_stream(leaf->device.index);
+        lt_autograd_lock();
+        lt_node *other = living_accumulator(autograd);
+        if (other == NULL) autograd->accumulator = node;
+        lt_autograd_unlock();
+        if (other != NULL) {
+            lt_node_release(node);
+            node = other;
+        }
+    }
+    lt_like_of(&node->meta[0], leaf); /* set_data may have changed it since the last time */
+    *out = node;
+    return LT_OK;
+}
+
+/* ---- .grad ----------------------------------------------------------------------------------------- */
+
+bool lt_is_unshared(const lt_tensor *t)
+{
+    return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && t->view_base == NULL &&
+           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 && lt_is_contiguous(t) &&
+           (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype) == t->storage->nbytes;
+}
+
+/* The first gradient: with grad mode off one that nobody else has is taken as it is. */
+static lt_status first_gradient(lt_tensor *grad, lt_tensor **out)
+{
+    if (!lt_grad_mode && lt_is_unshared(grad) && !(grad->flags & LT_FLAG_REQUIRES_GRAD)) {
+        grad->flags &= (uint8_t)~LT_FLAG_WRAPPED_NUMBER;
+        *out = lt_tensor_retain(grad);
+        return LT_OK;
+    }
+    return lt_clone(grad, out);
+}
+
+lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
+{
+    lt_autograd *autograd;
+    lt_tensor *sum = NULL;
+    lt_status status = LT_OK;
+    LT_CHECK(lt_autograd_of(t, &autograd));
+    if (autograd->grad == NULL) {
+        LT_CHECK(first_gradient(grad, &sum));
+    } else if (!lt_grad_mode) {
+        LT_CHECK(lt_add_(autograd->grad, grad, lt_int(1)));
+    } else {
+        LT_CHECK(lt_add(autograd->grad, grad, lt_int(1), &sum));
+    }
+    if (sum != NULL) {
+        lt_tensor_release(autograd->grad);
+        autograd->grad = sum;
+    }
+done:
+    lt_tensor_release(grad);
+    return status;
+}
+
+/* ---- fitting ---------------------------------------------------------------------------------------- */
+
+lt_status lt_sum_to(lt_tensor *grad, int ndim, const int64_t *sizes, lt_tensor **out)
+{
+    lt_dims over = {.n = 0}, shape = {.n = ndim};
+    if (ndim > 0) memcpy(shape.v, sizes, (size_t)ndim * sizeof *sizes);
+    for (int d = grad->ndim - 1, own = ndim - 1; d >= 0; d--, own--)
+        if (own < 0 || (sizes[own] == 1 && grad->sizes[d] != 1)) over.v[over.n++] = d;
+    if (over.n == 0) {
+        if (grad->ndim != ndim) return lt_reshape(grad, &shape, out);
+        *out = lt_tensor_retain(grad);
+        return LT_OK;
+    }
+    lt_tensor *sum;
+    LT_TRY(lt_sum_dim(grad, &over, true, LT_DTYPE_NONE, &sum));
+    if (sum->ndim == ndim) {
+        *out = sum;
+        return LT_OK;
+    }
+    lt_status status = lt_reshape(sum, &shape, out);
+    lt_tensor_release(sum);
+    return status;
+}
+
+static bool same_shape(const lt_like *like, const lt_tensor *t)
+{
+    return like->ndim == t->ndim && memcmp(like->sizes, t->sizes, t->ndim * sizeof *t->sizes) == 0;
+}
+
+/* Whether broadcasting `like` could have made grad's shape. */
+static bool sums_to(const lt_like *like, const lt_tensor *grad)
+{
+    if (like->ndim > grad->ndim) return false;
+    for (int d = 0; d < like->ndim; d++) {
+        int64_t have = grad->sizes[grad->ndim - like->ndim + d];
+        if (like->sizes[d] != 1 && like->sizes[d] != have) return false;
+    }
+    return true;
+}
+
+static void replace(lt_tensor **grad, lt_tensor *by)
+{
+    lt_tensor_release(*grad);
+    *grad = by;
+}
+
+lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, lt_tensor **grad)
+{
+    const char *name = node != NULL ? lt_node_name(node) : "GraphRoot";
+    char got[256], expected[256];
+    lt_tensor *fitting;
+    if (!same_shape(like, *grad)) {
+        if (!sums_to(like, *grad))
+            return lt_error(LT_ERR_RUNTIME,
+                            "Function %s returned an invalid gradient at index %d - got %s but expected shape "
+                            "compatible with %s",
+                            name, index, lt_format_sizes(got, sizeof got, (*grad)->ndim, (*grad)->sizes),
+                            lt_format_sizes(expected, sizeof expected, like->ndim, like->sizes));
+        LT_TRY(lt_sum_to(*grad, like->ndim, like->sizes, &fitting));
+        replace(grad, fitting);
+    }
+    bool other_device = !lt_device_equal(like->device, (*grad)->device);
+    if (other_device && (*grad)->ndim > 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Function %s returned an invalid gradient at index %d - expected device %s but got %s",
+                        name, index, lt_format_device(expected, sizeof expected, like->device),
+                        lt_format_device(got, sizeof got, (*grad)->device));
+    if (other_device || (*grad)->dtype != like->dtype) {
+        LT_TRY(lt_to(*grad, &like->device, (lt_dtype)like->dtype, false, false, &fitting));
+        replace(grad, fitting);
+    }
+    return LT_OK;
+}

@@ -1,0 +1,366 @@
+/* engine.c - lt_backward: carries gradients from roots to leaves.
+ *
+ * All nodes that the roots lead to are discovered first, and how many edges lead to each. A node runs when
+ * the gradients of all these have been added up at its inputs. When gradients of given inputs are wanted,
+ * they are captured where they complete, and only nodes that lead there run.
+ *
+ * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on that
+ * node's stream already; what the caller gets is ordered on the caller's. */
+#include "backend.h"
+#include "error.h"
+#include "graph.h"
+#include "interrupt.h"
+#include "ltensor_ops.h"
+#include "mem.h"
+
+/* A gradient that the caller asked for. */
+typedef struct capture {
+    int32_t at;   /* the node's record, */
+    int slot;     /* and which of its inputs */
+    int32_t next; /* another capture at the node; -1 when none */
+    lt_tensor *grad;
+} capture;
+
+typedef struct run {
+    lt_graph graph;
+    capture *captures;
+    bool retain_graph;
+} run;
+
+/* ---- streams ------------------------------------------------------------------------------------------ */
+
+/* What was current before a node's stream. */
+typedef struct stream_scope {
+    lt_device device;
+    uint64_t previous, own;
+} stream_scope;
+
+static stream_scope enter_stream(const lt_node *node)
+{
+    stream_scope scope = {node->meta[0].device, 0, 0};
+    if (scope.device.type == LT_CPU) return scope;
+    const lt_backend *backend = lt_backends[scope.device.type];
+    scope.previous = backend->current_stream(scope.device.index);
+    scope.own = node->stream;
+    if (scope.own != scope.previous) backend->set_stream(scope.device.index, scope.own);
+    return scope;
+}
+
+static void leave_stream(const stream_scope *scope)
+{
+    if (scope->own != scope->previous) lt_backends[scope->device.type]->set_stream(scope->device.index, scope->previous);
+}
+
+/* Makes stream `to` wait for what is queued on `from`, where t was written. */
+static lt_status order(lt_tensor *t, uint64_t from, uint64_t to)
+{
+    if (from == to) return LT_OK;
+    const lt_backend *backend = lt_backend_of(t);
+    uint64_t event;
+    LT_TRY(backend->event_new(t->device.index, false, &event));
+    lt_status status = backend->event_record(event, t->device.index, from);
+    if (status == LT_OK) status = backend->stream_wait_event(t->device.index, to, event);
+    backend->event_free(event);
+    if (t->storage->release == NULL) backend->record_stream(t->storage->ctx, to);
+    return status;
+}
+
+/* t, which the current stream writes, is to be read by node. */
+static lt_status hand_over(lt_tensor *t, const lt_node *node)
+{
+    if (t->device.type == LT_CPU || !lt_device_equal(t->device, node->meta[0].device)) return LT_OK;
+    return order(t, lt_backend_of(t)->current_stream(t->device.index), node->stream);
+}
+
+/* t, which a node's stream wrote, is given to the caller. */
+static lt_status hand_out(lt_tensor *t, const stream_scope *scope)
+{
+    return lt_device_equal(t->device, scope->device) ? order(t, scope->own, scope->previous) : LT_OK;
+}
+
+/* ---- gradients that arrive ---------------------------------------------------------------------------- */
+
+/* Takes over grad. A sum that nobody else has is added to in place. */
+static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
+{
+    lt_tensor *result = NULL;
+    lt_status status;
+    if (*sum == NULL) {
+        *sum = grad;
+        return LT_OK;
+    }
+    if (!lt_grad_mode && lt_is_unshared(*sum)) {
+        status = lt_add_(*sum, grad, lt_int(1));
+    } else {
+        status = lt_add(*sum, grad, lt_int(1), &result);
+        if (status == LT_OK) {
+            lt_tensor_release(*sum);
+            *sum = result;
+        }
+    }
+    lt_tensor_release(grad);
+    return status;
+}
+
+/* Adds grad to what arrived at an input of a node; takes it over. */
+static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
+{
+    lt_status status = LT_OK;
+    if (v->node->inputs != 1 && v->grads == NULL) {
+        v->grads = lt_mem_zalloc((size_t)v->node->inputs * sizeof *v->grads);
+        if (v->grads == NULL) status = LT_ERR_MEMORY;
+    }
+    if (status == LT_OK) status = hand_over(grad, v->node);
+    if (status != LT_OK) {
+        lt_tensor_release(grad);
+        return status;
+    }
+    stream_scope scope = enter_stream(v->node);
+    status = add_give(&lt_visit_grads(v)[slot], grad);
+    leave_stream(&scope);
+    return status;
+}
+
+/* ---- running a node ------------------------------------------------------------------------------------ */
+
+/* Sends the results of a node on and counts its edges off. Takes over the results it sends. */
+static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
+{
+    lt_graph *g = &r->graph;
+    for (int i = 0; i < node->outputs; i++) {
+        lt_node *next = node->edges[i].node;
+        if (next == NULL) continue;
+        int32_t at = lt_graph_find(g, next);
+        if (!lt_graph_wants(g, at)) continue;
+        lt_visit *v = &g->visits[at];
+        lt_tensor *grad = results[i];
+        results[i] = NULL;
+        if (grad != NULL) LT_TRY(arrive_give(v, node->edges[i].slot, grad));
+        if (--v->waits == 0) lt_graph_push(g, at);
+    }
+    return LT_OK;
+}
+
+static lt_status compute(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+{
+    LT_TRY(node->class->apply(node, grads, results, needs));
+    for (int i = 0; i < node->outputs; i++) {
+        const lt_edge *edge = &node->edges[i];
+        if (needs[i] && results[i] != NULL)
+            LT_TRY(lt_fit_gradient(node, i, &edge->node->meta[edge->slot], &results[i]));
+    }
+    return lt_anomaly() ? lt_check_nan(node, results, node->outputs) : LT_OK;
+}
+
+/* What a node gives; small ones need no memory for it. */
+static lt_status run_node(run *r, lt_visit *v, bool any)
+{
+    enum { FEW = 8 };
+    lt_node *node = v->node;
+    lt_tensor *few_results[FEW], **results = few_results;
+    bool few_needs[FEW], *needs = few_needs;
+    size_t n = (size_t)node->outputs;
+    lt_status status = LT_OK;
+    if (n > FEW) {
+        results = lt_mem_alloc(n * (sizeof *results + sizeof *needs));
+        if (results == NULL) return LT_ERR_MEMORY;
+        needs = (bool *)(results + n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const lt_node *next = node->edges[i].node;
+        results[i] = NULL;
+        needs[i] = next != NULL && lt_graph_wants(&r->graph, lt_graph_find(&r->graph, next));
+    }
+    lt_tensor **grads = lt_visit_grads(v);
+    if (any) LT_CHECK(compute(node, grads, results, needs));
+    if (!r->retain_graph && !node->saved_released) {
+        node->class->release_saved(node);
+        node->saved_released = true;
+    }
+    for (int slot = 0; any && slot < node->inputs; slot++) {
+        lt_tensor_release(grads[slot]);
+        grads[slot] = NULL;
+    }
+    LT_CHECK(send_results(r, node, results));
+done:
+    for (size_t i = 0; i < n; i++) lt_tensor_release(results[i]);
+    if (results != few_results) lt_mem_free(results);
+    return status;
+}
+
+static lt_status accumulate(lt_visit *v, const stream_scope *scope)
+{
+    lt_tensor *leaf = ((lt_accumulator *)v->node)->leaf, *grad = v->grad;
+    v->grad = NULL;
+    LT_TRY(lt_accumulate_give(leaf, grad));
+    return hand_out(leaf->autograd->grad, scope);
+}
+
+/* All gradients of a node are there: hooks see them, those asked for are captured, the node runs. */
+static lt_status complete(run *r, int32_t at, const stream_scope *scope)
+{
+    lt_visit *v = &r->graph.visits[at];
+    lt_node *node = v->node;
+    lt_tensor **grads = lt_visit_grads(v);
+    bool any = false;
+    for (int slot = 0; grads != NULL && slot < node->inputs; slot++) {
+        if (grads[slot] == NULL) continue;
+        any = true;
+        LT_TRY(lt_run_hooks(node, slot, &grads[slot]));
+        if (node->hooks != NULL) LT_TRY(hand_out(grads[slot], scope));
+    }
+    for (int32_t i = v->capture; i >= 0; i = r->captures[i].next) {
+        lt_tensor *grad = any ? grads[r->captures[i].slot] : NULL;
+        if (grad == NULL) continue;
+        LT_TRY(hand_out(grad, scope));
+        r->captures[i].grad = lt_tensor_retain(grad);
+    }
+    if (r->graph.only_captures && !v->needed) return LT_OK;
+    if (lt_is_accumulator(node)) return any ? accumulate(v, scope) : LT_OK;
+    return run_node(r, v, any);
+}
+
+static lt_status run_all(run *r)
+{
+    int32_t at;
+    while ((at = lt_graph_pop(&r->graph)) >= 0) {
+        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        stream_scope scope = enter_stream(r->graph.visits[at].node);
+        lt_status status = complete(r, at, &scope);
+        leave_stream(&scope);
+        if (status != LT_OK) return status;
+    }
+    return LT_OK;
+}
+
+/* ---- where it starts and ends -------------------------------------------------------------------------- */
+
+/* The record of the node that t's gradient flows to; the graph holds the node. */
+static lt_status visit_tensor(lt_graph *g, lt_tensor *t, int32_t *at, int *slot)
+{
+    lt_node *node;
+    LT_TRY(lt_grad_fn(t, &node));
+    *slot = node != NULL ? t->autograd->slot : 0;
+    if (node != NULL)
+        lt_node_retain(node);
+    else
+        LT_TRY(lt_accumulator_of(t, &node));
+    lt_status status = lt_graph_visit(g, node, at);
+    if (status == LT_OK)
+        lt_graph_hold_give(g, *at);
+    else
+        lt_node_release(node);
+    return status;
+}
+
+static lt_status add_captures(run *r, lt_tensor *const *inputs, int n)
+{
+    r->captures = lt_mem_zalloc((size_t)n * sizeof *r->captures);
+    if (r->captures == NULL) return LT_ERR_MEMORY;
+    for (int i = 0; i < n; i++) {
+        capture *c = &r->captures[i];
+        if (!lt_requires_grad(inputs[i]))
+            return lt_error(LT_ERR_RUNTIME, "One of the differentiated Tensors does not require grad");
+        LT_TRY(visit_tensor(&r->graph, inputs[i], &c->at, &c->slot));
+        c->next = r->graph.visits[c->at].capture;
+        r->graph.visits[c->at].capture = i;
+    }
+    return LT_OK;
+}
+
+static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
+    return same;
+}
+
+/* New reference: the gradient that a root starts with. */
+static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tensor **out)
+{
+    char a[256], b[256];
+    if (!lt_requires_grad(root))
+        return lt_error(LT_ERR_RUNTIME, "element %d of tensors does not require grad and does not have a grad_fn", i);
+    if (given == NULL && root->numel != 1)
+        return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for scalar outputs");
+    if (given == NULL) return lt_ones_like(root, LT_DTYPE_NONE, NULL, out);
+    if (!same_sizes(root, given))
+        return lt_error(LT_ERR_RUNTIME,
+                        "Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a shape of "
+                        "torch.Size(%s).",
+                        i, lt_format_sizes(a, sizeof a, given->ndim, given->sizes), i,
+                        lt_format_sizes(b, sizeof b, root->ndim, root->sizes));
+    *out = lt_tensor_retain(given);
+    return LT_OK;
+}
+
+static lt_status add_root(run *r, lt_tensor *root, lt_tensor *given, int i)
+{
+    lt_tensor *grad = NULL;
+    int32_t at;
+    int slot;
+    LT_TRY(root_gradient(root, given, i, &grad));
+    lt_status status = visit_tensor(&r->graph, root, &at, &slot);
+    if (status == LT_OK) status = lt_fit_gradient(NULL, i, &r->graph.visits[at].node->meta[slot], &grad);
+    if (status == LT_OK) return arrive_give(&r->graph.visits[at], slot, grad);
+    lt_tensor_release(grad);
+    return status;
+}
+
+static lt_status add_roots(run *r, lt_tensor *const *roots, lt_tensor *const *grads, int n)
+{
+    for (int i = 0; i < n; i++) LT_TRY(add_root(r, roots[i], grads != NULL ? grads[i] : NULL, i));
+    /* All records there are now are roots' and captures'; of the latter, roots may lead to some. */
+    int32_t starts = r->graph.n;
+    for (int32_t at = 0; at < starts; at++)
+        if (r->graph.visits[at].grad != NULL || r->graph.visits[at].grads != NULL)
+            LT_TRY(lt_graph_discover(&r->graph, at));
+    for (int32_t at = 0; at < starts; at++) {
+        const lt_visit *v = &r->graph.visits[at];
+        if (v->discovered && v->waits == 0 && lt_graph_wants(&r->graph, at)) lt_graph_push(&r->graph, at);
+    }
+    return LT_OK;
+}
+
+static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool allow_unused, lt_tensor **results)
+{
+    for (int i = 0; i < n && results != NULL && !allow_unused; i++)
+        if (r->captures[i].grad == NULL)
+            return lt_error(LT_ERR_RUNTIME,
+                            "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                            "allow_unused=True if this is the desired behavior.");
+    for (int i = 0; i < n; i++) {
+        lt_tensor *grad = r->captures[i].grad;
+        r->captures[i].grad = NULL;
+        if (results != NULL)
+            results[i] = grad;
+        else if (grad != NULL)
+            LT_TRY(lt_accumulate_give(inputs[i], grad));
+    }
+    return LT_OK;
+}
+
+lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph, bool create_graph,
+                      lt_tensor *const *inputs, int n_inputs, bool allow_unused, lt_tensor **results)
+{
+    run r; /* not zeroed as a whole: the records of small graphs lie in it */
+    lt_status status = LT_OK;
+    r.retain_graph = retain_graph;
+    r.captures = NULL;
+    if (inputs == NULL) n_inputs = 0;
+    if (inputs != NULL && n_inputs == 0)
+        return lt_error(LT_ERR_RUNTIME, "`inputs` argument to `%s()` cannot be empty.",
+                        results != NULL ? "grad" : "backward");
+    bool grad_mode = lt_set_grad_enabled(create_graph);
+    lt_graph_open(&r.graph, inputs != NULL);
+    if (inputs != NULL) LT_CHECK(add_captures(&r, inputs, n_inputs));
+    LT_CHECK(add_roots(&r, roots, grads, n));
+    LT_CHECK(run_all(&r));
+    LT_CHECK(give_captures(&r, inputs, n_inputs, allow_unused, results));
+done:
+    for (int i = 0; r.captures != NULL && i < n_inputs; i++) lt_tensor_release(r.captures[i].grad);
+    lt_mem_free(r.captures);
+    lt_graph_close(&r.graph);
+    lt_set_grad_enabled(grad_mode);
+    return status;
+}

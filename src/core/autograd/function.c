@@ -1,0 +1,80 @@
+/* function.c - nodes whose derivative is a callback, and anomaly mode.
+ *
+ * In anomaly mode every node remembers the line of the user's code that made it, and results of nodes are
+ * searched for nan. The mode holds for all threads. */
+#include "autograd/internal.h"
+#include "copies.h"
+#include "dtype.h"
+#include "error.h"
+#include "ltensor_ops.h"
+#include "mem.h"
+
+/* ---- custom Functions -------------------------------------------------------------------------------- */
+
+static lt_status function_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+{
+    lt_function_node *function = (lt_function_node *)node;
+    return function->apply(function->ctx, grads, results, needs);
+}
+
+static void function_release_saved(lt_node *node)
+{
+    lt_function_node *function = (lt_function_node *)node;
+    if (function->free_saved != NULL && !node->saved_released) function->free_saved(function->ctx);
+}
+
+static void function_destroy(lt_node *node)
+{
+    lt_function_node *function = (lt_function_node *)node;
+    if (function->release != NULL) function->release(function->ctx);
+    lt_mem_free(function->name);
+}
+
+const lt_node_class lt_function_class = {"FunctionBackward", sizeof(lt_function_node), function_apply,
+                                         function_release_saved, function_destroy};
+
+/* ---- anomaly mode ------------------------------------------------------------------------------------- */
+
+static _Atomic bool anomaly;
+
+void lt_set_anomaly(bool on) { atomic_store_explicit(&anomaly, on, memory_order_relaxed); }
+bool lt_anomaly(void) { return atomic_load_explicit(&anomaly, memory_order_relaxed); }
+
+lt_status lt_node_note_origin(lt_node *node)
+{
+    char line[256];
+    lt_copies_origin(line, sizeof line);
+    return line[0] != '\0' ? lt_save_string(&node->origin, line) : LT_OK;
+}
+
+static lt_status holds_nan(lt_tensor *t, bool *out)
+{
+    lt_tensor *marks = NULL, *any = NULL;
+    lt_scalar found;
+    lt_status status;
+    bool grad_mode = lt_set_grad_enabled(false);
+    LT_CHECK(lt_isnan(t, &marks));
+    LT_CHECK(lt_any(marks, &any));
+    LT_CHECK(lt_tensor_item(any, &found));
+    *out = found.v.i != 0;
+done:
+    lt_set_grad_enabled(grad_mode);
+    lt_tensor_release(marks);
+    lt_tensor_release(any);
+    return status;
+}
+
+lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n)
+{
+    for (int i = 0; i < n; i++) {
+        bool nan = false;
+        if (results[i] == NULL || !lt_dtype_is_float((lt_dtype)results[i]->dtype)) continue;
+        LT_TRY(holds_nan(results[i], &nan));
+        if (!nan) continue;
+        const char *origin = node->origin;
+        return lt_error(LT_ERR_RUNTIME, "Function '%s' returned nan values in its %dth output.%s%s%s",
+                        lt_node_name(node), i, origin != NULL ? " Its forward operation was called at " : "",
+                        origin != NULL ? origin : "", origin != NULL ? "." : "");
+    }
+    return LT_OK;
+}

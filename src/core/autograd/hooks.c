@@ -1,0 +1,211 @@
+/* hooks.c - what runs when a tensor's gradient is complete: registered hooks, and retained gradients.
+ *
+ * A leaf's hooks belong to the leaf. Those of any other tensor belong to the node it is an output of, and
+ * stay there when the tensor becomes an output of another node; the tensor keeps a list too, by which
+ * they are found for removal. Entries are counted, since a hook may remove itself while it runs. */
+#include <string.h>
+
+#include "autograd/internal.h"
+#include "error.h"
+#include "mem.h"
+
+static _Atomic int64_t next_id = 1;
+
+/* ---- lists ------------------------------------------------------------------------------------------- */
+
+static void entry_release(lt_hook_entry *entry)
+{
+    if (atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1) return;
+    if (entry->hook.release != NULL) entry->hook.release(entry->hook.ctx);
+    lt_mem_free(entry);
+}
+
+static lt_hook_entry *entry_retain(lt_hook_entry *entry)
+{
+    atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed);
+    return entry;
+}
+
+void lt_hook_list_free(struct lt_hook_list *list)
+{
+    for (int i = 0; i < list->n; i++) entry_release(list->entries[i]);
+    lt_mem_free(list->entries);
+    lt_mem_free(list->retained);
+    lt_mem_free(list);
+}
+
+static lt_status list_of(struct lt_hook_list **place, struct lt_hook_list **out)
+{
+    if (*place == NULL) {
+        *place = lt_mem_zalloc(sizeof **place);
+        if (*place == NULL) return LT_ERR_MEMORY;
+    }
+    *out = *place;
+    return LT_OK;
+}
+
+lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out) { return list_of(&node->hooks, out); }
+
+static lt_status reserve(struct lt_hook_list *list)
+{
+    if (list->n < list->capacity) return LT_OK;
+    int capacity = list->capacity > 0 ? 2 * list->capacity : 4;
+    lt_hook_entry **grown = lt_mem_realloc(list->entries, (size_t)capacity * sizeof *grown);
+    if (grown == NULL) return LT_ERR_MEMORY;
+    list->entries = grown;
+    list->capacity = capacity;
+    return LT_OK;
+}
+
+/* Releasing an entry may run Lua's collector and so anything: the list is in order before. */
+static void drop_removed(struct lt_hook_list *list)
+{
+    for (int i = 0; list != NULL && i < list->n;) {
+        lt_hook_entry *entry = list->entries[i];
+        if (!entry->removed) {
+            i++;
+            continue;
+        }
+        list->n--;
+        memmove(&list->entries[i], &list->entries[i + 1], (size_t)(list->n - i) * sizeof *list->entries);
+        entry_release(entry);
+    }
+}
+
+/* ---- registering ------------------------------------------------------------------------------------ */
+
+lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id)
+{
+    lt_node *fn;
+    lt_autograd *autograd;
+    struct lt_hook_list *own, *of_node = NULL;
+    if (!lt_requires_grad(t))
+        return lt_error(LT_ERR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
+    LT_TRY(lt_grad_fn(t, &fn));
+    LT_TRY(lt_autograd_of(t, &autograd));
+    LT_TRY(list_of(&autograd->hooks, &own));
+    LT_TRY(reserve(own));
+    if (fn != NULL) {
+        LT_TRY(lt_node_hooks(fn, &of_node));
+        LT_TRY(reserve(of_node));
+    }
+    lt_hook_entry *entry = lt_mem_zalloc(sizeof *entry);
+    if (entry == NULL) return LT_ERR_MEMORY;
+    atomic_init(&entry->refs, 1);
+    entry->slot = fn != NULL ? autograd->slot : 0;
+    entry->hook = hook;
+    entry->hook.id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+    own->entries[own->n++] = entry;
+    if (of_node != NULL) of_node->entries[of_node->n++] = entry_retain(entry);
+    *id = entry->hook.id;
+    return LT_OK;
+}
+
+void lt_remove_hook(lt_tensor *t, int64_t id)
+{
+    lt_autograd *autograd = t->autograd;
+    if (autograd == NULL || autograd->hooks == NULL) return;
+    for (int i = 0; i < autograd->hooks->n; i++)
+        if (autograd->hooks->entries[i]->hook.id == id) autograd->hooks->entries[i]->removed = true;
+    if (autograd->grad_fn != NULL) drop_removed(autograd->grad_fn->hooks);
+    drop_removed(autograd->hooks);
+}
+
+/* ---- retained gradients ----------------------------------------------------------------------------- */
+
+/* Makes t the tensor whose .grad takes what arrives at the node's input. */
+static lt_status retain_at(lt_node *node, int slot, lt_tensor *t)
+{
+    struct lt_hook_list *list;
+    LT_TRY(lt_node_hooks(node, &list));
+    lt_tensor **retained = list->retained;
+    if (retained == NULL) {
+        retained = lt_mem_zalloc((size_t)node->inputs * sizeof *retained);
+        if (retained == NULL) return LT_ERR_MEMORY;
+    }
+    lt_autograd_lock();
+    list->retained = retained;
+    retained[slot] = t;
+    lt_autograd_unlock();
+    return LT_OK;
+}
+
+lt_status lt_retain_grad(lt_tensor *t)
+{
+    lt_node *fn;
+    if (!lt_requires_grad(t))
+        return lt_error(LT_ERR_RUNTIME, "can't retain_grad on Tensor that has requires_grad=False");
+    LT_TRY(lt_grad_fn(t, &fn));
+    if (fn == NULL) return LT_OK; /* leaves keep theirs anyway */
+    LT_TRY(retain_at(fn, t->autograd->slot, t));
+    t->flags |= LT_FLAG_RETAINS_GRAD;
+    return LT_OK;
+}
+
+lt_status lt_move_retained(lt_tensor *t, lt_node *from, int from_slot, lt_node *to, int to_slot)
+{
+    LT_TRY(retain_at(to, to_slot, t));
+    if (from == NULL || from->hooks == NULL || from->hooks->retained == NULL) return LT_OK;
+    lt_autograd_lock();
+    if (from->hooks->retained[from_slot] == t) from->hooks->retained[from_slot] = NULL;
+    lt_autograd_unlock();
+    return LT_OK;
+}
+
+/* New reference: the tensor that retains what arrives at the slot, NULL when none (any more). */
+static lt_tensor *retaining(const struct lt_hook_list *list, int slot)
+{
+    lt_autograd_lock();
+    lt_tensor *t = list->retained != NULL ? list->retained[slot] : NULL;
+    if (t != NULL && !lt_tensor_try_retain(t)) t = NULL;
+    lt_autograd_unlock();
+    return t;
+}
+
+/* ---- running ----------------------------------------------------------------------------------------- */
+
+static lt_status run_hook(const lt_hook *hook, lt_tensor **grad)
+{
+    lt_tensor *replacement = NULL;
+    LT_TRY(hook->run(hook->ctx, *grad, &replacement));
+    if (replacement == NULL) return LT_OK;
+    if (replacement->ndim != (*grad)->ndim ||
+        memcmp(replacement->sizes, (*grad)->sizes, replacement->ndim * sizeof *replacement->sizes) != 0) {
+        lt_tensor_release(replacement);
+        return lt_error(LT_ERR_RUNTIME, "hook has changed the size of value");
+    }
+    lt_tensor_release(*grad);
+    *grad = replacement;
+    return LT_OK;
+}
+
+/* Hooks may add and remove hooks: those run that were there before, unless one before removed them. */
+static lt_status run_list(const struct lt_hook_list *list, int slot, lt_tensor **grad)
+{
+    lt_status status = LT_OK;
+    int n = list->n;
+    if (n == 0) return LT_OK;
+    lt_hook_entry **entries = lt_mem_alloc((size_t)n * sizeof *entries);
+    if (entries == NULL) return LT_ERR_MEMORY;
+    for (int i = 0; i < n; i++) entries[i] = entry_retain(list->entries[i]);
+    for (int i = 0; i < n && status == LT_OK; i++)
+        if (entries[i]->slot == slot && !entries[i]->removed) status = run_hook(&entries[i]->hook, grad);
+    for (int i = 0; i < n; i++) entry_release(entries[i]);
+    lt_mem_free(entries);
+    return status;
+}
+
+lt_status lt_run_hooks(lt_node *node, int slot, lt_tensor **grad)
+{
+    if (lt_is_accumulator(node)) {
+        const lt_tensor *leaf = ((lt_accumulator *)node)->leaf;
+        return leaf->autograd->hooks != NULL ? run_list(leaf->autograd->hooks, slot, grad) : LT_OK;
+    }
+    if (node->hooks == NULL) return LT_OK;
+    LT_TRY(run_list(node->hooks, slot, grad));
+    lt_tensor *t = retaining(node->hooks, slot);
+    if (t == NULL) return LT_OK;
+    lt_status status = lt_accumulate_give(t, lt_tensor_retain(*grad));
+    lt_tensor_release(t);
+    return status;
+}

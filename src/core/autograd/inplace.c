@@ -1,0 +1,210 @@
+/* inplace.c - in-place ops and views: who may be written, and how histories follow.
+ *
+ * After a view was written, its base is an output of a CopySlices node, which gives the written part of
+ * the gradient to the op's own node and the rest to what the base was before. All other views of the base
+ * notice by the storage's version that their history is stale, and get a new one, as_strided of the base,
+ * when it is next asked for. */
+#include "autograd/internal.h"
+#include "error.h"
+#include "ltensor_ops.h"
+
+/* ---- histories of views ------------------------------------------------------------------------------ */
+
+/* What t shows a part of; NULL when it stands for itself, or its data was replaced. */
+static lt_tensor *base_of(const lt_tensor *t)
+{
+    lt_tensor *base = t->view_base;
+    return base != NULL && base->storage == t->storage ? base : NULL;
+}
+
+static lt_status no_grad_view(const char *event)
+{
+    return lt_error(LT_ERR_RUNTIME,
+                    "A view was created in no_grad mode and %s modified inplace with grad mode enabled. Given "
+                    "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code "
+                    "by moving both the view and the inplace either both inside the no_grad block (if you don't "
+                    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked).",
+                    event);
+}
+
+/* A view made without grad mode is a leaf of its own, as long as its base's history is what it was then. */
+static lt_status check_no_grad_view(const lt_tensor *t, const lt_tensor *base, uint32_t version)
+{
+    bool base_is_leaf = base->autograd == NULL || base->autograd->grad_fn == NULL;
+    bool as_then = t->autograd != NULL && t->autograd->view_version == version;
+    if (base_is_leaf || as_then) return LT_OK;
+    return no_grad_view("its base or another view of its base has been");
+}
+
+/* t as an output of a new node, as_strided of its base. */
+static lt_status regenerate(lt_tensor *t, lt_tensor *base)
+{
+    lt_dims sizes = {.n = t->ndim}, strides = {.n = t->ndim};
+    for (int d = 0; d < t->ndim; d++) sizes.v[d] = t->sizes[d], strides.v[d] = t->strides[d];
+    lt_tensor *again = NULL;
+    bool grad_mode = lt_set_grad_enabled(true);
+    lt_status status = lt_as_strided(base, &sizes, &strides, &t->offset, &again);
+    lt_set_grad_enabled(grad_mode);
+    if (status == LT_OK) status = lt_node_attach(again->autograd->grad_fn, 0, t);
+    lt_tensor_release(again);
+    return status;
+}
+
+lt_status lt_grad_fn(lt_tensor *t, lt_node **out)
+{
+    lt_autograd *autograd = t->autograd;
+    lt_tensor *base = base_of(t);
+    if (base != NULL && base->flags & LT_FLAG_REQUIRES_GRAD) {
+        uint32_t version = atomic_load_explicit(&t->storage->version, memory_order_relaxed);
+        bool current = autograd != NULL && autograd->grad_fn != NULL && autograd->view_version == version;
+        if (t->flags & LT_FLAG_NO_GRAD_VIEW) {
+            LT_TRY(check_no_grad_view(t, base, version));
+        } else if (!current) {
+            LT_TRY(regenerate(t, base));
+            autograd = t->autograd;
+        }
+    }
+    *out = autograd != NULL ? autograd->grad_fn : NULL;
+    return LT_OK;
+}
+
+/* ---- in-place ops ------------------------------------------------------------------------------------- */
+
+lt_status lt_check_inplace(lt_tensor *t)
+{
+    lt_tensor *base = base_of(t);
+    if (base != NULL && t->flags & LT_FLAG_NO_GRAD_VIEW) return no_grad_view("is being");
+    if (!lt_requires_grad(t)) return LT_OK;
+    if (base != NULL && lt_is_leaf(base))
+        return lt_error(LT_ERR_RUNTIME,
+                        "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    if (lt_is_leaf(t))
+        return lt_error(LT_ERR_RUNTIME, "a leaf Variable that requires grad is being used in an in-place operation.");
+    return LT_OK;
+}
+
+/* The history of a base of which a part was written. */
+typedef struct copy_slices {
+    lt_node node;
+    lt_node *op; /* counted: the node of the op that wrote the part; NULL once the graph's memory was freed */
+    lt_geometry base, part;
+    bool dense; /* the base's elements lie in order */
+} copy_slices;
+
+static lt_dims sizes_of(const lt_geometry *geometry)
+{
+    lt_dims dims = {.n = geometry->ndim};
+    for (int d = 0; d < geometry->ndim; d++) dims.v[d] = geometry->sizes[d];
+    return dims;
+}
+
+static lt_dims strides_of(const lt_geometry *geometry)
+{
+    lt_dims dims = {.n = geometry->ndim};
+    for (int d = 0; d < geometry->ndim; d++) dims.v[d] = geometry->strides[d];
+    return dims;
+}
+
+/* A view of memory as a geometry says, whose base starts where memory's elements do. */
+static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometry *geometry, lt_tensor **out)
+{
+    lt_dims sizes = sizes_of(geometry), strides = strides_of(geometry);
+    int64_t offset = memory->offset + geometry->offset - c->base.offset;
+    return lt_as_strided(memory, &sizes, &strides, &offset, out);
+}
+
+/* New reference: the base's gradient with its elements placed in memory as the base's are. */
+static lt_status laid_out(const copy_slices *c, lt_tensor *grad, lt_tensor **out)
+{
+    if (c->dense) return lt_contiguous(grad, out);
+    int64_t length = 1;
+    for (int d = 0; d < c->base.ndim; d++) {
+        if (c->base.sizes[d] == 0) length = 0;
+        if (length > 0) length += (c->base.sizes[d] - 1) * c->base.strides[d];
+    }
+    lt_dims line = {.n = 1, .v = {length}};
+    lt_tensor *memory = NULL, *as_base = NULL;
+    lt_status status;
+    LT_CHECK(lt_zeros(&line, (lt_dtype)grad->dtype, &grad->device, &memory));
+    LT_CHECK(shown(c, memory, &c->base, &as_base));
+    LT_CHECK(lt_copy_(as_base, grad, false));
+    *out = memory;
+    memory = NULL;
+done:
+    lt_tensor_release(memory);
+    lt_tensor_release(as_base);
+    return status;
+}
+
+/* New reference: memory with the part replaced by what the op's node gave (NULL: by zeros), as the base. */
+static lt_status with_part(const copy_slices *c, lt_tensor *memory, lt_tensor *given, lt_tensor **out)
+{
+    lt_tensor *copy = NULL, *part = NULL;
+    lt_status status;
+    LT_CHECK(lt_clone(memory, &copy));
+    LT_CHECK(shown(c, copy, &c->part, &part));
+    LT_CHECK(given != NULL ? lt_copy_(part, given, false) : lt_fill_(part, lt_int(0)));
+    if (c->dense) {
+        *out = lt_tensor_retain(copy);
+    } else {
+        LT_CHECK(shown(c, copy, &c->base, out));
+    }
+done:
+    lt_tensor_release(copy);
+    lt_tensor_release(part);
+    return status;
+}
+
+static lt_status copy_slices_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+{
+    copy_slices *c = (copy_slices *)node;
+    lt_tensor *memory = NULL, *part = NULL, *whole = NULL;
+    lt_status status;
+    if (c->op == NULL) return lt_saved_is_freed();
+    LT_CHECK(laid_out(c, grads[0], &memory));
+    LT_CHECK(shown(c, memory, &c->part, &part));
+    LT_CHECK(c->op->class->apply(c->op, &part, results, needs));
+    if (needs[0]) {
+        LT_CHECK(with_part(c, memory, results[0], &whole));
+        lt_tensor_release(results[0]);
+        results[0] = whole;
+    }
+done:
+    lt_tensor_release(memory);
+    lt_tensor_release(part);
+    return status;
+}
+
+/* What the op's node saved may be part of the graph of a second derivative: it is not freed itself. */
+static void copy_slices_release(lt_node *node)
+{
+    copy_slices *c = (copy_slices *)node;
+    lt_node *op = c->op;
+    c->op = NULL;
+    lt_node_release(op);
+}
+
+static const lt_node_class copy_slices_class = {"CopySlices", sizeof(copy_slices), copy_slices_apply,
+                                                copy_slices_release, NULL};
+
+lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
+{
+    lt_tensor *base = base_of(t);
+    if (base == NULL) return lt_node_attach(node, 0, t);
+    lt_node *rebased;
+    LT_TRY(lt_node_new(&copy_slices_class, 1, node->outputs, &rebased));
+    copy_slices *c = (copy_slices *)rebased;
+    lt_like_of(&node->meta[0], t);
+    c->op = lt_node_retain(node);
+    c->dense = lt_is_contiguous(base);
+    lt_geometry_of(&c->base, base);
+    lt_geometry_of(&c->part, t);
+    for (int i = 1; i < node->outputs; i++) {
+        rebased->edges[i] = node->edges[i];
+        if (node->edges[i].node != NULL) lt_node_retain(node->edges[i].node);
+    }
+    lt_status status = lt_node_connect(rebased, 0, base);
+    if (status == LT_OK) status = lt_node_attach(rebased, 0, base);
+    lt_node_release(rebased);
+    return status;
+}

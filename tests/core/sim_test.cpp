@@ -362,7 +362,7 @@ void copies_of_pageable_and_pinned_memory(void **)
     cudaGetLastError();
 
     assert_int_equal(cudaMemcpy(x, pinned, 8, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
-    assert_int_equal(cudaMemcpy(x, pinned, 4096, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    assert_int_equal(cudaMemcpy(x, pinned, 8192, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     assert_int_equal(cudaFree(x + 1), cudaErrorInvalidValue);
     cudaGetLastError();
     OK(cudaFreeHost(pinned));

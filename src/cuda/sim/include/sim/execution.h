@@ -26,8 +26,8 @@ struct Context {
     struct Team *team; /* the fibers of the running block; null in kernels whose threads never meet */
 };
 
-/* The backend is loaded with dlopen, where ordinary thread-local storage costs a call per access. */
-extern __thread Context context __attribute__((tls_model("initial-exec")));
+/* Not of the static TLS model: the kernels' shared memory is thread-local too, more than dlopen has room for. */
+extern __thread Context context;
 
 /* Thrown by __trap and by a barrier in a kernel launched as one whose threads never meet. */
 struct Trap {};

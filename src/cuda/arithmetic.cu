@@ -36,6 +36,7 @@ LT_BINARY(bitwise_xor)
 LT_UNARY(bitwise_not)
 LT_BINARY(bitwise_left_shift)
 LT_BINARY(bitwise_right_shift)
+LT_UNARY(position_to_index)
 LT_BINARY(tanh_backward)
 LT_BINARY(sigmoid_backward)
 LT_BINARY(relu_backward)
@@ -131,6 +132,7 @@ static bool run_integers(const lt_pointwise_call &call)
         OP(bitwise_not, BITWISE_NOT)
         OP(bitwise_left_shift, BITWISE_LEFT_SHIFT)
         OP(bitwise_right_shift, BITWISE_RIGHT_SHIFT)
+        OP(position_to_index, POSITION_TO_INDEX)
     default: return false;
     }
 #undef OP

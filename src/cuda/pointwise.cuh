@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK) lt_dense_kernel(lt_
 template <class C, int INPUTS> struct lt_strided_operands {
     char *data[INPUTS + 1]; /* null: the number in value */
     lt_dtype dtype[INPUTS + 1], compute;
-    bool rounds[INPUTS + 1]; /* to the dtype computed, which is narrower */
+    bool rounds[INPUTS + 1]; /* to the dtype computed, which is narrower than C */
     C value[INPUTS + 1], params[2];
     lt_offsets<INPUTS + 1> offsets;
 };
@@ -160,6 +160,8 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK) lt_strided_kernel(l
     for (int i = 0; i < ITEMS; i++) {
         to[i] = a.data[0] + offset[i][0];
         y[i] = Op::template of<C>(x[i], a.params);
+        if constexpr (std::is_same_v<result, C>)
+            if (a.rounds[0]) y[i] = lt_rounded(a.compute, y[i]);
     }
     lt_store_many<result, ITEMS>(a.dtype[0], to, y, n);
 }

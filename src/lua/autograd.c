@@ -258,6 +258,17 @@ static void function_release(void *ctx)
     lt_mem_free(f);
 }
 
+/* An output that is an input was modified in place: when it is a view, its base's history changes with it. */
+static lt_status attach_output(lt_node *node, int slot, lt_tensor *t, lt_tensor **inputs, int n_inputs)
+{
+    bool modified = false;
+    for (int i = 0; i < n_inputs; i++) modified = modified || inputs[i] == t;
+    if (!modified || t->view_base == NULL) return lt_node_attach(node, slot, t);
+    if (inputs[0] == t && node->inputs == 1) return lt_node_attach_inplace(node, t);
+    return lt_error(LT_ERR_RUNTIME, "a Function that modifies a view inplace must have it as its first input and its "
+                                    "only output");
+}
+
 static lt_status function_new(lt_lua_state *s, int64_t anchor, const char *name, lt_tensor **inputs, int n_inputs,
                               lt_tensor **outputs, int n_outputs)
 {
@@ -278,7 +289,7 @@ static lt_status function_new(lt_lua_state *s, int64_t anchor, const char *name,
     for (int i = 0; i < n_inputs; i++)
         if (inputs[i] != NULL) LT_CHECK(lt_node_connect(node, i, inputs[i]));
     for (int i = 0; i < n_outputs; i++)
-        if (outputs[i] != NULL) LT_CHECK(lt_node_attach(node, i, outputs[i]));
+        if (outputs[i] != NULL) LT_CHECK(attach_output(node, i, outputs[i], inputs, n_inputs));
 done:
     if (f != NULL) {
         if (f->callback != NULL) callback_release(f->callback);

@@ -1,0 +1,179 @@
+-- autograd.lua - torch.autograd: grad modes, backward and grad, hooks; Function and gradcheck come from their
+-- own files when they are first named.
+--
+-- A scope (no_grad, detect_anomaly, ...) called without a function gives a guard for `local _ <close>`; with
+-- one, calls it and returns its results. Both restore what was before, also when an error passes.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local C = torch._C
+local is_tensor = torch.is_tensor
+local methods = C.methods
+
+local autograd = {}
+
+-- ---- scopes ---------------------------------------------------------------------------------------------------
+
+-- A guard remembers the previous mode and the C function that sets it.
+local guard_metatable = {
+  __name = 'guard',
+  __close = function(guard) guard.set(guard.previous) end,
+}
+
+local function within(set, mode, body, ...)
+  local guard = setmetatable({ set = set, previous = set(mode) }, guard_metatable)
+  if body == nil then return guard end
+  local _ <close> = guard
+  return body(...)
+end
+
+--- No gradients are recorded in the scope.
+function torch.no_grad(body, ...) return within(C.set_grad_enabled, false, body, ...) end
+
+--- Gradients are recorded in the scope, also inside of no_grad.
+function torch.enable_grad(body, ...) return within(C.set_grad_enabled, true, body, ...) end
+
+--- Sets at once whether gradients are recorded; the guard restores it.
+function torch.set_grad_enabled(mode, body, ...) return within(C.set_grad_enabled, mode and true or false, body, ...) end
+
+--- As no_grad; inference_mode(false) changes nothing.
+function torch.inference_mode(mode, ...)
+  if type(mode) ~= 'boolean' then return within(C.set_grad_enabled, false, mode, ...) end
+  return within(C.set_grad_enabled, not mode and torch.is_grad_enabled(), ...)
+end
+
+--- Sets at once whether backward checks for nan and names the lines of the forward ops; the guard restores it.
+function autograd.set_detect_anomaly(mode, body, ...) return within(C.set_anomaly, mode and true or false, body, ...) end
+
+--- The same for a scope.
+function autograd.detect_anomaly(body, ...) return within(C.set_anomaly, true, body, ...) end
+
+-- ---- backward -------------------------------------------------------------------------------------------------
+
+-- What the backward that runs now was asked for: a custom Function's backward reads it, to know whether what
+-- it saved is needed again. Restored by __close, since hooks may call backward themselves.
+local current = { retain = true }
+autograd.__current = current
+local outer_metatable = { __close = function(outer) current.retain = outer[1] end }
+
+local function run(retain, ...)
+  local _ <close> = setmetatable({ current.retain }, outer_metatable)
+  current.retain = retain
+  return C.backward(...)
+end
+
+-- A tensor alone, or a list of them.
+local function list_of(value, what)
+  if is_tensor(value) then return { value } end
+  if type(value) ~= 'table' then
+    fail('%s must be a Tensor or a table of Tensors, got %s', what, torch.type(value))
+  end
+  return value
+end
+
+-- The gradients that belong to n outputs; false where none is given.
+local function gradients_of(outputs, given)
+  local gradients, n = {}, #outputs
+  if given ~= nil then
+    given = list_of(given, 'grad_tensors')
+    for i in pairs(given) do
+      if math.type(i) == 'integer' and i > n or #given > n then
+        fail('got %d tensors and %d gradients', n, math.max(#given, i))
+      end
+    end
+  end
+  for i = 1, n do gradients[i] = given and given[i] or false end
+  return gradients
+end
+
+local known = { retain_graph = true, create_graph = true, inputs = true, allow_unused = true,
+  materialize_grads = true, gradient = true }
+
+local function check_options(options, what)
+  if options == nil then return {} end
+  if type(options) ~= 'table' or is_tensor(options) then
+    fail('%s: the named arguments must be a table, got %s', what, torch.type(options))
+  end
+  for name in pairs(options) do
+    if not known[name] then fail("%s got an unexpected keyword argument '%s'", what, tostring(name)) end
+  end
+  return options
+end
+
+local function backward(tensors, gradients, options)
+  local inputs = options.inputs
+  if inputs ~= nil then
+    inputs = list_of(inputs, 'inputs')
+    if #inputs == 0 then fail("'inputs' argument to backward() cannot be empty.") end
+  end
+  local create = options.create_graph or false
+  local retain = options.retain_graph
+  if retain == nil then retain = create end
+  run(retain, tensors, gradients_of(tensors, gradients), retain, create, inputs, true, true)
+end
+
+--- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad.
+autograd.backward = function(tensors, grad_tensors, options)
+  backward(list_of(tensors, 'tensors'), grad_tensors, check_options(options, 'backward()'))
+end
+
+--- The gradients of outputs by inputs, one value each: nil for those that are unused where that is allowed.
+autograd.grad = function(outputs, inputs, grad_outputs, options)
+  options = check_options(options, 'grad()')
+  outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')
+  if #inputs == 0 then fail('grad requires non-empty inputs.') end
+  local create, allow, materialize = options.create_graph or false, options.allow_unused, options.materialize_grads
+  local retain = options.retain_graph
+  if retain == nil then retain = create end
+  if materialize and allow == false then
+    fail('Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.')
+  end
+  local results = run(retain, outputs, gradients_of(outputs, grad_outputs), retain, create, inputs, false,
+    allow or materialize or false)
+  for i = 1, #inputs do
+    if not results[i] then
+      results[i] = nil
+      if materialize then results[i] = torch.zeros_like(inputs[i]) end
+    end
+  end
+  return table.unpack(results, 1, #inputs)
+end
+
+-- ---- methods of tensors -----------------------------------------------------------------------------------------
+
+--- x:backward(gradient, {retain_graph =, create_graph =, inputs =}); the gradient may be left out.
+function methods.backward(self, gradient, options)
+  if type(gradient) == 'table' then gradient, options = gradient.gradient, gradient end
+  backward({ self }, gradient, check_options(options, 'backward()'))
+end
+
+-- Holds its tensor weakly: a hook keeps nothing alive.
+local Handle = { __name = 'RemovableHandle', __mode = 'v' }
+Handle.__index = Handle
+
+--- Takes the hook away; once is enough.
+function Handle:remove()
+  if self.tensor then C.remove_hook(self.tensor, self.hook, self.closure) end
+  self.tensor = nil
+end
+
+--- Calls hook(grad) with every gradient of the tensor; what it returns, unless nil, replaces the gradient.
+function methods.register_hook(self, hook)
+  local id, closure = C.register_hook(self, hook)
+  return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
+end
+
+-- ---- the rest, when it is named ------------------------------------------------------------------------------------
+
+local where = { Function = 'function', once_differentiable = 'function', gradcheck = 'gradcheck', gradgradcheck = 'gradcheck' }
+autograd.__names = where
+
+return setmetatable(autograd, {
+  __index = function(_, name)
+    local file = where[name]
+    if not file then return nil end
+    local value = require('torch.autograd.' .. file)[name]
+    rawset(autograd, name, value)
+    return value
+  end,
+})

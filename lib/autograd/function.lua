@@ -1,0 +1,265 @@
+-- function.lua - torch.autograd.Function: ops with a derivative written in Lua.
+--
+-- forward runs without recording; its outputs then become the results of one node. The node calls a closure
+-- that holds the context, and only Lua knows the closure and what the context saved: so a context that holds
+-- its own outputs is collected with them. The graph's tokens (src/lua/binding.h) keep closures alive.
+
+local torch = require 'torch'
+local autograd = require 'torch.autograd'
+local fail = require 'torch.fail'
+local C = torch._C
+local is_tensor = torch.is_tensor
+local current = autograd.__current
+
+-- ---- the context ------------------------------------------------------------------------------------------------
+
+-- Keys of a context that cannot meet a user's field.
+local SAVED, DIRTY, PLAIN, MATERIALIZE, NAME = {}, {}, {}, {}, {}
+
+local Context = { __name = 'FunctionCtx' }
+
+local freed_message = 'Trying to backward through the graph a second time (or directly access saved tensors after '
+  .. 'they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or '
+  .. 'autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you '
+  .. 'need to access saved tensors after calling backward.'
+
+local changed_message = 'one of the variables needed for gradient computation has been modified by an inplace '
+  .. 'operation: [%s [%s]] is at version %d; expected version %d instead. Hint: the derivative is that of %s; enable '
+  .. 'anomaly detection to find the line that called it, with torch.autograd.set_detect_anomaly(true).'
+
+local function check_version(context, tensor, expected)
+  if tensor._version == expected then return end
+  fail(changed_message, tensor:type(), table.concat(tensor.shape, ', '), tensor._version, expected, context[NAME])
+end
+
+-- The saved tensors as a list, each checked against its version when forward ended.
+local function unpack_saved(context)
+  local saved = rawget(context, SAVED)
+  if saved == nil then return {} end
+  if saved.freed then fail(freed_message) end
+  local list = {}
+  for i = 1, saved.n do
+    if is_tensor(saved[i]) and saved.versions then check_version(context, saved[i], saved.versions[i]) end
+    list[i] = saved[i]
+  end
+  return list
+end
+
+local methods = {}
+
+--- Keeps tensors (inputs, outputs or nil) for backward; called once, in forward.
+function methods:save_for_backward(...)
+  local saved = table.pack(...)
+  for i = 1, saved.n do
+    if saved[i] ~= nil and not is_tensor(saved[i]) then
+      fail('save_for_backward can only save variables, but argument %d is of type %s', i, torch.type(saved[i]))
+    end
+  end
+  rawset(self, SAVED, saved)
+end
+
+--- Names the outputs that have no derivative.
+function methods:mark_non_differentiable(...) rawset(self, PLAIN, { ... }) end
+
+--- Names the inputs that forward has modified in place; they must be returned.
+function methods:mark_dirty(...) rawset(self, DIRTY, { ... }) end
+
+--- Whether backward gets zeros (true, the default) or nil for outputs that no gradient reaches.
+function methods:set_materialize_grads(on) rawset(self, MATERIALIZE, on and true or false) end
+
+function Context.__index(self, key)
+  if key == 'saved_tensors' then return unpack_saved(self) end
+  return methods[key]
+end
+
+-- Whether the list holds the tensor: `==` of tensors is identity.
+local function holds(list, tensor)
+  for i = 1, list and #list or 0 do
+    if list[i] == tensor then return true end
+  end
+  return false
+end
+
+-- ---- backward ---------------------------------------------------------------------------------------------------
+
+-- The list that keeps the closures of Functions called while a recorded backward runs. Tensors that are made
+-- there are known to core alone until the whole backward ends, so no token of theirs would.
+local nested
+
+local nested_metatable = { __close = function(outer) nested = outer.list end }
+
+-- What gradients of the outputs look like; false for outputs that are no tensors.
+local function likes_of(outputs)
+  local likes = {}
+  for i = 1, outputs.n do
+    local output = outputs[i]
+    likes[i] = is_tensor(output) and { output.shape, { dtype = output.dtype, device = output.device } }
+  end
+  return likes
+end
+
+local function check_results(name, results, inputs)
+  local n = #inputs
+  if results.n ~= n then
+    fail('function %s returned an incorrect number of gradients (expected %d, got %d)', name, n, results.n)
+  end
+  for i = 1, n do
+    if results[i] ~= nil and inputs[i] == false then
+      fail('function %s returned a gradient different from nil at position %d, but the corresponding forward input '
+        .. 'was not a Tensor', name, i)
+    elseif results[i] ~= nil and not is_tensor(results[i]) then
+      fail('function %s: expected a Tensor or nil as gradient %d, got %s', name, i, torch.type(results[i]))
+    end
+  end
+end
+
+-- The closure that core calls: which inputs want gradients, then a gradient per output.
+local function derivative(class, context, is_input, likes)
+  local name, own = context[NAME], {}
+  return function(needs, ...)
+    local gradients = { ... }
+    if rawget(context, MATERIALIZE) ~= false then
+      for i, like in ipairs(likes) do
+        if gradients[i] == nil and like then gradients[i] = torch.zeros(like[1], like[2]) end
+      end
+    end
+    rawset(context, 'needs_input_grad', needs)
+    local _ <close> = setmetatable({ list = nested }, nested_metatable)
+    nested = own
+    local results = table.pack(class.backward(context, table.unpack(gradients, 1, #likes)))
+    check_results(name, results, is_input)
+    local saved = rawget(context, SAVED)
+    if saved and not current.retain then rawset(context, SAVED, { freed = true }) end
+    return table.unpack(results, 1, results.n)
+  end
+end
+
+-- ---- forward ----------------------------------------------------------------------------------------------------
+
+-- Outputs as they are returned, and those among them that core makes results of the node. An output that is an
+-- input, was returned before or has a history is replaced by an alias.
+local function results_of(context, outputs, tensors)
+  local plain, dirty = rawget(context, PLAIN), rawget(context, DIRTY)
+  local results, seen = {}, {}
+  for i = 1, outputs.n do
+    local output = outputs[i]
+    results[i] = false
+    if is_tensor(output) then
+      if not holds(dirty, output) and (holds(tensors, output) or holds(seen, output) or output.requires_grad) then
+        outputs[i] = output:detach()
+      end
+      seen[#seen + 1] = output
+      if output:is_floating_point() and not holds(plain, output) then results[i] = outputs[i] end
+    end
+  end
+  for _, tensor in ipairs(dirty or {}) do
+    if not holds(seen, tensor) then
+      fail("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+        .. "modified inplace must all be outputs of the Function.")
+    end
+  end
+  return results
+end
+
+local function check_dirty(context)
+  for _, tensor in ipairs(rawget(context, DIRTY) or {}) do
+    if tensor.requires_grad and tensor.is_leaf then
+      fail('a leaf Variable that requires grad is being used in an in-place operation.')
+    end
+  end
+end
+
+local function note_versions(saved)
+  saved.versions = {}
+  for i = 1, saved.n do saved.versions[i] = saved[i] ~= nil and saved[i]._version or false end
+end
+
+-- Lists of the arguments: tensors or false; whether each requires grad; and whether any does.
+local function inputs_of(arguments)
+  local inputs, needs, tensors, any = {}, {}, {}, false
+  for i = 1, arguments.n do
+    local value = arguments[i]
+    local tensor = is_tensor(value)
+    inputs[i] = tensor and value
+    needs[i] = tensor and value.requires_grad
+    any = any or needs[i]
+    if tensor then tensors[#tensors + 1] = value end
+  end
+  return inputs, needs, tensors, any
+end
+
+local function any_tensor(list)
+  for _, value in ipairs(list) do
+    if value then return true end
+  end
+  return false
+end
+
+local function record(class, context, inputs, outputs, results)
+  local is_input = {}
+  for i, input in ipairs(inputs) do is_input[i] = input ~= false end
+  local closure = derivative(class, context, is_input, likes_of(outputs))
+  C['function'](context[NAME], closure, inputs, results)
+  if nested then nested[#nested + 1] = closure end
+end
+
+local function apply(class, ...)
+  local arguments = table.pack(...)
+  local inputs, needs, tensors, any = inputs_of(arguments)
+  local context = setmetatable({ [NAME] = class.__classname .. 'Backward', needs_input_grad = needs }, Context)
+  local outputs = table.pack(torch.no_grad(class.forward, context, ...))
+  if any and torch.is_grad_enabled() then
+    check_dirty(context)
+    local saved = rawget(context, SAVED)
+    if saved then note_versions(saved) end
+    local results = torch.no_grad(results_of, context, outputs, tensors)
+    if any_tensor(results) then record(class, context, inputs, outputs, results) end
+  end
+  return table.unpack(outputs, 1, outputs.n)
+end
+
+-- ---- classes ----------------------------------------------------------------------------------------------------
+
+local Function = { __classname = 'Function' }
+
+function Function.forward()
+  fail('You must implement the forward function for custom autograd.Function.')
+end
+
+function Function.backward()
+  fail('You must implement the backward method for your custom autograd.Function to use it with backward().')
+end
+
+--- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...) and call it or its apply.
+function Function:extend(name)
+  if type(name) ~= 'string' then fail("extend(): the class's name must be a string, not %s", type(name)) end
+  local class = { __classname = name, super = self }
+  function class.apply(...) return apply(class, ...) end
+  return setmetatable(class, {
+    __index = self, __call = apply, __name = 'class',
+    __tostring = function() return ("<class '%s'>"):format(name) end,
+  })
+end
+
+-- ---- derivatives that have none themselves ------------------------------------------------------------------------
+
+local DelayedError = Function:extend('Error')
+function DelayedError.forward(_, ...) return ... end
+function DelayedError.backward()
+  fail('trying to differentiate twice a function that was marked with @once_differentiable')
+end
+
+--- backward as a function whose gradients cannot be differentiated again: it is run without recording.
+local function once_differentiable(backward)
+  return function(context, ...)
+    local results = table.pack(torch.no_grad(backward, context, ...))
+    local _, _, _, any = inputs_of(table.pack(...))
+    if not (any and torch.is_grad_enabled()) then return table.unpack(results, 1, results.n) end
+    for i = 1, results.n do
+      if is_tensor(results[i]) then results[i] = results[i]:detach():requires_grad_() end
+    end
+    return DelayedError.apply(table.unpack(results, 1, results.n))
+  end
+end
+
+return { Function = Function, once_differentiable = once_differentiable }

@@ -1,0 +1,186 @@
+-- gradcheck.lua - torch.autograd.gradcheck and gradgradcheck: derivatives compared with finite differences.
+--
+-- Inputs that require grad are changed in place, element by element, and put back. They should be float64:
+-- the central differences of smaller dtypes say little.
+
+local torch = require 'torch'
+local autograd = require 'torch.autograd'
+local fail = require 'torch.fail'
+local read_options = require 'torch.options'
+local is_tensor = torch.is_tensor
+
+local function list_of(value) return is_tensor(value) and { value } or value end
+
+local function differentiable(values)
+  local list = {}
+  for _, value in ipairs(values) do
+    if is_tensor(value) and value.requires_grad then list[#list + 1] = value end
+  end
+  return list
+end
+
+-- The outputs of fn that could have a derivative.
+local function call(fn, inputs)
+  local outputs = table.pack(fn(table.unpack(inputs, 1, #inputs)))
+  local list = {}
+  for i = 1, outputs.n do
+    if is_tensor(outputs[i]) and outputs[i]:is_floating_point() then list[#list + 1] = outputs[i] end
+  end
+  if #list == 0 then fail('gradcheck expects the function to return at least one Tensor of floating point dtype') end
+  return list
+end
+
+local function elements(tensor) return tensor:detach():cpu():reshape(-1):tolist() end
+
+-- All positions of a shape in order, as tables for brackets.
+local function positions(shape)
+  local list = { {} }
+  for d = 1, #shape do
+    local longer = {}
+    for _, head in ipairs(list) do
+      for i = 1, shape[d] do
+        local position = table.move(head, 1, #head, 1, {})
+        position[d] = i
+        longer[#longer + 1] = position
+      end
+    end
+    list = longer
+  end
+  return list
+end
+
+local function set(tensor, position, value)
+  torch.no_grad(function()
+    if #position == 0 then tensor:fill_(value) else tensor[position] = value end
+  end)
+end
+
+-- Jacobians by central differences: [output][element of input][element of output].
+local function numerical(fn, inputs, input, eps)
+  local memory, values = input:detach(), elements(input)
+  local jacobians = {}
+  for k, position in ipairs(positions(input.shape)) do
+    local sides = {}
+    for side, step in ipairs { eps, -eps } do
+      set(memory, position, values[k] + step)
+      for o, output in ipairs(call(fn, inputs)) do
+        sides[o] = sides[o] or {}
+        sides[o][side] = elements(output)
+      end
+    end
+    set(memory, position, values[k])
+    for o, pair in ipairs(sides) do
+      local row = {}
+      for j = 1, #pair[1] do row[j] = (pair[1][j] - pair[2][j]) / (2 * eps) end
+      jacobians[o] = jacobians[o] or {}
+      jacobians[o][k] = row
+    end
+  end
+  return jacobians
+end
+
+-- Jacobians by backward, for all inputs: [input][element of input][element of output].
+local function analytical(output, inputs)
+  local n = output:numel()
+  local jacobians = {}
+  for i, input in ipairs(inputs) do
+    jacobians[i] = {}
+    for k = 1, input:numel() do jacobians[i][k] = {} end
+  end
+  for j = 1, n do
+    local gradients = {}
+    if output.requires_grad then
+      local seed = torch.zeros(n, { dtype = output.dtype })
+      seed[j] = 1
+      seed = seed:reshape(output.shape):to(output.device)
+      gradients = table.pack(autograd.grad(output, inputs, seed, { retain_graph = true, allow_unused = true }))
+    end
+    for i, input in ipairs(inputs) do
+      local gradient = gradients[i]
+      if gradient and (gradient.dtype ~= input.dtype or gradient.shape ~= input.shape) then
+        fail('Analytical gradient has incorrect type or size: %s %s for an input of %s %s', gradient:type(),
+          tostring(gradient.shape), input:type(), tostring(input.shape))
+      end
+      local column = gradient and elements(gradient)
+      for k = 1, #jacobians[i] do jacobians[i][k][j] = column and column[k] or 0.0 end
+    end
+  end
+  return jacobians
+end
+
+local function close(a, b, options)
+  if a ~= a or b ~= b then return a ~= a and b ~= b end
+  return a == b or math.abs(a - b) <= options.atol + options.rtol * math.abs(b)
+end
+
+local function equal(found, expected, options)
+  for k, row in ipairs(expected) do
+    for j, value in ipairs(row) do
+      if not close(found[k][j], value, options) then return false end
+    end
+  end
+  return true
+end
+
+-- The first mismatch as a message; nil when all Jacobians agree.
+local function mismatch(fn, inputs, options)
+  local leaves = differentiable(inputs)
+  if #leaves == 0 then
+    fail('gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.')
+  end
+  local expected = {}
+  for i, leaf in ipairs(leaves) do expected[i] = numerical(fn, inputs, leaf, options.eps) end
+  for o, output in ipairs(call(fn, inputs)) do
+    local found = analytical(output, leaves)
+    for i = 1, #leaves do
+      local numbers = expected[i][o] or {}
+      if not equal(found[i], numbers, options) then
+        return ('Jacobian mismatch for output %d with respect to input %d,\nnumerical:%s\nanalytical:%s\n'):format(o, i,
+          tostring(torch.tensor(numbers, { dtype = torch.float64 })),
+          tostring(torch.tensor(found[i], { dtype = torch.float64 })))
+      end
+    end
+  end
+  return nil
+end
+
+local defaults = { eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise_exception = true }
+
+--- Whether the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
+--- raise_exception is false.
+local function gradcheck(fn, inputs, options)
+  options = read_options('gradcheck', options, defaults)
+  local message = mismatch(fn, list_of(inputs), options)
+  if message and options.raise_exception then fail('%s', message) end
+  return message == nil
+end
+
+--- The same for second derivatives: gradcheck of the gradients of fn, weighted by grad_outputs (default: random).
+local function gradgradcheck(fn, inputs, grad_outputs, options)
+  options = read_options('gradgradcheck', options, defaults)
+  inputs = list_of(inputs)
+  local n, leaves = #inputs, {}
+  for i, input in ipairs(inputs) do
+    if is_tensor(input) and input.requires_grad then leaves[#leaves + 1] = i end
+  end
+  local all = table.move(inputs, 1, n, 1, {})
+  if grad_outputs == nil then
+    grad_outputs = {}
+    for i, output in ipairs(differentiable(call(fn, inputs))) do
+      grad_outputs[i] = torch.randn(output.shape, { dtype = output.dtype }):to(output.device):requires_grad_()
+    end
+  end
+  for _, gradient in ipairs(list_of(grad_outputs)) do all[#all + 1] = gradient end
+  local function gradients(...)
+    local values = { ... }
+    local wanted = {}
+    for i, k in ipairs(leaves) do wanted[i] = values[k] end
+    local outputs = differentiable(call(fn, table.move(values, 1, n, 1, {})))
+    local results = table.pack(autograd.grad(outputs, wanted, table.move(values, n + 1, #values, 1, {}),
+      { create_graph = true, allow_unused = true, materialize_grads = true }))
+    return table.unpack(results, 1, results.n)
+  end
+  return gradcheck(gradients, all, options)
+end
+
+return { gradcheck = gradcheck, gradgradcheck = gradgradcheck }

@@ -1,0 +1,13 @@
+-- fail.lua - raises an error at the line of the user's code that called into the library, however many of our
+-- own functions lie in between, as core's errors do.
+
+return function(message, ...)
+  if select('#', ...) > 0 then message = message:format(...) end
+  local level = 2
+  while true do
+    local frame = debug.getinfo(level, 'Sl')
+    if not frame then error(message, 0) end
+    if frame.currentline > 0 and not frame.source:find('^=%[ltensor ') then error(message, level) end
+    level = level + 1
+  end
+end

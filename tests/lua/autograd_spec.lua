@@ -1,0 +1,761 @@
+-- autograd_spec.lua - the graph as its users know it: backward, grad, hooks, modes, in-place changes, custom
+-- Functions, anomaly mode. Values are small enough to be worked out by hand.
+
+local torch = require 'torch'
+local autograd = torch.autograd
+local support = require 'support.run'
+local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
+
+local function leaf(values)
+  return torch.tensor(values, { dtype = torch.float64, device = device, requires_grad = true })
+end
+
+local function constant(values) return torch.tensor(values, { dtype = torch.float64, device = device }) end
+
+local function values(tensor) return tensor:detach():cpu():tolist() end
+
+-- Calls f, expects an error whose message contains the text, and returns the message.
+local function fails_with(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok, 'no error: expected ' .. text)
+  assert.is_truthy(tostring(message):find(text, 1, true), tostring(message))
+  return message
+end
+
+describe('backward', function()
+  it('fills grad of the leaves and leaves other tensors alone', function()
+    local x, w, c = leaf { 1.0, 2.0 }, leaf { 3.0, 4.0 }, constant { 5.0, 6.0 }
+    local y = x * w + c
+    y:sum():backward()
+    assert.same({ 3.0, 4.0 }, values(x.grad))
+    assert.same({ 1.0, 2.0 }, values(w.grad))
+    assert.is_nil(c.grad)
+    assert.is_nil(y.grad)
+  end)
+
+  it('accumulates, until grad is cleared', function()
+    local x = leaf { 1.0, 2.0 }
+    for _ = 1, 3 do (x * 2):sum():backward() end
+    assert.same({ 6.0, 6.0 }, values(x.grad))
+    x.grad:zero_();
+    (x * 2):sum():backward()
+    assert.same({ 2.0, 2.0 }, values(x.grad))
+    x.grad = nil;
+    (x * 3):sum():backward()
+    assert.same({ 3.0, 3.0 }, values(x.grad))
+  end)
+
+  it('sums over all paths and all uses', function()
+    local x = leaf(3.0)
+    local y = x * x
+    local z = y + y * x
+    z:backward()
+    assert.equal(2 * 3 + 3 * 9, x.grad:item())
+  end)
+
+  it('takes a gradient for outputs of several elements', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * 3
+    fails_with('grad can be implicitly created only for scalar outputs', y.backward, y)
+    y:backward(constant { 1.0, 10.0 })
+    assert.same({ 3.0, 30.0 }, values(x.grad))
+  end)
+
+  it('refuses a gradient of another shape', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * 3
+    fails_with('Mismatch in shape', y.backward, y, constant { 1.0, 1.0, 1.0 })
+  end)
+
+  it('refuses tensors without a graph', function()
+    local x = constant { 1.0 }
+    local message = fails_with('does not require grad and does not have a grad_fn', x.backward, x)
+    assert.is_truthy(message:find('element 0 of tensors', 1, true) or message:find('element 1 of tensors', 1, true))
+  end)
+
+  it('needs retain_graph for a second time', function()
+    local x = leaf { 2.0 }
+    local y = (x * x):sum()
+    y:backward { retain_graph = true }
+    y:backward()
+    assert.same({ 8.0 }, values(x.grad))
+    local message = fails_with('Trying to backward through the graph a second time', y.backward, y)
+    assert.is_truthy(message:find('retain_graph=True', 1, true))
+  end)
+
+  it('takes several tensors at once', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * x
+    autograd.backward({ y:sum(), y }, { [2] = constant { 1.0, 0.0 } })
+    assert.same({ 4.0, 4.0 }, values(x.grad))
+    fails_with('got 1 tensors and 2 gradients', autograd.backward, y, { constant { 1.0 }, constant { 1.0 } })
+  end)
+
+  it('accumulates into named inputs only', function()
+    local x, w = leaf { 1.0 }, leaf { 2.0 }
+    local y = (x * w):sum()
+    y:backward { inputs = { w } }
+    assert.is_nil(x.grad)
+    assert.same({ 1.0 }, values(w.grad))
+    fails_with("'inputs' argument to backward() cannot be empty.", y.backward, y, nil, { inputs = {} })
+  end)
+
+  it('refuses named arguments it does not know', function()
+    local y = leaf { 1.0 }:sum()
+    fails_with("unexpected keyword argument 'retain'", y.backward, y, nil, { retain = true })
+  end)
+
+  it('fits broadcast operands', function()
+    local x, b = leaf { { 1.0, 2.0 }, { 3.0, 4.0 } }, leaf { 10.0, 20.0 }
+    local s = leaf(2.0);
+    (x * b * s):sum():backward()
+    assert.same({ 8.0, 12.0 }, values(b.grad))
+    assert.equal(170.0, s.grad:item())
+  end)
+
+  it('runs through graphs that are deep', function()
+    local x = leaf(1.0)
+    local y = x
+    for _ = 1, 20000 do y = y + 1 end
+    y:backward()
+    assert.equal(1.0, x.grad:item())
+  end)
+
+  it('names the line of the call in its errors', function()
+    local x = constant { 1.0 }
+    local message = fails_with('does not require grad', function() x:backward() end)
+    assert.is_truthy(message:find('autograd_spec.lua:%d+: '), message)
+  end)
+end)
+
+describe('grad', function()
+  it('returns a gradient per input and leaves grad alone', function()
+    local x, w = leaf { 1.0, 2.0 }, leaf { 3.0, 4.0 }
+    local dx, dw = autograd.grad((x * w):sum(), { x, w })
+    assert.same({ 3.0, 4.0 }, values(dx))
+    assert.same({ 1.0, 2.0 }, values(dw))
+    assert.is_nil(x.grad)
+  end)
+
+  it('stops at tensors inside the graph', function()
+    local x = leaf(2.0)
+    local y = x * x
+    local z = y * y
+    local dy = autograd.grad(z, y)
+    assert.equal(8.0, dy:item())
+  end)
+
+  it('tells of inputs that are not used', function()
+    local x, w = leaf(1.0), leaf(2.0)
+    local y = x * 3
+    fails_with('One of the differentiated Tensors appears to not have been used in the graph',
+      autograd.grad, y, { x, w }, nil, { retain_graph = true })
+    local dx, dw = autograd.grad(y, { w, x }, nil, { allow_unused = true, retain_graph = true })
+    assert.is_nil(dx)
+    assert.equal(3.0, dw:item())
+    local zero = autograd.grad(y, w, nil, { materialize_grads = true })
+    assert.equal(0.0, zero:item())
+  end)
+
+  it('refuses inputs that require no grad', function()
+    local x = leaf(1.0)
+    fails_with('One of the differentiated Tensors does not require grad', autograd.grad, x * 2, constant(1.0))
+    fails_with('grad requires non-empty inputs.', autograd.grad, x * 2, {})
+  end)
+
+  it('makes graphs of gradients: the third derivative of x^4', function()
+    local x = leaf(2.0)
+    local y = x ^ 4
+    local first = autograd.grad(y, x, nil, { create_graph = true })
+    local second = autograd.grad(first, x, nil, { create_graph = true })
+    local third = autograd.grad(second, x)
+    assert.near(32.0, first:item(), 1e-12)
+    assert.near(48.0, second:item(), 1e-12)
+    assert.near(48.0, third:item(), 1e-12)
+    assert.is_true(second.requires_grad)
+    assert.is_false(third.requires_grad)
+  end)
+
+  it('of gradients, added up by backward with create_graph', function()
+    local x = leaf { 1.0, 2.0 };
+    (x ^ 3):sum():backward { create_graph = true }
+    local penalty = (x.grad * x.grad):sum()
+    local second = autograd.grad(penalty, x)
+    -- d/dx 9 x^4 = 36 x^3
+    assert.near(36.0, values(second)[1], 1e-9)
+    assert.near(288.0, values(second)[2], 1e-9)
+  end)
+end)
+
+describe('hooks', function()
+  it('see the gradient, and may replace it', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * 2
+    local seen
+    y:register_hook(function(grad) seen = values(grad) end)
+    local handle = y:register_hook(function(grad) return grad * 10 end);
+    (y * 3):sum():backward { retain_graph = true }
+    assert.same({ 3.0, 3.0 }, seen)
+    assert.same({ 60.0, 60.0 }, values(x.grad))
+    handle:remove()
+    handle:remove()
+    x.grad = nil;
+    (y * 3):sum():backward()
+    assert.same({ 6.0, 6.0 }, values(x.grad))
+  end)
+
+  it('run on leaves before grad is added to', function()
+    local x = leaf { 1.0 }
+    x:register_hook(function(grad) return grad + 1 end);
+    (x * 5):sum():backward()
+    assert.same({ 6.0 }, values(x.grad))
+    collectgarbage();
+    (x * 5):sum():backward()
+    assert.same({ 12.0 }, values(x.grad))
+  end)
+
+  it('pass their errors on as they are', function()
+    local x = leaf { 1.0 }
+    local mine = { 'an error value' }
+    x:register_hook(function() error(mine) end)
+    local ok, caught = pcall(function() (x * 2):sum():backward() end)
+    assert.is_false(ok)
+    assert.equal(mine, caught)
+  end)
+
+  it('are refused on tensors that require no grad', function()
+    local x = constant { 1.0 }
+    fails_with("cannot register a hook on a tensor that doesn't require gradient", x.register_hook, x, print)
+  end)
+
+  it('may call backward themselves', function()
+    local x, w = leaf(2.0), leaf(3.0)
+    local y = x * x
+    y:register_hook(function() (w * w):backward() end)
+    y:backward()
+    assert.equal(4.0, x.grad:item())
+    assert.equal(6.0, w.grad:item())
+  end)
+
+  it('are collected with their tensor, cycle or not', function()
+    local gone = setmetatable({}, { __mode = 'k' })
+    do
+      local x = leaf { 1.0 }
+      local y = x * 2
+      local marker = {}
+      gone[marker] = true
+      y:register_hook(function() return marker and y * 0 end)
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(next(gone))
+  end)
+
+  it('retain_grad keeps the gradient of an inner tensor', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * 2
+    y:retain_grad()
+    assert.is_true(y.retains_grad);
+    (y * y):sum():backward()
+    assert.same({ 4.0, 8.0 }, values(y.grad))
+  end)
+end)
+
+describe('grad modes', function()
+  it('no_grad as a guard', function()
+    local x = leaf(1.0)
+    do
+      local _ <close> = torch.no_grad()
+      assert.is_false(torch.is_grad_enabled())
+      assert.is_false((x * 2).requires_grad)
+      do
+        local _ <close> = torch.enable_grad()
+        assert.is_true((x * 2).requires_grad)
+      end
+      assert.is_false(torch.is_grad_enabled())
+    end
+    assert.is_true((x * 2).requires_grad)
+  end)
+
+  it('no_grad with a function returns what it returns', function()
+    local a, b, c = torch.no_grad(function(...) return torch.is_grad_enabled(), nil, ... end, 7)
+    assert.is_false(a)
+    assert.is_nil(b)
+    assert.equal(7, c)
+    assert.is_true(torch.is_grad_enabled())
+  end)
+
+  it('both restore when an error passes', function()
+    fails_with('inner', torch.no_grad, function() error('inner') end)
+    assert.is_true(torch.is_grad_enabled())
+    fails_with('inner', function()
+      local _ <close> = torch.no_grad()
+      error('inner')
+    end)
+    assert.is_true(torch.is_grad_enabled())
+  end)
+
+  it('set_grad_enabled acts at once', function()
+    local guard = torch.set_grad_enabled(false)
+    assert.is_false(torch.is_grad_enabled())
+    torch.set_grad_enabled(true)
+    assert.is_true(torch.is_grad_enabled())
+    assert.is_not_nil(guard)
+  end)
+
+  it('inference_mode records nothing', function()
+    local x = leaf(1.0)
+    local y = torch.inference_mode(function() return x * 2 end)
+    assert.is_false(y.requires_grad)
+    assert.is_true(torch.inference_mode(false, function() return x * 2 end).requires_grad)
+  end)
+end)
+
+describe('detach', function()
+  it('shares memory, not history', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = (x * 2):detach()
+    assert.is_false(y.requires_grad)
+    assert.is_true(y.is_leaf)
+    local z = (x * y):sum()
+    z:backward()
+    assert.same({ 2.0, 4.0 }, values(x.grad))
+    torch.no_grad(function() x:detach():fill_(7) end)
+    assert.same({ 7.0, 7.0 }, values(x))
+  end)
+end)
+
+describe('leaves', function()
+  it('are what the user made or detached', function()
+    local x = leaf(1.0)
+    local y = x * 2
+    assert.is_true(x.is_leaf)
+    assert.is_nil(x.grad_fn)
+    assert.is_false(y.is_leaf)
+    assert.equal('MulBackward0', y.grad_fn:name())
+    assert.is_true(y:detach().is_leaf)
+  end)
+
+  it('may not be written in place while recording', function()
+    local x = leaf { 1.0, 2.0 }
+    fails_with('a leaf Variable that requires grad is being used in an in-place operation.', x.add_, x, 1)
+    fails_with('a view of a leaf Variable that requires grad is being used in an in-place operation.',
+      function() x[1] = 5 end)
+    torch.no_grad(function() x:add_(1) end)
+    assert.same({ 2.0, 3.0 }, values(x))
+  end)
+
+  it('requires_grad of inner tensors cannot be switched off', function()
+    local y = leaf(1.0) * 2
+    fails_with('you can only change requires_grad flags of leaf variables', y.requires_grad_, y, false)
+  end)
+
+  it('only floating dtypes require grad', function()
+    fails_with('only Tensors of floating point', function() torch.tensor({ 1, 2 }, { device = device }):requires_grad_() end)
+  end)
+end)
+
+describe('in-place ops', function()
+  it('on inner tensors are part of the graph', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * 2
+    y:mul_(x)
+    y:sum():backward()
+    assert.same({ 4.0, 8.0 }, values(x.grad))
+  end)
+
+  it('that change what a derivative needs are an error with the versions', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * 2
+    local z = (y * y):sum()
+    y:add_(1)
+    local message = fails_with('one of the variables needed for gradient computation has been modified by an inplace '
+      .. 'operation', z.backward, z)
+    assert.is_truthy(message:find('DoubleTensor [2]]', 1, true), message)
+    assert.is_truthy(message:find('is at version 1; expected version 0 instead', 1, true), message)
+  end)
+
+  it('that change saved outputs are an error too', function()
+    local y = leaf { 1.0 }:exp()
+    local z = y:sum()
+    y:add_(1)
+    fails_with('modified by an inplace operation', z.backward, z)
+  end)
+
+  it('on views change the history of the whole', function()
+    local x = leaf { 1.0, 2.0, 3.0 }
+    local y = x * 2
+    y[2] = 10
+    y:narrow(1, 3, 1):mul_(5)
+    y:sum():backward()
+    assert.same({ 2.0, 0.0, 10.0 }, values(x.grad))
+  end)
+
+  it('on the whole change the history of views', function()
+    local x = leaf { 1.0, 2.0, 3.0 }
+    local y = x * 2
+    local view = y:narrow(1, 1, 2)
+    y:mul_(3)
+    view:sum():backward()
+    assert.same({ 6.0, 6.0, 0.0 }, values(x.grad))
+  end)
+
+  it('make constants part of the graph by what is stored', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = torch.zeros(3, { dtype = torch.float64, device = device })
+    y[{ { 2, 3 } }] = x * 3
+    assert.is_true(y.requires_grad);
+    (y * constant { 1.0, 10.0, 100.0 }):sum():backward()
+    assert.same({ 30.0, 300.0 }, values(x.grad))
+  end)
+end)
+
+-- ---- custom Functions -----------------------------------------------------------------------------------------
+
+local Function = autograd.Function
+
+local Exp = Function:extend('Exp')
+function Exp.forward(ctx, x)
+  local y = x:exp()
+  ctx:save_for_backward(y)
+  return y
+end
+function Exp.backward(ctx, grad)
+  local y = table.unpack(ctx.saved_tensors)
+  return grad * y
+end
+
+local Cube = Function:extend('Cube')
+function Cube.forward(ctx, x)
+  ctx:save_for_backward(x)
+  return x * x * x
+end
+function Cube.backward(ctx, grad)
+  local x = ctx.saved_tensors[1]
+  return grad * x * x * 3
+end
+
+describe('Function', function()
+  it('is applied by call and by apply, and names its node', function()
+    local x = leaf(1.0)
+    local y = Exp(x)
+    assert.equal('ExpBackward', y.grad_fn:name())
+    assert.near(math.exp(1), y:item(), 1e-12)
+    y:backward()
+    assert.near(math.exp(1), x.grad:item(), 1e-12)
+    assert.equal('ExpBackward', Exp.apply(x).grad_fn:name())
+    assert.is_truthy(tostring(y:detach()))
+  end)
+
+  it('has derivatives of any order', function()
+    for _, f in ipairs { Exp, Cube } do
+      local x = leaf(2.0)
+      local first = autograd.grad(f(x), x, nil, { create_graph = true })
+      local second = autograd.grad(first, x, nil, { create_graph = true })
+      local third = autograd.grad(second, x)
+      local expected = f == Exp and { math.exp(2), math.exp(2), math.exp(2) } or { 12.0, 12.0, 6.0 }
+      assert.near(expected[1], first:item(), 1e-9)
+      assert.near(expected[2], second:item(), 1e-9)
+      assert.near(expected[3], third:item(), 1e-9)
+    end
+  end)
+
+  it('passes gradcheck and gradgradcheck', function()
+    local x = leaf { 0.5, -1.0 }
+    assert.is_true(autograd.gradcheck(Cube.apply, { x }))
+    assert.is_true(autograd.gradgradcheck(Cube.apply, { x }))
+    assert.is_true(autograd.gradcheck(Exp.apply, { x }))
+    assert.is_true(autograd.gradgradcheck(Exp.apply, { x }))
+  end)
+
+  it('may be called inside the backward of another', function()
+    local Outer = Function:extend('Outer')
+    function Outer.forward(ctx, x)
+      ctx:save_for_backward(x)
+      return x ^ 4 / 4
+    end
+    function Outer.backward(ctx, grad) return grad * Cube(ctx.saved_tensors[1]) end
+    local x = leaf(2.0)
+    local first = autograd.grad(Outer(x), x, nil, { create_graph = true })
+    collectgarbage()
+    local second = autograd.grad(first, x)
+    assert.near(8.0, first:item(), 1e-12)
+    assert.near(12.0, second:item(), 1e-12)
+  end)
+
+  it('takes other arguments beside tensors, and fields on ctx', function()
+    local Scale = Function:extend('Scale')
+    function Scale.forward(ctx, x, factor, options)
+      ctx.factor = factor * options.times
+      return x * ctx.factor
+    end
+    function Scale.backward(ctx, grad)
+      assert.same({ true, false, false }, ctx.needs_input_grad)
+      return grad * ctx.factor, nil, nil
+    end
+    local x = leaf { 1.0, 2.0 }
+    Scale(x, 3, { times = 2 }):sum():backward()
+    assert.same({ 6.0, 6.0 }, values(x.grad))
+  end)
+
+  it('has several outputs; gradients that are missing come as zeros', function()
+    local seen
+    local Both = Function:extend('Both')
+    function Both.forward(ctx, a, b)
+      ctx:save_for_backward(a, b)
+      return a + b, a * b
+    end
+    function Both.backward(ctx, sum, product)
+      local a, b = table.unpack(ctx.saved_tensors)
+      seen = { values(sum), values(product) }
+      return sum + product * b, sum + product * a
+    end
+    local a, b = leaf { 2.0 }, leaf { 3.0 }
+    local sum, product = Both(a, b)
+    product:sum():backward { retain_graph = true }
+    assert.same({ { 0.0 }, { 1.0 } }, seen)
+    assert.same({ 3.0 }, values(a.grad))
+    sum:sum():backward()
+    assert.same({ 4.0 }, values(a.grad))
+    assert.same({ 3.0 }, values(b.grad))
+  end)
+
+  it('gets nil for missing gradients when asked so', function()
+    local seen
+    local Two = Function:extend('Two')
+    function Two.forward(ctx, x)
+      ctx:set_materialize_grads(false)
+      return x * 2, x * 3
+    end
+    function Two.backward(_, a, b)
+      seen = { a == nil, b == nil }
+      return a and a * 2 or b * 3
+    end
+    local x = leaf { 1.0 }
+    local _, second = Two(x)
+    second:sum():backward()
+    assert.same({ true, false }, seen)
+    assert.same({ 3.0 }, values(x.grad))
+  end)
+
+  it('counts the gradients it gets back', function()
+    local Wrong = Function:extend('Wrong')
+    function Wrong.forward(_, x) return x * 2 end
+    function Wrong.backward(_, grad) return grad, grad end
+    local y = Wrong(leaf(1.0))
+    fails_with('function WrongBackward returned an incorrect number of gradients (expected 1, got 2)', y.backward, y)
+  end)
+
+  it('wants tensors as gradients', function()
+    local Wrong = Function:extend('Wrong')
+    function Wrong.forward(_, x) return x * 2 end
+    function Wrong.backward() return 'text' end
+    local y = Wrong(leaf(1.0))
+    fails_with('expected a Tensor or nil as gradient', y.backward, y)
+  end)
+
+  it('marks outputs that have no derivative', function()
+    local Sort = Function:extend('Sort')
+    function Sort.forward(ctx, x)
+      local order = x * 0
+      ctx:mark_non_differentiable(order)
+      return x * 2, order, x:gt(0)
+    end
+    function Sort.backward(_, grad) return grad * 2 end
+    local x = leaf { 1.0, -1.0 }
+    local y, order, positive = Sort(x)
+    assert.is_true(y.requires_grad)
+    assert.is_false(order.requires_grad)
+    assert.is_false(positive.requires_grad)
+    y:sum():backward()
+    assert.same({ 2.0, 2.0 }, values(x.grad))
+  end)
+
+  it('may return its input', function()
+    local Reverse = Function:extend('Reverse')
+    function Reverse.forward(_, x) return x end
+    function Reverse.backward(_, grad) return -grad end
+    local x = leaf { 1.0 }
+    local y = Reverse(x)
+    assert.is_true(x.is_leaf)
+    y:sum():backward()
+    assert.same({ -1.0 }, values(x.grad))
+  end)
+
+  it('may modify an input in place when it says so', function()
+    local Double = Function:extend('Double')
+    function Double.forward(ctx, x)
+      x:mul_(2)
+      ctx:mark_dirty(x)
+      return x
+    end
+    function Double.backward(_, grad) return grad * 2 end
+    local x = leaf { 1.0, 2.0 }
+    fails_with('a leaf Variable that requires grad is being used in an in-place operation.', Double.apply, leaf { 1.0 })
+    local y = x * 3
+    local z = Double(y)
+    assert.is_true(z == y)
+    z:sum():backward()
+    assert.same({ 6.0, 6.0 }, values(x.grad))
+    local whole = x * 1
+    Double(whole:narrow(1, 2, 1))
+    local gradient = autograd.grad(whole:sum(), x)
+    assert.same({ 1.0, 2.0 }, values(gradient))
+  end)
+
+  it('checks the versions of what it saved', function()
+    local x = leaf { 1.0, 2.0 } * 1
+    local y = Cube(x)
+    x:add_(1)
+    local z = y:sum()
+    local message = fails_with('one of the variables needed for gradient computation has been modified by an inplace '
+      .. 'operation', z.backward, z)
+    assert.is_truthy(message:find('is at version 1; expected version 0 instead', 1, true), message)
+  end)
+
+  it('frees what it saved', function()
+    local y = Cube(leaf { 1.0 }):sum()
+    y:backward { retain_graph = true }
+    y:backward()
+    fails_with('Trying to backward through the graph a second time', y.backward, y)
+  end)
+
+  it('records nothing under no_grad or for constants', function()
+    local x = leaf(1.0)
+    assert.is_false(torch.no_grad(Cube, x).requires_grad)
+    assert.is_false(Cube(constant(1.0)).requires_grad)
+  end)
+
+  it('is collected with its outputs, though it saved them', function()
+    local gone = setmetatable({}, { __mode = 'k' })
+    local Marked = Function:extend('Marked')
+    function Marked.forward(ctx, x)
+      local y = x:exp()
+      ctx.marker = {}
+      gone[ctx.marker] = true
+      ctx:save_for_backward(y)
+      return y
+    end
+    Marked.backward = Exp.backward
+    local x = leaf { 1.0 }
+    local y = (Marked(x) * 2):sum()
+    collectgarbage()
+    assert.is_not_nil(next(gone))
+    y:backward()
+    assert.near(2 * math.exp(1), values(x.grad)[1], 1e-12)
+    y = nil -- luacheck: ignore
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(next(gone))
+  end)
+
+  it('may be differentiable once only', function()
+    local Once = Function:extend('Once')
+    function Once.forward(ctx, x)
+      ctx:save_for_backward(x)
+      return x * x
+    end
+    Once.backward = autograd.once_differentiable(function(ctx, grad) return grad * ctx.saved_tensors[1] * 2 end)
+    local x = leaf(3.0)
+    assert.equal(6.0, autograd.grad(Once(x), x):item())
+    local weight = leaf(1.0)
+    local first = autograd.grad(Once(x), x, weight, { create_graph = true })
+    fails_with('once_differentiable', autograd.grad, first, weight)
+  end)
+
+  it('says what is missing', function()
+    local Empty = Function:extend('Empty')
+    fails_with('You must implement the forward function', Empty.apply, leaf(1.0))
+    function Empty.forward(_, x) return x * 2 end
+    local y = Empty(leaf(1.0))
+    fails_with('You must implement', y.backward, y)
+  end)
+end)
+
+-- ---- anomaly mode, gradcheck ------------------------------------------------------------------------------------
+
+describe('anomaly mode', function()
+  it('names the line of the forward op whose derivative is nan', function()
+    local _ <close> = autograd.detect_anomaly()
+    local x = leaf { 0.0 }
+    local here = debug.getinfo(1, 'l').currentline + 1
+    local y = x:sqrt() * 0
+    local message = fails_with("returned nan values in its", function() y:sum():backward() end)
+    assert.is_truthy(message:find('SqrtBackward0', 1, true), message)
+    assert.is_truthy(message:find('autograd_spec.lua:' .. here, 1, true), message)
+  end)
+
+  it('is off afterwards, and off by default', function()
+    autograd.detect_anomaly(function() end)
+    local x = leaf { 0.0 };
+    (x:sqrt() * 0):sum():backward()
+    local g = values(x.grad)[1]
+    assert.is_true(g ~= g)
+  end)
+
+  it('names the line in version errors', function()
+    local _ <close> = autograd.set_detect_anomaly(true)
+    local y = leaf { 1.0 } * 2
+    local here = debug.getinfo(1, 'l').currentline + 1
+    local z = (y * y):sum()
+    y:add_(1)
+    local message = fails_with('modified by an inplace operation', z.backward, z)
+    assert.is_truthy(message:find('autograd_spec.lua:' .. here, 1, true), message)
+  end)
+end)
+
+describe('gradcheck', function()
+  it('finds a wrong derivative', function()
+    local Wrong = Function:extend('Wrong')
+    function Wrong.forward(ctx, x)
+      ctx:save_for_backward(x)
+      return x * x
+    end
+    function Wrong.backward(ctx, grad) return grad * ctx.saved_tensors[1] end
+    local x = leaf { 1.0, 2.0 }
+    local message = fails_with('Jacobian mismatch for output 1 with respect to input 1', autograd.gradcheck, Wrong.apply, { x })
+    assert.is_truthy(message:find('numerical:', 1, true))
+    assert.is_false(autograd.gradcheck(Wrong.apply, { x }, { raise_exception = false }))
+  end)
+
+  it('finds a wrong second derivative', function()
+    local Wrong = Function:extend('Wrong')
+    function Wrong.forward(ctx, x)
+      ctx:save_for_backward(x)
+      return x * x
+    end
+    function Wrong.backward(ctx, grad) return grad * ctx.saved_tensors[1]:detach() * 2 end
+    local x = leaf { 1.0, 2.0 }
+    assert.is_true(autograd.gradcheck(Wrong.apply, x))
+    fails_with('Jacobian mismatch', autograd.gradgradcheck, Wrong.apply, x)
+  end)
+
+  it('leaves its inputs as they were', function()
+    local x = leaf { 1.0, 2.0 }
+    assert.is_true(autograd.gradcheck(function(a) return a:exp(), a * 2 end, { x }))
+    assert.same({ 1.0, 2.0 }, values(x))
+    assert.is_nil(x.grad)
+  end)
+
+  it('wants something to differentiate', function()
+    fails_with('gradcheck expects at least one input tensor to require gradient', autograd.gradcheck, torch.exp,
+      { constant { 1.0 } })
+  end)
+end)
+
+describe('the end of a program', function()
+  it('comes clean with hooks and Functions still in the graph', function()
+    local output, errors, status = support.lua [[
+      local torch = require 'torch'
+      local F = torch.autograd.Function:extend('F')
+      function F.forward(ctx, x) ctx:save_for_backward(x) return x * 2 end
+      function F.backward(ctx, g) return g * 2 end
+      x = torch.ones(3, {requires_grad = true})
+      y = F(x)
+      y:register_hook(print)
+      print(y:sum():item())
+    ]]
+    assert.equal('6.0\n', output, errors)
+    assert.equal(0, status)
+  end)
+end)

@@ -336,14 +336,15 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
         {
             std::lock_guard<std::mutex> lock(c.mutex);
             if (attempt > 0) {
-                waited = -lt_cuda_seconds();
+                const int64_t reserved = c.stats.reserved;
+                const double start = lt_cuda_seconds();
                 release_cached(c);
-                waited += lt_cuda_seconds();
+                if (c.stats.reserved != reserved) waited = lt_cuda_seconds() - start;
                 c.stats.retries++;
             }
             *out = try_alloc(c, device, stream, size, &failed);
         }
-        if (attempt > 0) lt_cuda_core->record_wait("GPU memory ran out: unused memory was given back", waited);
+        if (waited > 0) lt_cuda_core->record_wait("GPU memory ran out: unused memory was given back", waited);
         if (*out != nullptr || failed != LT_OK) return failed;
     }
     std::lock_guard<std::mutex> lock(c.mutex);

@@ -2,6 +2,7 @@
  *
  * A thread's choice is kept here; the runtime's own current device follows whatever device the thread's
  * last call worked on. */
+#include <atomic>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,13 +20,18 @@ lt_status lt_cuda_enter(int device, cudaStream_t *stream)
     return LT_OK;
 }
 
+/* A count that could not be had is asked for again. */
 int lt_cuda_device_count(void)
 {
-    static const int count = [] {
-        int n = 0;
-        if (cudaGetDeviceCount(&n) != cudaSuccess) return 0;
-        return n < LT_CUDA_MAX_DEVICES ? n : LT_CUDA_MAX_DEVICES;
-    }();
+    static std::atomic<int> known{0};
+    int count = known.load(std::memory_order_relaxed);
+    if (count > 0) return count;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    if (count > LT_CUDA_MAX_DEVICES) count = LT_CUDA_MAX_DEVICES;
+    known.store(count, std::memory_order_relaxed);
     return count;
 }
 

@@ -1,0 +1,517 @@
+/* autograd_test.c - the backward engine from C: graphs, captures, hooks, in-place histories, memory.
+ *
+ * Every test ends with as much tensor memory in use as it began with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "autograd.h"
+#include "ltensor_ops.h"
+#include "mem.h"
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != LT_OK) fail_msg("%s: %s", #call, lt_error_message());                        \
+    } while (0)
+#define FAILS(call, message)                                                                       \
+    do {                                                                                           \
+        assert_int_not_equal((call), LT_OK);                                                       \
+        assert_non_null(strstr(lt_error_message(), (message)));                                    \
+    } while (0)
+
+static int64_t live_before;
+
+static int note_memory(void **state)
+{
+    (void)state;
+    live_before = atomic_load(&lt_mem_total.live);
+    return 0;
+}
+
+static int check_memory(void **state)
+{
+    (void)state;
+    lt_set_anomaly(false);
+    return atomic_load(&lt_mem_total.live) == live_before ? 0 : -1;
+}
+
+/* ---- helpers ------------------------------------------------------------------------------------------ */
+
+static lt_tensor *vector(int n, const double *values)
+{
+    lt_tensor *t = NULL;
+    int64_t size = n;
+    OK(lt_tensor_new(LT_FLOAT64, lt_host, 1, &size, &t));
+    memcpy(lt_data(t), values, (size_t)n * sizeof *values);
+    return t;
+}
+
+static lt_tensor *leaf(int n, const double *values)
+{
+    lt_tensor *t = vector(n, values);
+    OK(lt_set_requires_grad(t, true));
+    return t;
+}
+
+static lt_tensor *number(double x)
+{
+    lt_tensor *t = NULL;
+    OK(lt_tensor_wrapped(lt_float(x), &t));
+    return t;
+}
+
+static lt_tensor *mul(lt_tensor *a, lt_tensor *b)
+{
+    lt_tensor *out = NULL;
+    OK(lt_mul(a, b, &out));
+    return out;
+}
+
+static lt_tensor *add(lt_tensor *a, lt_tensor *b)
+{
+    lt_tensor *out = NULL;
+    OK(lt_add(a, b, lt_int(1), &out));
+    return out;
+}
+
+static lt_tensor *sum(lt_tensor *a)
+{
+    lt_tensor *out = NULL;
+    OK(lt_sum(a, LT_DTYPE_NONE, &out));
+    return out;
+}
+
+static lt_tensor *select_one(lt_tensor *a, int64_t index)
+{
+    lt_tensor *out = NULL;
+    OK(lt_select(a, 0, index, &out));
+    return out;
+}
+
+static void expect(lt_tensor *t, int n, const double *values)
+{
+    lt_tensor *dense = NULL;
+    assert_non_null(t);
+    assert_int_equal(t->numel, n);
+    OK(lt_contiguous(t, &dense));
+    for (int i = 0; i < n; i++) assert_true(((const double *)lt_data(dense))[i] == values[i]);
+    lt_tensor_release(dense);
+}
+#define EXPECT(t, n, ...) expect((t), (n), (const double[]){__VA_ARGS__})
+
+static lt_status backward(lt_tensor *root) { return lt_backward(&root, NULL, 1, false, false, NULL, 0, false, NULL); }
+
+static lt_status backward_again(lt_tensor *root)
+{
+    return lt_backward(&root, NULL, 1, true, false, NULL, 0, false, NULL);
+}
+
+static lt_status gradient(lt_tensor *root, lt_tensor *input, bool create_graph, lt_tensor **out)
+{
+    return lt_backward(&root, NULL, 1, create_graph, create_graph, &input, 1, false, out);
+}
+
+static void release(int n, ...)
+{
+    va_list list;
+    va_start(list, n);
+    for (int i = 0; i < n; i++) lt_tensor_release(va_arg(list, lt_tensor *));
+    va_end(list);
+}
+
+/* ---- graphs -------------------------------------------------------------------------------------------- */
+
+static void chain(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *y = mul(x, x), *z = sum(y);
+    assert_true(lt_is_leaf(x));
+    assert_false(lt_is_leaf(z));
+    OK(backward(z));
+    EXPECT(lt_grad(x), 3, 2, 4, 6);
+    release(3, x, y, z);
+}
+
+static void diamond(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *a = mul(x, x), *b = mul(a, a), *c = add(a, b), *d = sum(c);
+    OK(backward(d));
+    EXPECT(lt_grad(x), 2, 2 + 4, 4 + 32);
+    release(5, x, a, b, c, d);
+}
+
+static void gradients_add_up_over_runs(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = sum(x);
+    OK(backward(y));
+    OK(backward(y));
+    EXPECT(lt_grad(x), 2, 2, 2);
+    release(2, x, y);
+}
+
+static void broadcast_operands_get_gradients_of_their_shape(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(1, (double[]){3}), *y = leaf(3, (double[]){1, 2, 3}), *p = mul(x, y), *s = sum(p);
+    OK(backward(s));
+    EXPECT(lt_grad(x), 1, 6);
+    EXPECT(lt_grad(y), 3, 3, 3, 3);
+    release(4, x, y, p, s);
+}
+
+static void deep_graphs_need_no_stack(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(1, (double[]){2}), *one = number(1), *y = lt_tensor_retain(x);
+    for (int i = 0; i < 100000; i++) {
+        lt_tensor *next = mul(y, one);
+        lt_tensor_release(y);
+        y = next;
+    }
+    OK(backward_again(y));
+    EXPECT(lt_grad(x), 1, 1);
+    release(3, x, one, y);
+}
+
+static void leaves_may_go_before_their_graph(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *z = sum(y);
+    release(2, x, y);
+    OK(backward(z));
+    release(1, z);
+}
+
+/* ---- what lt_backward refuses ------------------------------------------------------------------------- */
+
+static void roots_are_checked(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *y = mul(x, x), *plain = vector(1, (double[]){1});
+    lt_tensor *two = vector(2, (double[]){1, 1});
+    FAILS(backward(plain), "element 0 of tensors does not require grad and does not have a grad_fn");
+    FAILS(backward(y), "grad can be implicitly created only for scalar outputs");
+    FAILS(lt_backward(&y, &two, 1, false, false, NULL, 0, false, NULL),
+          "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a shape of torch.Size([3]).");
+    assert_null(lt_grad(x));
+    release(4, x, y, plain, two);
+}
+
+static void freed_graphs_cannot_run_again(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *z = sum(y);
+    OK(backward_again(z));
+    OK(backward(z));
+    EXPECT(lt_grad(x), 2, 4, 8);
+    FAILS(backward(z), "Trying to backward through the graph a second time");
+    release(3, x, y, z);
+}
+
+static void changed_operands_are_noticed(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *one = number(1), *y = mul(x, one), *z = mul(y, y), *s = sum(z);
+    OK(lt_add_(y, one, lt_int(1)));
+    FAILS(backward(s), "modified by an inplace operation: [torch.DoubleTensor [2]], which is output 0 of Add");
+    release(5, x, one, y, z, s);
+}
+
+/* ---- gradients of given inputs ------------------------------------------------------------------------ */
+
+static void only_inputs_get_gradients(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *w = leaf(2, (double[]){3, 4}), *y = mul(x, w), *z = mul(y, y);
+    lt_tensor *s = sum(z), *unused = leaf(1, (double[]){1});
+    lt_tensor *inputs[] = {y, x, unused}, *results[3] = {NULL};
+    OK(lt_backward(&s, NULL, 1, true, false, inputs, 3, true, results));
+    EXPECT(results[0], 2, 6, 16);
+    EXPECT(results[1], 2, 18, 64);
+    assert_null(results[2]);
+    assert_null(lt_grad(x));
+    assert_null(lt_grad(w));
+    FAILS(lt_backward(&s, NULL, 1, true, false, inputs, 3, false, results + 2), "Set allow_unused=True");
+    OK(lt_backward(&s, NULL, 1, false, false, inputs + 1, 1, false, NULL));
+    EXPECT(lt_grad(x), 2, 18, 64);
+    assert_null(lt_grad(w));
+    release(8, x, w, y, z, s, unused, results[0], results[1]);
+}
+
+static void second_derivatives(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *a = mul(x, x), *b = mul(a, x), *s = sum(b), *first = NULL, *second = NULL;
+    OK(gradient(s, x, true, &first));
+    EXPECT(first, 2, 12, 27);
+    lt_tensor *t = sum(first);
+    OK(gradient(t, x, false, &second));
+    EXPECT(second, 2, 12, 18);
+    release(7, x, a, b, s, first, second, t);
+}
+
+/* ---- hooks --------------------------------------------------------------------------------------------- */
+
+static int calls, released;
+
+static lt_status double_it(void *ctx, lt_tensor *grad, lt_tensor **replacement)
+{
+    (void)ctx;
+    calls++;
+    return lt_add(grad, grad, lt_int(1), replacement);
+}
+
+static lt_status keep_two(void *ctx, lt_tensor *grad, lt_tensor **replacement)
+{
+    return lt_narrow(grad, 0, 0, *(const int *)ctx, replacement);
+}
+
+static void note_release(void *ctx)
+{
+    (void)ctx;
+    released++;
+}
+
+static void hooks_replace_gradients(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *s = sum(y);
+    int64_t of_leaf, of_middle;
+    lt_hook hook = {.run = double_it, .release = note_release};
+    calls = released = 0;
+    OK(lt_register_hook(x, hook, &of_leaf));
+    OK(lt_register_hook(y, hook, &of_middle));
+    OK(lt_retain_grad(y));
+    OK(backward_again(s));
+    assert_int_equal(calls, 2);
+    EXPECT(lt_grad(x), 2, 8, 16);
+    EXPECT(lt_grad(y), 2, 2, 2);
+    lt_remove_hook(x, of_leaf);
+    lt_remove_hook(y, of_middle);
+    assert_int_equal(released, 2);
+    OK(backward(s));
+    assert_int_equal(calls, 2);
+    EXPECT(lt_grad(x), 2, 10, 20);
+    EXPECT(lt_grad(y), 2, 3, 3);
+    release(3, x, y, s);
+}
+
+static void hooks_may_not_change_sizes(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *y = mul(x, x), *s = sum(y);
+    int64_t id;
+    int two = 2;
+    released = 0;
+    OK(lt_register_hook(y, (lt_hook){.run = keep_two, .release = note_release, .ctx = &two}, &id));
+    FAILS(backward(s), "hook has changed the size of value");
+    assert_null(lt_grad(x));
+    release(3, x, y, s);
+    assert_int_equal(released, 1);
+}
+
+static lt_status run_backward(void *ctx, lt_tensor *grad, lt_tensor **replacement)
+{
+    (void)grad;
+    (void)replacement;
+    calls++;
+    return backward(ctx);
+}
+
+static void hooks_may_run_backward(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *s = sum(y), *other = mul(x, x), *inner = sum(other);
+    int64_t id;
+    calls = 0;
+    OK(lt_register_hook(y, (lt_hook){.run = run_backward, .ctx = inner}, &id));
+    OK(backward(s));
+    assert_int_equal(calls, 1);
+    EXPECT(lt_grad(x), 2, 4, 8);
+    release(5, x, y, s, other, inner);
+}
+
+/* ---- in-place ops and views ---------------------------------------------------------------------------- */
+
+static void leaves_are_not_written(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *part = select_one(x, 0), *one = number(1);
+    FAILS(lt_add_(x, one, lt_int(1)), "a leaf Variable that requires grad is being used in an in-place operation.");
+    FAILS(lt_add_(part, one, lt_int(1)),
+          "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    lt_set_grad_enabled(false);
+    OK(lt_add_(x, one, lt_int(1)));
+    lt_set_grad_enabled(true);
+    EXPECT(x, 2, 2, 3);
+    release(3, x, part, one);
+}
+
+static void writing_a_view_rebases_its_base(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *w = leaf(1, (double[]){5}), *y = mul(x, x);
+    lt_tensor *other = select_one(y, 1), *part = select_one(y, 1), *factor = select_one(w, 0);
+    lt_node *fn;
+    OK(lt_mul_(part, factor));
+    OK(lt_grad_fn(y, &fn));
+    assert_string_equal(lt_node_name(fn), "CopySlices");
+    OK(lt_grad_fn(other, &fn));
+    assert_string_equal(lt_node_name(fn), "AsStridedBackward0");
+    lt_tensor *squares = mul(other, other), *total = sum(y), *s = add(squares, total);
+    EXPECT(s, 1, 400 + 1 + 20 + 9);
+    OK(backward(s));
+    /* s = (5 x2^2)^2 + x1^2 + 5 x2^2 + x3^2 where w = 5 */
+    EXPECT(lt_grad(x), 3, 2, 2 * 20 * 20 + 20, 6);
+    EXPECT(lt_grad(w), 1, 2 * 20 * 4 + 4);
+    FAILS(backward(total), "Trying to backward through the graph a second time");
+    release(9, x, w, y, other, part, factor, squares, total, s);
+}
+
+static void writing_into_a_plain_base_gives_it_history(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *base = vector(4, (double[]){1, 1, 1, 1}), *part = NULL;
+    OK(lt_narrow(base, 0, 1, 2, &part));
+    OK(lt_copy_(part, x, false));
+    assert_true(lt_requires_grad(base));
+    lt_tensor *y = mul(base, base), *s = sum(y);
+    OK(backward(s));
+    EXPECT(lt_grad(x), 2, 2, 4);
+    release(5, x, base, part, y, s);
+}
+
+static void second_derivatives_through_written_views(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *part = select_one(y, 0), *first = NULL, *second = NULL;
+    lt_tensor *factor = select_one(x, 0);
+    OK(lt_mul_(part, factor)); /* y = x1^3, x2^2 */
+    lt_tensor *s = sum(y);
+    OK(gradient(s, x, true, &first));
+    EXPECT(first, 2, 12, 6);
+    lt_tensor *t = sum(first);
+    OK(gradient(t, x, false, &second));
+    EXPECT(second, 2, 12, 2);
+    release(8, x, y, part, factor, first, second, s, t);
+}
+
+static void views_made_without_grad_mode_are_not_written(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *one = number(1), *out = NULL;
+    lt_set_grad_enabled(false);
+    lt_tensor *part = select_one(y, 0);
+    lt_set_grad_enabled(true);
+    assert_true(lt_is_leaf(part));
+    FAILS(lt_add_(part, one, lt_int(1)), "A view was created in no_grad mode and is being modified inplace");
+    OK(lt_add_(y, one, lt_int(1)));
+    FAILS(lt_mul(part, one, &out), "its base or another view of its base has been modified inplace");
+    release(4, x, y, one, part);
+}
+
+/* ---- custom Functions and anomaly mode ----------------------------------------------------------------- */
+
+static lt_status give_two(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+{
+    (void)ctx;
+    (void)grads;
+    (void)needs;
+    results[0] = vector(2, (double[]){1, 1});
+    return LT_OK;
+}
+
+static void functions_are_checked(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *y = vector(3, (double[]){1, 2, 3});
+    lt_node *node = NULL;
+    OK(lt_node_new(&lt_function_class, 1, 1, &node));
+    lt_function_node *function = (lt_function_node *)node;
+    function->apply = give_two;
+    function->release = note_release;
+    OK(lt_save_string(&function->name, "HalfBackward"));
+    OK(lt_node_connect(node, 0, x));
+    OK(lt_node_attach(node, 0, y));
+    lt_node_release(node);
+    lt_tensor *s = sum(y);
+    FAILS(backward(s), "Function HalfBackward returned an invalid gradient at index 0 - got [2] but expected shape "
+                       "compatible with [3]");
+    released = 0;
+    release(3, x, y, s);
+    assert_int_equal(released, 1);
+}
+
+static void anomaly_mode_finds_nan(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(1, (double[]){-1}), *y = NULL;
+    lt_set_anomaly(true);
+    OK(lt_sqrt(x, &y));
+    FAILS(backward(y), "Function 'SqrtBackward0' returned nan values in its 0th output.");
+    release(2, x, y);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* Every allocation fails in turn: an error each time, nothing lost. */
+static void exhausted_memory_is_an_error(void **state)
+{
+    (void)state;
+    bool done = false;
+    for (int64_t n = 1; !done; n++) {
+        lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *part = select_one(y, 0);
+        lt_tensor *factor = select_one(x, 1), *s = NULL, *result = NULL;
+        int64_t id;
+        OK(lt_retain_grad(y));
+        lt_mem_fail_after(n);
+        lt_status status = lt_mul_(part, factor);
+        if (status == LT_OK) status = lt_sum(y, LT_DTYPE_NONE, &s);
+        if (status == LT_OK) status = lt_register_hook(y, (lt_hook){.run = double_it}, &id);
+        if (status == LT_OK) status = gradient(s, x, true, &result);
+        if (status == LT_OK) status = backward(s);
+        lt_mem_fail_after(0);
+        done = status == LT_OK;
+        if (!done) assert_int_equal(status, LT_ERR_MEMORY);
+        /* The graph of result leads to x, but x has no .grad with a graph. */
+        release(6, x, y, part, factor, s, result);
+        if (atomic_load(&lt_mem_total.live) != live_before) fail_msg("leak after the failure of allocation %d", (int)n);
+    }
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, note_memory, check_memory)
+    const struct CMUnitTest tests[] = {
+        TEST(chain),
+        TEST(diamond),
+        TEST(gradients_add_up_over_runs),
+        TEST(broadcast_operands_get_gradients_of_their_shape),
+        TEST(deep_graphs_need_no_stack),
+        TEST(leaves_may_go_before_their_graph),
+        TEST(roots_are_checked),
+        TEST(freed_graphs_cannot_run_again),
+        TEST(changed_operands_are_noticed),
+        TEST(only_inputs_get_gradients),
+        TEST(second_derivatives),
+        TEST(hooks_replace_gradients),
+        TEST(hooks_may_not_change_sizes),
+        TEST(hooks_may_run_backward),
+        TEST(leaves_are_not_written),
+        TEST(writing_a_view_rebases_its_base),
+        TEST(writing_into_a_plain_base_gives_it_history),
+        TEST(second_derivatives_through_written_views),
+        TEST(views_made_without_grad_mode_are_not_written),
+        TEST(functions_are_checked),
+        TEST(anomaly_mode_finds_nan),
+        TEST(exhausted_memory_is_an_error),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

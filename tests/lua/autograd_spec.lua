@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local autograd = torch.autograd
-local support = require 'support.run'
+local support = require 'support.process'
 local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
 
 local function leaf(values)

@@ -1,0 +1,308 @@
+-- gradcheck_spec.lua - first and second derivatives of every op that declares one, against finite differences
+-- in float64: the function or method, and the in-place form. An op without a case here fails.
+--
+-- Arguments are described, and made when a case runs: X, P, U and V are tensors that require grad, C, I and M
+-- are constants. Values are distinct and lie off the kinks. Ops behind brackets have tests of their own.
+
+local torch = require 'torch'
+local gradcheck, gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
+local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local root = here .. '../../'
+local declarations = dofile(root .. 'scripts/gen/declarations.lua').load(root .. 'src/ops')
+
+-- ---- descriptions of arguments --------------------------------------------------------------------------------
+
+local Argument = {}
+Argument.__index = Argument
+
+local function numel(shape)
+  local n = 1
+  for _, size in ipairs(shape) do n = n * size end
+  return n
+end
+
+local made = 0
+
+-- Steps of the golden ratio: spread evenly, never two alike.
+local function spread(shape, low, high, requires_grad)
+  made = made + 1
+  local data = {}
+  for i = 1, numel(shape) do data[i] = low + (high - low) * ((i * 0.6180339887 + made * 0.137) % 1.0) end
+  return setmetatable({ data = data, shape = shape, requires_grad = requires_grad }, Argument)
+end
+
+local function X(...) return spread({ ... }, -2.0, 2.0, true) end
+local function P(...) return spread({ ... }, 0.5, 2.0, true) end
+local function U(...) return spread({ ... }, -0.9, 0.9, true) end
+local function C(...) return spread({ ... }, 0.5, 2.0, false) end
+local function V(...) return setmetatable({ data = { ... }, shape = { select('#', ...) }, requires_grad = true }, Argument) end
+local function I(data, shape) return setmetatable({ data = data, shape = shape or { #data }, dtype = 'int64' }, Argument) end
+local function M(data, shape) return setmetatable({ data = data, shape = shape or { #data }, dtype = 'bool' }, Argument) end
+
+function Argument:make()
+  local tensor = torch.tensor(self.data, { dtype = torch[self.dtype or 'float64'], device = device }):reshape(self.shape)
+  return self.requires_grad and tensor:requires_grad_() or tensor
+end
+
+-- ---- the cases: by C name, a list of argument lists -------------------------------------------------------------
+
+local cases = {}
+
+for _, name in ipairs { 'neg', 'abs', 'sign', 'square', 'reciprocal', 'exp', 'exp2', 'expm1', 'sin', 'cos', 'atan', 'sinh',
+  'cosh', 'tanh', 'sigmoid', 'erf', 'relu', 'floor', 'ceil', 'round', 'trunc', 'silu', 'clone', 'sum', 'mean', 'max',
+  'min', 'zero_', 'gelu' } do
+  cases[name] = { { X(2, 3) }, { X() } }
+end
+for _, name in ipairs { 'log', 'log1p', 'log2', 'log10', 'sqrt', 'rsqrt' } do cases[name] = { { P(2, 3) }, { P() } } end
+for _, name in ipairs { 'tan', 'asin', 'acos' } do cases[name] = { { U(2, 3) } } end
+table.insert(cases.gelu, { X(4), { approximate = 'tanh' } })
+
+for _, name in ipairs { 'mul', 'div', 'maximum', 'minimum' } do
+  cases[name] = { { X(2, 3), P(2, 3) }, { X(2, 3), P(3) }, { X(2, 1), P(3) }, { X(2, 3), P() } }
+end
+for _, name in ipairs { 'mul', 'div', 'remainder', 'fmod' } do
+  cases[name] = cases[name] or {}
+  table.insert(cases[name], { X(2, 3), 0.7 })
+  table.insert(cases[name], { 0.9, P(2, 3) })
+end
+table.insert(cases.remainder, { X(2, 3), P(2, 3) })
+table.insert(cases.fmod, { X(2, 3), P(3) })
+cases.add = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3), { alpha = 2.5 } }, { X(2, 1), X(3) }, { X(3), 2.0 }, { 2.0, X(3), { alpha = 3 } } }
+cases.sub = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3), { alpha = 2.5 } }, { X(2, 1), X(3) }, { X(3), 2.0 }, { 2.0, X(3), { alpha = 3 } } }
+cases.pow = { { P(2, 3), P(2, 3) }, { P(2, 3), X(3) }, { X(2, 3), 2 }, { X(3), 3.0 }, { P(3), -1.5 }, { X(3), 1 }, { X(3), 0 }, { 2.0, X(3) } }
+
+cases.clamp_min = { { X(2, 3), 0.1 } }
+cases.clamp_max = { { X(2, 3), 0.1 } }
+cases._clamp_both = { { X(2, 4), -1.0, 1.0 } }
+cases.clamp = { { X(2, 4), -1.0, 1.0 }, { X(4), { min = 0.2 } }, { X(4), { max = 0.2 } } }
+cases.where = { { M { true, false, true }, X(2, 3), X(3) }, { M { true, false }, X(2), 1.5 }, { M { true, false }, 1.5, X(2) } }
+cases.addcmul = { { X(2, 3), X(2, 3), X(3) }, { X(3), X(3), X(3), { value = 0.5 } } }
+cases.addcdiv = { { X(2, 3), X(2, 3), P(3) }, { X(3), X(3), P(3), { value = 0.5 } } }
+cases.lerp = { { X(2, 3), X(2, 3), 0.3 }, { X(2, 3), X(3), U(2, 3) } }
+cases._tanh_backward = { { X(4), U(4) } }
+cases._sigmoid_backward = { { X(4), U(4) } }
+cases._relu_backward = { { X(4), P(4) } }
+
+-- ---- reductions
+
+cases.sum_dim = { { X(2, 3), 1 }, { X(2, 3, 2), { 1, 3 }, true }, { X(2, 3), -1, { keepdim = true } } }
+cases.mean_dim = cases.sum_dim
+cases.prod = { { X(2, 3) }, { V(1.5, 0.0, 2.0) }, { V(0.0, 1.0, 0.0) } }
+cases.prod_dim = { { X(2, 3), 1 }, { X(2, 3), 2, true }, { V(1.5, 0.0, 2.0), 1 }, { V(0.0, 1.0, 0.0), 1 } }
+cases.cumsum = { { X(2, 3), 1 }, { X(2, 3), -1 } }
+cases.trace = { { X(3, 3) }, { X(2, 3) } }
+cases.max_dim = { { X(2, 3), 1 }, { X(2, 3), 2, true } }
+cases.min_dim = cases.max_dim
+cases.amax = { { X(2, 3) }, { X(2, 3), 1 }, { X(2, 3, 2), { 1, 3 }, true } }
+cases.amin = cases.amax
+cases.norm = { { X(2, 3) }, { X(2, 3), 1 }, { X(2, 3), 3.0 }, { X(2, 3), 2, 1 }, { X(2, 3), 1.5, 2, true }, { X(2, 3), math.huge, 2 },
+  { X(2, 3), 2, { 1, 2 } } }
+cases.var = { { X(2, 3) }, { X(2, 3), 1, { correction = 0 } }, { X(2, 3), { 2 }, { keepdim = true } } }
+cases.std = cases.var
+cases.logsumexp = { { X(2, 3), 1 }, { X(2, 3), { 1, 2 }, true } }
+cases.softmax = { { X(2, 3), 1 }, { X(2, 3), -1 }, { X(2, 2, 3), 2 } }
+cases.log_softmax = cases.softmax
+
+-- ---- matrices
+
+cases.mm = { { X(2, 3), X(3, 4) } }
+cases.bmm = { { X(2, 2, 3), X(2, 3, 2) } }
+cases.mv = { { X(2, 3), X(3) } }
+cases.dot = { { X(3), X(3) } }
+cases.addmm = { { X(2, 2), X(2, 3), X(3, 2) }, { X(2), X(2, 3), X(3, 2), { beta = 0.5, alpha = 2.0 } } }
+cases.addmv = { { X(2), X(2, 3), X(3) }, { X(2), X(2, 3), X(3), { beta = 0.5, alpha = 2.0 } } }
+cases.baddbmm = { { X(2, 2, 2), X(2, 2, 3), X(2, 3, 2) }, { X(2, 2), X(2, 2, 3), X(2, 3, 2), { beta = 0.5, alpha = 2.0 } } }
+
+-- ---- losses and activations
+
+cases.nll_loss = { { X(3, 4), I { 2, 4, 1 } }, { X(3, 4), I { 2, 4, 1 }, C(4), { reduction = 'sum' } },
+  { X(3, 4), I { 2, 4, 1 }, C(4) }, { X(3, 4), I { 2, 4, 1 }, { reduction = 'none' } },
+  { X(3, 4), I { 2, 4, 1 }, { ignore_index = 4 } }, { X(2, 3, 2), I({ 1, 2, 3, 1 }, { 2, 2 }) } }
+cases.mse_loss = { { X(2, 3), X(2, 3) }, { X(3), X(3), 'sum' }, { X(3), X(3), 'none' } }
+cases.binary_cross_entropy_with_logits = { { X(2, 3), P(2, 3) }, { X(2, 3), P(2, 3), C(3), { reduction = 'sum' } },
+  { X(2, 3), P(2, 3), { pos_weight = C(3), reduction = 'none' } } }
+cases.leaky_relu = { { X(2, 3) }, { X(3), 0.2 } }
+cases.threshold = { { X(2, 3), 0.1, 20.0 } }
+cases.softplus = { { X(2, 3) }, { X(3), 2.0 } }
+cases.embedding = { { X(3, 2), I { 1, 3, 1 } }, { X(3, 2), I({ 1, 3, 1, 2 }, { 2, 2 }) } }
+
+-- ---- shapes
+
+cases.view = { { X(2, 3), 3, 2 }, { X(2, 3), -1 } }
+cases._unsafe_view = { { X(2, 3), { 3, 2 } } }
+cases.permute = { { X(2, 3, 2), { 3, 1, 2 } } }
+cases.transpose = { { X(2, 3, 2), 1, -1 } }
+cases.t = { { X(2, 3) }, { X(3) } }
+cases.squeeze = { { X(2, 1, 3, 1) } }
+cases.squeeze_dim = { { X(2, 1, 3), 2 }, { X(2, 3), 1 } }
+cases.unsqueeze = { { X(2, 3), 2 }, { X(2, 3), -1 } }
+cases.expand = { { X(2, 1), 2, 3 }, { X(3), 2, -1 } }
+cases.select = { { X(2, 3), 2, 3 }, { X(2, 3), 1, -1 } }
+cases._slice = { { X(2, 5), 1, 0, 5, 2 }, { X(3, 2), 0, 1, 3, 1 } }
+cases.diagonal = { { X(3, 3) }, { X(2, 3), 1 }, { X(2, 3, 2), 0, 1, 3 } }
+cases.as_strided = { { X(2, 3), { 2, 2 }, { 1, 2 }, 1 }, { X(2, 3), { 3, 2 }, { 1, 1 } } }
+cases.copy_ = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3) } }
+cases._to_copy = { { X(2, 3), torch.float64 } }
+cases.cat = { { { X(2, 3), X(1, 3) } }, { { X(2, 3), X(2, 1) }, 2 } }
+cases.stack = { { { X(2, 3), X(2, 3) } }, { { X(2), X(2) }, 2 } }
+cases.flip = { { X(2, 3), { 1, 2 } }, { X(2, 3), { 2 } } }
+cases.tril = { { X(3, 3) }, { X(2, 3), 1 } }
+cases.triu = { { X(3, 3) }, { X(2, 3), -1 } }
+
+-- ---- elements by position
+
+local index23 = I({ 2, 1, 1, 1, 2, 2 }, { 2, 3 })
+cases.gather = { { X(2, 3), 1, index23 }, { X(3, 2), 2, I({ 1, 2, 2, 2 }, { 2, 2 }) } }
+cases.scatter = { { X(2, 3), 2, I({ 2, 1, 3, 1 }, { 2, 2 }), X(2, 2) } }
+cases.scatter_value = { { X(2, 3), 1, I({ 1, 2 }, { 1, 2 }), 1.5 } }
+cases.scatter_add = { { X(2, 3), 1, index23, X(2, 3) } }
+cases.index_select = { { X(3, 2), 1, I { 1, 3, 1 } }, { X(2, 3), 2, I { 2 } } }
+cases.index_add = { { X(3, 2), 1, I { 1, 3, 1 }, X(3, 2) }, { X(2, 3), 2, I { 2, 3 }, X(2, 2), { alpha = 2.5 } } }
+cases.index_copy = { { X(3, 2), 1, I { 1, 3 }, X(2, 2) } }
+cases.index_fill = { { X(3, 2), 1, I { 1, 3 }, 2.5 } }
+local mask = M({ true, false, false, true, true, false }, { 2, 3 })
+cases.masked_fill = { { X(2, 3), mask, 1.5 }, { X(2, 3), M { true, false, true }, 1.5 } }
+cases.masked_fill_tensor = { { X(2, 3), mask, X() } }
+cases.masked_select = { { X(2, 3), mask } }
+
+-- ---- constants and random numbers in place
+
+cases.bernoulli = { { U(4) } }
+cases.bernoulli[1][1].data = { 0.25, 0.5, 0.75, 0.1 }
+cases.fill_ = { { X(2, 3), 1.5 } }
+cases.fill_tensor = { { X(2, 3), X() } }
+cases.uniform_ = { { X(2, 3) } }
+cases.normal_ = { { X(2, 3) } }
+cases.random_ = { { X(2, 3), 1, 5 } }
+cases.bernoulli_ = { { X(2, 3), 0.4 } }
+cases.exponential_ = { { X(2, 3), 1.5 } }
+
+-- ---- running them -----------------------------------------------------------------------------------------------
+
+-- The arguments made, and those among them that require grad.
+local function resolve(value, leaves)
+  if type(value) ~= 'table' then return value end
+  if getmetatable(value) == Argument then
+    local tensor = value:make()
+    if value.requires_grad then leaves[#leaves + 1] = tensor end
+    return tensor
+  end
+  local copy = {}
+  for i, item in ipairs(value) do copy[i] = resolve(item, leaves) end
+  for key, item in pairs(value) do
+    if copy[key] == nil then copy[key] = resolve(item, leaves) end
+  end
+  return copy
+end
+
+-- The same arguments with other tensors for the leaves.
+local function replace(value, leaves, by)
+  for i, leaf in ipairs(leaves) do
+    if rawequal(value, leaf) then return by[i] end
+  end
+  if type(value) ~= 'table' or getmetatable(value) ~= nil then return value end
+  local copy = {}
+  for key, item in pairs(value) do copy[key] = replace(item, leaves, by) end
+  return copy
+end
+
+local function check(f, arguments, leaves)
+  local function fn(...)
+    torch.manual_seed(3)
+    return f(table.unpack(replace(arguments, leaves, { ... })))
+  end
+  assert.is_true(gradcheck(fn, leaves))
+  assert.is_true(gradgradcheck(fn, leaves))
+end
+
+local function functional(op)
+  if op.variants['function'] then return torch[op.name] or torch._C[op.name] end
+  return torch._C.methods[op.name]
+end
+
+local function inplace(op)
+  local method = torch._C.methods[op.inplace_only and op.name or op.name .. '_']
+  return function(self, ...)
+    local result = self:clone()
+    method(result, ...)
+    return result
+  end
+end
+
+local function has_inplace_form(arguments, result)
+  local self = arguments[1]
+  return torch.is_tensor(self) and self.dtype == torch.float64 and self.shape == result.shape
+end
+
+local function internal(op) return op.name:sub(1, 1) == '_' and next(op.variants) == nil end
+
+describe('the derivative of', function()
+  for _, op in ipairs(declarations.ops) do
+    if op.grad and not internal(op) then
+      it(op.cname .. ' is right, to the second order', function()
+        assert(cases[op.cname], 'no case for ' .. op.signature)
+        local checked = false
+        for _, case in ipairs(cases[op.cname]) do
+          local leaves = {}
+          local arguments = resolve(case, leaves)
+          if op.inplace_only then
+            check(inplace(op), arguments, leaves)
+          else
+            local f = functional(op)
+            assert(f, op.cname .. ' is not bound')
+            check(f, arguments, leaves)
+            torch.manual_seed(3)
+            if op.variants.inplace and has_inplace_form(arguments, (f(table.unpack(arguments)))) then
+              check(inplace(op), arguments, leaves)
+              checked = true
+            end
+          end
+        end
+        assert(checked or not op.variants.inplace, 'no case in place')
+      end)
+    end
+  end
+end)
+
+describe('the cases', function()
+  it('name ops that have a derivative', function()
+    for name in pairs(cases) do
+      local op = declarations.by_cname[name]
+      assert(op and op.grad, 'no op with a derivative: ' .. name)
+    end
+  end)
+end)
+
+-- Each function gets tensors that require grad, as described.
+local function checks(name, described, f)
+  it(name, function()
+    local leaves = {}
+    check(f, resolve(described, leaves), leaves)
+  end)
+end
+
+describe('the derivative of brackets:', function()
+  local function long(...) return torch.tensor({ ... }, { device = device }) end
+  checks('a position', { X(3, 2) }, function(x) return x[2] end)
+  checks('ranges and positions', { X(3, 4) }, function(x) return x[{ { 1, 3, 2 }, 2 }] end)
+  checks('an index tensor with repeats', { X(3, 2) }, function(x) return x[long(1, 3, 1)] end)
+  checks('two index tensors', { X(3, 4) }, function(x) return x[{ long(1, 3, 1), long(4, 2, 4) }] end)
+  checks('a mask', { X(2, 3) }, function(x) return x[x:gt(0)] end)
+  checks('stored at a position', { X(3, 2), X(2) }, function(x, v)
+    local y = x:clone()
+    y[2] = v
+    return y
+  end)
+  checks('stored at index tensors', { X(3, 2), X(2, 2) }, function(x, v)
+    local y = x:clone()
+    y[long(3, 1)] = v
+    return y
+  end)
+  checks('stored at a mask', { X(2, 3), X() }, function(x, v)
+    local y = x:clone()
+    y[x:gt(0)] = v
+    return y
+  end)
+end)

@@ -25,6 +25,10 @@ function torch.try_all_gpus()
   return #devices > 0 and devices or { torch.device 'cpu' }
 end
 
+-- Objects in files; what does it is loaded when it is first needed.
+function torch.save(...) return require('torch.serialization').save(...) end
+function torch.load(...) return require('torch.serialization').load(...) end
+
 -- The documentation of the ops, by name: for the program's help and completion.
 function torch._docs() return require 'torch.ops_docs' end
 

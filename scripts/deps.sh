@@ -11,7 +11,7 @@
 set -eu
 
 build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
-libopenblas-openmp-dev libsleef-dev libboost-context-dev zlib1g-dev'
+libopenblas-openmp-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev'
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist'
 
 case "${1-}" in
@@ -30,6 +30,7 @@ ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltenso
   Lua 5.4 with its headers        readline with its headers
   OpenBLAS, built with OpenMP     SLEEF
   Boost.Context                   zlib
+  cJSON
 To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)

@@ -4,6 +4,7 @@
 -- assignment; the field holds it like any other. The names are kept in three lists beside the fields.
 
 local torch = require 'torch'
+local ordered_dict = require 'torch.ordered_dict'
 local class = require 'torch.class'
 
 local fields_of = class.fields
@@ -305,22 +306,10 @@ function Module:type(dtype) return self:to(dtype) end
 
 -- ---- state ------------------------------------------------------------------------------------------------
 
-local state_dict_metatable = {
-  __name = 'OrderedDict',
-  __pairs = function(dict)
-    local i = 0
-    return function()
-      i = i + 1
-      local key = dict[i]
-      if key ~= nil then return key, dict[key] end
-    end
-  end,
-}
-
 -- Names to tensors (detached), in order: the table holds the names at 1..#dict and the tensors by name;
 -- pairs() walks name, tensor.
 function Module:state_dict()
-  local dict = setmetatable({}, state_dict_metatable)
+  local dict = setmetatable({}, ordered_dict)
   for _, entry in ipairs(module_list(self)) do
     local fields = fields_of(entry[2])
     for _, kind in ipairs { '_parameters', '_buffers' } do

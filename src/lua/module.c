@@ -76,6 +76,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_random(L);
     lt_lua_open_settings(L);
     lt_lua_open_cuda(L);
+    lt_lua_open_files(L);
     lua_pushvalue(L, 2);
     lt_lua_open_object(L);
     lt_lua_open_system(L);

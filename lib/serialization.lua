@@ -1,0 +1,134 @@
+-- serialization.lua - torch.save and torch.load: tensors and nested tables of them in safetensors files.
+--
+-- The tensors stand in the file under the names of their places ("model.fc.weight"), so that any reader of the
+-- format finds them; the tables around them, other values, devices and requires_grad are a text in its metadata
+-- (structure.lua). A file without that text, from another program, gives its tensors by name, in its order.
+
+local torch = require 'torch'
+local ordered_dict = require 'torch.ordered_dict'
+local structure = require 'torch.structure'
+
+local M = {}
+
+local KEY = 'ltensor'
+
+-- Suffixes that promise something else than what would be written.
+local others = { npy = true, npz = true, pt = true, pth = true, pkl = true, pickle = true, h5 = true, onnx = true,
+  gguf = true }
+
+local function fail(format, ...) torch._C.raise(format:format(...)) end
+
+local function check_path(what, path)
+  if type(path) ~= 'string' then fail('%s: the path must be a string, got %s', what, torch.type(path)) end
+end
+
+--- Saves a tensor, or a table (of tables) of tensors, numbers, booleans and strings, such as a state_dict. The file
+-- appears complete or not at all. Views are saved as tensors of their own.
+-- @param obj   what to save
+-- @param path  the file, in the safetensors format whatever its name
+function M.save(obj, path)
+  check_path('torch.save', path)
+  local suffix = path:match '%.([^./]*)$'
+  if suffix and others[suffix:lower()] then
+    fail("torch.save: %s: ltensor writes safetensors files, not '.%s'; give it the suffix .safetensors", path, suffix)
+  end
+  local text, names, tensors = structure.encode(obj)
+  torch._C.save_safetensors(path, names, tensors, { [KEY] = text })
+end
+
+-- ---- places ------------------------------------------------------------------------------------------------
+
+-- The device, when it exists here.
+local function check_device(name)
+  local ok, device = pcall(torch.device, name)
+  if not ok then fail('torch.load: %s', (tostring(device):gsub('^[^:]*:%d+: ', ''))) end
+  if device.type == 'cpu' then return device end
+  if not torch.cuda.is_available() then
+    fail('Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running '
+      .. "on a CPU-only machine, please use torch.load with map_location='cpu' to map your storages to the CPU.")
+  end
+  local count = torch.cuda.device_count()
+  if device.index and device.index >= count then
+    fail('Attempting to deserialize object on CUDA device %d but torch.cuda.device_count() is %d. Please use torch.load '
+      .. "with map_location to map your storages to an existing device, such as map_location='cpu'.", device.index, count)
+  end
+  return device
+end
+
+local function place(tensor, device)
+  device = check_device(device)
+  return device.type == 'cpu' and tensor or tensor:to(device)
+end
+
+-- A function that takes a tensor on the host and the name of the device it was saved from to where it belongs.
+local function placer(map)
+  if map == nil then return place end
+  if type(map) == 'table' then
+    return function(tensor, location)
+      local mapped = map[location]
+      return place(tensor, mapped == nil and location or mapped)
+    end
+  end
+  if type(map) == 'function' then
+    return function(tensor, location)
+      local result = map(tensor, location)
+      if result == nil then return place(tensor, location) end
+      if not torch.is_tensor(result) then fail('torch.load: map_location returned a %s, not a Tensor', torch.type(result)) end
+      return result
+    end
+  end
+  local device = check_device(map)
+  return function(tensor) return place(tensor, device) end
+end
+
+-- ---- loading -----------------------------------------------------------------------------------------------
+
+local function foreign(names, tensors, put)
+  local dict = setmetatable({}, ordered_dict)
+  for i, name in ipairs(names) do
+    rawset(dict, i, name)
+    dict[name] = put(tensors[i], 'cpu')
+  end
+  return dict
+end
+
+local function ours(path, text, names, tensors, put)
+  local by_name, placed = {}, {}
+  for i, name in ipairs(names) do by_name[name] = tensors[i] end
+  local value, message = structure.decode(text, function(name, location, requires_grad)
+    if placed[name] == nil and by_name[name] ~= nil then
+      local tensor = put(by_name[name], location)
+      placed[name] = requires_grad and tensor.dtype.is_floating_point and tensor:requires_grad_(true) or tensor
+    end
+    return placed[name]
+  end)
+  if message then fail("%s: the metadata '%s' is damaged: %s", path, KEY, message) end
+  return value
+end
+
+local known = { map_location = true, weights_only = true }
+
+-- map_location may also stand alone in place of the table of options.
+local function read_options(options)
+  if type(options) ~= 'table' then return options end
+  for name in pairs(options) do
+    if not known[name] then
+      fail("torch.load() got an unexpected keyword argument '%s'; it takes map_location, weights_only", tostring(name))
+    end
+  end
+  return options.map_location
+end
+
+--- Loads what torch.save has saved, or any safetensors file. Runs no code, whatever the file holds.
+-- @param path     the file
+-- @param options  {map_location = where tensors go: a device, a function (tensor, location) that returns a tensor or
+--                 nil, or a table {['cuda:0'] = 'cpu'}; else to the devices they were saved from}
+function M.load(path, options)
+  check_path('torch.load', path)
+  local put = placer(read_options(options))
+  local names, tensors, metadata = torch._C.load_safetensors(path)
+  if metadata[KEY] == nil then return foreign(names, tensors, put) end
+  return ours(path, metadata[KEY], names, tensors, put)
+end
+
+return M

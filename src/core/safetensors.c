@@ -1,0 +1,429 @@
+/* safetensors.c - see safetensors.h. The header is parsed and printed by cJSON, which reads numbers as doubles:
+ * sizes and offsets are exact up to 2^53. Includes cJSON and core. */
+#include "safetensors.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "atomic_file.h"
+#include "autograd.h"
+#include "copies.h"
+#include "error.h"
+#include "interrupt.h"
+#include "ltensor_ops.h"
+#include "mem.h"
+#include "tensor.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read and written as they lie");
+
+enum {
+    LENGTH_BYTES = 8,
+    HEADER_MAX = 100000000, /* the format's bound */
+    ALIGNMENT = 8,          /* of the first element: the header is padded with blanks */
+    CHUNK = 1 << 26         /* bytes between looks at the interrupt flag */
+};
+static const char METADATA[] = "__metadata__";
+
+static const char *const dtype_names[LT_DTYPE_COUNT] = {
+    [LT_BOOL] = "BOOL", [LT_UINT8] = "U8",    [LT_INT8] = "I8",       [LT_INT16] = "I16",   [LT_INT32] = "I32",
+    [LT_INT64] = "I64", [LT_FLOAT16] = "F16", [LT_BFLOAT16] = "BF16", [LT_FLOAT32] = "F32", [LT_FLOAT64] = "F64",
+};
+
+/* ---- reading the header ------------------------------------------------------------------------------------- */
+
+typedef struct entry {
+    const char *name;
+    lt_dtype dtype;
+    int ndim;
+    int64_t sizes[LT_MAX_DIMS];
+    int64_t begin, end; /* of its bytes, from the first element of the file */
+} entry;
+
+#define DAMAGED(path, format, ...) lt_error(LT_ERR_IO, "%s: " format, path, __VA_ARGS__)
+/* Names come from the file: shown shortened. */
+#define BAD_TENSOR(path, name, format, ...) DAMAGED(path, "tensor '%.100s': " format, name, __VA_ARGS__)
+
+static bool read_count(const cJSON *item, int64_t *out)
+{
+    double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
+    if (!(value >= 0 && value <= 0x1p53) || value != (double)(int64_t)value) return false;
+    *out = (int64_t)value;
+    return true;
+}
+
+static lt_status parse_shape(const char *path, const cJSON *shape, entry *e, int64_t *bytes)
+{
+    const cJSON *size;
+    int64_t numel;
+    cJSON_ArrayForEach(size, shape) {
+        if (e->ndim == LT_MAX_DIMS) return BAD_TENSOR(path, e->name, "more than %d dimensions", LT_MAX_DIMS);
+        if (!read_count(size, &e->sizes[e->ndim++]))
+            return BAD_TENSOR(path, e->name, "size %d of its shape is no whole number", e->ndim);
+    }
+    bool fits = lt_check_sizes(e->ndim, e->sizes, &numel) == LT_OK;
+    if (!fits || __builtin_mul_overflow(numel, (int64_t)lt_dtype_size(e->dtype), bytes))
+        return BAD_TENSOR(path, e->name, "%s", "its shape is too large");
+    return LT_OK;
+}
+
+static lt_status parse_dtype(const char *path, const char *name, entry *e)
+{
+    for (int d = 0; d < LT_DTYPE_COUNT; d++) {
+        if (strcmp(name, dtype_names[d]) != 0) continue;
+        e->dtype = (lt_dtype)d;
+        return LT_OK;
+    }
+    return BAD_TENSOR(path, e->name, "elements of type '%.20s', which ltensor does not have", name);
+}
+
+static lt_status parse_entry(const char *path, const cJSON *item, entry *e)
+{
+    const cJSON *dtype = NULL, *shape = NULL, *offsets = NULL, *field;
+    *e = (entry){.name = item->string};
+    if (!cJSON_IsObject(item)) return BAD_TENSOR(path, e->name, "%s", "its description is no object");
+    cJSON_ArrayForEach(field, item) {
+        const cJSON **slot = strcmp(field->string, "dtype") == 0          ? &dtype
+                             : strcmp(field->string, "shape") == 0        ? &shape
+                             : strcmp(field->string, "data_offsets") == 0 ? &offsets
+                                                                          : NULL;
+        if (slot == NULL) continue;
+        if (*slot != NULL) return BAD_TENSOR(path, e->name, "%s is given twice", field->string);
+        *slot = field;
+    }
+    if (!cJSON_IsString(dtype) || !cJSON_IsArray(shape) || !cJSON_IsArray(offsets))
+        return BAD_TENSOR(path, e->name, "%s", "dtype, shape or data_offsets is missing or of the wrong kind");
+    int64_t bytes;
+    LT_TRY(parse_dtype(path, dtype->valuestring, e));
+    LT_TRY(parse_shape(path, shape, e, &bytes));
+    const cJSON *begin = offsets->child, *end = begin != NULL ? begin->next : NULL;
+    if (end == NULL || end->next != NULL || !read_count(begin, &e->begin) || !read_count(end, &e->end))
+        return BAD_TENSOR(path, e->name, "%s", "data_offsets are not two whole numbers");
+    if (e->begin > e->end || e->end - e->begin != bytes)
+        return BAD_TENSOR(path, e->name, "its shape needs %lld bytes, its offsets %lld to %lld are for others",
+                          (long long)bytes, (long long)e->begin, (long long)e->end);
+    return LT_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    if (x->end != y->end) return x->end < y->end ? -1 : 1;
+    return strcmp(x->name, y->name); /* empty ones: the same order every time */
+}
+
+/* Sorts the entries by offset; every one of data_bytes bytes must belong to one of them. */
+static lt_status check_entries(const char *path, entry *entries, int64_t n, int64_t data_bytes)
+{
+    qsort(entries, (size_t)n, sizeof *entries, by_name);
+    for (int64_t i = 1; i < n; i++) {
+        if (strcmp(entries[i - 1].name, entries[i].name) == 0)
+            return BAD_TENSOR(path, entries[i].name, "%s", "there are two of this name");
+    }
+    qsort(entries, (size_t)n, sizeof *entries, by_offset);
+    int64_t end = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (entries[i].begin != end)
+            return BAD_TENSOR(path, entries[i].name, "its bytes start at %lld, those before it end at %lld",
+                              (long long)entries[i].begin, (long long)end);
+        end = entries[i].end;
+    }
+    if (end != data_bytes)
+        return DAMAGED(path, "%lld bytes of elements, the header describes %lld%s", (long long)data_bytes,
+                       (long long)end, end > data_bytes ? " (the file is cut short)" : "");
+    return LT_OK;
+}
+
+static lt_status parse_texts(const char *path, const cJSON *object, lt_safetensors *out)
+{
+    const cJSON *item;
+    if (!cJSON_IsObject(object)) return DAMAGED(path, "%s is no object", METADATA);
+    out->texts = lt_mem_alloc(((size_t)cJSON_GetArraySize(object) + 1) * sizeof *out->texts);
+    if (out->texts == NULL) return LT_ERR_MEMORY;
+    cJSON_ArrayForEach(item, object) {
+        if (!cJSON_IsString(item)) return DAMAGED(path, "%s holds '%.100s', which is no text", METADATA, item->string);
+        out->texts[out->n_texts++] = (lt_named_text){item->string, item->valuestring};
+    }
+    return LT_OK;
+}
+
+/* Finds *entries (*n of them, sorted by offset; freed by the caller) and the texts in out->json. */
+static lt_status parse_header(const char *path, int64_t data_bytes, lt_safetensors *out, entry **entries, int64_t *n)
+{
+    const cJSON *root = out->json, *item;
+    *n = 0;
+    *entries = lt_mem_alloc(((size_t)cJSON_GetArraySize(root) + 1) * sizeof **entries);
+    if (*entries == NULL) return LT_ERR_MEMORY;
+    cJSON_ArrayForEach(item, root) {
+        if (strcmp(item->string, METADATA) != 0) {
+            LT_TRY(parse_entry(path, item, &(*entries)[(*n)++]));
+        } else {
+            if (out->texts != NULL) return DAMAGED(path, "%s is given twice", METADATA);
+            LT_TRY(parse_texts(path, item, out));
+        }
+    }
+    return check_entries(path, *entries, *n, data_bytes);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
+{
+    for (char *p = to; n > 0;) {
+        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        ssize_t got = read(fd, p, n < CHUNK ? (size_t)n : CHUNK);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return DAMAGED(path, "%s", strerror(errno));
+        if (got == 0) return DAMAGED(path, "%s", "the file became shorter while it was read");
+        p += got;
+        n -= got;
+    }
+    return LT_OK;
+}
+
+/* What the file is instead, by its first bytes. */
+static const char *other_format(const unsigned char *start)
+{
+    if (memcmp(start, "PK\3\4", 4) == 0) return "a zip archive (PyTorch's .pt, NumPy's .npz)";
+    if (memcmp(start, "\x93NUMPY", 6) == 0) return "a NumPy array (.npy)";
+    if (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5 && start[7] != 0) return "a pickle";
+    if (memcmp(start, "\x89HDF", 4) == 0) return "an HDF5 file";
+    return "not a safetensors file";
+}
+
+/* Reads the header into out->json; *data_bytes is what follows it. */
+static lt_status read_header(int fd, const char *path, lt_safetensors *out, int64_t *data_bytes)
+{
+    struct stat info;
+    unsigned char start[LENGTH_BYTES];
+    if (fstat(fd, &info) != 0) return DAMAGED(path, "%s", strerror(errno));
+    if (!S_ISREG(info.st_mode)) return DAMAGED(path, "%s", "not a file");
+    int64_t rest = (int64_t)info.st_size - LENGTH_BYTES;
+    if (rest < 0) return DAMAGED(path, "%lld bytes, too short for a safetensors file", (long long)info.st_size);
+    LT_TRY(read_fully(fd, path, start, LENGTH_BYTES));
+    uint64_t length;
+    memcpy(&length, start, sizeof length);
+    if (length > HEADER_MAX)
+        return DAMAGED(path, "%s: a header of %llu bytes, at most %d are allowed (torch.load reads safetensors files)",
+                       other_format(start), (unsigned long long)length, HEADER_MAX);
+    if ((int64_t)length > rest)
+        return DAMAGED(path, "a header of %llu bytes, the file has only %lld more (it is cut short or %s)",
+                       (unsigned long long)length, (long long)rest, other_format(start));
+
+    lt_status status = LT_OK;
+    char *text = lt_mem_alloc((size_t)length + 1);
+    if (text == NULL) return LT_ERR_MEMORY;
+    LT_CHECK(read_fully(fd, path, text, (int64_t)length));
+    text[length] = '\0';
+    const char *end = text;
+    if (text[0] == '{' && memchr(text, '\0', (size_t)length) == NULL)
+        out->json = cJSON_ParseWithLengthOpts(text, (size_t)length, &end, false);
+    if (out->json != NULL) end += strspn(end, " \t\r\n");
+    if (out->json == NULL || end != text + length)
+        status = DAMAGED(path, "the header is no JSON object (wrong at byte %lld)", (long long)(end - text) + 1);
+    *data_bytes = rest - (int64_t)length;
+done:
+    lt_mem_free(text);
+    return status;
+}
+
+static lt_status read_tensor(int fd, const char *path, const entry *e, lt_tensor **out)
+{
+    lt_tensor *t;
+    LT_TRY(lt_tensor_new(e->dtype, lt_host, e->ndim, e->sizes, &t));
+    lt_status status = read_fully(fd, path, lt_data(t), e->end - e->begin);
+    if (status != LT_OK) {
+        lt_tensor_release(t);
+        return status;
+    }
+    /* Kernels rely on 0 and 1. */
+    if (e->dtype == LT_BOOL) {
+        uint8_t *p = lt_tensor_data(t);
+        for (int64_t i = 0; i < t->numel; i++) p[i] = p[i] != 0;
+    }
+    *out = t;
+    return LT_OK;
+}
+
+lt_status lt_safetensors_read(const char *path, lt_safetensors *out)
+{
+    lt_status status = LT_OK;
+    lt_safetensors file = {0};
+    entry *entries = NULL;
+    int64_t n, data_bytes;
+    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return DAMAGED(path, "%s", strerror(errno));
+    LT_CHECK(read_header(fd, path, &file, &data_bytes));
+    LT_CHECK(parse_header(path, data_bytes, &file, &entries, &n));
+    file.tensors = lt_mem_zalloc(((size_t)n + 1) * sizeof *file.tensors);
+    if (file.tensors == NULL) {
+        status = LT_ERR_MEMORY;
+        goto done;
+    }
+    for (; file.n < n; file.n++) {
+        LT_CHECK(read_tensor(fd, path, &entries[file.n], &file.tensors[file.n].tensor));
+        file.tensors[file.n].name = entries[file.n].name;
+    }
+    *out = file;
+    file = (lt_safetensors){0};
+done:
+    lt_safetensors_free(&file);
+    lt_mem_free(entries);
+    close(fd);
+    return status;
+}
+
+void lt_safetensors_free(lt_safetensors *file)
+{
+    for (int64_t i = 0; i < file->n; i++) lt_tensor_release(file->tensors[i].tensor);
+    lt_mem_free(file->tensors);
+    lt_mem_free(file->texts);
+    cJSON_Delete(file->json);
+    *file = (lt_safetensors){0};
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
+/* Takes over item; NULL is a failed allocation, as cJSON has it. */
+static lt_status put(cJSON *parent, const char *name, cJSON *item)
+{
+    bool done = name != NULL ? cJSON_AddItemToObject(parent, name, item) : cJSON_AddItemToArray(parent, item);
+    if (done) return LT_OK;
+    cJSON_Delete(item);
+    return lt_error(LT_ERR_MEMORY, "out of memory");
+}
+
+/* cJSON_CreateNumber would print large numbers with an exponent, which other readers refuse. */
+static cJSON *whole_number(int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return cJSON_CreateRaw(text);
+}
+
+static lt_status describe(cJSON *root, const lt_named_tensor *named, int64_t begin, int64_t end)
+{
+    const lt_tensor *t = named->tensor;
+    cJSON *item, *shape, *offsets;
+    LT_TRY(put(root, named->name, item = cJSON_CreateObject()));
+    LT_TRY(put(item, "dtype", cJSON_CreateString(dtype_names[t->dtype])));
+    LT_TRY(put(item, "shape", shape = cJSON_CreateArray()));
+    for (int d = 0; d < t->ndim; d++) LT_TRY(put(shape, NULL, whole_number(t->sizes[d])));
+    LT_TRY(put(item, "data_offsets", offsets = cJSON_CreateArray()));
+    LT_TRY(put(offsets, NULL, whole_number(begin)));
+    return put(offsets, NULL, whole_number(end));
+}
+
+static lt_status describe_texts(cJSON *root, const lt_named_text *texts, int64_t n)
+{
+    cJSON *object;
+    if (n == 0) return LT_OK;
+    LT_TRY(put(root, METADATA, object = cJSON_CreateObject()));
+    for (int64_t i = 0; i < n; i++) LT_TRY(put(object, texts[i].name, cJSON_CreateString(texts[i].text)));
+    return LT_OK;
+}
+
+/* Wide elements come first, so that all are aligned in the file; order receives the tensors' indices. */
+static void order_by_width(const lt_named_tensor *tensors, int64_t n, int64_t *order)
+{
+    int64_t count = 0;
+    for (size_t width = 8; width > 0; width /= 2) {
+        for (int64_t i = 0; i < n; i++)
+            if (lt_dtype_size((lt_dtype)tensors[i].tensor->dtype) == width) order[count++] = i;
+    }
+}
+
+static lt_status describe_tensors(cJSON *root, const lt_named_tensor *tensors, int64_t n, const int64_t *order)
+{
+    int64_t begin = 0, end, bytes;
+    for (int64_t i = 0; i < n; i++, begin = end) {
+        const lt_tensor *t = tensors[order[i]].tensor;
+        bool overflow = __builtin_mul_overflow(t->numel, (int64_t)lt_dtype_size((lt_dtype)t->dtype), &bytes);
+        if (overflow || __builtin_add_overflow(begin, bytes, &end))
+            return lt_error(LT_ERR_RUNTIME, "the tensors are too large for a file");
+        LT_TRY(describe(root, &tensors[order[i]], begin, end));
+    }
+    return LT_OK;
+}
+
+static lt_status write_header(lt_atomic_file *f, const cJSON *root)
+{
+    static const char blanks[] = "        ";
+    char *text = cJSON_PrintUnformatted(root);
+    if (text == NULL) return lt_error(LT_ERR_MEMORY, "out of memory");
+    lt_status status = LT_OK;
+    size_t printed = strlen(text), padding = (ALIGNMENT - printed % ALIGNMENT) % ALIGNMENT;
+    uint64_t length = printed + padding;
+    if (length > HEADER_MAX) {
+        status = DAMAGED(f->shown, "the names and texts take %llu bytes, the format allows %d",
+                         (unsigned long long)length, HEADER_MAX);
+        goto done;
+    }
+    LT_CHECK(lt_atomic_file_write(f, &length, sizeof length));
+    LT_CHECK(lt_atomic_file_write(f, text, printed));
+    LT_CHECK(lt_atomic_file_write(f, blanks, padding));
+done:
+    cJSON_free(text);
+    return status;
+}
+
+static lt_status write_tensor(lt_atomic_file *f, lt_tensor *t)
+{
+    lt_status status = LT_OK;
+    lt_tensor *host = NULL, *dense = NULL;
+    if (t->device.type == LT_CPU)
+        host = lt_tensor_retain(t);
+    else
+        LT_CHECK(lt__to_copy(t, LT_DTYPE_NONE, &lt_host, false, &host));
+    LT_CHECK(lt_contiguous(host, &dense));
+    if (t->numel > 0)
+        LT_CHECK(lt_atomic_file_write(f, lt_data(dense), (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype)));
+done:
+    lt_tensor_release(dense);
+    lt_tensor_release(host);
+    return status;
+}
+
+lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors, int64_t n,
+                               const lt_named_text *texts, int64_t n_texts)
+{
+    lt_status status = LT_OK;
+    lt_atomic_file f;
+    bool opened = false;
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"save", false});
+    bool grad = lt_set_grad_enabled(false);
+    cJSON *root = cJSON_CreateObject();
+    int64_t *order = lt_mem_alloc(((size_t)n + 1) * sizeof *order);
+    if (root == NULL || order == NULL) {
+        status = lt_error(LT_ERR_MEMORY, "out of memory");
+        goto done;
+    }
+    order_by_width(tensors, n, order);
+    LT_CHECK(describe_texts(root, texts, n_texts));
+    LT_CHECK(describe_tensors(root, tensors, n, order));
+    LT_CHECK(lt_atomic_file_open(&f, path));
+    opened = true;
+    LT_CHECK(write_header(&f, root));
+    for (int64_t i = 0; i < n; i++) LT_CHECK(write_tensor(&f, tensors[order[i]].tensor));
+    opened = false;
+    LT_CHECK(lt_atomic_file_commit(&f));
+done:
+    if (opened) lt_atomic_file_abort(&f);
+    lt_mem_free(order);
+    cJSON_Delete(root);
+    lt_set_grad_enabled(grad);
+    lt_copies_set_cause(previous);
+    return status;
+}

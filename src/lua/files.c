@@ -1,0 +1,122 @@
+/* files.c - functions of torch._C for files of tensors: the core of torch.save and torch.load, whose rules about
+ * nested tables and devices are in lib/serialization.lua.
+ *
+ * Arrays for core live in userdata, and what core hands out is pushed in a protected call, so that a Lua error
+ * leaks nothing. */
+#include <string.h>
+
+#include "binding.h"
+#include "error.h"
+#include "safetensors.h"
+
+/* raise(message): an error at the position of the user's code */
+static int files_raise(lua_State *L)
+{
+    lt_error_set(LT_ERR_RUNTIME, "%s", luaL_checkstring(L, 1));
+    return lt_lua_raise(L);
+}
+
+/* A string without zero bytes, which core would take for its end. */
+static const char *check_text(lua_State *L, int index, const char *what)
+{
+    size_t n;
+    if (lua_type(L, index) != LUA_TSTRING) luaL_error(L, "%s must be strings, got %s", what, luaL_typename(L, index));
+    const char *text = lua_tolstring(L, index, &n);
+    if (strlen(text) != n) luaL_error(L, "%s must not contain zero bytes", what);
+    return text;
+}
+
+/* The strings stay in their tables, the tensors in their boxes: both are on the stack. */
+static lt_named_tensor *read_tensors(lua_State *L, int names, int tensors, lua_Integer n)
+{
+    lt_named_tensor *named = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *named, 0);
+    for (lua_Integer i = 0; i < n; i++) {
+        lua_rawgeti(L, names, i + 1);
+        lua_rawgeti(L, tensors, i + 1);
+        named[i] = (lt_named_tensor){check_text(L, -2, "names"), lt_lua_get(L, -1)};
+        if (named[i].tensor == NULL) luaL_error(L, "tensor %I is a %s", (LUAI_UACINT)(i + 1), luaL_typename(L, -1));
+        lua_pop(L, 2);
+    }
+    return named;
+}
+
+static lt_named_text *read_texts(lua_State *L, int table, int64_t *n)
+{
+    int64_t count = 0;
+    *n = 0;
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) count++;
+    lt_named_text *texts = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *texts, 0);
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1))
+        texts[(*n)++] = (lt_named_text){check_text(L, -2, "keys of metadata"), check_text(L, -1, "metadata")};
+    return texts;
+}
+
+/* save_safetensors(path, names, tensors, metadata): lists of names and tensors, a table of strings */
+static int save_safetensors(lua_State *L)
+{
+    const char *path = check_text(L, 1, "paths");
+    for (int arg = 2; arg <= 4; arg++) luaL_checktype(L, arg, LUA_TTABLE);
+    lua_settop(L, 4);
+    int64_t n = (int64_t)lua_rawlen(L, 2), n_texts;
+    lt_named_tensor *tensors = read_tensors(L, 2, 3, n);
+    lt_named_text *texts = read_texts(L, 4, &n_texts);
+    /* A finalizer that runs when memory is short could empty the table. */
+    for (int64_t i = 0; i < n; i++) lt_tensor_retain(tensors[i].tensor);
+    lt_entry entry = lt_enter(L);
+    lt_status status = lt_safetensors_write(path, tensors, n, texts, n_texts);
+    lt_leave(entry);
+    for (int64_t i = 0; i < n; i++) lt_tensor_release(tensors[i].tensor);
+    lt_lua_check(L, status);
+    return 0;
+}
+
+/* (file) -> names, tensors, metadata */
+static int push_contents(lua_State *L)
+{
+    lt_safetensors *file = lua_touserdata(L, 1);
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_newtable(L);
+    for (int64_t i = 0; i < file->n; i++) {
+        lua_pushstring(L, file->tensors[i].name);
+        lua_rawseti(L, 2, i + 1);
+        *lt_lua_new(L) = file->tensors[i].tensor;
+        file->tensors[i].tensor = NULL;
+        lua_rawseti(L, 3, i + 1);
+    }
+    for (int64_t i = 0; i < file->n_texts; i++) {
+        lua_pushstring(L, file->texts[i].text);
+        lua_setfield(L, 4, file->texts[i].name);
+    }
+    return 3;
+}
+
+/* load_safetensors(path) -> names, tensors (on the host), metadata */
+static int load_safetensors(lua_State *L)
+{
+    lt_safetensors file = {0};
+    const char *path = check_text(L, 1, "paths");
+    lua_settop(L, 1);
+    lt_lua_pushfunction(L, push_contents);
+    lua_pushlightuserdata(L, &file);
+    lt_entry entry = lt_enter(L);
+    lt_status status = lt_safetensors_read(path, &file);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    int failed = lua_pcall(L, 1, 3, 0);
+    lt_safetensors_free(&file);
+    if (failed) return lua_error(L);
+    lt_lua_pace(L, lt_lua_state_here(L));
+    return 3;
+}
+
+void lt_lua_open_files(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"raise", files_raise},
+                                         {"save_safetensors", save_safetensors},
+                                         {"load_safetensors", load_safetensors},
+                                         {NULL, NULL}};
+    lua_pushvalue(L, 2);
+    lt_lua_setfuncs(L, functions);
+    lua_pop(L, 1);
+}

@@ -139,6 +139,8 @@ bool lt_is_leaf(const lt_tensor *t);
 lt_tensor *lt_grad(const lt_tensor *t); /* borrowed, NULL when none */
 lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad); /* NULL clears; checks shape, dtype, device */
 lt_status lt_set_requires_grad(lt_tensor *t, bool on);
+/* t becomes a leaf that requires no grad; an error for views. */
+lt_status lt_detach_inplace(lt_tensor *t);
 lt_status lt_retain_grad(lt_tensor *t);
 /* Runs on every gradient of t; *id removes it again. */
 lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id);

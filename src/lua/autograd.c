@@ -230,6 +230,15 @@ static int requires_grad_(lua_State *L)
     return 1;
 }
 
+static int detach_(lua_State *L)
+{
+    lt_lua_check(L, lt_detach_inplace(lt_lua_check_tensor(L, 1)));
+    lua_settop(L, 1);
+    lua_pushnil(L); /* the graph's closures are no longer its own */
+    lua_setiuservalue(L, 1, 1);
+    return 1;
+}
+
 /* ---- custom Functions --------------------------------------------------------------------------------------------- */
 
 static lt_status function_apply(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
@@ -447,7 +456,7 @@ void lt_lua_open_autograd(lua_State *L)
         {NULL, NULL},
     };
     static const luaL_Reg methods[] = {
-        {"retain_grad", retain_grad}, {"requires_grad_", requires_grad_}, {NULL, NULL}};
+        {"retain_grad", retain_grad}, {"requires_grad_", requires_grad_}, {"detach_", detach_}, {NULL, NULL}};
     static const luaL_Reg node_meta[] = {{"__tostring", node_tostring},
                                          {"__index", node_index},
                                          {"__eq", node_eq},

@@ -325,6 +325,18 @@ describe('detach', function()
   end)
 end)
 
+describe('detach_', function()
+  it('takes the history away', function()
+    local x = leaf { 1.0, 2.0 }
+    local y = x * 2
+    assert.is_true(y:detach_() == y)
+    assert.is_false(y.requires_grad)
+    assert.is_true(y.is_leaf)
+    local whole = x * 2
+    fails_with("Can't detach views in-place", whole[1].detach_, whole[1])
+  end)
+end)
+
 describe('leaves', function()
   it('are what the user made or detached', function()
     local x = leaf(1.0)

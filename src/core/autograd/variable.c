@@ -26,17 +26,38 @@ bool lt_tensor_try_retain(lt_tensor *t)
     return false;
 }
 
+/* t's node stores no gradient in t any more. */
+static void forget_retained(lt_tensor *t)
+{
+    lt_autograd *autograd = t->autograd;
+    if (!(t->flags & LT_FLAG_RETAINS_GRAD) || autograd->grad_fn == NULL) return;
+    lt_autograd_lock();
+    struct lt_hook_list *hooks = autograd->grad_fn->hooks;
+    if (hooks != NULL && hooks->retained != NULL && hooks->retained[autograd->slot] == t)
+        hooks->retained[autograd->slot] = NULL;
+    lt_autograd_unlock();
+}
+
+lt_status lt_detach_inplace(lt_tensor *t)
+{
+    if (t->view_base != NULL)
+        return lt_error(LT_ERR_RUNTIME, "Can't detach views in-place. Use detach() instead.");
+    if (t->autograd != NULL) {
+        lt_node *fn = t->autograd->grad_fn;
+        forget_retained(t);
+        t->autograd->grad_fn = NULL;
+        t->autograd->slot = 0;
+        lt_node_release(fn);
+    }
+    t->flags &= (uint8_t) ~(LT_FLAG_REQUIRES_GRAD | LT_FLAG_RETAINS_GRAD);
+    return LT_OK;
+}
+
 void lt_autograd_free(lt_tensor *t)
 {
     lt_autograd *autograd = t->autograd;
     lt_node *fn = autograd->grad_fn;
-    if ((t->flags & LT_FLAG_RETAINS_GRAD) && fn != NULL) {
-        lt_autograd_lock();
-        struct lt_hook_list *hooks = fn->hooks;
-        if (hooks != NULL && hooks->retained != NULL && hooks->retained[autograd->slot] == t)
-            hooks->retained[autograd->slot] = NULL;
-        lt_autograd_unlock();
-    }
+    forget_retained(t);
     t->autograd = NULL;
     lt_node_release(fn);
     lt_tensor_release(autograd->grad);

@@ -8,12 +8,11 @@
 
 #define MT_M 397
 #define MOST_DEVICES 64
-#define DEFAULT_SEED 67280421310721u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lt_generator cpu_generator, cuda_generators[MOST_DEVICES];
 static bool cpu_ready, cuda_ready[MOST_DEVICES];
-static uint64_t current_seed = DEFAULT_SEED;
+static uint64_t current_seed = LT_DEFAULT_SEED;
 
 void lt_generator_seed(lt_generator *g, uint64_t seed)
 {

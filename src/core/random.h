@@ -8,6 +8,7 @@
 #include "ltensor.h"
 
 #define LT_MT_N 624
+#define LT_DEFAULT_SEED 67280421310721u /* of generators that were given none; PyTorch's */
 
 struct lt_generator {
     lt_device device;

@@ -28,6 +28,7 @@ typedef struct lt_lua_state {
     lua_State *running;     /* the thread inside backward, on which hooks are called */
     uint64_t next_step;     /* lt_mem_total.allocated at which the collector takes a step */
     int64_t next_callback;  /* id of the next hook or Function context */
+    char origin[32];        /* of copies made while no code of the user runs: "(cell 7)", "" */
 } lt_lua_state;
 
 static inline lt_lua_state *lt_lua_state_here(lua_State *L)
@@ -61,6 +62,9 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
 {
     if (status != LT_OK) lt_lua_raise(L);
 }
+
+/* Raises an error when a key of the table at arg is not among known (ended by NULL). */
+void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known);
 
 /* Lets the collector keep pace with tensor memory; called after every result. */
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s);
@@ -145,6 +149,7 @@ void lt_lua_open_convert(lua_State *L);
 void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
+void lt_lua_open_files(lua_State *L);    /* torch._C.save_safetensors, load_safetensors */
 void lt_lua_open_settings(lua_State *L); /* threads, printing, default dtype, versions */
 
 /* x[key] and x[key] = value; functions for the metatable. */

@@ -111,8 +111,9 @@ static bool users_frame(lua_State *L, lua_Debug *frame)
 static void write_origin(void *ctx, char *buffer, size_t n)
 {
     lua_Debug frame;
-    if (!users_frame(ctx, &frame)) return;
-    if (frame.source[0] == '=')
+    if (!users_frame(ctx, &frame))
+        snprintf(buffer, n, "%s", lt_lua_state_of(ctx)->origin);
+    else if (frame.source[0] == '=')
         snprintf(buffer, n, "%s", frame.short_src);
     else
         snprintf(buffer, n, "%s:%d", frame.short_src, frame.currentline);
@@ -128,6 +129,26 @@ int lt_lua_raise(lua_State *L)
     lua_pushstring(L, lt_error_message());
     lua_concat(L, 2);
     return lua_error(L);
+}
+
+void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known)
+{
+    luaL_checktype(L, arg, LUA_TTABLE);
+    for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        int i = 0;
+        while (known[i] != NULL && strcmp(known[i], key) != 0) i++;
+        if (known[i] != NULL) continue;
+        char names[200] = "";
+        for (i = 0; known[i] != NULL; i++) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", known[i]);
+        }
+        lua_pushvalue(L, -2);
+        lt_error_set(LT_ERR_TYPE, "%s() got an unexpected keyword argument '%s'; it takes %s", what,
+                     luaL_tolstring(L, -1, NULL), names);
+        lt_lua_raise(L);
+    }
 }
 
 /* ---- calling core --------------------------------------------------------------------------------------------- */

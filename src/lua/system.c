@@ -10,8 +10,7 @@
 #include "gunzip.h"
 #include "ltensor.h"
 
-/* clock() -> seconds since some fixed time, for measuring intervals (os.clock counts every thread's) */
-static int system_clock(lua_State *L)
+int lt_lua_clock(lua_State *L)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -44,6 +43,6 @@ static int system_gunzip(lua_State *L)
 void lt_lua_open_system(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"clock", system_clock}, {"gunzip", system_gunzip}, {NULL, NULL}};
+        {"clock", lt_lua_clock}, {"gunzip", system_gunzip}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

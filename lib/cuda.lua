@@ -1,0 +1,122 @@
+-- cuda.lua - the parts of torch.cuda written in Lua: guards (`local _ <close> = torch.cuda.device(1)`, or with
+-- a function to run inside), short forms of properties and statistics, readable tables.
+
+local torch = require 'torch'
+local cuda = torch.cuda
+
+-- ---- guards ----
+
+local Guard = { __name = 'torch.cuda guard' }
+
+function Guard:__close()
+  local restore = self.restore
+  self.restore = nil
+  if restore then restore() end
+end
+
+-- The guard itself, or fn's results: what was changed is restored when fn ends, also by an error.
+local function scope(restore, fn, ...)
+  local guard = setmetatable({ restore = restore }, Guard)
+  if fn == nil then return guard end
+  local _ <close> = guard
+  return fn(...)
+end
+
+--- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a negative number,
+-- changes nothing.
+function cuda.device(device, fn, ...)
+  if device == nil or math.type(device) == 'integer' and device < 0 then return scope(nil, fn, ...) end
+  local previous = cuda.current_device()
+  cuda.set_device(device)
+  return scope(function() cuda.set_device(previous) end, fn, ...)
+end
+
+--- The same for the GPU that the tensor is on; a tensor on the CPU changes nothing.
+function cuda.device_of(tensor, fn, ...)
+  return cuda.device(tensor.is_cuda and tensor.device.index or nil, fn, ...)
+end
+
+--- Makes a stream, and its GPU, current: until the guard is closed, or while fn(...) runs.
+function cuda.stream(stream, fn, ...)
+  if stream == nil then return scope(nil, fn, ...) end
+  local device = cuda.current_device()
+  local previous = cuda.current_stream(stream.device)
+  cuda.set_stream(stream)
+  return scope(function()
+    cuda.set_stream(previous)
+    cuda.set_device(device)
+  end, fn, ...)
+end
+
+-- ---- properties ----
+
+function cuda.get_device_name(device) return cuda.get_device_properties(device).name end
+
+--- The major and the minor number of the GPU's compute capability.
+function cuda.get_device_capability(device)
+  local properties = cuda.get_device_properties(device)
+  return properties.major, properties.minor
+end
+
+-- ---- memory ----
+
+-- Bytes; 0 without a GPU.
+for name, key in pairs {
+  memory_allocated = 'allocated_bytes.all.current', max_memory_allocated = 'allocated_bytes.all.peak',
+  memory_reserved = 'reserved_bytes.all.current', max_memory_reserved = 'reserved_bytes.all.peak',
+} do
+  cuda[name] = function(device) return cuda.memory_stats(device)[key] or 0 end
+end
+cuda.memory_cached, cuda.max_memory_cached = cuda.memory_reserved, cuda.max_memory_reserved
+
+local UNITS = { 'B', 'KiB', 'MiB', 'GiB', 'TiB' }
+
+-- "24 B", "1.5 MiB".
+local function size_text(bytes)
+  local unit, value = 1, bytes
+  while value >= 1024 and unit < #UNITS do unit, value = unit + 1, value / 1024 end
+  return (unit == 1 and '%d %s' or '%.1f %s'):format(value, UNITS[unit])
+end
+
+--- A table of what the GPU's memory holds and has held.
+function cuda.memory_summary(device)
+  local stats = cuda.memory_stats(device)
+  local function stat(key) return stats[key] or 0 end
+  local rule = ('-'):rep(58)
+  local lines = { ('%-24s %16s %16s'):format('Memory', 'now', 'peak'), rule }
+  for _, kind in ipairs { 'allocated', 'reserved' } do
+    lines[#lines + 1] = ('%-24s %16s %16s'):format(kind, size_text(stat(kind .. '_bytes.all.current')),
+      size_text(stat(kind .. '_bytes.all.peak')))
+  end
+  lines[#lines + 1] = rule
+  for _, row in ipairs {
+    { 'blocks now', 'allocation.all.current' }, { 'blocks taken', 'allocation.all.allocated' },
+    { 'blocks given back', 'allocation.all.freed' }, { 'retries after a cleanup', 'num_alloc_retries' },
+    { 'failures', 'num_ooms' },
+  } do
+    lines[#lines + 1] = ('%-24s %16d'):format(row[1], stat(row[2]))
+  end
+  return table.concat(lines, '\n') .. '\n'
+end
+
+-- ---- copies ----
+
+local Copies = { __name = 'torch.cuda.copies' }
+
+function Copies:__tostring()
+  local lines = { ('%-18s %8s %12s %12s  %-12s %s'):format('copy', 'count', 'bytes', 'waited', 'cause', 'origin') }
+  for _, e in ipairs(self) do
+    lines[#lines + 1] = ('%-18s %8d %12s %9.3f ms  %-12s %s'):format(('%s -> %s'):format(e.from, e.to), e.count,
+      size_text(e.bytes), e.seconds * 1e3, e.cause, e.origin)
+  end
+  lines[#lines + 1] = ('%-18s %8d %12s %9.3f ms'):format('total', self.count, size_text(self.bytes), self.seconds * 1e3)
+  return table.concat(lines, '\n')
+end
+
+local entries = cuda.copies
+
+--- The ledger of copies between devices, of all causes or of one ('item', 'print', 'to', ...): a list of
+-- entries {from, to, count, bytes, seconds, cause, origin, implicit} with the totals in count, bytes, seconds.
+function cuda.copies(cause) return setmetatable(entries(cause), Copies) end
+
+return cuda

@@ -1,0 +1,248 @@
+/* cuda.c - torch.cuda's functions on devices: which there are, the current one, properties, memory, seeds.
+ *
+ * lib/cuda.lua builds the guards and the readable forms on them. Asking whether there is a GPU never raises
+ * and loads the backend; a function that needs one raises what is missing. Devices count from 0. */
+#include <stdio.h>
+
+#include "gpu.h"
+
+/* ---- arguments ---------------------------------------------------------------------------------------------- */
+
+const lt_backend *lt_lua_gpu(lua_State *L)
+{
+    const lt_backend *backend = lt_backend_get(LT_CUDA);
+    if (backend == NULL) lt_lua_raise(L);
+    return backend;
+}
+
+int lt_lua_gpu_device(lua_State *L, int arg)
+{
+    lt_device device = {LT_CUDA, -1};
+    lt_lua_gpu(L);
+    if (!lua_isnoneornil(L, arg) && !lt_lua_to_device(L, arg, &device)) lt_lua_raise(L);
+    if (device.type != LT_CUDA) {
+        lt_error_set(LT_ERR_TYPE, "Expected a cuda device, but got: cpu");
+        lt_lua_raise(L);
+    }
+    lt_lua_check(L, lt_device_resolve(&device));
+    return device.index;
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------------- */
+
+static int count_devices(void)
+{
+    const lt_backend *backend = lt_backend_probe(LT_CUDA);
+    return backend != NULL ? backend->device_count() : 0;
+}
+
+static int device_count(lua_State *L)
+{
+    lua_pushinteger(L, count_devices());
+    return 1;
+}
+
+static int is_available(lua_State *L)
+{
+    lua_pushboolean(L, count_devices() > 0);
+    return 1;
+}
+
+static int is_simulated(lua_State *L)
+{
+    const lt_backend *backend = lt_backend_probe(LT_CUDA);
+    lua_pushboolean(L, backend != NULL && backend->simulated);
+    return 1;
+}
+
+static int current_device(lua_State *L)
+{
+    lua_pushinteger(L, lt_lua_gpu(L)->current_device());
+    return 1;
+}
+
+/* set_device(d): a negative number changes nothing, as in PyTorch */
+static int set_device(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    if (lua_isinteger(L, 1) && lua_tointeger(L, 1) < 0) return 0;
+    int device = lt_lua_gpu_device(L, 1);
+    lt_lua_check(L, lt_lua_gpu(L)->set_device(device));
+    return 0;
+}
+
+static int synchronize(lua_State *L)
+{
+    int device = lt_lua_gpu_device(L, 1);
+    lt_lua_check(L, lt_lua_gpu(L)->synchronize(device));
+    return 0;
+}
+
+static int can_device_access_peer(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    luaL_checkany(L, 2);
+    int device = lt_lua_gpu_device(L, 1), peer = lt_lua_gpu_device(L, 2);
+    lua_pushboolean(L, device != peer && lt_lua_gpu(L)->can_access_peer(device, peer));
+    return 1;
+}
+
+/* ---- properties: a table that prints as PyTorch's object ------------------------------------------------------- */
+
+#define PROPERTIES_META "ltensor.DeviceProperties"
+
+static int properties_tostring(lua_State *L)
+{
+    char text[512];
+    lua_getfield(L, 1, "name");
+    lua_getfield(L, 1, "major");
+    lua_getfield(L, 1, "minor");
+    lua_getfield(L, 1, "total_memory");
+    lua_getfield(L, 1, "multi_processor_count");
+    snprintf(text, sizeof text,
+             "_CudaDeviceProperties(name='%s', major=%lld, minor=%lld, total_memory=%lldMB, "
+             "multi_processor_count=%lld)",
+             luaL_checkstring(L, -5), (long long)lua_tointeger(L, -4), (long long)lua_tointeger(L, -3),
+             (long long)(lua_tointeger(L, -2) >> 20), (long long)lua_tointeger(L, -1));
+    lua_pushstring(L, text);
+    return 1;
+}
+
+static void set_integer(lua_State *L, const char *name, int64_t value)
+{
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static int get_device_properties(lua_State *L)
+{
+    lt_device_properties p;
+    int device = lt_lua_gpu_device(L, 1);
+    lt_lua_check(L, lt_lua_gpu(L)->properties(device, &p));
+    lua_createtable(L, 0, 5);
+    lua_pushstring(L, p.name);
+    lua_setfield(L, -2, "name");
+    set_integer(L, "major", p.major);
+    set_integer(L, "minor", p.minor);
+    set_integer(L, "total_memory", (int64_t)p.total_memory);
+    set_integer(L, "multi_processor_count", p.multi_processor_count);
+    luaL_setmetatable(L, PROPERTIES_META);
+    return 1;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+/* mem_get_info([d]) -> free bytes, total bytes */
+static int mem_get_info(lua_State *L)
+{
+    size_t free_bytes, total;
+    int device = lt_lua_gpu_device(L, 1);
+    lt_lua_check(L, lt_lua_gpu(L)->memory_info(device, &free_bytes, &total));
+    lua_pushinteger(L, (lua_Integer)free_bytes);
+    lua_pushinteger(L, (lua_Integer)total);
+    return 2;
+}
+
+/* memory_stats([d]): by PyTorch's names; an empty table without a GPU */
+static int memory_stats(lua_State *L)
+{
+    lua_settop(L, 1);
+    if (count_devices() == 0) {
+        lua_newtable(L);
+        return 1;
+    }
+    int device = lt_lua_gpu_device(L, 1);
+    lt_memory_stats s = lt_lua_gpu(L)->memory_stats(device);
+    lua_createtable(L, 0, 9);
+    set_integer(L, "allocated_bytes.all.current", s.allocated);
+    set_integer(L, "allocated_bytes.all.peak", s.max_allocated);
+    set_integer(L, "reserved_bytes.all.current", s.reserved);
+    set_integer(L, "reserved_bytes.all.peak", s.max_reserved);
+    set_integer(L, "allocation.all.current", s.allocations - s.frees);
+    set_integer(L, "allocation.all.allocated", s.allocations);
+    set_integer(L, "allocation.all.freed", s.frees);
+    set_integer(L, "num_alloc_retries", s.retries);
+    set_integer(L, "num_ooms", s.out_of_memory);
+    return 1;
+}
+
+static int reset_peak_memory_stats(lua_State *L)
+{
+    int device = lt_lua_gpu_device(L, 1);
+    lt_lua_gpu(L)->reset_peak_stats(device);
+    return 0;
+}
+
+static int empty_cache(lua_State *L)
+{
+    (void)L;
+    if (count_devices() > 0) lt_backends[LT_CUDA]->empty_cache();
+    return 0;
+}
+
+static int set_per_process_memory_fraction(lua_State *L)
+{
+    lua_Number fraction = luaL_checknumber(L, 1);
+    int device = lt_lua_gpu_device(L, 2);
+    if (!(fraction >= 0 && fraction <= 1)) {
+        lt_error_set(LT_ERR_RUNTIME, "Invalid fraction value: %g. Allowed range: 0~1", fraction);
+        return lt_lua_raise(L);
+    }
+    lt_lua_check(L, lt_lua_gpu(L)->set_memory_fraction(device, fraction));
+    return 0;
+}
+
+/* ---- seeds: without a GPU there is nothing to seed, which is no error ------------------------------------------- */
+
+static void seed_device(int device, uint64_t seed)
+{
+    lt_generator_seed(lt_default_generator((lt_device){LT_CUDA, (int8_t)device}), seed);
+}
+
+static int manual_seed(lua_State *L)
+{
+    uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
+    if (count_devices() > 0) seed_device(lt_backends[LT_CUDA]->current_device(), seed);
+    return 0;
+}
+
+static int manual_seed_all(lua_State *L)
+{
+    uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
+    for (int device = count_devices() - 1; device >= 0; device--) seed_device(device, seed);
+    return 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------ */
+
+void lt_lua_open_cuda(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"is_available", is_available},
+        {"device_count", device_count},
+        {"is_simulated", is_simulated},
+        {"current_device", current_device},
+        {"set_device", set_device},
+        {"synchronize", synchronize},
+        {"can_device_access_peer", can_device_access_peer},
+        {"get_device_properties", get_device_properties},
+        {"mem_get_info", mem_get_info},
+        {"memory_stats", memory_stats},
+        {"reset_peak_memory_stats", reset_peak_memory_stats},
+        {"empty_cache", empty_cache},
+        {"set_per_process_memory_fraction", set_per_process_memory_fraction},
+        {"manual_seed", manual_seed},
+        {"manual_seed_all", manual_seed_all},
+        {NULL, NULL}};
+    luaL_newmetatable(L, PROPERTIES_META);
+    lua_pushcfunction(L, properties_tostring);
+    lua_setfield(L, -2, "__tostring");
+    lua_pushliteral(L, "_CudaDeviceProperties");
+    lua_setfield(L, -2, "__name");
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 64);
+    lt_lua_setfuncs(L, functions);
+    lt_lua_open_streams(L);
+    lt_lua_open_ledger(L);
+    lua_setfield(L, 1, "cuda");
+}

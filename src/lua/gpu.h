@@ -1,0 +1,20 @@
+/* gpu.h - what the files behind torch.cuda share: the backend or an error, device arguments, openers.
+ *
+ * Only gpu.c, stream.c and ledger.c include it. */
+#ifndef LT_LUA_GPU_H
+#define LT_LUA_GPU_H
+
+#include "backend.h"
+#include "binding.h"
+
+/* The loaded backend, or the error that says what is missing. */
+const lt_backend *lt_lua_gpu(lua_State *L);
+
+/* The number of the GPU that the value at arg names: a number, a device, "cuda:1"; nil is the current one. */
+int lt_lua_gpu_device(lua_State *L, int arg);
+
+/* Both take the table torch.cuda on top of the stack; the methods of tensors are at 3. */
+void lt_lua_open_streams(lua_State *L);
+void lt_lua_open_ledger(lua_State *L);
+
+#endif

@@ -42,7 +42,8 @@ LT_BINARY(sigmoid_backward)
 LT_BINARY(relu_backward)
 
 /* A GPU has no way to complain of a divisor 0: the result is then -1. */
-#define DIVISION(name) LT_FORMULA(name##_int_op, 2, 0, false, x[1] == 0 ? (T)-1 : lt_##name(x[0], x[1]))
+#define DIVISION(name)                                                                             \
+    LT_FORMULA(name##_int_op, 2, 0, false, x[1] == 0 ? (T)-1 : lt_##name(x[0], x[1]))
 DIVISION(fmod)
 DIVISION(remainder)
 DIVISION(floor_divide)

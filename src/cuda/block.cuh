@@ -1,5 +1,5 @@
 /* block.cuh - joining the values of a block's threads, in an order that never changes. A kernel that uses
- * this meets (LT_LAUNCH_MEET) and has whole warps, at most 1024 threads. */
+ * this meets (LT_LAUNCH_MEET) and has whole warps. */
 #ifndef LT_CUDA_BLOCK_CUH
 #define LT_CUDA_BLOCK_CUH
 
@@ -7,28 +7,36 @@
 
 #include "launch.cuh"
 
-enum { LT_WARP = 32, LT_MOST_WARPS = 32 };
+enum { LT_WARP = 32 };
 
 /* join(a, b) over the lanes of a warp, in every lane. */
 template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(T value, Join join)
 {
-    for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+    for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2)
+        value = join(value, __shfl_xor_sync(0xffffffffu, value, lanes));
     return value;
 }
 
-/* Over the threads of a block, in every thread; shared: LT_MOST_WARPS of T, free again afterwards. */
-template <class T, class Join> static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
+/* Over the threads of a block, in every thread. shared: lt_shared_for(blockDim.x) of T, which may be used
+ * for the next join at once. Threads wait for each other twice, however many they are: waiting is what
+ * costs, most of all on a simulated GPU. */
+template <class T, class Join>
+static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
 {
-    const int warps = static_cast<int>(blockDim.x) / LT_WARP;
-    value = lt_warp_join(value, join);
-    if (warps == 1) return value;
-    if (threadIdx.x % LT_WARP == 0) shared[threadIdx.x / LT_WARP] = value;
+    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+    if (threads == LT_WARP) return lt_warp_join(value, join);
+    shared[thread] = value;
     __syncthreads();
-    value = shared[0];
-    for (int w = 1; w < warps; w++) value = join(value, shared[w]);
+    if (thread < LT_WARP) {
+        for (int i = thread + LT_WARP; i < threads; i += LT_WARP) value = join(value, shared[i]);
+        value = lt_warp_join(value, join);
+        if (thread == 0) shared[threads] = value;
+    }
     __syncthreads();
-    return value;
+    return shared[threads];
 }
+
+static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
 
 /* Threads for a line of n elements, `each` of them a thread. */
 static inline int lt_threads_for(int64_t n, int each, int most)

@@ -54,12 +54,14 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) move(copy_ope
 struct transpose_operands {
     char *out;
     const char *in;
-    int64_t m, n, out_step, in_step; /* out_step: from one of the n to the next; in_step: of the m */
+    int64_t m, n, out_step,
+        in_step; /* out_step: from one of the n to the next; in_step: of the m */
     int64_t tiles_m, tiles_n;
     lt_offsets<2> outer; /* the dimensions that remain */
 };
 
-template <class T> static __global__ void __launch_bounds__(TILE *TILE_ROWS) transpose(transpose_operands a)
+template <class T>
+static __global__ void __launch_bounds__(TILE *TILE_ROWS) transpose(transpose_operands a)
 {
     __shared__ T tile[TILE][TILE + 1];
     const int64_t number = blockIdx.x, outer = number / (a.tiles_m * a.tiles_n);
@@ -69,11 +71,13 @@ template <class T> static __global__ void __launch_bounds__(TILE *TILE_ROWS) tra
     a.outer.at(outer, offset);
     for (int r = row; r < TILE; r += TILE_ROWS)
         if (i0 + r < a.m && j0 + column < a.n)
-            tile[r][column] = reinterpret_cast<const T *>(a.in + offset[1] + (i0 + r) * a.in_step)[j0 + column];
+            tile[r][column] =
+                reinterpret_cast<const T *>(a.in + offset[1] + (i0 + r) * a.in_step)[j0 + column];
     __syncthreads();
     for (int r = row; r < TILE; r += TILE_ROWS)
         if (j0 + r < a.n && i0 + column < a.m)
-            reinterpret_cast<T *>(a.out + offset[0] + (j0 + r) * a.out_step)[i0 + column] = tile[column][r];
+            reinterpret_cast<T *>(a.out + offset[0] + (j0 + r) * a.out_step)[i0 + column] =
+                tile[column][r];
 }
 
 /* The dimension in which the input is dense, where the output is dense in 0; 0 when tiles do not help. */
@@ -83,7 +87,8 @@ static int transposed_dim(const lt_iter *it)
     if (it->ndim < 2 || it->dtype[0] != it->dtype[1] || it->numel < TILE * TILE) return 0;
     if (it->strides[0][0] != size || it->strides[1][0] == size || it->strides[1][0] == 0) return 0;
     for (int d = 1; d < it->ndim; d++)
-        if (it->strides[1][d] == size && it->sizes[d] >= TILE / 2 && it->sizes[0] >= TILE / 2) return d;
+        if (it->strides[1][d] == size && it->sizes[d] >= TILE / 2 && it->sizes[0] >= TILE / 2)
+            return d;
     return 0;
 }
 
@@ -109,7 +114,8 @@ template <class T> static void launch_transpose(const lt_iter *it, int dim, cuda
 
 /* ---- entry ------------------------------------------------------------------------------------------------ */
 
-template <class T> static void launch_move(const lt_iter *it, const copy_operands &a, cudaStream_t stream)
+template <class T>
+static void launch_move(const lt_iter *it, const copy_operands &a, cudaStream_t stream)
 {
     const int dim = transposed_dim(it);
     if (dim > 0)
@@ -146,10 +152,11 @@ lt_status lt_cuda_copy(const lt_iter *it)
     const bool same = it->dtype[0] == it->dtype[1];
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &stream));
-    const bool dense = it->ndim == 0 || (it->ndim == 1 && it->strides[0][0] == size && it->strides[1][0] == size);
+    const bool dense =
+        it->ndim == 0 || (it->ndim == 1 && it->strides[0][0] == size && it->strides[1][0] == size);
     if (same && dense) {
-        CUDA_TRY(cudaMemcpyAsync(it->data[0], it->data[1], static_cast<size_t>(it->numel * size), cudaMemcpyDefault,
-                                 stream));
+        CUDA_TRY(cudaMemcpyAsync(it->data[0], it->data[1], static_cast<size_t>(it->numel * size),
+                                 cudaMemcpyDefault, stream));
         return lt_cuda_launched(it->device.index, stream, "copy");
     }
     copy_operands a = {};

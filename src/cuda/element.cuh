@@ -18,7 +18,10 @@
 /* A value of one C type as another. */
 template <class To, class From> LT_CUDA_FN To lt_as(From v) { return static_cast<To>(v); }
 template <class To> LT_CUDA_FN To lt_as(__half v) { return static_cast<To>(__half2float(v)); }
-template <class To> LT_CUDA_FN To lt_as(__nv_bfloat16 v) { return static_cast<To>(__bfloat162float(v)); }
+template <class To> LT_CUDA_FN To lt_as(__nv_bfloat16 v)
+{
+    return static_cast<To>(__bfloat162float(v));
+}
 
 /* Into an element: narrow integers take the low bits, as on the CPU. */
 template <class To, class From> struct lt_stored {
@@ -46,7 +49,8 @@ template <class C, class S, int N> LT_CUDA_FN void lt_load_as(const char *const 
     for (int i = 0; i < N; i++) values[i] = lt_as<C>(*reinterpret_cast<const S *>(p[i]));
 }
 
-template <class C, int N> LT_CUDA_FN void lt_load_many(lt_dtype dtype, const char *const *p, C *values)
+template <class C, int N>
+LT_CUDA_FN void lt_load_many(lt_dtype dtype, const char *const *p, C *values)
 {
     switch (dtype) {
     case LT_BOOL:
@@ -70,14 +74,16 @@ template <class C> LT_CUDA_FN C lt_load(lt_dtype dtype, const void *p)
     return value;
 }
 
-template <class S, class C, int N> LT_CUDA_FN void lt_store_as(char *const *p, const C *values, int n)
+template <class S, class C, int N>
+LT_CUDA_FN void lt_store_as(char *const *p, const C *values, int n)
 {
     for (int i = 0; i < N; i++)
         if (i < n) *reinterpret_cast<S *>(p[i]) = lt_stored<S, C>::of(values[i]);
 }
 
 /* The first n of N elements. */
-template <class C, int N> LT_CUDA_FN void lt_store_many(lt_dtype dtype, char *const *p, const C *values, int n)
+template <class C, int N>
+LT_CUDA_FN void lt_store_many(lt_dtype dtype, char *const *p, const C *values, int n)
 {
     switch (dtype) {
     case LT_BOOL: lt_store_as<bool, C, N>(p, values, n); break;

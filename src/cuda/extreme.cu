@@ -9,7 +9,13 @@
 #include "element.cuh"
 #include "offsets.cuh"
 
-enum { BLOCK = 256, ITEMS = 4, ENOUGH_BLOCKS = 1 << 10, ENOUGH_THREADS = 1 << 17, LEAST_PER_THREAD = 64 };
+enum {
+    BLOCK = 256,
+    ITEMS = 4,
+    ENOUGH_BLOCKS = 1 << 10,
+    ENOUGH_THREADS = 1 << 17,
+    LEAST_PER_THREAD = 64
+};
 
 /* index < 0: none yet. */
 template <class C> struct best {
@@ -42,7 +48,8 @@ template <class C> struct extremes {
     best<C> *parts; /* [shares][lines] */
 };
 
-template <class C> static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share, best<C> found)
+template <class C>
+static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share, best<C> found)
 {
     int64_t offset[3];
     if (a.shares > 1) {
@@ -50,14 +57,16 @@ template <class C> static __device__ void deliver(const extremes<C> &a, int64_t 
         return;
     }
     a.lines.lines.at(line, offset);
-    if (a.lines.data[1] != nullptr) lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1], found.value);
-    if (a.lines.data[2] != nullptr) lt_store<int64_t>(LT_INT64, a.lines.data[2] + offset[2], found.index);
+    if (a.lines.data[1] != nullptr)
+        lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1], found.value);
+    if (a.lines.data[2] != nullptr)
+        lt_store<int64_t>(LT_INT64, a.lines.data[2] + offset[2], found.index);
 }
 
 /* Elements first, first + step, ... of one share of a line. */
 template <class C>
-static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t line, int64_t share, int64_t first,
-                                                 int64_t step)
+static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t line, int64_t share,
+                                                 int64_t first, int64_t step)
 {
     const int64_t from = share * a.share;
     const int64_t to = from + a.share < a.lines.length ? from + a.share : a.lines.length;
@@ -68,7 +77,8 @@ static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t l
     for (int64_t i = from + first; i < to; i += ITEMS * step) {
         const char *at[ITEMS];
         C x[ITEMS];
-        for (int j = 0; j < ITEMS; j++) at[j] = in + (i + j * step < to ? i + j * step : i) * a.lines.step[0];
+        for (int j = 0; j < ITEMS; j++)
+            at[j] = in + (i + j * step < to ? i + j * step : i) * a.lines.step[0];
         lt_load_many<C, ITEMS>(a.lines.dtype[0], at, x);
         for (int j = 0; j < ITEMS; j++)
             if (i + j * step < to && (found.index < 0 || a.wins.beats(x[j], found.value)))
@@ -88,23 +98,26 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_th
 /* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares along y. */
 template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_team(extremes<C> a)
 {
-    __shared__ best<C> shared[LT_MOST_WARPS];
-    const int64_t line = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y, share = blockIdx.y;
+    __shared__ best<C> shared[BLOCK];
+    const int64_t line = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
+                  share = blockIdx.y;
     if (line >= a.lines.count) return;
     best<C> found = search(a, line, share, threadIdx.x, blockDim.x);
+    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+    if (threads > LT_WARP) {
+        shared[thread] = found;
+        __syncthreads();
+        if (thread >= LT_WARP) return;
+        for (int i = thread + LT_WARP; i < threads; i += LT_WARP)
+            found = a.wins.join(found, shared[i]);
+    }
     for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2) {
         best<C> other;
         other.value = __shfl_xor_sync(0xffffffffu, found.value, lanes);
         other.index = __shfl_xor_sync(0xffffffffu, found.index, lanes);
         found = a.wins.join(found, other);
     }
-    const int warps = static_cast<int>(blockDim.x) / LT_WARP;
-    if (warps > 1) {
-        if (threadIdx.x % LT_WARP == 0) shared[threadIdx.x / LT_WARP] = found;
-        __syncthreads();
-        for (int w = 0; w < warps && threadIdx.x == 0; w++) found = a.wins.join(found, shared[w]);
-    }
-    if (threadIdx.x == 0) deliver(a, line, share, found);
+    if (thread == 0) deliver(a, line, share, found);
 }
 
 template <class C> static __global__ void __launch_bounds__(BLOCK) join_parts(extremes<C> a)
@@ -119,8 +132,8 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) join_parts(ex
 }
 
 template <class C>
-static lt_status run(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim,
-                     cudaStream_t stream)
+static lt_status run(bool maximum, const lt_array *values, const lt_array *indices,
+                     const lt_array *in, int dim, cudaStream_t stream)
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch parts;
@@ -128,17 +141,20 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
     const lt_lines<3> &lines = a.lines;
     if (lines.count == 0 || lines.length == 0) return LT_OK;
 
-    const bool beside = llabs(lines.step[0]) != lt_element_size(in->dtype) && lines.count >= LT_WARP;
+    const bool beside =
+        llabs(lines.step[0]) != lt_element_size(in->dtype) && lines.count >= LT_WARP;
     const bool threads = lines.length <= LT_WARP || beside;
     const int team = threads ? 1 : lt_threads_for(lines.length, 2 * ITEMS, BLOCK);
     const int rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
-    const int64_t wanted = threads ? ENOUGH_THREADS / lines.count : ENOUGH_BLOCKS * rows / lines.count;
+    const int64_t wanted =
+        threads ? ENOUGH_THREADS / lines.count : ENOUGH_BLOCKS * rows / lines.count;
     const int64_t most = lines.length / (LEAST_PER_THREAD * team);
     a.shares = wanted < most ? wanted : most;
     if (a.shares < 1) a.shares = 1;
     a.share = (lines.length + a.shares - 1) / a.shares;
     if (a.shares > 1) {
-        LT_TRY(parts.take(in->device.index, static_cast<size_t>(a.shares * lines.count) * sizeof(best<C>)));
+        LT_TRY(parts.take(in->device.index,
+                          static_cast<size_t>(a.shares * lines.count) * sizeof(best<C>)));
         a.parts = parts.as<best<C>>();
     }
     if (threads) {
@@ -152,7 +168,8 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
     return lt_cuda_launched(in->device.index, stream, maximum ? "max" : "min");
 }
 
-lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                          const lt_array *in, int dim)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));

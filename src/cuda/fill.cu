@@ -9,7 +9,8 @@
 enum { BLOCK = 256 };
 
 /* Dense memory, by words of 8 bytes that hold the element repeated; the rest after the last word too. */
-static __global__ void __launch_bounds__(BLOCK) fill_words(char *data, int64_t nbytes, uint64_t word)
+static __global__ void __launch_bounds__(BLOCK)
+    fill_words(char *data, int64_t nbytes, uint64_t word)
 {
     const int64_t first = lt_thread_number() * 16;
     if (first + 16 <= nbytes) {
@@ -21,7 +22,8 @@ static __global__ void __launch_bounds__(BLOCK) fill_words(char *data, int64_t n
 }
 
 template <class T>
-static __global__ void __launch_bounds__(BLOCK) fill_strided(char *data, lt_offsets<1> offsets, uint64_t word)
+static __global__ void __launch_bounds__(BLOCK)
+    fill_strided(char *data, lt_offsets<1> offsets, uint64_t word)
 {
     const int64_t index = lt_thread_number();
     int64_t offset;
@@ -59,7 +61,8 @@ lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value)
     offsets.of(it, 0, it->ndim);
     const unsigned blocks = lt_blocks(it->numel, BLOCK);
     if (dense && reinterpret_cast<uintptr_t>(data) % 8 == 0)
-        LT_LAUNCH(fill_words, lt_blocks(it->numel * size, BLOCK * 16), BLOCK, stream, data, it->numel * size, word);
+        LT_LAUNCH(fill_words, lt_blocks(it->numel * size, BLOCK * 16), BLOCK, stream, data,
+                  it->numel * size, word);
     else if (size == 1)
         LT_LAUNCH(fill_strided<uint8_t>, blocks, BLOCK, stream, data, offsets, word);
     else if (size == 2)

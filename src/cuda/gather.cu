@@ -4,8 +4,8 @@
 
 /* Iterator over index's shape: operand 0 is dense (the result or the values; null: one number), 1 the
  * indexed tensor with stride 0 along dim, 2 the indices. */
-static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense, const lt_array *indexed, int dim,
-                    const lt_array *index)
+static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense,
+                    const lt_array *indexed, int dim, const lt_array *index)
 {
     const int64_t size = lt_element_size(indexed->dtype);
     *it = {};

@@ -32,13 +32,15 @@ struct alignas(16) bytes16 {
 
 /* Addresses of this thread's elements; false: none, or an index is wrong. */
 template <int N>
-static __device__ __forceinline__ bool locate(const indexing<N> &a, const char **dense, char **indexed)
+static __device__ __forceinline__ bool locate(const indexing<N> &a, const char **dense,
+                                              char **indexed)
 {
     const int64_t number = lt_thread_number();
     if (number >= a.offsets.numel) return false;
     int64_t offset[N];
     a.offsets.at(number, offset);
-    *dense = a.data[0] != nullptr ? a.data[0] + offset[0] : reinterpret_cast<const char *>(&a.value);
+    *dense =
+        a.data[0] != nullptr ? a.data[0] + offset[0] : reinterpret_cast<const char *>(&a.value);
     char *p = a.data[1] + offset[1];
     for (int k = 0; k < N - 2 && k < a.count; k++) {
         int64_t index = *reinterpret_cast<const int64_t *>(a.data[k + 2] + offset[k + 2]);
@@ -71,7 +73,10 @@ template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(in
 /* ---- combining -------------------------------------------------------------------------------------------- */
 
 struct adding {
-    template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_add(a, b, static_cast<T>(1)); }
+    template <class T> static __device__ __forceinline__ T of(T a, T b)
+    {
+        return lt_add(a, b, static_cast<T>(1));
+    }
 };
 struct multiplying {
     template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_mul(a, b); }
@@ -127,7 +132,8 @@ template <class T, class F> static __device__ __forceinline__ void update_part(T
     });
 }
 
-template <int N, class Element, class Op> static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
+template <int N, class Element, class Op>
+static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
 {
     using T = typename Element::type;
     const char *at;
@@ -141,7 +147,8 @@ template <int N, class Element, class Op> static __global__ void __launch_bounds
     else if constexpr (std::is_same_v<Op, adding> && std::is_same_v<T, int32_t>)
         atomicAdd(p, value);
     else if constexpr (std::is_same_v<Op, adding> && std::is_same_v<T, int64_t>)
-        atomicAdd(reinterpret_cast<unsigned long long *>(p), static_cast<unsigned long long>(value));
+        atomicAdd(reinterpret_cast<unsigned long long *>(p),
+                  static_cast<unsigned long long>(value));
     else if constexpr (sizeof(T) == 8)
         update_word<unsigned long long>(p, join);
     else if constexpr (sizeof(T) == 4)
@@ -164,7 +171,9 @@ static bool moves_rows(const call &c)
 {
     const lt_iter *it = c.it;
     const int64_t size = lt_element_size(it->dtype[1]);
-    if (c.value != nullptr || it->ndim == 0 || it->strides[0][0] != size || it->strides[1][0] != size) return false;
+    if (c.value != nullptr || it->ndim == 0 || it->strides[0][0] != size ||
+        it->strides[1][0] != size)
+        return false;
     int64_t bits = it->sizes[0] * size;
     for (int k = 0; k < 2 + c.args->count; k++) {
         if (k >= 2 && it->strides[k][0] != 0) return false;
@@ -267,7 +276,8 @@ lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args)
     return lt_cuda_launched(it->device.index, c.stream, "index");
 }
 
-lt_status lt_cuda_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode, const void *value)
+lt_status lt_cuda_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode,
+                                const void *value)
 {
     call c = {it, args, value, nullptr};
     lt_cuda_report *report;

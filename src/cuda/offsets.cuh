@@ -21,7 +21,10 @@ struct lt_divider {
         while (shift < 31 && (1u << shift) < d) shift++;
         magic = static_cast<uint32_t>(((uint64_t{1} << 32) * ((uint64_t{1} << shift) - d)) / d + 1);
     }
-    __device__ __forceinline__ uint32_t quotient(uint32_t n) const { return (__umulhi(n, magic) + n) >> shift; }
+    __device__ __forceinline__ uint32_t quotient(uint32_t n) const
+    {
+        return (__umulhi(n, magic) + n) >> shift;
+    }
 };
 
 template <int N> struct lt_offsets {
@@ -38,7 +41,8 @@ template <int N> struct lt_offsets {
         numel *= size;
         if (size == 1) return;
         bool merges = ndim > 0;
-        for (int k = 0; k < N && merges; k++) merges = step[k] == strides[ndim - 1][k] * sizes[ndim - 1];
+        for (int k = 0; k < N && merges; k++)
+            merges = step[k] == strides[ndim - 1][k] * sizes[ndim - 1];
         if (merges) {
             sizes[ndim - 1] *= size;
             return;
@@ -85,7 +89,7 @@ template <int N> struct lt_offsets {
 
 /* N tensors of one shape (apart from dimension dim) as lines along dim; a tensor may be absent. */
 template <int N> struct lt_lines {
-    lt_offsets<N> lines; /* from a line's number to its first elements */
+    lt_offsets<N> lines;            /* from a line's number to its first elements */
     int64_t count, length, step[N]; /* step in bytes */
     char *data[N];
     lt_dtype dtype[N];
@@ -104,7 +108,8 @@ template <int N> struct lt_lines {
             if (d == dim) continue;
             int64_t strides[N];
             for (int k = 0; k < N; k++)
-                strides[k] = arrays[k] != nullptr ? arrays[k]->strides[d] * lt_element_size(dtype[k]) : 0;
+                strides[k] =
+                    arrays[k] != nullptr ? arrays[k]->strides[d] * lt_element_size(dtype[k]) : 0;
             lines.add(shape->sizes[d], strides);
         }
         lines.finish();
@@ -113,7 +118,10 @@ template <int N> struct lt_lines {
 };
 
 /* Blocks of `block` threads for n threads. */
-static inline unsigned lt_blocks(int64_t n, int block) { return static_cast<unsigned>((n + block - 1) / block); }
+static inline unsigned lt_blocks(int64_t n, int block)
+{
+    return static_cast<unsigned>((n + block - 1) / block);
+}
 
 /* The number of this thread in its grid. */
 static __device__ __forceinline__ int64_t lt_thread_number()

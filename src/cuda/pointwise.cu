@@ -12,7 +12,8 @@ static const char *const names[LT_PW_COUNT] = {
 static lt_pointwise shorter_power(const lt_pointwise_call &call)
 {
     const lt_iter *it = call.it;
-    if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute)) return call.op;
+    if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute))
+        return call.op;
     const double exponent = lt_load<double>(it->dtype[2], it->data[2]);
     if (exponent == 2) return LT_PW_SQUARE;
     if (exponent == 0.5) return LT_PW_SQRT;
@@ -20,7 +21,8 @@ static lt_pointwise shorter_power(const lt_pointwise_call &call)
     return exponent == -1 ? LT_PW_RECIPROCAL : LT_PW_POW;
 }
 
-lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
+lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute,
+                            const lt_scalar *params)
 {
     lt_pointwise_call call = {op, it, compute, params, nullptr};
     if (it->numel == 0) return LT_OK;

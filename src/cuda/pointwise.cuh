@@ -43,13 +43,14 @@ bool lt_cuda_compare(const lt_pointwise_call &call);
             return expression;                                                                     \
         }                                                                                          \
     };
-#define LT_UNARY(name) LT_FORMULA(name##_op, 1, 0, false, lt_##name(x[0]))
-#define LT_UNARY_NUMBER(name) LT_FORMULA(name##_op, 1, 1, false, lt_##name(x[0], p[0]))
-#define LT_UNARY_RANGE(name) LT_FORMULA(name##_op, 1, 2, false, lt_##name(x[0], p[0], p[1]))
-#define LT_BINARY(name) LT_FORMULA(name##_op, 2, 0, false, lt_##name(x[0], x[1]))
+#define LT_UNARY(name)         LT_FORMULA(name##_op, 1, 0, false, lt_##name(x[0]))
+#define LT_UNARY_NUMBER(name)  LT_FORMULA(name##_op, 1, 1, false, lt_##name(x[0], p[0]))
+#define LT_UNARY_RANGE(name)   LT_FORMULA(name##_op, 1, 2, false, lt_##name(x[0], p[0], p[1]))
+#define LT_BINARY(name)        LT_FORMULA(name##_op, 2, 0, false, lt_##name(x[0], x[1]))
 #define LT_BINARY_SCALED(name) LT_FORMULA(name##_op, 2, 1, false, lt_##name(x[0], x[1], p[0]))
-#define LT_TERNARY(name) LT_FORMULA(name##_op, 3, 0, false, lt_##name(x[0], x[1], x[2]))
-#define LT_TERNARY_SCALED(name) LT_FORMULA(name##_op, 3, 1, false, lt_##name(x[0], x[1], x[2], p[0]))
+#define LT_TERNARY(name)       LT_FORMULA(name##_op, 3, 0, false, lt_##name(x[0], x[1], x[2]))
+#define LT_TERNARY_SCALED(name)                                                                    \
+    LT_FORMULA(name##_op, 3, 1, false, lt_##name(x[0], x[1], x[2], p[0]))
 #define LT_SELECT(name) LT_FORMULA(name##_op, 3, 0, true, lt_##name(x[0] != 0, x[1], x[2]))
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
@@ -71,14 +72,17 @@ template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
 
 /* S: element of the dtype computed; E: of this operand. */
 template <class C, class E, int N>
-static __device__ __forceinline__ void lt_dense_load(const char *data, int64_t first, C (*x)[3], int k)
+static __device__ __forceinline__ void lt_dense_load(const char *data, int64_t first, C (*x)[3],
+                                                     int k)
 {
-    const auto v = *reinterpret_cast<const lt_vector<E, N> *>(data + first * static_cast<int64_t>(sizeof(E)));
+    const auto v =
+        *reinterpret_cast<const lt_vector<E, N> *>(data + first * static_cast<int64_t>(sizeof(E)));
     for (int i = 0; i < N; i++) x[i][k] = lt_as<C>(v.v[i]);
 }
 
 template <class Op, class C, class S>
-static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK) lt_dense_kernel(lt_dense_operands<C, Op::inputs> a)
+static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
+    lt_dense_kernel(lt_dense_operands<C, Op::inputs> a)
 {
     using result = decltype(Op::template of<C>(nullptr, nullptr));
     using R = std::conditional_t<std::is_same_v<result, bool>, uint8_t, S>;
@@ -105,7 +109,8 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK) lt_dense_kernel(lt_
                 lt_dense_load<C, S, N>(a.data[k + 1], first, x, k);
         }
         lt_vector<R, N> v;
-        for (int i = 0; i < N; i++) v.v[i] = lt_stored<R, result>::of(Op::template of<C>(x[i], a.params));
+        for (int i = 0; i < N; i++)
+            v.v[i] = lt_stored<R, result>::of(Op::template of<C>(x[i], a.params));
         *reinterpret_cast<lt_vector<R, N> *>(out) = v;
         return;
     }
@@ -131,11 +136,13 @@ template <class C, int INPUTS> struct lt_strided_operands {
 };
 
 template <class Op, class C>
-static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK) lt_strided_kernel(lt_strided_operands<C, Op::inputs> a)
+static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
+    lt_strided_kernel(lt_strided_operands<C, Op::inputs> a)
 {
     using result = decltype(Op::template of<C>(nullptr, nullptr));
     constexpr int ITEMS = LT_POINTWISE_ITEMS;
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * (ITEMS * LT_POINTWISE_BLOCK) + threadIdx.x;
+    const int64_t first =
+        static_cast<int64_t>(blockIdx.x) * (ITEMS * LT_POINTWISE_BLOCK) + threadIdx.x;
     const int64_t numel = a.offsets.numel;
     int64_t offset[ITEMS][Op::inputs + 1];
     int n = 0;
@@ -153,7 +160,8 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK) lt_strided_kernel(l
             loaded[i] = a.value[k + 1];
         }
         if (a.data[k + 1] != nullptr) lt_load_many<C, ITEMS>(a.dtype[k + 1], at, loaded);
-        for (int i = 0; i < ITEMS; i++) x[i][k] = a.rounds[k + 1] ? lt_rounded(a.compute, loaded[i]) : loaded[i];
+        for (int i = 0; i < ITEMS; i++)
+            x[i][k] = a.rounds[k + 1] ? lt_rounded(a.compute, loaded[i]) : loaded[i];
     }
     char *to[ITEMS];
     result y[ITEMS];
@@ -168,7 +176,8 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK) lt_strided_kernel(l
 
 /* ---- launching -------------------------------------------------------------------------------------------- */
 
-template <class Op, class C, class A> static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
+template <class Op, class C, class A>
+static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
 {
     const lt_iter *it = call.it;
     const bool integral = !lt_is_floating(call.compute);
@@ -186,7 +195,8 @@ template <class Op, class C, class A> static void lt_pointwise_values(const lt_p
 }
 
 /* Whether operand k lies as the dense kernel wants it. */
-template <class Op, class S> static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests)
+template <class Op, class S>
+static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests)
 {
     const lt_iter *it = call.it;
     if (!it->contiguous || it->dtype[0] != (tests ? LT_BOOL : call.compute)) return false;
@@ -212,12 +222,14 @@ template <class Op, class C, class S> static bool lt_pointwise_dense(const lt_po
         const uintptr_t bytes = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * N);
         if (a.dense[k] && reinterpret_cast<uintptr_t>(a.data[k]) % bytes != 0) a.aligned = false;
     }
-    LT_LAUNCH((lt_dense_kernel<Op, C, S>), lt_blocks(a.n, LT_POINTWISE_BLOCK * N), LT_POINTWISE_BLOCK, call.stream, a);
+    LT_LAUNCH((lt_dense_kernel<Op, C, S>), lt_blocks(a.n, LT_POINTWISE_BLOCK * N),
+              LT_POINTWISE_BLOCK, call.stream, a);
     return true;
 }
 
 /* S: the element types that have a dense kernel. */
-template <class Op, class C, class... S> static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
+template <class Op, class C, class... S>
+static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
 {
     int i = 0;
     const bool done = ((call.compute == first + i++ && lt_pointwise_dense<Op, C, S>(call)) || ...);
@@ -228,18 +240,20 @@ template <class Op, class C, class... S> static bool lt_pointwise_launch(const l
     for (int k = 0; k <= Op::inputs; k++) {
         const lt_dtype dtype = a.dtype[k] = call.it->dtype[k];
         const bool condition = Op::selects && k == 1;
-        a.rounds[k] = dtype != call.compute && !condition && a.data[k] != nullptr && call.compute != LT_INT64 &&
-                      call.compute < LT_FLOAT32;
+        a.rounds[k] = dtype != call.compute && !condition && a.data[k] != nullptr &&
+                      call.compute != LT_INT64 && call.compute < LT_FLOAT32;
     }
     a.offsets.of(call.it, 0, call.it->ndim);
-    LT_LAUNCH((lt_strided_kernel<Op, C>), lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * LT_POINTWISE_ITEMS),
+    LT_LAUNCH((lt_strided_kernel<Op, C>),
+              lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * LT_POINTWISE_ITEMS),
               LT_POINTWISE_BLOCK, call.stream, a);
     return true;
 }
 
 template <class Op> static bool lt_pointwise_floating(const lt_pointwise_call &call)
 {
-    if (call.compute == LT_FLOAT64) return lt_pointwise_launch<Op, double, double>(call, LT_FLOAT64);
+    if (call.compute == LT_FLOAT64)
+        return lt_pointwise_launch<Op, double, double>(call, LT_FLOAT64);
     return lt_pointwise_launch<Op, float, __half, __nv_bfloat16, float>(call, LT_FLOAT16);
 }
 

@@ -20,8 +20,8 @@
 
 enum {
     BLOCK = 256,
-    ITEMS = 4,                 /* elements that a thread reads at a time, each into its own accumulator */
-    ENOUGH_THREADS = 1 << 17,  /* more do not make a GPU busier */
+    ITEMS = 4, /* elements that a thread reads at a time, each into its own accumulator */
+    ENOUGH_THREADS = 1 << 17, /* more do not make a GPU busier */
     ENOUGH_BLOCKS = 1 << 10,
     MOST_PER_THREAD = 1 << 13, /* elements */
     LEAST_PER_THREAD = 64,
@@ -42,7 +42,10 @@ template <class C> static C least()
 
 struct adding {
     template <class C> static C identity() { return 0; }
-    template <class C> static __device__ __forceinline__ C join(C a, C b) { return lt_add(a, b, static_cast<C>(1)); }
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return lt_add(a, b, static_cast<C>(1));
+    }
 };
 
 struct sum_step : adding {
@@ -71,20 +74,32 @@ struct prod_step {
 /* nan wins. */
 struct max_step {
     template <class C> static C identity() { return least<C>(); }
-    template <class C> static __device__ __forceinline__ C join(C a, C b) { return b > a || b != b ? b : a; }
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return b > a || b != b ? b : a;
+    }
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
 };
 struct min_step {
     template <class C> static C identity() { return most<C>(); }
-    template <class C> static __device__ __forceinline__ C join(C a, C b) { return b < a || b != b ? b : a; }
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return b < a || b != b ? b : a;
+    }
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
 };
 struct max_abs_step : max_step {
     template <class C> static C identity() { return 0; }
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, lt_abs(x)); }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return join(a, lt_abs(x));
+    }
 };
 struct min_abs_step : min_step {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, lt_abs(x)); }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return join(a, lt_abs(x));
+    }
 };
 struct any_step {
     template <class C> static C identity() { return false; }
@@ -103,8 +118,8 @@ template <class C> struct reduction {
     char *out;
     const char *in;
     lt_dtype out_dtype, in_dtype;
-    lt_offsets<1> reduced; /* of the input */
-    lt_offsets<2> kept;    /* of the output and the input */
+    lt_offsets<1> reduced;                 /* of the input */
+    lt_offsets<2> kept;                    /* of the output and the input */
     int64_t count, results, shares, share; /* share: elements */
     C identity, parameter, divisor, root;  /* root: 0 for none */
     C *parts;                              /* [shares][results], when there are several */
@@ -126,8 +141,8 @@ template <class C> static __device__ void finish(const reduction<C> &a, int64_t 
 
 /* Elements first, first + step, ... of one share of a result. */
 template <class Step, class C>
-static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t result, int64_t share, int64_t first,
-                                               int64_t step)
+static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t result, int64_t share,
+                                               int64_t first, int64_t step)
 {
     const int64_t from = share * a.share, to = from + a.share < a.count ? from + a.share : a.count;
     int64_t offset[2];
@@ -150,7 +165,8 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
     return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
 }
 
-template <class C> static __device__ void deliver(const reduction<C> &a, int64_t result, int64_t share, C total)
+template <class C>
+static __device__ void deliver(const reduction<C> &a, int64_t result, int64_t share, C total)
 {
     if (a.shares > 1)
         a.parts[share * a.results + result] = total;
@@ -159,7 +175,8 @@ template <class C> static __device__ void deliver(const reduction<C> &a, int64_t
 }
 
 /* A thread for each share of each result. */
-template <class Step, class C> static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
+template <class Step, class C>
+static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
 {
     const int64_t number = lt_thread_number();
     if (number >= a.results * a.shares) return;
@@ -168,22 +185,26 @@ template <class Step, class C> static __global__ void __launch_bounds__(BLOCK) r
 }
 
 /* A team, a row of the block's threads, for each result: one warp, or the block's only row. Shares along y. */
-template <class Step, class C> static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
+template <class Step, class C>
+static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
 {
-    __shared__ C shared[LT_MOST_WARPS];
-    const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y, share = blockIdx.y;
+    __shared__ C shared[lt_shared_for(BLOCK)];
+    const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
+                  share = blockIdx.y;
     if (result >= a.results) return;
     C total = accumulate<Step>(a, result, share, threadIdx.x, blockDim.x);
     total = lt_block_join(total, shared, [](C x, C y) { return Step::join(x, y); });
     if (threadIdx.x == 0) deliver(a, result, share, total);
 }
 
-template <class Step, class C> static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
+template <class Step, class C>
+static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
 {
     const int64_t result = lt_thread_number();
     if (result >= a.results) return;
     C total = a.parts[result];
-    for (int64_t share = 1; share < a.shares; share++) total = Step::join(total, a.parts[share * a.results + result]);
+    for (int64_t share = 1; share < a.shares; share++)
+        total = Step::join(total, a.parts[share * a.results + result]);
     finish(a, result, total);
 }
 
@@ -233,7 +254,8 @@ template <class Step, class C> static lt_status run(const call &c)
     a.identity = Step::template identity<C>();
     a.parameter = static_cast<C>(c.parameter);
     a.divisor = c.op == LT_REDUCE_MEAN ? static_cast<C>(a.count) : static_cast<C>(1);
-    if (c.op == LT_REDUCE_NORM && c.parameter != 1 && c.parameter != 0 && !isinf(c.parameter)) a.root = a.parameter;
+    if (c.op == LT_REDUCE_NORM && c.parameter != 1 && c.parameter != 0 && !isinf(c.parameter))
+        a.root = a.parameter;
     if (a.results == 0) return LT_OK;
 
     const bool threads = by_thread(c, a.count);
@@ -245,13 +267,16 @@ template <class Step, class C> static lt_status run(const call &c)
         a.parts = parts.as<C>();
     }
     if (threads) {
-        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK, c.stream, a);
+        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK,
+                  c.stream, a);
     } else {
-        const dim3 grid(lt_blocks(a.results, static_cast<int>(rows)), static_cast<unsigned>(a.shares));
+        const dim3 grid(lt_blocks(a.results, static_cast<int>(rows)),
+                        static_cast<unsigned>(a.shares));
         const dim3 block(static_cast<unsigned>(team), static_cast<unsigned>(rows));
         LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid, block, 0, c.stream, a);
     }
-    if (a.shares > 1) LT_LAUNCH((join_parts<Step, C>), lt_blocks(a.results, BLOCK), BLOCK, c.stream, a);
+    if (a.shares > 1)
+        LT_LAUNCH((join_parts<Step, C>), lt_blocks(a.results, BLOCK), BLOCK, c.stream, a);
     return lt_cuda_launched(it->device.index, c.stream, "reduce");
 }
 
@@ -283,12 +308,14 @@ lt_status lt_cuda_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, d
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     if (op == LT_REDUCE_ANY) return run<any_step, bool>(c);
     if (op == LT_REDUCE_ALL) return run<all_step, bool>(c);
-    const lt_dtype decides = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN ? it->dtype[1] : it->dtype[0];
+    const lt_dtype decides =
+        op == LT_REDUCE_MAX || op == LT_REDUCE_MIN ? it->dtype[1] : it->dtype[0];
     if (!lt_is_floating(decides)) {
         if (op == LT_REDUCE_MEAN || op == LT_REDUCE_NORM)
             return lt_cuda_unsupported(op == LT_REDUCE_MEAN ? "mean" : "norm", it->dtype[1]);
         return run_numbers<int64_t>(c);
     }
-    if (decides == LT_FLOAT64) return op == LT_REDUCE_NORM ? run_norm<double>(c) : run_numbers<double>(c);
+    if (decides == LT_FLOAT64)
+        return op == LT_REDUCE_NORM ? run_norm<double>(c) : run_numbers<double>(c);
     return op == LT_REDUCE_NORM ? run_norm<float>(c) : run_numbers<float>(c);
 }

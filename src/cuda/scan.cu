@@ -12,10 +12,10 @@
 enum {
     BLOCK = 256,
     WARPS = BLOCK / LT_WARP,
-    PER_THREAD = 16,             /* neighbouring elements, added by one thread */
+    PER_THREAD = 16, /* neighbouring elements, added by one thread */
     CHUNK = BLOCK * PER_THREAD,
     SHORT_LINE = 64,
-    ENOUGH_LINES = 1 << 12,
+    ENOUGH_LINES = 1 << 10,
 };
 
 /* Sums of integers wrap. */
@@ -33,16 +33,19 @@ template <class C> struct scan {
 };
 
 /* Elements [from, to) of a line. */
-template <class C> static __device__ __forceinline__ C sum_run(const scan<C> &a, const char *in, int64_t from, int64_t to)
+template <class C>
+static __device__ __forceinline__ C sum_run(const scan<C> &a, const char *in, int64_t from,
+                                            int64_t to)
 {
     C sum = 0;
-    for (int64_t i = from; i < to; i++) sum = plus(sum, lt_load<C>(a.lines.dtype[0], in + i * a.lines.step[0]));
+    for (int64_t i = from; i < to; i++)
+        sum = plus(sum, lt_load<C>(a.lines.dtype[0], in + i * a.lines.step[0]));
     return sum;
 }
 
 template <class C>
-static __device__ __forceinline__ void scan_run(const scan<C> &a, const char *in, char *out, int64_t from, int64_t to,
-                                                C sum)
+static __device__ __forceinline__ void scan_run(const scan<C> &a, const char *in, char *out,
+                                                int64_t from, int64_t to, C sum)
 {
     for (int64_t i = from; i < to; i++) {
         sum = plus(sum, lt_load<C>(a.lines.dtype[0], in + i * a.lines.step[0]));
@@ -61,14 +64,15 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) scan_lines(sc
 
 template <class C> static __global__ void __launch_bounds__(BLOCK) sum_chunks(scan<C> a)
 {
-    __shared__ C shared[LT_MOST_WARPS];
+    __shared__ C shared[lt_shared_for(BLOCK)];
     const int64_t line = blockIdx.x / a.chunks, chunk = blockIdx.x % a.chunks;
     const int64_t end = (chunk + 1) * CHUNK < a.lines.length ? (chunk + 1) * CHUNK : a.lines.length;
     int64_t offset[2];
     a.lines.lines.at(line, offset);
     C sum = 0;
     for (int64_t i = chunk * CHUNK + threadIdx.x; i < end; i += BLOCK)
-        sum = plus(sum, lt_load<C>(a.lines.dtype[0], a.lines.data[0] + offset[0] + i * a.lines.step[0]));
+        sum = plus(sum,
+                   lt_load<C>(a.lines.dtype[0], a.lines.data[0] + offset[0] + i * a.lines.step[0]));
     sum = lt_block_join(sum, shared, [](C x, C y) { return plus(x, y); });
     if (threadIdx.x == 0) a.sums[blockIdx.x] = sum;
 }
@@ -90,7 +94,8 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) scan_chunks(s
 {
     __shared__ C shared[WARPS];
     const int64_t line = blockIdx.x / a.chunks, chunk = blockIdx.x % a.chunks;
-    const int lane = static_cast<int>(threadIdx.x) % LT_WARP, warp = static_cast<int>(threadIdx.x) / LT_WARP;
+    const int lane = static_cast<int>(threadIdx.x) % LT_WARP,
+              warp = static_cast<int>(threadIdx.x) / LT_WARP;
     int64_t offset[2];
     a.lines.lines.at(line, offset);
     const char *in = a.lines.data[0] + offset[0];
@@ -112,7 +117,8 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) scan_chunks(s
     scan_run(a, in, a.lines.data[1] + offset[1], from, to, plus(base, before));
 }
 
-template <class C> static lt_status run(const lt_array *out, const lt_array *in, int dim, cudaStream_t stream)
+template <class C>
+static lt_status run(const lt_array *out, const lt_array *in, int dim, cudaStream_t stream)
 {
     const lt_array *const arrays[] = {in, out};
     lt_cuda_scratch sums;
@@ -128,12 +134,13 @@ template <class C> static lt_status run(const lt_array *out, const lt_array *in,
     LT_TRY(sums.take(in->device.index, static_cast<size_t>(lines.count * a.chunks) * sizeof(C)));
     a.sums = sums.as<C>();
     const unsigned blocks = static_cast<unsigned>(lines.count * a.chunks);
+    const int threads = lt_threads_for(lines.length, PER_THREAD, BLOCK);
     if (a.chunks > 1)
         LT_LAUNCH_MEET(sum_chunks<C>, blocks, BLOCK, 0, stream, a);
     else
         CUDA_TRY(cudaMemsetAsync(a.sums, 0, blocks * sizeof(C), stream));
     if (a.chunks > 1) LT_LAUNCH(scan_sums<C>, lt_blocks(lines.count, BLOCK), BLOCK, stream, a);
-    LT_LAUNCH_MEET(scan_chunks<C>, blocks, BLOCK, 0, stream, a);
+    LT_LAUNCH_MEET(scan_chunks<C>, blocks, threads, 0, stream, a);
     return lt_cuda_launched(in->device.index, stream, "cumsum");
 }
 

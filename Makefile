@@ -85,6 +85,8 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
 .PHONY: all demo test check bench install clean layers test-asan test-tsan test-cuda format lib-only FORCE
+# V=1 shows the commands.
+$(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -121,37 +123,45 @@ $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CUDA_OBJ): | $(GE
 
 $(OBJ)/src/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
+	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 $(OBJ)/src/lua/%.o: src/lua/%.c
 	@mkdir -p $(@D)
+	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
 
 $(OBJ)/repl/%.o: repl/%.c
 	@mkdir -p $(@D)
+	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Irepl $(LUA_CFLAGS) $(if $(LIBEDIT),-DLT_LIBEDIT) -c $< -o $@
 
 $(OBJ)/gen/%.o: $(GEN)/%.c
 	@mkdir -p $(@D)
+	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
 
 define isa_rule
 $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c
 	@mkdir -p $$(@D)
+	@echo '  CC $$< ($(1))'
 	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
 $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
 	@mkdir -p $(@D)
+	@echo '  CXX $<'
 	$(CXX) $(CXXFLAGS_ALL) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
 
 $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 	@mkdir -p $(@D)
+	@echo '  CXX $<'
 	$(CXX) $(CXXFLAGS_ALL) -Isrc/cuda/sim/include -Isrc/cuda -c $< -o $@
 
 $(OBJ)/src/cuda/%.cuda.o: src/cuda/%.cu
 	@mkdir -p $(@D)
+	@echo '  NVCC $<'
 	$(NVCC) $(NVCCFLAGS) -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@
 
 # ---- libraries and the program ------------------------------------------------------------------------
@@ -159,23 +169,29 @@ LIBRARY_OBJ = $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ)
 
 $(BUILD)/libltensor.a: $(LIBRARY_OBJ)
 	@rm -f $@
+	@echo '  AR $@'
 	ar rcs $@ $^
 
 $(BUILD)/libltensor.so: $(LIBRARY_OBJ)
+	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -Wl,-soname,libltensor.so.0 -Wl,-z,defs -o $@ $^ $(CORE_LIBS) -llua5.4
 	@ln -sf libltensor.so $(BUILD)/libltensor.so.0
 
 # Loaded by a Lua interpreter, whose API it uses: the Lua symbols stay open.
 $(BUILD)/torch.so: $(LIBRARY_OBJ)
+	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -o $@ $^ $(CORE_LIBS)
 
 $(PROGRAM): $(REPL_OBJ) $(LIBRARY_OBJ)
+	@echo '  LINK $@'
 	$(CC) $(SAN) -Wl,-E -o $@ $^ $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
 
 $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
+	@echo '  LINK $@'
 	$(CXX) -shared $(SAN) -Wl,-z,defs -o $@ $^ -lboost_context -lopenblas -lpthread
 
 $(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
+	@echo '  LINK $@'
 	$(NVCC) -shared -cudart static -o $@ $^ -ldl -lpthread
 
 # ---- tests -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* mem.c - see mem.h. Blocks up to SMALL bytes go to malloc, which is fast for them. Larger ones are
+/* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes go to malloc, which is fast for them. Larger ones are
  * kept when freed, in bins of four sizes per power of two, and handed out again: the pages stay mapped.
  * What is kept is bounded by KEEP_LIMIT: a block that does not fit any more drives the others out, so
  * that a program that moves on to other sizes is not left with the old ones. */
@@ -31,9 +31,8 @@ lt_mem_counters lt_mem_total;
 _Thread_local lt_reclaimer lt_mem_reclaimer;
 
 static _Atomic int64_t fail_countdown; /* 0: never */
-static pthread_once_t fault_once = PTHREAD_ONCE_INIT;
 
-static void read_fault_setting(void)
+__attribute__((constructor)) static void read_fault_setting(void)
 {
     const char *text = getenv("LTENSOR_MEM_FAULT");
     if (text != NULL) fail_countdown = atoll(text);
@@ -43,7 +42,6 @@ void lt_mem_fail_after(int64_t n) { fail_countdown = n; }
 
 static bool injected_failure(void)
 {
-    pthread_once(&fault_once, read_fault_setting);
     if (atomic_load_explicit(&fail_countdown, memory_order_relaxed) == 0) return false;
     return atomic_fetch_sub(&fail_countdown, 1) == 1;
 }
@@ -86,6 +84,81 @@ void *lt_mem_realloc(void *old, size_t n)
 }
 
 void lt_mem_free(void *p) { free(p); }
+
+/* ---- structs kept per thread ------------------------------------------------------------------------ */
+
+#define GRAIN 64
+#define LISTS 24
+#define LIST_BYTES ((size_t)4 << 20) /* kept in one list at most */
+
+typedef struct kept_struct {
+    struct kept_struct *next;
+} kept_struct;
+
+static _Thread_local struct {
+    kept_struct *first[LISTS];
+    uint32_t n[LISTS];
+    bool registered; /* the thread's end will free them */
+} kept __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t kept_key;
+static pthread_once_t kept_once = PTHREAD_ONCE_INIT;
+
+static void free_kept(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < LISTS; i++) {
+        while (kept.first[i] != NULL) {
+            kept_struct *s = kept.first[i];
+            kept.first[i] = s->next;
+            free(s);
+        }
+        kept.n[i] = 0;
+    }
+    kept.registered = false;
+}
+
+static void make_kept_key(void) { pthread_key_create(&kept_key, free_kept); }
+
+/* A checker of memory must see every use of what was given back. */
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEP_STRUCTS false
+#else
+#define KEEP_STRUCTS true
+#endif
+
+void *lt_mem_take(size_t n)
+{
+    if (injected_failure()) return out_of_memory(n);
+    size_t list = (n + GRAIN - 1) / GRAIN;
+    if (list >= LISTS) return malloc(n);
+    kept_struct *s = kept.first[list];
+    if (s != NULL) {
+        kept.first[list] = s->next;
+        kept.n[list]--;
+        return s;
+    }
+    void *p = malloc(list * GRAIN);
+    return p != NULL ? p : out_of_memory(n);
+}
+
+void lt_mem_give(void *p, size_t n)
+{
+    size_t list = (n + GRAIN - 1) / GRAIN;
+    if (!KEEP_STRUCTS || list >= LISTS || kept.n[list] >= LIST_BYTES / (list * GRAIN)) {
+        free(p);
+        return;
+    }
+    if (!kept.registered) {
+        pthread_once(&kept_once, make_kept_key);
+        pthread_setspecific(kept_key, &kept);
+        kept.registered = true;
+    }
+    kept_struct *s = p;
+    s->next = kept.first[list];
+    kept.first[list] = s;
+    kept.n[list]++;
+}
 
 void lt_mem_charge(int64_t bytes)
 {

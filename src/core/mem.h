@@ -14,6 +14,11 @@ void *lt_mem_zalloc(size_t n);
 void *lt_mem_realloc(void *p, size_t n);
 void lt_mem_free(void *p);
 
+/* Structs that come and go with every operation: freed ones are kept per thread, by size, and handed out
+ * again. The size must be given back as it was asked for. */
+void *lt_mem_take(size_t n);
+void lt_mem_give(void *p, size_t n);
+
 /* Data blocks, 64-byte aligned. *capacity receives the usable size, to be given back on release. */
 void *lt_block_alloc(size_t n, size_t *capacity);
 void lt_block_free(void *p, size_t capacity);

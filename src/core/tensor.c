@@ -11,61 +11,88 @@
 #include "error.h"
 #include "mem.h"
 
-/* Host data up to this size lives in the same allocation as the storage. */
+/* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is
+ * part of it. The home goes when the last user of the data and its own tensor are gone. */
+typedef struct home {
+    lt_storage storage;
+    lt_tensor tensor;
+} home;
+
 #define INLINE_BYTES 1024
-#define INLINE_OFFSET ((sizeof(lt_storage) + 63) & ~(size_t)63)
+#define INLINE_OFFSET ((sizeof(home) + 63) & ~(size_t)63)
 
-/* The address alone does not tell: a block of its own may happen to follow the storage. */
-static bool is_inline(const lt_storage *s)
-{
-    return s->device.type == LT_CPU && s->nbytes <= INLINE_BYTES && s->data == (const char *)s + INLINE_OFFSET;
-}
+static inline home *home_of(lt_tensor *t) { return (home *)((char *)t - offsetof(home, tensor)); }
 
-static lt_status storage_new_device(lt_storage *s, size_t nbytes, lt_device device)
-{
-    const lt_backend *backend = lt_backends[device.type];
-    s->release = NULL;
-    return backend->alloc(device.index, nbytes, &s->data, &s->capacity, &s->ctx);
-}
+static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home); }
 
-/* New reference; data uninitialized. device must be resolved. */
-static lt_status storage_new(size_t nbytes, lt_device device, lt_storage **out)
+/* New home with its data, used once. The tensor is not set. device must be resolved. */
+static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
 {
-    bool small = device.type == LT_CPU && nbytes <= INLINE_BYTES;
-    lt_storage *s = lt_mem_alloc(small ? INLINE_OFFSET + nbytes : sizeof *s);
-    if (s == NULL) return LT_ERR_MEMORY;
+    bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
+    size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
+    home *h = lt_mem_take(size);
+    if (h == NULL) return LT_ERR_MEMORY;
+    lt_storage *s = &h->storage;
     atomic_init(&s->refs, 1);
+    atomic_init(&s->holders, 2);
     atomic_init(&s->version, 0);
     s->device = device;
     s->pinned = false;
+    s->home = (uint32_t)size;
     s->nbytes = nbytes;
+    s->capacity = nbytes;
     s->release = NULL;
     s->ctx = NULL;
-    if (small) {
-        s->data = (char *)s + INLINE_OFFSET;
-        s->capacity = nbytes;
-        lt_mem_charge((int64_t)INLINE_OFFSET);
-    } else {
-        lt_status status = storage_new_device(s, nbytes, device);
+    s->data = (char *)h + INLINE_OFFSET;
+    if (with_data && !small) {
+        lt_status status = lt_backends[device.type]->alloc(device.index, nbytes, &s->data, &s->capacity, &s->ctx);
         if (status != LT_OK) {
-            lt_mem_free(s);
+            lt_mem_give(h, size);
             return status;
         }
     }
-    *out = s;
+    *out = h;
     return LT_OK;
+}
+
+static void data_free(lt_storage *s)
+{
+    if (s->release != NULL)
+        s->release(s->ctx);
+    else if (!is_inline(s))
+        lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
+}
+
+/* One of the two that hold the home is gone. */
+static void home_release(lt_storage *s)
+{
+    if (atomic_fetch_sub_explicit(&s->holders, 1, memory_order_acq_rel) == 1)
+        lt_mem_give(s, s->home); /* the storage comes first in its home */
+}
+
+/* Whether this was the last use of the data. Who holds the only one needs no atomic subtraction. */
+static inline bool drop_use(lt_storage *s)
+{
+    return atomic_load_explicit(&s->refs, memory_order_acquire) == 1 ||
+           atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1;
 }
 
 static void storage_release(lt_storage *s)
 {
-    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
-    if (s->release != NULL)
-        s->release(s->ctx);
-    else if (is_inline(s))
-        lt_mem_charge(-(int64_t)INLINE_OFFSET);
-    else if (s->data != NULL || s->ctx != NULL)
-        lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
-    lt_mem_free(s);
+    if (!drop_use(s)) return;
+    data_free(s);
+    home_release(s);
+}
+
+/* A tensor at home that still uses its storage goes: often both go at once. */
+static inline void home_leave(lt_storage *s)
+{
+    if (drop_use(s)) {
+        data_free(s);
+        lt_mem_give(s, s->home);
+    } else {
+        home_release(s);
+    }
 }
 
 static lt_storage *storage_retain(lt_storage *s)
@@ -118,43 +145,39 @@ static bool strides_are_contiguous(int ndim, const int64_t *sizes, const int64_t
     return true;
 }
 
-/* A tensor with its header set; takes over the reference to storage. */
-static lt_status tensor_give(lt_storage *storage, lt_dtype dtype, int ndim, lt_tensor **out)
+static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int ndim, unsigned flags)
 {
-    lt_tensor *t = lt_mem_alloc(sizeof *t);
-    if (t == NULL) {
-        storage_release(storage);
-        return LT_ERR_MEMORY;
-    }
     atomic_init(&t->refs, 1);
     t->dtype = (int8_t)dtype;
     t->ndim = (uint8_t)ndim;
-    t->flags = 0;
+    t->flags = (uint8_t)flags;
     t->device = storage->device;
     t->offset = 0;
     t->storage = storage;
     t->view_base = NULL;
     t->autograd = NULL;
-    lt_mem_charge((int64_t)sizeof *t);
-    *out = t;
-    return LT_OK;
+}
+
+/* The home's tensor, contiguous. */
+static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_t *sizes, int64_t numel)
+{
+    lt_tensor *t = &h->tensor;
+    tensor_init(t, &h->storage, dtype, ndim, LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME);
+    t->numel = numel;
+    for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
+    lt_contiguous_strides(ndim, sizes, t->strides);
+    return t;
 }
 
 lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
                         lt_tensor **out)
 {
     int64_t numel;
+    home *h;
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     if (device.type != LT_CPU) LT_TRY(lt_device_resolve(&device));
-    lt_storage *storage;
-    LT_TRY(storage_new((size_t)numel * lt_dtype_size(dtype), device, &storage));
-    lt_tensor *t;
-    LT_TRY(tensor_give(storage, dtype, ndim, &t));
-    t->numel = numel;
-    t->flags = LT_FLAG_CONTIGUOUS;
-    for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
-    lt_contiguous_strides(ndim, sizes, t->strides);
-    *out = t;
+    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), device, true, &h));
+    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     return LT_OK;
 }
 
@@ -169,24 +192,13 @@ lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *si
         return lt_error(LT_ERR_TYPE, "lt_tensor_wrap: unknown dtype %d", (int)dtype);
     if (data == NULL && numel > 0)
         return lt_error(LT_ERR_RUNTIME, "lt_tensor_wrap: data is NULL for %lld elements", (long long)numel);
-    lt_storage *storage = lt_mem_zalloc(sizeof *storage);
-    if (storage == NULL) return LT_ERR_MEMORY;
-    lt_tensor *t = NULL;
-    atomic_init(&storage->refs, 1);
-    storage->device = lt_host;
-    storage->nbytes = (size_t)numel * lt_dtype_size(dtype);
-    storage->capacity = storage->nbytes;
-    LT_TRY(tensor_give(storage, dtype, ndim, &t));
-    /* Only a tensor that exists takes over the caller's memory. */
+    home *h;
+    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), lt_host, false, &h));
     static const size_t no_data;
-    storage->data = data != NULL ? data : (void *)&no_data;
-    storage->release = release != NULL ? release : release_nothing; /* never the allocator */
-    storage->ctx = ctx;
-    t->numel = numel;
-    t->flags = LT_FLAG_CONTIGUOUS;
-    for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
-    lt_contiguous_strides(ndim, sizes, t->strides);
-    *out = t;
+    h->storage.data = data != NULL ? data : (void *)&no_data;
+    h->storage.release = release != NULL ? release : release_nothing; /* never the allocator */
+    h->storage.ctx = ctx;
+    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     return LT_OK;
 }
 
@@ -196,15 +208,28 @@ lt_tensor *lt_tensor_retain(lt_tensor *t)
     return t;
 }
 
+/* Autograd keeps pointers that are not counted: only a tensor it does not know may skip the subtraction. */
+static inline bool drop_reference(lt_tensor *t)
+{
+    if (t->autograd == NULL && atomic_load_explicit(&t->refs, memory_order_acquire) == 1) return true;
+    return atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1;
+}
+
 void lt_tensor_release(lt_tensor *t)
 {
-    if (t == NULL) return;
-    if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+    if (t == NULL || !drop_reference(t)) return;
     if (t->autograd != NULL) lt_autograd_free(t);
     lt_tensor *base = t->view_base;
-    storage_release(t->storage);
-    lt_mem_free(t);
-    lt_mem_charge(-(int64_t)sizeof *t);
+    lt_storage *storage = t->storage;
+    if (!(t->flags & LT_FLAG_AT_HOME)) {
+        lt_mem_give(t, sizeof *t);
+        storage_release(storage);
+    } else if (storage == &home_of(t)->storage) {
+        home_leave(storage);
+    } else { /* its data was replaced */
+        home_release(&home_of(t)->storage);
+        storage_release(storage);
+    }
     lt_tensor_release(base); /* a base has no base: this goes one level deep */
 }
 
@@ -222,8 +247,9 @@ static lt_status shared_geometry(lt_tensor *base, int ndim, const int64_t *sizes
 {
     int64_t numel;
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    lt_tensor *t;
-    LT_TRY(tensor_give(storage_retain(base->storage), (lt_dtype)base->dtype, ndim, &t));
+    lt_tensor *t = lt_mem_take(sizeof *t);
+    if (t == NULL) return LT_ERR_MEMORY;
+    tensor_init(t, storage_retain(base->storage), (lt_dtype)base->dtype, ndim, 0);
     t->numel = numel;
     t->offset = offset;
     for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d], t->strides[d] = strides[d];

@@ -12,11 +12,13 @@
 #include "ltensor.h"
 
 typedef struct lt_storage {
-    _Atomic int32_t refs;
+    _Atomic int32_t refs;    /* tensors that use the data */
+    _Atomic int32_t holders; /* of the memory this struct lies in: itself and its first tensor (tensor.c) */
     lt_device device;
     bool pinned; /* host memory locked for transfers */
     _Atomic uint32_t version;
     void *data;
+    uint32_t home; /* bytes of the allocation that holds this struct */
     size_t nbytes;
     size_t capacity;            /* as the allocator gave it */
     void (*release)(void *ctx); /* foreign memory: called instead of the allocator */
@@ -32,7 +34,8 @@ enum {
     LT_FLAG_PARAMETER = 8,  /* nn.Parameter: printed as such, registered by modules */
     LT_FLAG_RETAINS_GRAD = 16,
     LT_FLAG_INFERENCE = 32,
-    LT_FLAG_NO_GRAD_VIEW = 64 /* a view made while grad mode was off */
+    LT_FLAG_NO_GRAD_VIEW = 64, /* a view made while grad mode was off */
+    LT_FLAG_AT_HOME = 128 /* allocated together with its first storage (tensor.c) */
 };
 
 struct lt_tensor {

@@ -97,7 +97,7 @@ static lt_copy_entry *find_entry(lt_device from, lt_device to, const char *cause
     for (int64_t i = ledger.n - 1; i >= 0; i--) {
         lt_copy_entry *e = &ledger.entries[i];
         if (lt_device_equal(e->from, from) && lt_device_equal(e->to, to) &&
-            strcmp(e->cause, cause) == 0 && strcmp(e->origin, origin) == 0)
+            strncmp(e->cause, cause, sizeof e->cause - 1) == 0 && strcmp(e->origin, origin) == 0)
             return e;
     }
     if (ledger.n == ledger.capacity) {

@@ -13,8 +13,8 @@ typedef struct lt_copy_entry {
     lt_device from, to;
     int64_t count, bytes;
     double waited;    /* seconds */
-    char cause[24];   /* "print", "item", "to", ... */
-    char origin[232]; /* "train.lua:31", "(cell 7)", "" when unknown */
+    char cause[64];   /* "print", "item", "to", ... */
+    char origin[192]; /* "train.lua:31", "(cell 7)", "" when unknown */
     bool implicit, noted;
 } lt_copy_entry; /* entries are merged by (from, to, cause, origin) */
 

@@ -47,13 +47,19 @@ static inline bool lt_call_has_history(const lt_tensor *t)
            (t->view_base != NULL && (t->view_base->flags & LT_FLAG_REQUIRES_GRAD));
 }
 
-/* Results that are indices from 0 become positions from 1. */
-static inline lt_status lt_call_positions_from(lt_tensor *indices)
+/* Results that are indices from 0 become positions from 1; in new memory when a node has saved the indices. */
+static inline lt_status lt_call_positions_from(lt_tensor **slot)
 {
-    lt_tensor *one = NULL;
+    lt_tensor *one = NULL, *positions = NULL;
     LT_TRY(lt_tensor_wrapped(lt_int(1), &one));
-    lt_status status = lt_add_(indices, one, lt_int(1));
+    bool saved = atomic_load_explicit(&(*slot)->refs, memory_order_relaxed) > 1 ||
+                 atomic_load_explicit(&(*slot)->storage->refs, memory_order_relaxed) > 1;
+    lt_status status = saved ? lt_add(*slot, one, lt_int(1), &positions) : lt_add_(*slot, one, lt_int(1));
     lt_tensor_release(one);
+    if (positions != NULL) {
+        lt_tensor_release(*slot);
+        *slot = positions;
+    }
     return status;
 }
 

@@ -59,10 +59,67 @@ lt_status lt__trace_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, 
 
 /* ---- products ---------------------------------------------------------------------------------------------- */
 
-/* grad times the product of all other elements along dims (NULL: all). Where one element is 0, only its own
+static lt_tensor *do_narrow(lt_scope *s, lt_tensor *a, int64_t start, int64_t length)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_narrow(a, 0, start, length, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_tensor *do_join(lt_scope *s, lt_tensor *a, lt_tensor *b, lt_tensor *rest)
+{
+    lt_tensor *parts[] = {a, b, rest}, *out = NULL;
+    lt_tensor_list list = {.n = rest != NULL ? 3 : 2, .v = parts};
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_cat(&list, 0, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+/* For every entry of dimension 0 the product of all others: the first half is paired with the second, and what
+ * the pairs leave out is their partner times the other pairs. */
+static lt_status products_of_others(lt_tensor *a, lt_tensor **out)
+{
+    int64_t n = a->sizes[0], half = n / 2;
+    if (n <= 1) return lt_ones_like(a, LT_DTYPE_NONE, NULL, out);
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *first = do_narrow(&s, a, 0, half), *second = do_narrow(&s, a, half, half), *others = NULL;
+    lt_tensor *pairs = do_mul(&s, first, second), *rest = NULL;
+    if (n % 2 != 0) {
+        rest = do_narrow(&s, a, n - 1, 1);
+        pairs = s.status == LT_OK ? do_join(&s, pairs, rest, NULL) : NULL;
+    }
+    if (s.status == LT_OK) {
+        lt_status status = products_of_others(pairs, &others);
+        others = lt_scope_hold(&s, status, others);
+    }
+    lt_tensor *of_pairs = do_narrow(&s, others, 0, half);
+    if (n % 2 != 0) rest = do_narrow(&s, others, half, 1);
+    lt_tensor *of_first = do_mul(&s, of_pairs, second), *of_second = do_mul(&s, of_pairs, first);
+    return lt_scope_give(&s, do_join(&s, of_first, of_second, rest), out);
+}
+
+/* grad times the product of all other elements along dim (NULL: all), in a form whose own derivative holds where
+ * elements are 0. */
+static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
+{
+    lt_dims flat = {.n = 1, .v = {self->numel}}, sizes = lt_dims_of(self);
+    bool whole = dim == NULL || self->ndim == 0;
+    lt_tensor *lines = whole ? do_reshape(s, self, &flat) : do_transpose(s, self, 0, dim->v[0]), *others = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = products_of_others(lines, &others);
+    others = lt_scope_hold(s, status, others);
+    if (s->status != LT_OK) return NULL;
+    others = whole ? do_reshape(s, others, &sizes) : do_transpose(s, others, 0, dim->v[0]);
+    return do_mul(s, grad, others);
+}
+
+/* The same in fewer steps, for gradients that are not differentiated. Where one element is 0, only its own
  * derivative is something else than 0; where several are, none. */
 static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
 {
+    if (lt_grad_enabled() && lt_requires_grad(self)) return times_others_exactly(s, grad, self, dim);
     lt_tensor *is_zero = do_eq(s, self, zero(s)), *product = NULL;
     lt_tensor *factors = do_where(s, is_zero, do_number(s, 1), self);
     lt_tensor *zeros = do_sum_dims(s, is_zero, dim, dim != NULL);

@@ -21,7 +21,7 @@ local Writer = {}
 Writer.__index = Writer
 
 local function quote(text)
-  return '"' .. text:gsub('[^ !#-%[%]-~]', function(c) return ('\\x%02x'):format(c:byte()) end) .. '"'
+  return '"' .. text:gsub('[\0-\31"\\\127-\255]', function(c) return ('\\x%02x'):format(c:byte()) end) .. '"'
 end
 
 -- Locales may print a comma.

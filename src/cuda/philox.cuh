@@ -53,7 +53,7 @@ static __device__ __forceinline__ double lt_positive(uint64_t bits) { return (do
 static __device__ __forceinline__ float lt_logarithm(float u)
 {
     const int bits = __float_as_int(u), e = (bits - 0x3f3504f3) >> 23;
-    const float f = __fadd_rn(__int_as_float(bits - (e << 23)), -1.0f), square = __fmul_rn(f, f);
+    const float f = __fadd_rn(__int_as_float(bits - e * 0x800000), -1.0f), square = __fmul_rn(f, f);
     float p = 0.07149754f;
     p = __fmaf_rn(p, f, -0.11571201f);
     p = __fmaf_rn(p, f, 0.11661511f);

@@ -22,13 +22,17 @@ static int load_module(lua_State *L, const struct lt_embedded *module)
     return luaL_loadfile(L, lua_pushfstring(L, "%s/%s.lua", folder, file));
 }
 
+/* The module stays the same one when package.loaded is emptied: its classes must not exist twice. */
 static int load_embedded(lua_State *L)
 {
     const struct lt_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
     lua_settop(L, 0);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, module) != LUA_TNIL) return 1;
     if (load_module(L, module) != LUA_OK) return lua_error(L);
     lua_pushstring(L, module->name);
     lua_call(L, 1, 1);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, module);
     return 1;
 }
 

@@ -3,7 +3,19 @@
 #include "iter.h"
 #include "random.h"
 
-/* Draws into t, through a dense tensor aside when t has gaps. */
+/* New reference: a view of t whose dimensions are in the order of memory. */
+static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
+{
+    lt_dims order = {.n = t->ndim};
+    for (int d = 0; d < t->ndim; d++) {
+        int at = d;
+        for (; at > 0 && t->strides[order.v[at - 1]] < t->strides[d]; at--) order.v[at] = order.v[at - 1];
+        order.v[at] = d;
+    }
+    return lt_permute_impl(t, &order, out);
+}
+
+/* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory. */
 static lt_status draw(lt_tensor *t, lt_distribution what, double a, double b, lt_generator *generator)
 {
     if (generator != NULL && generator->device.type != t->device.type) {
@@ -15,14 +27,19 @@ static lt_status draw(lt_tensor *t, lt_distribution what, double a, double b, lt
     if (t->numel == 0) return LT_OK;
     if (generator == NULL) generator = lt_default_generator(t->device);
     if (generator == NULL) return LT_ERR_MEMORY;
-    lt_tensor *dense = NULL;
-    if (lt_is_contiguous(t))
-        dense = lt_tensor_retain(t);
-    else
-        LT_TRY(lt_tensor_like(t, (lt_dtype)t->dtype, &dense));
-    lt_array view = lt_array_of(dense);
-    lt_status status = lt_backend_of(t)->random(what, &view, a, b, generator);
-    if (status == LT_OK && dense != t) status = lt_copy_elements(t, dense);
+    if (lt_is_contiguous(t)) {
+        lt_array array = lt_array_of(t);
+        return lt_backend_of(t)->random(what, &array, a, b, generator);
+    }
+    lt_tensor *ordered = NULL, *dense = NULL;
+    lt_status status;
+    LT_CHECK(in_memory_order(t, &ordered));
+    LT_CHECK(lt_tensor_like(ordered, (lt_dtype)t->dtype, &dense));
+    lt_array array = lt_array_of(dense);
+    LT_CHECK(lt_backend_of(t)->random(what, &array, a, b, generator));
+    status = lt_copy_elements(ordered, dense);
+done:
+    lt_tensor_release(ordered);
     lt_tensor_release(dense);
     return status;
 }

@@ -32,7 +32,7 @@ function torch.load(...) return require('torch.serialization').load(...) end
 -- The documentation of the ops, by name: for the program's help and completion.
 function torch._docs() return require 'torch.ops_docs' end
 
-return setmetatable(torch, {
+setmetatable(torch, {
   __name = 'torch',
   __parts = parts,
   __index = function(_, name)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "allocator.h"
 #include "embedded.h"
 #include "interrupt.h"
 #include "ltensor.h"
@@ -363,6 +364,7 @@ int main(int argc, char **argv)
         print_error("not enough memory");
         return EXIT_FAILURE;
     }
+    allocator_install(L);
     lua_pushcfunction(L, protected_main);
     lua_pushlightuserdata(L, &o);
     lua_pushinteger(L, argc);

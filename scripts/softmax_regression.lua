@@ -11,68 +11,24 @@ local torch = require 'torch'
 local idx = require 'torch.utils.data.idx'
 local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
 
-local DEFAULTS = {
-  device = 'cpu',
-  epochs = 5,
-  ['batch-size'] = 256,
-  lr = 0.1,
-  momentum = 0.9,
-  seed = 0,
-  data = '/usr/share/datasets/fashion-mnist',
+local experiment = require('torch.utils.experiment').new {
+  name = 'softmax_regression',
+  summary = 'Trains a linear layer on Fashion-MNIST.',
+  options = {
+    {'device', 'cpu', 'D', 'cpu, cuda, cuda:1 ...'},
+    {'epochs', 5, 'N', 'passes over the data', minimum = 1},
+    {'batch-size', 256, 'N', 'images per step', minimum = 1},
+    {'lr', 0.1, 'X', 'learning rate of the first epoch'},
+    {'momentum', 0.9, 'X', 'of SGD'},
+    {'seed', 0, 'N', 'for the initial weights and the order of the images'},
+    {'data', '/usr/share/datasets/fashion-mnist', 'DIR', 'folder of the four idx files'},
+  },
 }
-
-local USAGE = [[
-usage: ltensor softmax_regression.lua [options]
-  --device D       cpu, cuda, cuda:1 ...      (cpu)
-  --epochs N       passes over the data       (5)
-  --batch-size N   images per step            (256)
-  --lr X           learning rate of the first epoch  (0.1)
-  --momentum X     of SGD                     (0.9)
-  --seed N         for the initial weights and the order of the images  (0)
-  --data DIR       folder of the four idx files  (/usr/share/datasets/fashion-mnist)
-  --help           this text
-]]
 
 local HOW_TO_GET = [[
 Fashion-MNIST is four files: {train,t10k}-{images-idx3,labels-idx1}-ubyte, gzipped (.gz) or not.
 On Debian and Ubuntu: apt-get install --reinstall dataset-fashion-mnist
 Elsewhere: https://github.com/zalandoresearch/fashion-mnist, then name their folder with --data DIR]]
-
-local function fail(message)
-  io.stderr:write('softmax_regression: ', message, '\n')
-  os.exit(1, true)
-end
-
-local function parse(argv)
-  local options = {}
-  for name, default in pairs(DEFAULTS) do options[name] = default end
-  local i = 1
-  while i <= #argv do
-    local name, text = argv[i]:match '^%-%-([%w-]+)=?(.*)$'
-    if name == 'help' then
-      io.write(USAGE)
-      os.exit(0, true)
-    end
-    local default = DEFAULTS[name]
-    if default == nil then fail('unknown option ' .. argv[i] .. '\n' .. USAGE) end
-    if not argv[i]:find('=', 1, true) then
-      i = i + 1
-      text = argv[i]
-    end
-    local given = text
-    if text and type(default) == 'number' then
-      given = math.type(default) == 'integer' and math.tointeger(text) or tonumber(text)
-      if math.type(default) == 'integer' and math.type(given) ~= 'integer' then given = nil end
-    end
-    if given == nil then fail(('--%s wants a %s'):format(name, type(default))) end
-    options[name] = given
-    i = i + 1
-  end
-  if options.epochs < 1 or options['batch-size'] < 1 then
-    fail '--epochs and --batch-size want at least 1'
-  end
-  return options
-end
 
 local function exists(path)
   local file = io.open(path, 'rb')
@@ -84,7 +40,7 @@ local function read(folder, name, shape)
   local path = folder .. '/' .. name
   if exists(path .. '.gz') then path = path .. '.gz' end
   local bytes, message = idx.read(path, shape)
-  if not bytes then fail(message .. '\n' .. HOW_TO_GET) end
+  if not bytes then experiment:fail(message .. '\n' .. HOW_TO_GET) end
   return bytes
 end
 
@@ -146,12 +102,9 @@ local function accuracy(net, split)
   return correct(net(split.images), split.labels):item() / split.n
 end
 
-local clock = torch._C.clock
-
 local function main(argv)
-  local options = parse(argv)
-  local ok, device = pcall(torch.device, options.device)
-  if not ok then fail(device) end
+  local options = experiment:parse(argv)
+  local device = experiment:device(options.device)
   options.device = device
   torch.manual_seed(options.seed)
 
@@ -163,12 +116,12 @@ local function main(argv)
   })
 
   for epoch = 1, options.epochs do
-    local start = clock()
+    local start = torch.time()
     for _, group in ipairs(optimizer.param_groups) do
       group.lr = options.lr * (1 - (epoch - 1) / options.epochs)
     end
     local loss, train_accuracy = train_epoch(net, optimizer, train, options, epoch)
-    local seconds = clock() - start
+    local seconds = torch.time() - start
     print(('epoch %d  loss %.4f  train acc %.4f  test acc %.4f  %.3f s'):format(
       epoch, loss, train_accuracy, accuracy(net, test), seconds))
   end

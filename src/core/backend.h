@@ -190,6 +190,8 @@ typedef struct lt_core_services {
     bool (*reclaim)(void);        /* a Lua collection, when memory runs out; false when none ran */
     void (*charge)(int64_t bytes); /* device bytes taken (+) or given back (-) by tensors */
     void (*record_wait)(const char *cause, double seconds); /* a synchronization the user did not ask for */
+    const char *(*op_name)(void);                /* the op being done, if it takes positions; else NULL (op_name.h) */
+    void (*origin)(char *buffer, size_t n);      /* where the user's code is: "train.lua:31", or "" */
 } lt_core_services;
 
 /* The one symbol a backend library exports. NULL with a reason in `reason` (n bytes) when unusable. */

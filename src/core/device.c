@@ -14,6 +14,7 @@
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"
+#include "op_name.h"
 #include "tensor.h"
 
 const lt_backend *lt_backends[LT_DEVICE_TYPES] = {[LT_CPU] = &lt_cpu_backend};
@@ -32,12 +33,16 @@ static void core_record_wait(const char *cause, double seconds)
     lt_copies_set_cause(previous);
 }
 
+static const char *core_op_name(void) { return lt_op_name; }
+
 static const lt_core_services services = {
     .error = lt_error_set,
     .interrupted = core_interrupted,
     .reclaim = lt_mem_reclaim,
     .charge = lt_mem_charge,
     .record_wait = core_record_wait,
+    .op_name = core_op_name,
+    .origin = lt_copies_origin,
 };
 
 static int simulated_gpus(void)

@@ -23,6 +23,7 @@ template <int N> struct indexing {
     int64_t sizes[N - 2], strides[N - 2];
     lt_offsets<N> offsets;
     lt_cuda_report *report;
+    const char *op; /* for reports */
     uint64_t value; /* an element, where data[0] is null */
 };
 
@@ -45,7 +46,7 @@ static __device__ __forceinline__ bool locate(const indexing<N> &a, const char *
     for (int k = 0; k < N - 2 && k < a.count; k++) {
         int64_t index = *reinterpret_cast<const int64_t *>(a.data[k + 2] + offset[k + 2]);
         if (index < -a.sizes[k] || index >= a.sizes[k]) {
-            lt_report_index(a.report, index, a.sizes[k], a.dims[k]);
+            lt_report_index(a.report, a.op, index, a.sizes[k], a.dims[k]);
             return false;
         }
         p += (index < 0 ? index + a.sizes[k] : index) * a.strides[k];

@@ -19,6 +19,15 @@ lt_status lt_cuda_unsupported(const char *op, lt_dtype dtype)
     return lt_cuda_core->error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, scalar_name(dtype));
 }
 
+static bool launches_block()
+{
+    static const bool blocking = [] {
+        const char *text = getenv("CUDA_LAUNCH_BLOCKING");
+        return text != nullptr && atoi(text) != 0;
+    }();
+    return blocking;
+}
+
 /* After these the device's context is lost: the fault is that of a kernel launched before the call. */
 static bool of_earlier_work(cudaError_t error)
 {
@@ -30,10 +39,11 @@ lt_status lt_cuda_failed(cudaError_t error, const char *call)
 {
     (void)cudaGetLastError();
     lt_status status = error == cudaErrorMemoryAllocation ? LT_ERR_MEMORY : LT_ERR_DEVICE;
-    const char *late = of_earlier_work(error) ? " Reported asynchronously: an earlier operation may have caused it; "
-                                                "CUDA_LAUNCH_BLOCKING=1 shows which."
-                                              : "";
-    return lt_cuda_core->error(status, "CUDA error: %s (%s in %s).%s", cudaGetErrorString(error),
+    const char *late = of_earlier_work(error) && !launches_block()
+                           ? " (reported asynchronously: an earlier operation on the GPU may have caused it; "
+                             "CUDA_LAUNCH_BLOCKING=1 shows which)"
+                           : "";
+    return lt_cuda_core->error(status, "CUDA error: %s (%s in %s)%s", cudaGetErrorString(error),
                                cudaGetErrorName(error), call, late);
 }
 
@@ -56,15 +66,6 @@ lt_status lt_cuda_report_of(int device, lt_cuda_report **report)
     return LT_OK;
 }
 
-static bool launches_block()
-{
-    static const bool blocking = [] {
-        const char *text = getenv("CUDA_LAUNCH_BLOCKING");
-        return text != nullptr && atoi(text) != 0;
-    }();
-    return blocking;
-}
-
 lt_status lt_cuda_reported(int device)
 {
     lt_cuda_report *report = reports[device].load(std::memory_order_acquire);
@@ -74,8 +75,8 @@ lt_status lt_cuda_reported(int device)
     if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return LT_OK; /* another thread was first */
     long long shown = found.value == LT_INDEX_NO_POSITION ? 0 : found.value >= 0 ? found.value + 1 : found.value;
-    return lt_cuda_core->error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld%s", shown,
-                               found.dim + 1, (long long)found.size,
+    return lt_cuda_core->error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld in %s%s", shown,
+                               found.dim + 1, (long long)found.size, found.op,
                                launches_block() ? ""
                                                 : " (reported asynchronously: an earlier operation on the GPU used "
                                                   "it and left the element out; CUDA_LAUNCH_BLOCKING=1 shows which)");

@@ -11,15 +11,18 @@ struct lt_cuda_report {
     unsigned int state;
     int dim;
     int64_t value, size;
+    const char *op;
 };
 
-/* value is no index of dimension dim (from 0), which has size elements. */
-static __device__ inline void lt_report_index(lt_cuda_report *report, int64_t value, int64_t size, int dim)
+/* value is no index of dimension dim (from 0), which has size elements; op: the host's text. */
+static __device__ inline void lt_report_index(lt_cuda_report *report, const char *op, int64_t value,
+                                              int64_t size, int dim)
 {
     if (atomicCAS(&report->state, 0u, 1u) != 0u) return;
     report->value = value;
     report->size = size;
     report->dim = dim;
+    report->op = op;
     __threadfence_system();
     atomicExch(&report->state, 2u);
 }

@@ -1,7 +1,8 @@
-/* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes go to malloc, which is fast for them. Larger ones are
- * kept when freed, in bins of four sizes per power of two, and handed out again: the pages stay mapped.
- * What is kept is bounded by KEEP_LIMIT: a block that does not fit any more drives the others out, so
- * that a program that moves on to other sizes is not left with the old ones. */
+/* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes go to
+ * malloc, which is fast for them. Larger ones are kept when freed, in bins of four sizes per power of two,
+ * and handed out again: the pages stay mapped. What is kept is bounded by KEEP_LIMIT: a block that does not
+ * fit any more drives the others out, so that a program that moves on to other sizes is not left with the
+ * old ones. */
 #include "mem.h"
 
 #include <pthread.h>
@@ -131,8 +132,7 @@ void *lt_mem_take(size_t n)
 {
     if (injected_failure()) return out_of_memory(n);
     size_t list = (n + GRAIN - 1) / GRAIN;
-    if (list >= LISTS) return malloc(n);
-    kept_struct *s = kept.first[list];
+    kept_struct *s = list < LISTS ? kept.first[list] : NULL;
     if (s != NULL) {
         kept.first[list] = s->next;
         kept.n[list]--;

@@ -20,7 +20,8 @@ typedef struct best {
 } best;
 
 /* Position of the first extreme of n dense elements; a nan counts as extreme. Long blocks: the value comes
- * from the vector loop, then it is looked for. better: whether block b of a line beats what came before. */
+ * from the vector loop, then it is looked for. extend: takes in a block of a line; the first one, from 0, is
+ * all there is, and nothing is compared with it. */
 #define EXTREME(s, T, TYPE)                                                                        \
     static int64_t first_extreme_##s(bool maximum, const T *x, int64_t n)                          \
     {                                                                                              \
@@ -47,9 +48,11 @@ typedef struct best {
     {                                                                                              \
         const T *x = block;                                                                        \
         int64_t at = first_extreme_##s(maximum, x, n);                                             \
-        T old = b->value.s;                                                                        \
-        bool better = old == old && ((maximum ? x[at] > old : x[at] < old) || x[at] != x[at]);     \
-        if (from > 0 && !better) return;                                                           \
+        if (from > 0) {                                                                            \
+            T old = b->value.s;                                                                    \
+            bool better = maximum ? x[at] > old : x[at] < old;                                     \
+            if (old != old || !(better || x[at] != x[at])) return;                                 \
+        }                                                                                          \
         b->value.s = x[at];                                                                        \
         b->index = from + at;                                                                      \
     }

@@ -87,7 +87,7 @@ forms.tensor = {
   declare = function(f) return { ('lt_saved %s;'):format(f.name) } end,
   save = function(f, op)
     local source = f.name == 'self' and op.keeps_original and 'original' or f.arg.name
-    return { when(needed(op, f, requires), ('lt_save(&saved->%s, %s);'):format(f.name, source)) }
+    return { when(needed(op, f, requires), ('LT_CHECK(lt_save(&saved->%s, %s));'):format(f.name, source)) }
   end,
   release = function(f) return ('lt_saved_release(&saved->%s);'):format(f.name) end,
   unpack = function(f, op)
@@ -294,7 +294,7 @@ local function output_saves(op, name)
       -- Results that no gradient flows through are saved as they are.
       local differentiable = field.arg.output == 1
       local call = differentiable and ('LT_CHECK(lt_save_output(&saved->%s, %s, %d));'):format(field.name, tensor, slot)
-        or ('lt_save(&saved->%s, %s);'):format(field.name, tensor)
+        or ('LT_CHECK(lt_save(&saved->%s, %s));'):format(field.name, tensor)
       list[#list + 1] = when(needed(op, field, requires), (call:gsub('saved%->', ('((%s_node *)node)->'):format(op.label))))
     end
   end

@@ -1,8 +1,8 @@
 /* autograd.h - nodes, saved tensors, the engine: what generated op wrappers and the binding may call.
  *
  * A node per differentiable op. It owns edges to the nodes of its inputs and the values its derivative
- * needs. Saved tensors remember the storage's version; unpacking a changed one is an error. An output
- * saved by its own node is kept detached, so that no cycle arises. Nodes are counted atomically and
+ * needs. Saved tensors remember the storage's version; unpacking a changed one is an error. They are
+ * kept without their history, which may come to lead to the node itself (saved.c). Nodes are counted atomically and
  * freed iteratively: deep graphs do not recurse. */
 #ifndef LT_AUTOGRAD_H
 #define LT_AUTOGRAD_H
@@ -36,9 +36,11 @@ typedef struct lt_geometry {
 typedef struct lt_saved {
     lt_tensor *tensor; /* NULL: nothing saved */
     uint32_t version;
-    bool is_output;
+    bool is_output; /* of the node that saved it */
+    bool is_view;
     bool freed; /* there was a tensor, until the graph's memory was released */
-    int slot;   /* which output */
+    int slot;   /* which output, */
+    lt_node *fn; /* of which other node, counted; NULL: a tensor without history, or is_output */
 } lt_saved;
 
 /* A saved list; entries may be empty. */
@@ -109,7 +111,7 @@ lt_status lt_check_inplace(lt_tensor *t);
 /* Names the view op's result for autograd when grad mode is off: it may not be written with it on. */
 void lt_note_view(lt_tensor *self, lt_tensor *view);
 
-void lt_save(lt_saved *s, lt_tensor *t);                  /* an input; NULL is allowed */
+lt_status lt_save(lt_saved *s, lt_tensor *t); /* an input; NULL is allowed */
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot);
 /* Borrowed... new reference in *out; checks the version. `node` gives outputs their grad_fn back. */
 lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out);

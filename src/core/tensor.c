@@ -43,6 +43,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     s->capacity = nbytes;
     s->release = NULL;
     s->ctx = NULL;
+    s->writer = NULL;
     s->data = (char *)h + INLINE_OFFSET;
     if (with_data && !small) {
         lt_status status = lt_backends[device.type]->alloc(device.index, nbytes, &s->data, &s->capacity, &s->ctx);
@@ -270,7 +271,14 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
 
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
 {
-    return shared_geometry(t, t->ndim, t->sizes, t->strides, t->offset, out);
+    lt_tensor *alias = lt_mem_take(sizeof *alias);
+    if (alias == NULL) return LT_ERR_MEMORY;
+    tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim, t->flags & LT_FLAG_CONTIGUOUS);
+    alias->numel = t->numel;
+    alias->offset = t->offset;
+    for (int d = 0; d < t->ndim; d++) alias->sizes[d] = t->sizes[d], alias->strides[d] = t->strides[d];
+    *out = alias;
+    return LT_OK;
 }
 
 lt_status lt_tensor_like(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)

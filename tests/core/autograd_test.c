@@ -460,6 +460,66 @@ static void anomaly_mode_finds_nan(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
+/* Graphs that are dropped without a backward run. check_memory notices what keeps itself alive. */
+
+static void tensors_written_by_themselves_are_freed(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x);
+    OK(lt_mul_(y, y));
+    lt_tensor *first = select_one(y, 0), *second = select_one(y, 1);
+    OK(lt_mul_(first, second));
+    OK(lt_mul_(y, second));
+    release(4, x, y, first, second);
+}
+
+static void tensors_written_by_what_they_led_to_are_freed(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *square = mul(y, y), *exp = NULL, *max = NULL, *at = NULL;
+    OK(lt_exp(y, &exp));
+    OK(lt_add_(y, square, lt_int(1)));
+    OK(lt_add_(y, exp, lt_int(1)));
+    OK(lt_max_dim(y, 0, true, &max, &at));
+    OK(lt_mul_(y, max));
+    release(6, x, y, square, exp, max, at);
+}
+
+static void plain_tensors_written_by_what_they_led_to_are_freed(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = vector(2, (double[]){1, 2}), *z = mul(y, x);
+    OK(lt_add_(y, z, lt_int(1)));
+    lt_tensor *part = select_one(y, 1), *scaled = mul(part, part);
+    OK(lt_copy_(part, scaled, false));
+    release(5, x, y, z, part, scaled);
+}
+
+static void lists_written_by_what_they_led_to_are_freed(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *parts[] = {y, y}, *both = NULL, *half = NULL;
+    OK(lt_cat(&(lt_tensor_list){2, parts}, 0, &both));
+    lt_tensor *square = mul(both, both);
+    OK(lt_narrow(square, 0, 0, 2, &half));
+    OK(lt_mul_(y, half));
+    OK(lt_mul_(half, y));
+    release(5, x, y, both, half, square);
+}
+
+/* Saved arguments get their history back for second derivatives. */
+static void saved_arguments_lead_on(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *z = mul(y, y), *s = sum(z), *first = NULL, *second = NULL;
+    OK(gradient(s, x, true, &first)); /* x^4: 4 x^3, then 12 x^2 */
+    lt_tensor *t = sum(first);
+    release(2, y, z);
+    OK(gradient(t, x, false, &second));
+    EXPECT(second, 2, 48, 108);
+    release(5, x, s, first, second, t);
+}
+
 /* Every allocation fails in turn: an error each time, nothing lost. */
 static void exhausted_memory_is_an_error(void **state)
 {
@@ -510,6 +570,11 @@ int main(void)
         TEST(views_made_without_grad_mode_are_not_written),
         TEST(functions_are_checked),
         TEST(anomaly_mode_finds_nan),
+        TEST(tensors_written_by_themselves_are_freed),
+        TEST(tensors_written_by_what_they_led_to_are_freed),
+        TEST(plain_tensors_written_by_what_they_led_to_are_freed),
+        TEST(lists_written_by_what_they_led_to_are_freed),
+        TEST(saved_arguments_lead_on),
         TEST(exhausted_memory_is_an_error),
     };
 #undef TEST

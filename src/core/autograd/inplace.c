@@ -190,6 +190,7 @@ static const lt_node_class copy_slices_class = {"CopySlices", sizeof(copy_slices
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
 {
     lt_tensor *base = base_of(t);
+    t->storage->writer = base == NULL ? node->class->name : copy_slices_class.name;
     if (base == NULL) return lt_node_attach(node, 0, t);
     lt_node *rebased;
     LT_TRY(lt_node_new(&copy_slices_class, 1, node->outputs, &rebased));

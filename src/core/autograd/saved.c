@@ -1,7 +1,11 @@
 /* saved.c - what nodes keep for their derivatives.
  *
- * A saved tensor remembers its storage's version. An output that its own node saves is kept as an alias
- * without history, or the node would hold itself alive; unpacking gives the alias the node back. */
+ * A saved tensor remembers its storage's version. It is kept as an alias without history, with the node and
+ * slot it is an output of beside it: the tensor itself may be written in place by what was computed from it
+ * (y:mul_(y), y:add_(f(y))), and its history then leads to the node that saved it, which would hold itself
+ * alive. The same goes for an output that its own node saves. Unpacking gives the alias its history back.
+ * Leaves that require grad are never written so and are kept themselves, as are wrapped numbers, which
+ * nobody else has. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +19,22 @@ static uint32_t version_of(const lt_tensor *t)
     return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
 }
 
-void lt_save(lt_saved *s, lt_tensor *t)
+lt_status lt_save(lt_saved *s, lt_tensor *t)
 {
-    if (t == NULL) return;
-    s->tensor = lt_tensor_retain(t);
+    lt_node *fn = NULL;
+    if (t == NULL) return LT_OK;
+    bool has_grad = lt_requires_grad(t);
+    if (has_grad) LT_TRY(lt_grad_fn(t, &fn));
+    if ((has_grad && fn == NULL) || t->flags & LT_FLAG_WRAPPED_NUMBER)
+        s->tensor = lt_tensor_retain(t);
+    else
+        LT_TRY(lt_tensor_alias(t, &s->tensor));
     s->version = version_of(t);
+    s->is_view = t->view_base != NULL;
+    if (fn == NULL) return LT_OK;
+    s->fn = lt_node_retain(fn);
+    s->slot = t->autograd->slot;
+    return LT_OK;
 }
 
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
@@ -31,19 +46,21 @@ lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
     return LT_OK;
 }
 
-/* ", which is output 0 of Exp,": the op's name is its node's without the word Backward. */
+/* ", which is output 0 of Exp,": the op's name is its node's without the word Backward. Of an argument, the
+ * op whose output the tensor is now, after the change: the one that changed it, if that was recorded. */
 static void describe_origin(char *buffer, size_t n, const lt_saved *s, const lt_node *node)
 {
+    const lt_node *fn = s->is_output ? node : s->fn;
+    const char *writer = s->tensor->storage->writer, *name = NULL;
+    int slot = 0;
     buffer[0] = '\0';
-    lt_node *fn = NULL;
-    int slot = s->slot;
-    if (s->is_output) {
-        fn = (lt_node *)node;
-    } else if (lt_requires_grad(s->tensor) && lt_grad_fn(s->tensor, &fn) == LT_OK && fn != NULL) {
-        slot = s->tensor->autograd->slot;
+    if (writer != NULL && !s->is_output) {
+        name = s->is_view ? "AsStridedBackward0" : writer;
+    } else if (fn != NULL) {
+        name = lt_node_name(fn);
+        slot = s->slot;
     }
-    if (fn == NULL) return;
-    const char *name = lt_node_name(fn);
+    if (name == NULL) return;
     const char *end = strstr(name, "Backward");
     int length = end != NULL ? (int)(end - name) : (int)strlen(name);
     snprintf(buffer, n, ", which is output %d of %.*s,", slot, length, name);
@@ -72,7 +89,8 @@ static lt_status changed(const lt_saved *s, const lt_node *node)
                     (unsigned)version_of(t), (unsigned)s->version, where);
 }
 
-static lt_status unpack_output(const lt_saved *s, lt_node *node, lt_tensor **out)
+/* New reference: the saved tensor as output of fn, which may be the node that saved it. */
+static lt_status unpack_with_history(const lt_saved *s, lt_node *fn, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     lt_autograd *autograd;
@@ -82,7 +100,7 @@ static lt_status unpack_output(const lt_saved *s, lt_node *node, lt_tensor **out
         lt_tensor_release(t);
         return status;
     }
-    autograd->grad_fn = lt_node_retain(node);
+    autograd->grad_fn = lt_node_retain(fn);
     autograd->slot = s->slot;
     t->flags |= LT_FLAG_REQUIRES_GRAD;
     *out = t;
@@ -107,7 +125,8 @@ lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
         return LT_OK;
     }
     if (version_of(s->tensor) != s->version) return changed(s, node);
-    if (s->is_output && lt_grad_mode) return unpack_output(s, node, out);
+    lt_node *fn = s->is_output ? node : s->fn;
+    if (fn != NULL && lt_grad_mode) return unpack_with_history(s, fn, out);
     *out = lt_tensor_retain(s->tensor);
     return LT_OK;
 }
@@ -116,9 +135,12 @@ void lt_saved_release(lt_saved *s)
 {
     if (s->tensor == NULL) return;
     lt_tensor *t = s->tensor;
+    lt_node *fn = s->fn;
     s->tensor = NULL;
+    s->fn = NULL;
     s->freed = true;
     lt_tensor_release(t);
+    lt_node_release(fn);
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------ */
@@ -128,7 +150,7 @@ lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list)
     s->v = lt_mem_zalloc((size_t)(list->n > 0 ? list->n : 1) * sizeof *s->v);
     if (s->v == NULL) return LT_ERR_MEMORY;
     s->n = list->n;
-    for (int64_t i = 0; i < list->n; i++) lt_save(&s->v[i], list->v[i]);
+    for (int64_t i = 0; i < list->n; i++) LT_TRY(lt_save(&s->v[i], list->v[i]));
     return LT_OK;
 }
 

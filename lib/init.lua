@@ -6,6 +6,7 @@ local torch = require 'torch'
 -- Parts that are loaded at once, since they add methods or functions to torch itself.
 torch.autograd = require 'torch.autograd'
 require 'torch.cuda'
+torch.backends = require 'torch.backends'
 
 local parts = { nn = true, optim = true, utils = true }
 

@@ -13,6 +13,14 @@
 #define BUDGET_MIN (96ll << 20) /* bytes of new tensor data per cycle of the collector */
 #define SHARES 16
 
+/* The collector's parameters in percent (Lua manual, 2.5.1), set when they still are Lua's own. With those, the
+ * finalizers of a loop over small temporaries fall behind without end: a million results waited (60 MB of
+ * boxes) where these keep a few thousand. */
+#define PAUSE 150
+#define STEP_MULTIPLIER 1000
+#define LUA_PAUSE 200
+#define LUA_STEP_MULTIPLIER 100
+
 static const char state_key = 0;
 static const char callbacks_key = 0;
 
@@ -47,8 +55,16 @@ lt_lua_state *lt_lua_state_of(lua_State *L)
     return s;
 }
 
+static void set_pace(lua_State *L)
+{
+    int pause = lua_gc(L, LUA_GCSETPAUSE, PAUSE), multiplier = lua_gc(L, LUA_GCSETSTEPMUL, STEP_MULTIPLIER);
+    if (pause != LUA_PAUSE) lua_gc(L, LUA_GCSETPAUSE, pause);
+    if (multiplier != LUA_STEP_MULTIPLIER) lua_gc(L, LUA_GCSETSTEPMUL, multiplier);
+}
+
 void lt_lua_open_state(lua_State *L)
 {
+    set_pace(L);
     lt_lua_state **holder = lua_newuserdatauv(L, sizeof *holder, 0);
     *holder = NULL;
     lua_createtable(L, 0, 1);

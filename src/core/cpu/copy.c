@@ -70,17 +70,25 @@ static void transpose_band(const lt_iter *it, int d, int64_t band, transpose_fn 
     }
 }
 
+typedef struct transposition {
+    const lt_iter *it;
+    int d;
+    transpose_fn transpose;
+} transposition;
+
+static void run_band(const void *context, int64_t band)
+{
+    const transposition *t = context;
+    transpose_band(t->it, t->d, band, t->transpose);
+}
+
 static lt_status copy_transposed(const lt_iter *it, int d)
 {
-    transpose_fn transpose = transpose_for(lt_dtype_size(it->dtype[0]));
+    const transposition job = {it, d, transpose_for(lt_dtype_size(it->dtype[0]))};
     int64_t bands = (it->sizes[d] + TILE - 1) / TILE;
     for (int e = 1; e < it->ndim; e++)
         if (e != d) bands *= it->sizes[e];
-    const int threads = lt_cpu_threads_for(it->numel);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)
-    for (int64_t band = 0; band < bands; band++)
-        if (!lt_interrupted()) transpose_band(it, d, band, transpose);
-    return lt_cpu_finished();
+    return lt_cpu_share(bands, lt_cpu_threads_for(it->numel), run_band, &job);
 }
 
 lt_status lt_cpu_copy(const lt_iter *it)

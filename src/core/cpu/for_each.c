@@ -45,17 +45,23 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
     }
 }
 
+typedef struct walk {
+    const lt_iter *it;
+    lt_loop loop;
+    const void *context;
+} walk;
+
+static void run_chunk(const void *context, int64_t c)
+{
+    const walk *w = context;
+    const int64_t from = c * CHUNK, to = from + CHUNK;
+    lt_cpu_walk(w->it, w->it->ndim, w->it->data, from, to < w->it->numel ? to : w->it->numel, w->loop, w->context);
+}
+
 static lt_status large(const lt_iter *it, lt_loop loop, const void *context)
 {
-    const int64_t numel = it->numel, chunks = (numel + CHUNK - 1) / CHUNK;
-    const int threads = lt_cpu_threads_for(numel);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (int64_t c = 0; c < chunks; c++) {
-        if (lt_interrupted()) continue;
-        int64_t from = c * CHUNK, to = from + CHUNK < numel ? from + CHUNK : numel;
-        lt_cpu_walk(it, it->ndim, it->data, from, to, loop, context);
-    }
-    return lt_cpu_finished();
+    const walk w = {it, loop, context};
+    return lt_cpu_share((it->numel + CHUNK - 1) / CHUNK, lt_cpu_threads_for(it->numel), run_chunk, &w);
 }
 
 static void exchange_inner(lt_iter *it)

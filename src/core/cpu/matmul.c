@@ -132,6 +132,18 @@ static void multiply_one(const lt_gemm *g, int64_t index, bool here, void *packe
         multiply_library(g, a, b, c);
 }
 
+typedef struct batch_job {
+    const lt_gemm *gemm;
+    bool here;
+} batch_job;
+
+static void run_batch(const void *context, int64_t index)
+{
+    const batch_job *j = context;
+    double packed[PACKED];
+    multiply_one(j->gemm, index, j->here, packed);
+}
+
 /* Float and double. */
 static lt_status multiply_floats(const lt_gemm *g)
 {
@@ -139,17 +151,20 @@ static lt_status multiply_floats(const lt_gemm *g)
     const bool here = work <= SMALL && g->k * g->n <= PACKED;
     int threads = g->batch > 1 && work < ALONE ? lt_cpu_threads_for(g->batch * work) : 1;
     if (threads > g->batch) threads = (int)g->batch;
-    if (g->batch == 1) { /* opening a parallel region costs more than a small product */
-        double packed[PACKED];
-        multiply_one(g, 0, here, packed);
-        return lt_cpu_finished();
-    }
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t i = 0; i < g->batch; i++) {
-        double packed[PACKED];
-        if (!lt_interrupted()) multiply_one(g, i, here, packed);
-    }
-    return lt_cpu_finished();
+    const batch_job job = {g, here};
+    return lt_cpu_share(g->batch, threads, run_batch, &job);
+}
+
+/* One row of a product of integers; `context` is the product of one row. */
+static void run_row(const void *context, int64_t row)
+{
+    const lt_gemm *one = context;
+    const int64_t size = (int64_t)lt_dtype_size(one->dtype);
+    char *c = (char *)one->c + row * one->ldc * size;
+    if (one->k == 0)
+        scale(one, c);
+    else
+        multiply_here(one, at(one->a, row * (one->trans_a ? 1 : one->lda), size), one->b, c, NULL);
 }
 
 /* Integers: B is transposed once where needed, then the rows of C are shared out. */
@@ -159,7 +174,8 @@ static lt_status multiply_integers(const lt_gemm *g)
     void *packed = g->trans_b ? lt_mem_alloc((size_t)(g->k * g->n * size + 1)) : NULL;
     if (g->trans_b && packed == NULL) return LT_ERR_MEMORY;
     const int threads = lt_cpu_threads_for(g->m * g->n * g->k);
-    for (int64_t i = 0; i < g->batch && !lt_interrupted(); i++) {
+    lt_status status = LT_OK;
+    for (int64_t i = 0; i < g->batch && status == LT_OK; i++) {
         lt_gemm one = *g;
         one.a = at(g->a, i * g->batch_a, size);
         one.b = at(g->b, i * g->batch_b, size);
@@ -171,18 +187,10 @@ static lt_status multiply_integers(const lt_gemm *g)
             one.trans_b = false;
         }
         one.m = 1;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-        for (int64_t row = 0; row < g->m; row++) {
-            if (lt_interrupted()) continue;
-            char *c = (char *)one.c + row * g->ldc * size;
-            if (g->k == 0)
-                scale(&one, c);
-            else
-                multiply_here(&one, at(one.a, row * (g->trans_a ? 1 : g->lda), size), one.b, c, NULL);
-        }
+        status = lt_cpu_share(g->m, threads, run_row, &one);
     }
     lt_mem_free(packed);
-    return lt_cpu_finished();
+    return status;
 }
 
 /* rows x columns elements between dense rows (of floats) and rows ld apart (of the half type). */

@@ -248,7 +248,25 @@ static void reduce_run(char *const *ptrs, const int64_t *strides, int64_t n, con
     }
 }
 
-/* One result, its elements in several threads. */
+/* One result of which every chunk of elements is a job. */
+typedef struct long_line {
+    const plan *plan;
+    const lt_iter *it;
+    int reduced_dims;
+    char *const *ptrs;
+    int64_t chunk;
+    accumulator *parts;
+} long_line;
+
+static void reduce_chunk(const void *context, int64_t job)
+{
+    const long_line *j = context;
+    const int64_t count = j->plan->count, from = job * j->chunk, to = from + j->chunk;
+    line l = {j->plan, &j->parts[job]};
+    j->parts[job] = j->plan->identity;
+    lt_cpu_walk(j->it, j->reduced_dims, j->ptrs, from, to < count ? to : count, reduce_run, &l);
+}
+
 static lt_status reduce_long_line(const plan *p, const lt_iter *it, int reduced_dims, char *const *ptrs)
 {
     accumulator parts[MOST_CHUNKS];
@@ -257,19 +275,12 @@ static lt_status reduce_long_line(const plan *p, const lt_iter *it, int reduced_
     /* whole rows of lanes, so that chunks begin aligned when the data do */
     chunk = (chunk + FLUSH * LT_ROWS_WIDTH - 1) / (FLUSH * LT_ROWS_WIDTH) * (FLUSH * LT_ROWS_WIDTH);
     const int chunks = (int)((p->count + chunk - 1) / chunk);
-    const int threads = lt_cpu_threads_for(p->count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (int c = 0; c < chunks; c++) {
-        parts[c] = p->identity;
-        if (lt_interrupted()) continue;
-        line l = {p, &parts[c]};
-        int64_t from = c * chunk, to = from + chunk < p->count ? from + chunk : p->count;
-        lt_cpu_walk(it, reduced_dims, ptrs, from, to, reduce_run, &l);
-    }
+    const long_line job = {p, it, reduced_dims, ptrs, chunk, parts};
+    LT_TRY(lt_cpu_share(chunks, lt_cpu_threads_for(p->count), reduce_chunk, &job));
     accumulator total = parts[0];
     for (int c = 1; c < chunks; c++) join_into(p, &total, parts[c]);
     store(p, ptrs[0], 0, &total, 1);
-    return lt_cpu_finished();
+    return LT_OK;
 }
 
 /* Addresses of result number `index` (counted along the dimensions that stay), operands 0 and 1. */
@@ -285,6 +296,28 @@ static void result_at(const lt_iter *it, int first_dim, int64_t index, char **pt
     }
 }
 
+/* Short lines: a batch of results is a job. */
+typedef struct short_lines {
+    const plan *plan;
+    const lt_iter *it;
+    int reduced_dims;
+    int64_t results, batch;
+} short_lines;
+
+static void reduce_batch(const void *context, int64_t job)
+{
+    const short_lines *j = context;
+    const int64_t first = job * j->batch, end = first + j->batch;
+    for (int64_t r = first; r < end && r < j->results; r++) {
+        char *ptrs[2];
+        accumulator total = j->plan->identity;
+        line l = {j->plan, &total};
+        result_at(j->it, j->reduced_dims, r, ptrs);
+        lt_cpu_walk(j->it, j->reduced_dims, ptrs, 0, j->plan->count, reduce_run, &l);
+        store(j->plan, ptrs[0], 0, &total, 1);
+    }
+}
+
 static lt_status reduce_lines(const plan *p, const lt_iter *it, int reduced_dims, int64_t results)
 {
     if (p->count >= 2 * CHUNK) {
@@ -297,20 +330,8 @@ static lt_status reduce_lines(const plan *p, const lt_iter *it, int reduced_dims
     }
     const int threads = results > 1 ? lt_cpu_threads_for(it->numel) : 1;
     const int64_t batch = 1 + LT_CPU_GRAIN / p->count;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (int64_t b = 0; b < results; b += batch) {
-        if (lt_interrupted()) continue;
-        int64_t end = b + batch < results ? b + batch : results;
-        for (int64_t r = b; r < end; r++) {
-            char *ptrs[2];
-            accumulator total = p->identity;
-            line l = {p, &total};
-            result_at(it, reduced_dims, r, ptrs);
-            lt_cpu_walk(it, reduced_dims, ptrs, 0, p->count, reduce_run, &l);
-            store(p, ptrs[0], 0, &total, 1);
-        }
-    }
-    return lt_cpu_finished();
+    const short_lines job = {p, it, reduced_dims, results, batch};
+    return lt_cpu_share((results + batch - 1) / batch, threads, reduce_batch, &job);
 }
 
 /* ---- down the columns ------------------------------------------------------------------------------- */
@@ -380,10 +401,54 @@ static void reduce_tile(const plan *p, const lt_iter *it, int reduced_dims, char
 
 /* Tiles of up to TILE columns, each cut into `chunks` runs of rows; partial results of several
  * chunks are kept and joined in order. */
+typedef struct tiled {
+    const plan *plan;
+    const lt_iter *it;
+    int reduced_dims; /* the dense dimension comes right after them */
+    int64_t tiles_across, chunks, rows, width;
+    accumulator *parts; /* NULL for one chunk */
+} tiled;
+
+/* Column where a tile begins; *n: how many columns it has, ptrs: where its group of columns starts. */
+static int64_t tile_at(const tiled *t, int64_t tile, int64_t *n, char **ptrs)
+{
+    const int64_t column = tile % t->tiles_across * TILE, left = t->it->sizes[t->reduced_dims] - column;
+    *n = left < TILE ? left : TILE;
+    result_at(t->it, t->reduced_dims + 1, tile / t->tiles_across, ptrs);
+    return column;
+}
+
+static void store_tile(const tiled *t, char *out, int64_t column, accumulator *totals, int64_t n)
+{
+    const int64_t stride = t->it->strides[0][t->reduced_dims];
+    store(t->plan, out + column * stride, stride, totals, n);
+}
+
+static void reduce_tile_chunk(const void *context, int64_t job)
+{
+    const tiled *t = context;
+    char *ptrs[2];
+    int64_t n, column = tile_at(t, job / t->chunks, &n, ptrs), count = t->plan->count;
+    int64_t from = job % t->chunks * t->rows, to = from + t->rows < count ? from + t->rows : count;
+    accumulator here[TILE], *totals = t->parts != NULL ? t->parts + job * t->width : here;
+    ptrs[1] += column * t->plan->in_size;
+    reduce_tile(t->plan, t->it, t->reduced_dims, ptrs, from < to ? from : to, to, totals, n);
+    if (t->parts == NULL) store_tile(t, ptrs[0], column, totals, n);
+}
+
+static void join_tile(const tiled *t, int64_t tile)
+{
+    char *ptrs[2];
+    int64_t n, column = tile_at(t, tile, &n, ptrs);
+    accumulator *totals = t->parts + tile * t->chunks * t->width;
+    for (int64_t chunk = 1; chunk < t->chunks; chunk++)
+        for (int64_t j = 0; j < n; j++) join_into(t->plan, &totals[j], totals[chunk * t->width + j]);
+    store_tile(t, ptrs[0], column, totals, n);
+}
+
 static lt_status reduce_columns(const plan *p, const lt_iter *it, int reduced_dims, int64_t results)
 {
-    const int dense = reduced_dims;
-    const int64_t columns_total = it->sizes[dense], tiles_across = (columns_total + TILE - 1) / TILE;
+    const int64_t columns_total = it->sizes[reduced_dims], tiles_across = (columns_total + TILE - 1) / TILE;
     const int64_t outer = results / columns_total, tiles = outer * tiles_across;
     const int64_t width = columns_total < TILE ? columns_total : TILE;
     int64_t chunks = tiles >= MOST_CHUNKS ? 1 : p->count * width / CHUNK;
@@ -393,33 +458,11 @@ static lt_status reduce_columns(const plan *p, const lt_iter *it, int reduced_di
     accumulator *parts = NULL;
     if (chunks > 1) parts = lt_mem_alloc((size_t)(tiles * chunks * width) * sizeof *parts);
     if (chunks > 1 && parts == NULL) return LT_ERR_MEMORY;
-    const int threads = lt_cpu_threads_for(it->numel);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (int64_t job = 0; job < tiles * chunks; job++) {
-        if (lt_interrupted()) continue;
-        int64_t tile = job / chunks, chunk = job % chunks, column = tile % tiles_across * TILE;
-        int64_t n = columns_total - column < TILE ? columns_total - column : TILE;
-        int64_t from = chunk * rows, to = from + rows < p->count ? from + rows : p->count;
-        char *ptrs[2];
-        result_at(it, dense + 1, tile / tiles_across, ptrs);
-        ptrs[1] += column * p->in_size;
-        accumulator here[TILE], *totals = parts != NULL ? parts + job * width : here;
-        reduce_tile(p, it, reduced_dims, ptrs, from < to ? from : to, to, totals, n);
-        if (parts == NULL)
-            store(p, ptrs[0] + column * it->strides[0][dense], it->strides[0][dense], totals, n);
-    }
-    for (int64_t tile = 0; parts != NULL && tile < tiles && !lt_interrupted(); tile++) {
-        int64_t column = tile % tiles_across * TILE;
-        int64_t n = columns_total - column < TILE ? columns_total - column : TILE;
-        accumulator *totals = parts + tile * chunks * width;
-        for (int64_t chunk = 1; chunk < chunks; chunk++)
-            for (int64_t j = 0; j < n; j++) join_into(p, &totals[j], totals[chunk * width + j]);
-        char *ptrs[2];
-        result_at(it, dense + 1, tile / tiles_across, ptrs);
-        store(p, ptrs[0] + column * it->strides[0][dense], it->strides[0][dense], totals, n);
-    }
+    const tiled t = {p, it, reduced_dims, tiles_across, chunks, rows, width, parts};
+    lt_status status = lt_cpu_share(tiles * chunks, lt_cpu_threads_for(it->numel), reduce_tile_chunk, &t);
+    for (int64_t tile = 0; parts != NULL && status == LT_OK && tile < tiles; tile++) join_tile(&t, tile);
     lt_mem_free(parts);
-    return lt_cpu_finished();
+    return status;
 }
 
 /* ---- entry ---------------------------------------------------------------------------------------------- */

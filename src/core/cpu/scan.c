@@ -87,19 +87,33 @@ static void extreme_tile(const lt_lines *lines, bool maximum, lt_dtype read, boo
     }
 }
 
+typedef struct extreme_job {
+    lt_lines lines;
+    lt_dtype read;
+    bool maximum, values, indices;
+} extreme_job;
+
+static void run_extreme(const void *context, int64_t tile)
+{
+    const extreme_job *j = context;
+    const int64_t first = tile * LT_LINES_TILE, last = first + LT_LINES_TILE;
+    extreme_tile(&j->lines, j->maximum, j->read, j->values, j->indices, first,
+                 last < j->lines.count ? last : j->lines.count);
+}
+
+/* Threads for tiles of lines; one line alone is one job. */
+static int threads_for_lines(const lt_lines *lines)
+{
+    return lt_cpu_threads_for(lines->count > 1 ? lines->count * lines->length : 0);
+}
+
 lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
 {
-    lt_lines lines;
-    lt_lines_of(&lines, (const lt_array *const[]){in, values, indices}, 3, dim);
-    lt_dtype read = in->dtype == LT_FLOAT64 ? LT_FLOAT64 : lt_dtype_is_float(in->dtype) ? LT_FLOAT32 : LT_INT64;
-    const int threads = lt_cpu_threads_for(lines.count > 1 ? lines.count * lines.length : 0);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)
-    for (int64_t first = 0; first < lines.count; first += LT_LINES_TILE) {
-        if (lt_interrupted()) continue;
-        int64_t last = first + LT_LINES_TILE < lines.count ? first + LT_LINES_TILE : lines.count;
-        extreme_tile(&lines, maximum, read, values != NULL, indices != NULL, first, last);
-    }
-    return lt_cpu_finished();
+    extreme_job j = {.maximum = maximum, .values = values != NULL, .indices = indices != NULL};
+    j.read = in->dtype == LT_FLOAT64 ? LT_FLOAT64 : lt_dtype_is_float(in->dtype) ? LT_FLOAT32 : LT_INT64;
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    return lt_cpu_share((j.lines.count + LT_LINES_TILE - 1) / LT_LINES_TILE, threads_for_lines(&j.lines), run_extreme,
+                        &j);
 }
 
 /* ---- running sums ------------------------------------------------------------------------------------ */
@@ -144,17 +158,17 @@ static void cumsum_tile(const lt_lines *lines, bool integers, int64_t first, int
     }
 }
 
+static void run_cumsum(const void *context, int64_t tile)
+{
+    const lt_lines *lines = context;
+    const int64_t first = tile * LT_LINES_TILE, last = first + LT_LINES_TILE;
+    cumsum_tile(lines, !lt_dtype_is_float(lines->dtype[1]), first, last < lines->count ? last : lines->count);
+}
+
 lt_status lt_cpu_cumsum(const lt_array *out, const lt_array *in, int dim)
 {
     lt_lines lines;
     lt_lines_of(&lines, (const lt_array *const[]){in, out}, 2, dim);
-    const bool integers = !lt_dtype_is_float(out->dtype);
-    const int threads = lt_cpu_threads_for(lines.count > 1 ? lines.count * lines.length : 0);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)
-    for (int64_t first = 0; first < lines.count; first += LT_LINES_TILE) {
-        if (lt_interrupted()) continue;
-        int64_t last = first + LT_LINES_TILE < lines.count ? first + LT_LINES_TILE : lines.count;
-        cumsum_tile(&lines, integers, first, last);
-    }
-    return lt_cpu_finished();
+    return lt_cpu_share((lines.count + LT_LINES_TILE - 1) / LT_LINES_TILE, threads_for_lines(&lines), run_cumsum,
+                        &lines);
 }

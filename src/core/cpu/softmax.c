@@ -64,6 +64,25 @@ static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
     move_tile(j, 1, first, last, buffer, true);
 }
 
+/* What one thread does: its share of the tiles, with a buffer of its own. */
+typedef struct share {
+    const job *job;
+    char *buffers; /* NULL when lines are dense */
+    int64_t tile_bytes, tiles;
+    int threads;
+} share;
+
+static void run_share(const void *context, int64_t t)
+{
+    const share *s = context;
+    const int64_t count = s->job->lines.count;
+    char *buffer = s->buffers != NULL ? s->buffers + t * s->tile_bytes : NULL;
+    for (int64_t tile = t * s->tiles / s->threads; tile < (t + 1) * s->tiles / s->threads; tile++) {
+        int64_t first = tile * LT_LINES_TILE, last = first + LT_LINES_TILE;
+        if (!lt_interrupted()) run_tile(s->job, first, last < count ? last : count, buffer);
+    }
+}
+
 static lt_status run(job *j, const lt_array *const *views, int n, int dim)
 {
     lt_lines_of(&j->lines, views, n, dim);
@@ -82,17 +101,10 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
         if (buffers == NULL) return LT_ERR_MEMORY;
     }
     const int64_t tiles = (count + LT_LINES_TILE - 1) / LT_LINES_TILE;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int t = 0; t < threads; t++) {
-        char *buffer = buffers != NULL ? buffers + t * tile_bytes : NULL;
-        for (int64_t tile = t * tiles / threads; tile < (t + 1) * tiles / threads; tile++) {
-            int64_t first = tile * LT_LINES_TILE;
-            int64_t last = first + LT_LINES_TILE < count ? first + LT_LINES_TILE : count;
-            if (!lt_interrupted()) run_tile(j, first, last, buffer);
-        }
-    }
+    const share s = {j, buffers, tile_bytes, tiles, threads};
+    lt_status status = lt_cpu_share(threads, threads, run_share, &s);
     lt_block_free(buffers, capacity);
-    return lt_cpu_finished();
+    return status;
 }
 
 lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim)

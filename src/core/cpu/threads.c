@@ -39,7 +39,14 @@ int lt_cpu_threads_for(int64_t work)
     return useful < most ? (int)useful : most;
 }
 
-lt_status lt_cpu_finished(void)
+lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
 {
+    if (count <= 1) {
+        for (int64_t job = 0; job < jobs && !lt_interrupted(); job++) run(context, job);
+    } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(count)
+        for (int64_t job = 0; job < jobs; job++)
+            if (!lt_interrupted()) run(context, job);
+    }
     return lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
 }

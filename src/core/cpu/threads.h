@@ -14,7 +14,9 @@ LT_API lt_status lt_set_num_threads(int n);
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);
 
-/* The status of a loop that looked at lt_interrupted(). */
-lt_status lt_cpu_finished(void);
+/* Runs run(context, job) for every job in [0, jobs) on so many threads, in order on one: opening a parallel
+ * region costs more than most small operations. LT_ERR_INTERRUPTED when jobs were left out. */
+typedef void (*lt_job)(const void *context, int64_t job);
+lt_status lt_cpu_share(int64_t jobs, int threads, lt_job run, const void *context);
 
 #endif

@@ -271,6 +271,7 @@ bool supports(lt_distribution what, lt_dtype dtype)
     switch (what) {
     case LT_RANDOM_UNIFORM:
     case LT_RANDOM_NORMAL:
+    case LT_RANDOM_NORMAL_SINGLY:
     case LT_RANDOM_EXPONENTIAL: return lt_is_floating(dtype);
     case LT_RANDOM_PERMUTATION: return dtype == LT_INT64;
     default: return true;
@@ -281,7 +282,8 @@ const char *name_of(lt_distribution what)
 {
     switch (what) {
     case LT_RANDOM_UNIFORM: return "uniform";
-    case LT_RANDOM_NORMAL: return "normal";
+    case LT_RANDOM_NORMAL:
+    case LT_RANDOM_NORMAL_SINGLY: return "normal";
     case LT_RANDOM_BERNOULLI: return "bernoulli";
     case LT_RANDOM_EXPONENTIAL: return "exponential";
     case LT_RANDOM_PERMUTATION: return "randperm";
@@ -306,6 +308,7 @@ lt_status lt_cuda_random(lt_distribution what, const lt_array *out, double a, do
         return run(j, uniform_float{out->dtype, from, to, to - from});
     }
     case LT_RANDOM_NORMAL:
+    case LT_RANDOM_NORMAL_SINGLY:
         return wide ? run(j, normal_double{a, b}) : run(j, normal_float{(float)a, (float)b});
     case LT_RANDOM_EXPONENTIAL:
         return wide ? run(j, exponential_double{a}) : run(j, exponential_float{(float)a});

@@ -15,7 +15,8 @@ static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
     return lt_permute_impl(t, &order, out);
 }
 
-/* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory. */
+/* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory, and
+ * normal ones are drawn singly, as PyTorch does it. */
 static lt_status draw(lt_tensor *t, lt_distribution what, double a, double b, lt_generator *generator)
 {
     if (generator != NULL && generator->device.type != t->device.type) {
@@ -35,6 +36,7 @@ static lt_status draw(lt_tensor *t, lt_distribution what, double a, double b, lt
     lt_status status;
     LT_CHECK(in_memory_order(t, &ordered));
     LT_CHECK(lt_tensor_like(ordered, (lt_dtype)t->dtype, &dense));
+    if (what == LT_RANDOM_NORMAL) what = LT_RANDOM_NORMAL_SINGLY;
     lt_array array = lt_array_of(dense);
     LT_CHECK(lt_backend_of(t)->random(what, &array, a, b, generator));
     status = lt_copy_elements(ordered, dense);

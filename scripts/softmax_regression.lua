@@ -8,10 +8,11 @@
 -- falls linearly to zero, which with momentum reaches 83% in five epochs whatever the seed.
 
 local torch = require 'torch'
+local experiment = require 'torch.utils.experiment'
 local idx = require 'torch.utils.data.idx'
 local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
 
-local experiment = require('torch.utils.experiment').new {
+local script = experiment.new {
   name = 'softmax_regression',
   summary = 'Trains a linear layer on Fashion-MNIST.',
   options = {
@@ -40,7 +41,7 @@ local function read(folder, name, shape)
   local path = folder .. '/' .. name
   if exists(path .. '.gz') then path = path .. '.gz' end
   local bytes, message = idx.read(path, shape)
-  if not bytes then experiment:fail(message .. '\n' .. HOW_TO_GET) end
+  if not bytes then script:fail(message .. '\n' .. HOW_TO_GET) end
   return bytes
 end
 
@@ -103,8 +104,8 @@ local function accuracy(net, split)
 end
 
 local function main(argv)
-  local options = experiment:parse(argv)
-  local device = experiment:device(options.device)
+  local options = script:parse(argv)
+  local device = script:device(options.device)
   options.device = device
   torch.manual_seed(options.seed)
 
@@ -122,9 +123,10 @@ local function main(argv)
     end
     local loss, train_accuracy = train_epoch(net, optimizer, train, options, epoch)
     local seconds = torch.time() - start
-    print(('epoch %d  loss %.4f  train acc %.4f  test acc %.4f  %.3f s'):format(
-      epoch, loss, train_accuracy, accuracy(net, test), seconds))
+    print(('epoch %d  loss %.4f  train acc %.4f  test acc %.4f  %s'):format(epoch, loss, train_accuracy,
+      accuracy(net, test), experiment.has_speed(device) and ('%.3f s'):format(seconds) or 'time not stated'))
   end
+  if not experiment.has_speed(device) then print(experiment.NO_SPEED) end
 end
 
 main(arg)

@@ -81,9 +81,9 @@ end
 --- The device that a text names, with its index; fails when there is none such. Not given: the first GPU, else the CPU.
 function Experiment:device(text)
   if not text then return torch.try_gpu() end
-  local ok, device = pcall(function() return torch.empty(0, { device = text }).device end)
-  if not ok then self:fail(device) end
-  return device
+  local ok, tensor = pcall(torch.empty, 0, { device = text })
+  if not ok then self:fail((tostring(tensor):gsub('^[^\n]-:%d+: ', ''))) end
+  return tensor.device
 end
 
 -- ---- measuring ----

@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local cuda = torch.cuda
+local summary = require 'torch.cuda_memory'
 
 -- ---- guards ----
 
@@ -69,35 +70,7 @@ for name, key in pairs {
 end
 cuda.memory_cached, cuda.max_memory_cached = cuda.memory_reserved, cuda.max_memory_reserved
 
-local UNITS = { 'B', 'KiB', 'MiB', 'GiB', 'TiB' }
-
--- "24 B", "1.5 MiB".
-local function size_text(bytes)
-  local unit, value = 1, bytes
-  while value >= 1024 and unit < #UNITS do unit, value = unit + 1, value / 1024 end
-  return (unit == 1 and '%d %s' or '%.1f %s'):format(value, UNITS[unit])
-end
-
---- A table of what the GPU's memory holds and has held.
-function cuda.memory_summary(device)
-  local stats = cuda.memory_stats(device)
-  local function stat(key) return stats[key] or 0 end
-  local rule = ('-'):rep(58)
-  local lines = { ('%-24s %16s %16s'):format('Memory', 'now', 'peak'), rule }
-  for _, kind in ipairs { 'allocated', 'reserved' } do
-    lines[#lines + 1] = ('%-24s %16s %16s'):format(kind, size_text(stat(kind .. '_bytes.all.current')),
-      size_text(stat(kind .. '_bytes.all.peak')))
-  end
-  lines[#lines + 1] = rule
-  for _, row in ipairs {
-    { 'blocks now', 'allocation.all.current' }, { 'blocks taken', 'allocation.all.allocated' },
-    { 'blocks given back', 'allocation.all.freed' }, { 'retries after a cleanup', 'num_alloc_retries' },
-    { 'failures', 'num_ooms' },
-  } do
-    lines[#lines + 1] = ('%-24s %16d'):format(row[1], stat(row[2]))
-  end
-  return table.concat(lines, '\n') .. '\n'
-end
+cuda.memory_summary = summary.memory_summary
 
 -- ---- copies ----
 
@@ -107,9 +80,9 @@ function Copies:__tostring()
   local lines = { ('%-18s %8s %12s %12s  %-12s %s'):format('copy', 'count', 'bytes', 'waited', 'cause', 'origin') }
   for _, e in ipairs(self) do
     lines[#lines + 1] = ('%-18s %8d %12s %9.3f ms  %-12s %s'):format(('%s -> %s'):format(e.from, e.to), e.count,
-      size_text(e.bytes), e.seconds * 1e3, e.cause, e.origin)
+      summary.size_text(e.bytes), e.seconds * 1e3, e.cause, e.origin)
   end
-  lines[#lines + 1] = ('%-18s %8d %12s %9.3f ms'):format('total', self.count, size_text(self.bytes), self.seconds * 1e3)
+  lines[#lines + 1] = ('%-18s %8d %12s %9.3f ms'):format('total', self.count, summary.size_text(self.bytes), self.seconds * 1e3)
   return table.concat(lines, '\n')
 end
 

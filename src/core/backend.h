@@ -74,9 +74,29 @@ typedef struct lt_device_properties {
     size_t total_memory; /* bytes */
 } lt_device_properties;
 
+/* What a caching allocator counts, for blocks of all sizes and for those of its two pools. */
+typedef enum lt_memory_kind {
+    LT_MEMORY_ALLOCATIONS,          /* blocks that tensors hold */
+    LT_MEMORY_SEGMENTS,             /* pieces taken from the device */
+    LT_MEMORY_ACTIVE,               /* blocks held, or freed and still in use by another stream */
+    LT_MEMORY_INACTIVE_SPLIT,       /* free parts of segments that are partly in use */
+    LT_MEMORY_ALLOCATED_BYTES,
+    LT_MEMORY_RESERVED_BYTES,
+    LT_MEMORY_ACTIVE_BYTES,
+    LT_MEMORY_INACTIVE_SPLIT_BYTES,
+    LT_MEMORY_REQUESTED_BYTES,      /* as asked for, before rounding */
+    LT_MEMORY_KINDS
+} lt_memory_kind;
+typedef enum lt_memory_pool { LT_POOL_ALL, LT_POOL_LARGE, LT_POOL_SMALL, LT_POOLS } lt_memory_pool;
+
+typedef struct lt_memory_count {
+    int64_t current, peak, allocated, freed; /* allocated and freed: since the start */
+} lt_memory_count;
+
 typedef struct lt_memory_stats {
-    int64_t allocated, max_allocated, reserved, max_reserved; /* bytes */
-    int64_t allocations, frees, retries, out_of_memory;       /* counts */
+    lt_memory_count counts[LT_MEMORY_KINDS][LT_POOLS];
+    int64_t retries, out_of_memory;       /* allocations that failed at first, and for good */
+    int64_t device_allocs, device_frees;  /* calls of the device's own allocator */
 } lt_memory_stats;
 
 typedef enum lt_copy_mode { LT_COPY_BLOCKING, LT_COPY_NON_BLOCKING } lt_copy_mode;
@@ -156,7 +176,7 @@ typedef struct lt_backend {
     lt_status (*event_synchronize)(uint64_t event);
     lt_status (*event_elapsed)(uint64_t start, uint64_t stop, double *milliseconds);
     void (*record_stream)(void *block, uint64_t stream);
-    lt_memory_stats (*memory_stats)(int device);
+    void (*memory_stats)(int device, lt_memory_stats *out);
     void (*reset_peak_stats)(int device);
     void (*empty_cache)(void);
     lt_status (*memory_info)(int device, size_t *free, size_t *total);
@@ -183,6 +203,10 @@ lt_status lt_device_resolve(lt_device *device);
 /* "cpu", "cuda", "cuda:1"; strict. "Invalid device string: 'cuda: 0'". index -1 when none is given. */
 lt_status lt_device_parse(const char *text, lt_device *out);
 
+/* Whether float32 products may be computed in TF32, with 10 bits of mantissa; off at first. */
+void lt_set_allow_tf32(bool on);
+bool lt_allow_tf32(void);
+
 /* What a loaded backend may call in core. */
 typedef struct lt_core_services {
     lt_status (*error)(lt_status status, const char *format, ...);
@@ -191,6 +215,7 @@ typedef struct lt_core_services {
     void (*charge)(int64_t bytes); /* device bytes taken (+) or given back (-) by tensors */
     void (*record_wait)(const char *cause, double seconds); /* a synchronization the user did not ask for */
     const char *(*op_name)(void);                /* the op being done, if it takes positions; else NULL (op_name.h) */
+    bool (*allow_tf32)(void);                    /* torch.backends.cuda.matmul.allow_tf32 */
     void (*origin)(char *buffer, size_t n);      /* where the user's code is: "train.lua:31", or "" */
 } lt_core_services;
 

@@ -65,17 +65,17 @@ bool lt_copies_shown(void)
     return ledger.show;
 }
 
-/* "24 B", "4.0 KB", "1.5 MB", "2.0 GB" (1024 to the KB). */
+/* "24 B", "4.0 KB", "1.5 MB", "2.0 GB" (1000 to the KB). */
 static const char *format_bytes(char *buffer, size_t n, int64_t bytes)
 {
     static const char *const units[] = {"KB", "MB", "GB", "TB"};
-    if (bytes < 1024) {
+    if (bytes < 1000) {
         snprintf(buffer, n, "%lld B", (long long)bytes);
         return buffer;
     }
-    double value = (double)bytes / 1024;
+    double value = (double)bytes / 1000;
     int unit = 0;
-    while (value >= 1024 && unit < 3) value /= 1024, unit++;
+    while (value >= 1000 && unit < 3) value /= 1000, unit++;
     snprintf(buffer, n, "%.1f %s", value, units[unit]);
     return buffer;
 }

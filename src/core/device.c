@@ -5,6 +5,7 @@
  * from there. A backend that was loaded stays loaded. */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,10 @@ static void core_record_wait(const char *cause, double seconds)
 
 static const char *core_op_name(void) { return lt_op_name; }
 
+static atomic_bool tf32_allowed;
+void lt_set_allow_tf32(bool on) { atomic_store_explicit(&tf32_allowed, on, memory_order_relaxed); }
+bool lt_allow_tf32(void) { return atomic_load_explicit(&tf32_allowed, memory_order_relaxed); }
+
 static const lt_core_services services = {
     .error = lt_error_set,
     .interrupted = core_interrupted,
@@ -42,6 +47,7 @@ static const lt_core_services services = {
     .charge = lt_mem_charge,
     .record_wait = core_record_wait,
     .op_name = core_op_name,
+    .allow_tf32 = lt_allow_tf32,
     .origin = lt_copies_origin,
 };
 

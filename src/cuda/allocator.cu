@@ -8,15 +8,20 @@
  * runs out: the cache goes back to the device, then Lua collects, then the error explains.
  *
  * Freeing allocates nothing: a block keeps the set node that its place in the cache needs. */
+#include "allocator.cuh"
+
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <set>
-#include <stdio.h>
-#include <vector>
 
-#include "cuda.h"
+lt_cuda_cache lt_cuda_caches[LT_CUDA_MAX_DEVICES];
+
+bool lt_cuda_by_size::operator()(const lt_cuda_block *a, const lt_cuda_block *b) const
+{
+    if (a->stream != b->stream) return (uintptr_t)a->stream < (uintptr_t)b->stream;
+    if (a->size != b->size) return a->size < b->size;
+    return (uintptr_t)a->data < (uintptr_t)b->data;
+}
 
 namespace {
 
@@ -24,74 +29,41 @@ constexpr size_t unit = 512;
 constexpr size_t small_block = (size_t)1 << 20, small_segment = (size_t)2 << 20;
 constexpr size_t middle_block = (size_t)10 << 20, middle_segment = (size_t)20 << 20;
 constexpr size_t segment_unit = (size_t)2 << 20;
-constexpr int largest_shown = 3;
 
-struct block;
-struct by_size {
-    bool operator()(const block *a, const block *b) const;
-};
-using free_set = std::set<block *, by_size>;
-
-struct block {
-    int device;
-    cudaStream_t stream;
-    char *data;
-    size_t size;
-    bool small; /* in a segment for small blocks, and so in that pool when it is free */
-    bool used;
-    block *previous, *next; /* neighbours in the segment */
-    free_set::node_type place;
-    std::vector<cudaStream_t> other_streams; /* that use it too */
-    bool any_stream;                         /* the list above is not complete */
-    int pending;                             /* events to wait for before it is free */
-};
-
-bool by_size::operator()(const block *a, const block *b) const
-{
-    if (a->stream != b->stream) return (uintptr_t)a->stream < (uintptr_t)b->stream;
-    if (a->size != b->size) return a->size < b->size;
-    return (uintptr_t)a->data < (uintptr_t)b->data;
-}
-
-struct pending_event {
-    cudaEvent_t event;
-    block *of;
-};
-
-struct cache {
-    std::mutex mutex;
-    free_set small, large;
-    std::set<block *> segments; /* the first block of each */
-    std::vector<pending_event> pending;
-    lt_memory_stats stats;
-    size_t limit = SIZE_MAX; /* of reserved bytes */
-
-    free_set &pool(const block *b) { return b->small ? small : large; }
-};
-
-cache caches[LT_CUDA_MAX_DEVICES];
+using block = lt_cuda_block;
+using cache = lt_cuda_cache;
+using free_set = lt_cuda_free_set;
+using pending_event = lt_cuda_pending;
+cache *const caches = lt_cuda_caches;
 
 /* ---- blocks ---------------------------------------------------------------------------------------------- */
 
 /* A block that is in no pool; may throw. */
 block *new_block(int device, cudaStream_t stream, char *data, size_t size, bool small)
 {
-    std::unique_ptr<block> b(
-        new block{device, stream, data, size, small, false, nullptr, nullptr, {}, {}, false, 0});
+    std::unique_ptr<block> b(new block(device, stream, size, small));
+    b->data = data;
     free_set scratch;
     scratch.insert(b.get());
     b->place = scratch.extract(scratch.begin());
     return b.release();
 }
 
+bool is_part(const block *b) { return b->previous != nullptr || b->next != nullptr; }
+
 void put_back(cache &c, block *b)
 {
     free_set &pool = c.pool(b);
+    if (is_part(b)) lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, 1);
     b->place.value() = b;
     pool.insert(std::move(b->place));
 }
 
-void take_out(free_set &pool, block *b) { b->place = pool.extract(b); }
+void take_out(cache &c, block *b)
+{
+    b->place = c.pool(b).extract(b);
+    if (is_part(b)) lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, -1);
+}
 
 bool is_free(const block *b) { return b != nullptr && !b->used && b->pending == 0; }
 
@@ -107,14 +79,14 @@ void merge_next(block *b)
 
 void free_block(cache &c, block *b)
 {
-    free_set &pool = c.pool(b);
+    lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, -1);
     if (is_free(b->next)) {
-        take_out(pool, b->next);
+        take_out(c, b->next);
         merge_next(b);
     }
     if (is_free(b->previous)) {
         block *left = b->previous;
-        take_out(pool, left);
+        take_out(c, left);
         merge_next(left);
         b = left;
     }
@@ -186,12 +158,13 @@ void release_pool(cache &c, free_set &pool)
 {
     for (auto it = pool.begin(); it != pool.end();) {
         block *b = *it;
-        if (b->previous != nullptr || b->next != nullptr) {
+        if (is_part(b)) {
             ++it;
             continue;
         }
         if (cudaFree(b->data) != cudaSuccess) (void)cudaGetLastError();
-        c.stats.reserved -= (int64_t)b->size;
+        c.stats.device_frees++;
+        lt_cuda_count_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b, -1);
         c.segments.erase(b);
         it = pool.erase(it);
         delete b;
@@ -216,7 +189,7 @@ size_t segment_size(size_t size)
 block *new_segment(cache &c, int device, cudaStream_t stream, size_t size, lt_status *failed)
 {
     size_t bytes = segment_size(size);
-    if (bytes > c.limit || (size_t)c.stats.reserved > c.limit - bytes) return nullptr;
+    if (bytes > c.limit || (size_t)c.reserved() > c.limit - bytes) return nullptr;
     std::unique_ptr<block> b(new_block(device, stream, nullptr, bytes, size <= small_block));
     auto place = c.segments.insert(b.get()).first;
     void *data = nullptr;
@@ -230,20 +203,20 @@ block *new_segment(cache &c, int device, cudaStream_t stream, size_t size, lt_st
         return nullptr;
     }
     b->data = static_cast<char *>(data);
-    c.stats.reserved += (int64_t)bytes;
-    c.stats.max_reserved = std::max(c.stats.max_reserved, c.stats.reserved);
+    c.stats.device_allocs++;
+    lt_cuda_count_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b.get(), 1);
     return b.release();
 }
 
 /* Best fit among the stream's free blocks; null: none. */
 block *find_block(cache &c, cudaStream_t stream, size_t size)
 {
-    block key{0, stream, nullptr, size, size <= small_block, false, nullptr, nullptr, {}, {}, false, 0};
+    block key(0, stream, size, size <= small_block);
     free_set &pool = c.pool(&key);
     auto it = pool.lower_bound(&key);
     if (it == pool.end() || (*it)->stream != stream) return nullptr;
     block *b = *it;
-    take_out(pool, b);
+    take_out(c, b);
     return b;
 }
 
@@ -261,65 +234,12 @@ block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_stat
         throw;
     }
     b->used = true;
-    c.stats.allocated += (int64_t)b->size;
-    c.stats.max_allocated = std::max(c.stats.max_allocated, c.stats.allocated);
-    c.stats.allocations++;
+    lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, 1);
+    lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, 1);
     return b;
 }
 
-/* ---- running out ----------------------------------------------------------------------------------------- */
-
-/* "2.00 GiB" */
-const char *format_bytes(char *buffer, size_t n, size_t bytes)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    double value = (double)bytes;
-    int i = 0;
-    for (; value >= 1024 && i < 5; i++) value /= 1024;
-    snprintf(buffer, n, i == 0 ? "%.0f %s" : "%.2f %s", value, units[i]);
-    return buffer;
-}
-
-/* "; the largest tensors hold 1.00 GiB, 512.00 MiB" */
-void format_largest(cache &c, char *buffer, size_t n)
-{
-    size_t largest[largest_shown] = {0};
-    for (const block *first : c.segments)
-        for (const block *b = first; b != nullptr; b = b->next) {
-            size_t size = b->used ? b->size : 0;
-            for (size_t &place : largest)
-                if (size > place) std::swap(size, place);
-        }
-    size_t length = 0;
-    buffer[0] = '\0';
-    for (size_t size : largest) {
-        char text[32];
-        if (size == 0 || length >= n) break;
-        length += (size_t)snprintf(buffer + length, n - length, "%s%s",
-                                   length == 0 ? " The largest tensors hold " : ", ",
-                                   format_bytes(text, sizeof text, size));
-    }
-    if (length > 0 && length < n) snprintf(buffer + length, n - length, ".");
-}
-
-lt_status out_of_memory(cache &c, int device, size_t nbytes)
-{
-    char asked[32], total_text[32], free_text[32], allocated[32], cached[32], limit[96] = "", largest[160];
-    size_t free = 0, total = 0;
-    if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
-    if (c.limit != SIZE_MAX)
-        snprintf(limit, sizeof limit, " This process may use %s of it (set_per_process_memory_fraction).",
-                 format_bytes(asked, sizeof asked, c.limit));
-    format_largest(c, largest, sizeof largest);
-    return lt_cuda_core->error(
-        LT_ERR_MEMORY,
-        "CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is free.%s "
-        "%s is allocated by tensors, and %s is reserved but unallocated.%s",
-        format_bytes(asked, sizeof asked, nbytes), device, format_bytes(total_text, sizeof total_text, total),
-        format_bytes(free_text, sizeof free_text, free), limit,
-        format_bytes(allocated, sizeof allocated, (size_t)c.stats.allocated),
-        format_bytes(cached, sizeof cached, (size_t)(c.stats.reserved - c.stats.allocated)), largest);
-}
+/* ---- allocating ------------------------------------------------------------------------------------------- */
 
 lt_status alloc_or_throw(int device, size_t nbytes, block **out)
 {
@@ -336,20 +256,24 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
         {
             std::lock_guard<std::mutex> lock(c.mutex);
             if (attempt > 0) {
-                const int64_t reserved = c.stats.reserved;
+                const int64_t reserved = c.reserved();
                 const double start = lt_cuda_seconds();
                 release_cached(c);
-                if (c.stats.reserved != reserved) waited = lt_cuda_seconds() - start;
-                c.stats.retries++;
+                if (c.reserved() != reserved) waited = lt_cuda_seconds() - start;
+                c.stats.retries += attempt == 1;
             }
             *out = try_alloc(c, device, stream, size, &failed);
+            if (*out != nullptr) {
+                (*out)->requested = nbytes;
+                lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, (*out)->small, (int64_t)nbytes);
+            }
         }
         if (waited > 0) lt_cuda_core->record_wait("GPU memory ran out: unused memory was given back", waited);
         if (*out != nullptr || failed != LT_OK) return failed;
     }
     std::lock_guard<std::mutex> lock(c.mutex);
     c.stats.out_of_memory++;
-    return out_of_memory(c, device, nbytes);
+    return lt_cuda_out_of_memory(c, device, nbytes);
 }
 
 } // namespace
@@ -373,6 +297,8 @@ lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity
     *data = b->data;
     *capacity = b->size;
     *handle = b;
+    b->origin[0] = '\0';
+    if (b->size > small_block) lt_cuda_core->origin(b->origin, sizeof b->origin);
     lt_cuda_core->charge((int64_t)b->size);
     return LT_OK;
 }
@@ -386,8 +312,8 @@ void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
     cudaStream_t stream;
     lt_cuda_core->charge(-(int64_t)capacity);
     std::lock_guard<std::mutex> lock(c.mutex);
-    c.stats.allocated -= (int64_t)b->size;
-    c.stats.frees++;
+    lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, -1);
+    lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, b->small, -(int64_t)b->requested);
     b->used = false;
     bool wait = b->any_stream;
     if (!b->other_streams.empty() || wait) {
@@ -415,27 +341,13 @@ void lt_cuda_record_stream(void *handle, uint64_t stream)
     }
 }
 
-lt_memory_stats lt_cuda_memory_stats(int device)
-{
-    std::lock_guard<std::mutex> lock(caches[device].mutex);
-    return caches[device].stats;
-}
-
-void lt_cuda_reset_peak_stats(int device)
-{
-    cache &c = caches[device];
-    std::lock_guard<std::mutex> lock(c.mutex);
-    c.stats.max_allocated = c.stats.allocated;
-    c.stats.max_reserved = c.stats.reserved;
-}
-
 void lt_cuda_empty_cache(void)
 {
     for (int device = 0; device < lt_cuda_device_count(); device++) {
         cache &c = caches[device];
         cudaStream_t stream;
         std::lock_guard<std::mutex> lock(c.mutex);
-        if (c.stats.reserved == 0) continue; /* leaves a device alone that was never used */
+        if (c.reserved() == 0) continue; /* leaves a device alone that was never used */
         if (lt_cuda_enter(device, &stream) == LT_OK) release_cached(c);
     }
     lt_cuda_pinned_trim();

@@ -81,10 +81,11 @@ lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseco
 lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block);
 void lt_cuda_free(int device, void *data, size_t capacity, void *block);
 void lt_cuda_record_stream(void *block, uint64_t stream);
-lt_memory_stats lt_cuda_memory_stats(int device);
-void lt_cuda_reset_peak_stats(int device);
 void lt_cuda_empty_cache(void);
 lt_status lt_cuda_set_memory_fraction(int device, double fraction);
+/* memory_report.cu */
+void lt_cuda_memory_stats(int device, lt_memory_stats *out);
+void lt_cuda_reset_peak_stats(int device);
 lt_status lt_cuda_pinned_alloc(size_t nbytes, void **data, void **block);
 void lt_cuda_pinned_free(void *data, void *block);
 /* The pinned block that holds p is read or written by work queued on the stream so far: it is not handed

@@ -95,7 +95,10 @@ int64_t leading(int64_t stride, int64_t columns) { return std::max({stride, colu
 lt_status multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm *g, cudaDataType type)
 {
     const bool wide = type == CUDA_R_64F;
-    const cublasComputeType_t compute = wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+    const bool rounded = type == CUDA_R_32F && lt_cuda_core->allow_tf32();
+    const cublasComputeType_t compute = wide      ? CUBLAS_COMPUTE_64F
+                                        : rounded ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                  : CUBLAS_COMPUTE_32F;
     const float alpha_float = (float)g->alpha, beta_float = (float)g->beta;
     const void *alpha = wide ? (const void *)&g->alpha : &alpha_float;
     const void *beta = wide ? (const void *)&g->beta : &beta_float;

@@ -191,6 +191,8 @@ template <int N> static indexing<N> operands(const call &c, lt_cuda_report *repo
     indexing<N> a = {};
     a.count = c.args->count;
     a.report = report;
+    a.op = lt_cuda_core->op_name();
+    if (a.op == nullptr) a.op = "indexing";
     for (int k = 0; k < 2 + a.count; k++) a.data[k] = it->data[k];
     if (c.value != nullptr) {
         a.data[0] = nullptr;

@@ -143,6 +143,29 @@ static int mem_get_info(lua_State *L)
     return 2;
 }
 
+/* Fields like "allocated_bytes.all.peak" */
+static void set_count(lua_State *L, int kind, int pool, const lt_memory_count *count)
+{
+    static const char *const kinds[LT_MEMORY_KINDS] = {"allocation",     "segment",
+                                                       "active",         "inactive_split",
+                                                       "allocated_bytes", "reserved_bytes",
+                                                       "active_bytes",   "inactive_split_bytes",
+                                                       "requested_bytes"};
+    static const char *const pools[LT_POOLS] = {"all", "large_pool", "small_pool"};
+    const struct {
+        const char *name;
+        int64_t value;
+    } fields[] = {{"current", count->current},
+                  {"peak", count->peak},
+                  {"allocated", count->allocated},
+                  {"freed", count->freed}};
+    for (int i = 0; i < 4; i++) {
+        lua_pushfstring(L, "%s.%s.%s", kinds[kind], pools[pool], fields[i].name);
+        lua_pushinteger(L, fields[i].value);
+        lua_rawset(L, -3);
+    }
+}
+
 /* memory_stats([d]): by PyTorch's names; an empty table without a GPU */
 static int memory_stats(lua_State *L)
 {
@@ -152,17 +175,15 @@ static int memory_stats(lua_State *L)
         return 1;
     }
     int device = lt_lua_gpu_device(L, 1);
-    lt_memory_stats s = lt_lua_gpu(L)->memory_stats(device);
-    lua_createtable(L, 0, 9);
-    set_integer(L, "allocated_bytes.all.current", s.allocated);
-    set_integer(L, "allocated_bytes.all.peak", s.max_allocated);
-    set_integer(L, "reserved_bytes.all.current", s.reserved);
-    set_integer(L, "reserved_bytes.all.peak", s.max_reserved);
-    set_integer(L, "allocation.all.current", s.allocations - s.frees);
-    set_integer(L, "allocation.all.allocated", s.allocations);
-    set_integer(L, "allocation.all.freed", s.frees);
-    set_integer(L, "num_alloc_retries", s.retries);
-    set_integer(L, "num_ooms", s.out_of_memory);
+    lt_memory_stats *s = lua_newuserdatauv(L, sizeof *s, 0);
+    lt_lua_gpu(L)->memory_stats(device, s);
+    lua_createtable(L, 0, LT_MEMORY_KINDS * LT_POOLS * 4 + 4);
+    for (int kind = 0; kind < LT_MEMORY_KINDS; kind++)
+        for (int pool = 0; pool < LT_POOLS; pool++) set_count(L, kind, pool, &s->counts[kind][pool]);
+    set_integer(L, "num_alloc_retries", s->retries);
+    set_integer(L, "num_ooms", s->out_of_memory);
+    set_integer(L, "num_device_alloc", s->device_allocs);
+    set_integer(L, "num_device_free", s->device_frees);
     return 1;
 }
 
@@ -213,6 +234,21 @@ static int manual_seed_all(lua_State *L)
     return 0;
 }
 
+/* ---- products: a setting that holds with and without a GPU ------------------------------------------------------- */
+
+static int allow_tf32(lua_State *L)
+{
+    lua_pushboolean(L, lt_allow_tf32());
+    return 1;
+}
+
+static int set_allow_tf32(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TBOOLEAN);
+    lt_set_allow_tf32(lua_toboolean(L, 1));
+    return 0;
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------------------ */
 
 void lt_lua_open_cuda(lua_State *L)
@@ -233,6 +269,8 @@ void lt_lua_open_cuda(lua_State *L)
         {"set_per_process_memory_fraction", set_per_process_memory_fraction},
         {"manual_seed", manual_seed},
         {"manual_seed_all", manual_seed_all},
+        {"_allow_tf32", allow_tf32},
+        {"_set_allow_tf32", set_allow_tf32},
         {NULL, NULL}};
     luaL_newmetatable(L, PROPERTIES_META);
     lua_pushcfunction(L, properties_tostring);

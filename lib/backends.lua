@@ -1,0 +1,46 @@
+-- backends.lua - torch.backends: settings of what computes. So far cuda.matmul.allow_tf32, and the same choice by
+-- its other name, torch.set_float32_matmul_precision. A name that is no setting is an error, also when assigned:
+-- a misspelled setting would otherwise do nothing.
+
+local torch = require 'torch'
+local cuda = torch.cuda
+
+-- A table whose fields are settings: { name = { get, set } }.
+local function settings(title, fields)
+  local function field(name)
+    return fields[name] or error(("torch.backends.%s has no setting '%s'"):format(title, tostring(name)), 3)
+  end
+  return setmetatable({}, {
+    __name = 'torch.backends.' .. title,
+    __index = function(_, name) return field(name)[1]() end,
+    __newindex = function(_, name, value) field(name)[2](value) end,
+  })
+end
+
+local function set_tf32(on)
+  if type(on) ~= 'boolean' then error('allow_tf32 must be true or false', 3) end
+  cuda._set_allow_tf32(on)
+end
+
+local precision = 'highest'
+
+--- How exact products of float32 matrices on a GPU are: 'highest' (float32), 'high' or 'medium' (TF32).
+function torch.set_float32_matmul_precision(name)
+  if name ~= 'highest' and name ~= 'high' and name ~= 'medium' then
+    error(("expected 'highest', 'high' or 'medium', got '%s'"):format(tostring(name)), 2)
+  end
+  precision = name
+  cuda._set_allow_tf32(name ~= 'highest')
+end
+
+function torch.get_float32_matmul_precision()
+  if (precision ~= 'highest') == cuda._allow_tf32() then return precision end
+  return cuda._allow_tf32() and 'high' or 'highest'
+end
+
+return {
+  cuda = {
+    is_built = function() return true end,
+    matmul = settings('cuda.matmul', { allow_tf32 = { cuda._allow_tf32, set_tf32 } }),
+  },
+}

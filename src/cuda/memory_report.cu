@@ -1,0 +1,101 @@
+/* memory_report.cu - what the caching allocator did: statistics, and the message when memory runs out. */
+#include <algorithm>
+#include <stdio.h>
+
+#include "allocator.cuh"
+
+/* ---- counting -------------------------------------------------------------------------------------------- */
+
+static void add(lt_memory_count *count, int64_t change)
+{
+    count->current += change;
+    count->peak = std::max(count->peak, count->current);
+    (change > 0 ? count->allocated : count->freed) += change > 0 ? change : -change;
+}
+
+void lt_cuda_count(lt_cuda_cache &c, lt_memory_kind kind, bool small, int64_t change)
+{
+    add(&c.stats.counts[kind][LT_POOL_ALL], change);
+    add(&c.stats.counts[kind][small ? LT_POOL_SMALL : LT_POOL_LARGE], change);
+}
+
+void lt_cuda_count_block(lt_cuda_cache &c, lt_memory_kind count, lt_memory_kind bytes, const lt_cuda_block *b,
+                         int sign)
+{
+    lt_cuda_count(c, count, b->small, sign);
+    lt_cuda_count(c, bytes, b->small, sign * (int64_t)b->size);
+}
+
+void lt_cuda_memory_stats(int device, lt_memory_stats *out)
+{
+    std::lock_guard<std::mutex> lock(lt_cuda_caches[device].mutex);
+    *out = lt_cuda_caches[device].stats;
+}
+
+void lt_cuda_reset_peak_stats(int device)
+{
+    lt_cuda_cache &c = lt_cuda_caches[device];
+    std::lock_guard<std::mutex> lock(c.mutex);
+    for (auto &kind : c.stats.counts)
+        for (lt_memory_count &count : kind) count.peak = count.current;
+}
+
+/* ---- running out ----------------------------------------------------------------------------------------- */
+
+namespace {
+
+constexpr int largest_shown = 3;
+
+struct bytes_text {
+    char text[32];
+    /* "2.00 GiB" */
+    explicit bytes_text(size_t bytes)
+    {
+        static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+        double value = (double)bytes;
+        int i = 0;
+        for (; value >= 1024 && i < 6; i++) value /= 1024;
+        snprintf(text, sizeof text, i == 0 ? "%.0f %s" : "%.2f %s", value, units[i]);
+    }
+};
+
+/* " Largest tensors: 1.00 GiB (train.lua:31), 512.00 MiB." */
+void format_largest(const lt_cuda_cache &c, char *buffer, size_t n)
+{
+    const lt_cuda_block *largest[largest_shown] = {};
+    for (const lt_cuda_block *first : c.segments)
+        for (const lt_cuda_block *b = first; b != nullptr; b = b->next) {
+            const lt_cuda_block *candidate = b->used ? b : nullptr;
+            for (const lt_cuda_block *&place : largest)
+                if (candidate != nullptr && (place == nullptr || candidate->requested > place->requested))
+                    std::swap(candidate, place);
+        }
+    size_t length = 0;
+    buffer[0] = '\0';
+    for (const lt_cuda_block *b : largest) {
+        if (b == nullptr || length >= n) break;
+        const bool known = b->origin[0] != '\0';
+        length += (size_t)snprintf(buffer + length, n - length, "%s%s%s%s%s",
+                                   length == 0 ? " Largest tensors: " : ", ", bytes_text(b->requested).text,
+                                   known ? " (" : "", b->origin, known ? ")" : "");
+    }
+    if (length > 0 && length < n) snprintf(buffer + length, n - length, ".");
+}
+
+} // namespace
+
+lt_status lt_cuda_out_of_memory(lt_cuda_cache &c, int device, size_t nbytes)
+{
+    char limit[64] = "", largest[480];
+    size_t free = 0, total = 0;
+    const int64_t allocated = c.stats.counts[LT_MEMORY_ALLOCATED_BYTES][LT_POOL_ALL].current;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
+    if (c.limit != SIZE_MAX) snprintf(limit, sizeof limit, " %s allowed;", bytes_text(c.limit).text);
+    format_largest(c, largest, sizeof largest);
+    return lt_cuda_core->error(
+        LT_ERR_MEMORY,
+        "CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is free.%s "
+        "Of the allocated memory %s is allocated by ltensor, and %s is reserved by ltensor but unallocated.%s",
+        bytes_text(nbytes).text, device, bytes_text(total).text, bytes_text(free).text, limit,
+        bytes_text((size_t)allocated).text, bytes_text((size_t)(c.reserved() - allocated)).text, largest);
+}

@@ -13,7 +13,7 @@ function parallel.scatter(input, devices)
   local n = #input
   local size = (n + #devices - 1) // #devices
   local parts = {}
-  for i, part in ipairs { input:split(math.max(size, 1), 1) } do parts[i] = part:to(devices[i]) end
+  for i, part in ipairs(input:split(math.max(size, 1), 1)) do parts[i] = part:to(devices[i]) end
   return parts
 end
 

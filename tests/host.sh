@@ -23,4 +23,7 @@ LTENSOR_SIM_GPUS=1 "$prefix/bin/ltensor" --no-copies -e 'print(torch.ones(2, {de
 expect '2.0'
 LUA_CPATH="$prefix/lib/lua/5.4/?.so" lua5.4 -e "local torch = require 'torch'; print(torch.arange(4))" > "$prefix/out"
 expect 'tensor([0, 1, 2, 3])'
+LTENSOR_SIM_GPUS=1 LUA_CPATH="$prefix/lib/lua/5.4/?.so" lua5.4 -e \
+    "local torch = require 'torch'; print(torch.ones(3, {device = 'cuda'}):sum():item())" > "$prefix/out" 2>/dev/null
+expect '3.0'
 echo "1 passed, 0 failed"

@@ -1,14 +1,16 @@
 /* device.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is first
  * asked for, and reads device names.
  *
- * The library is looked for in $LTENSOR_LIB_DIR, beside the file this code is in, and in ../lib/ltensor
- * from there. A backend that was loaded stays loaded. */
+ * The library is looked for in $LTENSOR_LIB_DIR, beside the file this code is in, and in lib/ltensor of the
+ * prefix it was installed into, as program, library or Lua module. One that is there but does not load is
+ * not passed over: its error is what the user is told. A backend that was loaded stays loaded. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "copies.h"
@@ -77,8 +79,9 @@ static void *open_library(const char *name)
     char own[3072], path[4096];
     const char *dir = getenv("LTENSOR_LIB_DIR");
     own_directory(own, sizeof own);
+    (void)dlerror(); /* what failed before is not this library's fault */
     const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
-                                    "%s/../../../ltensor/%s"};
+                                    "%s/../../ltensor/%s"};
     if (dir != NULL) {
         snprintf(path, sizeof path, "%.3000s/%s", dir, name);
         return dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -88,8 +91,7 @@ static void *open_library(const char *name)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(path, sizeof path, patterns[i], own, name);
 #pragma GCC diagnostic pop
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (library != NULL) return library;
+        if (access(path, F_OK) == 0) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     return NULL;
 }

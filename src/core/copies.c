@@ -41,6 +41,8 @@ lt_copy_cause lt_copies_set_cause(lt_copy_cause cause)
     return previous;
 }
 
+const char *lt_copies_cause(void) { return current_cause.name != NULL ? current_cause.name : "to"; }
+
 void lt_copies_set_origin(lt_origin_fn fn, void *ctx)
 {
     origin_source.fn = fn;
@@ -128,7 +130,7 @@ static void note(const lt_copy_entry *e, int64_t bytes)
 void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited)
 {
     char origin[sizeof ledger.entries->origin] = "";
-    const char *cause = current_cause.name != NULL ? current_cause.name : "to";
+    const char *cause = lt_copies_cause();
     pthread_once(&setting_once, read_setting);
     if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, origin, sizeof origin);
     pthread_mutex_lock(&ledger.lock);

@@ -25,6 +25,8 @@ typedef struct lt_copy_cause {
     bool implicit;
 } lt_copy_cause;
 lt_copy_cause lt_copies_set_cause(lt_copy_cause cause);
+/* The name of the cause that is set; "to" when none is. */
+const char *lt_copies_cause(void);
 
 /* Where the user's code is: called only when a copy happens. Fills "file:line". Per thread. */
 typedef void (*lt_origin_fn)(void *ctx, char *buffer, size_t n);

@@ -344,11 +344,16 @@ lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out)
     lt_iter it;
     lt_status status = lt_iter_elementwise(&it, operands, 2);
     if (status == LT_OK && it.numel > 0) status = lt_cpu_backend.copy(&it);
-    if (status == LT_OK)
-        *out = pinned;
-    else
+    if (status != LT_OK) {
         lt_tensor_release(pinned);
-    return status;
+        return status;
+    }
+    lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){"pin", false});
+    if (outer.name != NULL) lt_copies_set_cause(outer);
+    lt_copies_record(lt_host, lt_host, (int64_t)(it.numel * (int64_t)lt_dtype_size((lt_dtype)t->dtype)), 0);
+    lt_copies_set_cause(outer);
+    *out = pinned;
+    return LT_OK;
 }
 
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes)

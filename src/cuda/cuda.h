@@ -44,19 +44,27 @@ lt_status lt_cuda_reported(int device);
 lt_status lt_cuda_enter(int device, cudaStream_t *stream);
 /* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what it reports. */
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel);
-/* A clock that only goes forward. */
-double lt_cuda_seconds(void);
-/* Waits for the stream, measuring it; reports what its kernels recorded. */
-lt_status lt_cuda_wait(int device, cudaStream_t stream, double *seconds);
+lt_status lt_cuda_check_device(int device);
 int lt_cuda_device_count(void);
 int lt_cuda_current_device(void);
 lt_status lt_cuda_set_device(int device);
 lt_status lt_cuda_properties(int device, lt_device_properties *out);
-lt_status lt_cuda_synchronize(int device);
 lt_status lt_cuda_memory_info(int device, size_t *free, size_t *total);
 bool lt_cuda_can_access_peer(int device, int peer);
 
+/* ---- wait.cu: the device is current, and LT_ERR_INTERRUPTED ends a wait --------------------------------- */
+/* A clock that only goes forward. */
+double lt_cuda_seconds(void);
+/* Wait for a stream or an event; report what kernels recorded. */
+lt_status lt_cuda_wait(int device, cudaStream_t stream);
+lt_status lt_cuda_wait_event(int device, cudaEvent_t event);
+/* Waits for the stream, then brings memory of the device to the host. Seconds: the time of both. */
+lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes, double *seconds);
+lt_status lt_cuda_synchronize(int device);
+
 /* ---- stream.cu ------------------------------------------------------------------------------------------ */
+/* The i-th stream of the device, from 0, which is the default one; false: there are not so many. */
+bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream);
 uint64_t lt_cuda_current_stream(int device);
 void lt_cuda_set_stream(int device, uint64_t stream);
 lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream);
@@ -138,8 +146,9 @@ lt_status lt_cuda_cumsum(const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cuda_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
                                    const lt_array *result, int dim);
-/* gemm.cu */
+/* gemm.cu, gemm_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
+lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
 /* index.cu, nonzero.cu */
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);

@@ -1,11 +1,10 @@
-/* device.cu - devices: how many, which one a thread has chosen, their properties, waiting for them.
+/* device.cu - devices: how many, which one a thread has chosen, their properties.
  *
  * A thread's choice is kept here; the runtime's own current device follows whatever device the thread's
  * last call worked on. */
 #include <atomic>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cuda.h"
 
@@ -37,7 +36,7 @@ int lt_cuda_device_count(void)
 
 int lt_cuda_current_device(void) { return chosen; }
 
-static lt_status check_device(int device)
+lt_status lt_cuda_check_device(int device)
 {
     int count = lt_cuda_device_count();
     if (device >= 0 && device < count) return LT_OK;
@@ -49,7 +48,7 @@ static lt_status check_device(int device)
 
 lt_status lt_cuda_set_device(int device)
 {
-    LT_TRY(check_device(device));
+    LT_TRY(lt_cuda_check_device(device));
     CUDA_TRY(cudaSetDevice(device));
     chosen = device;
     return LT_OK;
@@ -57,7 +56,7 @@ lt_status lt_cuda_set_device(int device)
 
 lt_status lt_cuda_properties(int device, lt_device_properties *out)
 {
-    LT_TRY(check_device(device));
+    LT_TRY(lt_cuda_check_device(device));
     cudaDeviceProp p;
     CUDA_TRY(cudaGetDeviceProperties(&p, device));
     snprintf(out->name, sizeof out->name, "%s", p.name);
@@ -68,35 +67,10 @@ lt_status lt_cuda_properties(int device, lt_device_properties *out)
     return LT_OK;
 }
 
-lt_status lt_cuda_synchronize(int device)
-{
-    cudaStream_t stream;
-    if (device < 0) device = chosen;
-    LT_TRY(check_device(device));
-    LT_TRY(lt_cuda_enter(device, &stream));
-    CUDA_TRY(cudaDeviceSynchronize());
-    return lt_cuda_reported(device);
-}
-
-double lt_cuda_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-lt_status lt_cuda_wait(int device, cudaStream_t stream, double *seconds)
-{
-    double start = lt_cuda_seconds();
-    CUDA_TRY(cudaStreamSynchronize(stream));
-    *seconds = lt_cuda_seconds() - start;
-    return lt_cuda_reported(device);
-}
-
 lt_status lt_cuda_memory_info(int device, size_t *free, size_t *total)
 {
     cudaStream_t stream;
-    LT_TRY(check_device(device));
+    LT_TRY(lt_cuda_check_device(device));
     LT_TRY(lt_cuda_enter(device, &stream));
     CUDA_TRY(cudaMemGetInfo(free, total));
     return LT_OK;

@@ -100,8 +100,7 @@ lt_status lt_cuda_event_query(uint64_t event, bool *done)
 lt_status lt_cuda_event_synchronize(uint64_t event)
 {
     if (!of(event)->recorded) return LT_OK;
-    CUDA_TRY(cudaEventSynchronize(of(event)->event));
-    return lt_cuda_reported(of(event)->device);
+    return lt_cuda_wait_event(of(event)->device, of(event)->event);
 }
 
 lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds)

@@ -92,10 +92,7 @@ lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *result)
     if (a.offsets.numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
     LT_TRY(count(&a, &ends, in->device, stream));
-    CUDA_TRY(
-        cudaMemcpyAsync(&total, a.ends + runs_of(a) - 1, sizeof total, cudaMemcpyDefault, stream));
-    LT_TRY(lt_cuda_wait(in->device.index, stream, &seconds));
-    lt_cuda_core->record_wait("nonzero", seconds);
+    LT_TRY(lt_cuda_read(in->device.index, stream, &total, a.ends + runs_of(a) - 1, sizeof total, &seconds));
     *result = total;
     return LT_OK;
 }

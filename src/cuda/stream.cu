@@ -21,7 +21,16 @@ struct spare {
     int priority;
 };
 static std::vector<spare> spares[LT_CUDA_MAX_DEVICES];
+static std::vector<cudaStream_t> all[LT_CUDA_MAX_DEVICES]; /* that were ever made */
 static std::mutex spares_mutex;
+
+bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream)
+{
+    std::lock_guard<std::mutex> lock(spares_mutex);
+    if (i > (int)all[device].size()) return false;
+    *stream = i == 0 ? nullptr : all[device][(size_t)i - 1];
+    return true;
+}
 
 lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream)
 {
@@ -34,6 +43,11 @@ lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream)
     {
         std::lock_guard<std::mutex> lock(spares_mutex);
         std::vector<spare> &pool = spares[device];
+        try {
+            all[device].reserve(all[device].size() + 1);
+        } catch (const std::bad_alloc &) {
+            return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a CUDA stream");
+        }
         for (size_t i = 0; i < pool.size(); i++) {
             if (pool[i].priority != priority) continue;
             *stream = pool[i].stream;
@@ -43,6 +57,8 @@ lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream)
     }
     CUDA_TRY(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority));
     *stream = (uint64_t)(uintptr_t)made;
+    std::lock_guard<std::mutex> lock(spares_mutex);
+    all[device].push_back(made);
     return LT_OK;
 }
 
@@ -75,9 +91,8 @@ lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done)
 lt_status lt_cuda_stream_synchronize(int device, uint64_t stream)
 {
     cudaStream_t ignored;
-    double seconds;
     LT_TRY(lt_cuda_enter(device, &ignored));
-    return lt_cuda_wait(device, of(stream), &seconds);
+    return lt_cuda_wait(device, of(stream));
 }
 
 lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event)

@@ -14,12 +14,12 @@ static lt_status with_host(void *dst, const void *src, size_t nbytes, int device
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(device, &stream));
     const double start = lt_cuda_seconds();
+    const bool returns_at_once = mode == LT_COPY_NON_BLOCKING && pinned;
+    if (!to_device && !returns_at_once) return lt_cuda_read(device, stream, dst, src, nbytes, waited);
+    if (mode == LT_COPY_BLOCKING) LT_TRY(lt_cuda_wait(device, stream));
     CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-    if (mode == LT_COPY_NON_BLOCKING && pinned) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
-    if (mode == LT_COPY_BLOCKING || !to_device) {
-        double ignored;
-        LT_TRY(lt_cuda_wait(device, stream, &ignored));
-    }
+    if (returns_at_once) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
+    if (mode == LT_COPY_BLOCKING) CUDA_TRY(cudaStreamSynchronize(stream));
     *waited = lt_cuda_seconds() - start;
     return LT_OK;
 }

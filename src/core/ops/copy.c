@@ -19,6 +19,9 @@ static lt_status transfer(lt_tensor *dst, lt_tensor *src, bool non_blocking)
     size_t n = (size_t)src->numel * lt_dtype_size((lt_dtype)src->dtype);
     bool pinned = src->device.type == LT_CPU ? src->storage->pinned : dst->storage->pinned;
     if (n == 0) return LT_OK;
+    /* A copy that the host waits for; between devices it never does. */
+    if (!non_blocking && (src->device.type == LT_CPU || dst->device.type == LT_CPU))
+        LT_TRY(lt_copies_check_sync(lt_copies_cause()));
     LT_TRY(mover(dst->device, src->device)
                ->transfer(lt_data(dst), dst->device, lt_data(src), src->device, n, pinned,
                           non_blocking ? LT_COPY_NON_BLOCKING : LT_COPY_BLOCKING, &waited));
@@ -73,7 +76,11 @@ static lt_status copy_into(lt_tensor *dst, lt_tensor *src, bool non_blocking)
 
 lt_status lt_copy__impl(lt_tensor *self, lt_tensor *src, bool non_blocking)
 {
-    return copy_into(self, src, non_blocking);
+    lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){"copy_", false});
+    if (outer.name != NULL) lt_copies_set_cause(outer);
+    lt_status status = copy_into(self, src, non_blocking);
+    lt_copies_set_cause(outer);
+    return status;
 }
 
 lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, bool non_blocking,

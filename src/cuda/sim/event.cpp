@@ -77,12 +77,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
     return cudaSuccess;
 }
 
+/* As cudaStreamQuery, counted only when it finds that there is nothing to wait for. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
+    if (usable() && event) {
+        Wait record = record_of(event);
+        if (record.stream && !is_done(record)) return finish(cudaErrorNotReady);
+    }
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     if (!event) return finish(cudaErrorInvalidResourceHandle);
-    Wait record = record_of(event);
-    if (record.stream && !is_done(record)) return finish(cudaErrorNotReady);
     return finish((cudaError_t)event->device->error.load());
 }
 

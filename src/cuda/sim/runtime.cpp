@@ -19,7 +19,7 @@ thread_local int device_of_thread = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 std::atomic<bool> forked{false};
 std::atomic<bool> stopped{false};
-std::atomic<long> calls{0}, fault{0};
+std::atomic<long> calls{0}, fault{0}, kernel_fault{0};
 
 long number(const char *name, long fallback, long low, long high)
 {
@@ -54,6 +54,7 @@ Settings read_settings()
     s.peer = number("LTENSOR_SIM_PEER", 1, 0, 1) != 0;
     s.jitter = (unsigned)number("LTENSOR_SIM_JITTER", 0, 0, 0x7fffffff);
     s.fault = number("LTENSOR_CUDA_FAULT", 0, 0, 0x7fffffff);
+    s.kernel_fault = number("LTENSOR_SIM_KERNEL_FAULT", 0, 0, 0x7fffffff);
     return s;
 }
 
@@ -94,6 +95,7 @@ Runtime *start()
     auto *r = new Runtime;
     r->settings = read_settings();
     fault = r->settings.fault;
+    kernel_fault = r->settings.kernel_fault;
     for (int physical : visible_devices(r->settings.gpus)) {
         auto device = std::make_unique<Device>();
         device->index = (int)r->devices.size();
@@ -142,6 +144,13 @@ cudaError_t begin_on_device(cudaError_t injected)
     return finish((cudaError_t)runtime().devices[device_of_thread]->error.load());
 }
 
+bool usable() { return !stopped && !forked && !runtime().state; }
+
+bool kernel_fails()
+{
+    return kernel_fault.load(std::memory_order_relaxed) > 0 && kernel_fault.fetch_sub(1) == 1;
+}
+
 int current_device() { return device_of_thread; }
 
 Device *device_at(int index)
@@ -178,7 +187,7 @@ cudaError_t cudaSetDevice(int device)
 
 cudaError_t cudaPeekAtLastError(void)
 {
-    if (!stopped && !forked && !runtime().state) {
+    if (usable()) {
         int error = runtime().devices[device_of_thread]->error;
         if (error) return (cudaError_t)error;
     }

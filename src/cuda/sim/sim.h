@@ -37,6 +37,7 @@ struct Settings {
     bool peer = true;         /* LTENSOR_SIM_PEER=0: no device reaches another's memory */
     unsigned jitter = 0;      /* LTENSOR_SIM_JITTER: seed of the random delays; 0: none */
     long fault = 0;           /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
+    long kernel_fault = 0;    /* LTENSOR_SIM_KERNEL_FAULT: which kernel fails while it runs; 0: none */
 };
 
 struct Device {
@@ -73,6 +74,10 @@ Runtime &runtime();
  * the one that LTENSOR_CUDA_FAULT names. The second also fails if the current device has. */
 cudaError_t begin(cudaError_t injected);
 cudaError_t begin_on_device(cudaError_t injected);
+/* Whether a call could do anything: there are devices, and the process is neither ending nor a fork. */
+bool usable();
+/* Called once a launch; whether this kernel is to fail. */
+bool kernel_fails();
 /* Ends one: remembers the error for cudaGetLastError. */
 cudaError_t finish(cudaError_t error);
 int current_device();

@@ -291,8 +291,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle)
     return cudaSuccess;
 }
 
+/* As often as one has to ask depends on the time: such a call is not counted (runtime.cpp), so that the same
+ * program makes the same number of calls. */
 cudaError_t cudaStreamQuery(cudaStream_t handle)
 {
+    if (CUstream_st *busy = usable() ? find_stream(handle) : nullptr)
+        if (!is_done(newest(busy))) return finish(cudaErrorNotReady);
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     CUstream_st *stream = find_stream(handle);
     if (!stream) return finish(cudaErrorInvalidResourceHandle);

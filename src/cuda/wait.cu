@@ -1,0 +1,82 @@
+/* wait.cu - waiting for a device, in a way that Ctrl-C ends.
+ *
+ * The runtime's own waits cannot be ended, so the streams are asked until they are done: without a pause at
+ * first, since most waits are short, then with pauses of a thirtieth of the time waited so far. A wait that
+ * was ended leaves the work running; so nothing that this work reads or writes may belong to the caller:
+ * copies to the host are queued only after the wait (lt_cuda_read). */
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+#include "cuda.h"
+
+double lt_cuda_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void rest(double waited)
+{
+    constexpr double busy = 200e-6, longest = 200e-6;
+    if (waited < busy) {
+        sched_yield();
+        return;
+    }
+    const double pause = waited / 30 < longest ? waited / 30 : longest;
+    const struct timespec t = {0, (long)(pause * 1e9)};
+    nanosleep(&t, nullptr);
+}
+
+/* query: cudaErrorNotReady as long as there is something to wait for. */
+template <class Query> static lt_status until_done(Query query, const char *call)
+{
+    const double start = lt_cuda_seconds();
+    for (;;) {
+        cudaError_t error = query();
+        if (error == cudaSuccess) return LT_OK;
+        if (error != cudaErrorNotReady) return lt_cuda_failed(error, call);
+        (void)cudaGetLastError();
+        if (lt_cuda_core->interrupted()) return lt_cuda_core->error(LT_ERR_INTERRUPTED, "interrupted");
+        rest(lt_cuda_seconds() - start);
+    }
+}
+
+static lt_status stream_done(cudaStream_t stream)
+{
+    return until_done([=] { return cudaStreamQuery(stream); }, "cudaStreamQuery");
+}
+
+lt_status lt_cuda_wait(int device, cudaStream_t stream)
+{
+    LT_TRY(stream_done(stream));
+    return lt_cuda_reported(device);
+}
+
+lt_status lt_cuda_wait_event(int device, cudaEvent_t event)
+{
+    LT_TRY(until_done([=] { return cudaEventQuery(event); }, "cudaEventQuery"));
+    return lt_cuda_reported(device);
+}
+
+lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes, double *seconds)
+{
+    const double start = lt_cuda_seconds();
+    LT_TRY(lt_cuda_wait(device, stream));
+    CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToHost, stream));
+    CUDA_TRY(cudaStreamSynchronize(stream));
+    *seconds = lt_cuda_seconds() - start;
+    return LT_OK;
+}
+
+lt_status lt_cuda_synchronize(int device)
+{
+    cudaStream_t stream;
+    if (device < 0) device = lt_cuda_current_device();
+    LT_TRY(lt_cuda_check_device(device));
+    LT_TRY(lt_cuda_enter(device, &stream));
+    for (int i = 0; lt_cuda_stream_made(device, i, &stream); i++) LT_TRY(stream_done(stream));
+    CUDA_TRY(cudaDeviceSynchronize());
+    return lt_cuda_reported(device);
+}

@@ -27,8 +27,8 @@ endif
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 OPT ?= -O2 -g
 SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
-LUA_CFLAGS = $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
-LUA_STATIC = $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
+LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
+LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 INCLUDES := -Iinclude -Isrc/core -I$(GEN)
 CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -fopenmp \
              -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
@@ -46,7 +46,7 @@ newest_arch := $(lastword $(CUDA_ARCHS))
 GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
 NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) \
-             $(GENCODE) --threads 2
+             $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) $(GENCODE) --threads 2
 
 # ---- sources ------------------------------------------------------------------------------------------
 DECLARATIONS := $(wildcard src/ops/*.lua)
@@ -54,6 +54,7 @@ GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
 GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ops_impl.h pointwise_ops.h bind_ops.h)
 GEN_STAMP := $(GEN)/.stamp
 
 CORE_SRC := $(wildcard src/core/*.c src/core/ops/*.c src/core/autograd/*.c src/core/cpu/*.c)
@@ -84,7 +85,7 @@ PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all demo test check bench install clean layers test-asan test-tsan test-cuda format lib-only FORCE
+.PHONY: all demo test check bench install clean layers test-programs test-asan test-cuda format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -100,7 +101,7 @@ $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS)
 	$(LUA) scripts/gen/binding.lua $(GEN)
 	@touch $@
 
-$(GEN_AUTOGRAD) $(GEN_BIND) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua: $(GEN_STAMP) ;
+$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua: $(GEN_STAMP) ;
 
 $(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua scripts/embed.lua scripts/embed_args.lua
 	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs
@@ -110,10 +111,12 @@ $(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
 	$(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
 
 # What --version says was built in: rewritten only when it changes.
+CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA_ARCHS)),no CUDA backend: $(if \
+  $(NVCC),left out by CUDA=$(CUDA),nvcc was not found))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
 	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_READLINE "%s"\n' \
-	  "$(if $(filter yes,$(CUDA)),CUDA backend for sm_$(subst $() $(),$() sm_,$(strip $(CUDA_ARCHS))),no CUDA backend: nvcc was not found)" \
+	  "$(CUDA_WORDS)" \
 	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
@@ -212,17 +215,18 @@ $(BUILD)/tests/%: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
 
-# `make demo` and `make test` start on a bare machine: packages first, then a make that can see them.
+# `make demo` and `make test` start on a bare machine: packages first, then a make that can see them. Who
+# types them wants the result, so that make uses every core unless it was given -j itself.
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 demo:
 	@sh scripts/deps.sh
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) $(JOBS) --no-print-directory all
 	$(PROGRAM) --cells docs/notebooks/use-gpu.md
 	$(PROGRAM) --sim-gpus 2 --cells docs/notebooks/use-gpu.md
 
 test:
 	@sh scripts/deps.sh test
-	@$(MAKE) --no-print-directory all test-programs
-	@$(MAKE) --no-print-directory layers
+	@$(MAKE) $(JOBS) --no-print-directory all test-programs layers
 	@BUILD=$(BUILD) sh tests/run.sh full
 
 check: all test-programs layers
@@ -232,7 +236,7 @@ test-programs: $(C_TESTS) $(TEST_TOOLS)
 
 test-asan:
 	@sh scripts/deps.sh test
-	@$(MAKE) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
+	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
 	@BUILD=build-asan sh tests/run.sh asan
 
 test-cuda: all test-programs
@@ -257,7 +261,7 @@ install: all
 	ln -sf libltensor.so.0 $(DEST)/lib/libltensor.so
 	install -m 644 $(BUILD)/libltensor.a $(DEST)/lib/
 	install -m 755 $(BUILD)/torch.so $(DEST)/lib/lua/5.4/torch.so
-	for f in $(wildcard $(BUILD)/libltensor_sim.so $(BUILD)/libltensor_cuda.so); do \
+	for f in $(filter %_sim.so %_cuda.so,$(TARGETS)); do \
 	  install -m 755 $$f $(DEST)/lib/ltensor/; done
 	install -m 644 include/ltensor.h $(GEN)/ltensor_ops.h $(DEST)/include/
 	cp -R lib/. $(DEST)/share/ltensor/lib/

@@ -50,6 +50,17 @@ end
 
 local function node_name(op) return op.grad_fn or camel(op.name) .. 'Backward0' end
 
+-- The C text of the node's class: another name stands for it where an argument is a number.
+local function class_text(op)
+  local text = ('&%s_class'):format(op.label)
+  for _, a in ipairs(op.args) do
+    if (op.grad_fn_number or {})[a.name] then
+      text = ('%s->flags & LT_FLAG_WRAPPED_NUMBER ? &%s_%s_class : %s'):format(a.name, op.label, a.name, text)
+    end
+  end
+  return text
+end
+
 local function any_requires(args)
   local parts = {}
   for _, a in ipairs(args) do
@@ -255,7 +266,7 @@ local function emit_record(text, op)
   text:line('static lt_status %s_record(%s, lt_node **out)\n{', op.label, table.concat(params, ', '))
   text:line('    lt_node *node = NULL;')
   text:line('    lt_status status = LT_OK;')
-  text:line('    LT_CHECK(lt_node_new(&%s_class, 1, %s, &node));', op.label, list_edge and ('(int)%s->n'):format(list_edge) or #edges)
+  text:line('    LT_CHECK(lt_node_new(%s, 1, %s, &node));', class_text(op), list_edge and ('(int)%s->n'):format(list_edge) or #edges)
   local lines = field_lines(op, 'save')
   if #lines > 0 then text:line('    %s_node *saved = (%s_node *)node;', op.label, op.label) end
   if list_edge then
@@ -442,8 +453,15 @@ local function emit_op(text, op)
     emit_apply(text, op)
     local release = emit_free(text, op, 'release', 'release_saved', 'lt_release_nothing')
     local destroy = emit_free(text, op, 'destroy', 'destroy', 'NULL')
-    text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s};\n', op.label, node_name(op),
-      op.label, op.label, release, destroy)
+    local function emit_class(label, name)
+      text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s};\n', label, name,
+        op.label, op.label, release, destroy)
+    end
+    emit_class(op.label, node_name(op))
+    for _, a in ipairs(op.args) do
+      local name = (op.grad_fn_number or {})[a.name]
+      if name then emit_class(op.label .. '_' .. a.name, name) end
+    end
     emit_record(text, op)
   end
   if op.inplace_only then

@@ -116,7 +116,7 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_DEVICE: lt_lua_push_device(L, self->device); return 1;
     case FIELD_GRAD: return push_borrowed(L, lt_grad(self));
     case FIELD_DATA: return push_unary(L, self, data_of);
-    case FIELD_T: return push_unary(L, self, self->ndim == 2 ? lt_t : transpose_all);
+    case FIELD_T: return push_unary(L, self, transpose_all);
     case FIELD_MT: return push_unary(L, self, transpose_last);
     case FIELD_NDIM: lua_pushinteger(L, self->ndim); return 1;
     case FIELD_REQUIRES_GRAD: lua_pushboolean(L, lt_requires_grad(self)); return 1;

@@ -69,6 +69,7 @@ for _, name in ipairs { 'mul', 'div', 'remainder', 'fmod' } do
 end
 table.insert(cases.remainder, { X(2, 3), P(2, 3) })
 table.insert(cases.fmod, { X(2, 3), P(3) })
+cases.div_rounding = { { X(2, 3), P(3), { rounding_mode = 'floor' } }, { X(2, 3), P(2, 3), { rounding_mode = 'trunc' } } }
 cases.add = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3), { alpha = 2.5 } }, { X(2, 1), X(3) }, { X(3), 2.0 }, { 2.0, X(3), { alpha = 3 } } }
 cases.sub = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3), { alpha = 2.5 } }, { X(2, 1), X(3) }, { X(3), 2.0 }, { 2.0, X(3), { alpha = 3 } } }
 cases.pow = { { P(2, 3), P(2, 3) }, { P(2, 3), X(3) }, { X(2, 3), 2 }, { X(3), 3.0 }, { P(3), -1.5 }, { X(3), 1 }, { X(3), 0 }, { 2.0, X(3) } }

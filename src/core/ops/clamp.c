@@ -76,7 +76,7 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
                         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'",
                         rounding_mode);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, false);
     lt_tensor *result;
     if (floor)
         result = do_floor_divide(&s, self, other);

@@ -125,9 +125,8 @@ done:
 static lt_status check_supported(const lt_tensor *t, const char *on_cpu, const char *on_cuda)
 {
     lt_dtype dtype = (lt_dtype)t->dtype;
-    bool host = t->device.type == LT_CPU;
-    if (lt_dtype_is_float(dtype) || (host && dtype != LT_BOOL)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", host ? on_cpu : on_cuda,
+    if (dtype != LT_BOOL) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", t->device.type == LT_CPU ? on_cpu : on_cuda,
                     lt_dtype_scalar_name(dtype));
 }
 
@@ -309,6 +308,15 @@ static lt_tensor *do_addmm(lt_scope *s, lt_tensor *self, lt_tensor *mat1, lt_ten
     return lt_scope_hold(s, status, out);
 }
 
+/* Another shape of a fresh product. */
+static lt_tensor *do_unsafe_view(lt_scope *s, lt_tensor *t, const lt_dims *sizes)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt__unsafe_view(t, sizes, &out);
+    return lt_scope_hold(s, status, out);
+}
+
 /* All dimensions but the last as one: [..., k] as [n, k]. */
 static lt_tensor *do_rows(lt_scope *s, lt_tensor *t)
 {
@@ -354,18 +362,18 @@ static lt_tensor *do_batched(lt_scope *s, lt_tensor *a, lt_tensor *b)
     wide.v[batch.n] = l, wide.v[batch.n + 1] = m;
     lt_tensor *right = do_reshape(s, do_expand(s, b, &wide), &(lt_dims){3, {count, l, m}});
     wide.v[batch.n] = n;
-    return do_reshape(s, do_bmm(s, left, right), &wide);
+    return do_unsafe_view(s, do_bmm(s, left, right), &wide);
 }
 
 static lt_tensor *do_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     if (b->ndim == 1) { /* [..., n, k] and [k] */
         lt_dims sizes = with_last(a, -1);
-        return do_reshape(s, do_mv(s, do_rows(s, a), b), &sizes);
+        return do_unsafe_view(s, do_mv(s, do_rows(s, a), b), &sizes);
     }
     if (b->ndim == 2 && a->ndim > 2) {
         lt_dims sizes = with_last(a, b->sizes[1]);
-        return do_reshape(s, do_mm(s, do_rows(s, a), b), &sizes);
+        return do_unsafe_view(s, do_mm(s, do_rows(s, a), b), &sizes);
     }
     if (a->ndim == 1) {
         lt_tensor *row = do_unsqueeze(s, a, 0);

@@ -119,14 +119,18 @@ static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *
             strides[d] = 0;
         else if (t->sizes[own] == want)
             strides[d] = t->strides[own] * element;
+        else if (want != 1)
+            return lt_error(LT_ERR_RUNTIME,
+                            "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton "
+                            "dimension %d",
+                            (long long)want, (long long)t->sizes[own], ndim - d);
         else
             fits = false;
     }
     if (fits) return LT_OK;
     char a[256], b[256];
-    return lt_error(LT_ERR_RUNTIME, "a tensor of shape %s cannot be broadcast to shape %s",
-                    lt_format_sizes(a, sizeof a, t->ndim, t->sizes),
-                    lt_format_sizes(b, sizeof b, ndim, sizes));
+    return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
+                    lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
 }
 
 /* All operands contiguous and of one shape (or single elements): one dimension, no sorting needed. */

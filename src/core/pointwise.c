@@ -38,6 +38,16 @@ lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
     return LT_OK;
 }
 
+/* Integers have no negative powers; those of a tensor's exponents are left to the kernel. */
+static lt_status check_exponent(lt_tensor *exponent, lt_dtype dtype)
+{
+    if (lt_dtype_is_float(dtype) || !(exponent->flags & LT_FLAG_WRAPPED_NUMBER)) return LT_OK;
+    lt_scalar value;
+    LT_TRY(lt_tensor_item(exponent, &value));
+    if (lt_scalar_double(value) >= 0) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "Integers to negative integer powers are not allowed.");
+}
+
 static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *inputs, int n,
                                const lt_scalar *params, int n_params, lt_dtype *out)
 {
@@ -59,10 +69,17 @@ static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *
     if (rule == LT_RULE_INTEGRAL && lt_dtype_is_float(dtype))
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", names[op],
                         lt_dtype_scalar_name(dtype));
+    if (op == LT_PW_NEG && dtype == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+                        "mask, use the `~` or `logical_not()` operator instead.");
+    if (op == LT_PW_RELU && dtype == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "Boolean inputs not supported for relu");
     if (op == LT_PW_SUB && dtype == LT_BOOL)
         return lt_error(LT_ERR_RUNTIME,
                         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` "
                         "or `logical_xor()` operator instead.");
+    if (op == LT_PW_POW) LT_TRY(check_exponent(inputs[1], dtype));
     *out = dtype;
     return LT_OK;
 }

@@ -186,8 +186,6 @@ static lt_status apply_slice(lt_tensor *t, int dim, const lt_subscript *s, lt_te
 
 static lt_status apply_one(lt_tensor *t, int *dim, const lt_subscript *s, lt_target *target, lt_tensor **out)
 {
-    if (s->kind != NEWAXIS && *dim + dims_taken(s) > t->ndim)
-        return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", t->ndim);
     switch (s->kind) {
     case AT:
         if (s->from > t->sizes[*dim] || -s->from > t->sizes[*dim])
@@ -215,6 +213,7 @@ static lt_status apply_key(lt_tensor *self, const lt_key *key, lt_target *target
     for (int i = 0; i < key->n; i++) taken += dims_taken(&key->at[i]);
     target->view = lt_tensor_retain(self);
     target->n = 0;
+    if (taken > self->ndim) return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
     for (int i = 0; i < key->n; i++) {
         lt_tensor *next = NULL;
         if (key->at[i].kind == ELLIPSIS && self->ndim > taken) dim += self->ndim - taken;
@@ -290,8 +289,11 @@ static lt_status put(lt_tensor *self, const lt_key *key, lt_tensor *value, lt_sc
     if (!key->tensors && value == NULL) {
         status = lt_fill_(target.view, number);
     } else if (!key->tensors) {
-        LT_CHECK(drop_leading(value, target.view->ndim, &source));
-        status = lt_copy_(target.view, source, false);
+        lt_dims size = {.n = target.view->ndim};
+        for (int d = 0; d < size.n; d++) size.v[d] = target.view->sizes[d];
+        LT_CHECK(drop_leading(value, size.n, &source));
+        LT_CHECK(lt_expand(source, &size, &near)); /* for its words when the shapes do not fit: the copy */
+        status = lt_copy_(target.view, source, false); /* expands by itself, after a transfer */
     } else {
         lt_tensor_list indices = {target.n, target.indices};
         if (value == NULL) {

@@ -210,7 +210,11 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
         from = lt_tensor_retain(self);
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, self->ndim, sizes, &work));
     along(from, d, where, work, &it, &args);
-    if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_get(&it, &args));
+    if (it.numel > 0) {
+        status = lt_backend_of(self)->index_get(&it, &args);
+        if (status == LT_ERR_INDEX) lt_error_set(status, "index out of range in self: %s", lt_error_message());
+        if (status != LT_OK) goto done;
+    }
     status = lt_finish_output(out, work);
     work = NULL;
 done:

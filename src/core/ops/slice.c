@@ -10,9 +10,12 @@ lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor 
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     int64_t size = self->sizes[d];
-    if (index < -size || index >= size)
-        return lt_error(LT_ERR_INDEX, "select(): index %lld out of range for tensor of size %lld at dimension %d",
-                        (long long)(index >= 0 ? index + 1 : index), (long long)size, d + 1);
+    if (index < -size || index >= size) {
+        char text[256];
+        return lt_error(LT_ERR_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
+                        (long long)(index >= 0 ? index + 1 : index),
+                        lt_format_sizes(text, sizeof text, self->ndim, self->sizes), d + 1);
+    }
     if (index < 0) index += size;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     for (int from = 0, to = 0; from < self->ndim; from++) {

@@ -214,7 +214,7 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
                         lt_format_sizes(b, sizeof b, size->n, size->v), size->n, self->ndim);
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-    for (int d = 0; d < size->n; d++) {
+    for (int d = size->n - 1; d >= 0; d--) { /* the last one that does not fit is named */
         int own = d - (size->n - self->ndim);
         int64_t have = own >= 0 ? self->sizes[own] : 1, want = size->v[d];
         if (want == -1 && own < 0)

@@ -148,7 +148,7 @@ describe('grad', function()
   it('tells of inputs that are not used', function()
     local x, w = leaf(1.0), leaf(2.0)
     local y = x * 3
-    fails_with('One of the differentiated Tensors appears to not have been used in the graph',
+    fails_with('The differentiated Tensor at index 2 appears to not have been used in the graph',
       autograd.grad, y, { x, w }, nil, { retain_graph = true })
     local dx, dw = autograd.grad(y, { w, x }, nil, { allow_unused = true, retain_graph = true })
     assert.is_nil(dx)

@@ -327,8 +327,9 @@ static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool all
     for (int i = 0; i < n && results != NULL && !allow_unused; i++)
         if (r->captures[i].grad == NULL)
             return lt_error(LT_ERR_RUNTIME,
-                            "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                            "allow_unused=True if this is the desired behavior.");
+                            "The differentiated Tensor at index %d appears to not have been used in the graph. Set "
+                            "allow_unused=True if this is the desired behavior.",
+                            i + 1);
     for (int i = 0; i < n; i++) {
         lt_tensor *grad = r->captures[i].grad;
         r->captures[i].grad = NULL;

@@ -45,7 +45,7 @@ static int index_object(lua_State *L)
     if (lua_getfield(L, lua_upvalueindex(1), "__getitem") == LUA_TNIL) return 1;
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);
-    lua_call(L, 2, LUA_MULTRET);
+    lua_call(L, 2, 1); /* Lua keeps one result of an index */
     return 1;
 }
 

@@ -54,13 +54,19 @@ local function pinned(...)
   return table.unpack(values, 1, values.n)
 end
 
+-- All values that a data set has at a position; a subscript would give only the first.
+local function item(dataset, position)
+  if type(dataset) == 'userdata' and dataset.__getitem then return dataset:__getitem(position) end
+  return dataset[position]
+end
+
 function DataLoader:_fetch(positions)
   local dataset = self.dataset
   if not self.collate_fn and type(dataset) == 'userdata' and dataset.__getitems then
     return dataset:__getitems(positions)
   end
   local samples = {}
-  for i, position in ipairs(positions) do samples[i] = table.pack(dataset[position]) end
+  for i, position in ipairs(positions) do samples[i] = table.pack(item(dataset, position)) end
   if self.collate_fn then return self.collate_fn(samples) end
   return default_collate(samples)
 end

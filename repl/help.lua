@@ -66,13 +66,16 @@ function help.show(session, name, with_source)
     print(overview .. table.concat(require('repl.magic').names(), ' '))
     return
   end
+  local value = value_of(session, name)
   local entry = documented(name)
+  -- What the user calls so hides the op of that name, unless it is the op itself.
+  local is_op = type(value) == 'function' and debug.getinfo(value, 'S').what == 'C'
+  if value ~= nil and not is_op and not name:find '[.:]' then entry = nil end
   if entry then
     if entry.signature then print(entry.signature) end
     if entry.doc then print(entry.doc) end
     if entry.example then print('\n  ' .. entry.example:gsub('\n', '\n  ')) end
   end
-  local value = value_of(session, name)
   if type(value) == 'function' and (not entry or with_source) then
     show_function(session, name, value, with_source)
   elseif value ~= nil and not entry then

@@ -6,12 +6,16 @@
 # not root. Elsewhere, or without the right to install, the script names what is needed.
 # Nothing missing: no output, no network, a few milliseconds. Reads nothing from stdin.
 #
+# CC=clang            the packages for building with clang.
 # LTENSOR_DEPS=check  only say what is missing (exit 1 when something is).
 
 set -eu
 
 build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
 libopenblas-openmp-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev'
+case ${CC-} in
+    *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
+esac
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist'
 
 case "${1-}" in
@@ -26,7 +30,7 @@ esac
 explain_elsewhere() {
     cat >&2 <<'END'
 ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltensor you need:
-  a C11 and C++17 compiler (gcc >= 12 or clang >= 14), GNU make, pkg-config
+  a C11 and C++17 compiler (gcc >= 12, or clang >= 14 with libomp), GNU make, pkg-config
   Lua 5.4 with its headers        readline with its headers
   OpenBLAS, built with OpenMP     SLEEF
   Boost.Context                   zlib

@@ -105,6 +105,17 @@ local function value_of_chain(session, tokens, last)
   end
 end
 
+-- The value of what stands before `.name` or `:name` in the line; nil when it cannot be known.
+function complete.owner_of(session, line, name)
+  local tokens = lexer.tokens(line)
+  for index = 3, #tokens do
+    local before = tokens[index - 1].kind
+    if tokens[index].text == name and (before == '.' or before == ':') then
+      return value_of_chain(session, tokens, index - 2)
+    end
+  end
+end
+
 -- Names that could stand alone: locals, globals, keywords, and what the text itself has named.
 local function names(session, prefix, tokens)
   local seen, found = {}, {}

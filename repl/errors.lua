@@ -3,7 +3,10 @@
 -- capture() is the message handler of every protected call the program makes: it reads the stack
 -- while it is still there and returns a report, a table {value, message, frames}. Frames of chunks
 -- embedded in the program (their names begin with "[ltensor ") are the program's own and are left
--- out, unless full tracebacks are asked for. May use repl.echo.
+-- out, unless full tracebacks are asked for. May use repl.echo and
+-- repl.width.
+
+local width = require 'repl.width'
 
 local errors = {full = false}
 
@@ -158,11 +161,13 @@ end
 
 -- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
 -- frames with the innermost last. `context` may give line_of(source, number), the text of a line of
--- a cell, and suggest(message, line), a sentence that helps.
+-- a cell; suggest(message, line), a sentence that helps; and paint(kind, text), the text in colour,
+-- where kind is 'message', 'caret', 'hint' or 'frame'.
 function errors.lines(report, context)
   context = context or {}
+  local paint = context.paint or function(_, text) return text end
   local message = report.message
-  local lines = {message}
+  local lines = {paint('message', message)}
   local source, number = message:match '^(%b()):(%d+):'
   if not source then source, number = message:match '^([^:\n]+):(%d+):' end
   local line = source and ((context.line_of and context.line_of(source, tonumber(number))) or
@@ -171,16 +176,17 @@ function errors.lines(report, context)
     lines[#lines + 1] = ('%6s | %s'):format(number, line)
     local start, stop = column_of(message, line)
     if start then
-      local before = line:sub(1, start - 1):gsub('[^\t]', ' ')
-      lines[#lines + 1] = '         ' .. before .. '^' .. ('~'):rep(stop - start)
+      local before = line:sub(1, start - 1)
+      before = before:gsub('[^\t]+', function(text) return (' '):rep(width.of(text)) end)
+      lines[#lines + 1] = '         ' .. before .. paint('caret', '^' .. ('~'):rep(stop - start))
     end
   end
   local hint = context.suggest and context.suggest(message, line)
-  if hint then lines[#lines + 1] = hint end
+  if hint then lines[#lines + 1] = paint('hint', hint) end
   local shown = {}
   for index = #report.frames, 1, -1 do
     local frame = report.frames[index]
-    if errors.full or frame.what ~= 'C' then shown[#shown + 1] = '  ' .. frame_text(frame) end
+    if errors.full or frame.what ~= 'C' then shown[#shown + 1] = paint('frame', '  ' .. frame_text(frame)) end
   end
   if #shown > 1 or report.interrupted then table.move(shown, 1, #shown, #lines + 1, lines) end
   return lines

@@ -1,15 +1,16 @@
--- Runs the cells of a Markdown notebook: shows it with fresh outputs, checks the stored ones, or
--- stores new ones.
+-- Runs the cells of a notebook, Markdown or Jupyter's: shows it with fresh outputs, checks the stored
+-- ones, or stores new ones.
 --
 -- The cells run in one session, each as typed at the prompt. What a cell writes is captured at the
 -- file descriptors; its output is what it prints followed by its value. Notes on hidden copies
 -- (stderr) are compared with `copies` blocks and otherwise passed on. A notebook can say that it
 -- needs GPUs: a cell stored as silent for N GPUs that has something to say on fewer is where it
--- stops, without a failure. May use repl.input, repl.session, repl.markdown, repl.compare,
--- repl.system.
+-- stops, without a failure. May use repl.input, repl.session, repl.markdown, repl.ipynb,
+-- repl.compare, repl.system.
 
 local compare = require 'repl.compare'
 local input = require 'repl.input'
+local ipynb = require 'repl.ipynb'
 local markdown = require 'repl.markdown'
 local session = require 'repl.session'
 local system = require 'repl.system'
@@ -37,15 +38,16 @@ local function split_notes(text)
   return notes, table.concat(rest)
 end
 
--- Runs one cell: {output, notes, stderr, result, failed}. `output` and `notes` are lists of lines.
+-- Runs one cell: {output, printed, notes, stderr, result, failed}. `output` and `notes` are lists of
+-- lines; `printed` is what the cell wrote, without its value.
 local function run_cell(state, source)
   system.start_capture()
   local ok, result = pcall(input.run, state, source)
   local out, err = system.end_capture()
   if not ok then error(result, 0) end
-  if result.text then out = out .. result.text .. '\n' end
+  local shown = result.text and out .. result.text .. '\n' or out
   local notes = split_notes(err)
-  return {output = markdown.lines(out), notes = notes, stderr = err, result = result, failed = result.report ~= nil}
+  return {output = markdown.lines(shown), printed = out, notes = notes, stderr = err, result = result, failed = result.report ~= nil}
 end
 
 -- Whether the cell has just said that there are too few GPUs for the rest of the notebook.
@@ -71,7 +73,7 @@ local function show(state, book, gpus)
     io.write(table.concat(book.lines, '\n', next_line, cell.last), '\n')
     io.flush()
     local ran = run_cell(state, cell.source)
-    next_line = (cell.outputs[#cell.outputs] or cell).last + 1
+    next_line = ((cell.stored or #cell.outputs == 0) and cell or cell.outputs[#cell.outputs]).last + 1
     if ran.failed then
       for _, line in ipairs(state:error_lines(ran.result.report)) do ran.output[#ran.output + 1] = line end
     end
@@ -145,13 +147,13 @@ end
 
 -- ---- write ---------------------------------------------------------------------------------
 
--- The block to store for what the cell did, as lines; nil when the stored one still holds.
+local function error_text(ran) return (ran.result.report.message:gsub('^%(cell %d+%):%d+: ', '')) end
+
+-- The block to store for what the cell did, as lines.
 local function new_block(ran, expected, gpus)
   local lines, info = ran.output, 'text'
   if expected and expected.gpus then info = info .. ' gpus=' .. gpus end
-  if ran.failed then
-    lines, info = markdown.lines(ran.result.report.message:gsub('^%(cell %d+%):%d+: ', '')), info .. ' error'
-  end
+  if ran.failed then lines, info = markdown.lines(error_text(ran)), info .. ' error' end
   local fence = markdown.fence(lines)
   local block = {fence .. info}
   table.move(lines, 1, #lines, 2, block)
@@ -159,36 +161,64 @@ local function new_block(ran, expected, gpus)
   return block
 end
 
--- Stores the outputs in the file. Blocks for other numbers of GPUs, and those that match, stay.
-local function write(state, book, gpus, path)
-  local lines, next_line, complete = {}, 1, true
+-- The Markdown with the outputs of the cells that ran; those that match, and blocks for other numbers
+-- of GPUs, stay. `runs` are {cell, ran, expected, stays}.
+local function markdown_text(_, book, runs, gpus)
+  local lines, next_line = {}, 1
   local function copy_until(last)
     table.move(book.lines, next_line, last, #lines + 1, lines)
     next_line = last + 1
   end
+  for _, run in ipairs(runs) do
+    local cell, expected = run.cell, run.expected
+    if run.stays then
+      copy_until((cell.outputs[#cell.outputs] or cell).last)
+    else
+      local block = new_block(run.ran, expected, gpus)
+      copy_until(expected and expected.first - 1 or cell.last)
+      table.move(block, 1, #block, #lines + 1, lines)
+      if expected then next_line = expected.last + 1 end
+    end
+  end
+  copy_until(#book.lines)
+  return table.concat(lines, '\n') .. '\n'
+end
+
+local function jupyter_text(state, book, runs)
+  for _, run in ipairs(runs) do
+    local ran, stored = run.ran, run.cell.stored
+    if not run.stays then
+      local message = ran.failed and error_text(ran) or nil
+      local traceback = ran.failed and state:error_lines(ran.result.report) or nil
+      stored.outputs = ipynb.outputs(ran.result.number, ran.printed, ran.result.text, message, traceback)
+    end
+    stored.execution_count = ran.result.number
+  end
+  return ipynb.encode(book.document)
+end
+
+-- Stores the outputs in the file, which is replaced in one step.
+local function write(state, book, gpus, path)
+  local runs, complete = {}, true
   for _, cell in ipairs(book.cells) do
     local ran = run_cell(state, cell.source)
     io.stderr:write(ran.stderr)
     local expected = markdown.output(cell, 'text', gpus)
     local only_for_others = not expected and #cell.outputs > 0
-    if #problems(state, cell, ran, gpus) == 0 and (expected or only_for_others or #ran.output == 0) then
-      copy_until((cell.outputs[#cell.outputs] or cell).last)
-    else
-      local block = new_block(ran, expected, gpus)
-      copy_until(expected and expected.first - 1 or cell.last)
-      table.move(block, 1, #block, #lines + 1, lines)
-      if expected then next_line = expected.last + 1 end
-    end
+    runs[#runs + 1] = {
+      cell = cell, ran = ran, expected = expected,
+      stays = #problems(state, cell, ran, gpus) == 0 and (expected or only_for_others or #ran.output == 0),
+    }
     local unexpected = ran.failed and not (expected and expected.error)
     if unexpected or stops(cell, ran, gpus) then
       complete = not unexpected
       break
     end
   end
-  copy_until(#book.lines)
+  local text = (book.document and jupyter_text or markdown_text)(state, book, runs, gpus)
   local temporary = path .. '.new'
   local file = assert(io.open(temporary, 'w'))
-  assert(file:write(table.concat(lines, '\n'), '\n'))
+  assert(file:write(text))
   assert(file:close())
   assert(os.rename(temporary, path))
   return complete
@@ -201,7 +231,10 @@ function notebook.main(path, mode)
   local file = assert(io.open(path))
   local text = assert(file:read 'a')
   file:close()
-  return modes[mode](session.new(), markdown.parse(text), device_count(), path)
+  local parse = path:find '%.ipynb$' and ipynb.parse or markdown.parse
+  local ok, book = pcall(parse, text)
+  if not ok then error(('%s: %s'):format(path, book), 0) end
+  return modes[mode](session.new(), book, device_count(), path)
 end
 
 return notebook

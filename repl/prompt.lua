@@ -8,6 +8,7 @@ local interrupt = require 'repl.interrupt'
 local lexer = require 'repl.lexer'
 local session = require 'repl.session'
 local system = require 'repl.system'
+local width = require 'repl.width'
 
 local SLOW_SECONDS = 1
 
@@ -20,8 +21,43 @@ local function has_colour(terminal)
   return terminal and (not no_colour or no_colour == '') and os.getenv 'TERM' ~= 'dumb'
 end
 
-local function dimmed(state, text)
-  return state.colour and '\27[2m' .. text .. '\27[0m' or text
+local colours = {message = '\27[31m', hint = '\27[33m', frame = '\27[2m', caret = '\27[31m', time = '\27[2m', out = '\27[31m'}
+
+-- The text in the colour of its kind, where there are colours.
+local function painted(state, kind, text)
+  local colour = state.colour and colours[kind]
+  return colour and colour .. text .. '\27[0m' or text
+end
+
+-- What is printed fits the terminal: never wider than it, nor than PyTorch prints.
+local function fit(state)
+  local columns = system.size()
+  local torch = package.loaded.torch
+  local set = type(torch) == 'table' and rawget(torch, 'set_printoptions')
+  if set and state.linewidth ~= columns then
+    local current = rawget(torch, 'get_printoptions')().linewidth
+    if current == (state.linewidth and math.min(80, state.linewidth) or 80) then -- the user has set no other
+      set {linewidth = math.min(80, math.max(columns, 20))}
+      state.linewidth = math.max(columns, 20)
+    end
+  end
+  return math.min(79, math.max(columns, 20) - 1)
+end
+
+-- Writes text, through the user's pager where it is longer than the terminal.
+local function write_long(state, text)
+  local columns, rows = system.size()
+  local needed = 0
+  if state.terminal and state.pager ~= false then
+    for line in text:gmatch '[^\n]*' do needed = needed + 1 + (width.of(line) - 1) // columns end
+  end
+  if needed >= rows and os.getenv 'TERM' ~= 'dumb' then
+    local command = os.getenv 'PAGER'
+    if not command or command == '' then command = 'LESS=${LESS--FRX} less' end
+    io.flush()
+    if system.page(text, command) ~= 127 then return end -- 127: there is no such program
+  end
+  io.write(text)
 end
 
 local function banner()
@@ -37,7 +73,13 @@ local function banner()
   end
 end
 
--- A reader of lines: read(prompt, indent) returns a line, nil at the end, false after Ctrl-C.
+-- A reader of lines: read(prompt, text, cursor, continues) returns a line, which begins as `text`; nil
+-- at the end, false after Ctrl-C; and true when the user went back to the lines it continues.
+local function is_unfinished(state, text)
+  text = input.without_prompts(text)
+  return not input.is_command(text) and state:status(text) == 'incomplete'
+end
+
 local function plain_reader(text)
   io.write(text)
   io.flush()
@@ -50,7 +92,11 @@ local function editing_reader(state)
     local text = table.concat(state.lines, '\n')
     return require('repl.complete').words(state, #state.lines > 0 and text .. '\n' .. before or before, word)
   end)
-  return readline.read
+  readline.set_judge(function(text) return is_unfinished(state, text) end)
+  if not state.colour then return readline.read end
+  return function(text, ...) -- \1 and \2 enclose what takes no columns
+    return readline.read('\1\27[32m\2' .. text .. '\1\27[0m\2', ...)
+  end
 end
 
 -- ---- history -------------------------------------------------------------------------------
@@ -98,40 +144,70 @@ local function without_excess(line, indent)
   return closes and line:sub(3) or line
 end
 
+-- Takes the lines that have been read, each after its prompt, off the terminal again.
+local function erase(prompt_columns, lines)
+  local columns = system.size()
+  local rows = 0
+  for _, text in ipairs(lines) do
+    local indent = prompt_columns
+    for line in (text .. '\n'):gmatch '([^\n]*)\n' do
+      rows = rows + 1 + (indent + width.of(line)) // columns
+      indent = 0
+    end
+  end
+  io.write('\r', rows > 1 and ('\27[%dA'):format(rows - 1) or '', '\27[J')
+  io.flush()
+end
+
 -- Reads lines until they are a cell: its text, nil at the end of input, false when it was dropped.
 local function read_cell(state, read)
   local first = ('In [%d]: '):format(state.count + 1)
   local continuation = (' '):rep(#first - 5) .. '...: '
   local lines = {}
-  state.lines = lines
+  local initial, cursor = state.next_text, nil
+  state.lines, state.next_text = lines, nil
   while true do
-    local indent = state.terminal and #lines > 0 and indent_for(lines) or nil
-    local line = read(#lines == 0 and first or continuation, indent)
+    local continues = state.terminal and #lines > 0
+    local indent = continues and indent_for(lines) or nil
+    local line, reopened = read(#lines == 0 and first or continuation, initial or indent, cursor, continues)
+    initial, cursor = nil, nil
     if line == false then return false end
     if line == nil then
       if state.terminal then print() end
       return #lines > 0 and table.concat(lines, '\n') or nil
     end
-    lines[#lines + 1] = without_excess(line, indent)
-    local text = input.without_prompts(table.concat(lines, '\n'))
-    if not text:find '%S' then return '' end
-    if input.is_command(text) or state:status(text) ~= 'incomplete' then return text end
+    if reopened then
+      cursor = #table.concat(lines, '\n')
+      lines[#lines + 1] = line
+      initial = table.concat(lines, '\n')
+      erase(#first, lines)
+      lines = {}
+      state.lines = lines
+    else
+      lines[#lines + 1] = without_excess(line, indent)
+      local text = input.without_prompts(table.concat(lines, '\n'))
+      if not text:find '%S' then return '' end
+      if not is_unfinished(state, text) then return text end
+    end
   end
 end
 
 -- ---- showing -------------------------------------------------------------------------------
 
+local function show_report(state, report)
+  local lines = state:error_lines(report, function(kind, text) return painted(state, kind, text) end)
+  io.stderr:write(table.concat(lines, '\n'), '\n')
+end
+
 local function show(state, result)
   if result.text then
     local gap = result.text:find('\n', 1, true) and '\n' or ' '
-    io.write(('Out[%d]:'):format(result.number), gap, result.text, '\n')
+    write_long(state, painted(state, 'out', ('Out[%d]:'):format(result.number)) .. gap .. result.text .. '\n')
   end
   io.flush()
-  if result.report then
-    io.stderr:write(table.concat(state:error_lines(result.report), '\n'), '\n')
-  end
+  if result.report then show_report(state, result.report) end
   if result.seconds >= SLOW_SECONDS and state.terminal and state.show_time ~= false then
-    print(dimmed(state, ('%.2f s'):format(result.seconds)))
+    print(painted(state, 'time', ('%.2f s'):format(result.seconds)))
   end
 end
 
@@ -149,7 +225,7 @@ local function run_init(state)
   local chunk, message = loadfile(path)
   if not chunk then io.stderr:write(message, '\n') return end
   local ok, report = state:protect(chunk)
-  if not ok then io.stderr:write(table.concat(state:error_lines(report), '\n'), '\n') end
+  if not ok then show_report(state, report) end
 end
 
 -- Runs the prompt until the input ends. ignore_environment: read no init file.
@@ -162,6 +238,8 @@ function prompt.main(ignore_environment)
   local read, remember = plain_reader, function() end
   if state.terminal then
     interrupt.install()
+    state.width = function() return fit(state) end
+    state.write_long = function(text) write_long(state, text) end
     read = editing_reader(state)
     remember = open_history(state)
   end

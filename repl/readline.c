@@ -2,8 +2,9 @@
  * LT_LIBEDIT, which does without some conveniences).
  *
  * Keys are read by a function of our own, so that Ctrl-C is ours to handle and leaves no readline
- * state behind. The interpreter that reads is known only while read() runs. Completion calls a Lua function, protected; it gets the text before the cursor
- * and returns the words that could stand there. Includes readline, the Lua API and interrupt.h.
+ * state behind. The interpreter that reads is known only while read() runs. Completion calls a Lua
+ * function, protected; it gets the text before the cursor and returns the words that could stand
+ * there. Includes readline, the Lua API and interrupt.h.
  */
 #include "readline.h"
 
@@ -28,8 +29,11 @@
 
 #include "interrupt.h"
 
-static const char completer_key = 0; /* its address is the completer's key in the registry */
-static lua_State *reader;            /* the interpreter inside read(), else NULL */
+/* Their addresses are keys in the registry: of the completer, and of the judge of unfinished input. */
+static const char completer_key = 0, judge_key = 0;
+static lua_State *reader; /* the interpreter inside read(), else NULL */
+static bool continues;    /* what is read continues lines read before */
+static bool reopened;     /* the user went back to those lines */
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
@@ -72,6 +76,11 @@ static char **complete(const char *text, int start, int end)
 /* libedit has neither prefix search nor functions to bind; its own bindings stay. */
 static void prepare_readline(void) {}
 static void handle_readline_signals(void) {}
+static void set_readline(const char *name, const char *value)
+{
+    (void)name;
+    (void)value;
+}
 
 #else
 
@@ -84,6 +93,34 @@ static int complete_or_indent(int count, int key)
     /* A second Tab lists the words; readline asks whether the last one was its own function. */
     if (rl_last_func == complete_or_indent) rl_last_func = rl_complete;
     return rl_complete(count, key);
+}
+
+/* A buffer may hold several lines: the arrows move between them, and beyond the first and the last
+ * one through the history. */
+static int line_start(int at)
+{
+    while (at > 0 && rl_line_buffer[at - 1] != '\n') at--;
+    return at;
+}
+
+static int line_end(int at)
+{
+    while (at < rl_end && rl_line_buffer[at] != '\n') at++;
+    return at;
+}
+
+/* The start of a character of UTF-8 at or before `at`. */
+static int character_start(int at)
+{
+    while (at > 0 && ((unsigned char)rl_line_buffer[at] & 0xC0) == 0x80) at--;
+    return at;
+}
+
+/* Puts the cursor on the line that starts at `start`, as far from its start as `offset` bytes. */
+static void go_to_line(int start, int offset)
+{
+    int end = line_end(start);
+    rl_point = start + offset < end ? character_start(start + offset) : end;
 }
 
 static int history_up(int count, int key);
@@ -100,13 +137,63 @@ static bool searching(void)
 
 static int history_up(int count, int key)
 {
-    return searching() ? rl_history_search_backward(count, key)
-                       : rl_get_previous_history(count, key);
+    int start = line_start(rl_point);
+    if (start > 0) {
+        go_to_line(line_start(start - 1), rl_point - start);
+        return 0;
+    }
+    if (continues) {
+        reopened = true;
+        rl_point = rl_end;
+        rl_redisplay();
+        rl_done = 1;
+        return 0;
+    }
+    if (searching()) return rl_history_search_backward(count, key);
+    int result = rl_get_previous_history(count, key);
+    rl_point = line_end(0); /* so that the next one goes on */
+    return result;
 }
 
 static int history_down(int count, int key)
 {
+    int end = line_end(rl_point);
+    if (end < rl_end) {
+        go_to_line(end + 1, rl_point - line_start(rl_point));
+        return 0;
+    }
     return searching() ? rl_history_search_forward(count, key) : rl_get_next_history(count, key);
+}
+
+/* Whether the function that judges input wants more than what is in the buffer. */
+static bool wants_more(void)
+{
+    if (!reader || !lua_checkstack(reader, 8)) return false;
+    int top = lua_gettop(reader);
+    lua_rawgetp(reader, LUA_REGISTRYINDEX, &judge_key);
+    lua_pushlstring(reader, rl_line_buffer, (size_t)rl_end);
+    bool more = lua_pcall(reader, 1, 1, 0) == LUA_OK && lua_toboolean(reader, -1);
+    lua_settop(reader, top);
+    return more;
+}
+
+static int insert_newline(int count, int key)
+{
+    (void)count;
+    (void)key;
+    return rl_insert_text("\n");
+}
+
+/* Return: hands over the cell, wherever in it the cursor is; in the middle of an unfinished one it is
+ * a new line. */
+static int accept_cell(int count, int key)
+{
+    if (rl_point < rl_end && memchr(rl_line_buffer, '\n', (size_t)rl_end)) {
+        if (wants_more()) return insert_newline(count, key);
+        rl_point = rl_end;
+        rl_redisplay();
+    }
+    return rl_newline(count, key);
 }
 
 /* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already announced. */
@@ -123,15 +210,24 @@ static void prepare_terminal(int meta)
 /* What must be set before the user's inputrc is read, which may say otherwise. */
 static void prepare_readline(void)
 {
+    Keymap maps[] = {emacs_standard_keymap, vi_insertion_keymap, vi_movement_keymap};
     rl_prep_term_function = prepare_terminal;
-    rl_bind_key('\t', complete_or_indent);
-    rl_bind_keyseq("\033[A", history_up);
-    rl_bind_keyseq("\033OA", history_up);
-    rl_bind_keyseq("\033[B", history_down);
-    rl_bind_keyseq("\033OB", history_down);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        rl_bind_keyseq_in_map("\033[A", history_up, maps[i]);
+        rl_bind_keyseq_in_map("\033OA", history_up, maps[i]);
+        rl_bind_keyseq_in_map("\033[B", history_down, maps[i]);
+        rl_bind_keyseq_in_map("\033OB", history_down, maps[i]);
+        rl_bind_key_in_map('\r', accept_cell, maps[i]);
+        rl_bind_key_in_map('\n', accept_cell, maps[i]);
+        if (maps[i] != vi_movement_keymap) rl_bind_key_in_map('\t', complete_or_indent, maps[i]);
+    }
+    rl_bind_key_in_map('k', history_up, vi_movement_keymap);
+    rl_bind_key_in_map('j', history_down, vi_movement_keymap);
+    rl_bind_keyseq_in_map("\033\r", insert_newline, emacs_standard_keymap);
 }
 
 static void handle_readline_signals(void) { rl_check_signals(); }
+static void set_readline(const char *name, const char *value) { rl_variable_bind(name, value); }
 
 #endif
 
@@ -140,6 +236,7 @@ static void handle_readline_signals(void) { rl_check_signals(); }
 static sigset_t outer_mask; /* signals blocked outside read(): SIGINT is not among them */
 static bool interrupted;    /* Ctrl-C was pressed in this read() */
 static const char *initial; /* text to begin the line with, or NULL */
+static lua_Integer cursor;  /* where in it the cursor is put; -1 is its end */
 
 /* The next byte from the terminal, or EOF at its end and after Ctrl-C: readline then returns, from
  * whatever mode it is in. SIGINT arrives only inside ppoll. */
@@ -166,7 +263,17 @@ static int read_key(FILE *stream)
 static int insert_initial(void)
 {
     if (initial) rl_insert_text(initial);
+    if (cursor >= 0 && cursor <= rl_end) rl_point = (int)cursor;
     return 0;
+}
+
+/* Where the environment names no character set, text is UTF-8, here and in the programs started. */
+static void choose_locale(void)
+{
+    const char *name = setlocale(LC_CTYPE, "");
+    if (name && strcmp(name, "C") != 0 && strcmp(name, "POSIX") != 0) return;
+    const char *all = getenv("LC_ALL");
+    if ((!all || !*all) && setlocale(LC_CTYPE, "C.UTF-8")) setenv("LC_CTYPE", "C.UTF-8", 1);
 }
 
 static void initialize(void)
@@ -174,7 +281,7 @@ static void initialize(void)
     static bool done;
     if (done) return;
     done = true;
-    setlocale(LC_CTYPE, ""); /* how wide a character is; numbers stay as C writes them */
+    choose_locale(); /* how wide a character is; numbers stay as C writes them */
     rl_readline_name = "ltensor";
     rl_catch_signals = 0;
     rl_getc_function = read_key;
@@ -186,7 +293,9 @@ static void initialize(void)
     rl_initialize();
 }
 
-/* read(prompt [, initial]) -> the line, nil at end of input, false after Ctrl-C. */
+/* read(prompt [, initial [, cursor [, continues]]]) -> the line, nil at end of input, false after
+ * Ctrl-C. `initial` stands in the line from the start, the cursor `cursor` bytes after its beginning.
+ * With `continues`, Up ends the reading: a second result, true, says so. */
 static int read_line(lua_State *L)
 {
     const char *prompt = luaL_checkstring(L, 1);
@@ -194,6 +303,9 @@ static int read_line(lua_State *L)
 
     initialize();
     initial = luaL_optstring(L, 2, NULL);
+    cursor = luaL_optinteger(L, 3, -1);
+    continues = lua_toboolean(L, 4);
+    reopened = false;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
     sigprocmask(SIG_BLOCK, &blocked, &outer_mask);
@@ -211,7 +323,8 @@ static int read_line(lua_State *L)
     else
         lua_pushnil(L);
     free(line);
-    return 1;
+    lua_pushboolean(L, reopened);
+    return 2;
 }
 
 /* ---- the rest of the module ------------------------------------------------------------------ */
@@ -222,6 +335,23 @@ static int set_completer(lua_State *L)
     luaL_checktype(L, 1, LUA_TFUNCTION);
     lua_settop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &completer_key);
+    return 0;
+}
+
+/* set_judge(f): f(text) says whether the text is unfinished. */
+static int set_judge(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &judge_key);
+    return 0;
+}
+
+/* set_option(name, value): as a line `set name value` of an inputrc. */
+static int set_option(lua_State *L)
+{
+    initialize();
+    set_readline(luaL_checkstring(L, 1), luaL_checkstring(L, 2));
     return 0;
 }
 
@@ -257,6 +387,8 @@ int luaopen_repl_readline(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"read", read_line},
                                          {"set_completer", set_completer},
+                                         {"set_judge", set_judge},
+                                         {"set_option", set_option},
                                          {"add_history", add_to_history},
                                          {"clear_history", forget_history},
                                          {"filenames", filenames},

@@ -162,8 +162,8 @@ local function is_output_handle(values, source)
 end
 
 -- The text that shows the values, or nil; second a report when showing them failed.
-local function show(values)
-  local ok, text = protected(echo.values, values)
+local function show(values, width)
+  local ok, text = protected(echo.values, values, width)
   if ok then return text end
   return nil, text
 end
@@ -179,6 +179,7 @@ function Session:run(source, number)
     return result
   end
   origin(name)
+  local width = self.width and self.width()
   local start = system.clock()
   local outcome = table.pack(protected(compiled.run))
   result.seconds = system.clock() - start
@@ -189,7 +190,7 @@ function Session:run(source, number)
     local values = table.pack(table.unpack(outcome, first, outcome.n))
     result.values = values
     if values.n > 0 and not compiled.silent and not is_output_handle(values, source) then
-      result.text, result.report = show(values)
+      result.text, result.report = show(values, width)
       if result.text then
         shift_last(self, values.n == 1 and values[1] or values, largest(values))
       end
@@ -212,27 +213,44 @@ function Session:line_of(source, number)
   end
 end
 
--- A sentence about a misspelled global, or nil.
-function Session:suggest(message)
+-- The names among which the misspelled one of the message is to be sought: the misspelled one, its
+-- fellows, and what stands before a suggestion.
+local function fellows(self, message, line)
   local name = message:match "nil value %(global '([^']+)'%)"
-  if not name then return nil end
-  local names = self.scope:names()
-  for key in next, self.environment do
-    if type(key) == 'string' then names[#names + 1] = key end
+  if name then
+    local names = self.scope:names()
+    for key in next, self.environment do
+      if type(key) == 'string' then names[#names + 1] = key end
+    end
+    table.sort(names)
+    return name, names
   end
-  table.sort(names)
-  local near = errors.nearest(name, names)
-  return near and ("did you mean '%s'?"):format(near)
+  local kind
+  kind, name = message:match "nil value %((%a+) '([^']+)'%)"
+  if kind ~= 'field' and kind ~= 'method' then return nil end
+  local complete = require 'repl.complete'
+  local owner = complete.owner_of(self, line or '', name)
+  -- of the result of an expression nothing is known; most methods are functions of torch too
+  if owner == nil and kind == 'method' then owner = package.loaded.torch end
+  return name, complete.members(owner, '')
 end
 
--- The report of a failed cell as lines of text.
-function Session:error_lines(report)
+-- A sentence about a misspelled name, or nil.
+function Session:suggest(message, line)
+  local name, names = fellows(self, message, line)
+  local near = name and errors.nearest(name, names)
+  return near and near ~= name and ("did you mean '%s'?"):format(near) or nil
+end
+
+-- The report of a failed cell as lines of text; paint(kind, text), if given, puts colours in.
+function Session:error_lines(report, paint)
   if report.interrupted then
-    return errors.lines {message = 'interrupted', frames = report.frames, interrupted = true}
+    return errors.lines({message = 'interrupted', frames = report.frames, interrupted = true}, {paint = paint})
   end
   return errors.lines(report, {
     line_of = function(source, number) return self:line_of(source, number) end,
-    suggest = function(message) return self:suggest(message) end,
+    suggest = function(message, line) return self:suggest(message, line) end,
+    paint = paint,
   })
 end
 

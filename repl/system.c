@@ -28,13 +28,14 @@ static int is_terminal(lua_State *L)
     return 1;
 }
 
-/* width() -> columns of the terminal on stdout, 80 when unknown */
-static int width(lua_State *L)
+/* size() -> columns and rows of the terminal on stdout, 80 and 24 when unknown */
+static int terminal_size(lua_State *L)
 {
     struct winsize size;
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    lua_pushinteger(L, known ? size.ws_col : 80);
-    return 1;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    lua_pushinteger(L, known && size.ws_col > 0 ? size.ws_col : 80);
+    lua_pushinteger(L, known && size.ws_row > 0 ? size.ws_row : 24);
+    return 2;
 }
 
 /* clock() -> seconds on a clock that never goes back */
@@ -75,6 +76,31 @@ static int run_shell(lua_State *L)
     sigaction(SIGQUIT, &saved_quit, NULL);
     if (fork_error) return luaL_error(L, "cannot start a shell: %s", strerror(fork_error));
     lua_pushinteger(L, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    return 1;
+}
+
+/* page(text, command) -> exit code of the pager; quitting it early is no error, Ctrl-C is its own. */
+static int page(lua_State *L)
+{
+    size_t length;
+    const char *text = luaL_checklstring(L, 1, &length);
+    const char *command = luaL_checkstring(L, 2);
+    struct sigaction ignore, saved_int, saved_pipe;
+    fflush(NULL);
+    memset(&ignore, 0, sizeof ignore);
+    ignore.sa_handler = SIG_IGN;
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGINT, &ignore, &saved_int);
+    sigaction(SIGPIPE, &ignore, &saved_pipe);
+    int status = -1;
+    FILE *pager = popen(command, "w");
+    if (pager) {
+        fwrite(text, 1, length, pager);
+        status = pclose(pager);
+    }
+    sigaction(SIGINT, &saved_int, NULL);
+    sigaction(SIGPIPE, &saved_pipe, NULL);
+    lua_pushinteger(L, status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 128);
     return 1;
 }
 
@@ -225,9 +251,10 @@ static int set_environment(lua_State *L)
 int luaopen_repl_system(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"isatty", is_terminal},
-                                         {"width", width},
+                                         {"size", terminal_size},
                                          {"clock", monotonic_clock},
                                          {"shell", run_shell},
+                                         {"page", page},
                                          {"start_capture", start_capture},
                                          {"end_capture", end_capture},
                                          {"make_directories", make_directories},

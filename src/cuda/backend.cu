@@ -95,5 +95,6 @@ extern "C" LT_API const lt_backend *lt_backend_open(const lt_core_services *core
         snprintf(reason, n, "CUDA error: %s (%s)", cudaGetErrorString(error), cudaGetErrorName(error));
         return nullptr;
     }
+    lt_cuda_set_device_count(count);
     return &table;
 }

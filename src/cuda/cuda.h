@@ -45,6 +45,8 @@ lt_status lt_cuda_enter(int device, cudaStream_t *stream);
 /* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what it reports. */
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel);
 lt_status lt_cuda_check_device(int device);
+/* Set once, when the backend is opened. */
+void lt_cuda_set_device_count(int count);
 int lt_cuda_device_count(void);
 int lt_cuda_current_device(void);
 lt_status lt_cuda_set_device(int device);

@@ -19,20 +19,10 @@ lt_status lt_cuda_enter(int device, cudaStream_t *stream)
     return LT_OK;
 }
 
-/* A count that could not be had is asked for again. */
-int lt_cuda_device_count(void)
-{
-    static std::atomic<int> known{0};
-    int count = known.load(std::memory_order_relaxed);
-    if (count > 0) return count;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    if (count > LT_CUDA_MAX_DEVICES) count = LT_CUDA_MAX_DEVICES;
-    known.store(count, std::memory_order_relaxed);
-    return count;
-}
+static std::atomic<int> known{0};
+
+void lt_cuda_set_device_count(int count) { known = count < LT_CUDA_MAX_DEVICES ? count : LT_CUDA_MAX_DEVICES; }
+int lt_cuda_device_count(void) { return known.load(std::memory_order_relaxed); }
 
 int lt_cuda_current_device(void) { return chosen; }
 

@@ -75,7 +75,7 @@ local EVENTS = [[
   print(wrong)]]
 
 describe('work on two streams', function()
-  it('may run in any order', function()
+  it('may run in any order #race', function()
     assert.is_true(wrong_sums(WRONG_EXAMPLE:gsub('WAIT', ''), 3) > 0)
   end)
 
@@ -95,7 +95,7 @@ describe('work on two streams', function()
 end)
 
 describe('memory that another stream uses', function()
-  it('may be handed out too early', function()
+  it('may be handed out too early #race', function()
     assert.is_true(wrong_sums(REUSED_MEMORY:gsub('RECORD', ''), 3) > 0)
   end)
 

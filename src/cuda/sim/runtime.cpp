@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string>
 #include <thread>
@@ -53,6 +54,7 @@ Settings read_settings()
     s.blocking = number("CUDA_LAUNCH_BLOCKING", 0, 0, 1) != 0;
     s.peer = number("LTENSOR_SIM_PEER", 1, 0, 1) != 0;
     s.jitter = (unsigned)number("LTENSOR_SIM_JITTER", 0, 0, 0x7fffffff);
+    s.report = number("LTENSOR_SIM_REPORT", 0, 0, 1) != 0;
     s.fault = number("LTENSOR_CUDA_FAULT", 0, 0, 0x7fffffff);
     s.kernel_fault = number("LTENSOR_SIM_KERNEL_FAULT", 0, 0, 0x7fffffff);
     return s;
@@ -88,6 +90,7 @@ void stop()
     runtime().stopping = true;
     stop_streams();
     stop_pool();
+    if (runtime().settings.report) fprintf(stderr, "simulated GPUs: %ld runtime calls\n", calls.load());
 }
 
 Runtime *start()

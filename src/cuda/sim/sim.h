@@ -36,6 +36,7 @@ struct Settings {
     bool blocking = false;    /* CUDA_LAUNCH_BLOCKING */
     bool peer = true;         /* LTENSOR_SIM_PEER=0: no device reaches another's memory */
     unsigned jitter = 0;      /* LTENSOR_SIM_JITTER: seed of the random delays; 0: none */
+    bool report = false;      /* LTENSOR_SIM_REPORT: at the end, how many calls there were */
     long fault = 0;           /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
     long kernel_fault = 0;    /* LTENSOR_SIM_KERNEL_FAULT: which kernel fails while it runs; 0: none */
 };

@@ -5,8 +5,13 @@
 #   make test          set up, build, run every test (CPU, 1 and 2 simulated GPUs)
 #   make check         the fast tests, under 2 minutes
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
+#   make test-tsan     the tests of streams under ThreadSanitizer
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make install       into PREFIX (default /usr/local)
+#   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
+#   make test-dist     the same, unpacked and run where nothing else is installed
+#   make test-cuda     the suite on the real GPU
+#   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make layers        no include goes against the arrows of the design
 #
 # Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined
@@ -45,7 +50,9 @@ CUDA_ARCHS ?= 75 80 86 89 90
 newest_arch := $(lastword $(CUDA_ARCHS))
 GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
-NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) \
+# Instances of one template are alike: compressed for size they take a thirtieth (CUDA 12.4 and later).
+COMPRESS := $(if $(filter yes,$(CUDA)),$(if $(findstring --compress-mode,$(shell $(NVCC) --help 2>&1)),--compress-mode=size))
+NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
              $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) $(GENCODE) --threads 2
 
 # ---- sources ------------------------------------------------------------------------------------------
@@ -85,7 +92,7 @@ PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all demo test check bench install clean layers test-programs test-asan test-cuda format FORCE
+.PHONY: all demo test check bench install clean layers test-programs test-asan test-cuda bench-cuda dist test-dist format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -189,6 +196,12 @@ $(PROGRAM): $(REPL_OBJ) $(LIBRARY_OBJ)
 	@echo '  LINK $@'
 	$(CC) $(SAN) -Wl,-E -o $@ $^ $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
 
+# The same for the tarball: an rpath of the old kind, which also holds for what its libraries and backends need.
+$(BUILD)/dist/ltensor: $(REPL_OBJ) $(LIBRARY_OBJ)
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(CC) -Wl,-E -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+
 $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 	@echo '  LINK $@'
 	$(CXX) -shared $(SAN) -Wl,-z,defs -o $@ $^ -lboost_context -lopenblas -lpthread
@@ -239,8 +252,24 @@ test-asan:
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
 	@BUILD=build-asan sh tests/run.sh asan
 
+# The threads of a simulated GPU: the program, its backend and what tests streams.
+test-tsan:
+	@sh scripts/deps.sh test
+	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" \
+	  build-tsan/ltensor build-tsan/libltensor_sim.so build-tsan/tests/sim_test
+	@BUILD=build-tsan sh tests/run.sh tsan
+
 test-cuda: all test-programs
 	@BUILD=$(BUILD) sh tests/run.sh cuda
+
+bench-cuda: all
+	@BUILD=$(BUILD) sh tests/bench/run_cuda.sh
+
+dist: all test-programs $(BUILD)/dist/ltensor
+	@BUILD=$(BUILD) VERSION=$(VERSION) sh scripts/dist.sh
+
+test-dist: dist
+	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
@@ -269,6 +298,6 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/ltensor.pc.in > $(DEST)/lib/pkgconfig/ltensor.pc
 
 clean:
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-tsan dist
 
 -include $(shell find $(OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)

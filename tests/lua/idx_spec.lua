@@ -94,6 +94,10 @@ describe('an idx file #cpu', function()
 end)
 
 describe('softmax regression #cpu', function()
+  local images = io.open(FASHION .. '/train-images-idx3-ubyte.gz')
+  if not images then return pending 'needs the package dataset-fashion-mnist' end
+  images:close()
+
   local script = process.quote(process.ltensor) .. ' scripts/softmax_regression.lua '
 
   local function train(options)

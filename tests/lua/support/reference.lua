@@ -235,7 +235,10 @@ local function run_once(case, via)
     error(('there is no %s%s'):format(via == 'm' and 'method ' or 'function ', case.op), 0)
   end
   if case.error then
-    local ok, message = pcall(call, table.unpack(args, 1, args.n))
+    local ok, message = pcall(function()
+      call(table.unpack(args, 1, args.n))
+      if M.device ~= 'cpu' then torch.cuda.synchronize(M.device) end -- what kernels find is reported when one waits
+    end)
     if ok then error('did not fail; expected: ' .. case.error, 0) end
     if not tostring(message):find(case.error, 1, true) then
       error(('failed with: %s\nexpected:    %s'):format(message, case.error), 0)

@@ -21,14 +21,14 @@ struct spare {
     int priority;
 };
 static std::vector<spare> spares[LT_CUDA_MAX_DEVICES];
-static std::vector<cudaStream_t> all[LT_CUDA_MAX_DEVICES]; /* that were ever made */
+static std::vector<cudaStream_t> made_on[LT_CUDA_MAX_DEVICES]; /* that were ever made */
 static std::mutex spares_mutex;
 
 bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream)
 {
     std::lock_guard<std::mutex> lock(spares_mutex);
-    if (i > (int)all[device].size()) return false;
-    *stream = i == 0 ? nullptr : all[device][(size_t)i - 1];
+    if (i > (int)made_on[device].size()) return false;
+    *stream = i == 0 ? nullptr : made_on[device][(size_t)i - 1];
     return true;
 }
 
@@ -44,7 +44,7 @@ lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream)
         std::lock_guard<std::mutex> lock(spares_mutex);
         std::vector<spare> &pool = spares[device];
         try {
-            all[device].reserve(all[device].size() + 1);
+            made_on[device].reserve(made_on[device].size() + 1);
         } catch (const std::bad_alloc &) {
             return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a CUDA stream");
         }
@@ -58,7 +58,7 @@ lt_status lt_cuda_stream_new(int device, int priority, uint64_t *stream)
     CUDA_TRY(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority));
     *stream = (uint64_t)(uintptr_t)made;
     std::lock_guard<std::mutex> lock(spares_mutex);
-    all[device].push_back(made);
+    made_on[device].push_back(made);
     return LT_OK;
 }
 
@@ -78,6 +78,7 @@ void lt_cuda_stream_free(int device, uint64_t stream)
 lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done)
 {
     cudaStream_t ignored;
+    LT_TRY(lt_cuda_refuse_recording());
     LT_TRY(lt_cuda_enter(device, &ignored));
     cudaError_t error = cudaStreamQuery(of(stream));
     if (error == cudaErrorNotReady)

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dtype.h"
 #include "error.h"
 #include "ltensor_ops.h"
 #include "tensor.h"

@@ -1,4 +1,4 @@
-/* gemm.cu - matrix products, by cuBLAS.
+/* gemm.cu - matrix products of floats, by cuBLAS.
  *
  * cuBLAS is column-major: a row-major C = A B is the column-major C' = B' A', so the operands change
  * places and nothing is copied. Half types accumulate in float; float products are not rounded to TF32.
@@ -17,6 +17,7 @@ namespace {
 struct kept {
     int device;
     cudaStream_t stream;
+    uint64_t pool; /* a graph's: its replays use the handle's workspace, which nothing else may have then */
     cublasHandle_t handle;
 };
 std::vector<kept> handles;
@@ -51,7 +52,9 @@ bool take_kept(int device, cudaStream_t stream, cublasHandle_t *handle)
 {
     std::lock_guard<std::mutex> lock(handles_mutex);
     for (size_t i = 0; i < handles.size(); i++) {
-        if (handles[i].device != device || handles[i].stream != stream) continue;
+        if (handles[i].device != device || handles[i].stream != stream ||
+            handles[i].pool != lt_cuda_recording_pool(device))
+            continue;
         *handle = handles[i].handle;
         handles[i] = handles.back();
         handles.pop_back();
@@ -83,7 +86,7 @@ void keep_handle(const lt_cublas *cublas, int device, cudaStream_t stream, cubla
 {
     try {
         std::lock_guard<std::mutex> lock(handles_mutex);
-        handles.push_back({device, stream, handle});
+        handles.push_back({device, stream, lt_cuda_recording_pool(device), handle});
     } catch (const std::bad_alloc &) {
         (void)cublas->destroy(handle);
     }
@@ -121,21 +124,36 @@ lt_status multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm
 
 } // namespace
 
+void lt_cuda_gemm_forget(uint64_t pool)
+{
+    const lt_cublas *cublas;
+    std::lock_guard<std::mutex> lock(handles_mutex);
+    for (size_t i = handles.size(); i-- > 0;) {
+        if (handles[i].pool != pool || lt_cublas_get(&cublas) != LT_OK) continue;
+        (void)cublas->destroy(handles[i].handle);
+        handles[i] = handles.back();
+        handles.pop_back();
+    }
+}
+
 lt_status lt_cuda_gemm(const lt_gemm *g)
 {
     cudaStream_t stream;
     const lt_cublas *cublas;
     cublasHandle_t handle;
-    cudaDataType type;
+    cudaDataType type = CUDA_R_32F;
+    bool integers = false;
     switch (g->dtype) {
     case LT_FLOAT16: type = CUDA_R_16F; break;
     case LT_BFLOAT16: type = CUDA_R_16BF; break;
     case LT_FLOAT32: type = CUDA_R_32F; break;
     case LT_FLOAT64: type = CUDA_R_64F; break;
-    default: return lt_cuda_unsupported("addmm_cuda", g->dtype);
+    case LT_BOOL: return lt_cuda_unsupported("addmm_cuda", g->dtype);
+    default: integers = true; break;
     }
     if (g->m == 0 || g->n == 0 || g->batch == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(g->device.index, &stream));
+    if (integers) return lt_cuda_gemm_integer(g, stream);
     LT_TRY(lt_cublas_get(&cublas));
     LT_TRY(take_handle(cublas, g->device.index, stream, &handle));
     lt_status status = multiply(cublas, handle, g, type);

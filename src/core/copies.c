@@ -118,13 +118,18 @@ static lt_copy_entry *find_entry(lt_device from, lt_device to, const char *cause
     return e;
 }
 
-static void note(const lt_copy_entry *e, int64_t bytes)
+/* bytes 0: a wait alone. */
+static void note(const lt_copy_entry *e, int64_t bytes, double waited)
 {
     char from[16], to[16], size[32];
+    const char *gap = e->origin[0] != '\0' ? "  " : "";
     fflush(stdout);
-    fprintf(stderr, "[copy] %s -> %s  %s  %s%s%s\n", lt_format_device(from, sizeof from, e->from),
-            lt_format_device(to, sizeof to, e->to), format_bytes(size, sizeof size, bytes), e->cause,
-            e->origin[0] != '\0' ? "  " : "", e->origin);
+    lt_format_device(from, sizeof from, e->from);
+    if (bytes == 0)
+        fprintf(stderr, "[wait] %s  %.1f ms  %s%s%s\n", from, waited * 1e3, e->cause, gap, e->origin);
+    else
+        fprintf(stderr, "[copy] %s -> %s  %s  %s%s%s\n", from, lt_format_device(to, sizeof to, e->to),
+                format_bytes(size, sizeof size, bytes), e->cause, gap, e->origin);
 }
 
 void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited)
@@ -142,7 +147,7 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
         e->implicit = current_cause.implicit;
         if (e->implicit && ledger.show && !e->noted) {
             e->noted = true;
-            note(e, bytes);
+            note(e, bytes, waited);
         }
     }
     pthread_mutex_unlock(&ledger.lock);
@@ -183,9 +188,10 @@ void lt_copies_summary(void)
         const lt_copy_entry *e = &ledger.entries[i];
         char size[32], wait[32];
         if (!e->implicit || e->count < 2) continue;
-        fprintf(stderr, "[copy] %s%s%s  %lld times  %s  %s waiting\n", e->origin,
-                e->origin[0] != '\0' ? " " : "", e->cause, (long long)e->count,
-                format_bytes(size, sizeof size, e->bytes), format_seconds(wait, sizeof wait, e->waited));
+        fprintf(stderr, "[%s] %s%s%s  %lld times", e->bytes > 0 ? "copy" : "wait", e->origin,
+                e->origin[0] != '\0' ? " " : "", e->cause, (long long)e->count);
+        if (e->bytes > 0) fprintf(stderr, "  %s", format_bytes(size, sizeof size, e->bytes));
+        fprintf(stderr, "  %s waiting\n", format_seconds(wait, sizeof wait, e->waited));
     }
     pthread_mutex_unlock(&ledger.lock);
 }

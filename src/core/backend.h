@@ -65,6 +65,16 @@ typedef struct lt_index_args {
 
 /* Index tensors reach kernels 0-based. This value marks a Lua 0, which is no position. */
 #define LT_INDEX_NO_POSITION INT64_MIN
+/* A bit that is set in negative indices and in no other. Cleared where counting from the end is no choice
+ * (classes), it leaves an index that no tensor has; messages set it again. */
+#define LT_INDEX_FROM_END ((int64_t)1 << 62)
+
+/* An index in a message: positions from 1, negative ones as they are, 0 for what is no position. */
+static inline int64_t lt_index_shown(int64_t index)
+{
+    if (index == LT_INDEX_NO_POSITION) return 0;
+    return index < 0 ? index | LT_INDEX_FROM_END : index + 1;
+}
 
 typedef enum lt_scatter_mode { LT_SCATTER_SET, LT_SCATTER_ADD, LT_SCATTER_MUL } lt_scatter_mode;
 

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <mutex>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda.h"
 #include "report.cuh"
@@ -66,6 +67,12 @@ lt_status lt_cuda_report_of(int device, lt_cuda_report **report)
     return LT_OK;
 }
 
+/* What the CPU says first for these ops. */
+static const char *out_of_range(const char *op)
+{
+    return strcmp(op, "index_select") == 0 || strcmp(op, "embedding") == 0 ? "index out of range in self: " : "";
+}
+
 lt_status lt_cuda_reported(int device)
 {
     lt_cuda_report *report = reports[device].load(std::memory_order_acquire);
@@ -74,9 +81,9 @@ lt_status lt_cuda_reported(int device)
     unsigned complete = 2;
     if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return LT_OK; /* another thread was first */
-    long long shown = found.value == LT_INDEX_NO_POSITION ? 0 : found.value >= 0 ? found.value + 1 : found.value;
-    return lt_cuda_core->error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld in %s%s", shown,
-                               found.dim + 1, (long long)found.size, found.op,
+    const long long shown = lt_index_shown(found.value);
+    return lt_cuda_core->error(LT_ERR_INDEX, "%sindex %lld is out of bounds for dimension %d with size %lld in %s%s",
+                               out_of_range(found.op), shown, found.dim + 1, (long long)found.size, found.op,
                                launches_block() ? ""
                                                 : " (reported asynchronously: an earlier operation on the GPU used "
                                                   "it and left the element out; CUDA_LAUNCH_BLOCKING=1 shows which)");

@@ -61,9 +61,8 @@ static void check_run(char *const *ptrs, const int64_t *strides, int64_t n, cons
 /* Positions as the user counts them, from 1. */
 static lt_status range_error(const lt_index_args *args, int k, int64_t value)
 {
-    int64_t shown = value == LT_INDEX_NO_POSITION ? 0 : value >= 0 ? value + 1 : value;
-    return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld", (long long)shown,
-                    args->dims[k] + 1, (long long)args->sizes[k]);
+    return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld",
+                    (long long)lt_index_shown(value), args->dims[k] + 1, (long long)args->sizes[k]);
 }
 
 /* One element per step: to[..] = from[..], where one side is indexed. */

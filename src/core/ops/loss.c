@@ -112,6 +112,15 @@ static lt_tensor *do_index_select(lt_scope *s, lt_tensor *a, lt_tensor *index)
     return lt_scope_hold(s, status, out);
 }
 
+/* Targets on a GPU, where the kernel that picks finds what is no class: a negative one must not count from the end. */
+static lt_tensor *do_no_negative(lt_scope *s, lt_tensor *target)
+{
+    lt_tensor *mask = do_scalar(s, lt_int(~LT_INDEX_FROM_END)), *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_bitwise_and_impl(target, mask, &out);
+    return lt_scope_hold(s, status, out);
+}
+
 static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
                      bool wants_total, picks *p)
 {
@@ -123,8 +132,9 @@ static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_te
     if (p->safe != NULL && p->safe->device.type == LT_CPU)
         s->status = scan_targets(p->safe, sizes->v[p->dim], ignore_index, &ignores);
     if (ignores) {
+        lt_tensor *picked = p->safe != NULL && p->safe->device.type != LT_CPU ? do_no_negative(s, p->safe) : p->safe;
         p->ignored = do_eq(s, p->safe, do_scalar(s, lt_int(ignore_index)));
-        p->safe = do_where(s, p->ignored, do_scalar(s, lt_int(0)), p->safe);
+        p->safe = do_where(s, p->ignored, do_scalar(s, lt_int(0)), picked);
     }
     if (weight != NULL && s->status == LT_OK) {
         lt_dims shape = lt_dims_of(p->safe);

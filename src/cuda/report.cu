@@ -67,9 +67,10 @@ lt_status lt_cuda_report_of(int device, lt_cuda_report **report)
     return LT_OK;
 }
 
-/* What the CPU says first for these ops. */
-static const char *out_of_range(const char *op)
+/* What core says first of these ops, when the call itself fails. */
+static const char *late_words(const char *op)
 {
+    if (launches_block()) return "";
     return strcmp(op, "index_select") == 0 || strcmp(op, "embedding") == 0 ? "index out of range in self: " : "";
 }
 
@@ -83,7 +84,7 @@ lt_status lt_cuda_reported(int device)
         return LT_OK; /* another thread was first */
     const long long shown = lt_index_shown(found.value);
     return lt_cuda_core->error(LT_ERR_INDEX, "%sindex %lld is out of bounds for dimension %d with size %lld in %s%s",
-                               out_of_range(found.op), shown, found.dim + 1, (long long)found.size, found.op,
+                               late_words(found.op), shown, found.dim + 1, (long long)found.size, found.op,
                                launches_block() ? ""
                                                 : " (reported asynchronously: an earlier operation on the GPU used "
                                                   "it and left the element out; CUDA_LAUNCH_BLOCKING=1 shows which)");

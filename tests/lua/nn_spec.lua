@@ -46,7 +46,7 @@ Net(
     local weight = net.first.weight
     net:to(device):double()
     assert.equal(torch.float64, weight.dtype)
-    assert.equal(torch.device(device), net.seen.device)
+    assert.equal(torch.ones(1, { device = device }).device, net.seen.device) -- 'cuda' is the current GPU
     assert.is_true(weight.is_leaf)
     assert.is_true(weight.requires_grad)
   end)

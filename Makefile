@@ -95,7 +95,7 @@ PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all demo test check bench install clean layers test-programs test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all demo test check bench install clean layers test-programs fuzz-repl test-asan test-cuda bench-cuda dist test-dist format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -249,6 +249,10 @@ check: all test-programs layers
 	@BUILD=$(BUILD) sh tests/run.sh quick
 
 test-programs: $(C_TESTS) $(TEST_TOOLS)
+
+# Random typing at the prompt: `make fuzz-repl MINUTES=10`, `SEED=n` to type the same again.
+fuzz-repl: $(PROGRAM) $(BUILD)/tests/fuzz
+	$(BUILD)/tests/fuzz -m $(or $(MINUTES),10) $(if $(SEED),-s $(SEED) -n 1) $(PROGRAM)
 
 test-asan:
 	@sh scripts/deps.sh test

@@ -1,6 +1,6 @@
--- utils.lua - torch.utils: data, benchmark; each loaded when first named.
+-- utils.lua - torch.utils: data, benchmark, progress, plot; each loaded when first named.
 
-local where = { data = true, benchmark = true }
+local where = { data = true, benchmark = true, progress = true, plot = true }
 
 local utils = { __names = where }
 

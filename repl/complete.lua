@@ -1,7 +1,8 @@
 -- What could stand before the cursor: names, fields, methods, magics, paths.
 --
 -- Completion only reads: raw tables, `__index` tables (20 deep), the fields that a userdata keeps
--- in its first user value, and the table `__methods` of metatables whose `__index` is a function.
+-- in its first user value, the table `__methods` of metatables whose `__index` is a function, and the
+-- names in the field `__names` of tables that make their fields when these are first read.
 -- It never calls user code, loads a module or raises. May use repl.lexer, repl.magic's names, and
 -- repl.readline for paths.
 
@@ -50,14 +51,20 @@ end
 -- the prefix has one.
 function complete.members(value, prefix, callable_only)
   local seen, names = {}, {}
+  local function add(key)
+    if type(key) == 'string' and not seen[key] and key:sub(1, #prefix) == prefix and
+      key:find '^[%a_][%w_]*$' and not lexer.keywords[key] and (prefix ~= '' or key:sub(1, 1) ~= '_') then
+      seen[key] = true
+      names[#names + 1] = key
+    end
+  end
   for _, holder in ipairs(member_tables(value)) do
     for key, member in next, holder do
-      if type(key) == 'string' and not seen[key] and key:sub(1, #prefix) == prefix and
-        key:find '^[%a_][%w_]*$' and not lexer.keywords[key] and
-        (prefix ~= '' or key:sub(1, 1) ~= '_') and (not callable_only or is_callable(member)) then
-        seen[key] = true
-        names[#names + 1] = key
-      end
+      if not callable_only or is_callable(member) then add(key) end
+    end
+    local later = rawget(holder, '__names')
+    if type(later) == 'table' then
+      for key in next, later do add(key) end
     end
   end
   table.sort(names)
@@ -159,6 +166,22 @@ local function paths(path, word)
   return found
 end
 
+-- Programs on the PATH that begin with `prefix`, reduced as paths are.
+local function programs(prefix, word)
+  local seen, found = {}, {}
+  for folder in (os.getenv 'PATH' or ''):gmatch '[^:]+' do
+    for _, path in ipairs(require('repl.readline').filenames(folder .. '/' .. prefix)) do
+      local name = path:sub(#folder + 2)
+      if not seen[name] and not name:find '/' then
+        seen[name] = true
+        found[#found + 1] = name:sub(#prefix - #word + 1)
+      end
+    end
+  end
+  table.sort(found)
+  return found
+end
+
 local function inside_quotes(tokens, word)
   local count = #tokens
   local text = tokens[count].text:sub(2)
@@ -232,6 +255,7 @@ end
 
 local function candidates(session, before, word)
   if before:find '^%s*%%[%a_]*$' then return magics(before:match '%%(.*)$') end
+  if before:find '^%s*!%s*[^%s/]*$' then return programs(before:match '[^%s!]*$', word) end
   if before:find '^%s*[!%%]' then return paths(before:match '%S*$', word) end
   local tokens = lexer.tokens(before:match '^%s*%?*(.*)$')
   local last = tokens[#tokens]

@@ -3,8 +3,8 @@
 -- capture() is the message handler of every protected call the program makes: it reads the stack
 -- while it is still there and returns a report, a table {value, message, frames}. Frames of chunks
 -- embedded in the program (their names begin with "[ltensor ") are the program's own and are left
--- out, unless full tracebacks are asked for. May use repl.echo and
--- repl.width.
+-- out, unless full tracebacks are asked for. May use repl.echo,
+-- repl.debugger and repl.width.
 
 local width = require 'repl.width'
 
@@ -62,8 +62,8 @@ end
 
 -- The frames outside of the handler, innermost first, up to the program's own session; of a deep
 -- stack only both ends, with {skipped = n} between. A handler written in C has called the function
--- that calls this one.
-local function collect()
+-- that calls this one. With with_locals they keep what %debug shows.
+local function collect(with_locals)
   local frames, level, depth = {}, 4, stack_depth()
   while true do
     if depth > 2 * MAX_FRAMES and level == MAX_FRAMES // 2 then
@@ -74,10 +74,12 @@ local function collect()
     if not info then break end
     if info.source == INTERNAL .. 'repl.session]' and not errors.full then break end
     if errors.full or not is_internal(info) then
-      frames[#frames + 1] = {
+      local frame = {
         source = info.short_src, line = info.currentline, what = info.what, name = function_name(info),
         tail_call = info.istailcall,
       }
+      if with_locals and info.what ~= 'C' then require('repl.debugger').remember(frame, level, info.func) end
+      frames[#frames + 1] = frame
     end
     level = level + 1
   end
@@ -96,7 +98,7 @@ end
 
 -- Message handler for xpcall: turns an error value into a report.
 function errors.capture(value)
-  local frames = collect()
+  local frames = collect(true)
   return {value = value, message = at_user_line(text_of(value), frames), frames = frames}
 end
 

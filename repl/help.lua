@@ -1,7 +1,8 @@
 -- `?name`: what a name is and how it is called.
 --
 -- Ops come from the declarations (torch._docs: signature, doc and more); Lua functions from the
--- comment above them. May use repl.complete and repl.echo.
+-- comment above them, classes from that of their file. May use repl.complete, repl.echo,
+-- repl.errors and repl.markdown.
 
 local echo = require 'repl.echo'
 
@@ -37,16 +38,39 @@ local function value_of(session, name)
   return value
 end
 
+local markdown = require 'repl.markdown'
+
+-- The lines of the source of a chunk of ours, a file or a cell; nil when it is not known.
 local function lines_of(session, info)
+  local module = info.source:match '^=%[ltensor (torch%..+)%]$'
+  local torch = package.loaded.torch
+  if module and type(torch) == 'table' then
+    local text = rawget(torch, '_C').module_source(module)
+    return text and markdown.lines(text)
+  end
   if info.source:sub(1, 1) == '@' then
     local file = io.open(info.source:sub(2))
     if not file then return nil end
     local text = file:read 'a'
     file:close()
-    return require('repl.markdown').lines(text)
+    return markdown.lines(text)
   end
   local number = tonumber(info.source:match '^=%(cell (%d+)%)$')
-  return number and require('repl.markdown').lines(session.inputs[number] or '')
+  return number and markdown.lines(session.inputs[number] or '')
+end
+
+-- The comment that ends above line `number`, as text without its dashes; nil when there is none.
+local function comment_above(lines, number)
+  local first = number
+  while first > 1 and lines[first - 1]:find '^%s*%-%-' do first = first - 1 end
+  if first == number then return nil end
+  local text = {}
+  for index = first, number - 1 do text[#text + 1] = lines[index]:gsub('^%s*%-%-+ ?', '') end
+  return table.concat(text, '\n')
+end
+
+local function print_lines(lines, first, last)
+  for index = first, math.min(last, #lines) do print(lines[index]) end
 end
 
 local function show_function(session, name, value, with_source)
@@ -54,10 +78,59 @@ local function show_function(session, name, value, with_source)
   print(('%s = %s'):format(name, echo.value(value)))
   local lines = info.what ~= 'C' and lines_of(session, info)
   if not lines then return end
-  local first = info.linedefined
-  while first > 1 and lines[first - 1]:find '^%s*%-%-' do first = first - 1 end
-  local last = with_source and info.lastlinedefined or info.linedefined - 1
-  for index = first, last do print(lines[index]) end
+  local comment = comment_above(lines, info.linedefined)
+  if comment then print(comment) end
+  if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
+end
+
+-- ---- classes -------------------------------------------------------------------------------
+
+-- What the file or the cell says of the class: the comment above the line that derives it, else the
+-- comment that the file begins with.
+local function comment_of_class(lines, class_name)
+  for number, line in ipairs(lines) do
+    if line:find(":extend%s*%(?%s*['\"]" .. class_name .. "['\"]") then
+      local comment = comment_above(lines, number)
+      if comment then return comment end
+    end
+  end
+  local last = 1
+  while lines[last] and lines[last]:find '^%-%-' do last = last + 1 end
+  local comment = comment_above(lines, last)
+  return comment and comment:gsub('^[%w_]+%.lua %- ', '')
+end
+
+local function show_class(session, name, class, with_source)
+  local init = class.init
+  local info = type(init) == 'function' and debug.getinfo(init, 'Su')
+  local parameters = {}
+  for index = 2, info and info.nparams or 0 do parameters[#parameters + 1] = debug.getlocal(init, index) end
+  if info and info.isvararg then parameters[#parameters + 1] = '...' end
+  print(('class %s(%s)'):format(name, table.concat(parameters, ', ')))
+  local known = info
+  for _, method in next, class do -- a class without init is known by any of its methods
+    known = known or (type(method) == 'function' and debug.getinfo(method, 'Su'))
+  end
+  local lines = known and known.what ~= 'C' and lines_of(session, known)
+  local comment = lines and comment_of_class(lines, class.__classname)
+  if comment then print(comment) end
+  if info and lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
+  print('members: ' .. table.concat(require('repl.complete').members(class, ''), ' '))
+end
+
+local function is_class(value)
+  local metatable = debug.getmetatable(value)
+  return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
+end
+
+-- The names among which a misspelled one is sought.
+local function names_near(session, name)
+  local owner = name:match '^(.*)[.:][%w_]+$'
+  local complete = require 'repl.complete'
+  if owner then return complete.members(value_of(session, owner) or package.loaded.torch, '') end
+  local names = complete.members(package.loaded.torch, '')
+  table.move(complete.members(session.environment, ''), 1, 1000, #names + 1, names)
+  return names
 end
 
 -- Shows help on a name; with_source shows a Lua function's text too. No name: an overview.
@@ -78,12 +151,15 @@ function help.show(session, name, with_source)
   end
   if type(value) == 'function' and (not entry or with_source) then
     show_function(session, name, value, with_source)
+  elseif is_class(value) then
+    show_class(session, name, value, with_source)
   elseif value ~= nil and not entry then
     print(('%s: %s'):format(name, type(value)))
     local members = require('repl.complete').members(value, '')
     if #members > 0 and type(value) ~= 'string' then print('members: ' .. table.concat(members, ' ')) end
   elseif not entry then
-    print(('nothing is called %s'):format(name))
+    local near = require('repl.errors').nearest(name:match '[%w_]+$' or name, names_near(session, name))
+    print(('nothing is called %s%s'):format(name, near and ("; did you mean '%s'?"):format(near) or ''))
   end
 end
 

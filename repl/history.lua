@@ -2,7 +2,7 @@
 --
 -- An entry is a line `#<seconds since 1970>` and the lines of the cell; a line of the cell that
 -- begins with `#` or `\` has a `\` put before it. Appending is one locked write, so a crash loses
--- nothing and sessions do not mix. A file that has grown far over the limit is cut when it is read.
+-- nothing and sessions do not mix. A project that has a folder `.ltensor` has a history of its own. A file that has grown far over the limit is cut when it is read.
 -- May use repl.system.
 
 local system = require 'repl.system'
@@ -11,7 +11,23 @@ local history = {}
 
 local MAX_CELLS = 10000
 
+-- The folder `.ltensor` of a project: in the current folder or one above it, below the user's own.
+local function project_folder()
+  local folder, home = system.working_directory(), os.getenv 'HOME'
+  while folder and folder ~= '' and folder ~= home do
+    local file = io.open(folder .. '/.ltensor')
+    if file then
+      file:close()
+      return folder .. '/.ltensor'
+    end
+    folder = folder:match '^(.*)/[^/]*$'
+  end
+end
+
+-- Where the history is kept: with the project if it has a folder for it, else with the user's state.
 function history.path()
+  local project = project_folder()
+  if project then return project .. '/history' end
   local state = os.getenv 'XDG_STATE_HOME'
   if not state or state == '' then
     local home = os.getenv 'HOME'

@@ -136,6 +136,25 @@ magics.run = {'%run file [arguments]', 'runs a script in this session', function
   if not outcome[1] then return {number = session.count, seconds = 0, report = outcome[2]} end
 end}
 
+local function read_file(path)
+  local file, message = io.open(path)
+  if not file then error(message, 0) end
+  local text = file:read 'a'
+  file:close()
+  return text
+end
+
+magics.load = {'%load file', 'puts a script into the next cell, to be edited and run', function(session, path)
+  if path == '' then error('which file?', 0) end
+  local text = read_file(path):gsub('^#[^\n]*', ''):gsub('%s+$', '')
+  if session.terminal then
+    session.next_text = text
+  else
+    session.inputs[session.count] = text
+    return session:run(text, session.count)
+  end
+end}
+
 magics.save = {'%save file [n-m]', 'writes cells (all, n or n to m) into a script', function(session, arguments)
   local path, first, last = arguments:match '^(%S+)%s*(%d*)%-?(%d*)$'
   if not path then error('which file?', 0) end
@@ -175,9 +194,7 @@ magics.edit = {'%edit [n]', 'opens cell n, or the one before, in $EDITOR and run
   file:write(text, '\n')
   file:close()
   local code = system.shell((os.getenv 'VISUAL' or os.getenv 'EDITOR' or 'vi') .. ' ' .. shell_word(path))
-  file = assert(io.open(path))
-  local edited = file:read 'a'
-  file:close()
+  local edited = read_file(path)
   os.remove(path)
   if code ~= 0 then return end
   session.inputs[session.count] = edited
@@ -193,17 +210,67 @@ magics.history = {'%history', 'shows the cells of this session', function(sessio
   end
 end}
 
-magics.config = {'%config [name value]', 'settings: traceback full|user, time on|off', function(session, arguments)
-  local name, value = arguments:match '^(%S+)%s+(%S+)$'
-  if name == 'traceback' and (value == 'full' or value == 'user') then
-    errors.full = value == 'full'
-  elseif name == 'time' and (value == 'on' or value == 'off') then
-    session.show_time = value == 'on'
-  elseif arguments ~= '' then
-    error('settings: traceback full|user, time on|off', 0)
+magics.export = {'%export file.md|file.ipynb', 'writes the session into a notebook, with what its cells have shown',
+function(session, path)
+  if path == '' then error('which file?', 0) end
+  require('repl.export').write(session, path)
+end}
+
+magics.debug = {'%debug [n [code]]', 'shows the calls of the last error with their locals; runs code in call n',
+function(session, arguments)
+  if not session.failed then error('no cell has failed', 0) end
+  local debugger = require 'repl.debugger'
+  local number, code = arguments:match '^(%d+)%s*(.*)$'
+  if not number then
+    debugger.show(session.failed)
+  elseif code == '' then
+    debugger.show(session.failed, tonumber(number))
   else
-    print(('traceback %s\ntime %s'):format(errors.full and 'full' or 'user', session.show_time == false and 'off' or 'on'))
+    local values = table.pack(debugger.evaluate(session.failed, tonumber(number), code, function(name)
+      local value, found = session.scope:get(name)
+      if found then return value end
+      return session.environment[name]
+    end))
+    local text = echo.values(values)
+    if text then print(text) end
   end
+end}
+
+-- Settings: {choices, get(session), set(session, choice)}.
+local settings = {
+  traceback = {'full|user', function() return errors.full and 'full' or 'user' end,
+    function(_, choice) errors.full = choice == 'full' end},
+  editing = {'emacs|vi', function(session) return session.editing or 'as inputrc says' end,
+    function(session, choice)
+      if not session.terminal then error('no line is edited', 0) end
+      session.editing = choice
+      require('repl.readline').set_option('editing-mode', choice)
+    end},
+}
+for _, name in ipairs {'time', 'pager'} do -- on until they are turned off
+  settings[name] = {'on|off', function(session) return session[name] == false and 'off' or 'on' end,
+    function(session, choice) session[name] = choice == 'on' end}
+end
+
+magics.config = {'%config [name value]', 'shows or changes settings: traceback full|user, time on|off, pager on|off, editing emacs|vi',
+function(session, arguments)
+  local name, value = arguments:match '^(%S+)%s*(%S*)$'
+  if not name then
+    for _, each in ipairs {'editing', 'pager', 'time', 'traceback'} do
+      print(('%-10s %s (%s)'):format(each, settings[each][2](session), settings[each][1]))
+    end
+    return
+  end
+  local setting = settings[name]
+  if not setting then
+    local near = errors.nearest(name, {'editing', 'pager', 'time', 'traceback'})
+    error(('no setting %s%s'):format(name, near and ("; did you mean '%s'?"):format(near) or ''), 0)
+  end
+  if value == '' then print(setting[2](session)) return end
+  if not ('|' .. setting[1] .. '|'):find('|' .. value .. '|', 1, true) then
+    error(('%s is %s'):format(name, (setting[1]:gsub('|', ' or '))), 0)
+  end
+  setting[3](session, value)
 end}
 
 magics.quit = {'%quit', 'leaves', function() os.exit(true, true) end}

@@ -206,7 +206,7 @@ local function show(state, result)
   end
   io.flush()
   if result.report then show_report(state, result.report) end
-  if result.seconds >= SLOW_SECONDS and state.terminal and state.show_time ~= false then
+  if result.seconds >= SLOW_SECONDS and state.terminal and state.time ~= false then
     print(painted(state, 'time', ('%.2f s'):format(result.seconds)))
   end
 end
@@ -236,6 +236,7 @@ function prompt.main(ignore_environment)
   state.terminal = system.isatty(0) and system.isatty(1)
   state.colour = has_colour(state.terminal)
   local read, remember = plain_reader, function() end
+  require('repl.export').take_notes(state)
   if state.terminal then
     interrupt.install()
     state.width = function() return fit(state) end

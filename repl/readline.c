@@ -76,6 +76,7 @@ static char **complete(const char *text, int start, int end)
 /* libedit has neither prefix search nor functions to bind; its own bindings stay. */
 static void prepare_readline(void) {}
 static void handle_readline_signals(void) {}
+static void watch_for_continuation(bool on) { (void)on; }
 static void set_readline(const char *name, const char *value)
 {
     (void)name;
@@ -165,6 +166,30 @@ static int history_down(int count, int key)
     return searching() ? rl_history_search_forward(count, key) : rl_get_next_history(count, key);
 }
 
+/* Home, End and Ctrl-K mean the line of the buffer that the cursor is on. */
+static int go_to_start(int count, int key)
+{
+    (void)count;
+    (void)key;
+    rl_point = line_start(rl_point);
+    return 0;
+}
+
+static int go_to_end(int count, int key)
+{
+    (void)count;
+    (void)key;
+    rl_point = line_end(rl_point);
+    return 0;
+}
+
+static int kill_to_end(int count, int key)
+{
+    int end = line_end(rl_point);
+    if (end == rl_end || count < 1) return rl_kill_line(count, key);
+    return rl_kill_text(rl_point, end > rl_point ? end : end + 1);
+}
+
 /* Whether the function that judges input wants more than what is in the buffer. */
 static bool wants_more(void)
 {
@@ -211,22 +236,60 @@ static void prepare_terminal(int meta)
 static void prepare_readline(void)
 {
     Keymap maps[] = {emacs_standard_keymap, vi_insertion_keymap, vi_movement_keymap};
+    static const char *const home[] = {"\033[H", "\033OH", "\033[1~"};
+    static const char *const end[] = {"\033[F", "\033OF", "\033[4~"};
     rl_prep_term_function = prepare_terminal;
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         rl_bind_keyseq_in_map("\033[A", history_up, maps[i]);
         rl_bind_keyseq_in_map("\033OA", history_up, maps[i]);
         rl_bind_keyseq_in_map("\033[B", history_down, maps[i]);
         rl_bind_keyseq_in_map("\033OB", history_down, maps[i]);
+        for (size_t k = 0; k < sizeof home / sizeof *home; k++) {
+            rl_bind_keyseq_in_map(home[k], go_to_start, maps[i]);
+            rl_bind_keyseq_in_map(end[k], go_to_end, maps[i]);
+        }
         rl_bind_key_in_map('\r', accept_cell, maps[i]);
         rl_bind_key_in_map('\n', accept_cell, maps[i]);
         if (maps[i] != vi_movement_keymap) rl_bind_key_in_map('\t', complete_or_indent, maps[i]);
     }
     rl_bind_key_in_map('k', history_up, vi_movement_keymap);
     rl_bind_key_in_map('j', history_down, vi_movement_keymap);
+    rl_bind_key_in_map(1, go_to_start, emacs_standard_keymap); /* Ctrl-A */
+    rl_bind_key_in_map(5, go_to_end, emacs_standard_keymap);   /* Ctrl-E */
+    rl_bind_key_in_map(11, kill_to_end, emacs_standard_keymap);
     rl_bind_keyseq_in_map("\033\r", insert_newline, emacs_standard_keymap);
 }
 
-static void handle_readline_signals(void) { rl_check_signals(); }
+static volatile sig_atomic_t continued; /* the program was stopped and goes on */
+
+static void on_sigcont(int signal_number)
+{
+    (void)signal_number;
+    continued = 1;
+}
+
+/* A new size of the window; after ^Z and fg the terminal is as the shell has left it. */
+static void handle_readline_signals(void)
+{
+    rl_check_signals();
+    if (!continued) return;
+    continued = 0;
+    rl_deprep_terminal();
+    prepare_terminal(1);
+    rl_on_new_line();
+    rl_forced_update_display();
+}
+
+static void watch_for_continuation(bool on)
+{
+    static struct sigaction before;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_sigcont;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGCONT, on ? &action : &before, on ? &before : NULL);
+}
+
 static void set_readline(const char *name, const char *value) { rl_variable_bind(name, value); }
 
 #endif
@@ -312,7 +375,9 @@ static int read_line(lua_State *L)
     interrupt_while_editing(); /* one that came before is not meant for this line */
     interrupted = false;
     reader = L;
+    watch_for_continuation(true);
     char *line = readline(prompt);
+    watch_for_continuation(false);
     reader = NULL;
     sigprocmask(SIG_SETMASK, &outer_mask, NULL);
 

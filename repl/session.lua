@@ -48,6 +48,7 @@ function session.new(options)
     environment = options and options.environment or _G,
     scope = cell.scope(),
     inputs = {},
+    shown = {},
     results = {},
     dropped = {},
     last = {},
@@ -97,7 +98,7 @@ end
 -- Forgets locals and the cells' inputs and results; globals stay.
 function Session:reset()
   self:drop_results()
-  self.scope = cell.scope()
+  self.scope, self.shown, self.failed = cell.scope(), {}, nil
 end
 
 local function tidy_results(self)
@@ -168,9 +169,28 @@ local function show(values, width)
   return nil, text
 end
 
+-- Notes down what a cell has shown, for %export and %debug.
+local function keep_shown(self, result)
+  local report = result.report
+  self.shown[result.number] = {
+    printed = self.end_notes and self.end_notes() or '',
+    value = result.text,
+    message = report and report.message:gsub('^%(cell %d+%):%d+: ', '') or nil,
+    traceback = report and self:error_lines(report) or nil,
+  }
+  if report then self.failed = {message = report.message, frames = report.frames} end -- not the value
+end
+
 -- Runs the text as cell `number` (begin_cell's). Returns {number, seconds} and, after success,
 -- values (packed), has_value and text (what to show, or nil); after an error, report.
 function Session:run(source, number)
+  if self.begin_notes then self.begin_notes() end
+  local result = self:run_cell(source, number)
+  keep_shown(self, result)
+  return result
+end
+
+function Session:run_cell(source, number)
   local name = ('(cell %d)'):format(number)
   local result = {number = number, seconds = 0}
   local compiled, message = cell.compile(source, '=' .. name, self.scope)

@@ -36,6 +36,18 @@ static int load_embedded(lua_State *L)
     return 1;
 }
 
+/* module_source(name) -> the text of the module `name` of ours, or nil; for help. */
+static int module_source(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1);
+    for (const struct lt_embedded *module = lib_modules; module->name != NULL; module++) {
+        if (strcmp(module->name, name) != 0) continue;
+        lua_pushlstring(L, (const char *)module->data, module->size);
+        return 1;
+    }
+    return 0;
+}
+
 static void preload_modules(lua_State *L)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
@@ -70,6 +82,8 @@ LT_API int luaopen_torch(lua_State *L)
     lua_setfield(L, 1, "_C");
     lua_pushvalue(L, 3);
     lua_setfield(L, 2, "methods");
+    lua_pushcfunction(L, module_source);
+    lua_setfield(L, 2, "module_source");
     lt_lua_open_state(L);
     lt_lua_open_types(L);
     lt_lua_open_ops(L);

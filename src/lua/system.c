@@ -1,11 +1,14 @@
-/* system.c - functions of torch._C that reach the system: a wall clock, reading gzipped files.
+/* system.c - functions of torch._C that reach the system: a clock, the terminal, reading gzipped files.
  *
  * Includes Lua and the public header. */
 #include "system.h"
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "gunzip.h"
 #include "ltensor.h"
@@ -16,6 +19,18 @@ int lt_lua_clock(lua_State *L)
     clock_gettime(CLOCK_MONOTONIC, &now);
     lua_pushnumber(L, (lua_Number)now.tv_sec + (lua_Number)now.tv_nsec * 1e-9);
     return 1;
+}
+
+/* terminal(fd) -> its columns and rows; nothing when it is no terminal */
+static int system_terminal(lua_State *L)
+{
+    int fd = (int)luaL_checkinteger(L, 1);
+    struct winsize size;
+    if (!isatty(fd)) return 0;
+    bool known = ioctl(fd, TIOCGWINSZ, &size) == 0;
+    lua_pushinteger(L, known && size.ws_col > 0 ? size.ws_col : 80);
+    lua_pushinteger(L, known && size.ws_row > 0 ? size.ws_row : 24);
+    return 2;
 }
 
 static int push_tensor(lua_State *L)
@@ -43,6 +58,6 @@ static int system_gunzip(lua_State *L)
 void lt_lua_open_system(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"clock", lt_lua_clock}, {"gunzip", system_gunzip}, {NULL, NULL}};
+        {"clock", lt_lua_clock}, {"terminal", system_terminal}, {"gunzip", system_gunzip}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -4,8 +4,9 @@
  *
  * The script's lines: `send TEXT` types the text (\t \r \n \e \\ \xHH are escapes);
  * `expect TEXT` waits until the program has written the text, after what earlier expects matched;
- * `within MILLISECONDS` sets the limit of the next expect (else 10 s); `sleep MILLISECONDS`;
- * `reject TEXT` fails when the text was written since the last match; `wait` waits for the end of the
+ * `within MILLISECONDS` sets the limit of the next expect (else 20 s); `sleep MILLISECONDS`;
+ * `reject TEXT` fails when the text was written since the last match; `size COLUMNS ROWS` changes the
+ * terminal's size (100 by 24 at first, or PTY_COLUMNS by PTY_ROWS of the environment); `wait` waits for the end of the
  * program. Exit status: 0 when all went as the script says, 1 otherwise (with a transcript on
  * stderr), 2 for a faulty script. The program's own exit status is printed by `wait`.
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,9 +117,22 @@ static void pause_for(double seconds)
         if (!read_some(end - now())) return;
 }
 
+static void resize(const char *text)
+{
+    struct winsize size = {.ws_row = 24};
+    sscanf(text, "%hu %hu", &size.ws_col, &size.ws_row);
+    ioctl(terminal, TIOCSWINSZ, &size);
+}
+
+static unsigned short from_environment(const char *name, unsigned short otherwise)
+{
+    const char *text = getenv(name);
+    return text ? (unsigned short)atoi(text) : otherwise;
+}
+
 static void wait_for_end(void)
 {
-    double deadline = now() + 10;
+    double deadline = now() + 20;
     int status;
     while (read_some(0.05) && now() < deadline) continue;
     while (waitpid(child, &status, WNOHANG) == 0) {
@@ -133,8 +148,9 @@ static void wait_for_end(void)
 int main(int argc, char **argv)
 {
     static char line[1 << 16];
-    struct winsize size = {.ws_row = 24, .ws_col = 100};
-    double limit = 10;
+    struct winsize size = {.ws_row = from_environment("PTY_ROWS", 24),
+                           .ws_col = from_environment("PTY_COLUMNS", 100)};
+    double limit = 20;
     if (argc < 2) {
         fprintf(stderr, "usage: pty COMMAND [ARGUMENT...] < SCRIPT\n");
         return 2;
@@ -160,7 +176,7 @@ int main(int argc, char **argv)
             type(text, unescape(text));
         } else if (strcmp(line, "expect") == 0) {
             expect(text, unescape(text), limit);
-            limit = 10;
+            limit = 20;
         } else if (strcmp(line, "reject") == 0) {
             size_t n = unescape(text);
             if (memmem(output + matched, length - matched, text, n)) stop(1, "was written", text);
@@ -168,6 +184,8 @@ int main(int argc, char **argv)
             limit = atof(text) / 1000;
         } else if (strcmp(line, "sleep") == 0) {
             pause_for(atof(text) / 1000);
+        } else if (strcmp(line, "size") == 0) {
+            resize(text);
         } else if (strcmp(line, "wait") == 0) {
             wait_for_end();
         } else if (line[0] != '\0') {

@@ -2,23 +2,11 @@
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. '../support/process.lua')
-local pty = (os.getenv 'LTENSOR_BUILD' or 'build') .. '/tests/pty'
+local terminal = dofile(here .. '../support/terminal.lua')
 
 local state -- folder for history
 
--- Starts the program on a terminal and follows the script; fails with what was seen.
-local function follow(script, environment)
-  local path = os.tmpname()
-  local file = assert(io.open(path, 'w'))
-  file:write('expect In [1]: \n', script)
-  file:close()
-  local out, err, status = process.run(
-    ('env -u LTENSOR_INIT TERM=xterm INPUTRC=/dev/null XDG_STATE_HOME=%s XDG_CONFIG_HOME=%s %s %s %s < %s'):format(
-      state, state, environment or '', pty, process.quote(process.ltensor), path))
-  os.remove(path)
-  assert(status == 0, err)
-  return out
-end
+local function follow(script, environment) return terminal.follow(state, script, environment) end
 
 describe('the prompt #pty', function()
   before_each(function()

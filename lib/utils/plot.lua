@@ -1,0 +1,179 @@
+-- plot.lua - torch.utils.plot: lines, bars, heatmap and image make figures, which the prompt and print() draw in
+-- the terminal with Unicode and figure:save 'name.svg' writes into a file.
+--
+-- Options of all: title. Values are tensors on any device, or lists of numbers.
+
+local torch = require 'torch'
+local class = require 'torch.class'
+local axis = require 'torch.utils.plot.axis'
+local options_of = require 'torch.options'
+
+local plot = {}
+
+local Figure = class.Object:extend('Figure')
+
+-- ---- what is plotted ----
+
+-- Numbers of a tensor or list, flat.
+local function numbers(what, values)
+  if torch.is_tensor(values) then
+    values = values:detach():to(torch.device('cpu'), torch.float64):flatten():tolist()
+  elseif type(values) ~= 'table' then
+    error(('%s(): expected a tensor or a list of numbers, got %s'):format(what, type(values)), 3)
+  end
+  for i, value in ipairs(values) do
+    if type(value) ~= 'number' then
+      error(('%s(): expected numbers, got %s at position %d'):format(what, torch.is_tensor(value) and 'a tensor' or type(value), i), 3)
+    end
+  end
+  return values
+end
+
+local function count_from_one(n)
+  local list = {}
+  for i = 1, n do list[i] = i end
+  return list
+end
+
+-- Several series: a list of tensors or lists, or the rows of a matrix.
+local function is_several(values)
+  if torch.is_tensor(values) then return values:dim() == 2 end
+  return type(values) == 'table' and (type(values[1]) == 'table' or torch.is_tensor(values[1]) and values[1]:dim() > 0)
+end
+
+local function rows_of(values)
+  if not torch.is_tensor(values) then return values end
+  local rows = {}
+  for i = 1, values:size(1) do rows[i] = values[i] end
+  return rows
+end
+
+local function make(kind, fields)
+  local figure = Figure()
+  figure.kind = kind
+  for name, value in pairs(fields) do figure[name] = value end
+  return figure
+end
+
+local function is_options(value)
+  return type(value) == 'table' and #value == 0 and next(value) ~= nil
+end
+
+--- A line plot of y, or of y over x; y may hold several series (a list, or the rows of a matrix).
+-- plot.lines(y, {title =, labels = {...}}), plot.lines(x, y, {...})
+function plot.lines(...)
+  local x, y, options = ...
+  if y == nil or is_options(y) then x, y, options = nil, x, y end
+  options = options_of('lines', options, { title = false, labels = {} })
+  local series, xs, ys = {}, {}, {}
+  for i, row in ipairs(is_several(y) and rows_of(y) or { y }) do
+    local values = numbers('lines', row)
+    local places = x ~= nil and numbers('lines', x) or count_from_one(#values)
+    if #places ~= #values then
+      error(('lines(): x has %d numbers and y has %d'):format(#places, #values), 2)
+    end
+    series[i] = { x = places, y = values, label = options.labels[i] }
+    xs[i], ys[i] = places, values
+  end
+  local x_low, x_high = axis.range(xs)
+  local y_low, y_high = axis.range(ys)
+  return make('lines', { title = options.title or nil, series = series,
+    box = { x_low = x_low, x_high = x_high, y_low = y_low, y_high = y_high } })
+end
+
+--- A bar for each value: plot.bars(values, {title =, labels = {...}})
+function plot.bars(values, options)
+  options = options_of('bars', options, { title = false, labels = {} })
+  values = numbers('bars', values)
+  local labels = {}
+  for i = 1, #values do labels[i] = tostring(options.labels[i] or i) end
+  return make('bars', { title = options.title or nil, values = values, labels = labels })
+end
+
+-- Points of the colour scale "viridis" (S. van der Walt, N. Smith; CC0), low to high.
+local viridis = {
+  { 0.267, 0.005, 0.329 }, { 0.283, 0.141, 0.458 }, { 0.254, 0.265, 0.530 }, { 0.207, 0.372, 0.553 },
+  { 0.164, 0.471, 0.558 }, { 0.128, 0.567, 0.551 }, { 0.135, 0.659, 0.518 }, { 0.267, 0.749, 0.441 },
+  { 0.478, 0.821, 0.318 }, { 0.741, 0.873, 0.150 }, { 0.993, 0.906, 0.144 },
+}
+
+local function colour_of(part)
+  local at = math.max(0, math.min(part, 1)) * (#viridis - 1)
+  local below = math.min(math.floor(at), #viridis - 2)
+  local a, b, mix = viridis[below + 1], viridis[below + 2], at - below
+  return a[1] + (b[1] - a[1]) * mix, a[2] + (b[2] - a[2]) * mix, a[3] + (b[3] - a[3]) * mix
+end
+
+--- A matrix in colours or shades: plot.heatmap(matrix, {title =})
+function plot.heatmap(matrix, options)
+  options = options_of('heatmap', options, { title = false })
+  if not torch.is_tensor(matrix) then matrix = torch.tensor(matrix) end
+  if matrix:dim() ~= 2 then error(('heatmap(): expected a matrix, got %d dimensions'):format(matrix:dim()), 2) end
+  local height, width = matrix:size(1), matrix:size(2)
+  local values = numbers('heatmap', matrix)
+  local low, high = axis.range { values }
+  return make('heatmap', {
+    title = options.title or nil, height = height, width = width, low = low, high = high,
+    pixel = function(y, x)
+      local value = values[(y - 1) * width + x]
+      local part = value == value and (math.max(low, math.min(value, high)) - low) / (high - low) or 0
+      local r, g, b = colour_of(part)
+      return r, g, b, part
+    end,
+  })
+end
+
+--- A picture, (H, W), (1, H, W) or (3, H, W), of bytes or of numbers from 0 to 1: plot.image(tensor, {title =})
+function plot.image(picture, options)
+  options = options_of('image', options, { title = false })
+  if not torch.is_tensor(picture) then
+    error(('image(): expected a tensor, got %s'):format(type(picture)), 2)
+  end
+  if picture:dim() == 2 then picture = picture:unsqueeze(1) end
+  local channels = picture:dim() == 3 and picture:size(1)
+  if channels ~= 1 and channels ~= 3 then error('image(): expected (H, W), (1, H, W) or (3, H, W)', 2) end
+  local height, width = picture:size(2), picture:size(3)
+  local most = picture:is_floating_point() and 1 or 255
+  local values = numbers('image', picture)
+  local plane = height * width
+  return make('image', {
+    title = options.title or nil, height = height, width = width,
+    pixel = function(y, x)
+      local at = (y - 1) * width + x
+      local r = values[at] / most
+      if channels == 1 then return r, r, r, r end
+      local g, b = values[plane + at] / most, values[2 * plane + at] / most
+      return r, g, b, 0.299 * r + 0.587 * g + 0.114 * b -- luma of ITU-R BT.601
+    end,
+  })
+end
+
+-- ---- showing ----
+
+local drawn_by = { lines = 'lines', bars = 'bars', heatmap = 'pixels', image = 'pixels' }
+
+local function has_colour(columns)
+  local no_colour, term = os.getenv 'NO_COLOR', os.getenv 'TERM'
+  return columns ~= nil and (not no_colour or no_colour == '') and term ~= nil and term ~= 'dumb'
+end
+
+local function is_kitty()
+  return os.getenv 'KITTY_WINDOW_ID' ~= nil or os.getenv 'TERM' == 'xterm-kitty' or os.getenv 'TERM_PROGRAM' == 'ghostty'
+end
+
+function Figure:__tostring()
+  local columns = torch._C.terminal(1)
+  local colour = has_colour(columns)
+  local draw = require('torch.utils.plot.terminal')[drawn_by[self.kind]]
+  return draw(self, math.min(columns or 80, 80) - 1, colour, columns ~= nil and is_kitty())
+end
+
+--- Writes the figure into an SVG file.
+function Figure:save(path)
+  if not path:find '%.svg$' then error(("save(): '%s' does not end in .svg"):format(path), 2) end
+  local file = assert(io.open(path, 'w'))
+  assert(file:write(require('torch.utils.plot.svg')[drawn_by[self.kind]](self)))
+  assert(file:close())
+end
+
+return plot

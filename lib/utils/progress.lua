@@ -1,0 +1,137 @@
+-- progress.lua - torch.utils.progress(source, {label =, total =, every = 10}): goes through source and shows
+-- on stderr how far it has come: for x in torch.utils.progress(loader) do ... end.
+--
+-- Source is an integer n (1 to n), a list (its items), an object with iter() (a DataLoader), or an iterator
+-- function. On a terminal it is one line that is drawn again; elsewhere a line every `every` seconds and one at
+-- the end, so that a log stays short. Leaving the loop early ends the line too.
+
+local torch = require 'torch'
+local options_of = require 'torch.options'
+
+local clock, terminal = torch._C.clock, torch._C.terminal
+
+local REDRAW = 0.1 -- seconds between two drawings
+local STDERR = 2
+
+local function time_text(seconds)
+  seconds = math.floor(seconds + 0.5)
+  if seconds >= 3600 then return ('%d:%02d:%02d'):format(seconds // 3600, seconds // 60 % 60, seconds % 60) end
+  return ('%02d:%02d'):format(seconds // 60, seconds % 60)
+end
+
+local function rate_text(rate)
+  if rate >= 1 or rate == 0 then return ('%.1f/s'):format(rate) end
+  return ('%.1f s each'):format(1 / rate)
+end
+
+local eighths = { [0] = '', '▏', '▎', '▍', '▌', '▋', '▊', '▉' }
+
+-- A bar of `columns` columns, filled by `part` of 1.
+local function bar_text(part, columns)
+  local filled = math.floor(math.min(part, 1) * columns * 8)
+  local text = ('█'):rep(filled // 8) .. eighths[filled % 8]
+  return '|' .. text .. (' '):rep(columns - (filled + 7) // 8) .. '|'
+end
+
+local function counts(self, now)
+  local seconds = now - self.start
+  local rate = seconds > 0 and self.done / seconds or 0
+  local times = time_text(seconds)
+  if self.total and self.done < self.total and rate > 0 then
+    times = ('%s, %s left'):format(times, time_text((self.total - self.done) / rate))
+  end
+  local done = self.total and ('%d/%d'):format(self.done, self.total) or tostring(self.done)
+  return ('%s [%s, %s]'):format(done, times, rate_text(rate))
+end
+
+local function percent(self) return ('%3.0f%%'):format(math.floor(100 * self.done / math.max(self.total, 1))) end
+
+-- The line for a terminal of that many columns.
+local function line(self, now, columns)
+  local label, right = self.label, counts(self, now)
+  if label ~= '' then label = label .. ': ' end
+  if not self.total then return label .. right end
+  local left = label .. percent(self) .. ' '
+  local room = columns - 1 - utf8.len(left) - #right - 3
+  if room < 4 then return left .. right end
+  return left .. bar_text(self.done / math.max(self.total, 1), math.min(room, 40)) .. ' ' .. right
+end
+
+local function draw(self, now)
+  local columns = terminal(STDERR)
+  if columns then
+    local text = line(self, now, columns)
+    if (utf8.len(text) or #text) >= columns then text = text:sub(1, utf8.offset(text, columns) - 1) end
+    io.stderr:write('\r', text, '\27[K')
+  else
+    local label = self.label ~= '' and self.label .. ': ' or ''
+    io.stderr:write(label, self.total and percent(self):match '%S+' .. ' ' or '', counts(self, now), '\n')
+  end
+  io.stderr:flush()
+  self.drawn = now
+end
+
+local function advance(self)
+  self.done = self.done + 1
+  local now = clock()
+  if now - self.drawn >= self.pause then draw(self, now) end
+end
+
+local function finish(self)
+  if self.finished then return end
+  self.finished = true
+  draw(self, clock())
+  if terminal(STDERR) then io.stderr:write '\n' end
+end
+
+-- An iterator over the source, and how many values it will give, if that is known.
+local function open(source)
+  if math.type(source) == 'integer' then
+    local i = 0
+    return function()
+      i = i + 1
+      if i <= source then return i end
+    end, math.max(source, 0)
+  elseif type(source) == 'function' then
+    return source
+  end
+  if type(source) ~= 'table' and type(source) ~= 'userdata' then
+    error(('progress(): expected a number, list, function or an object with iter(), got %s'):format(type(source)), 3)
+  end
+  local iter = source.iter
+  if type(iter) == 'function' then
+    local known, length = pcall(function() return #source end)
+    return iter(source), known and length or nil
+  end
+  local i = 0
+  return function()
+    i = i + 1
+    return source[i]
+  end, #source
+end
+
+local closing = { __close = finish }
+
+return function(source, options)
+  options = options_of('progress', options, { label = '', total = false, every = 10 })
+  local next_values, total = open(source)
+  local now = clock()
+  local self = setmetatable({
+    label = tostring(options.label), total = options.total or total, done = 0, start = now, drawn = now,
+    pause = terminal(STDERR) and REDRAW or options.every,
+  }, closing)
+  local started = false
+
+  local function pass_on(...)
+    if ... == nil then
+      finish(self)
+    end
+    return ...
+  end
+
+  return function()
+    if started then advance(self) end
+    started = true
+    return pass_on(next_values())
+  end, nil, nil, self
+end

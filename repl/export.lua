@@ -1,0 +1,106 @@
+-- %export: the session as a notebook, Markdown or Jupyter's, with what its cells have shown.
+--
+-- At the prompt `print` and `io.write` also note down what they write, for the cell that runs. Cells
+-- that are commands are exported without outputs. May use repl.ipynb, repl.markdown and repl.input.
+
+local input = require 'repl.input'
+local ipynb = require 'repl.ipynb'
+local markdown = require 'repl.markdown'
+
+local export = {}
+
+local MAX_NOTED = 64 << 10 -- bytes of a cell's output
+
+-- Puts versions of print and io.write that take notes into the session's environment.
+function export.take_notes(session)
+  local noted, size
+  function session.begin_notes() noted, size = {}, 0 end
+  function session.end_notes() return table.concat(noted) end
+  session.begin_notes()
+  local function note(text)
+    if size < MAX_NOTED then noted[#noted + 1] = text:sub(1, MAX_NOTED - size) end
+    size = size + #text
+  end
+
+  local stdout = io.stdout
+  rawset(session.environment, 'print', function(...)
+    local texts = table.pack(...)
+    for index = 1, texts.n do texts[index] = tostring(texts[index]) end
+    local text = table.concat(texts, '\t') .. '\n'
+    note(text)
+    stdout:write(text)
+    stdout:flush()
+  end)
+  local library = rawget(session.environment, 'io')
+  local write, output = io.write, io.output
+  rawset(library, 'write', function(...)
+    if output() == stdout then
+      for _, part in ipairs {...} do
+        if type(part) == 'string' or type(part) == 'number' then note(tostring(part)) end
+      end
+    end
+    return write(...)
+  end)
+end
+
+-- The cells to export: {number, source, printed, value, message, traceback}.
+local function cells_of(session)
+  local cells = {}
+  for number = 1, session.count - 1 do
+    local shown = session.shown[number] or {}
+    local is_command = input.is_command(session.inputs[number])
+    if not (is_command and session.inputs[number]:find '^%s*%%export') then
+      cells[#cells + 1] = {
+        number = number, source = session.inputs[number], printed = not is_command and shown.printed or '',
+        value = shown.value, message = shown.message, traceback = shown.traceback,
+      }
+    end
+  end
+  return cells
+end
+
+local function block(parts, info, text)
+  local lines = markdown.lines(text)
+  local fence = markdown.fence(lines)
+  parts[#parts + 1] = fence .. info
+  table.move(lines, 1, #lines, #parts + 1, parts)
+  parts[#parts + 1] = fence
+end
+
+local function as_markdown(cells)
+  local parts = {}
+  for _, cell in ipairs(cells) do
+    if #parts > 0 then parts[#parts + 1] = '' end
+    block(parts, 'lua', cell.source)
+    local text = cell.printed .. (cell.value and cell.value .. '\n' or '')
+    if cell.message then
+      block(parts, 'text error', cell.message)
+    elseif text ~= '' then
+      block(parts, 'text', text)
+    end
+  end
+  return table.concat(parts, '\n') .. '\n'
+end
+
+local function as_jupyter(cells)
+  local stored = {}
+  for index, cell in ipairs(cells) do
+    stored[index] = {
+      number = cell.number, source = cell.source,
+      outputs = ipynb.outputs(cell.number, cell.printed, cell.value, cell.message, cell.traceback),
+    }
+  end
+  return ipynb.encode(ipynb.document(stored))
+end
+
+-- Writes the session to `path`; its ending says which kind.
+function export.write(session, path)
+  local make = path:find '%.ipynb$' and as_jupyter or path:find '%.md$' and as_markdown
+  if not make then error('the name of a notebook ends in .md or .ipynb', 0) end
+  local file, message = io.open(path, 'w')
+  if not file then error(message, 0) end
+  assert(file:write(make(cells_of(session))))
+  assert(file:close())
+end
+
+return export

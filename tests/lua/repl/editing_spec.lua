@@ -1,0 +1,211 @@
+-- Editing at the prompt: cells of several lines, vi mode, narrow terminals, characters of any width.
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. '../support/process.lua')
+local terminal = dofile(here .. '../support/terminal.lua')
+
+local state
+local function follow(script, environment, arguments) return terminal.follow(state, script, environment, arguments) end
+
+describe('editing #pty', function()
+  before_each(function() state = terminal.new_folder() end)
+  after_each(function() terminal.remove_folder(state) end)
+
+  it('goes back to earlier lines of the cell', function()
+    follow [[
+send for i = 1, 2 do\r
+expect ...: 
+send print('line', i)\r
+expect ...: 
+send \e[A
+expect In [1]: 
+send \x01print('more', i) \e[B
+send end\r
+expect more	1
+expect line	1
+expect more	2
+expect line	2
+expect In [2]: 
+send \e[A
+expect print('line', i)
+send \r
+expect more	1
+expect line	2
+expect In [3]: 
+]]
+  end)
+
+  it('edits a cell from history in the middle, and inserts lines there', function()
+    follow [[
+send do\r
+expect ...: 
+send print 'one'\r
+expect ...: 
+send end\r
+expect one\r\n
+expect In [2]: 
+send \e[A\e[B\x05\e\rprint 'two'\r
+expect one\r\n
+expect two\r\n
+expect In [3]: 
+]]
+  end)
+
+  it('makes a new line of Return in the middle of an unfinished cell', function()
+    follow [[
+send \e[200~do\nprint 'one'\e[201~\e[A\x05
+send \r
+expect print 'one'
+send print 'zero'\e[B\e[B\r
+expect ...: 
+send end\r
+expect zero\r\n
+expect one\r\n
+expect In [2]: 
+]]
+  end)
+
+  it('has a vi mode', function()
+    follow [[
+send %config editing vi\r
+expect In [2]: 
+send 1 + 23\e
+sleep 700
+send 0r5\r
+expect Out[2]: 28
+expect In [3]: 
+send \e
+sleep 700
+send kA + 1\r
+expect Out[3]: 29
+send %config editing emacs\r
+expect In [5]: 
+send 6\r
+expect Out[5]: 6
+]]
+  end)
+
+  it('edits a cell of several lines in vi mode', function()
+    follow [[
+send %config editing vi\r
+expect In [2]: 
+send do\r
+expect ...: 
+send print 'one'\r
+expect ...: 
+send end\r
+expect one\r\n
+expect In [3]: 
+send \e
+sleep 700
+send kj0iprint 'two' \r
+expect two\r\n
+expect one\r\n
+expect In [4]: 
+]]
+  end)
+
+  it('takes the editing mode from the inputrc', function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write 'set editing-mode vi\n'
+    file:close()
+    follow('send 1\\e\nsleep 700\nsend A0\\r\nexpect Out[1]: 10\n', 'INPUTRC=' .. path)
+    os.remove(path)
+  end)
+
+  for _, language in ipairs {'LANG=C.UTF-8', 'LANG=C', 'LANG='} do
+    for _, columns in ipairs {80, 40} do
+      it(('moves over wide characters with %s and %d columns'):format(language, columns), function()
+        follow([[
+send '中文'\e[D\e[D语\r
+expect Out[1]: '中语文'
+send -- 注释：一个很长的注释，它比终端的一行还要长，所以要换行，换行以后还要能接着编辑
+send \x01\e[F\x15'短'\r
+expect Out[2]: '短'
+send 名\x01\e[3~7\r
+expect Out[3]: 7
+]], ('%s LC_ALL= LC_CTYPE= PTY_COLUMNS=%d'):format(language, columns))
+      end)
+    end
+  end
+
+  it('breaks values for a narrow terminal', function()
+    follow([[
+send torch.arange(12)\r
+expect Out[1]:
+expect tensor([ 0,  1,  2,  3,  4,  5,  6,  7,\r\n         8
+send {'aaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbb', 'c'}\r
+expect Out[2]:
+expect {'aaaaaaaaaaaaaaa',\r\n 'bbbbbbbbbbbbbbb',\r\n 'c'}
+]], 'PTY_COLUMNS=40')
+  end)
+
+  it('pages long values, unless told not to', function()
+    follow([[
+send t = {} for i = 1, 60 do t[i] = ('v'):rep(30) end t\r
+expect paged: Out[1]:
+expect In [2]: 
+send %config pager off\r
+expect In [3]: 
+send t\r
+expect 'vvv
+reject paged
+send \x04
+wait
+]], [[PAGER='sed s/^Out/paged:\ Out/']])
+  end)
+
+  it('uses colours only where they are wanted', function()
+    follow('send error "x"\\r\nexpect \\e[31m(cell 1):1: x\\e[0m\n', 'NO_COLOR=')
+    for _, setting in ipairs {'NO_COLOR=1', 'NO_COLOR= TERM=dumb'} do
+      follow('send error "x"\\r\nexpect (cell 1):1: x\nexpect In [2]: \nreject \\e[31m\nreject \\e[32m\n', setting)
+    end
+  end)
+
+  it('indents lines that are typed and none that are pasted', function()
+    follow [[
+send if true then\r
+expect ...:   
+send s = 'x'\r
+send end\r
+expect In [2]: 
+send In[1]\r
+expect Out[2]: "if true then\\n  s = 'x'\\nend"
+send \e[200~do\n  p = 1\nend\n\e[201~\r
+expect In [4]: 
+send In[3]\r
+expect Out[4]: 'do\\n  p = 1\\nend
+]]
+  end)
+
+  it('searches history with Ctrl-R', function()
+    follow [[
+send first_of_all = 1\r
+expect In [2]: 
+send 2\r
+expect In [3]: 
+send \x12first_\r
+expect In [4]: 
+send In[3]\r
+expect Out[4]: 'first_of_all = 1'
+]]
+  end)
+
+  it('keeps the history of a project with it', function()
+    process.run(('mkdir -p %s/project/.ltensor %s/project/sub'):format(state, state))
+    terminal.follow(state, 'send 1234\\r\nexpect Out[1]\n', nil, nil, state .. '/project/sub')
+    local file = assert(io.open(state .. '/project/.ltensor/history'))
+    assert.is_truthy(file:read 'a':find('1234', 1, true))
+    file:close()
+  end)
+
+  it('puts a script into the next cell', function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write '#!/usr/bin/env ltensor\nlocal loaded = 5\nprint(loaded + 1)\n'
+    file:close()
+    follow(('send %%load %s\\r\nexpect print(loaded + 1)\nsend \\r\nexpect 6\\r\\n\n'):format(path))
+    os.remove(path)
+  end)
+end)

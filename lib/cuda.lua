@@ -2,6 +2,7 @@
 -- a function to run inside), short forms of properties and statistics, readable tables.
 
 local torch = require 'torch'
+local options_of = require 'torch.options'
 local cuda = torch.cuda
 local summary = require 'torch.cuda_memory'
 
@@ -9,10 +10,10 @@ local summary = require 'torch.cuda_memory'
 
 local Guard = { __name = 'torch.cuda guard' }
 
-function Guard:__close()
+function Guard:__close(failure)
   local restore = self.restore
   self.restore = nil
-  if restore then restore() end
+  if restore then restore(failure) end
 end
 
 -- The guard itself, or fn's results: what was changed is restored when fn ends, also by an error.
@@ -46,6 +47,37 @@ function cuda.stream(stream, fn, ...)
   return scope(function()
     cuda.set_stream(previous)
     cuda.set_device(device)
+  end, fn, ...)
+end
+
+local capture_streams = {} -- by the number of the GPU; made when first wanted
+
+--- Captures into the CUDAGraph g what the current GPU is given until the guard is closed, or while fn(...) runs, on a
+-- stream beside the default one. options: pool (of another graph, or graph_pool_handle()), stream. An error in
+-- between drops what was captured.
+function cuda.graph(g, options, fn, ...)
+  if type(options) == 'function' then return cuda.graph(g, nil, options, fn, ...) end
+  options = options_of('graph', options, { pool = false, stream = false })
+  local stream = options.stream
+  if not stream then
+    local device = cuda.current_device()
+    stream = capture_streams[device] or cuda.Stream()
+    capture_streams[device] = stream
+  end
+  -- What is queued may use what the capture will; garbage would be collected in its midst.
+  cuda.synchronize(stream.device)
+  collectgarbage()
+  cuda.empty_cache()
+  local guard = cuda.stream(stream)
+  local function begin() g:capture_begin(options.pool or nil) end
+  local ok, message = pcall(begin)
+  if not ok then
+    getmetatable(guard).__close(guard)
+    error(message, 0)
+  end
+  return scope(function(failure)
+    local _ <close> = guard
+    if failure then g:reset() else g:capture_end() end
   end, fn, ...)
 end
 

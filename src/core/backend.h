@@ -194,6 +194,18 @@ typedef struct lt_backend {
     lt_status (*pinned_alloc)(size_t nbytes, void **data, void **block);
     void (*pinned_free)(void *data, void *block);
     bool (*can_access_peer)(int device, int peer);
+    /* -- graphs: what a thread gives a stream between begin and end is recorded, and run by each replay. Memory
+     * taken in between is the graph's, from a private pool that graphs may share (0: one of its own); what would
+     * wait for the device is refused. End with keep false drops what was recorded. ------------------------- */
+    uint64_t (*graph_pool_new)(void);
+    lt_status (*graph_new)(uint64_t *graph);
+    void (*graph_free)(uint64_t graph);
+    lt_status (*graph_begin)(uint64_t graph, uint64_t pool); /* on the current stream, not the default one */
+    lt_status (*graph_end)(uint64_t graph, bool keep);
+    lt_status (*graph_replay)(uint64_t graph); /* on the current stream of its device */
+    void (*graph_reset)(uint64_t graph);
+    uint64_t (*graph_pool)(uint64_t graph); /* 0: it has recorded nothing */
+    bool (*graph_recording)(void);          /* whether this thread records one */
     bool simulated;
 } lt_backend;
 
@@ -227,6 +239,7 @@ typedef struct lt_core_services {
     const char *(*op_name)(void);                /* the op being done, if it takes positions; else NULL (op_name.h) */
     bool (*allow_tf32)(void);                    /* torch.backends.cuda.matmul.allow_tf32 */
     void (*origin)(char *buffer, size_t n);      /* where the user's code is: "train.lua:31", or "" */
+    lt_generator *(*default_generator)(lt_device device);
 } lt_core_services;
 
 /* The one symbol a backend library exports. NULL with a reason in `reason` (n bytes) when unusable. */

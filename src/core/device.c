@@ -51,6 +51,7 @@ static const lt_core_services services = {
     .op_name = core_op_name,
     .allow_tf32 = lt_allow_tf32,
     .origin = lt_copies_origin,
+    .default_generator = lt_default_generator,
 };
 
 static int simulated_gpus(void)

@@ -7,6 +7,9 @@
  * from segments of 2 MiB, others from segments of 20 MiB or their own size rounded to 2 MiB. When memory
  * runs out: the cache goes back to the device, then Lua collects, then the error explains.
  *
+ * While a thread records a graph, it allocates from the graph's private pool, which the graph's replays use
+ * again; such segments serve nothing else and stay while a graph holds the pool.
+ *
  * Freeing allocates nothing: a block keeps the set node that its place in the cache needs. */
 #include "allocator.cuh"
 
@@ -18,6 +21,7 @@ lt_cuda_cache lt_cuda_caches[LT_CUDA_MAX_DEVICES];
 
 bool lt_cuda_by_size::operator()(const lt_cuda_block *a, const lt_cuda_block *b) const
 {
+    if (a->pool != b->pool) return a->pool < b->pool;
     if (a->stream != b->stream) return (uintptr_t)a->stream < (uintptr_t)b->stream;
     if (a->size != b->size) return a->size < b->size;
     return (uintptr_t)a->data < (uintptr_t)b->data;
@@ -39,9 +43,10 @@ cache *const caches = lt_cuda_caches;
 /* ---- blocks ---------------------------------------------------------------------------------------------- */
 
 /* A block that is in no pool; may throw. */
-block *new_block(int device, cudaStream_t stream, char *data, size_t size, bool small)
+block *new_block(int device, cudaStream_t stream, uint64_t pool, char *data, size_t size, bool small)
 {
     std::unique_ptr<block> b(new block(device, stream, size, small));
+    b->pool = pool;
     b->data = data;
     free_set scratch;
     scratch.insert(b.get());
@@ -98,7 +103,7 @@ void split(cache &c, block *b, size_t size)
 {
     size_t rest = b->size - size;
     if (b->small ? rest < unit : rest <= small_block) return;
-    block *tail = new_block(b->device, b->stream, b->data + size, rest, b->small);
+    block *tail = new_block(b->device, b->stream, b->pool, b->data + size, rest, b->small);
     tail->previous = b;
     tail->next = b->next;
     if (b->next != nullptr) b->next->previous = tail;
@@ -151,6 +156,21 @@ bool add_pending(cache &c, block *b, cudaStream_t stream)
     return true;
 }
 
+/* A block that nobody holds is free when the other streams that use it are done. */
+void free_after_streams(cache &c, block *b)
+{
+    cudaStream_t stream;
+    bool wait = b->any_stream;
+    if (!b->other_streams.empty() || wait) {
+        wait = lt_cuda_enter(b->device, &stream) != LT_OK || wait;
+        for (cudaStream_t other : b->other_streams) wait = !add_pending(c, b, other) || wait;
+        b->other_streams.clear();
+        b->any_stream = false;
+        if (wait && cudaDeviceSynchronize() != cudaSuccess) (void)cudaGetLastError();
+    }
+    if (b->pending == 0) free_block(c, b);
+}
+
 /* ---- segments -------------------------------------------------------------------------------------------- */
 
 /* Returns the free segments of the pool to the device. */
@@ -158,7 +178,7 @@ void release_pool(cache &c, free_set &pool)
 {
     for (auto it = pool.begin(); it != pool.end();) {
         block *b = *it;
-        if (is_part(b)) {
+        if (is_part(b) || c.held.count(b->pool) != 0) {
             ++it;
             continue;
         }
@@ -186,11 +206,11 @@ size_t segment_size(size_t size)
 }
 
 /* A whole new segment as one block, or null: no memory. Other failures set *failed. May throw. */
-block *new_segment(cache &c, int device, cudaStream_t stream, size_t size, lt_status *failed)
+block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, size_t size, lt_status *failed)
 {
     size_t bytes = segment_size(size);
     if (bytes > c.limit || (size_t)c.reserved() > c.limit - bytes) return nullptr;
-    std::unique_ptr<block> b(new_block(device, stream, nullptr, bytes, size <= small_block));
+    std::unique_ptr<block> b(new_block(device, stream, pool, nullptr, bytes, size <= small_block));
     auto place = c.segments.insert(b.get()).first;
     void *data = nullptr;
     cudaError_t error = cudaMalloc(&data, bytes);
@@ -209,12 +229,13 @@ block *new_segment(cache &c, int device, cudaStream_t stream, size_t size, lt_st
 }
 
 /* Best fit among the stream's free blocks; null: none. */
-block *find_block(cache &c, cudaStream_t stream, size_t size)
+block *find_block(cache &c, cudaStream_t stream, uint64_t pool, size_t size)
 {
     block key(0, stream, size, size <= small_block);
-    free_set &pool = c.pool(&key);
-    auto it = pool.lower_bound(&key);
-    if (it == pool.end() || (*it)->stream != stream) return nullptr;
+    key.pool = pool;
+    free_set &blocks = c.pool(&key);
+    auto it = blocks.lower_bound(&key);
+    if (it == blocks.end() || (*it)->stream != stream || (*it)->pool != pool) return nullptr;
     block *b = *it;
     take_out(c, b);
     return b;
@@ -223,9 +244,10 @@ block *find_block(cache &c, cudaStream_t stream, size_t size)
 /* One try, with the lock held. */
 block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_status *failed)
 {
-    collect_pending(c, false);
-    block *b = find_block(c, stream, size);
-    if (b == nullptr) b = new_segment(c, device, stream, size, failed);
+    const uint64_t pool = lt_cuda_recording_pool(device);
+    if (pool == 0) collect_pending(c, false);
+    block *b = find_block(c, stream, pool, size);
+    if (b == nullptr) b = new_segment(c, device, stream, pool, size, failed);
     if (b == nullptr) return nullptr;
     try {
         split(c, b, size);
@@ -251,6 +273,7 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
     cache &c = caches[device];
     for (int attempt = 0; attempt < 3; attempt++) {
         double waited = 0;
+        if (attempt == 1 && lt_cuda_recording()) break; /* giving memory back waits */
         if (attempt == 2 && !lt_cuda_core->reclaim()) break;
         if (attempt == 2) LT_TRY(lt_cuda_enter(device, &stream)); /* a finalizer may have moved on */
         {
@@ -309,21 +332,50 @@ void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
     if (handle == nullptr) return;
     block *b = static_cast<block *>(handle);
     cache &c = caches[device];
-    cudaStream_t stream;
     lt_cuda_core->charge(-(int64_t)capacity);
     std::lock_guard<std::mutex> lock(c.mutex);
     lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, -1);
     lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, b->small, -(int64_t)b->requested);
-    b->used = false;
-    bool wait = b->any_stream;
-    if (!b->other_streams.empty() || wait) {
-        wait = lt_cuda_enter(device, &stream) != LT_OK || wait;
-        for (cudaStream_t other : b->other_streams) wait = !add_pending(c, b, other) || wait;
-        b->other_streams.clear();
-        b->any_stream = false;
-        if (wait && cudaDeviceSynchronize() != cudaSuccess) (void)cudaGetLastError();
+    if (c.recordings > 0 && (!b->other_streams.empty() || b->any_stream)) {
+        b->pending = 1; /* not to be merged before */
+        b->deferred = c.deferred;
+        c.deferred = b;
+        return;
     }
-    if (b->pending == 0) free_block(c, b);
+    b->used = false;
+    free_after_streams(c, b);
+}
+
+lt_status lt_cuda_pool_hold(int device, uint64_t pool)
+{
+    std::lock_guard<std::mutex> lock(caches[device].mutex);
+    try {
+        caches[device].held[pool]++;
+    } catch (const std::bad_alloc &) {
+        return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a pool of GPU memory");
+    }
+    return LT_OK;
+}
+
+void lt_cuda_pool_drop(int device, uint64_t pool)
+{
+    std::lock_guard<std::mutex> lock(caches[device].mutex);
+    auto place = caches[device].held.find(pool);
+    if (--place->second == 0) caches[device].held.erase(place);
+}
+
+void lt_cuda_defer_frees(int device, bool on)
+{
+    cache &c = caches[device];
+    std::lock_guard<std::mutex> lock(c.mutex);
+    c.recordings += on ? 1 : -1;
+    while (c.recordings == 0 && c.deferred != nullptr) {
+        block *b = c.deferred;
+        c.deferred = b->deferred;
+        b->used = false;
+        b->pending = 0;
+        free_after_streams(c, b);
+    }
 }
 
 void lt_cuda_record_stream(void *handle, uint64_t stream)
@@ -343,6 +395,7 @@ void lt_cuda_record_stream(void *handle, uint64_t stream)
 
 void lt_cuda_empty_cache(void)
 {
+    if (lt_cuda_recording()) return; /* giving memory back waits */
     for (int device = 0; device < lt_cuda_device_count(); device++) {
         cache &c = caches[device];
         cudaStream_t stream;

@@ -3,6 +3,7 @@
 #ifndef LT_CUDA_ALLOCATOR_CUH
 #define LT_CUDA_ALLOCATOR_CUH
 
+#include <map>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -18,6 +19,7 @@ using lt_cuda_free_set = std::set<lt_cuda_block *, lt_cuda_by_size>;
 struct lt_cuda_block {
     int device;
     cudaStream_t stream;
+    uint64_t pool = 0; /* a private one of graphs; 0: the ordinary one */
     char *data = nullptr;
     size_t size;
     size_t requested = 0; /* of size, what was asked for */
@@ -28,6 +30,7 @@ struct lt_cuda_block {
     std::vector<cudaStream_t> other_streams; /* that use it too */
     bool any_stream = false;                 /* the list above is not complete */
     int pending = 0;                         /* events to wait for before it is free */
+    lt_cuda_block *deferred = nullptr;       /* the next that was freed while a graph was recorded */
     char origin[80] = "";                    /* the line of Lua that asked for it; large blocks only */
 
     lt_cuda_block(int device, cudaStream_t stream, size_t size, bool small)
@@ -48,6 +51,9 @@ struct lt_cuda_cache {
     std::vector<lt_cuda_pending> pending;
     lt_memory_stats stats = {};
     size_t limit = SIZE_MAX; /* of reserved bytes */
+    std::map<uint64_t, int> held;      /* private pools in use, by how many graphs */
+    int recordings = 0;                /* going on now */
+    lt_cuda_block *deferred = nullptr; /* freed meanwhile, and used by other streams */
 
     lt_cuda_free_set &pool(const lt_cuda_block *b) { return b->small ? small : large; }
     int64_t reserved() const { return stats.counts[LT_MEMORY_RESERVED_BYTES][LT_POOL_ALL].current; }

@@ -60,6 +60,15 @@ static lt_backend make_table()
     t.empty_cache = lt_cuda_empty_cache;
     t.memory_info = lt_cuda_memory_info;
     t.set_memory_fraction = lt_cuda_set_memory_fraction;
+    t.graph_pool_new = lt_cuda_graph_pool_new;
+    t.graph_new = lt_cuda_graph_new;
+    t.graph_free = lt_cuda_graph_free;
+    t.graph_begin = lt_cuda_graph_begin;
+    t.graph_end = lt_cuda_graph_end;
+    t.graph_replay = lt_cuda_graph_replay;
+    t.graph_reset = lt_cuda_graph_reset;
+    t.graph_pool = lt_cuda_graph_pool;
+    t.graph_recording = lt_cuda_recording;
     t.pinned_alloc = lt_cuda_pinned_alloc;
     t.pinned_free = lt_cuda_pinned_free;
     t.can_access_peer = lt_cuda_can_access_peer;

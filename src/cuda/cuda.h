@@ -87,11 +87,34 @@ lt_status lt_cuda_event_query(uint64_t event, bool *done);
 lt_status lt_cuda_event_synchronize(uint64_t event);
 lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds);
 
+/* ---- graph.cu ------------------------------------------------------------------------------------------- */
+/* Whether this thread records a graph; the error for what may not happen then; the pool that it allocates
+ * from on a device, 0: the ordinary one. */
+bool lt_cuda_recording(void);
+lt_status lt_cuda_refuse_recording(void);
+uint64_t lt_cuda_recording_pool(int device);
+/* Where on the device a recorded kernel finds seed and offset, which each replay sets; null: nothing is being
+ * recorded. The second takes blocks: the number of those taken before in this graph. */
+lt_status lt_cuda_recording_random(int device, const lt_generator *generator, const uint64_t **live);
+uint64_t lt_cuda_recording_take(int64_t blocks);
+uint64_t lt_cuda_graph_pool_new(void);
+lt_status lt_cuda_graph_new(uint64_t *graph);
+void lt_cuda_graph_free(uint64_t graph);
+lt_status lt_cuda_graph_begin(uint64_t graph, uint64_t pool);
+lt_status lt_cuda_graph_end(uint64_t graph, bool keep);
+lt_status lt_cuda_graph_replay(uint64_t graph);
+void lt_cuda_graph_reset(uint64_t graph);
+uint64_t lt_cuda_graph_pool(uint64_t graph);
+
 /* ---- allocator.cu, pinned.cu --------------------------------------------------------------------------- */
 lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block);
 void lt_cuda_free(int device, void *data, size_t capacity, void *block);
 void lt_cuda_record_stream(void *block, uint64_t stream);
 void lt_cuda_empty_cache(void);
+/* Memory of a private pool stays reserved while it is held. A recording defers what freed blocks wait for. */
+lt_status lt_cuda_pool_hold(int device, uint64_t pool);
+void lt_cuda_pool_drop(int device, uint64_t pool);
+void lt_cuda_defer_frees(int device, bool on);
 lt_status lt_cuda_set_memory_fraction(int device, double fraction);
 /* memory_report.cu */
 void lt_cuda_memory_stats(int device, lt_memory_stats *out);
@@ -150,6 +173,7 @@ lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_a
                                    const lt_array *result, int dim);
 /* gemm.cu, gemm_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
+void lt_cuda_gemm_forget(uint64_t pool); /* what recordings with the pool have kept */
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
 /* index.cu, nonzero.cu */
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);

@@ -88,6 +88,7 @@ lt_status lt_cuda_event_record(uint64_t event, int device, uint64_t stream)
 
 lt_status lt_cuda_event_query(uint64_t event, bool *done)
 {
+    LT_TRY(lt_cuda_refuse_recording());
     cudaError_t error = of(event)->recorded ? cudaEventQuery(of(event)->event) : cudaSuccess;
     if (error == cudaErrorNotReady)
         (void)cudaGetLastError();

@@ -17,6 +17,7 @@ namespace {
 struct kept {
     int device;
     cudaStream_t stream;
+    uint64_t pool; /* a graph's: its replays use the handle's workspace, which nothing else may have then */
     cublasHandle_t handle;
 };
 std::vector<kept> handles;
@@ -51,7 +52,9 @@ bool take_kept(int device, cudaStream_t stream, cublasHandle_t *handle)
 {
     std::lock_guard<std::mutex> lock(handles_mutex);
     for (size_t i = 0; i < handles.size(); i++) {
-        if (handles[i].device != device || handles[i].stream != stream) continue;
+        if (handles[i].device != device || handles[i].stream != stream ||
+            handles[i].pool != lt_cuda_recording_pool(device))
+            continue;
         *handle = handles[i].handle;
         handles[i] = handles.back();
         handles.pop_back();
@@ -83,7 +86,7 @@ void keep_handle(const lt_cublas *cublas, int device, cudaStream_t stream, cubla
 {
     try {
         std::lock_guard<std::mutex> lock(handles_mutex);
-        handles.push_back({device, stream, handle});
+        handles.push_back({device, stream, lt_cuda_recording_pool(device), handle});
     } catch (const std::bad_alloc &) {
         (void)cublas->destroy(handle);
     }
@@ -120,6 +123,18 @@ lt_status multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm
 }
 
 } // namespace
+
+void lt_cuda_gemm_forget(uint64_t pool)
+{
+    const lt_cublas *cublas;
+    std::lock_guard<std::mutex> lock(handles_mutex);
+    for (size_t i = handles.size(); i-- > 0;) {
+        if (handles[i].pool != pool || lt_cublas_get(&cublas) != LT_OK) continue;
+        (void)cublas->destroy(handles[i].handle);
+        handles[i] = handles.back();
+        handles.pop_back();
+    }
+}
 
 lt_status lt_cuda_gemm(const lt_gemm *g)
 {

@@ -12,6 +12,7 @@
 
 struct lt_philox {
     uint64_t seed, offset; /* key; the number of the first counter block */
+    const uint64_t *live;  /* null; in a recorded graph seed and offset as the replay sets them: offset is added */
 };
 
 struct lt_words {
@@ -21,6 +22,10 @@ struct lt_words {
 /* 128 random bits: the counter block `index` of the call. */
 static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index)
 {
+    if (p.live != nullptr) {
+        p.seed = p.live[0];
+        p.offset += p.live[1];
+    }
     const uint64_t count = p.offset + index;
     uint32_t c0 = (uint32_t)count, c1 = (uint32_t)(count >> 32), c2 = 0, c3 = 0;
     uint32_t k0 = (uint32_t)p.seed, k1 = (uint32_t)(p.seed >> 32);

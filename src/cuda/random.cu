@@ -158,10 +158,12 @@ struct job {
     int device;
     cudaStream_t stream;
     lt_generator *generator;
+    const uint64_t *live; /* of the graph that is being recorded; else null */
 
     lt_philox take(int64_t blocks)
     {
-        lt_philox p = {generator->seed, generator->philox_offset};
+        if (live != nullptr) return {0, lt_cuda_recording_take(blocks), live};
+        lt_philox p = {generator->seed, generator->philox_offset, nullptr};
         generator->philox_offset += (uint64_t)blocks;
         return p;
     }
@@ -296,10 +298,11 @@ const char *name_of(lt_distribution what)
 lt_status lt_cuda_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator)
 {
     if (!supports(what, out->dtype)) return lt_cuda_unsupported(name_of(what), out->dtype);
-    job j = {static_cast<char *>(out->data), out->dtype, 1, out->device.index, nullptr, generator};
+    job j = {static_cast<char *>(out->data), out->dtype, 1, out->device.index, nullptr, generator, nullptr};
     for (int d = 0; d < out->ndim; d++) j.n *= out->sizes[d];
     if (j.n == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(j.device, &j.stream));
+    LT_TRY(lt_cuda_recording_random(j.device, generator, &j.live));
     const bool wide = out->dtype == LT_FLOAT64;
     switch (what) {
     case LT_RANDOM_UNIFORM: {

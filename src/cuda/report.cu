@@ -94,7 +94,7 @@ lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel)
 {
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) return lt_cuda_failed(error, kernel);
-    if (!launches_block()) return LT_OK;
+    if (!launches_block() || lt_cuda_recording()) return LT_OK;
     error = cudaStreamSynchronize(stream);
     if (error != cudaSuccess) return lt_cuda_failed(error, kernel);
     return lt_cuda_reported(device);

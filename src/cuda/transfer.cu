@@ -15,9 +15,11 @@ static lt_status with_host(void *dst, const void *src, size_t nbytes, int device
     LT_TRY(lt_cuda_enter(device, &stream));
     const double start = lt_cuda_seconds();
     const bool returns_at_once = mode == LT_COPY_NON_BLOCKING && pinned;
+    if (!returns_at_once) LT_TRY(lt_cuda_refuse_recording());
     if (!to_device && !returns_at_once) return lt_cuda_read(device, stream, dst, src, nbytes, waited);
     if (mode == LT_COPY_BLOCKING) LT_TRY(lt_cuda_wait(device, stream));
     CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+    if (returns_at_once && lt_cuda_recording()) return LT_OK; /* replays use the block: its owner keeps it */
     if (returns_at_once) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
     if (mode == LT_COPY_BLOCKING) CUDA_TRY(cudaStreamSynchronize(stream));
     *waited = lt_cuda_seconds() - start;

@@ -32,6 +32,7 @@ static void rest(double waited)
 /* query: cudaErrorNotReady as long as there is something to wait for. */
 template <class Query> static lt_status until_done(Query query, const char *call)
 {
+    LT_TRY(lt_cuda_refuse_recording());
     const double start = lt_cuda_seconds();
     for (;;) {
         cudaError_t error = query();
@@ -75,6 +76,7 @@ lt_status lt_cuda_synchronize(int device)
     cudaStream_t stream;
     if (device < 0) device = lt_cuda_current_device();
     LT_TRY(lt_cuda_check_device(device));
+    LT_TRY(lt_cuda_refuse_recording());
     LT_TRY(lt_cuda_enter(device, &stream));
     for (int i = 0; lt_cuda_stream_made(device, i, &stream); i++) LT_TRY(stream_done(stream));
     CUDA_TRY(cudaDeviceSynchronize());

@@ -281,6 +281,7 @@ void lt_lua_open_cuda(lua_State *L)
     lua_createtable(L, 0, 64);
     lt_lua_setfuncs(L, functions);
     lt_lua_open_streams(L);
+    lt_lua_open_graphs(L);
     lt_lua_open_ledger(L);
     lua_setfield(L, 1, "cuda");
 }

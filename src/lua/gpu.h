@@ -1,6 +1,6 @@
 /* gpu.h - what the files behind torch.cuda share: the backend or an error, device arguments, openers.
  *
- * Only gpu.c, stream.c and ledger.c include it. */
+ * Only cuda.c, stream.c, graph.c and ledger.c include it. */
 #ifndef LT_LUA_GPU_H
 #define LT_LUA_GPU_H
 
@@ -16,5 +16,6 @@ int lt_lua_gpu_device(lua_State *L, int arg);
 /* Both take the table torch.cuda on top of the stack; the methods of tensors are at 3. */
 void lt_lua_open_streams(lua_State *L);
 void lt_lua_open_ledger(lua_State *L);
+void lt_lua_open_graphs(lua_State *L);
 
 #endif

@@ -81,6 +81,8 @@ uint32_t bit_of(const Device *device) { return device ? 1u << device->index : 0;
 cudaError_t copy(void *dst, Device *dst_device, const void *src, Device *src_device, size_t count,
                  CUstream_st *stream, bool reachable, bool wait)
 {
+    if (wait || (!dst_device && !is_pinned(dst)) || (!src_device && !is_pinned(src)))
+        if (cudaError_t error = refuse_recording(stream)) return finish(error);
     auto *work = new Copy(dst, src, count, reachable);
     work->devices = bit_of(dst_device) | bit_of(src_device);
     if (!dst_device && !is_pinned(dst)) wait = true;

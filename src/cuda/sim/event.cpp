@@ -15,13 +15,14 @@ struct CUevent_st {
     std::mutex mutex;
     Wait record = {nullptr, 0};
     std::shared_ptr<std::atomic<int64_t>> time; /* ns; filled in by the newest record's work */
+    Mark mark;                                  /* of the recording that it was last recorded in, if any */
 };
 
 namespace {
 
-class Mark final : public Work {
+class Stamp final : public Work {
   public:
-    explicit Mark(std::shared_ptr<std::atomic<int64_t>> time) : time(std::move(time)) {}
+    explicit Stamp(std::shared_ptr<std::atomic<int64_t>> time) : time(std::move(time)) {}
     cudaError_t run() override
     {
         auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -37,6 +38,12 @@ Wait record_of(CUevent_st *event)
 {
     std::lock_guard<std::mutex> lock(event->mutex);
     return event->record;
+}
+
+Mark mark_of(CUevent_st *event)
+{
+    std::lock_guard<std::mutex> lock(event->mutex);
+    return event->mark;
 }
 
 } // namespace
@@ -69,9 +76,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
     if (!event || !stream || event->device != stream->device)
         return finish(cudaErrorInvalidResourceHandle);
     std::lock_guard<std::mutex> lock(event->mutex);
+    event->mark = {stream->recording, stream, 0};
+    if (stream->recording) {
+        event->mark.number = stream->recording->streams[stream].given;
+        return cudaSuccess;
+    }
     if (!(event->flags & cudaEventDisableTiming)) event->time = std::make_shared<std::atomic<int64_t>>(0);
     if (event->time || !(stream->flags & cudaStreamNonBlocking))
-        event->record = {stream, submit(stream, new Mark(event->time))};
+        event->record = {stream, submit(stream, new Stamp(event->time))};
     else
         event->record = newest(stream);
     return cudaSuccess;
@@ -86,6 +98,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     }
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     if (!event) return finish(cudaErrorInvalidResourceHandle);
+    if (mark_of(event).recording) return finish(cudaErrorCapturedEvent);
     return finish((cudaError_t)event->device->error.load());
 }
 
@@ -93,6 +106,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     if (!event) return finish(cudaErrorInvalidResourceHandle);
+    if (mark_of(event).recording) return finish(cudaErrorCapturedEvent);
     Wait record = record_of(event);
     if (record.stream) sync(record);
     return finish((cudaError_t)event->device->error.load());
@@ -104,9 +118,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     CUstream_st *stream = find_stream(handle);
     if (!stream || !event) return finish(cudaErrorInvalidResourceHandle);
     if (flags) return finish(cudaErrorInvalidValue);
+    if (Mark mark = mark_of(event); mark.recording || stream->recording)
+        return mark.stream == stream ? cudaSuccess : finish(join_recording(stream, mark));
     Wait record = record_of(event);
     if (!record.stream || record.stream == stream || is_done(record)) return cudaSuccess;
-    Work *work = new Mark(nullptr);
+    Work *work = new Stamp(nullptr);
     work->waits.push_back(record);
     submit(stream, work);
     return cudaSuccess;

@@ -97,6 +97,29 @@ Wait newest(CUstream_st *stream);
 void retire_stream(CUstream_st *stream);
 void stop_streams();
 
+/* graph.cpp */
+/* What streams are given while they are recorded. Used by the thread that records. */
+struct Recording {
+    struct Progress {
+        uint64_t given = 0, awaited = 0; /* works, and how many of them another of the streams waits for */
+    };
+    CUstream_st *origin = nullptr;
+    std::map<CUstream_st *, Progress> streams;
+    std::shared_ptr<std::vector<std::unique_ptr<Work>>> works = std::make_shared<std::vector<std::unique_ptr<Work>>>();
+    bool broken = false, ended = false;
+};
+/* An event's place in a recording. */
+struct Mark {
+    std::shared_ptr<Recording> recording;
+    CUstream_st *stream = nullptr;
+    uint64_t number = 0;
+};
+void record(CUstream_st *stream, Work *work); /* takes the work over */
+/* Success, unless the stream is being recorded: the call that asks may not happen then. */
+cudaError_t refuse_recording(CUstream_st *stream);
+/* The stream waits for a mark of a recording. */
+cudaError_t join_recording(CUstream_st *stream, const Mark &mark);
+
 /* memory.cpp */
 Device *owner(const void *pointer); /* null: not device memory */
 bool inside_allocation(Device &device, const void *pointer, size_t bytes);
@@ -121,6 +144,7 @@ struct CUstream_st {
     bool asleep = false;
     lt_sim::Work *head = nullptr, *tail = nullptr;
     unsigned jitter = 0;
+    std::shared_ptr<lt_sim::Recording> recording; /* null: works are run */
 
     std::mutex mutex;
     std::condition_variable wake, progress;

@@ -154,6 +154,10 @@ void sync_device(Device &device)
 
 uint64_t submit(CUstream_st *stream, Work *work)
 {
+    if (stream->recording) {
+        record(stream, work);
+        return 0; /* nothing to wait for */
+    }
     if (!(stream->flags & cudaStreamNonBlocking)) add_default_stream_waits(stream, work);
     bool wake;
     uint64_t number;
@@ -296,10 +300,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle)
 cudaError_t cudaStreamQuery(cudaStream_t handle)
 {
     if (CUstream_st *busy = usable() ? find_stream(handle) : nullptr)
-        if (!is_done(newest(busy))) return finish(cudaErrorNotReady);
+        if (!busy->recording && !is_done(newest(busy))) return finish(cudaErrorNotReady);
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     CUstream_st *stream = find_stream(handle);
     if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    if (cudaError_t error = refuse_recording(stream)) return finish(error);
     if (!is_done(newest(stream))) return finish(cudaErrorNotReady);
     return finish((cudaError_t)stream->device->error.load());
 }
@@ -309,6 +314,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     CUstream_st *stream = find_stream(handle);
     if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    if (cudaError_t error = refuse_recording(stream)) return finish(error);
     sync(newest(stream));
     return finish((cudaError_t)stream->device->error.load());
 }

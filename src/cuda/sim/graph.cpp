@@ -1,0 +1,166 @@
+/* graph.cpp - graphs: the works of streams recorded instead of run, and run in that order by each launch.
+ *
+ * A recording belongs to the stream where it began; another stream joins it when it waits for an event that
+ * was recorded there, and must be waited for before it ends. The order in which works were recorded is one
+ * that their waits allow, so a launch runs them one after the other as one work of its stream. Stricter than
+ * CUDA in one point: copies of host memory that is not pinned cannot be recorded. */
+#include "sim.h"
+
+#include <algorithm>
+#include <new>
+
+using namespace lt_sim;
+
+/* Works are shared by the graph and what was made of it. */
+using Works = std::vector<std::unique_ptr<Work>>;
+
+struct CUgraph_st {
+    std::shared_ptr<Works> works;
+};
+
+namespace lt_sim {
+
+struct Program {
+    std::shared_ptr<Works> works;
+    std::mutex running; /* launches of one program do not overlap */
+};
+
+namespace {
+
+class Launch final : public Work {
+  public:
+    explicit Launch(std::shared_ptr<Program> program) : program(std::move(program)) {}
+    cudaError_t run() override
+    {
+        std::lock_guard<std::mutex> lock(program->running);
+        for (const std::unique_ptr<Work> &work : *program->works) {
+            open_memory(work->devices);
+            cudaError_t error = work->run();
+            close_memory(work->devices);
+            if (error) return error;
+        }
+        return cudaSuccess;
+    }
+
+  private:
+    std::shared_ptr<Program> program;
+};
+
+/* Streams that have given the recording work which no other of its streams waits for yet. */
+bool joined(const Recording &recording)
+{
+    for (const auto &stream : recording.streams)
+        if (stream.first != recording.origin && stream.second.given > stream.second.awaited) return false;
+    return true;
+}
+
+} // namespace
+
+void record(CUstream_st *stream, Work *work)
+{
+    Recording &recording = *stream->recording;
+    recording.works->emplace_back(work);
+    recording.streams[stream].given++;
+}
+
+cudaError_t refuse_recording(CUstream_st *stream)
+{
+    if (!stream->recording) return cudaSuccess;
+    stream->recording->broken = true;
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t join_recording(CUstream_st *stream, const Mark &mark)
+{
+    if (mark.recording && mark.recording->ended) return cudaErrorCapturedEvent;
+    if (stream->recording && mark.recording != stream->recording) {
+        stream->recording->broken = true;
+        return mark.recording ? cudaErrorStreamCaptureMerge : cudaErrorStreamCaptureIsolation;
+    }
+    stream->recording = mark.recording;
+    Recording::Progress &waited = mark.recording->streams[mark.stream];
+    waited.awaited = std::max(waited.awaited, mark.number);
+    mark.recording->streams[stream].given++; /* the wait itself: the joined stream is to be waited for */
+    return cudaSuccess;
+}
+
+} // namespace lt_sim
+
+struct CUgraphExec_st {
+    std::shared_ptr<Program> program;
+};
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, enum cudaStreamCaptureMode)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorUnknown)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream) return finish(cudaErrorInvalidResourceHandle);
+    if (stream == stream->device->default_stream) return finish(cudaErrorStreamCaptureUnsupported);
+    if (stream->recording) return finish(cudaErrorIllegalState);
+    stream->recording = std::make_shared<Recording>();
+    stream->recording->origin = stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, enum cudaStreamCaptureStatus *status)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorUnknown)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream || !status) return finish(cudaErrorInvalidValue);
+    *status = !stream->recording          ? cudaStreamCaptureStatusNone
+              : stream->recording->broken ? cudaStreamCaptureStatusInvalidated
+                                          : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+}
+
+/* The recording is over also when this fails. */
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
+{
+    cudaError_t injected = begin_on_device(cudaErrorUnknown);
+    CUstream_st *stream = usable() ? find_stream(handle) : nullptr;
+    if (graph) *graph = nullptr;
+    if (!stream || !stream->recording) return finish(injected ? injected : cudaErrorIllegalState);
+    std::shared_ptr<Recording> recording = stream->recording;
+    if (recording->origin != stream) return finish(cudaErrorStreamCaptureUnmatched);
+    for (auto &member : recording->streams) member.first->recording = nullptr;
+    stream->recording = nullptr;
+    recording->ended = true;
+    if (injected) return injected;
+    if (recording->broken) return finish(cudaErrorStreamCaptureInvalidated);
+    if (!joined(*recording)) return finish(cudaErrorStreamCaptureUnjoined);
+    *graph = new (std::nothrow) CUgraph_st{recording->works};
+    return *graph ? cudaSuccess : finish(cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *program, cudaGraph_t graph, unsigned long long flags)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorMemoryAllocation)) return error;
+    if (!program || !graph || flags) return finish(cudaErrorInvalidValue);
+    auto made = std::make_shared<Program>();
+    made->works = graph->works;
+    *program = new (std::nothrow) CUgraphExec_st{std::move(made)};
+    return *program ? cudaSuccess : finish(cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t program, cudaStream_t handle)
+{
+    if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
+    CUstream_st *stream = find_stream(handle);
+    if (!stream || !program) return finish(cudaErrorInvalidResourceHandle);
+    submit(stream, new Launch(program->program));
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    if (cudaError_t error = begin(cudaErrorInvalidValue)) return error;
+    delete graph;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t program)
+{
+    if (cudaError_t error = begin(cudaErrorInvalidValue)) return error;
+    delete program;
+    return cudaSuccess;
+}

@@ -1,0 +1,296 @@
+-- CUDA graphs: what is captured runs at each replay, on the memory, the inputs and the random numbers of then.
+
+local torch = require 'torch'
+local nn, F = torch.nn, torch.nn.functional
+local cuda = torch.cuda
+
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+if device == 'cpu' then device = 'cuda' end
+
+local function failure(f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  return tostring(message)
+end
+
+local function says(words, f, ...)
+  local message = failure(f, ...)
+  assert.truthy(message:find(words, 1, true), message)
+end
+
+if not cuda.is_available() then
+  describe('torch.cuda.graph without a GPU', function()
+    it('says what is missing', function() says('no CUDA GPUs are available', cuda.CUDAGraph) end)
+  end)
+  return
+end
+
+describe('torch.cuda.graph', function()
+  local x, before
+
+  before_each(function()
+    before = cuda.current_device()
+    cuda.set_device(device)
+    torch.manual_seed(1)
+    x = torch.arange(4, {dtype = torch.float32, device = device})
+  end)
+
+  after_each(function()
+    assert.is_false(cuda.is_current_stream_capturing())
+    cuda.set_device(before)
+  end)
+
+  it('runs nothing when it captures, and all of it at each replay', function()
+    local g, y = cuda.CUDAGraph(), torch.zeros(4, {device = device})
+    cuda.graph(g, function()
+      assert.is_true(cuda.is_current_stream_capturing())
+      y:add_(x * 2 + 1)
+    end)
+    cuda.synchronize()
+    assert.same({0.0, 0.0, 0.0, 0.0}, y:tolist())
+    g:replay()
+    assert.same({1.0, 3.0, 5.0, 7.0}, y:tolist())
+    x:copy_(torch.tensor{10.0, 20.0, 30.0, 40.0})
+    g:replay()
+    assert.same({22.0, 44.0, 66.0, 88.0}, y:tolist())
+  end)
+
+  it('has a form for blocks, which restores the stream', function()
+    local g, stream, y = cuda.CUDAGraph(), cuda.current_stream(), nil
+    do
+      local _ <close> = cuda.graph(g)
+      assert.is_false(cuda.current_stream() == stream)
+      y = x:exp()
+    end
+    assert.is_true(cuda.current_stream() == stream)
+    g:replay()
+    assert.is_true(torch.equal(y, x:exp()))
+  end)
+
+  -- A net, its optimizer, and a step on static inputs.
+  local function training()
+    torch.manual_seed(7)
+    local net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3)):to(device)
+    local optimizer = torch.optim.SGD(net:parameters(), {lr = 0.1, momentum = 0.9})
+    local input, target = torch.zeros(8, 6, {device = device}), torch.ones(8, {device = device, dtype = torch.int64})
+    local loss
+    local function step()
+      optimizer:zero_grad{set_to_none = true}
+      loss = F.cross_entropy(net(input), target)
+      loss:backward()
+      optimizer:step()
+    end
+    return {net = net, input = input, target = target, step = step, loss = function() return loss end}
+  end
+
+  it('replays a training step that equals the eager one', function()
+    local eager, static = training(), training()
+    local stream = cuda.Stream()
+    stream:wait_stream(cuda.current_stream())
+    cuda.stream(stream, function() for _ = 1, 3 do static.step() end end) -- momentum buffers are there now
+    cuda.current_stream():wait_stream(stream)
+    for _ = 1, 3 do eager.step() end
+
+    local g = cuda.CUDAGraph()
+    cuda.graph(g, static.step)
+    local loss = static.loss()
+    for i = 1, 10 do
+      torch.manual_seed(i)
+      local input, target = torch.rand(8, 6), torch.randint(1, 4, {8})
+      eager.input:copy_(input)
+      eager.target:copy_(target)
+      eager.step()
+      static.input:copy_(input)
+      static.target:copy_(target)
+      g:replay()
+      assert.equal(eager.loss():item(), loss:item())
+      collectgarbage()
+    end
+    local expected = eager.net:state_dict()
+    for name, value in pairs(static.net:state_dict()) do
+      assert.is_true(torch.equal(value, expected[name]), name)
+    end
+  end)
+
+  it('draws new random numbers at each replay, those that eager calls would draw', function()
+    cuda.manual_seed(5)
+    local expected = {}
+    for i = 1, 3 do expected[i] = {torch.rand(1000, {device = device}), torch.randn(10, {device = device})} end
+    local after = torch.rand(1, {device = device})
+
+    local g, u, n = cuda.CUDAGraph(), nil, nil
+    cuda.graph(g, function()
+      u = torch.rand(1000, {device = device})
+      n = torch.randn(10, {device = device})
+    end)
+    cuda.manual_seed(5)
+    for i = 1, 3 do
+      g:replay()
+      assert.is_true(torch.equal(u, expected[i][1]))
+      assert.is_true(torch.equal(n, expected[i][2]))
+    end
+    assert.is_true(torch.equal(torch.rand(1, {device = device}), after))
+  end)
+
+  it('captures other streams that are waited for', function()
+    local g, side, a, b = cuda.CUDAGraph(), cuda.Stream(), nil, nil
+    cuda.graph(g, function()
+      local main = cuda.current_stream()
+      a = x + 1
+      side:wait_stream(main)
+      cuda.stream(side, function() b = a * 2 end)
+      main:wait_stream(side)
+      b = b + a
+    end)
+    g:replay()
+    assert.same({3.0, 6.0, 9.0, 12.0}, b:tolist())
+  end)
+
+  it('refuses streams that are left behind, and work from before', function()
+    local g, side = cuda.CUDAGraph(), cuda.Stream()
+    says('unjoined', cuda.graph, g, function()
+      side:wait_stream(cuda.current_stream())
+      cuda.stream(side, function() return x + 1 end)
+    end)
+    local early = cuda.Event()
+    early:record(cuda.default_stream())
+    says('uncaptured work', cuda.graph, cuda.CUDAGraph(), function() early:wait() end)
+  end)
+
+  it('refuses what waits for the GPU, and goes on', function()
+    local g, y, pageable = cuda.CUDAGraph(), nil, torch.ones(4)
+    local event = cuda.Event()
+    event:record()
+    cuda.graph(g, function()
+      y = x + 1
+      for _, forbidden in ipairs {
+        function() return y:item() end, function() return y[1]:item() end, function() return tostring(y) end,
+        function() return y:cpu() end, function() y:copy_(pageable) end, function() return y:nonzero() end,
+        cuda.synchronize, function() cuda.current_stream():synchronize() end,
+        function() cuda.current_stream():query() end, function() event:synchronize() end, function() event:query() end,
+      } do
+        failure(forbidden)
+      end
+      says('operation not permitted when stream is capturing', function() return y[1]:item() end)
+      y:mul_(2)
+    end)
+    g:replay()
+    assert.same({2.0, 4.0, 6.0, 8.0}, y:tolist())
+  end)
+
+  it('captures copies of pinned memory', function()
+    local g, pinned, y = cuda.CUDAGraph(), torch.ones(4):pin_memory(), torch.zeros(4, {device = device})
+    cuda.graph(g, function() y:copy_(pinned, {non_blocking = true}) end)
+    pinned:fill_(3)
+    g:replay()
+    assert.same({3.0, 3.0, 3.0, 3.0}, y:tolist())
+  end)
+
+  it('captures nothing when the function fails', function()
+    local g, stream = cuda.CUDAGraph(), cuda.current_stream()
+    says('on purpose', cuda.graph, g, function()
+      local _ = x + 1
+      error 'on purpose'
+    end)
+    assert.is_true(cuda.current_stream() == stream)
+    says('without a preceding successful capture', g.replay, g)
+    local y
+    cuda.graph(g, function() y = x + 1 end) -- and may be used for another
+    g:replay()
+    assert.same({1.0, 2.0, 3.0, 4.0}, y:tolist())
+  end)
+
+  it('refuses calls out of order', function()
+    local g = cuda.CUDAGraph()
+    says('non-default stream', g.capture_begin, g)
+    says('without a capture_begin', g.capture_end, g)
+    says('without a preceding successful capture', g.replay, g)
+    says('without a preceding successful capture', g.pool, g)
+    says('graph_pool_handle', g.capture_begin, g, 'pool')
+    says('unexpected keyword', g.capture_begin, g, {stream = 1})
+    cuda.graph(g, function()
+      local other = cuda.CUDAGraph()
+      says('do not nest', other.capture_begin, other)
+      says('without a preceding successful capture', other.replay, other)
+    end)
+    says('already owns a captured graph', cuda.graph, g, function() end)
+  end)
+
+  it('refuses generators of the user', function()
+    local generator = torch.Generator(device)
+    cuda.graph(cuda.CUDAGraph(), function()
+      says('default generator', torch.rand, 3, {device = device, generator = generator})
+    end)
+  end)
+
+  it('keeps its memory apart until it is reset', function()
+    collectgarbage()
+    cuda.empty_cache()
+    local reserved = cuda.memory_reserved(device)
+    local g, y = cuda.CUDAGraph(), nil
+    cuda.graph(g, function()
+      for _ = 1, 4 do y = torch.full({1 << 20}, 2.0, {device = device}) end
+      y = y * 3
+    end)
+    local held = cuda.memory_reserved(device)
+    assert.is_true(held > reserved)
+    g:replay()
+    local others = {}
+    for i = 1, 8 do others[i] = torch.zeros(1 << 20, {device = device}) end
+    g:replay()
+    assert.equal(6.0, y:mean():item())
+    for i = 1, 8 do assert.equal(0.0, others[i]:sum():item()) end
+    others, y = nil, nil
+    collectgarbage()
+    cuda.empty_cache()
+    assert.is_true(cuda.memory_reserved(device) > reserved)
+    g:reset()
+    says('without a preceding successful capture', g.replay, g)
+    g = nil
+    collectgarbage()
+    collectgarbage()
+    cuda.empty_cache()
+    assert.is_true(cuda.memory_reserved(device) <= reserved)
+  end)
+
+  it('shares a pool with others', function()
+    local pool = cuda.graph_pool_handle()
+    local first, second, a, b = cuda.CUDAGraph(), cuda.CUDAGraph(), nil, nil
+    cuda.graph(first, {pool = pool}, function() a = x + 1 end)
+    cuda.graph(second, {pool = first:pool()}, function() b = a + 1 end)
+    assert.equal(pool, second:pool())
+    first:replay()
+    second:replay()
+    assert.same({2.0, 3.0, 4.0, 5.0}, b:tolist())
+    first:reset()
+    second:replay()
+    assert.same({2.0, 3.0, 4.0, 5.0}, b:tolist())
+  end)
+
+  it('frees tensors of other streams when the capture is over', function()
+    local side = cuda.Stream()
+    local y = torch.ones(1000, {device = device})
+    y:record_stream(side)
+    cuda.graph(cuda.CUDAGraph(), function()
+      y = nil
+      collectgarbage()
+      collectgarbage()
+      y = x + 1
+    end)
+    cuda.synchronize()
+    assert.equal(0.0, torch.zeros(1000, {device = device}):sum():item())
+  end)
+
+  it('ends a capture whose graph is dropped', function()
+    local stream = cuda.Stream()
+    cuda.stream(stream, function()
+      local g = cuda.CUDAGraph()
+      g:capture_begin()
+      local _ = x + 1
+      g = nil
+      collectgarbage()
+      collectgarbage()
+    end)
+    assert.equal(6.0, x:sum():item())
+  end)
+end)

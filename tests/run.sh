@@ -59,7 +59,8 @@ case $mode in quick|full|asan|tsan|cuda) ;; *) echo "usage: tests/run.sh quick|f
 if [ "$mode" = tsan ]; then
     # OpenMP's own threads are not known to the sanitizer. Programs that are wrong on purpose have the tag race.
     OMP_NUM_THREADS=1 export OMP_NUM_THREADS
-    TSAN_OPTIONS="halt_on_error=1 exitcode=66 suppressions=$PWD/tests/tsan.supp" export TSAN_OPTIONS
+    TSAN_OPTIONS="halt_on_error=1 exitcode=66" export TSAN_OPTIONS
+    LTENSOR_TSAN=1 export LTENSOR_TSAN
 fi
 [ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed
 for program in "$BUILD"/tests/*_test; do

@@ -79,6 +79,15 @@ describe('work on two streams', function()
     assert.is_true(wrong_sums(WRONG_EXAMPLE:gsub('WAIT', ''), 3) > 0)
   end)
 
+  if os.getenv 'LTENSOR_TSAN' then
+    it('is a data race that ThreadSanitizer finds', function()
+      local _, errors, status = process.run(('%s --no-copies --sim-gpus 1 -e %s'):format(process.quote(process.ltensor),
+        process.quote((WRONG_EXAMPLE:gsub('WAIT', '')))))
+      assert.equal(66, status)
+      assert.truthy(errors:find('ThreadSanitizer: data race', 1, true), errors)
+    end)
+  end
+
   it('is ordered by wait_stream', function()
     for seed = 1, 2 do
       assert.equal(0, wrong_sums(WRONG_EXAMPLE:gsub('WAIT', 's:wait_stream(torch.cuda.current_stream())'), seed))

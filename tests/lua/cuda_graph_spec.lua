@@ -7,6 +7,9 @@ local cuda = torch.cuda
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 if device == 'cpu' then device = 'cuda' end
 
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+
 local function failure(f, ...)
   local ok, message = pcall(f, ...)
   assert.is_false(ok)
@@ -17,6 +20,40 @@ local function says(words, f, ...)
   local message = failure(f, ...)
   assert.truthy(message:find(words, 1, true), message)
 end
+
+-- Captures, replays and reads; then once more. Prints what became of the second time.
+local TWICE = [[
+local function step()
+  local x = torch.ones(4, {device = 'cuda'})
+  local g, y = torch.cuda.CUDAGraph(), nil
+  torch.cuda.graph(g, function() y = (torch.rand(1, 4, {device = 'cuda'}) * x):mm(x:view(4, 1)) end)
+  g:replay()
+  g:reset()
+  return y:sum():item()
+end
+local first, message = pcall(step)
+assert(first or tostring(message):find 'CUDA', message)
+if not torch.cuda.is_available() then return io.stdout:write 'no GPU' end -- the backend could not start
+assert(not torch.cuda.is_current_stream_capturing())
+local second = pcall(step)
+io.stdout:write(first and 'done' or 'error', ' ', second and 'done' or 'error')
+]]
+
+describe('a capture and its replay #cpu', function()
+  it('survive the failure of any call of the runtime', function()
+    local n, undisturbed = 0, 0
+    repeat -- until the call that would fail comes after the end
+      n = n + 1
+      local output, message, status = process.run(("LTENSOR_CUDA_FAULT=%d %s --sim-gpus 1 --no-copies -e %s"):format(
+        n, process.quote(process.ltensor), process.quote(TWICE)))
+      assert.equal(0, status, n .. ': ' .. message)
+      undisturbed = output == 'done done' and undisturbed + 1 or 0
+      assert.is_true(output == 'done done' or output == 'error done' or output == 'done error' or output == 'no GPU',
+        n .. ': ' .. output)
+    until undisturbed == 20 or n == 500
+    assert.is_true(n > 50 and n < 500, n)
+  end)
+end)
 
 if not cuda.is_available() then
   describe('torch.cuda.graph without a GPU', function()

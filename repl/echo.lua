@@ -3,7 +3,7 @@
 -- Where a value has a form that could be typed back, that form is used. Objects speak for
 -- themselves: a metatable's __repr (a string, or a function that returns one), else __tostring.
 -- Each object is asked once per echo, since printing a GPU tensor copies it. What an object's
--- function raises or returns amiss never leaves this module. May use repl.width.
+-- function raises or returns amiss never leaves this module. May use torch.utils.width.
 
 local echo = {}
 
@@ -99,7 +99,7 @@ end
 
 -- ---- layout --------------------------------------------------------------------------------
 
-local columns = require('repl.width').of
+local columns = require('torch.utils.width').of
 
 -- Entries between brackets on one line when they fit in `width`, otherwise one per line, each
 -- line indented by one. An entry is {label, text}; further lines of a text stand below its start.

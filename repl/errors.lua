@@ -4,9 +4,9 @@
 -- while it is still there and returns a report, a table {value, message, frames}. Frames of chunks
 -- embedded in the program (their names begin with "[ltensor ") are the program's own and are left
 -- out, unless full tracebacks are asked for. May use repl.echo,
--- repl.debugger and repl.width.
+-- repl.debugger and torch.utils.width.
 
-local width = require 'repl.width'
+local width = require 'torch.utils.width'
 
 local errors = {full = false}
 

@@ -8,7 +8,7 @@ local interrupt = require 'repl.interrupt'
 local lexer = require 'repl.lexer'
 local session = require 'repl.session'
 local system = require 'repl.system'
-local width = require 'repl.width'
+local width = require 'torch.utils.width'
 
 local SLOW_SECONDS = 1
 
@@ -49,7 +49,9 @@ local function write_long(state, text)
   local columns, rows = system.size()
   local needed = 0
   if state.terminal and state.pager ~= false then
-    for line in text:gmatch '[^\n]*' do needed = needed + 1 + (width.of(line) - 1) // columns end
+    for line in text:gsub('\27%[[%d;]*m', ''):gmatch '[^\n]*' do
+      needed = needed + 1 + (width.of(line) - 1) // columns
+    end
   end
   if needed >= rows and os.getenv 'TERM' ~= 'dumb' then
     local command = os.getenv 'PAGER'

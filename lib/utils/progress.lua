@@ -7,6 +7,7 @@
 
 local torch = require 'torch'
 local options_of = require 'torch.options'
+local width = require 'torch.utils.width'
 
 local clock, terminal = torch._C.clock, torch._C.terminal
 
@@ -52,7 +53,7 @@ local function line(self, now, columns)
   if label ~= '' then label = label .. ': ' end
   if not self.total then return label .. right end
   local left = label .. percent(self) .. ' '
-  local room = columns - 1 - utf8.len(left) - #right - 3
+  local room = columns - 1 - width.of(left) - #right - 3
   if room < 4 then return left .. right end
   return left .. bar_text(self.done / math.max(self.total, 1), math.min(room, 40)) .. ' ' .. right
 end
@@ -61,8 +62,7 @@ local function draw(self, now)
   local columns = terminal(STDERR)
   if columns then
     local text = line(self, now, columns)
-    if (utf8.len(text) or #text) >= columns then text = text:sub(1, utf8.offset(text, columns) - 1) end
-    io.stderr:write('\r', text, '\27[K')
+    io.stderr:write('\r', width.cut(text, columns - 1), '\27[K')
   else
     local label = self.label ~= '' and self.label .. ': ' or ''
     io.stderr:write(label, self.total and percent(self):match '%S+' .. ' ' or '', counts(self, now), '\n')

@@ -5,15 +5,15 @@
 -- returns text without a line end.
 
 local axis = require 'torch.utils.plot.axis'
+local text_columns = require('torch.utils.width').of
 
 local terminal = {}
 
 local HEIGHT = 15 -- rows of a line plot
+local SMALL = 24 -- pixels up to which matrices and pictures are enlarged
 local series_colours = { 34, 31, 32, 35, 36, 33 }
 
 local function paint(code, text, colour) return colour and ('\27[%sm%s\27[0m'):format(code, text) or text end
-
-local function text_columns(text) return utf8.len(text) or #text end
 
 local function pad_left(text, columns) return (' '):rep(columns - text_columns(text)) .. text end
 
@@ -233,7 +233,8 @@ function terminal.pixels(figure, columns, colour, is_kitty)
   end
   -- A character is about twice as high as wide: a pixel is one column and half a row, or two columns and a row.
   local most = colour and columns or columns // 2
-  local width = math.min(figure.width, most)
+  local enlarged = math.max(1, math.min(SMALL // figure.width, SMALL // figure.height))
+  local width = math.min(figure.width * enlarged, most)
   local height = math.max(math.floor(figure.height * width / figure.width + 0.5), 1)
   local drawn = (colour and half_blocks or shaded)(shrink(figure, height, width))
   table.move(drawn, 1, #drawn, #lines + 1, lines)

@@ -16,6 +16,7 @@
 #define SMALL (12 * 12 * 12)        /* multiplications below which our own loop is faster */
 #define ALONE ((int64_t)1 << 21)    /* multiplications below which a product stays on one thread */
 #define PACKED 4096                 /* elements of B that are transposed on the stack */
+#define UNSTOPPED ((int64_t)1 << 30) /* multiplications that an interrupt may have to wait for */
 
 static const void *at(const void *base, int64_t elements, int64_t size)
 {
@@ -86,19 +87,33 @@ static void multiply_row(const lt_gemm *g, const void *a, const void *b, void *c
         matrix_vector_f64(g, b, a, c, !g->trans_b, rows, cols, g->ldb, step, 1);
 }
 
-static void multiply_library(const lt_gemm *g, const void *a, const void *b, void *c)
+/* m rows of C. */
+static void multiply_rows(const lt_gemm *g, int64_t m, const void *a, const void *b, void *c)
 {
     CBLAS_TRANSPOSE ta = g->trans_a ? CblasTrans : CblasNoTrans, tb = g->trans_b ? CblasTrans : CblasNoTrans;
-    if (g->n == 1)
-        multiply_column(g, a, b, c);
-    else if (g->m == 1)
-        multiply_row(g, a, b, c);
-    else if (g->dtype == LT_FLOAT32)
-        cblas_sgemm(CblasRowMajor, ta, tb, (int)g->m, (int)g->n, (int)g->k, (float)g->alpha, a, (int)g->lda, b,
+    if (g->dtype == LT_FLOAT32)
+        cblas_sgemm(CblasRowMajor, ta, tb, (int)m, (int)g->n, (int)g->k, (float)g->alpha, a, (int)g->lda, b,
                     (int)g->ldb, (float)g->beta, c, (int)g->ldc);
     else
-        cblas_dgemm(CblasRowMajor, ta, tb, (int)g->m, (int)g->n, (int)g->k, g->alpha, a, (int)g->lda, b,
+        cblas_dgemm(CblasRowMajor, ta, tb, (int)m, (int)g->n, (int)g->k, g->alpha, a, (int)g->lda, b,
                     (int)g->ldb, g->beta, c, (int)g->ldc);
+}
+
+/* A product that takes long is made in pieces of many rows, with a look at interrupts between them. */
+static void multiply_library(const lt_gemm *g, const void *a, const void *b, void *c)
+{
+    if (g->n == 1) {
+        multiply_column(g, a, b, c);
+        return;
+    }
+    if (g->m == 1) {
+        multiply_row(g, a, b, c);
+        return;
+    }
+    const int64_t size = (int64_t)lt_dtype_size(g->dtype), piece = UNSTOPPED / (g->n * g->k) / 64 * 64 + 64;
+    for (int64_t row = 0; row < g->m && !lt_interrupted(); row += piece)
+        multiply_rows(g, row + piece < g->m ? piece : g->m - row, at(a, row * (g->trans_a ? 1 : g->lda), size), b,
+                      (char *)c + row * g->ldc * size);
 }
 
 /* C = beta C. */

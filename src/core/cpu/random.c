@@ -1,14 +1,18 @@
 /* random.c - distributions on the CPU, with PyTorch's transforms of the same raw numbers, so that a seed
  * gives PyTorch's values. Drawing is serial: the order of draws is the order of elements. Outputs are
- * contiguous. */
+ * contiguous. An interrupt leaves the rest of the output as it is. */
 #include <math.h>
 
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
 #include "half.h"
+#include "interrupt.h"
 
 #define TWO_PI 6.283185307179586476925286766559
+
+/* The condition of every loop over elements. */
+static inline bool more(int64_t i, int64_t n) { return i < n && !lt_interrupted(); }
 
 /* In [0, 1). */
 static float uniform_float(lt_generator *g)
@@ -44,12 +48,12 @@ static void uniform(const lt_array *out, int64_t n, double from, double to, lt_g
 {
     if (out->dtype == LT_FLOAT64) {
         double *x = out->data;
-        for (int64_t i = 0; i < n; i++) x[i] = fma(uniform_double(g), to - from, from);
+        for (int64_t i = 0; more(i, n); i++) x[i] = fma(uniform_double(g), to - from, from);
         return;
     }
     float low = round_to(out->dtype, (float)from), high = round_to(out->dtype, (float)to);
     float range = round_to(out->dtype, high - low);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; more(i, n); i++)
         store_float(out->data, out->dtype, i, fmaf(uniform_float(g), range, low));
 }
 
@@ -91,8 +95,8 @@ static void normal_16_double(double *x, double mean, double deviation)
 /* The last sixteen are drawn anew when n is no multiple of 16. */
 static void normal_float(float *x, int64_t n, float mean, float deviation, lt_generator *g)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = uniform_float(g);
-    for (int64_t i = 0; i + 16 <= n; i += 16) normal_16_float(x + i, mean, deviation);
+    for (int64_t i = 0; more(i, n); i++) x[i] = uniform_float(g);
+    for (int64_t i = 0; more(i + 15, n); i += 16) normal_16_float(x + i, mean, deviation);
     if (n % 16 == 0) return;
     for (int64_t i = n - 16; i < n; i++) x[i] = uniform_float(g);
     normal_16_float(x + n - 16, mean, deviation);
@@ -100,8 +104,8 @@ static void normal_float(float *x, int64_t n, float mean, float deviation, lt_ge
 
 static void normal_double(double *x, int64_t n, double mean, double deviation, lt_generator *g)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = uniform_double(g);
-    for (int64_t i = 0; i + 16 <= n; i += 16) normal_16_double(x + i, mean, deviation);
+    for (int64_t i = 0; more(i, n); i++) x[i] = uniform_double(g);
+    for (int64_t i = 0; more(i + 15, n); i += 16) normal_16_double(x + i, mean, deviation);
     if (n % 16 == 0) return;
     for (int64_t i = n - 16; i < n; i++) x[i] = uniform_double(g);
     normal_16_double(x + n - 16, mean, deviation);
@@ -117,13 +121,13 @@ static void store(const lt_array *out, int64_t i, double x)
 
 static void normal_singly(const lt_array *out, int64_t n, double mean, double deviation, lt_generator *g)
 {
-    for (int64_t i = 0; i < n; i++) store(out, i, normal_one(g) * deviation + mean);
+    for (int64_t i = 0; more(i, n); i++) store(out, i, normal_one(g) * deviation + mean);
 }
 
 /* In float, sixteen drawn and turned at a time; the last sixteen anew when n is no multiple of 16. */
 static void normal_half(const lt_array *out, int64_t n, float mean, float deviation, lt_generator *g)
 {
-    for (int64_t i = 0; i < n; i += 16) {
+    for (int64_t i = 0; more(i, n); i += 16) {
         float x[16];
         int64_t at = i + 16 <= n ? i : n - 16;
         for (int j = 0; j < 16; j++) x[j] = uniform_float(g);
@@ -162,7 +166,7 @@ static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
 static void integers(const lt_array *out, int64_t n, double from, double to, lt_generator *g)
 {
     uint64_t base = (uint64_t)(int64_t)from, range = (uint64_t)(int64_t)to - base;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; more(i, n); i++) {
         uint64_t raw = range >> 28 != 0 ? lt_generator_next64(g) : lt_generator_next32(g);
         store_int(out->data, out->dtype, i, (int64_t)(raw % range + base));
     }
@@ -183,7 +187,7 @@ static void full_range(const lt_array *out, int64_t n, lt_generator *g)
         [LT_FLOAT64] = (UINT64_C(1) << 53) + 1,
     };
     bool wide = out->dtype == LT_INT64 || out->dtype == LT_FLOAT64;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; more(i, n); i++) {
         uint64_t raw = wide ? lt_generator_next64(g) : lt_generator_next32(g);
         store_int(out->data, out->dtype, i, (int64_t)(raw % limits[out->dtype]));
     }
@@ -191,19 +195,19 @@ static void full_range(const lt_array *out, int64_t n, lt_generator *g)
 
 static void bernoulli(const lt_array *out, int64_t n, double probability, lt_generator *g)
 {
-    for (int64_t i = 0; i < n; i++) store_int(out->data, out->dtype, i, uniform_double(g) < probability);
+    for (int64_t i = 0; more(i, n); i++) store_int(out->data, out->dtype, i, uniform_double(g) < probability);
 }
 
 static void exponential(const lt_array *out, int64_t n, double rate, lt_generator *g)
 {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; more(i, n); i++)
         store(out, i, -1.0 / rate * log1p(-uniform_double(g)));
 }
 
 static void permutation(int64_t *x, int64_t n, lt_generator *g)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = i;
-    for (int64_t i = 0; i < n - 1; i++) {
+    for (int64_t i = 0; more(i, n); i++) x[i] = i;
+    for (int64_t i = 0; more(i, n - 1); i++) {
         int64_t other = i + (int64_t)(lt_generator_next32(g) % (uint64_t)(n - i));
         int64_t value = x[i];
         x[i] = x[other];
@@ -246,5 +250,5 @@ lt_status lt_cpu_random(lt_distribution what, const lt_array *out, double a, dou
     case LT_RANDOM_EXPONENTIAL: exponential(out, n, a, generator); break;
     case LT_RANDOM_PERMUTATION: permutation(out->data, n, generator); break;
     }
-    return LT_OK;
+    return lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
 }

@@ -1,4 +1,4 @@
--- How many columns of a terminal text takes: East Asian characters and pictures take two, combining
+-- width.lua - torch.utils.width: how many columns of a terminal text takes: East Asian characters and pictures take two, combining
 -- ones none.
 --
 -- Of UTF-8 only; other bytes count one each. The ranges are those of Unicode 15's EastAsianWidth.txt

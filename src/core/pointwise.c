@@ -79,6 +79,8 @@ static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *
         return lt_error(LT_ERR_RUNTIME,
                         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` "
                         "or `logical_xor()` operator instead.");
+    if (op == LT_PW_HEAVISIDE && inputs[0]->dtype != inputs[1]->dtype)
+        return lt_error(LT_ERR_RUNTIME, "heaviside is not yet implemented for tensors with different dtypes.");
     if (op == LT_PW_POW) LT_TRY(check_exponent(inputs[1], dtype));
     *out = dtype;
     return LT_OK;

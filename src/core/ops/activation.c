@@ -17,21 +17,6 @@ static lt_status check_float(const char *kernel, const lt_tensor *t)
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-static lt_tensor *do_widen(lt_scope *s, lt_tensor *a)
-{
-    if (s->status != LT_OK) return NULL;
-    lt_dtype dtype = (lt_dtype)a->dtype;
-    return dtype == LT_FLOAT16 || dtype == LT_BFLOAT16 ? do_cast(s, a, LT_FLOAT32) : a;
-}
-
-static lt_tensor *do_narrow_to(lt_scope *s, lt_tensor *a, const lt_tensor *like)
-{
-    return s->status == LT_OK && a->dtype != like->dtype ? do_cast(s, a, (lt_dtype)like->dtype) : a;
-}
-
-static lt_tensor *times(lt_scope *s, lt_tensor *a, double factor) { return do_mul(s, a, do_number(s, factor)); }
-static lt_tensor *plus(lt_scope *s, lt_tensor *a, double addend) { return do_add(s, a, do_number(s, addend)); }
-
 /* ---- leaky_relu, threshold --------------------------------------------------------------------------------- */
 
 /* `a` where x is positive, a * slope elsewhere. */

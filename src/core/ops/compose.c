@@ -119,6 +119,18 @@ lt_tensor *do_transpose(lt_scope *s, lt_tensor *a, int64_t dim0, int64_t dim1)
 lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype) { STEP(lt_to_dtype(a, dtype, false, false, &out)) }
 #undef STEP
 
+lt_tensor *do_widen(lt_scope *s, lt_tensor *a)
+{
+    if (s->status != LT_OK) return NULL;
+    lt_dtype dtype = (lt_dtype)a->dtype;
+    return dtype == LT_FLOAT16 || dtype == LT_BFLOAT16 ? do_cast(s, a, LT_FLOAT32) : a;
+}
+
+lt_tensor *do_narrow_to(lt_scope *s, lt_tensor *a, const lt_tensor *like)
+{
+    return s->status == LT_OK && a->dtype != like->dtype ? do_cast(s, a, (lt_dtype)like->dtype) : a;
+}
+
 lt_tensor *do_sum_to(lt_scope *s, lt_tensor *a, const lt_dims *sizes)
 {
     lt_dims over = {.n = 0};

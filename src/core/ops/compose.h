@@ -44,7 +44,7 @@ lt_dims lt_dims_of(const lt_tensor *t);                                       /*
 /* -- steps: each calls the op of its name ----------------------------------------------------------------- */
 #define LT_UNARY_STEPS(X)                                                                          \
     X(neg) X(abs) X(sign) X(exp) X(log) X(log1p) X(sqrt) X(square) X(sigmoid) X(tanh) X(erf) X(isinf) X(isnan) \
-    X(logical_not) X(t) X(contiguous)
+    X(logical_not) X(t) X(contiguous) X(clone)
 #define LT_BINARY_STEPS(X)                                                                         \
     X(mul) X(div) X(pow) X(eq) X(ne) X(gt) X(ge) X(lt) X(le) X(logical_and) X(logical_or) X(maximum) X(minimum) \
     X(mm) X(bmm) X(matmul) X(floor_divide)
@@ -66,6 +66,11 @@ lt_tensor *do_expand(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
 lt_tensor *do_reshape(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
 lt_tensor *do_transpose(lt_scope *s, lt_tensor *a, int64_t dim0, int64_t dim1);
 lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype);
+/* Half types in float, and back to the dtype of like: what is rounded once at the end. */
+lt_tensor *do_widen(lt_scope *s, lt_tensor *a);
+lt_tensor *do_narrow_to(lt_scope *s, lt_tensor *a, const lt_tensor *like);
+static inline lt_tensor *times(lt_scope *s, lt_tensor *a, double factor) { return do_mul(s, a, do_number(s, factor)); }
+static inline lt_tensor *plus(lt_scope *s, lt_tensor *a, double addend) { return do_add(s, a, do_number(s, addend)); }
 /* a summed to sizes that broadcast to its own, with fewer dimensions or sizes 1. */
 lt_tensor *do_sum_to(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
 /* a with the dimensions in dims (NULL: all) back as size 1, as if a reduction had kept them. */

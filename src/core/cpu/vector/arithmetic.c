@@ -70,68 +70,31 @@
     INTEGERS(UNARY, position_to_index, POSITION_TO_INDEX)                                          \
     INTEGERS(BINARY, bitwise_left_shift, BITWISE_LEFT_SHIFT)                                       \
     INTEGERS(BINARY, bitwise_right_shift, BITWISE_RIGHT_SHIFT)                                     \
+    FLOATS(UNARY, frac, FRAC)                                                                      \
+    FLOATS(BINARY, copysign, COPYSIGN)                                                             \
+    FLOATS(BINARY, heaviside, HEAVISIDE)                                                           \
+    INTEGERS(BINARY, heaviside, HEAVISIDE)                                                         \
+    BOOL(BINARY, heaviside, HEAVISIDE)                                                             \
+    FLOATS(BINARY, fmax, FMAX)                                                                     \
+    INTEGERS(BINARY, fmax, FMAX)                                                                   \
+    BOOL(BINARY, fmax, FMAX)                                                                       \
+    FLOATS(BINARY, fmin, FMIN)                                                                     \
+    INTEGERS(BINARY, fmin, FMIN)                                                                   \
+    BOOL(BINARY, fmin, FMIN)                                                                       \
+    FLOATS(UNARY, hardsigmoid, HARDSIGMOID)                                                        \
+    FLOATS(UNARY, hardswish, HARDSWISH)                                                            \
     FLOATS(BINARY, tanh_backward, TANH_BACKWARD)                                                   \
     FLOATS(BINARY, sigmoid_backward, SIGMOID_BACKWARD)                                             \
     FLOATS(BINARY, relu_backward, RELU_BACKWARD)
 
-#define UNARY(name, NAME, s, T, D)                                                                 \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        UNARY_BODY(T, T, lt_##name##_##s)                                                          \
-    }
-#define CALL(x) formula(x, value)
-#define UNARY_NUMBER(name, NAME, s, T, D)                                                          \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
-        T (*const formula)(T, T) = lt_##name##_##s;                                                \
-        UNARY_BODY(T, T, CALL)                                                                     \
-    }
-#define CALL_RANGE(x) formula(x, low, high)
-#define UNARY_RANGE(name, NAME, s, T, D)                                                           \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        const T low = param_##s(((const lt_scalar *)context)[0]);                                  \
-        const T high = param_##s(((const lt_scalar *)context)[1]);                                 \
-        T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
-        UNARY_BODY(T, T, CALL_RANGE)                                                               \
-    }
-#define BINARY(name, NAME, s, T, D)                                                                \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
-    }
-#define CALL_SCALED(x, y) formula(x, y, value)
-#define BINARY_SCALED(name, NAME, s, T, D)                                                         \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
-        T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
-        BINARY_BODY(T, T, CALL_SCALED)                                                             \
-    }
-#define TERNARY(name, NAME, s, T, D)                                                               \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        TERNARY_BODY(T, T, lt_##name##_##s)                                                        \
-    }
-#define CALL_SCALED_3(x, y, z) formula(x, y, z, value)
-#define TERNARY_SCALED(name, NAME, s, T, D)                                                        \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
-        T (*const formula)(T, T, T, T) = lt_##name##_##s;                                          \
-        TERNARY_BODY(T, T, CALL_SCALED_3)                                                          \
-    }
-/* The condition is a byte. */
-#define SELECT(name, NAME, s, T, D)                                                                \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        TERNARY_BODY(T, uint8_t, lt_##name##_##s)                                                  \
-    }
+#define UNARY LOOP_UNARY
+#define UNARY_NUMBER LOOP_UNARY_NUMBER
+#define UNARY_RANGE LOOP_UNARY_RANGE
+#define BINARY LOOP_BINARY
+#define BINARY_SCALED LOOP_BINARY_SCALED
+#define TERNARY LOOP_TERNARY
+#define TERNARY_SCALED LOOP_TERNARY_SCALED
+#define SELECT LOOP_SELECT
 LIST
 #undef UNARY
 #undef UNARY_NUMBER

@@ -20,22 +20,28 @@
     FLOATS(UNARY, cosh, COSH)                                                                      \
     FLOATS(UNARY, tanh, TANH)                                                                      \
     FLOATS(UNARY, erf, ERF)                                                                        \
+    FLOATS(UNARY, asinh, ASINH)                                                                    \
+    FLOATS(UNARY, acosh, ACOSH)                                                                    \
+    FLOATS(UNARY, atanh, ATANH)                                                                    \
+    FLOATS(UNARY, erfc, ERFC)                                                                      \
+    FLOATS(UNARY, erfinv, ERFINV)                                                                  \
+    FLOATS(UNARY, lgamma, LGAMMA)                                                                  \
+    FLOATS(UNARY, digamma, DIGAMMA)                                                                \
+    FLOATS(UNARY, logit, LOGIT)                                                                    \
+    FLOATS(UNARY, mish, MISH)                                                                      \
+    FLOATS(UNARY_NUMBER, polygamma, POLYGAMMA)                                                     \
+    FLOATS(UNARY_RANGE, elu, ELU)                                                                  \
+    FLOATS(BINARY, atan2, ATAN2)                                                                   \
+    FLOATS(BINARY, hypot, HYPOT)                                                                   \
+    FLOATS(BINARY, xlogy, XLOGY)                                                                   \
     FLOATS(UNARY, sigmoid, SIGMOID)                                                                \
     FLOATS(POWER, pow, POW)                                                                        \
     WIDEST(BINARY, pow, POW)
 
-#define UNARY(name, NAME, s, T, D)                                                                 \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        UNARY_BODY(T, T, lt_##name##_##s)                                                          \
-    }
-#define BINARY(name, NAME, s, T, D)                                                                \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
-    }
+#define UNARY LOOP_UNARY
+#define UNARY_NUMBER LOOP_UNARY_NUMBER
+#define UNARY_RANGE LOOP_UNARY_RANGE
+#define BINARY LOOP_BINARY
 #define IDENTITY(x) (x)
 #define SQUARE(x) ((x) * (x))
 #define CUBE(x) ((x) * (x) * (x))
@@ -67,11 +73,15 @@
     }
 LIST
 #undef UNARY
+#undef UNARY_NUMBER
+#undef UNARY_RANGE
 #undef BINARY
 #undef POWER
 
 #define ENTRY(name, NAME, s, T, D) [LT_PW_##NAME][LT_##D] = name##_##s,
 #define UNARY ENTRY
+#define UNARY_NUMBER ENTRY
+#define UNARY_RANGE ENTRY
 #define BINARY ENTRY
 #define POWER ENTRY
 const lt_pointwise_row LT_LOOP(functions)[LT_PW_COUNT] = {LIST};

@@ -96,4 +96,64 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
             AT(T, 0) = CALL(AT_IN(C, 1), AT_IN(T, 2), AT_IN(T, 3));                                \
     }
 
+/* ---- loops: what a LIST names by arity ----------------------------------------------------------- */
+#define LOOP_UNARY(name, NAME, s, T, D)                                                            \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        UNARY_BODY(T, T, lt_##name##_##s)                                                          \
+    }
+#define CALL(x) formula(x, value)
+#define LOOP_UNARY_NUMBER(name, NAME, s, T, D)                                                     \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
+        T (*const formula)(T, T) = lt_##name##_##s;                                                \
+        UNARY_BODY(T, T, CALL)                                                                     \
+    }
+#define CALL_RANGE(x) formula(x, low, high)
+#define LOOP_UNARY_RANGE(name, NAME, s, T, D)                                                      \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T low = param_##s(((const lt_scalar *)context)[0]);                                  \
+        const T high = param_##s(((const lt_scalar *)context)[1]);                                 \
+        T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
+        UNARY_BODY(T, T, CALL_RANGE)                                                               \
+    }
+#define LOOP_BINARY(name, NAME, s, T, D)                                                           \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
+    }
+#define CALL_SCALED(x, y) formula(x, y, value)
+#define LOOP_BINARY_SCALED(name, NAME, s, T, D)                                                    \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
+        T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
+        BINARY_BODY(T, T, CALL_SCALED)                                                             \
+    }
+#define LOOP_TERNARY(name, NAME, s, T, D)                                                          \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        TERNARY_BODY(T, T, lt_##name##_##s)                                                        \
+    }
+#define CALL_SCALED_3(x, y, z) formula(x, y, z, value)
+#define LOOP_TERNARY_SCALED(name, NAME, s, T, D)                                                   \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T value = param_##s(((const lt_scalar *)context)[0]);                                \
+        T (*const formula)(T, T, T, T) = lt_##name##_##s;                                          \
+        TERNARY_BODY(T, T, CALL_SCALED_3)                                                          \
+    }
+/* The condition is a byte. */
+#define LOOP_SELECT(name, NAME, s, T, D)                                                           \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        TERNARY_BODY(T, uint8_t, lt_##name##_##s)                                                  \
+    }
+
 #endif

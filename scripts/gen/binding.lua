@@ -269,7 +269,8 @@ local function emit_new(o, f, k, put)
   if cause then put('        lt_copies_set_cause(previous);\n') end
   for i, result in ipairs(o.returns) do
     if result.type == 'IndexTensor' then
-      put('        if (status == LT_OK) status = lt_call_positions_from(%s);\n', outputs[i])
+      local asked = #o.returns > 1 and (' && *%s != NULL'):format(outputs[i]) or ''
+      put('        if (status == LT_OK%s) status = lt_call_positions_from(%s);\n', asked, outputs[i])
     end
   end
   if o.requires_grad then

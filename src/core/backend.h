@@ -25,6 +25,8 @@ typedef enum lt_reduction {
     LT_REDUCE_NORM /* (sum |x|^p)^(1/p); p = parameter; inf, -inf and 0 as PyTorch has them */
 } lt_reduction;
 
+typedef enum lt_scan { LT_SCAN_SUM, LT_SCAN_PROD, LT_SCAN_LOGSUMEXP } lt_scan;
+
 /* A dense tensor as kernels other than the iterator's see it. Strides in elements. */
 typedef struct lt_array {
     void *data;
@@ -76,7 +78,7 @@ static inline int64_t lt_index_shown(int64_t index)
     return index < 0 ? index | LT_INDEX_FROM_END : index + 1;
 }
 
-typedef enum lt_scatter_mode { LT_SCATTER_SET, LT_SCATTER_ADD, LT_SCATTER_MUL } lt_scatter_mode;
+typedef enum lt_scatter_mode { LT_SCATTER_SET, LT_SCATTER_ADD, LT_SCATTER_MUL, LT_SCATTER_MAX, LT_SCATTER_MIN } lt_scatter_mode;
 
 typedef struct lt_device_properties {
     char name[256];
@@ -136,7 +138,13 @@ typedef struct lt_backend {
      * be NULL; their views have size 1 in dim. */
     lt_status (*extreme)(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
                          int dim);
-    lt_status (*cumsum)(const lt_array *out, const lt_array *in, int dim);
+    /* Running totals along dim, computed in double or int64. */
+    lt_status (*scan)(lt_scan op, const lt_array *out, const lt_array *in, int dim);
+    /* The extreme so far and its index (the last one; nan counts as extreme). */
+    lt_status (*scan_extreme)(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
+                              int dim);
+    /* Stable sort along dim; nan is the largest. Values or indices (int64, of the elements sorted) may be NULL. */
+    lt_status (*sort)(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
 
     /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least) ------------- */
     lt_status (*softmax)(bool log, const lt_array *out, const lt_array *in, int dim);

@@ -24,7 +24,9 @@ static lt_backend make_table()
     t.pointwise = lt_cuda_pointwise;
     t.reduce = lt_cuda_reduce;
     t.extreme = lt_cuda_extreme;
-    t.cumsum = lt_cuda_cumsum;
+    t.scan = lt_cuda_scan;
+    t.scan_extreme = lt_cuda_scan_extreme;
+    t.sort = lt_cuda_sort;
     t.softmax = lt_cuda_softmax;
     t.softmax_backward = lt_cuda_softmax_backward;
     t.gemm = lt_cuda_gemm;

@@ -166,7 +166,11 @@ lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute
 lt_status lt_cuda_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
 lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
                           int dim);
-lt_status lt_cuda_cumsum(const lt_array *out, const lt_array *in, int dim);
+lt_status lt_cuda_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim);
+lt_status lt_cuda_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
+                               int dim);
+/* sort.cu */
+lt_status lt_cuda_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
 /* softmax.cu */
 lt_status lt_cuda_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,

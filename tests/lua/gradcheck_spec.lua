@@ -82,6 +82,21 @@ cases.addcmul = { { X(2, 3), X(2, 3), X(3) }, { X(3), X(3), X(3), { value = 0.5 
 cases.addcdiv = { { X(2, 3), X(2, 3), P(3) }, { X(3), X(3), P(3), { value = 0.5 } } }
 cases.lerp = { { X(2, 3), X(2, 3), 0.3 }, { X(2, 3), X(3), U(2, 3) } }
 
+for _, name in ipairs { 'asinh', 'frac', 'erfc', 'nan_to_num', 'selu', 'celu', 'elu', 'mish', 'hardtanh', 'hardsigmoid', 'hardswish',
+  'relu6' } do
+  cases[name] = { { X(2, 3) }, { X() } }
+end
+for _, name in ipairs { 'lgamma', 'digamma' } do cases[name] = { { P(2, 3) } } end
+for _, name in ipairs { 'atanh', 'erfinv' } do cases[name] = { { U(2, 3) } } end
+cases.acosh = { { V(1.2, 1.7, 2.5) } }
+cases.logit = { { V(0.2, 0.45, 0.7) }, { V(0.1, 0.45, 0.7, 0.95), 0.15 } }
+for _, name in ipairs { 'atan2', 'hypot', 'fmax', 'fmin' } do cases[name] = { { X(2, 3), P(2, 3) }, { X(2, 3), P(3) } } end
+cases.copysign = { { X(2, 3), P(3) }, { X(3), -1.0 } }
+cases.xlogy = { { X(2, 3), P(3) }, { X(3), 1.5 }, { 1.5, P(3) } }
+table.insert(cases.elu, { X(4), 0.7 })
+table.insert(cases.celu, { X(4), 0.7 })
+table.insert(cases.hardtanh, { X(4), -0.5, 0.7 })
+
 -- ---- reductions
 
 cases.sum_dim = { { X(2, 3), 1 }, { X(2, 3, 2), { 1, 3 }, true }, { X(2, 3), -1, { keepdim = true } } }
@@ -102,6 +117,22 @@ cases.logsumexp = { { X(2, 3), 1 }, { X(2, 3), { 1, 2 }, true } }
 cases.softmax = { { X(2, 3), 1 }, { X(2, 3), -1 }, { X(2, 2, 3), 2 } }
 cases.log_softmax = cases.softmax
 
+
+-- ---- order
+
+cases.sort = { { X(2, 5), 2 }, { X(3, 2), 1, true } }
+cases.topk = { { X(2, 5), 2 }, { X(4, 2), 3, 1, false } }
+cases.kthvalue = { { X(2, 5), 2 }, { X(4, 2), 3, 1, true } }
+cases.median = { { X(2, 3) } }
+cases.nanmedian = cases.median
+cases.median_dim = { { X(2, 5), 2 }, { X(3, 2), 1, true } }
+cases.nanmedian_dim = cases.median_dim
+cases.mode = { { X(2, 3), 2 } }
+cases.cummax = { { X(2, 5), 2 }, { X(4, 2), 1 } }
+cases.cummin = cases.cummax
+cases.cumprod = { { X(2, 3), 1 }, { X(2, 3), -1 }, { V(1.5, 0.0, 2.0), 1 }, { V(0.0, 1.0, 0.0), 1 } }
+cases.logcumsumexp = { { X(2, 3), 1 }, { X(2, 3), -1 } }
+
 -- ---- matrices
 
 cases.mm = { { X(2, 3), X(3, 4) } }
@@ -111,6 +142,21 @@ cases.dot = { { X(3), X(3) } }
 cases.addmm = { { X(2, 2), X(2, 3), X(3, 2) }, { X(2), X(2, 3), X(3, 2), { beta = 0.5, alpha = 2.0 } } }
 cases.addmv = { { X(2), X(2, 3), X(3) }, { X(2), X(2, 3), X(3), { beta = 0.5, alpha = 2.0 } } }
 cases.baddbmm = { { X(2, 2, 2), X(2, 2, 3), X(2, 3, 2) }, { X(2, 2), X(2, 2, 3), X(2, 3, 2), { beta = 0.5, alpha = 2.0 } } }
+
+cases.addr = { { X(2, 3), X(2), X(3) }, { X(3), X(2), X(3), { beta = 0.5, alpha = 2.0 } } }
+cases.addbmm = { { X(2, 2), X(2, 2, 3), X(2, 3, 2) }, { X(2), X(2, 2, 3), X(2, 3, 2), { beta = 0.5, alpha = 2.0 } } }
+local function R(...) -- a square matrix far from singular
+  local argument = X(...)
+  local n = select('#', ...)
+  local size = select(n, ...)
+  for i = 1, #argument.data do
+    local row, column = (i - 1) // size % size, (i - 1) % size
+    if row == column then argument.data[i] = argument.data[i] + 5 end
+  end
+  return argument
+end
+cases.inverse = { { R(2, 2) }, { R(2, 2, 2) } }
+cases.det = { { R(3, 3) }, { R(2, 2, 2) } }
 
 -- ---- losses and activations
 
@@ -145,6 +191,9 @@ cases.flip = { { X(2, 3), { 1, 2 } }, { X(2, 3), { 2 } } }
 cases.tril = { { X(3, 3) }, { X(2, 3), 1 } }
 cases.triu = { { X(3, 3) }, { X(2, 3), -1 } }
 
+cases.diag_embed = { { X(3) }, { X(2, 3), 1 }, { X(2, 2), -1, 1, 3 } }
+cases.constant_pad_nd = { { X(2, 3), { 1, 2 } }, { X(2, 3), { -1, 1, 0, 2 }, 1.5 } }
+
 -- ---- elements by position
 
 local index23 = I({ 2, 1, 1, 1, 2, 2 }, { 2, 3 })
@@ -161,6 +210,14 @@ cases.masked_fill = { { X(2, 3), mask, 1.5 }, { X(2, 3), M { true, false, true }
 cases.masked_fill_tensor = { { X(2, 3), mask, X() } }
 cases.masked_select = { { X(2, 3), mask } }
 
+cases.put = { { X(2, 3), I { 6, 1 }, X(2) }, { X(2, 3), I({ 2, 3, 2, 5 }, { 2, 2 }), X(2, 2), true } }
+cases.masked_scatter = { { X(2, 3), mask, X(4) }, { X(2, 3), M { true, false, true }, X(2, 2) } }
+cases.scatter_reduce = {}
+for _, reduce in ipairs { 'sum', 'prod', 'mean', 'amax', 'amin' } do
+  table.insert(cases.scatter_reduce, { P(2, 3), 1, index23, P(2, 3), reduce })
+  table.insert(cases.scatter_reduce, { P(3, 2), 2, I({ 1, 2, 2, 2 }, { 2, 2 }), P(2, 2), reduce, { include_self = false } })
+end
+
 -- ---- constants and random numbers in place
 
 cases.bernoulli = { { U(4) } }
@@ -172,6 +229,10 @@ cases.normal_ = { { X(2, 3) } }
 cases.random_ = { { X(2, 3), 1, 5 } }
 cases.bernoulli_ = { { X(2, 3), 0.4 } }
 cases.exponential_ = { { X(2, 3), 1.5 } }
+cases.geometric_ = { { X(2, 3), 0.4 } }
+cases.cauchy_ = { { X(2, 3) } }
+cases.log_normal_ = { { X(2, 3) } }
+cases.poisson = { { P(2, 3) } }
 
 -- ---- running them -----------------------------------------------------------------------------------------------
 
@@ -285,6 +346,42 @@ describe('the derivative of ops that rest on internal ones:', function()
   checks('narrow', { X(2, 3) }, function(x) return x:narrow(2, 2, 2) end)
   checks('matmul', { X(2, 2, 3), X(3, 2) }, function(a, b) return a:matmul(b) end)
   checks('cross_entropy', { X(2, 3), I { 1, 3 } }, function(x, target) return torch.nn.functional.cross_entropy(x, target) end)
+end)
+
+describe('the derivative of matrices\' factors:', function()
+  local linalg = torch.linalg
+  local function positive(x) return x:matmul(x:transpose(-2, -1)) + torch.eye(x.shape[x.ndim], { dtype = x.dtype }) end
+  if device ~= 'cpu' then return end -- LAPACK works on the CPU
+  checks('cholesky', { X(3, 3) }, function(x) return torch.cholesky(positive(x)) end)
+  checks('cholesky, upper', { X(2, 2, 2) }, function(x) return torch.cholesky(positive(x), true) end)
+  checks('slogdet', { R(3, 3) }, function(x) return select(2, torch.slogdet(x)) end)
+  checks('logdet', { X(2, 2) }, function(x) return torch.logdet(positive(x)) end)
+  checks('matrix_power', { R(2, 2) }, function(x) return torch.matrix_power(x, -2) end)
+  checks('solve', { R(2, 3, 3), X(3, 2) }, function(a, b) return linalg.solve(a, b) end)
+  checks('solve of a vector, from the right', { R(3, 3), X(2, 3) }, function(a, b) return linalg.solve(a, b, { left = false }) end)
+  checks('solve_triangular', { R(3, 3), X(3, 2) }, function(a, b) return linalg.solve_triangular(a, b, { upper = true }) end)
+  checks('solve_triangular with ones', { R(3, 3), X(3, 2) }, function(a, b)
+    return linalg.solve_triangular(a, b, { upper = false, unitriangular = true })
+  end)
+  checks('qr', { R(3, 3) }, function(x) return linalg.qr(x) end)
+  checks('qr of a tall matrix', { X(4, 2) }, function(x) return linalg.qr(x) end)
+  checks('qr of a wide matrix', { X(2, 4) }, function(x) return linalg.qr(x) end)
+  checks('eigh', { X(3, 3) }, function(x)
+    local values, vectors = linalg.eigh(x + x:t())
+    return values, vectors * vectors
+  end)
+  checks('svd', { X(3, 2) }, function(x)
+    local u, s, vh = linalg.svd(x, false)
+    return u:matmul(vh), s
+  end)
+  checks('svd of a wide matrix', { X(2, 3) }, function(x)
+    local u, s, vh = linalg.svd(x, false)
+    return u * u, s, vh * vh
+  end)
+  checks('pinv', { X(3, 2) }, function(x) return linalg.pinv(x) end)
+  checks('pinv of a wide matrix', { X(2, 3) }, function(x) return linalg.pinv(x) end)
+  checks('lstsq', { X(4, 2), X(4) }, function(a, b) return (linalg.lstsq(a, b)) end)
+  checks('matrix_norm', { X(3, 2) }, function(x) return linalg.matrix_norm(x, 2), linalg.matrix_norm(x, 'nuc'), linalg.matrix_norm(x, 1) end)
 end)
 
 describe('the derivative of brackets:', function()

@@ -13,7 +13,8 @@ import sys
 
 import torch
 
-GROUPS = ["printing", "random", "pointwise", "reduce", "matmul", "shape", "index", "nn"]
+GROUPS = ["printing", "random", "pointwise", "reduce", "matmul", "shape", "index", "nn", "elementwise_more", "order",
+          "arrange", "products", "linalg", "positions"]
 SIZE_LIMIT = 1_500_000
 
 

@@ -14,7 +14,12 @@ lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);
 lt_status lt_cpu_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
 /* scan.c */
 lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
-lt_status lt_cpu_cumsum(const lt_array *out, const lt_array *in, int dim);
+lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim);
+/* scan_extreme.c */
+lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
+                              int dim);
+/* sort.c */
+lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
 /* softmax.c */
 lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad, const lt_array *result,

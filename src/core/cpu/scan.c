@@ -1,5 +1,7 @@
-/* scan.c - along a dimension: the largest or smallest element with its position, and running sums. Lines
- * are brought block by block into float, double or int64 (exactly); running sums are kept in double. */
+/* scan.c - along a dimension: the largest or smallest element with its position, and running totals. Lines
+ * are brought block by block into float, double or int64 (exactly); running totals are kept in double. */
+#include <math.h>
+
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
@@ -116,59 +118,86 @@ lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *i
                         &j);
 }
 
-/* ---- running sums ------------------------------------------------------------------------------------ */
+/* ---- running totals ---------------------------------------------------------------------------------- */
 
-static double accumulate_double(double *x, int64_t n, double sum)
+/* log(exp(a) + exp(b)); two infinities alike stay what they are. */
+static double log_add(double a, double b)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = sum += x[i];
-    return sum;
+    double most = a > b || a != a ? a : b, least = a > b || a != a ? b : a;
+    return isinf(most) && most == least ? most : most + log1p(exp(least - most));
 }
 
-static uint64_t accumulate_int(uint64_t *x, int64_t n, uint64_t sum)
+typedef union total {
+    double d;
+    uint64_t i;
+} total;
+
+/* Turns n dense elements into running totals that go on from `so_far`. */
+static void accumulate_double(lt_scan op, double *x, int64_t n, total *so_far)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = sum += x[i];
-    return sum;
+    double t = so_far->d;
+    if (op == LT_SCAN_SUM)
+        for (int64_t i = 0; i < n; i++) x[i] = t += x[i];
+    else if (op == LT_SCAN_PROD)
+        for (int64_t i = 0; i < n; i++) x[i] = t *= x[i];
+    else
+        for (int64_t i = 0; i < n; i++) x[i] = t = log_add(t, x[i]);
+    so_far->d = t;
 }
 
-/* View 0: input, 1: output. */
-static void cumsum_tile(const lt_lines *lines, bool integers, int64_t first, int64_t last)
+static void accumulate_int(lt_scan op, uint64_t *x, int64_t n, total *so_far)
 {
-    union {
-        double d;
-        uint64_t i;
-    } sums[LT_LINES_TILE];
+    uint64_t t = so_far->i;
+    if (op == LT_SCAN_SUM)
+        for (int64_t i = 0; i < n; i++) x[i] = t += x[i];
+    else
+        for (int64_t i = 0; i < n; i++) x[i] = t *= x[i];
+    so_far->i = t;
+}
+
+typedef struct scan_job {
+    lt_lines lines; /* view 0: input, 1: output */
+    lt_scan op;
+} scan_job;
+
+static void scan_tile(const lt_lines *lines, lt_scan op, bool integers, int64_t first, int64_t last)
+{
+    total totals[LT_LINES_TILE];
     char *in[LT_LINES_TILE], *out[LT_LINES_TILE];
     _Alignas(64) char block[LT_LINES_BLOCK * 8];
-    const lt_dtype summed = integers ? LT_INT64 : LT_FLOAT64;
+    const lt_dtype computed = integers ? LT_INT64 : LT_FLOAT64;
     for (int64_t l = 0; l < last - first; l++) {
-        sums[l].i = 0; /* 0.0 too */
+        if (integers)
+            totals[l].i = op == LT_SCAN_PROD;
+        else
+            totals[l].d = op == LT_SCAN_PROD ? 1 : op == LT_SCAN_SUM ? 0 : -(double)INFINITY;
         in[l] = lt_line_at(lines, 0, first + l);
         out[l] = lt_line_at(lines, 1, first + l);
     }
     for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
         int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
         for (int64_t l = 0; l < last - first; l++) {
-            lt_line_load(lines, 0, in[l], from, n, block, summed);
+            lt_line_load(lines, 0, in[l], from, n, block, computed);
             if (integers)
-                sums[l].i = accumulate_int((uint64_t *)(void *)block, n, sums[l].i);
+                accumulate_int(op, (uint64_t *)(void *)block, n, &totals[l]);
             else
-                sums[l].d = accumulate_double((double *)(void *)block, n, sums[l].d);
-            lt_line_store(lines, 1, out[l], from, n, block, summed);
+                accumulate_double(op, (double *)(void *)block, n, &totals[l]);
+            lt_line_store(lines, 1, out[l], from, n, block, computed);
         }
     }
 }
 
-static void run_cumsum(const void *context, int64_t tile)
+static void run_scan(const void *context, int64_t tile)
 {
-    const lt_lines *lines = context;
+    const scan_job *j = context;
     const int64_t first = tile * LT_LINES_TILE, last = first + LT_LINES_TILE;
-    cumsum_tile(lines, !lt_dtype_is_float(lines->dtype[1]), first, last < lines->count ? last : lines->count);
+    scan_tile(&j->lines, j->op, !lt_dtype_is_float(j->lines.dtype[1]), first,
+              last < j->lines.count ? last : j->lines.count);
 }
 
-lt_status lt_cpu_cumsum(const lt_array *out, const lt_array *in, int dim)
+lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim)
 {
-    lt_lines lines;
-    lt_lines_of(&lines, (const lt_array *const[]){in, out}, 2, dim);
-    return lt_cpu_share((lines.count + LT_LINES_TILE - 1) / LT_LINES_TILE, threads_for_lines(&lines), run_cumsum,
-                        &lines);
+    scan_job j = {.op = op};
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, out}, 2, dim);
+    return lt_cpu_share((j.lines.count + LT_LINES_TILE - 1) / LT_LINES_TILE, threads_for_lines(&j.lines), run_scan, &j);
 }

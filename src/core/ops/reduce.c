@@ -171,6 +171,21 @@ lt_status lt_amin_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_ten
     return extreme_over(LT_REDUCE_MIN, "amin", self, dim, keepdim, out);
 }
 
+lt_status lt_aminmax_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_tensor **out_min, lt_tensor **out_max)
+{
+    lt_dims dims = {.n = 1, .v = {dim != NULL ? *dim : 0}};
+    const lt_dims *over = dim != NULL ? &dims : NULL;
+    if (self->numel == 0 && dim == NULL)
+        return lt_error(LT_ERR_RUNTIME, "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
+                                        "no identity.");
+    LT_TRY(lt_amin(self, over, keepdim, out_min));
+    lt_status status = lt_amax(self, over, keepdim, out_max);
+    if (status == LT_OK) return LT_OK;
+    lt_tensor_release(*out_min);
+    *out_min = NULL;
+    return status;
+}
+
 /* Geometry that the backend wants of a result: size 1 in dim, whatever shape the tensor itself has. */
 typedef struct kept {
     lt_array array;
@@ -309,7 +324,13 @@ lt_status lt_norm_fro_impl(lt_tensor *self, const char *p, const lt_dims *dim, b
     return lt_norm(self, lt_int(2), dim, keepdim, dtype, out);
 }
 
-lt_status lt_cumsum_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
+lt_status lt_linalg_vector_norm_impl(lt_tensor *self, lt_scalar ord, const lt_dims *dim, bool keepdim, lt_dtype dtype,
+                                     lt_tensor **out)
+{
+    return lt_norm(self, ord, dim, keepdim, dtype, out);
+}
+
+static lt_status running(lt_scan op, lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
 {
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
@@ -321,7 +342,7 @@ lt_status lt_cumsum_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor
     LT_CHECK(lt_begin_output(out, result, self->device, self->ndim, self->sizes, &work));
     if (work->numel > 0) {
         lt_array from = lt_line_array_of(in), to = lt_line_array_of(work);
-        LT_CHECK(lt_backend_of(self)->cumsum(&to, &from, d));
+        LT_CHECK(lt_backend_of(self)->scan(op, &to, &from, d));
     }
     status = lt_finish_output(out, work);
     work = NULL;
@@ -329,4 +350,22 @@ done:
     lt_tensor_release(in);
     lt_tensor_release(work);
     return status;
+}
+
+lt_status lt_cumsum_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
+{
+    return running(LT_SCAN_SUM, self, dim, dtype, out);
+}
+
+lt_status lt_cumprod_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
+{
+    return running(LT_SCAN_PROD, self, dim, dtype, out);
+}
+
+lt_status lt_logcumsumexp_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
+{
+    if (!lt_dtype_is_float((lt_dtype)self->dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"logcumsumexp_out_%s\" not implemented for '%s'",
+                        self->device.type == LT_CPU ? "cpu" : "cuda", lt_dtype_scalar_name((lt_dtype)self->dtype));
+    return running(LT_SCAN_LOGSUMEXP, self, dim, LT_DTYPE_NONE, out);
 }

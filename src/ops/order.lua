@@ -1,0 +1,56 @@
+-- order.lua - ops that put elements in order, or rest on it: sorting, the k largest, medians, quantiles, running
+-- extremes, distinct elements, counts. nan is larger than every number. Equal elements keep their order.
+
+return {
+  -- ---- sorting -----------------------------------------------------------------------------------------------
+  { 'sort(Tensor self, Dim dim=-1, bool descending=false, *, bool stable=false) -> (Tensor values, IndexTensor indices)',
+    doc = 'The elements in order along a dimension, and the positions they had. The sort is always stable.',
+    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' }, example = 'local values, indices = x:sort(1)' },
+  { 'argsort(Tensor self, Dim dim=-1, bool descending=false, *, bool stable=false) -> IndexTensor',
+    doc = 'The positions of the elements in order along a dimension.' },
+  { 'msort(Tensor self) -> Tensor', composite = true, doc = 'The elements in order along the first dimension.' },
+  { 'topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true) -> (Tensor values, IndexTensor indices)',
+    doc = 'The k largest (or smallest) elements along a dimension, and their positions.',
+    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' }, example = 'local values, indices = x:topk(3)' },
+  { 'kthvalue(Tensor self, int k, Dim dim=-1, bool keepdim=false) -> (Tensor values, IndexTensor indices)',
+    doc = 'The k-th smallest elements along a dimension, and their positions.',
+    grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
+
+  -- ---- middles ---------------------------------------------------------------------------------------------------
+  { 'median(Tensor self) -> Tensor', doc = 'The middle element, the lower of two; nan wins.',
+    grad = { self = '_extreme_backward(grad, self, result, nil, false)' } },
+  { 'median.dim(Tensor self, Dim dim, bool keepdim=false) -> (Tensor values, IndexTensor indices)', grad_fn = 'MedianBackward1',
+    doc = 'The middle elements along a dimension and their positions; nan wins.',
+    grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
+  { 'nanmedian(Tensor self) -> Tensor', doc = 'The middle of the elements that are not nan.',
+    grad = { self = '_extreme_backward(grad, self, result, nil, false)' } },
+  { 'nanmedian.dim(Tensor self, Dim dim, bool keepdim=false) -> (Tensor values, IndexTensor indices)', grad_fn = 'NanmedianBackward1',
+    doc = 'The middles along a dimension of the elements that are not nan, and their positions.',
+    grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
+  { 'mode(Tensor self, Dim dim=-1, bool keepdim=false) -> (Tensor values, IndexTensor indices)',
+    doc = 'The most frequent elements along a dimension, the smallest of equally frequent ones, and where they stand last.',
+    grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
+  { "quantile(Tensor self, Tensor|Scalar q, Dim? dim=nil, bool keepdim=false, *, string interpolation='linear') -> Tensor",
+    composite = true, doc = "What a share q of the elements lies below; interpolation 'linear', 'lower', 'higher', 'midpoint' or 'nearest'." },
+  { "nanquantile(Tensor self, Tensor|Scalar q, Dim? dim=nil, bool keepdim=false, *, string interpolation='linear') -> Tensor",
+    composite = true, doc = 'quantile of the elements that are not nan.' },
+
+  -- ---- running extremes --------------------------------------------------------------------------------------
+  { 'cummax(Tensor self, Dim dim) -> (Tensor values, IndexTensor indices)',
+    doc = 'The largest element so far along a dimension, and its position.',
+    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' } },
+  { 'cummin(Tensor self, Dim dim) -> (Tensor values, IndexTensor indices)',
+    doc = 'The smallest element so far along a dimension, and its position.',
+    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' } },
+
+  -- ---- distinct elements, counts -----------------------------------------------------------------------------
+  { 'unique(Tensor self, bool sorted=true, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)',
+    doc = 'The distinct elements in order, or the distinct entries of a dimension; if asked for also where each element went and how often it occurs.',
+    example = 'local values, counts = x:unique{return_counts = true}' },
+  { 'unique_consecutive(Tensor self, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)',
+    doc = 'The elements, or entries of a dimension, without those that equal the one before.' },
+  { 'bincount(IndexTensor self, Tensor? weights=nil, int minlength=0) -> Tensor',
+    doc = 'How often each position occurs in a vector of positions, or the sums of their weights.' },
+  { 'histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor',
+    doc = 'How many elements lie in each of `bins` equal parts of [min, max]; of the range of the elements if both are 0.' },
+}

@@ -6,7 +6,8 @@
  * `expect TEXT` waits until the program has written the text, after what earlier expects matched;
  * `within MILLISECONDS` sets the limit of the next expect (else 20 s); `sleep MILLISECONDS`;
  * `reject TEXT` fails when the text was written since the last match; `size COLUMNS ROWS` changes the
- * terminal's size (100 by 24 at first, or PTY_COLUMNS by PTY_ROWS of the environment); `wait` waits for the end of the
+ * terminal's size (100 by 24 at first, or PTY_COLUMNS by PTY_ROWS of the environment); `print` prints
+ * what was written between the last two matches, and a zero byte; `wait` waits for the end of the
  * program. Exit status: 0 when all went as the script says, 1 otherwise (with a transcript on
  * stderr), 2 for a faulty script. The program's own exit status is printed by `wait`.
  */
@@ -26,6 +27,7 @@ static int terminal;
 static pid_t child;
 static char output[1 << 20];
 static size_t length, matched; /* bytes written so far; where the next expect starts to look */
+static size_t between, between_end; /* what was written between the last two matches */
 
 static double now(void)
 {
@@ -92,7 +94,9 @@ static void expect(const char *text, size_t size, double limit)
     for (;;) {
         char *found = memmem(output + matched, length - matched, text, size);
         if (found) {
-            matched = (size_t)(found - output) + size;
+            between = matched;
+            between_end = (size_t)(found - output);
+            matched = between_end + size;
             return;
         }
         double left = deadline - now();
@@ -184,6 +188,9 @@ int main(int argc, char **argv)
             limit = atof(text) / 1000;
         } else if (strcmp(line, "sleep") == 0) {
             pause_for(atof(text) / 1000);
+        } else if (strcmp(line, "print") == 0) {
+            fwrite(output + between, 1, between_end - between, stdout);
+            putchar('\0');
         } else if (strcmp(line, "size") == 0) {
             resize(text);
         } else if (strcmp(line, "wait") == 0) {

@@ -46,7 +46,7 @@ expect In [4]:
 send local kept = 5; %s\r
 sleep 150
 send \x03
-within 100
+within 1000
 expect interrupted
 expect In [2]: 
 send kept\r

@@ -1,0 +1,179 @@
+-- torch.utils.progress and torch.utils.plot.
+
+local torch = require 'torch'
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+local terminal = dofile(here .. 'support/terminal.lua')
+
+describe('torch.utils.progress', function()
+  local function collect(source, options)
+    local seen = {}
+    for x in torch.utils.progress(source, options) do seen[#seen + 1] = x end
+    return seen
+  end
+
+  -- What a script writes to stderr.
+  local function shown(code)
+    local _, err = process.lua(code)
+    return err
+  end
+
+  it('goes through numbers, lists, loaders and functions', function()
+    local _, err, status = process.lua [[
+      local function all(...) local t = {} for x in torch.utils.progress(...) do t[#t + 1] = x end return table.concat(t, ' ') end
+      assert(all(3) == '1 2 3')
+      assert(all {'a', 'b'} == 'a b')
+      local n = 0
+      assert(all(function() n = n + 1 if n < 3 then return n end end) == '1 2')
+      local data = torch.utils.data.TensorDataset(torch.arange(10), torch.arange(10))
+      local loader = torch.utils.data.DataLoader(data, {batch_size = 4})
+      local sizes = {}
+      for x, y in torch.utils.progress(loader) do assert(x:equal(y)) sizes[#sizes + 1] = x:size(1) end
+      assert(table.concat(sizes, ' ') == '4 4 2')
+      assert(all(0) == '' and all {} == '')
+    ]]
+    assert.equal(0, status, err)
+  end)
+
+  it('writes one line at the end where there is no terminal', function()
+    local err = shown "for _ in torch.utils.progress(4, {label = 'epoch 1'}) do end"
+    assert.is_truthy(err:find '^epoch 1: 100%% 4/4 %[00:00, [%d.]+/s%]\n$')
+  end)
+
+  it('writes a line now and then in long runs', function()
+    local err = shown [[
+      local clock = torch._C.clock
+      for _ in torch.utils.progress(4, {every = 0.02}) do local t = clock() while clock() < t + 0.03 do end end
+    ]]
+    local _, lines = err:gsub('\n', '')
+    assert.is_true(lines >= 4)
+    assert.is_truthy(err:find('25% 1/4', 1, true))
+  end)
+
+  it('ends the line when the loop is left', function()
+    local err = shown 'for i in torch.utils.progress(4) do if i == 3 then break end end'
+    assert.is_truthy(err:find '^50%% 2/4 .*\n$')
+    err = shown 'pcall(function() for i in torch.utils.progress(4) do error "x" end end)'
+    assert.is_truthy(err:find '^0%% 0/4 .*\n$')
+  end)
+
+  it('refuses other things', function()
+    assert.has_error(function() collect('x') end, 'progress(): expected a number, list, function or an object with iter(), got string')
+    assert.has_error(function() collect(3, {lable = 'x'}) end)
+  end)
+
+  it('draws a bar on a terminal #pty', function()
+    local folder = terminal.new_folder()
+    terminal.follow(folder, [[
+send for i in torch.utils.progress(30, {label = '训练'}) do local t = os.clock() while os.clock() < t + 0.02 do end end\r
+expect 训练
+expect █
+expect 训练: 100% |
+expect 30/30
+expect In [2]: 
+]], 'PTY_COLUMNS=60')
+    terminal.remove_folder(folder)
+  end)
+
+  it('keeps out of the outputs of notebooks', function()
+    local path = os.tmpname() .. '.md'
+    local file = assert(io.open(path, 'w'))
+    file:write '```lua\nfor i in torch.utils.progress(2) do end\nprint "done"\n```\n```text\ndone\n```\n'
+    file:close()
+    local out, err = process.run(('%s --cells %s --check'):format(process.quote(process.ltensor), path))
+    assert.equal('1 passed, 0 failed\n', out)
+    assert.is_truthy(err:find('100% 2/2', 1, true))
+    os.remove(path)
+  end)
+end)
+
+describe('torch.utils.plot', function()
+  local plot = torch.utils.plot
+
+  -- What the figure looks like without a terminal.
+  local function drawn(code)
+    local out, err, status = process.lua('print(' .. code .. ')')
+    assert.equal(0, status, err)
+    return out
+  end
+
+  local function saved(figure)
+    local path = os.tmpname() .. '.svg'
+    figure:save(path)
+    local file = assert(io.open(path))
+    local text = file:read 'a'
+    file:close()
+    os.remove(path)
+    assert.is_truthy(text:find '^<svg xmlns="http://www.w3.org/2000/svg"' and text:find '</svg>\n$')
+    return text
+  end
+
+  it('draws lines', function()
+    local out = drawn "torch.utils.plot.lines({0, 1, 4, 9}, {title = 'squares', labels = {'n²'}})"
+    assert.is_truthy(out:find('squares', 1, true) and out:find('━━ n²', 1, true))
+    assert.is_truthy(out:find('8 ┤', 1, true) and out:find '[⠁-⣿]')
+    for line in out:gmatch '[^\n]+' do assert.is_true(utf8.len(line) <= 79) end
+  end)
+
+  it('draws bars, longest for the largest', function()
+    local out = drawn "torch.utils.plot.bars({1, 2, 4}, {labels = {'a', '猫', 'ccc'}})"
+    local _, first = out:match '^([^\n]*)\n':gsub('█', '')
+    local _, last = out:match '\n([^\n]*)\n$':gsub('█', '')
+    assert.is_true(last >= 4 * first and first > 0)
+    assert.is_truthy(out:find(' 猫 ▕', 1, true))
+  end)
+
+  it('draws matrices and pictures', function()
+    local out = drawn 'torch.utils.plot.heatmap(torch.arange(4):view(2, 2))'
+    assert.is_truthy(out:find('░', 1, true) and out:find('█', 1, true) and out:find('0 to 3', 1, true))
+    assert.is_truthy(drawn('torch.utils.plot.image(torch.ones(3, 4, 4))'):find('█', 1, true))
+    assert.is_truthy(drawn('torch.utils.plot.image(torch.full({2, 2}, 255, {dtype = torch.uint8}))'):find('█', 1, true))
+  end)
+
+  it('bears nan, infinities, constants and nothing', function()
+    for _, code in ipairs {
+      'torch.utils.plot.lines({0/0, 1, 1/0, 2})', 'torch.utils.plot.lines({5, 5})', 'torch.utils.plot.lines({})',
+      'torch.utils.plot.bars({})', 'torch.utils.plot.bars({0, 0/0, -1})',
+      'torch.utils.plot.heatmap(torch.tensor({{0/0, 1/0}, {1, 1}}))', 'torch.utils.plot.heatmap(torch.zeros(2, 2))',
+    } do
+      drawn(code)
+    end
+  end)
+
+  it('uses colours on a terminal #pty', function()
+    local folder = terminal.new_folder()
+    terminal.follow(folder, [[
+send torch.utils.plot.heatmap(torch.arange(4):view(2, 2))\r
+expect \e[38;2;
+expect 0 to 3
+expect In [2]: 
+]], 'NO_COLOR=')
+    terminal.remove_folder(folder)
+  end)
+
+  it('writes SVG files', function()
+    local text = saved(plot.lines(torch.linspace(0, 1, 5), {torch.arange(5), torch.ones(5)}, {title = 'a < b', labels = {'x', 'y'}}))
+    assert.is_truthy(text:find('a &lt; b', 1, true))
+    local _, paths = text:gsub('<path d="M', '')
+    assert.equal(3, paths)
+    local _, bars = saved(plot.bars {1, -2, 3}):gsub('<rect x="%d', '')
+    assert.equal(3, bars)
+    local _, squares = saved(plot.heatmap(torch.arange(6):view(2, 3))):gsub('<rect x="%d', '')
+    assert.equal(6, squares)
+    assert.is_truthy(saved(plot.image(torch.zeros(1, 2, 2))):find('#000000', 1, true))
+  end)
+
+  it('refuses what it cannot draw', function()
+    for message, call in pairs {
+      ['lines(): expected a tensor or a list of numbers, got string'] = function() plot.lines 'x' end,
+      ['lines(): x has 2 numbers and y has 3'] = function() plot.lines({1, 2}, {1, 2, 3}) end,
+      ['heatmap(): expected a matrix, got 1 dimensions'] = function() plot.heatmap(torch.ones(3)) end,
+      ['image(): expected (H, W), (1, H, W) or (3, H, W)'] = function() plot.image(torch.ones(2, 3, 4)) end,
+      ["save(): 'x.png' does not end in .svg"] = function() plot.bars({1}):save 'x.png' end,
+    } do
+      local ok, err = pcall(call)
+      assert.is_false(ok)
+      assert(tostring(err):find(message, 1, true), tostring(err))
+    end
+  end)
+end)

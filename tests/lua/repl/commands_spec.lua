@@ -1,0 +1,232 @@
+-- Commands at the prompt: %debug, %export, %load and the files they use, %config, !command, help.
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. '../support/process.lua')
+local terminal = dofile(here .. '../support/terminal.lua')
+
+local state
+local function follow(script, environment) return terminal.follow(state, script, environment) end
+
+-- Runs the lines through the prompt without a terminal: stdout, stderr.
+local function type_lines(lines, options)
+  local path = os.tmpname()
+  local file = assert(io.open(path, 'w'))
+  file:write(lines)
+  file:close()
+  local out, err = process.run(('XDG_CONFIG_HOME=/nonexistent %s %s -i < %s'):format(
+    process.quote(process.ltensor), options or '', path))
+  os.remove(path)
+  return out, err
+end
+
+local function has(text, part) assert(text:find(part, 1, true), ('%q is not in\n%s'):format(part, text)) end
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read 'a'
+  file:close()
+  return text
+end
+
+describe('%debug', function()
+  it('shows the calls of the last error with their locals', function()
+    local out = type_lines [[
+local outer = {1, 2}
+function f(a, b) local c = a + b; error('sum ' .. c .. #outer) end
+f(1, 2)
+%debug
+%debug 1 a * 100 + b, outer[2], math.max(c, 5)
+%debug 2
+]]
+    has(out, "1  (cell 2):1: in function 'f'\n     outer = {1, 2}\n     a = 1\n     b = 2\n     c = 3\n")
+    has(out, '(102, 2, 5)')
+    has(out, '2  (cell 3):1: in the cell')
+  end)
+
+  it('pins nothing that has failed', function()
+    local out = type_lines [[
+watch = setmetatable({}, {__mode = 'v'})
+function f() local big = {}; watch[1] = big; error 'no' end
+f()
+collectgarbage(); collectgarbage()
+watch[1] == nil
+%debug 1
+]]
+    has(out, ': true\n')
+    has(out, 'big = <gone>')
+  end)
+
+  it('says when there is nothing to show', function()
+    local _, err = type_lines '%debug\n'
+    has(err, 'no cell has failed')
+    _, err = type_lines "error 'x'\n%debug 7\n"
+    has(err, 'there is no frame 7')
+  end)
+end)
+
+describe('%export', function()
+  for _, ending in ipairs {'md', 'ipynb'} do
+    it('writes a notebook that checks: .' .. ending, function()
+      local path = os.tmpname() .. '.' .. ending
+      local _, err = type_lines(([[
+local x = 20
+print('printed', x); io.write('written\n'); x + 1
+error 'on purpose'
+x;
+{a = 'é', b = "\\n"}
+%%export %s
+]]):format(path))
+      has(err, 'on purpose')
+      local out, _, status = process.run(('%s --cells %s --check'):format(process.quote(process.ltensor), path))
+      assert.equal('5 passed, 0 failed\n', out)
+      assert.equal(0, status)
+      has(read(path), 'written')
+      has(read(path), '21')
+      os.remove(path)
+    end)
+  end
+
+  it('needs a name that says which kind', function()
+    local _, err = type_lines '%export x.txt\n'
+    has(err, 'ends in .md or .ipynb')
+  end)
+end)
+
+describe('files', function()
+  it('are saved, loaded and run', function()
+    local path = os.tmpname()
+    local out = type_lines(([[
+x = 5
+x + 1
+%%save %s 1-2
+%%load %s
+%%run %s a b
+]]):format(path, path, path))
+    assert.equal('x = 5\nx + 1\n', read(path))
+    has(out, ': 6\n')
+    local file = assert(io.open(path, 'w'))
+    file:write 'print("script", arg[0] ~= nil, ...)'
+    file:close()
+    has(type_lines(('%%run %s a b\n'):format(path)), 'script\ttrue\ta\tb')
+    os.remove(path)
+  end)
+
+  it('that are missing are errors', function()
+    for _, line in ipairs {'%run /no/such', '%load /no/such', '%save /no/such/dir/x', '%cd /no/such'} do
+      local _, err = type_lines(line .. '\n')
+      has(err, 'No such file or directory')
+    end
+  end)
+end)
+
+describe('%config', function()
+  it('lists settings and refuses others', function()
+    local out, err = type_lines '%config\n%config pagr off\n%config time maybe\n%config pager off\n%config pager\n'
+    has(out, 'traceback  user (full|user)')
+    has(err, "no setting pagr; did you mean 'pager'?")
+    has(err, 'time is on or off')
+    has(out, 'off\n')
+  end)
+
+  it('shows internal frames when asked', function()
+    local _, err = type_lines "%config traceback full\nerror 'x'\n"
+    has(err, '[ltensor repl.session]')
+    _, err = type_lines "local function f() error 'x' end f()\n"
+    assert.is_nil(err:find('[ltensor', 1, true))
+  end)
+end)
+
+describe('!command', function()
+  it('fills in values and shows exit codes', function()
+    local out = type_lines 'local x = 6\n!echo {x * 7} {nothing_here} ${HOME:+home}\n!exit 3\n'
+    has(out, '42 {nothing_here} home')
+    has(out, 'exit code 3')
+  end)
+
+  it('completes programs #pty', function()
+    follow 'send !unam\\t -s\\r\nexpect Linux\n'
+  end)
+end)
+
+describe('help', function()
+  it('speaks of ops, classes and functions', function()
+    local out = type_lines [[
+?torch.sum
+x = torch.ones(2)
+x:matmul?
+?nn.Linear
+??math.max
+-- Adds one.
+function inc(n) return n + 1 end
+?inc
+??inc
+?torch.utils.progress
+]]
+    has(out, 'sum(Tensor self')
+    has(out, 'matmul(Tensor self, Tensor other) -> Tensor')
+    has(out, 'class nn.Linear(in_features, out_features, options)')
+    has(out, 'y = x A^T + b')
+    has(out, '<function math.max>')
+    has(out, 'function inc(n) return n + 1 end')
+  end)
+
+  it('suggests names and explains magics', function()
+    local out, err = type_lines '?torch.mattmul\n%timeit?\n%tim 1\n'
+    has(out, "nothing is called torch.mattmul; did you mean 'matmul'?")
+    has(out, '%timeit [-n N] [-r R] code')
+    has(err, "no magic %tim; did you mean '%time'?")
+  end)
+end)
+
+describe('errors', function()
+  it('suggest names of methods and fields', function()
+    local _, err = type_lines 'x = torch.ones(2)\nx:summ()\ntorch.oness(2)\nlocal t = {alpha = {}}\nt.alpa.x = 1\n(x + 1):sqrrt()\n'
+    for _, name in ipairs {'sum', 'ones', 'alpha', 'sqrt'} do has(err, ("did you mean '%s'?"):format(name)) end
+  end)
+
+  it('put the caret under wide characters too', function()
+    local _, err = type_lines "print('中文', oops.x)\n"
+    has(err, "     1 | print('中文', oops.x)\n" .. (' '):rep(9 + 14) .. '^~~~\n')
+  end)
+end)
+
+describe('long work', function()
+  it('stops at Ctrl-C in C code #pty', function()
+    for _, cell in ipairs {
+      'local a = torch.randn(2500, 2500) while true do a:matmul(a) end',
+      'torch.randn(400000000)',
+      'torch.randperm(300000000)',
+      'local a = torch.randn(4000000) while true do a:cumsum(1) end',
+      'local a = torch.ones(3000000) while true do a = a:sin() end',
+    } do
+      follow(('send %s\\r\nsleep 300\nsend \\x03\nwithin 3000\nexpect interrupted\nexpect In [2]: \n'):format(cell))
+    end
+  end)
+
+  it('stops at Ctrl-C on a GPU #pty', function()
+    follow([[
+send local a = torch.randn(200, 200, {device = 'cuda'}) while true do a:matmul(a) torch.cuda.synchronize() end\r
+sleep 300
+send \x03
+within 3000
+expect interrupted
+expect In [2]: 
+send torch.ones(2, {device = 'cuda'}):sum():item()\r
+expect Out[2]: 2.0
+]], 'LTENSOR_SIM_GPUS=1')
+  end)
+
+  it('that does not look is killed by the third Ctrl-C #pty', function()
+    local out = follow [[
+send ('a'):rep(40):find(('a*'):rep(30) .. 'b')\r
+sleep 300
+send \x03
+sleep 300
+send \x03
+expect still inside C code; ^C again to kill
+send \x03
+wait
+]]
+    assert.equal('signal 2\n', out)
+  end)
+end)

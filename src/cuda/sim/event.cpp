@@ -61,12 +61,13 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
+/* What it returns may come from an earlier call: the event is gone in any case. */
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    if (cudaError_t error = begin(cudaErrorInvalidResourceHandle)) return error;
-    if (!event) return finish(cudaErrorInvalidResourceHandle);
+    cudaError_t error = begin(cudaErrorInvalidResourceHandle);
+    if (!event) return error ? error : finish(cudaErrorInvalidResourceHandle);
     delete event;
-    return cudaSuccess;
+    return error;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)

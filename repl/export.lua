@@ -1,11 +1,8 @@
 -- %export: the session as a notebook, Markdown or Jupyter's, with what its cells have shown.
 --
 -- At the prompt `print` and `io.write` also note down what they write, for the cell that runs. Cells
--- that are commands are exported without outputs. May use repl.ipynb, repl.markdown and repl.input.
-
-local input = require 'repl.input'
-local ipynb = require 'repl.ipynb'
-local markdown = require 'repl.markdown'
+-- that are commands are exported without outputs. May use repl.ipynb, repl.markdown and repl.input,
+-- which it loads when it writes: every session takes notes, few are exported.
 
 local export = {}
 
@@ -45,6 +42,7 @@ end
 
 -- The cells to export: {number, source, printed, value, message, traceback}.
 local function cells_of(session)
+  local input = require 'repl.input'
   local cells = {}
   for number = 1, session.count - 1 do
     local shown = session.shown[number] or {}
@@ -60,6 +58,7 @@ local function cells_of(session)
 end
 
 local function block(parts, info, text)
+  local markdown = require 'repl.markdown'
   local lines = markdown.lines(text)
   local fence = markdown.fence(lines)
   parts[#parts + 1] = fence .. info
@@ -83,6 +82,7 @@ local function as_markdown(cells)
 end
 
 local function as_jupyter(cells)
+  local ipynb = require 'repl.ipynb'
   local stored = {}
   for index, cell in ipairs(cells) do
     stored[index] = {

@@ -17,7 +17,8 @@ local magics = {}
 local function synchronize()
   local torch = package.loaded.torch
   local cuda = type(torch) == 'table' and rawget(torch, 'cuda')
-  if type(cuda) == 'table' and cuda.is_available and cuda.is_available() then cuda.synchronize() end
+  if type(cuda) ~= 'table' or not cuda.is_available or not cuda.is_available() then return end
+  for index = 0, cuda.device_count() - 1 do cuda.synchronize(index) end
 end
 
 -- A function that runs the code, which sees the living locals.
@@ -307,10 +308,25 @@ magics.memory = {'%memory', 'shows the memory in use, on the host and on the GPU
   end
 end}
 
-magics.copies = {'%copies [cause]', 'shows the ledger of copies between devices', function(_, cause)
+-- The part of the ledger that the cell called `origin` has caused.
+local function copies_of(ledger, origin)
+  local part = {count = 0, bytes = 0, seconds = 0}
+  for _, entry in ipairs(ledger) do
+    if entry.origin:sub(1, #origin) == origin then
+      part[#part + 1] = entry
+      for _, name in ipairs {'count', 'bytes', 'seconds'} do part[name] = part[name] + entry[name] end
+    end
+  end
+  return setmetatable(part, getmetatable(ledger))
+end
+
+magics.copies = {'%copies [n|cause]', 'shows the ledger of copies between devices: all, those of cell n, or those of a cause',
+function(_, what)
   local cuda = cuda_table()
   if not cuda.copies then print 'no copies' return end
-  local ledger = cuda.copies(cause ~= '' and cause or nil)
+  local number = math.tointeger(tonumber(what))
+  local ledger = cuda.copies(what ~= '' and not number and what or nil)
+  if number then ledger = copies_of(ledger, ('(cell %d)'):format(number)) end
   print(echo.value(ledger))
 end}
 

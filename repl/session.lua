@@ -2,7 +2,8 @@
 --
 -- Every front end (the prompt, notebooks, tests) runs cells through here. User code, and what
 -- shows values, always runs inside a protected call; the session never raises. It holds results
--- only as long as Out promises: the last 20, large tensors for three cells. May use repl.cell,
+-- only as long as Out promises: the last 20, large tensors for three cells, none when memory runs out.
+-- May use repl.cell,
 -- repl.echo, repl.errors and the program's repl.interrupt; torch only through package.loaded.
 
 local cell = require 'repl.cell'
@@ -56,6 +57,9 @@ function session.new(options)
     given_names = {},
   }, Session)
   self:publish()
+  local torch = package.loaded.torch
+  local set_reclaimer = type(torch) == 'table' and rawget(torch, '_C').set_reclaimer
+  if set_reclaimer then set_reclaimer(function() self:drop_results() end) end
   for name in next, self.environment do self.given_names[name] = true end
   return self
 end

@@ -141,6 +141,7 @@ void lt_lua_push_node(lua_State *L, struct lt_node *node, int box);
 
 /* ---- openers: each adds to the table(s) named; stack: torch at 1, torch._C at 2, methods at 3 ------------------- */
 void lt_lua_open_state(lua_State *L);  /* registry only; first */
+void lt_lua_open_reclaimer(lua_State *L); /* what is dropped when memory runs out */
 void lt_lua_open_types(lua_State *L);  /* Size, dtypes, device */
 void lt_lua_open_ops(lua_State *L);    /* generated functions and methods */
 void lt_lua_open_tensor(lua_State *L); /* metatable, fields, methods without declaration */

@@ -85,6 +85,7 @@ LT_API int luaopen_torch(lua_State *L)
     lua_pushcfunction(L, module_source);
     lua_setfield(L, 2, "module_source");
     lt_lua_open_state(L);
+    lt_lua_open_reclaimer(L);
     lt_lua_open_types(L);
     lt_lua_open_ops(L);
     lt_lua_open_tensor(L);

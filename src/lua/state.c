@@ -169,7 +169,33 @@ void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *con
 
 /* ---- calling core --------------------------------------------------------------------------------------------- */
 
-static void collect(void *ctx) { lua_gc(ctx, LUA_GCCOLLECT); }
+static const char reclaimer_key = 0; /* its address is the key of set_reclaimer's function */
+
+/* set_reclaimer(f): f() is called before the collection that is tried when memory runs out. */
+static int set_reclaimer(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &reclaimer_key);
+    return 0;
+}
+
+static void collect(void *ctx)
+{
+    lua_State *L = ctx;
+    if (lua_checkstack(L, 4)) {
+        /* What it raises is not the error that counts. */
+        if (lua_rawgetp(L, LUA_REGISTRYINDEX, &reclaimer_key) != LUA_TFUNCTION || lua_pcall(L, 0, 0, 0) != LUA_OK)
+            lua_pop(L, 1);
+    }
+    lua_gc(L, LUA_GCCOLLECT);
+}
+
+void lt_lua_open_reclaimer(lua_State *L)
+{
+    lua_pushcfunction(L, set_reclaimer);
+    lua_setfield(L, 2, "set_reclaimer");
+}
 
 lt_entry lt_enter(lua_State *L)
 {

@@ -286,6 +286,10 @@ static void session(unsigned long seed, char **argv)
 {
     state = (uint64_t)seed * 0x9E3779B97F4A7C15ULL + 1;
     start(argv);
+    for (double limit = now() + HANG_SECONDS; !was_seen("In [1]", 0);) { /* until then Ctrl-C ends it */
+        read_some(0.1);
+        if (ended || now() > limit) fail(seed, "no prompt");
+    }
     for (unsigned burst = 1, bursts = 1 + random_below(12); burst <= bursts && !ended; burst++) {
         for (uint32_t n = 1 + random_below(60); n > 0 && !ended; n--) {
             act();

@@ -1,0 +1,41 @@
+/* steps.h - more steps of formulas (compose.h): those that cut, join and look up elements. Included by
+ * src/core/ops only. */
+#ifndef LT_OPS_STEPS_H
+#define LT_OPS_STEPS_H
+
+#include "compose.h"
+
+lt_tensor *do_permute(lt_scope *s, lt_tensor *a, const lt_dims *order);
+lt_tensor *do_select(lt_scope *s, lt_tensor *a, int64_t dim, int64_t index);
+lt_tensor *do_part(lt_scope *s, lt_tensor *a, int64_t dim, int64_t from, int64_t to); /* entries from .. to - 1 */
+lt_tensor *do_diagonal(lt_scope *s, lt_tensor *a, int64_t offset, int64_t dim1, int64_t dim2);
+lt_tensor *do_flip(lt_scope *s, lt_tensor *a, int64_t dim);
+lt_tensor *do_cat(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim);
+lt_tensor *do_stack(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim);
+lt_tensor *do_gather(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index);
+lt_tensor *do_index_select(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index);
+lt_tensor *do_cumsum(lt_scope *s, lt_tensor *a, int64_t dim);
+lt_tensor *do_clamp_within(lt_scope *s, lt_tensor *a, int64_t min, int64_t max);
+lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor);
+/* Copies src into the view of a tensor of this formula; returns view. */
+lt_tensor *do_store(lt_scope *s, lt_tensor *view, lt_tensor *src);
+
+/* -- leaves on a device ------------------------------------------------------------------------------- */
+lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device);                    /* 0 .. n - 1, int64 */
+/* int64 values of the host, `sizes` of them; takes values over and frees it. NULL values: out of memory. */
+lt_tensor *do_positions(lt_scope *s, int64_t *values, const lt_dims *sizes, lt_device device);
+
+/* The same with the flattened elements of a: a vector. */
+lt_tensor *do_flatten(lt_scope *s, lt_tensor *a);
+
+/* scatter in any mode (index_dim.c). No autograd. */
+lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim, lt_tensor *index,
+                             lt_tensor *src, lt_tensor **out);
+
+/* ---- results that are lists --------------------------------------------------------------------------- */
+lt_status lt_list_new(int64_t n, lt_tensor_list *list); /* room for n; list->n counts those that are in it */
+void lt_list_release(lt_tensor_list *list);
+/* Closes the scope; on success *out takes over list, on failure it is released. */
+lt_status lt_scope_give_list(lt_scope *s, lt_tensor_list *list, lt_tensor_list *out);
+
+#endif

@@ -93,6 +93,7 @@ SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
+           $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
 .PHONY: all demo test check bench install clean layers test-programs fuzz-repl test-asan test-cuda bench-cuda dist test-dist format FORCE
@@ -195,6 +196,12 @@ $(BUILD)/torch.so: $(LIBRARY_OBJ)
 	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -o $@ $^ $(CORE_LIBS)
 
+# The prompt for hosts.
+$(BUILD)/libltensor_repl.a: $(filter-out $(addprefix $(OBJ)/repl/,main.o options.o allocator.o),$(REPL_OBJ))
+	@echo '  AR $@'
+	rm -f $@
+	ar rcs $@ $^
+
 $(PROGRAM): $(REPL_OBJ) $(LIBRARY_OBJ)
 	@echo '  LINK $@'
 	$(CC) $(SAN) -Wl,-E -o $@ $^ $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
@@ -227,6 +234,11 @@ $(BUILD)/tests/%: tests/core/%.cpp $(SIM_OBJ)
 	$(CXX) $(CXXFLAGS_ALL) -MF $@.d -Isrc/cuda/sim/include -Isrc/cuda -x c++ $< -x none -o $@ \
 	  $(filter $(OBJ)/src/cuda/sim/%,$(SIM_OBJ)) -lcmocka -lboost_context -lopenblas -lpthread
 
+$(BUILD)/tests/prompt_host: tests/repl/prompt_host.c $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a $(LUA_STATIC) \
+	  $(READLINE_LIBS) $(CORE_LIBS)
+
 $(BUILD)/tests/%: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
@@ -248,7 +260,7 @@ test:
 check: all test-programs layers
 	@BUILD=$(BUILD) sh tests/run.sh quick
 
-test-programs: $(C_TESTS) $(TEST_TOOLS)
+test-programs: $(C_TESTS) $(TEST_TOOLS) $(BUILD)/tests/prompt_host
 
 # Random typing at the prompt: `make fuzz-repl MINUTES=10`, `SEED=n` to type the same again.
 fuzz-repl: $(PROGRAM) $(BUILD)/tests/fuzz

@@ -8,7 +8,8 @@ local export = {}
 
 local MAX_NOTED = 64 << 10 -- bytes of a cell's output
 
--- Puts versions of print and io.write that take notes into the session's environment.
+-- Puts versions of print and io.write that take notes into the session's environment; returns a
+-- function that puts the old ones back.
 function export.take_notes(session)
   local noted, size
   function session.begin_notes() noted, size = {}, 0 end
@@ -20,6 +21,8 @@ function export.take_notes(session)
   end
 
   local stdout = io.stdout
+  local library = rawget(session.environment, 'io')
+  local old_print, old_write = rawget(session.environment, 'print'), rawget(library, 'write')
   rawset(session.environment, 'print', function(...)
     local texts = table.pack(...)
     for index = 1, texts.n do texts[index] = tostring(texts[index]) end
@@ -28,7 +31,6 @@ function export.take_notes(session)
     stdout:write(text)
     stdout:flush()
   end)
-  local library = rawget(session.environment, 'io')
   local write, output = io.write, io.output
   rawset(library, 'write', function(...)
     if output() == stdout then
@@ -38,6 +40,10 @@ function export.take_notes(session)
     end
     return write(...)
   end)
+  return function()
+    rawset(session.environment, 'print', old_print)
+    rawset(library, 'write', old_write)
+  end
 end
 
 -- The cells to export: {number, source, printed, value, message, traceback}.

@@ -159,6 +159,24 @@ static int coroutine_wrap(lua_State *L)
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
+/* Addresses are keys in the registry: what the fields of `coroutine` were. */
+static const char resume_key = 0, wrap_key = 0;
+
+/* Puts the function into the field of the table on top of the stack; keeps what was there. */
+static void replace_field(lua_State *L, const char *name, lua_CFunction function, const char *key)
+{
+    lua_getfield(L, -1, name);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+    lua_pushcfunction(L, function);
+    lua_setfield(L, -2, name);
+}
+
+static void restore_field(lua_State *L, const char *name, const char *key)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, key);
+    lua_setfield(L, -2, name);
+}
+
 /* install(): SIGINT now means "stop the cell" in this interpreter. */
 static int install(lua_State *L)
 {
@@ -171,19 +189,21 @@ static int install(lua_State *L)
     sigaction(SIGINT, &action, &previous_action);
     lua_getglobal(L, LUA_COLIBNAME);
     if (lua_istable(L, -1)) {
-        lua_pushcfunction(L, coroutine_resume);
-        lua_setfield(L, -2, "resume");
-        lua_pushcfunction(L, coroutine_wrap);
-        lua_setfield(L, -2, "wrap");
+        replace_field(L, "resume", coroutine_resume, &resume_key);
+        replace_field(L, "wrap", coroutine_wrap, &wrap_key);
     }
     return 0;
 }
 
-/* restore(): SIGINT does again what it did before install(). */
+/* restore(): all is again as it was before install(). */
 static int restore(lua_State *L)
 {
-    (void)L;
     sigaction(SIGINT, &previous_action, NULL);
+    lua_getglobal(L, LUA_COLIBNAME);
+    if (lua_istable(L, -1)) {
+        restore_field(L, "resume", &resume_key);
+        restore_field(L, "wrap", &wrap_key);
+    }
     return 0;
 }
 

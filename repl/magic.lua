@@ -274,7 +274,7 @@ function(session, arguments)
   setting[3](session, value)
 end}
 
-magics.quit = {'%quit', 'leaves', function() os.exit(true, true) end}
+magics.quit = {'%quit', 'leaves', function(session) (session.leave or os.exit)(true, true) end}
 
 -- ---- devices -------------------------------------------------------------------------------
 

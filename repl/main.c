@@ -15,23 +15,12 @@
 #include <unistd.h>
 
 #include "allocator.h"
-#include "embedded.h"
-#include "interrupt.h"
 #include "ltensor.h"
+#include "modules.h"
 #include "options.h"
-#include "readline.h"
 #include "system.h"
 
 static const char program[] = "ltensor";
-static const char private_globals = 0; /* its address is the key of that table in the registry */
-
-/* Pushes the original `require`. */
-static void push_require(lua_State *L)
-{
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &private_globals);
-    lua_getfield(L, -1, "require");
-    lua_remove(L, -2);
-}
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -45,7 +34,7 @@ static void print_error(const char *message)
 /* Message handler: the error with a traceback that leaves out the program's own frames. */
 static int add_traceback(lua_State *L)
 {
-    push_require(L);
+    modules_push_require(L);
     lua_pushliteral(L, "repl.errors");
     if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1)) {
         lua_getfield(L, -1, "script");
@@ -82,78 +71,7 @@ static bool run_chunk(lua_State *L, int status)
     return report(L, status);
 }
 
-/* Pushes the function `function` of the embedded module `module`; raises errors. */
-static void push_function(lua_State *L, const char *module, const char *function)
-{
-    push_require(L);
-    lua_pushstring(L, module);
-    lua_call(L, 1, 1);
-    lua_getfield(L, -1, function);
-    lua_remove(L, -2);
-}
-
 /* ---- the interpreter ------------------------------------------------------------------------- */
-
-/* Pushes a copy of the globals and of the libraries in them: the program's own modules go on working
- * whatever the user does to `print` or `string.format`. */
-static void push_private_globals(lua_State *L)
-{
-    lua_newtable(L);
-    int copy = lua_gettop(L);
-    lua_pushglobaltable(L);
-    for (lua_pushnil(L); lua_next(L, copy + 1) != 0; lua_pop(L, 1)) {
-        bool is_library = lua_istable(L, -1) && !lua_rawequal(L, -1, copy + 1);
-        lua_pushvalue(L, -2);
-        if (is_library) {
-            lua_newtable(L);
-            for (lua_pushnil(L); lua_next(L, -4) != 0; lua_pop(L, 1)) {
-                lua_pushvalue(L, -2);
-                lua_pushvalue(L, -2);
-                lua_rawset(L, -5);
-            }
-        } else {
-            lua_pushvalue(L, -2);
-        }
-        lua_rawset(L, copy);
-    }
-    lua_pop(L, 1);
-}
-
-static int load_embedded(lua_State *L)
-{
-    const struct lt_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
-    lua_pushfstring(L, "=[ltensor %s]", module->name);
-    if (luaL_loadbufferx(L, (const char *)module->data, module->size, lua_tostring(L, -1), "t") !=
-        LUA_OK)
-        return lua_error(L);
-    lua_pushvalue(L, lua_upvalueindex(2));
-    lua_setupvalue(L, -2, 1);
-    lua_pushstring(L, module->name);
-    lua_call(L, 1, 1);
-    return 1;
-}
-
-static void preload_modules(lua_State *L)
-{
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    push_private_globals(L);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &private_globals);
-    for (const struct lt_embedded *module = repl_modules; module->name; module++) {
-        lua_pushlightuserdata(L, (void *)module);
-        lua_pushvalue(L, -2);
-        lua_pushcclosure(L, load_embedded, 2);
-        lua_setfield(L, -3, module->name);
-    }
-    lua_pop(L, 1);
-    lua_pushcfunction(L, luaopen_repl_interrupt);
-    lua_setfield(L, -2, "repl.interrupt");
-    lua_pushcfunction(L, luaopen_repl_readline);
-    lua_setfield(L, -2, "repl.readline");
-    lua_pushcfunction(L, luaopen_repl_system);
-    lua_setfield(L, -2, "repl.system");
-    lua_pop(L, 1);
-}
 
 /* The summary of hidden copies, when the binding has one to show. Never raises. */
 static void show_copies_summary(lua_State *L)
@@ -294,7 +212,7 @@ static bool run_script(lua_State *L, const char *path)
 
 static bool run_cells(lua_State *L, const options *o, const char *path)
 {
-    push_function(L, "repl.notebook", "main");
+    modules_push_function(L, "repl.notebook", "main");
     lua_pushstring(L, path);
     lua_pushstring(L, o->check ? "check" : o->write ? "write" : "show");
     if (!report(L, call(L, 2, 1))) return false;
@@ -303,7 +221,7 @@ static bool run_cells(lua_State *L, const options *o, const char *path)
 
 static bool run_prompt(lua_State *L, const options *o)
 {
-    push_function(L, "repl.prompt", "main");
+    modules_push_function(L, "repl.prompt", "main");
     lua_pushboolean(L, o->ignore_environment);
     return report(L, call(L, 1, 0));
 }
@@ -336,7 +254,7 @@ static int protected_main(lua_State *L)
     }
     luaL_openlibs(L);
     wrap_exit(L);
-    preload_modules(L);
+    modules_preload(L);
     set_arguments(L, argc, argv, o->script);
     open_torch(L);
     lua_settop(L, 0);

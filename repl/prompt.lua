@@ -215,7 +215,17 @@ end
 
 -- ---- the loop ------------------------------------------------------------------------------
 
-local function leave(code) os.exit(code == nil and true or code, true) end
+-- The function for exit() and quit(). In a host it only ends the prompt: the error that it raises on the
+-- way is not shown.
+local function leave_function(state, hosted)
+  if not hosted then
+    return function(code) os.exit(code == nil and true or code, true) end
+  end
+  return function()
+    state.leaving = true
+    error('the prompt ends', 0)
+  end
+end
 
 local function run_init(state)
   local folder = os.getenv 'XDG_CONFIG_HOME'
@@ -230,33 +240,43 @@ local function run_init(state)
   if not ok then show_report(state, report) end
 end
 
--- Runs the prompt until the input ends. ignore_environment: read no init file.
-function prompt.main(ignore_environment)
-  rawset(_G, 'exit', leave)
-  rawset(_G, 'quit', leave)
+-- Runs the prompt until the input ends. ignore_environment: read no init file; hosted: the interpreter
+-- is another program's, which gets everything back as it was.
+function prompt.main(ignore_environment, hosted)
   local state = session.new()
+  local old_exit, old_quit = rawget(_G, 'exit'), rawget(_G, 'quit')
+  state.leave = leave_function(state, hosted)
+  rawset(_G, 'exit', state.leave)
+  rawset(_G, 'quit', state.leave)
+  state.given_names.exit, state.given_names.quit = true, true
   state.terminal = system.isatty(0) and system.isatty(1)
   state.colour = has_colour(state.terminal)
   local read, remember = plain_reader, function() end
-  require('repl.export').take_notes(state)
+  local stop_notes = require('repl.export').take_notes(state)
   if state.terminal then
     interrupt.install()
     state.width = function() return fit(state) end
-    state.write_long = function(text) write_long(state, text) end
     read = editing_reader(state)
     remember = open_history(state)
   end
   if not ignore_environment and not os.getenv 'LTENSOR_INIT' then run_init(state) end
   if state.terminal then banner() end
-  while true do
+  while not state.leaving do
     local text = read_cell(state, read)
     if text == nil then break end
     if text and text ~= '' then
       remember(text)
-      show(state, input.run(state, text))
+      local result = input.run(state, text)
+      if not state.leaving then show(state, result) end
     end
   end
-  if state.terminal then interrupt.restore() end
+  stop_notes()
+  rawset(_G, 'exit', old_exit)
+  rawset(_G, 'quit', old_quit)
+  if state.terminal then
+    interrupt.restore()
+    require('repl.readline').restore()
+  end
 end
 
 return prompt

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -76,7 +77,7 @@ static char **complete(const char *text, int start, int end)
 /* libedit has neither prefix search nor functions to bind; its own bindings stay. */
 static void prepare_readline(void) {}
 static void handle_readline_signals(void) {}
-static void watch_for_continuation(bool on) { (void)on; }
+static void watch_signals(bool on) { (void)on; }
 static void set_readline(const char *name, const char *value)
 {
     (void)name;
@@ -260,7 +261,7 @@ static void prepare_readline(void)
     rl_bind_keyseq_in_map("\033\r", insert_newline, emacs_standard_keymap);
 }
 
-static volatile sig_atomic_t continued; /* the program was stopped and goes on */
+static volatile sig_atomic_t continued, resized; /* the program was stopped and goes on; SIGWINCH came */
 
 static void on_sigcont(int signal_number)
 {
@@ -268,10 +269,31 @@ static void on_sigcont(int signal_number)
     continued = 1;
 }
 
+static void on_sigwinch(int signal_number)
+{
+    (void)signal_number;
+    resized = 1;
+}
+
+/* Tells readline the size of the terminal; false when it is narrower than readline's redisplay bears. */
+static bool take_size(void)
+{
+    enum { NARROWEST = 8 };
+    struct winsize size;
+    if (ioctl(fileno(rl_instream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return true;
+    bool fits = size.ws_col >= NARROWEST && size.ws_row >= 2;
+    if (!fits) rl_set_screen_size(size.ws_row < 2 ? 2 : size.ws_row, size.ws_col < NARROWEST ? NARROWEST : size.ws_col);
+    return fits;
+}
+
 /* A new size of the window; after ^Z and fg the terminal is as the shell has left it. */
 static void handle_readline_signals(void)
 {
     rl_check_signals();
+    if (resized) {
+        resized = 0;
+        if (take_size()) rl_resize_terminal();
+    }
     if (!continued) return;
     continued = 0;
     rl_deprep_terminal();
@@ -280,14 +302,21 @@ static void handle_readline_signals(void)
     rl_forced_update_display();
 }
 
-static void watch_for_continuation(bool on)
+/* While a line is edited these signals are for it. Sizes that changed meanwhile are asked for here. */
+static void watch_signals(bool on)
 {
-    static struct sigaction before;
+    static struct sigaction before_cont, before_winch;
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_handler = on_sigcont;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGCONT, on ? &action : &before, on ? &before : NULL);
+    action.sa_handler = on_sigcont;
+    sigaction(SIGCONT, on ? &action : &before_cont, on ? &before_cont : NULL);
+    action.sa_handler = on_sigwinch;
+    sigaction(SIGWINCH, on ? &action : &before_winch, on ? &before_winch : NULL);
+    if (on) {
+        rl_reset_screen_size();
+        take_size();
+    }
 }
 
 static void set_readline(const char *name, const char *value) { rl_variable_bind(name, value); }
@@ -339,14 +368,36 @@ static void choose_locale(void)
     if ((!all || !*all) && setlocale(LC_CTYPE, "C.UTF-8")) setenv("LC_CTYPE", "C.UTF-8", 1);
 }
 
+/* What readline's variables were before the first read(), for hosts that use readline themselves. */
+static struct {
+    bool taken;
+    __typeof__(rl_readline_name) name;
+    __typeof__(rl_catch_signals) catch_signals, catch_sigwinch;
+    __typeof__(rl_getc_function) getc;
+    __typeof__(rl_startup_hook) startup;
+    __typeof__(rl_attempted_completion_function) complete;
+    __typeof__(rl_completer_word_break_characters) word_breaks;
+    __typeof__(rl_completer_quote_characters) quotes;
+    __typeof__(rl_prep_term_function) prepare;
+} before;
+
 static void initialize(void)
 {
-    static bool done;
-    if (done) return;
-    done = true;
+    if (before.taken) return;
+    before.taken = true;
+    before.name = rl_readline_name;
+    before.catch_signals = rl_catch_signals;
+    before.catch_sigwinch = rl_catch_sigwinch;
+    before.getc = rl_getc_function;
+    before.startup = rl_startup_hook;
+    before.complete = rl_attempted_completion_function;
+    before.word_breaks = rl_completer_word_break_characters;
+    before.quotes = rl_completer_quote_characters;
+    before.prepare = rl_prep_term_function;
     choose_locale(); /* how wide a character is; numbers stay as C writes them */
     rl_readline_name = "ltensor";
     rl_catch_signals = 0;
+    rl_catch_sigwinch = 0;
     rl_getc_function = read_key;
     rl_startup_hook = insert_initial;
     rl_attempted_completion_function = complete;
@@ -354,6 +405,24 @@ static void initialize(void)
     rl_completer_quote_characters = "";
     prepare_readline();
     rl_initialize();
+}
+
+/* restore(): readline's variables are as they were before the first read(). */
+static int restore(lua_State *L)
+{
+    (void)L;
+    if (!before.taken) return 0;
+    before.taken = false;
+    rl_readline_name = before.name;
+    rl_catch_signals = before.catch_signals;
+    rl_catch_sigwinch = before.catch_sigwinch;
+    rl_getc_function = before.getc;
+    rl_startup_hook = before.startup;
+    rl_attempted_completion_function = before.complete;
+    rl_completer_word_break_characters = before.word_breaks;
+    rl_completer_quote_characters = before.quotes;
+    rl_prep_term_function = before.prepare;
+    return 0;
 }
 
 /* read(prompt [, initial [, cursor [, continues]]]) -> the line, nil at end of input, false after
@@ -375,9 +444,9 @@ static int read_line(lua_State *L)
     interrupt_while_editing(); /* one that came before is not meant for this line */
     interrupted = false;
     reader = L;
-    watch_for_continuation(true);
+    watch_signals(true);
     char *line = readline(prompt);
-    watch_for_continuation(false);
+    watch_signals(false);
     reader = NULL;
     sigprocmask(SIG_SETMASK, &outer_mask, NULL);
 
@@ -451,6 +520,7 @@ static int filenames(lua_State *L)
 int luaopen_repl_readline(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"read", read_line},
+                                         {"restore", restore},
                                          {"set_completer", set_completer},
                                          {"set_judge", set_judge},
                                          {"set_option", set_option},

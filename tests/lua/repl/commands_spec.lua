@@ -230,3 +230,16 @@ wait
     assert.equal('signal 2\n', out)
   end)
 end)
+
+describe('memory', function()
+  it('that Out holds is given back before it runs out', function()
+    local out, err = type_lines([[
+torch.zeros(300000000, {device = 'cuda', dtype = torch.uint8})
+for i = 1, 7 do _G['t' .. i] = torch.empty(300000000, {device = 'cuda', dtype = torch.uint8}) end
+'went on'
+Out[1]
+]], '--sim-gpus 1')
+    has(out, "'went on'")
+    has(err, 'Out[1] dropped')
+  end)
+end)

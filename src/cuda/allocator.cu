@@ -17,7 +17,7 @@
 #include <memory>
 #include <new>
 
-lt_cuda_cache lt_cuda_caches[LT_CUDA_MAX_DEVICES];
+lt_cuda_cache *const lt_cuda_caches = new lt_cuda_cache[LT_CUDA_MAX_DEVICES];
 
 bool lt_cuda_by_size::operator()(const lt_cuda_block *a, const lt_cuda_block *b) const
 {

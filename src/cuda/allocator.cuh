@@ -59,7 +59,8 @@ struct lt_cuda_cache {
     int64_t reserved() const { return stats.counts[LT_MEMORY_RESERVED_BYTES][LT_POOL_ALL].current; }
 };
 
-extern lt_cuda_cache lt_cuda_caches[LT_CUDA_MAX_DEVICES];
+/* One for each device; never destroyed, as tensors are freed until the process ends. */
+extern lt_cuda_cache *const lt_cuda_caches;
 
 /* memory_report.cu; all with the cache's mutex held. */
 /* Counts `change` more of a kind, in the pool that is for small blocks or in the other one. */

@@ -9,7 +9,8 @@
 
 /* ---- the backend's own ---------------------------------------------------------------------------------- */
 
-static std::vector<cudaEvent_t> spares[LT_CUDA_MAX_DEVICES];
+/* Never destroyed, as all that the backend keeps: events are given back until the process ends. */
+static std::vector<cudaEvent_t> *const spares = new std::vector<cudaEvent_t>[LT_CUDA_MAX_DEVICES];
 static std::mutex spares_mutex;
 
 lt_status lt_cuda_event_take(int device, cudaEvent_t *event)

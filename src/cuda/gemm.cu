@@ -20,7 +20,7 @@ struct kept {
     uint64_t pool; /* a graph's: its replays use the handle's workspace, which nothing else may have then */
     cublasHandle_t handle;
 };
-std::vector<kept> handles;
+std::vector<kept> &handles = *new std::vector<kept>; /* never destroyed */
 std::mutex handles_mutex;
 
 lt_status failed(cublasStatus_t status, const char *call)

@@ -28,7 +28,7 @@ struct pinned_block {
 };
 
 std::mutex mutex;
-std::map<const char *, pinned_block *> blocks; /* all, by address */
+std::map<const char *, pinned_block *> &blocks = *new std::map<const char *, pinned_block *>; /* all, by address */
 pinned_block *unused[64];                      /* by the logarithm of the size */
 
 int class_of(size_t size) { return 63 - __builtin_clzll((unsigned long long)size); }

@@ -20,8 +20,9 @@ struct spare {
     uint64_t stream;
     int priority;
 };
-static std::vector<spare> spares[LT_CUDA_MAX_DEVICES];
-static std::vector<cudaStream_t> made_on[LT_CUDA_MAX_DEVICES]; /* that were ever made */
+/* Never destroyed. */
+static std::vector<spare> *const spares = new std::vector<spare>[LT_CUDA_MAX_DEVICES];
+static std::vector<cudaStream_t> *const made_on = new std::vector<cudaStream_t>[LT_CUDA_MAX_DEVICES]; /* all */
 static std::mutex spares_mutex;
 
 bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream)

@@ -1,7 +1,6 @@
 /* slice.c - views of parts: select, slices, diagonals, windows, and lists of such parts. */
-#include "common.h"
-#include "ltensor_ops.h"
 #include "mem.h"
+#include "steps.h"
 
 lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor **out)
 {
@@ -110,30 +109,17 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
 
 /* ---- lists of parts ----------------------------------------------------------------------------------- */
 
-static void release_list(lt_tensor_list *list)
-{
-    for (int64_t i = 0; i < list->n; i++) lt_tensor_release(list->v[i]);
-    lt_mem_free(list->v);
-}
-
-static lt_status new_list(int64_t n, lt_tensor_list *list)
-{
-    list->n = 0;
-    list->v = lt_mem_zalloc((size_t)(n > 0 ? n : 1) * sizeof *list->v);
-    return list->v != NULL ? LT_OK : LT_ERR_MEMORY;
-}
-
 lt_status lt_unbind_impl(lt_tensor *self, int64_t dim, lt_tensor_list *out)
 {
     if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "unbind(): a 0-dim tensor has no dimension to unbind");
     int d;
     lt_tensor_list list;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    LT_TRY(new_list(self->sizes[d], &list));
+    LT_TRY(lt_list_new(self->sizes[d], &list));
     for (int64_t i = 0; i < self->sizes[d]; i++) {
         lt_status status = lt_select(self, d, i, &list.v[i]);
         if (status != LT_OK) {
-            release_list(&list);
+            lt_list_release(&list);
             return status;
         }
         list.n++;
@@ -146,13 +132,13 @@ lt_status lt_unbind_impl(lt_tensor *self, int64_t dim, lt_tensor_list *out)
 static lt_status split_parts(lt_tensor *self, int d, int64_t n, const int64_t *sizes, int64_t each, lt_tensor_list *out)
 {
     lt_tensor_list list;
-    LT_TRY(new_list(n, &list));
+    LT_TRY(lt_list_new(n, &list));
     int64_t start = 0, size = self->sizes[d];
     for (int64_t i = 0; i < n; i++) {
         int64_t length = sizes != NULL ? sizes[i] : each < size - start ? each : size - start;
         lt_status status = lt_narrow(self, d, start, length, &list.v[i]);
         if (status != LT_OK) {
-            release_list(&list);
+            lt_list_release(&list);
             return status;
         }
         list.n++;
@@ -206,4 +192,44 @@ lt_status lt_chunk_impl(lt_tensor *self, int64_t chunks, int64_t dim, lt_tensor_
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     int64_t each = (self->sizes[d] + chunks - 1) / chunks;
     return split_parts(self, d, each > 0 ? (self->sizes[d] + each - 1) / each : chunks, NULL, each, out);
+}
+
+/* Parts of about equal size: the first numel % sections are longer by one. */
+lt_status lt_tensor_split_impl(lt_tensor *self, int64_t sections, int64_t dim, lt_tensor_list *out)
+{
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+    if (sections <= 0) return lt_error(LT_ERR_RUNTIME, "number of sections must be larger than 0, got %lld", (long long)sections);
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    int64_t *sizes = lt_mem_alloc((size_t)sections * sizeof *sizes), size = self->sizes[d];
+    if (sizes == NULL) return LT_ERR_MEMORY;
+    for (int64_t i = 0; i < sections; i++) sizes[i] = size / sections + (i < size % sections ? 1 : 0);
+    lt_status status = split_parts(self, d, sections, sizes, 0, out);
+    lt_mem_free(sizes);
+    return status;
+}
+
+/* Cut before each of the given positions, which may lie beyond the end or out of order. */
+lt_status lt_tensor_split_indices_impl(lt_tensor *self, const lt_dims *indices, int64_t dim, lt_tensor_list *out)
+{
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+    int d;
+    lt_tensor_list list;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    LT_TRY(lt_list_new(indices->n + 1, &list));
+    int64_t start = 0;
+    for (int i = 0; i <= indices->n; i++) {
+        int64_t stop = i < indices->n ? indices->v[i] : self->sizes[d];
+        lt_status status = lt__slice(self, d, start, stop, 1, &list.v[i]);
+        if (status != LT_OK) {
+            lt_list_release(&list);
+            return status;
+        }
+        list.n++;
+        start = stop;
+    }
+    *out = list;
+    return LT_OK;
 }

@@ -7,8 +7,9 @@ local torch = require 'torch'
 torch.autograd = require 'torch.autograd'
 require 'torch.cuda'
 torch.backends = require 'torch.backends'
+require 'torch.rows'
 
-local parts = { nn = true, optim = true, utils = true }
+local parts = { linalg = true, nn = true, optim = true, utils = true }
 
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 

@@ -5,4 +5,6 @@ return {
     doc = 'Normal random numbers with means and standard deviations per element.' },
   { 'multinomial(Tensor self, int num_samples, bool replacement=false, *, Generator? generator=nil) -> IndexTensor',
     doc = 'Positions drawn with the (unnormalized) probabilities in the rows of self.' },
+  { 'poisson(Tensor self, Generator? generator=nil) -> Tensor',
+    doc = 'Numbers of the Poisson distributions with the rates in self.', grad = { self = 'zeros_like(grad)' } },
 }

@@ -197,3 +197,43 @@ lt_status lt_ones_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *de
 {
     return lt_full_like_impl(self, lt_int(1), dtype, device, out);
 }
+
+lt_status lt_empty_strided_impl(const lt_dims *size, const lt_dims *stride, lt_dtype dtype, const lt_device *device,
+                                lt_tensor **out)
+{
+    int64_t numel, room = 1;
+    if (size->n != stride->n)
+        return lt_error(LT_ERR_RUNTIME, "dimensionality of sizes (%d) must match dimensionality of strides (%d)", size->n,
+                        stride->n);
+    LT_TRY(lt_check_sizes(size->n, size->v, &numel));
+    for (int d = 0; d < size->n; d++) {
+        if (stride->v[d] < 0)
+            return lt_error(LT_ERR_RUNTIME, "empty_strided(): strides must not be negative, got %lld", (long long)stride->v[d]);
+        int64_t more;
+        if (__builtin_mul_overflow(size->v[d] - 1, stride->v[d], &more) || __builtin_add_overflow(room, more, &room))
+            return lt_error(LT_ERR_RUNTIME, "empty_strided(): Storage size calculation overflowed");
+    }
+    if (numel == 0) room = 0;
+    lt_tensor *base = NULL;
+    LT_TRY(lt_tensor_new(or_default(dtype), or_cpu(device), 1, &room, &base));
+    lt_status status = lt_tensor_view(base, size->n, size->v, stride->v, 0, out);
+    lt_tensor_release(base);
+    return status;
+}
+
+lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double base, lt_dtype dtype,
+                           const lt_device *device, lt_tensor **out)
+{
+    lt_dtype final = or_default(dtype);
+    lt_tensor *exponents = NULL, *number = NULL, *powers = NULL;
+    lt_status status = LT_OK;
+    LT_TRY(lt_linspace_impl(start, end, steps, LT_FLOAT64, device, &exponents));
+    LT_CHECK(lt_tensor_wrapped(lt_float(base), &number));
+    LT_CHECK(lt_pow_impl(number, exponents, &powers));
+    status = lt__to_copy_impl(powers, final, NULL, false, out);
+done:
+    lt_tensor_release(exponents);
+    lt_tensor_release(number);
+    lt_tensor_release(powers);
+    return status;
+}

@@ -153,6 +153,25 @@ lt_status lt_hstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
 
 lt_status lt_vstack_impl(const lt_tensor_list *tensors, lt_tensor **out) { return cat_ranked(tensors, 2, 0, out); }
 
+/* A vector is a row, a matrix gets a third dimension. */
+lt_status lt_dstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
+{
+    lt_status status = LT_OK;
+    lt_tensor_list deep = {.n = 0, .v = lt_mem_zalloc((size_t)(tensors->n + 1) * sizeof *deep.v)};
+    if (deep.v == NULL) return LT_ERR_MEMORY;
+    for (; deep.n < tensors->n; deep.n++) {
+        lt_tensor *t = tensors->v[deep.n];
+        lt_dims shape = {.n = t->ndim < 3 ? 3 : t->ndim, .v = {1, 1, 1}};
+        for (int d = 0; d < t->ndim; d++) shape.v[t->ndim == 1 ? 1 : d] = t->sizes[d];
+        LT_CHECK(lt_reshape(t, &shape, &deep.v[deep.n]));
+    }
+    status = lt_cat(&deep, 2, out);
+done:
+    for (int64_t i = 0; i < deep.n; i++) lt_tensor_release(deep.v[i]);
+    lt_mem_free(deep.v);
+    return status;
+}
+
 /* Expanded along new dimensions beside the old ones, then merged: one copy. */
 lt_status lt_repeat_impl(lt_tensor *self, const lt_dims *repeats, lt_tensor **out)
 {

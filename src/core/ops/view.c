@@ -149,16 +149,27 @@ lt_status lt__alias_impl(lt_tensor *self, lt_tensor **out)
     return lt_tensor_view(self, self->ndim, self->sizes, self->strides, self->offset, out);
 }
 
-lt_status lt_movedim_impl(lt_tensor *self, int64_t source, int64_t destination, lt_tensor **out)
+lt_status lt_movedim_impl(lt_tensor *self, const lt_dims *source, const lt_dims *destination, lt_tensor **out)
 {
-    int from, to;
-    LT_TRY(lt_wrap_dim(source, self->ndim, &from));
-    LT_TRY(lt_wrap_dim(destination, self->ndim, &to));
+    uint32_t taken, placed;
+    if (source->n != destination->n)
+        return lt_error(LT_ERR_RUNTIME,
+                        "movedim: Invalid source or destination dims: source (%d dims) should contain the same number "
+                        "of dims as destination (%d dims)",
+                        source->n, destination->n);
     lt_dims order = {.n = self->ndim};
-    int next = 0;
-    for (int d = 0; d < self->ndim; d++) {
-        if (next == from) next++;
-        order.v[d] = d == to ? from : next++;
+    LT_TRY(source->n > 0 ? lt_dims_mask(source, self->ndim, &taken) : (taken = 0, LT_OK));
+    LT_TRY(destination->n > 0 ? lt_dims_mask(destination, self->ndim, &placed) : (placed = 0, LT_OK));
+    for (int i = 0; i < source->n; i++) {
+        int from, to;
+        LT_TRY(lt_wrap_dim(source->v[i], self->ndim, &from));
+        LT_TRY(lt_wrap_dim(destination->v[i], self->ndim, &to));
+        order.v[to] = from;
+    }
+    for (int to = 0, from = 0; to < self->ndim; to++) {
+        if (placed >> to & 1) continue;
+        while (taken >> from & 1) from++;
+        order.v[to] = from++;
     }
     return lt_permute(self, &order, out);
 }

@@ -20,6 +20,7 @@ local types = {
   ['Tensor|Scalar'] = { spec = 'TENSOR_OR_SCALAR', value = 'v[%d].tensor', number = true },
   ['IndexTensor'] = { spec = 'INDEX_TENSOR', value = 'v[%d].tensor' },
   ['Tensor[]'] = { spec = 'TENSORS', value = '&v[%d].list' },
+  ['IndexTensor[]'] = { spec = 'INDEX_TENSORS', value = '&v[%d].list' },
   ['Scalar'] = { spec = 'SCALAR', value = 'v[%d].scalar', number = true },
   ['int'] = { spec = 'INT', value = 'v[%d].i', number = true },
   ['float'] = { spec = 'FLOAT', value = 'v[%d].d', number = true },

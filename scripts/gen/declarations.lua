@@ -9,7 +9,7 @@ local M = {}
 local c_types = {
   ['Tensor'] = 'lt_tensor *', ['Tensor?'] = 'lt_tensor *', ['Tensor|Scalar'] = 'lt_tensor *',
   ['IndexTensor'] = 'lt_tensor *', ['IndexTensor?'] = 'lt_tensor *',
-  ['Tensor[]'] = 'const lt_tensor_list *',
+  ['Tensor[]'] = 'const lt_tensor_list *', ['IndexTensor[]'] = 'const lt_tensor_list *',
   ['Scalar'] = 'lt_scalar ', ['Scalar?'] = 'const lt_scalar *',
   ['int'] = 'int64_t ', ['int?'] = 'const int64_t *',
   ['float'] = 'double ', ['float?'] = 'const double *',

@@ -16,7 +16,7 @@ local tensor_types = { ['Tensor'] = true, ['Tensor|Scalar'] = true, ['IndexTenso
 
 -- What types have in common, once optional or not is set aside.
 local classes = {
-  ['Tensor'] = 'tensor', ['Tensor|Scalar'] = 'tensor', ['IndexTensor'] = 'tensor', ['Tensor[]'] = 'list',
+  ['Tensor'] = 'tensor', ['Tensor|Scalar'] = 'tensor', ['IndexTensor'] = 'tensor', ['Tensor[]'] = 'list', ['IndexTensor[]'] = 'list',
   Scalar = 'scalar', int = 'integer', Dim = 'integer', Index = 'integer', float = 'float', bool = 'bool',
   string = 'string', Dims = 'dims', Size = 'dims', Dtype = 'dtype', Device = 'device', Generator = 'generator',
 }

@@ -82,6 +82,12 @@ struct adding {
 struct multiplying {
     template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_mul(a, b); }
 };
+struct maximizing {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_maximum(a, b); }
+};
+struct minimizing {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_minimum(a, b); }
+};
 
 /* How elements of a dtype are combined: in C. */
 template <class S, class C = S> struct element {
@@ -95,7 +101,7 @@ struct bool_element {
     using type = uint8_t;
     template <class Op> static __device__ __forceinline__ uint8_t join(uint8_t a, uint8_t b)
     {
-        return std::is_same_v<Op, adding> ? a | b : a & b;
+        return std::is_same_v<Op, adding> || std::is_same_v<Op, maximizing> ? a | b : a & b;
     }
 };
 
@@ -261,8 +267,12 @@ template <int N> static void launch_put(const call &c, lt_cuda_report *report, l
         move<N>(c, report, true);
     else if (mode == LT_SCATTER_ADD)
         launch_combine<N, adding>(c, report);
-    else
+    else if (mode == LT_SCATTER_MUL)
         launch_combine<N, multiplying>(c, report);
+    else if (mode == LT_SCATTER_MAX)
+        launch_combine<N, maximizing>(c, report);
+    else
+        launch_combine<N, minimizing>(c, report);
 }
 
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args)

@@ -35,7 +35,7 @@ typedef struct call {
 
 static const char *const expected[] = {
     [LT_ARG_TENSOR] = "Tensor", [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number", [LT_ARG_INDEX_TENSOR] = "Tensor",
-    [LT_ARG_TENSORS] = "table of Tensors", [LT_ARG_SCALAR] = "number", [LT_ARG_INT] = "int",
+    [LT_ARG_TENSORS] = "table of Tensors", [LT_ARG_INDEX_TENSORS] = "table of Tensors", [LT_ARG_SCALAR] = "number", [LT_ARG_INT] = "int",
     [LT_ARG_FLOAT] = "float", [LT_ARG_BOOL] = "bool", [LT_ARG_STRING] = "string", [LT_ARG_DIM] = "int",
     [LT_ARG_DIMS] = "int or table of ints", [LT_ARG_INDEX] = "int", [LT_ARG_SIZE] = "table of ints",
     [LT_ARG_DTYPE] = "torch.dtype", [LT_ARG_DEVICE] = "torch.device", [LT_ARG_GENERATOR] = "torch.Generator",
@@ -133,6 +133,7 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
         }
         break;
     case LT_ARG_TENSORS:
+    case LT_ARG_INDEX_TENSORS:
         if (type != LUA_TTABLE) break;
         return tensors_fit(L, arg, index, rows, p);
     case LT_ARG_SCALAR: fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN; break;
@@ -210,7 +211,8 @@ static void look_at_call(lua_State *L, const char *op, int given, call *c)
 
 static bool takes_table(const lt_arg_spec *arg)
 {
-    return arg->type == LT_ARG_DIMS || arg->type == LT_ARG_SIZE || arg->type == LT_ARG_TENSORS;
+    return arg->type == LT_ARG_DIMS || arg->type == LT_ARG_SIZE || arg->type == LT_ARG_TENSORS ||
+           arg->type == LT_ARG_INDEX_TENSORS;
 }
 
 /* Finds the place of every argument of one signature. */
@@ -345,7 +347,7 @@ static int raise_problem(lua_State *L, const lt_signature *s, const lt_args *a, 
     case WRONG_ENTRY:
         return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but found element of type %s at pos %d",
                                              s->op, name, where,
-                                             p->arg->type == LT_ARG_TENSORS ? expected[LT_ARG_TENSORS] : "table of ints",
+                                             p->arg->type == LT_ARG_TENSORS || p->arg->type == LT_ARG_INDEX_TENSORS ? expected[LT_ARG_TENSORS] : "table of ints",
                                              (lua_rawgeti(L, p->value, p->entry), type_name(L, -1)), p->entry));
     case NOT_POSITIONS:
         return raise_type(L, lua_pushfstring(L, "%s(): expected an integer tensor of positions for '%s', got torch.%s",
@@ -448,6 +450,24 @@ done:
     return status;
 }
 
+/* Masks stay, positions become 0-based; the array is the call's own. */
+static lt_status to_index_list(lt_args *a, lt_value *v)
+{
+    if (v->list.n > LT_MAX_DIMS)
+        return lt_error(LT_ERR_INDEX, "too many indices: %lld, at most %d are possible", (long long)v->list.n, LT_MAX_DIMS);
+    for (int64_t i = 0; i < v->list.n; i++) {
+        lt_dtype dtype = (lt_dtype)v->list.v[i]->dtype;
+        lt_value index;
+        if (dtype == LT_BOOL) continue;
+        if (lt_dtype_is_float(dtype))
+            return lt_error(LT_ERR_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
+        lt_status status = to_indices(v->list.v[i], a, &index);
+        if (status != LT_OK) return status;
+        v->list.v[i] = index.tensor;
+    }
+    return LT_OK;
+}
+
 /* Numbers in a row, or the entries of a table. */
 static void to_dims(lua_State *L, const lt_arg_spec *arg, int index, int rows, lt_dims *dims)
 {
@@ -479,6 +499,9 @@ static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_a
     case LT_ARG_TENSORS:
         v->list = (lt_tensor_list){(int64_t)lua_rawlen(L, index), lua_touserdata(L, a->rows[i])};
         break;
+    case LT_ARG_INDEX_TENSORS:
+        v->list = (lt_tensor_list){(int64_t)lua_rawlen(L, index), lua_touserdata(L, a->rows[i])};
+        return to_index_list(a, v);
     case LT_ARG_SCALAR: v->scalar = to_scalar(L, index); break;
     case LT_ARG_INT: v->i = lua_tointeger(L, index); break;
     case LT_ARG_DIM:

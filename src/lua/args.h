@@ -12,7 +12,7 @@
 #define LT_MAX_ARGS 12
 
 typedef enum lt_arg_type {
-    LT_ARG_TENSOR, LT_ARG_TENSOR_OR_SCALAR, LT_ARG_INDEX_TENSOR, LT_ARG_TENSORS, LT_ARG_SCALAR, LT_ARG_INT,
+    LT_ARG_TENSOR, LT_ARG_TENSOR_OR_SCALAR, LT_ARG_INDEX_TENSOR, LT_ARG_TENSORS, LT_ARG_INDEX_TENSORS, LT_ARG_SCALAR, LT_ARG_INT,
     LT_ARG_FLOAT, LT_ARG_BOOL, LT_ARG_STRING, LT_ARG_DIM, LT_ARG_DIMS, LT_ARG_INDEX, LT_ARG_SIZE, LT_ARG_DTYPE,
     LT_ARG_DEVICE, LT_ARG_GENERATOR
 } lt_arg_type;
@@ -56,7 +56,7 @@ typedef struct lt_args {
     int rows[LT_MAX_ARGS];    /* Size, Dims: how many numbers in a row, 0 for a table; Tensor[]: index of the array */
     bool present[LT_MAX_ARGS];
     lt_value value[LT_MAX_ARGS];
-    lt_tensor *owned[LT_MAX_ARGS];
+    lt_tensor *owned[LT_MAX_ARGS + LT_MAX_DIMS]; /* IndexTensor[]: one for each dimension */
     int n_owned;
 } lt_args;
 

@@ -210,6 +210,8 @@ cases.masked_fill = { { X(2, 3), mask, 1.5 }, { X(2, 3), M { true, false, true }
 cases.masked_fill_tensor = { { X(2, 3), mask, X() } }
 cases.masked_select = { { X(2, 3), mask } }
 
+cases.fill_diagonal_ = { { X(2, 3), 1.5 }, { X(5, 2), 0.5, true } }
+cases.index_put = { { X(3, 2), { I { 3, 1 } }, X(2, 2) }, { X(3, 4), { I { 1, 3, 1 }, I { 4, 2, 4 } }, X(3), true }, { X(2, 3), { mask }, X() } }
 cases.put = { { X(2, 3), I { 6, 1 }, X(2) }, { X(2, 3), I({ 2, 3, 2, 5 }, { 2, 2 }), X(2, 2), true } }
 cases.masked_scatter = { { X(2, 3), mask, X(4) }, { X(2, 3), M { true, false, true }, X(2, 2) } }
 cases.scatter_reduce = {}

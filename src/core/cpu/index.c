@@ -192,7 +192,9 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
         lt_cpu_walk(it, it->ndim, it->data, 0, it->numel, put_run, &x);
         return LT_OK;
     }
-    x.combine = lt_pointwise_loops[mode == LT_SCATTER_ADD ? LT_PW_ADD : LT_PW_MUL][computed];
+    static const int combining[] = {[LT_SCATTER_ADD] = LT_PW_ADD, [LT_SCATTER_MUL] = LT_PW_MUL,
+                                    [LT_SCATTER_MAX] = LT_PW_MAXIMUM, [LT_SCATTER_MIN] = LT_PW_MINIMUM};
+    x.combine = lt_pointwise_loops[combining[mode]][computed];
     x.params = mode == LT_SCATTER_ADD ? &one : NULL;
     lt_cpu_walk(it, it->ndim, it->data, 0, it->numel, combine_run, &x);
     return LT_OK;

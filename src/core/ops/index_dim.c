@@ -1,6 +1,6 @@
 /* index_dim.c - picking and storing along one dimension. Index tensors hold positions from 0 (int64, or int32
  * which is converted); the kernels check them. */
-#include "compose.h"
+#include "steps.h"
 #include "pointwise.h"
 
 /* ---- what the ops below share -------------------------------------------------------------------------------- */
@@ -155,6 +155,12 @@ lt_status lt_scatter_value_impl(lt_tensor *self, int64_t dim, lt_tensor *index, 
 lt_status lt_scatter_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src, lt_tensor **out)
 {
     return scatter("scatter_add", LT_SCATTER_ADD, self, dim, index, src, lt_int(0), out);
+}
+
+lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim, lt_tensor *index,
+                             lt_tensor *src, lt_tensor **out)
+{
+    return scatter(op, mode, self, dim, index, src, lt_int(0), out);
 }
 
 lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *index,

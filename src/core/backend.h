@@ -143,7 +143,8 @@ typedef struct lt_backend {
     /* The extreme so far and its index (the last one; nan counts as extreme). */
     lt_status (*scan_extreme)(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
                               int dim);
-    /* Stable sort along dim; nan is the largest. Values or indices (int64, of the elements sorted) may be NULL. */
+    /* Stable sort along dim; nan is the largest. Values or indices (int64, of the elements sorted), not both, may
+     * be NULL. Shorter than in along dim they get the first places. */
     lt_status (*sort)(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
 
     /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least) ------------- */

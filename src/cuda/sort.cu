@@ -68,6 +68,7 @@ template <class K> struct sorting {
     int64_t tiles;   /* of a line */
     int64_t padded;  /* elements of a short line, up to a power of two */
     int64_t run;     /* elements that are sorted before a merge */
+    int64_t wanted;  /* places of a sorted line, from the first on */
     pair<K> *from, *to; /* [lines][length] */
 };
 
@@ -126,7 +127,7 @@ static __global__ void __launch_bounds__(BLOCK) sort_short(sorting<K> a, int slo
     bitonic_sort(shared, slots, static_cast<int>(a.padded));
     for (int i = static_cast<int>(threadIdx.x); i < slots; i += static_cast<int>(blockDim.x)) {
         const int64_t line = first + i / a.padded, at = i % a.padded;
-        if (line >= a.lines.count || at >= a.lines.length) continue;
+        if (line >= a.lines.count || at >= a.wanted) continue;
         a.lines.lines.at(line, offset);
         deliver<C>(a, offset, at, shared[i].index);
     }
@@ -210,11 +211,12 @@ template <class K> static __global__ void __launch_bounds__(BLOCK) merge_tile(so
 
 template <class C, class K> static __global__ void __launch_bounds__(BLOCK) deliver_lines(sorting<K> a)
 {
-    const int64_t number = lt_thread_number(), n = a.lines.length;
-    if (number >= a.lines.count * n) return;
+    const int64_t number = lt_thread_number();
+    if (number >= a.lines.count * a.wanted) return;
+    const int64_t line = number / a.wanted, at = number % a.wanted;
     int64_t offset[3];
-    a.lines.lines.at(number / n, offset);
-    deliver<C>(a, offset, number % n, a.from[number].index);
+    a.lines.lines.at(line, offset);
+    deliver<C>(a, offset, at, a.from[line * a.lines.length + at].index);
 }
 
 /* ---- launching --------------------------------------------------------------------------------------------------- */
@@ -225,9 +227,11 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch pairs;
-    sorting<K> a = {lt_lines<3>(arrays, dim), descending, 1, 2, TILE, nullptr, nullptr};
+    sorting<K> a = {lt_lines<3>(arrays, dim), descending, 1, 2, TILE, 0, nullptr, nullptr};
     const int64_t n = a.lines.length, count = a.lines.count;
-    if (count == 0 || n == 0) return LT_OK;
+    const lt_array *const out = values != nullptr ? values : indices;
+    a.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
+    if (count == 0 || a.wanted == 0) return LT_OK;
     if (n >= int64_t{1} << 32)
         return lt_cuda_core->error(LT_ERR_RUNTIME, "sort: a dimension of %lld elements is too large for a GPU",
                                    static_cast<long long>(n));
@@ -253,7 +257,7 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
         a.to = a.from;
         a.from = merged;
     }
-    LT_LAUNCH((deliver_lines<C, K>), lt_blocks(count * n, BLOCK), BLOCK, stream, a);
+    LT_LAUNCH((deliver_lines<C, K>), lt_blocks(count * a.wanted, BLOCK), BLOCK, stream, a);
     return lt_cuda_launched(in->device.index, stream, "sort");
 }
 

@@ -3,7 +3,8 @@
  * An element becomes an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the largest,
  * the zeros are equal, and a descending order is that of the complements, so that equal elements keep their
  * order either way. Pairs of key and position are sorted, short lines by merging, long ones by the bytes of the
- * key; the values are then fetched by position. */
+ * key, after those were left out that can't be among the places asked for; the values are then fetched by
+ * position. */
 #include <string.h>
 
 #include "cpu.h"
@@ -21,6 +22,7 @@ typedef struct sort_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
     lt_dtype read;  /* what elements are read as */
     bool descending, values, indices;
+    int64_t wanted; /* places of a sorted line, from the first on */
     int64_t jobs;
     char *scratch; /* bytes for each job */
     size_t bytes;
@@ -105,9 +107,42 @@ static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63;
         }                                                                                          \
         return a;                                                                                  \
     }
+/* Of n pairs in a those that may be among the first `wanted`, in their order, with the help of b: by the highest
+ * byte of the key, then among those that share the last such byte by the next one. *n becomes how many remain. */
+#define PAIR_SELECT(s, U)                                                                          \
+    static pair_##s *select_##s(pair_##s *a, pair_##s *b, int64_t *n, int64_t wanted)              \
+    {                                                                                              \
+        int64_t below = 0; /* kept for good: pairs in front of those looked at */                  \
+        for (int d = sizeof(U) - 1; d >= 0 && *n > 2 * wanted + MERGED; d--) {                     \
+            int64_t counts[DIGIT_VALUES] = {0}, upto = below;                                      \
+            U last = 0;                                                                            \
+            for (int64_t i = below; i < *n; i++) counts[a[i].key >> (8 * d) & 0xff]++;             \
+            while (upto + counts[last] < wanted) upto += counts[last++];                           \
+            if (upto + counts[last] == *n && upto == below) continue;                              \
+            memcpy(b, a, (size_t)below * sizeof *b);                                               \
+            int64_t inside = below, edge = upto;                                                   \
+            for (int64_t i = below; i < *n; i++) {                                                 \
+                U digit = a[i].key >> (8 * d) & 0xff;                                              \
+                if (digit < last)                                                                  \
+                    b[inside++] = a[i];                                                            \
+                else if (digit == last)                                                            \
+                    b[edge++] = a[i];                                                              \
+            }                                                                                      \
+            below = inside;                                                                        \
+            *n = edge;                                                                             \
+            pair_##s *other = a;                                                                   \
+            a = b;                                                                                 \
+            b = other;                                                                             \
+        }                                                                                          \
+        return a;                                                                                  \
+    }
+
 PAIR_SORT(u32, uint32_t)
 PAIR_SORT(u64, uint64_t)
+PAIR_SELECT(u32, uint32_t)
+PAIR_SELECT(u64, uint64_t)
 #undef PAIR_SORT
+#undef PAIR_SELECT
 
 /* ---- lines ------------------------------------------------------------------------------------------------ */
 
@@ -116,7 +151,7 @@ PAIR_SORT(u64, uint64_t)
 #define LINE_SORT(s, T, U, KEY)                                                                    \
     static void sort_line_##s(const sort_job *j, char *memory, int64_t line)                       \
     {                                                                                              \
-        const int64_t n = j->lines.length;                                                         \
+        int64_t n = j->lines.length, wanted = j->wanted;                                           \
         T *x = (T *)(void *)memory;                                                                \
         pair_##U *a = (pair_##U *)(void *)(memory + n * 8), *b = a + n;                            \
         lt_line_load(&j->lines, 0, lt_line_at(&j->lines, 0, line), 0, n, x, j->read);              \
@@ -124,17 +159,22 @@ PAIR_SORT(u64, uint64_t)
             a[i].key = j->descending ? ~KEY(x[i]) : KEY(x[i]);                                     \
             a[i].index = (__typeof__(a[i].index))i;                                                \
         }                                                                                          \
+        if (wanted < n) {                                                                          \
+            pair_##U *chosen = select_##U(a, b, &n, wanted);                                       \
+            b = chosen == a ? b : a;                                                               \
+            a = chosen;                                                                            \
+        }                                                                                          \
         pair_##U *sorted = n <= MERGED ? merge_sort_##U(a, b, n) : radix_sort_##U(a, b, n);        \
         void *room = sorted == a ? b : a;                                                          \
         if (j->values) {                                                                           \
             T *y = room;                                                                           \
-            for (int64_t i = 0; i < n; i++) y[i] = x[sorted[i].index];                             \
-            lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, n, y, j->read);         \
+            for (int64_t i = 0; i < wanted; i++) y[i] = x[sorted[i].index];                        \
+            lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, wanted, y, j->read);    \
         }                                                                                          \
         if (j->indices) {                                                                          \
             int64_t *y = room;                                                                     \
-            for (int64_t i = 0; i < n; i++) y[i] = (int64_t)sorted[i].index;                       \
-            lt_line_store(&j->lines, 2, lt_line_at(&j->lines, 2, line), 0, n, y, LT_INT64);        \
+            for (int64_t i = 0; i < wanted; i++) y[i] = (int64_t)sorted[i].index;                  \
+            lt_line_store(&j->lines, 2, lt_line_at(&j->lines, 2, line), 0, wanted, y, LT_INT64);   \
         }                                                                                          \
     }
 LINE_SORT(float, float, u32, key_of_float)
@@ -167,7 +207,9 @@ lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *i
     j.read = in->dtype == LT_FLOAT64 || in->dtype == LT_INT64 ? in->dtype : lt_dtype_is_float(in->dtype) ? LT_FLOAT32
                                                                                                         : LT_INT32;
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
-    if (j.lines.count == 0 || j.lines.length == 0) return LT_OK;
+    const lt_array *out = values != NULL ? values : indices;
+    j.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
+    if (j.lines.count == 0 || j.wanted == 0) return LT_OK;
     int threads = lt_cpu_threads_for(j.lines.count > 1 ? 8 * j.lines.count * j.lines.length : 0);
     j.jobs = threads < j.lines.count ? threads : j.lines.count;
     j.bytes = ((size_t)j.lines.length * (8 + 2 * sizeof(pair_u64)) + 63) / 64 * 64;

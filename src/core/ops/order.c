@@ -8,27 +8,38 @@
 
 /* ---- sorting --------------------------------------------------------------------------------------------------- */
 
-/* New tensors; indices NULL: not wanted. */
-static lt_status sorted_along(lt_tensor *self, int dim, bool descending, lt_tensor **out_values,
-                              lt_tensor **out_indices)
+/* The first `count` places of sorted lines, as new tensors; values NULL: not wanted. */
+static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t count, lt_tensor **out_values,
+                             lt_tensor **out_indices)
 {
     lt_tensor *values = NULL, *indices = NULL;
     lt_status status;
-    if (out_values != NULL) LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &values));
-    if (out_indices != NULL) LT_CHECK(lt_tensor_new(LT_INT64, self->device, self->ndim, self->sizes, &indices));
-    if (self->numel > 0) {
-        lt_array in = lt_line_array_of(self), v, i;
+    lt_dims sizes = lt_dims_of(self);
+    if (self->ndim > 0) sizes.v[dim] = count;
+    if (out_values != NULL)
+        LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &values));
+    LT_CHECK(lt_tensor_new(LT_INT64, self->device, sizes.n, sizes.v, &indices));
+    if (indices->numel > 0) {
+        lt_array in = lt_line_array_of(self), i = lt_line_array_of(indices), v;
         if (values != NULL) v = lt_line_array_of(values);
-        if (indices != NULL) i = lt_line_array_of(indices);
-        LT_CHECK(lt_backend_of(self)->sort(descending, values != NULL ? &v : NULL, indices != NULL ? &i : NULL, &in, dim));
+        LT_CHECK(lt_backend_of(self)->sort(descending, values != NULL ? &v : NULL, &i, &in, dim));
     }
     if (out_values != NULL) *out_values = values;
-    if (out_indices != NULL) *out_indices = indices;
+    *out_indices = indices;
     return LT_OK;
 done:
     lt_tensor_release(values);
     lt_tensor_release(indices);
     return status;
+}
+
+/* Size of a dimension; 1 where there is none. */
+static int64_t length_of(const lt_tensor *self, int dim) { return self->ndim > 0 ? self->sizes[dim] : 1; }
+
+static lt_status sorted_along(lt_tensor *self, int dim, bool descending, lt_tensor **out_values,
+                              lt_tensor **out_indices)
+{
+    return sorted_part(self, dim, descending, length_of(self, dim), out_values, out_indices);
 }
 
 lt_status lt_sort_impl(lt_tensor *self, int64_t dim, bool descending, bool stable, lt_tensor **out_values,
@@ -56,12 +67,12 @@ lt_status lt_msort_impl(lt_tensor *self, lt_tensor **out)
     return LT_OK;
 }
 
-/* Values and indices of a sorted self, held by the scope; false after a failure. */
-static bool do_sort(lt_scope *s, lt_tensor *self, int dim, bool descending, lt_tensor **values, lt_tensor **indices)
+/* The first `count` places of self in ascending order, held by the scope; false after a failure. */
+static bool do_sort(lt_scope *s, lt_tensor *self, int dim, int64_t count, lt_tensor **values, lt_tensor **indices)
 {
     lt_tensor *v = NULL, *i = NULL;
     if (s->status != LT_OK) return false;
-    lt_status status = sorted_along(self, dim, descending, &v, &i);
+    lt_status status = sorted_part(self, dim, false, count, &v, &i);
     *values = lt_scope_hold(s, status, v);
     if (*values != NULL) *indices = lt_scope_hold(s, status, i);
     return s->status == LT_OK;
@@ -80,24 +91,14 @@ static lt_status give_pair(lt_scope *s, lt_tensor *values, lt_tensor *indices, l
     return lt_scope_close(s);
 }
 
-/* Size of a dimension; 1 where there is none. */
-static int64_t length_of(const lt_tensor *self, int dim) { return self->ndim > 0 ? self->sizes[dim] : 1; }
-
 lt_status lt_topk_impl(lt_tensor *self, int64_t k, int64_t dim, bool largest, bool sorted, lt_tensor **out_values,
                        lt_tensor **out_indices)
 {
     int d;
-    lt_scope s;
-    lt_tensor *values = NULL, *indices = NULL;
     (void)sorted;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     if (k < 0 || k > length_of(self, d)) return lt_error(LT_ERR_RUNTIME, "selected index k out of range");
-    lt_scope_open(&s, false);
-    if (do_sort(&s, self, d, largest, &values, &indices) && self->ndim > 0) {
-        values = do_part(&s, values, d, 0, k);
-        indices = do_part(&s, indices, d, 0, k);
-    }
-    return give_pair(&s, values, indices, out_values, out_indices);
+    return sorted_part(self, d, largest, k, out_values, out_indices);
 }
 
 static lt_status check_not_empty(const char *op, const lt_tensor *self, int dim)
@@ -130,7 +131,7 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
     if (k < 1 || k > length_of(self, d))
         return lt_error(LT_ERR_RUNTIME, "kthvalue(): selected number k out of range for dimension %d", d + 1);
     lt_scope_open(&s, false);
-    do_sort(&s, self, d, false, &values, &indices);
+    do_sort(&s, self, d, k, &values, &indices);
     return pick_one(&s, values, indices, d, k - 1, keepdim, out_values, out_indices);
 }
 
@@ -165,8 +166,9 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
     LT_TRY(check_not_empty(op, self, d));
     const int64_t n = length_of(self, d), middle = (n - 1) / 2;
     lt_scope_open(&s, false);
-    if (!do_sort(&s, self, d, false, &values, &indices)) return lt_scope_close(&s);
-    if (!lt_dtype_is_float((lt_dtype)self->dtype) || self->ndim == 0)
+    const bool whole = lt_dtype_is_float((lt_dtype)self->dtype) && self->ndim > 0;
+    if (!do_sort(&s, self, d, whole ? n : middle + 1, &values, &indices)) return lt_scope_close(&s);
+    if (!whole)
         return pick_one(&s, values, indices, d, middle, keepdim, out_values, out_indices);
     /* nan stand behind the numbers */
     lt_tensor *numbers = do_count_numbers(&s, self, d), *at;
@@ -244,8 +246,8 @@ lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **o
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(check_not_empty("mode", self, d));
     lt_scope_open(&s, false);
-    if (!do_sort(&s, self, d, false, &values, &indices)) return lt_scope_close(&s);
     const int64_t n = length_of(self, d);
+    if (!do_sort(&s, self, d, n, &values, &indices)) return lt_scope_close(&s);
     if (n == 1 || self->numel == 0) return pick_one(&s, values, indices, d, 0, keepdim, out_values, out_indices);
     lt_dims sizes = lt_dims_of(self);
     lt_tensor *places = do_places(&s, self, d), *starts = do_zeros(&s, indices, &sizes);

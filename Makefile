@@ -307,11 +307,11 @@ install: all
 	install -m 755 $(PROGRAM) $(DEST)/bin/ltensor
 	install -m 755 $(BUILD)/libltensor.so $(DEST)/lib/libltensor.so.0
 	ln -sf libltensor.so.0 $(DEST)/lib/libltensor.so
-	install -m 644 $(BUILD)/libltensor.a $(DEST)/lib/
+	install -m 644 $(BUILD)/libltensor.a $(BUILD)/libltensor_repl.a $(DEST)/lib/
 	install -m 755 $(BUILD)/torch.so $(DEST)/lib/lua/5.4/torch.so
 	for f in $(filter %_sim.so %_cuda.so,$(TARGETS)); do \
 	  install -m 755 $$f $(DEST)/lib/ltensor/; done
-	install -m 644 include/ltensor.h $(GEN)/ltensor_ops.h $(DEST)/include/
+	install -m 644 include/ltensor.h include/ltensor_prompt.h $(GEN)/ltensor_ops.h $(DEST)/include/
 	cp -R lib/. $(DEST)/share/ltensor/lib/
 	install -m 644 README.md LICENSE $(DEST)/share/doc/ltensor/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/ltensor.pc.in > $(DEST)/lib/pkgconfig/ltensor.pc

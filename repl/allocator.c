@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define GRAIN ((size_t)16)
+#define GRAIN   ((size_t)16)
 #define LARGEST ((size_t)512) /* bytes of a pooled object */
-#define RANGE ((size_t)64 << 30)
-#define CHUNK ((size_t)64 * 1024) /* cut into objects of one size at a time */
+#define RANGE   ((size_t)64 << 30)
+#define CHUNK   ((size_t)64 * 1024) /* cut into objects of one size at a time */
 
 typedef struct free_object {
     struct free_object *next;
@@ -27,7 +27,10 @@ static struct {
     char *start, *next, *end;
 } pool;
 
-static bool is_pooled(const void *p) { return (const char *)p >= pool.start && (const char *)p < pool.end; }
+static bool is_pooled(const void *p)
+{
+    return (const char *)p >= pool.start && (const char *)p < pool.end;
+}
 
 /* One more chunk's worth of objects, in the order of their addresses. */
 static free_object *refill(size_t class)
@@ -37,7 +40,8 @@ static free_object *refill(size_t class)
     char *chunk = pool.next;
     size_t n = CHUNK / size;
     pool.next += CHUNK;
-    for (size_t i = 0; i + 1 < n; i++) ((free_object *)(chunk + i * size))->next = (free_object *)(chunk + (i + 1) * size);
+    for (size_t i = 0; i + 1 < n; i++)
+        ((free_object *)(chunk + i * size))->next = (free_object *)(chunk + (i + 1) * size);
     ((free_object *)(chunk + (n - 1) * size))->next = NULL;
     return (free_object *)chunk;
 }
@@ -89,7 +93,8 @@ void allocator_install(lua_State *L)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     (void)L, (void)allocate;
 #else
-    void *range = mmap(NULL, RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *range = mmap(NULL, RANGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) return;
     pool.start = pool.next = range;
     pool.end = pool.start + RANGE;

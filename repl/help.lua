@@ -73,12 +73,41 @@ local function print_lines(lines, first, last)
   for index = first, math.min(last, #lines) do print(lines[index]) end
 end
 
+-- The comment that a file begins with, without the file's name.
+local function comment_of_file(lines)
+  local last = 1
+  while lines[last] and lines[last]:find '^%-%-' do last = last + 1 end
+  local comment = comment_above(lines, last)
+  return comment and comment:gsub('^[%w_]+%.lua %- ', '')
+end
+
+-- Words on as many lines as they need, after a title.
+local function print_words(title, words)
+  local columns = math.min(79, (require('repl.system').size()) - 1)
+  local line = title
+  for _, word in ipairs(words) do
+    if #line + 1 + #word > columns then
+      print(line)
+      line = ' '
+    end
+    line = line .. ' ' .. word
+  end
+  print(line)
+end
+
+local manual = 'https://www.lua.org/manual/5.4/manual.html#pdf-'
+
 local function show_function(session, name, value, with_source)
   local info = debug.getinfo(value, 'Su')
-  print(('%s = %s'):format(name, echo.value(value)))
+  local text = echo.value(value)
+  print(('%s = %s'):format(name, text))
+  local library_name = text:match '^<function ([%w_.]+)>$'
+  if library_name and not library_name:find '^torch' then print(manual .. library_name) end
   local lines = info.what ~= 'C' and lines_of(session, info)
   if not lines then return end
   local comment = comment_above(lines, info.linedefined)
+  -- a module that is one function says at its head what it does
+  if not comment and lines[info.linedefined]:find '^return function' then comment = comment_of_file(lines) end
   if comment then print(comment) end
   if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
 end
@@ -94,10 +123,7 @@ local function comment_of_class(lines, class_name)
       if comment then return comment end
     end
   end
-  local last = 1
-  while lines[last] and lines[last]:find '^%-%-' do last = last + 1 end
-  local comment = comment_above(lines, last)
-  return comment and comment:gsub('^[%w_]+%.lua %- ', '')
+  return comment_of_file(lines)
 end
 
 local function show_class(session, name, class, with_source)
@@ -115,7 +141,7 @@ local function show_class(session, name, class, with_source)
   local comment = lines and comment_of_class(lines, class.__classname)
   if comment then print(comment) end
   if info and lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
-  print('members: ' .. table.concat(require('repl.complete').members(class, ''), ' '))
+  print_words('members:', require('repl.complete').members(class, ''))
 end
 
 local function is_class(value)
@@ -133,6 +159,20 @@ local function names_near(session, name)
   return names
 end
 
+-- What the value is, in a few words.
+local function kind_of(value)
+  if type(value) == 'userdata' then
+    local ok, text = pcall(function()
+      return ('tensor of size %s, %s, on %s'):format(tostring(value:size()):match '%[.*%]', value.dtype, value.device)
+    end)
+    if ok then return text end
+    local metatable = debug.getmetatable(value)
+    local name = type(metatable) == 'table' and rawget(metatable, '__name')
+    return type(name) == 'string' and name or 'userdata'
+  end
+  return type(value) == 'table' and 'table' or ('%s, %s'):format(type(value), echo.value(value))
+end
+
 -- Shows help on a name; with_source shows a Lua function's text too. No name: an overview.
 function help.show(session, name, with_source)
   if name == '' then
@@ -144,6 +184,8 @@ function help.show(session, name, with_source)
   -- What the user calls so hides the op of that name, unless it is the op itself.
   local is_op = type(value) == 'function' and debug.getinfo(value, 'S').what == 'C'
   if value ~= nil and not is_op and not name:find '[.:]' then entry = nil end
+  -- A module is not the method of the same name (torch.cuda, x:cuda()).
+  if type(value) == 'table' then entry = nil end
   if entry then
     if entry.signature then print(entry.signature) end
     if entry.doc then print(entry.doc) end
@@ -154,9 +196,9 @@ function help.show(session, name, with_source)
   elseif is_class(value) then
     show_class(session, name, value, with_source)
   elseif value ~= nil and not entry then
-    print(('%s: %s'):format(name, type(value)))
+    print(('%s: %s'):format(name, kind_of(value)))
     local members = require('repl.complete').members(value, '')
-    if #members > 0 and type(value) ~= 'string' then print('members: ' .. table.concat(members, ' ')) end
+    if #members > 0 and type(value) ~= 'string' then print_words('members:', members) end
   elseif not entry then
     local near = require('repl.errors').nearest(name:match '[%w_]+$' or name, names_near(session, name))
     print(('nothing is called %s%s'):format(name, near and ("; did you mean '%s'?"):format(near) or ''))

@@ -41,6 +41,8 @@ local function command_of(line)
     if asked then return magic.explain, asked end
     return magic.run, name, rest
   end
+  local magic_name = line:match '^%s*%?%??%s*%%([%a_]+)%s*$'
+  if magic_name then return require('repl.magic').explain, magic_name end
   local marks, topic = line:match '^%s*(%?%??)%s*([%w_.:]*)%s*$'
   if not marks then
     topic, marks = line:match '^%s*([%a_][%w_.:]*)(%?%??)%s*$'

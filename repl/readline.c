@@ -261,7 +261,8 @@ static void prepare_readline(void)
     rl_bind_keyseq_in_map("\033\r", insert_newline, emacs_standard_keymap);
 }
 
-static volatile sig_atomic_t continued, resized; /* the program was stopped and goes on; SIGWINCH came */
+static volatile sig_atomic_t continued,
+    resized; /* the program was stopped and goes on; SIGWINCH came */
 
 static void on_sigcont(int signal_number)
 {
@@ -282,7 +283,9 @@ static bool take_size(void)
     struct winsize size;
     if (ioctl(fileno(rl_instream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return true;
     bool fits = size.ws_col >= NARROWEST && size.ws_row >= 2;
-    if (!fits) rl_set_screen_size(size.ws_row < 2 ? 2 : size.ws_row, size.ws_col < NARROWEST ? NARROWEST : size.ws_col);
+    if (!fits)
+        rl_set_screen_size(size.ws_row < 2 ? 2 : size.ws_row,
+                           size.ws_col < NARROWEST ? NARROWEST : size.ws_col);
     return fits;
 }
 

@@ -126,7 +126,8 @@ static int start_capture(lua_State *L)
 {
     fflush(stdout);
     fflush(stderr);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what child processes write, as on a terminal */
+    setvbuf(stdout, NULL, _IOLBF,
+            0); /* in order with what child processes write, as on a terminal */
     for (int i = 0; i < 2; i++) {
         struct capture *c = &captures[i];
         if (c->file) return luaL_error(L, "a capture is under way");

@@ -19,8 +19,9 @@ static int own_getc(FILE *stream) { return getc(stream); }
 static const char remember[] = "names = {'print', 'exit', 'quit', 'tostring'}; before = {} "
                                "for _, name in ipairs(names) do before[name] = _G[name] end "
                                "write, resume, wrap = io.write, coroutine.resume, coroutine.wrap";
-static const char compare[] = "for _, name in ipairs(names) do assert(before[name] == _G[name], name) end "
-                              "assert(write == io.write and resume == coroutine.resume and wrap == coroutine.wrap)";
+static const char compare[] =
+    "for _, name in ipairs(names) do assert(before[name] == _G[name], name) end "
+    "assert(write == io.write and resume == coroutine.resume and wrap == coroutine.wrap)";
 
 static int run(lua_State *L, const char *code)
 {

@@ -27,25 +27,104 @@
 enum { KEPT = 4096, HANG_SECONDS = 60 };
 
 static const char *const pieces[] = {
-    "for i = 1, 3 do", "end", "while true do end", "repeat until false", "function f(x)", "if x then", "else",
-    "local x = ", "local t = {1, 2, a = {}}", "t.", "x:", "return ", "print(", ")", "{", "}", "[[", "]]", "--[[",
-    "-- ", "'", "\"", "torch.", "torch.ones(3, 3)", "torch.randn(400, 400):matmul(torch.randn(400, 400))",
-    "x = torch.arange(12):view(3, 4)", "x:sum{", "dim = ", "device = '", "nn.Linear(2, 3)", "error('e')",
-    "error({})", "error()", "coroutine.wrap(function() while true do coroutine.yield() end end)",
-    "setmetatable({}, {__tostring = function() return {} end})", "setmetatable({}, {__index = error})",
-    "string.rep('ab', 1000)", "{{{{{}}}}}", "math.huge", "1 + 1", "_", "Out[1]", "In", "?", "??", "?torch.sum",
-    "%time ", "%timeit -n 2 -r 2 ", "%who", "%reset", "%reset out", "%history", "%memory", "%gpus", "%copies",
-    "%debug", "%debug 1 ", "%config ", "%config editing vi", "%config editing emacs", "%config traceback full",
-    "%export x.md", "%export x.ipynb", "%save s.lua", "%load s.lua", "%run s.lua", "%edit", "%nonsense", "!ls",
-    "!{x}", "goto a", "::a::", "<const>", "\\", "0x", "1e", "= = ", ";", "\n", "pcall(error)", "io.read()",
-    "table.sort({3, 1, 2}, function() return true end)", "local function r() return r() end r()",
-    "local function d() return 1 + d() end d()", "In [3]: x = 4\n   ...: y\nOut[3]: 5\n", "中文 = 1", "'日本語'", "é", "🙂",
+    "for i = 1, 3 do",
+    "end",
+    "while true do end",
+    "repeat until false",
+    "function f(x)",
+    "if x then",
+    "else",
+    "local x = ",
+    "local t = {1, 2, a = {}}",
+    "t.",
+    "x:",
+    "return ",
+    "print(",
+    ")",
+    "{",
+    "}",
+    "[[",
+    "]]",
+    "--[[",
+    "-- ",
+    "'",
+    "\"",
+    "torch.",
+    "torch.ones(3, 3)",
+    "torch.randn(400, 400):matmul(torch.randn(400, 400))",
+    "x = torch.arange(12):view(3, 4)",
+    "x:sum{",
+    "dim = ",
+    "device = '",
+    "nn.Linear(2, 3)",
+    "error('e')",
+    "error({})",
+    "error()",
+    "coroutine.wrap(function() while true do coroutine.yield() end end)",
+    "setmetatable({}, {__tostring = function() return {} end})",
+    "setmetatable({}, {__index = error})",
+    "string.rep('ab', 1000)",
+    "{{{{{}}}}}",
+    "math.huge",
+    "1 + 1",
+    "_",
+    "Out[1]",
+    "In",
+    "?",
+    "??",
+    "?torch.sum",
+    "%time ",
+    "%timeit -n 2 -r 2 ",
+    "%who",
+    "%reset",
+    "%reset out",
+    "%history",
+    "%memory",
+    "%gpus",
+    "%copies",
+    "%debug",
+    "%debug 1 ",
+    "%config ",
+    "%config editing vi",
+    "%config editing emacs",
+    "%config traceback full",
+    "%export x.md",
+    "%export x.ipynb",
+    "%save s.lua",
+    "%load s.lua",
+    "%run s.lua",
+    "%edit",
+    "%nonsense",
+    "!ls",
+    "!{x}",
+    "goto a",
+    "::a::",
+    "<const>",
+    "\\",
+    "0x",
+    "1e",
+    "= = ",
+    ";",
+    "\n",
+    "pcall(error)",
+    "io.read()",
+    "table.sort({3, 1, 2}, function() return true end)",
+    "local function r() return r() end r()",
+    "local function d() return 1 + d() end d()",
+    "In [3]: x = 4\n   ...: y\nOut[3]: 5\n",
+    "中文 = 1",
+    "'日本語'",
+    "é",
+    "🙂",
 };
 static const char *const sequences[] = {
-    "\033[A", "\033[A\033[A", "\033[B", "\033[C", "\033[D", "\033[H", "\033[F", "\033[3~", "\033[5~", "\033[6~",
-    "\033OA", "\033OB", "\033b", "\033f", "\033d", "\033\177", "\033.", "\033\r", "\033<", "\033>", "\033[1;5C",
-    "\033[200~", "\033[201~", "\033[", "\033", "\033[999;999H", "\033u", "\033c", "\033t", "\0332", "\033-", "\033?",
-    "\033*", "\033#", "\033&", "\033~", "\033\t", "\030\030", "\030\022", "\030(", "\030)", "\030e", "\030\025",
+    "\033[A",    "\033[A\033[A", "\033[B",   "\033[C",   "\033[D",        "\033[H", "\033[F",
+    "\033[3~",   "\033[5~",      "\033[6~",  "\033OA",   "\033OB",        "\033b",  "\033f",
+    "\033d",     "\033\177",     "\033.",    "\033\r",   "\033<",         "\033>",  "\033[1;5C",
+    "\033[200~", "\033[201~",    "\033[",    "\033",     "\033[999;999H", "\033u",  "\033c",
+    "\033t",     "\0332",        "\033-",    "\033?",    "\033*",         "\033#",  "\033&",
+    "\033~",     "\033\t",       "\030\030", "\030\022", "\030(",         "\030)",  "\030e",
+    "\030\025",
 };
 
 static uint64_t state;
@@ -139,7 +218,8 @@ static void paste(void)
 static void resize(void)
 {
     struct winsize size = {.ws_row = (unsigned short)(1 + random_below(50)),
-                           .ws_col = (unsigned short)(1 + random_below(random_below(4) ? 120 : 12))};
+                           .ws_col =
+                               (unsigned short)(1 + random_below(random_below(4) ? 120 : 12))};
     ioctl(terminal, TIOCSWINSZ, &size);
 }
 
@@ -148,19 +228,17 @@ static void act(void)
     char key[16];
     size_t n = 0;
     switch (random_below(16)) {
-    case 0: case 1: case 2:
-        type_text(ONE_OF(pieces));
-        break;
-    case 3: case 4:
-        type_text("\r");
-        break;
+    case 0:
+    case 1:
+    case 2: type_text(ONE_OF(pieces)); break;
+    case 3:
+    case 4: type_text("\r"); break;
     case 5:
         for (n = 0; n < 1 + random_below(12); n++) key[n] = (char)(32 + random_below(95));
         type(key, n);
         break;
-    case 6: case 7:
-        type_text(ONE_OF(sequences));
-        break;
+    case 6:
+    case 7: type_text(ONE_OF(sequences)); break;
     case 8:
         key[0] = (char)(1 + random_below(31));
         /* Ctrl-\ asks for a core file; Ctrl-D ends sessions too often */
@@ -172,12 +250,8 @@ static void act(void)
         type_text("\t");
         if (random_below(2)) type_text("\t");
         break;
-    case 10:
-        paste();
-        break;
-    case 11:
-        resize();
-        break;
+    case 10: paste(); break;
+    case 11: resize(); break;
     case 12:
         for (n = 0; n < 1 + random_below(6); n++) key[n] = (char)(128 + random_below(128));
         type(key, n);
@@ -189,8 +263,7 @@ static void act(void)
     case 14:
         for (n = random_below(10); n > 0; n--) type_text("\177");
         break;
-    default:
-        read_some(random_below(20) * 1e-3);
+    default: read_some(random_below(20) * 1e-3);
     }
 }
 
@@ -215,7 +288,9 @@ static bool answers(unsigned number)
     snprintf(expression, sizeof expression, "'sy' .. 'nc' .. %u\r", number);
     snprintf(answer, sizeof answer, "'sync%u'", number);
     for (int turn = 0; now() < deadline && !ended; turn++) {
-        if (turn < 2 || turn % 4 == 0) { /* a running cell is stopped by the first, the line dropped by the next */
+        if (turn < 2 ||
+            turn % 4 ==
+                0) { /* a running cell is stopped by the first, the line dropped by the next */
             type_text("\021\003");
             ctrl_c_count++;
             for (double quiet = now() + 0.1; now() < quiet && !ended;) read_some(0.02);
@@ -286,7 +361,8 @@ static void session(unsigned long seed, char **argv)
 {
     state = (uint64_t)seed * 0x9E3779B97F4A7C15ULL + 1;
     start(argv);
-    for (double limit = now() + HANG_SECONDS; !was_seen("In [1]", 0);) { /* until then Ctrl-C ends it */
+    for (double limit = now() + HANG_SECONDS;
+         !was_seen("In [1]", 0);) { /* until then Ctrl-C ends it */
         read_some(0.1);
         if (ended || now() > limit) fail(seed, "no prompt");
     }
@@ -327,10 +403,14 @@ int main(int argc, char **argv)
     unsigned long seed = (unsigned long)time(NULL), sessions = 0;
     int option;
     while ((option = getopt(argc, argv, "+m:s:n:")) != -1) {
-        if (option == 'm') minutes = atof(optarg);
-        else if (option == 's') seed = strtoul(optarg, NULL, 10);
-        else if (option == 'n') sessions = strtoul(optarg, NULL, 10);
-        else return 2;
+        if (option == 'm')
+            minutes = atof(optarg);
+        else if (option == 's')
+            seed = strtoul(optarg, NULL, 10);
+        else if (option == 'n')
+            sessions = strtoul(optarg, NULL, 10);
+        else
+            return 2;
     }
     if (optind >= argc) {
         fprintf(stderr, "usage: fuzz [-m MINUTES] [-s SEED] [-n SESSIONS] PROGRAM [ARGUMENT...]\n");

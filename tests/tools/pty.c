@@ -26,7 +26,7 @@
 static int terminal;
 static pid_t child;
 static char output[1 << 20];
-static size_t length, matched; /* bytes written so far; where the next expect starts to look */
+static size_t length, matched;      /* bytes written so far; where the next expect starts to look */
 static size_t between, between_end; /* what was written between the last two matches */
 
 static double now(void)

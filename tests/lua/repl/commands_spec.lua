@@ -161,7 +161,16 @@ function inc(n) return n + 1 end
 ?inc
 ??inc
 ?torch.utils.progress
+?torch.cuda
+x?
+?string.rep
+?%who
 ]]
+    has(out, 'goes through source and shows')
+    has(out, 'torch.cuda: table\nmembers: ')
+    has(out, 'x: tensor of size [2], torch.float32, on cpu')
+    has(out, 'manual.html#pdf-string.rep')
+    has(out, 'lists the locals and globals that cells have made')
     has(out, 'sum(Tensor self')
     has(out, 'matmul(Tensor self, Tensor other) -> Tensor')
     has(out, 'class nn.Linear(in_features, out_features, options)')
@@ -241,5 +250,19 @@ Out[1]
 ]], '--sim-gpus 1')
     has(out, "'went on'")
     has(err, 'Out[1] dropped')
+  end)
+end)
+
+describe('completion', function()
+  it('of all methods of a tensor takes less than 10 ms', function()
+    local out = process.lua [[
+      local complete, session = require 'repl.complete', require('repl.session').new()
+      x = torch.ones(2)
+      complete.words(session, 'x:', '')
+      local start = os.clock()
+      local words = complete.words(session, 'x:', '')
+      print(#words > 200, os.clock() - start < 0.01)
+    ]]
+    assert.equal('true\ttrue\n', out)
   end)
 end)

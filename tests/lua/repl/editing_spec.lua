@@ -150,9 +150,8 @@ send %config pager off\r
 expect In [3]: 
 send t\r
 expect 'vvv
+expect In [4]: 
 reject paged
-send \x04
-wait
 ]], [[PAGER='sed s/^Out/paged:\ Out/']])
   end)
 
@@ -198,6 +197,31 @@ expect Out[4]: 'first_of_all = 1'
     local file = assert(io.open(state .. '/project/.ltensor/history'))
     assert.is_truthy(file:read 'a':find('1234', 1, true))
     file:close()
+  end)
+
+  it('goes on after it was stopped', function()
+    follow [[
+send !(sleep 1; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; echo 'stop''ped') &\r
+expect In [2]: 
+send 'be' .. 
+expect stopped
+send 'fore'\r
+expect 'before'
+]]
+  end)
+
+  it('bears terminals of any size', function()
+    follow [[
+send 'one' .. 
+size 1 1
+sleep 100
+send 'two'
+size 3 2
+send \x01\x05
+size 100 24
+send \r
+expect 'onetwo'
+]]
   end)
 
   it('puts a script into the next cell', function()

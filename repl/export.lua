@@ -11,13 +11,15 @@ local MAX_NOTED = 64 << 10 -- bytes of a cell's output
 -- Puts versions of print and io.write that take notes into the session's environment; returns a
 -- function that puts the old ones back.
 function export.take_notes(session)
-  local noted, size
-  function session.begin_notes() noted, size = {}, 0 end
+  local noted, size, last
+  function session.begin_notes() noted, size, last = {}, 0, '' end
   function session.end_notes() return table.concat(noted) end
+  function session.inside_line() return last ~= '' and last:sub(-1) ~= '\n' end
   session.begin_notes()
   local function note(text)
     if size < MAX_NOTED then noted[#noted + 1] = text:sub(1, MAX_NOTED - size) end
     size = size + #text
+    if text ~= '' then last = text:sub(-1) end
   end
 
   local stdout = io.stdout

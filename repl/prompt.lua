@@ -202,6 +202,8 @@ local function show_report(state, report)
 end
 
 local function show(state, result)
+  -- readline, and what is aligned, take it that a line begins here
+  if state.terminal and state.inside_line() then print() end
   if result.text then
     local gap = result.text:find('\n', 1, true) and '\n' or ' '
     write_long(state, painted(state, 'out', ('Out[%d]:'):format(result.number)) .. gap .. result.text .. '\n')

@@ -106,6 +106,11 @@ describe('the program', function()
     assert.is_truthy(out:find("Out[3]: (1, '_ + 1', 1)", 1, true))
   end)
 
+  it('runs a failing cell once', function()
+    local out = run('-i', "printf 'n = 0\\nn = n + 1; error(n)\\nn = n + 1; n + nil\\nn\\n' |")
+    assert.is_truthy(out:find('Out[4]: 2', 1, true))
+  end)
+
   it('drops old results', function()
     local out = run('-i', "(for i in $(seq 25); do echo $i; done; echo 'pcall(function() return Out[2] end)'; echo Out[20]) |")
     assert.is_truthy(out:find('Out[2] dropped', 1, true))

@@ -33,6 +33,16 @@ expect In [4]:
 ]]
   end)
 
+  it('begins a line for the prompt and for values', function()
+    follow [[
+send io.write('unfin' .. 'ished')\r
+expect unfinished\r\n
+expect In [2]: 
+send io.write('a' .. 'b'); 5\r
+expect ab\r\nOut[2]: 5
+]]
+  end)
+
   it('stops a running cell at Ctrl-C', function()
     for _, cell in ipairs {
       'while true do end',

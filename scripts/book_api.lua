@@ -25,8 +25,8 @@ local groups = {
   { 'torch: tensors and their making', torch, [[
     tensor zeros ones full eye arange linspace logspace empty empty_strided empty_like zeros_like ones_like full_like from_numpy
     is_tensor numel save load set_printoptions is_grad_enabled no_grad enable_grad set_grad_enabled inference_mode
-    float16 float32 float64 bfloat16 half float double uint8 int8 int16 int32 int64 short int long bool device dtype Size
-    get_default_dtype set_default_dtype promote_types result_type can_cast is_floating_point]], true },
+    float16 float32 float64 bfloat16 half float double uint8 int8 int16 int32 int64 short int long bool device Size
+    get_default_dtype set_default_dtype is_floating_point]], true },
   { 'torch: random numbers', torch, [[
     manual_seed seed initial_seed Generator get_rng_state set_rng_state rand rand_like randn randn_like randint randint_like randperm
     normal bernoulli multinomial poisson]], true },
@@ -35,12 +35,11 @@ local groups = {
     asinh acosh atanh sigmoid logit erf erfc erfinv lgamma digamma floor ceil round trunc frac fmod remainder floor_divide
     true_divide maximum minimum fmax fmin clamp clip lerp addcmul addcdiv hypot copysign heaviside nan_to_num isnan isinf isfinite
     isclose allclose equal eq ne lt le gt ge logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
-    bitwise_not bitwise_left_shift bitwise_right_shift where masked_fill masked_scatter relu add sub mul div absolute arcsin
-    arccos arctan deg2rad rad2deg]], true },
+    bitwise_not bitwise_left_shift bitwise_right_shift where masked_fill masked_scatter relu add sub mul div absolute]], true },
   { 'torch: reductions and orders', torch, [[
-    sum mean prod std var std_mean var_mean norm max min amax amin aminmax argmax argmin any all logsumexp cumsum cumprod cummax
+    sum mean prod std var norm max min amax amin aminmax argmax argmin any all logsumexp cumsum cumprod cummax
     cummin logcumsumexp nansum nanmean median nanmedian mode kthvalue quantile nanquantile topk sort argsort msort unique
-    unique_consecutive count_nonzero bincount histc softmax log_softmax diff trace]], true },
+    unique_consecutive count_nonzero bincount histc softmax log_softmax trace]], true },
   { 'torch: shapes', torch, [[
     reshape flatten unflatten permute movedim moveaxis swapaxes swapdims transpose t squeeze unsqueeze broadcast_to
     broadcast_tensors tile repeat_interleave cat concat stack hstack vstack dstack chunk split tensor_split narrow select unbind
@@ -63,12 +62,12 @@ local groups = {
     floor ceil round sum mean std var max min argmax argmin argsort sort topk norm cumsum cumprod prod any all dot mv mm bmm matmul
     nonzero unique gather scatter scatter_add scatter_reduce index_select index_add index_copy index_fill index_put put masked_select
     masked_fill masked_scatter take take_along_dim new_empty new_zeros new_ones new_full new_tensor backward requires_grad_ retain_grad
-    register_hook detach_ numpy fill_diagonal_ data_ptr]], true },
+    register_hook detach_ fill_diagonal_ data_ptr]], true },
   { 'Tensor: in place', tensor, [[
     add_ sub_ mul_ div_ pow_ abs_ neg_ sqrt_ square_ exp_ log_ sin_ cos_ tanh_ sigmoid_ relu_ clamp_ floor_ ceil_ round_ trunc_
     reciprocal_ rsqrt_ fill_ zero_ copy_ masked_fill_ masked_scatter_ index_fill_ index_add_ index_copy_ index_put_ put_ scatter_
     scatter_add_ scatter_reduce_ addmm_ addcmul_ addcdiv_ lerp_ tril_ triu_ uniform_ normal_ random_ bernoulli_ exponential_
-    geometric_ cauchy_ log_normal_ eq_ ne_ lt_ le_ gt_ ge_ squeeze_ unsqueeze_ transpose_ t_]], true },
+    geometric_ cauchy_ log_normal_ squeeze_ unsqueeze_ transpose_ t_]], true },
   { 'nn.functional', nn and part(nn, 'functional'), [[
     relu relu6 leaky_relu elu selu celu gelu silu mish softplus hardtanh hardswish hardsigmoid sigmoid tanh softmax log_softmax softmin
     threshold logsigmoid softsign tanhshrink prelu glu linear bilinear conv1d conv2d conv3d conv_transpose1d conv_transpose2d max_pool1d

@@ -16,10 +16,17 @@ for _, group in ipairs {'pointwise', 'reduce', 'matmul', 'shape', 'index', 'nn',
 end
 
 -- LAPACK works on the CPU; a GPU says that it does not.
-if reference.device == 'cpu' then
-  describe('PyTorch\'s results: linalg', function()
+describe('PyTorch\'s results: linalg', function()
+  if reference.device == 'cpu' then
     for number, case in ipairs(reference.load 'linalg') do
       it(('linalg #%d %s'):format(number, case.op), function() reference.run(case, number) end)
     end
+    return
+  end
+  it('are not to be had on a GPU, which says so', function()
+    local torch = require 'torch'
+    local ok, message = pcall(torch.linalg.inv, torch.eye(2, { device = reference.device }))
+    assert.is_false(ok)
+    assert(tostring(message):find('linalg.inv: not available on cuda:%d'), message)
   end)
-end
+end)

@@ -332,6 +332,12 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
                         lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
     lt_scope s;
     lt_scope_open(&s, false);
+    if (input->flags & LT_FLAG_WRAPPED_NUMBER) { /* a number goes where the sequence is */
+        lt_tensor *there = NULL;
+        lt_status status = lt_to(input, &sorted_sequence->device, LT_DTYPE_NONE, false, false, &there);
+        input = lt_scope_hold(&s, status, there);
+        if (input == NULL) return lt_scope_close(&s);
+    }
     lt_tensor *sorted = sorter != NULL ? do_gather(&s, sorted_sequence, -1, sorter) : sorted_sequence, *found = NULL;
     lt_tensor *values = batches ? input : do_flatten(&s, input);
     if (sorted != NULL && values != NULL) {

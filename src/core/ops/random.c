@@ -147,6 +147,20 @@ lt_status lt_randn_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *d
     return random_like(self, dtype, device, LT_RANDOM_NORMAL, out);
 }
 
+lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dtype dtype, const lt_device *device,
+                               lt_tensor **out)
+{
+    lt_dims size = lt_dims_of(self);
+    if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
+    return lt_randint_impl(low, high, &size, NULL, dtype, device != NULL ? device : &self->device, out);
+}
+
+lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype dtype, const lt_device *device,
+                                         lt_tensor **out)
+{
+    return lt_randint_like_impl(self, 0, high, dtype, device, out);
+}
+
 /* u < p element by element; u is uniform in [0, 1). */
 lt_status lt_bernoulli_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
 {

@@ -44,6 +44,8 @@ def inverses(g):
             g.add("linalg_matrix_norm", Arg(matrix(dtype, 3, 4), **GRAD), ord, run=torch.linalg.matrix_norm, via="f", loose=loose)
             g.add("linalg_matrix_norm", Arg(values(dtype, 2, 3, 4)), ord, dim=Dims(0, 2), keepdim=True, run=torch.linalg.matrix_norm, via="f", loose=loose)
         g.add("linalg_matrix_norm", Arg(matrix(dtype, 3, 4)), run=torch.linalg.matrix_norm, via="f", loose=loose)
+    for n in (-1, -2):
+        g.add("matrix_power", Arg(matrix(torch.float64, 2, 2), **GRAD), n, loose=400)
     g.add("inverse", Arg(torch.ones(0, 0)))
     g.add("inverse", Arg(torch.ones(2, 0, 0)))
     g.add("det", Arg(torch.ones(0, 0)))

@@ -114,6 +114,19 @@ def write(path):
             s.normal("normal", 0.0, 0.01, [4, 5])
             s.calls.add("randn_like", Arg(torch.zeros(2, 3)), via="f")
             s.calls.add("rand_like", Arg(torch.zeros(2, 3)), via="f", exact=True)
+        for dtype in FLOATS:
+            with Sequence(rows, seed) as s:
+                s.fill("geometric_", torch.zeros(7, dtype=dtype), 0.3)
+                s.fill("cauchy_", torch.zeros(2, 3, dtype=dtype), exact=False)
+                s.fill("cauchy_", torch.zeros(5, dtype=dtype), -1.0, 0.5, exact=False)
+                s.fill("log_normal_", torch.zeros(5, dtype=dtype), exact=False)
+                s.fill("log_normal_", torch.zeros(3, 2, dtype=dtype), 0.5, 0.25, exact=False)
+                s.calls.add("poisson", Arg(torch.tensor([[0.5, 3.0, 9.9], [10.0, 55.5, 0.0]], dtype=dtype)), via="f", exact=True)
+                s.uniform("rand", 2)
+        with Sequence(rows, seed) as s:
+            s.fill("geometric_", torch.zeros(6, dtype=torch.int64), 0.2)
+            s.calls.add("randint_like", Arg(torch.zeros(2, 3)), 10, via="f", exact=True)
+            s.calls.add("randint_like", Arg(torch.zeros(4, dtype=torch.int64)), -3, 100, via="f", exact=True)
         with Sequence(rows, seed) as s:
             for shape in ((4, 3), (1, 1), (20, 5)):
                 s.calls.add("Linear", *shape, via="nn", exact=True, run=lambda a, b: tuple(torch.nn.Linear(a, b).parameters()))

@@ -243,6 +243,19 @@ local function named_arguments(name, prefix)
   return found
 end
 
+-- `torch.float32` and the like that begin with `prefix`, for what follows `dtype =`.
+local function dtypes(prefix)
+  local torch, found = package.loaded.torch, {}
+  for name, value in next, type(torch) == 'table' and torch or {} do
+    local metatable = debug.getmetatable(value)
+    local kind = type(metatable) == 'table' and rawget(metatable, '__name')
+    local full = type(name) == 'string' and kind == 'dtype' and 'torch.' .. name
+    if full and full:sub(1, #prefix) == prefix then found[#found + 1] = full end
+  end
+  table.sort(found)
+  return found
+end
+
 -- ---- the whole -----------------------------------------------------------------------------
 
 local function magics(prefix)
@@ -276,6 +289,10 @@ local function candidates(session, before, word)
     local value = value_of_chain(session, tokens, at - 1)
     if value == nil then return {} end
     return complete.members(value, prefix, separator == ':')
+  end
+  if separator == '=' and tokens[at - 1] and tokens[at - 1].text == 'dtype' then
+    local found = dtypes(prefix)
+    if #found > 0 then return found end
   end
   local call = (separator == '{' or separator == ',') and open_call({table.unpack(tokens, 1, at)})
   local found = call and named_arguments(call, prefix) or {}

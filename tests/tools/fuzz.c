@@ -425,6 +425,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     isolate();
     printf("seed %lu\n", seed);
+    fflush(stdout);
     double begin = now(), told = begin;
     unsigned long done = 0;
     while (sessions ? done < sessions : now() - begin < minutes * 60) {

@@ -254,6 +254,30 @@ Out[1]
 end)
 
 describe('completion', function()
+  -- Words for the end of the text, in a session with `x = torch.ones(2)`.
+  local function words(text)
+    return (process.lua(([[
+      local complete, session = require 'repl.complete', require('repl.session').new()
+      x = torch.ones(2)
+      local text = %q
+      print(table.concat(complete.words(session, text, text:match '[%%w_]*$'), ' '))
+    ]]):format(text), '--sim-gpus 2'):gsub('\n$', ''))
+  end
+
+  it('knows arguments, dtypes, devices and what is loaded later', function()
+    assert.equal('dtype =  dim = ', words 'x:sum{d')
+    assert.equal('keepdim = ', words 'torch.sum(x, {dim = 1, k')
+    assert.equal('torch.float torch.float16 torch.float32 torch.float64', (words 'torch.ones(2, {dtype = ':match 'torch.float.*float64'))
+    assert.equal('cpu cuda cuda:0 cuda:1', words "torch.ones(2, {device = '")
+    assert.equal('cuda cuda:0 cuda:1', words "torch.device('cu")
+    assert.equal('cpu cuda cuda:0 cuda:1', words "x:to('")
+    assert.equal('Linear', words 'nn.Lin')
+    assert.equal('sqrt sqrt_', words 'x:sqr')
+    assert.equal('upper', words "('a'):upp")
+    assert.equal('timeit ', words '%timei')
+    assert.equal('passwd', (words "io.open('/etc/passw":match 'passwd'))
+  end)
+
   it('of all methods of a tensor takes less than 10 ms', function()
     local out = process.lua [[
       local complete, session = require 'repl.complete', require('repl.session').new()

@@ -90,7 +90,7 @@ static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63;
     {                                                                                              \
         enum { DIGITS = sizeof(U) };                                                               \
         int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};                                              \
-        for (int64_t i = 0; i < n; i++)                                                            \
+        for (int64_t i = 0; i < n && !lt_interrupted(); i++)                                       \
             for (int d = 0; d < DIGITS; d++) counts[d][a[i].key >> (8 * d) & 0xff]++;              \
         for (int d = 0; d < DIGITS; d++) {                                                         \
             int64_t *count = counts[d], at = 0;                                                    \
@@ -100,7 +100,9 @@ static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63;
                 count[v] = at;                                                                     \
                 at += here;                                                                        \
             }                                                                                      \
-            for (int64_t i = 0; i < n; i++) b[count[a[i].key >> (8 * d) & 0xff]++] = a[i];         \
+            for (int64_t i = 0; i < n && !lt_interrupted(); i++)                                   \
+                b[count[a[i].key >> (8 * d) & 0xff]++] = a[i];                                     \
+            if (lt_interrupted()) return a;                                                        \
             pair_##s *other = a;                                                                   \
             a = b;                                                                                 \
             b = other;                                                                             \
@@ -116,7 +118,9 @@ static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63;
         for (int d = sizeof(U) - 1; d >= 0 && *n > 2 * wanted + MERGED; d--) {                     \
             int64_t counts[DIGIT_VALUES] = {0}, upto = below;                                      \
             U last = 0;                                                                            \
-            for (int64_t i = below; i < *n; i++) counts[a[i].key >> (8 * d) & 0xff]++;             \
+            for (int64_t i = below; i < *n && !lt_interrupted(); i++)                              \
+                counts[a[i].key >> (8 * d) & 0xff]++;                                              \
+            if (lt_interrupted()) return a;                                                        \
             while (upto + counts[last] < wanted) upto += counts[last++];                           \
             if (upto + counts[last] == *n && upto == below) continue;                              \
             memcpy(b, a, (size_t)below * sizeof *b);                                               \
@@ -155,7 +159,7 @@ PAIR_SELECT(u64, uint64_t)
         T *x = (T *)(void *)memory;                                                                \
         pair_##U *a = (pair_##U *)(void *)(memory + n * 8), *b = a + n;                            \
         lt_line_load(&j->lines, 0, lt_line_at(&j->lines, 0, line), 0, n, x, j->read);              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        for (int64_t i = 0; i < n && !lt_interrupted(); i++) {                                     \
             a[i].key = j->descending ? ~KEY(x[i]) : KEY(x[i]);                                     \
             a[i].index = (__typeof__(a[i].index))i;                                                \
         }                                                                                          \
@@ -165,10 +169,11 @@ PAIR_SELECT(u64, uint64_t)
             a = chosen;                                                                            \
         }                                                                                          \
         pair_##U *sorted = n <= MERGED ? merge_sort_##U(a, b, n) : radix_sort_##U(a, b, n);        \
+        if (lt_interrupted()) return; /* what is sorted is not complete */                         \
         void *room = sorted == a ? b : a;                                                          \
         if (j->values) {                                                                           \
             T *y = room;                                                                           \
-            for (int64_t i = 0; i < wanted; i++) y[i] = x[sorted[i].index];                        \
+            for (int64_t i = 0; i < wanted && !lt_interrupted(); i++) y[i] = x[sorted[i].index];   \
             lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, wanted, y, j->read);    \
         }                                                                                          \
         if (j->indices) {                                                                          \

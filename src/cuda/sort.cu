@@ -67,7 +67,7 @@ template <class K> struct sorting {
     bool descending;
     int64_t tiles;   /* of a line */
     int64_t padded;  /* elements of a short line, up to a power of two */
-    int64_t run;     /* elements that are sorted before a merge */
+    int64_t width;   /* elements that are sorted before a merge */
     int64_t wanted;  /* places of a sorted line, from the first on */
     pair<K> *from, *to; /* [lines][length] */
 };
@@ -178,9 +178,9 @@ template <class K> static __global__ void __launch_bounds__(BLOCK) merge_tile(so
     __shared__ pair<K> shared[TILE];
     __shared__ int64_t bounds[2];
     const int64_t line = blockIdx.x / a.tiles, first = blockIdx.x % a.tiles * TILE, n = a.lines.length;
-    const int64_t start = first / (2 * a.run) * (2 * a.run);
-    const int64_t middle = start + a.run < n ? start + a.run : n;
-    const int64_t end = middle + a.run < n ? middle + a.run : n;
+    const int64_t start = first / (2 * a.width) * (2 * a.width);
+    const int64_t middle = start + a.width < n ? start + a.width : n;
+    const int64_t end = middle + a.width < n ? middle + a.width : n;
     const int64_t last = first + TILE < n ? first + TILE : n;
     const pair<K> *left = a.from + line * n + start, *right = a.from + line * n + middle;
     if (threadIdx.x < 2)
@@ -251,7 +251,7 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
     a.from = pairs.as<pair<K>>();
     a.to = pairs.as<pair<K>>(bytes);
     LT_LAUNCH_MEET((sort_tile<C, K>), blocks, BLOCK, 0, stream, a);
-    for (; a.run < n; a.run *= 2) {
+    for (; a.width < n; a.width *= 2) {
         LT_LAUNCH_MEET(merge_tile<K>, blocks, BLOCK, 0, stream, a);
         pair<K> *const merged = a.to;
         a.to = a.from;

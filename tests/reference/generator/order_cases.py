@@ -65,9 +65,10 @@ def middles(g):
             g.add(op, Arg(distinct(dtype, 5), grad=True))
         g.add(op, Arg(torch.tensor(2.5)), exact=True)
     for dtype in INTEGERS + FLOATS:
-        # of one line alone: PyTorch's places in a matrix are not always those of the last
-        g.add("mode", Arg(repeats(dtype, 9)), run=lambda t: (torch.mode(t)[0], (t == torch.mode(t)[0]).nonzero().max()), index_out=(1,), exact=True)
-    g.add("mode", Arg(torch.tensor([[1.0, 2.0, 2.0], [3.0, 3.0, 1.0]]), grad=True), Dim(1), run=lambda t, d: torch.mode(t, d)[0])
+        g.add("mode", Arg(repeats(dtype, 9)), index_out=(1,), exact=True)
+        g.add("mode", Arg(repeats(dtype, 4, 9)), Dim(1), index_out=(1,), exact=True)
+        g.add("mode", Arg(repeats(dtype, 7, 2)), Dim(0), True, index_out=(1,), exact=True)
+    g.add("mode", Arg(torch.tensor([[1.0, 2.0, 2.0], [3.0, 3.0, 1.0]]), grad=True), Dim(1), index_out=(1,))
     for op in ("quantile", "nanquantile"):
         for dtype in (torch.float32, torch.float64):
             x = values(dtype, 3, 5)

@@ -200,6 +200,9 @@ describe('errors', function()
 end)
 
 describe('long work', function()
+  before_each(function() state = terminal.new_folder() end)
+  after_each(function() terminal.remove_folder(state) end)
+
   it('stops at Ctrl-C in C code #pty', function()
     for _, cell in ipairs {
       'local a = torch.randn(2500, 2500) while true do a:matmul(a) end',

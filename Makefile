@@ -121,7 +121,7 @@ $(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
 	@mkdir -p $(GEN)
 	$(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
 
-# What --version says was built in: rewritten only when it changes.
+# What --version says was built in: rewritten only when it changes. The backend of an earlier build that had one goes.
 CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA_ARCHS)),no CUDA backend: $(if \
   $(NVCC),left out by CUDA=$(CUDA),nvcc was not found))
 $(GEN)/build_config.h: FORCE
@@ -130,6 +130,7 @@ $(GEN)/build_config.h: FORCE
 	  "$(CUDA_WORDS)" \
 	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	$(if $(filter yes,$(CUDA)),,@rm -f $(BUILD)/libltensor_cuda.so)
 FORCE:
 
 # ---- objects -------------------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ static char **complete(const char *text, int start, int end)
 
 /* libedit has neither prefix search nor functions to bind; its own bindings stay. */
 static void prepare_readline(void) {}
+static bool is_searching(void) { return false; }
 static void handle_readline_signals(void) {}
 static void watch_signals(bool on) { (void)on; }
 static void set_readline(const char *name, const char *value)
@@ -322,29 +323,45 @@ static void watch_signals(bool on)
     }
 }
 
+static bool is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
+
 static void set_readline(const char *name, const char *value) { rl_variable_bind(name, value); }
 
 #endif
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static sigset_t outer_mask; /* signals blocked outside read(): SIGINT is not among them */
 static bool interrupted;    /* Ctrl-C was pressed in this read() */
 static const char *initial; /* text to begin the line with, or NULL */
 static lua_Integer cursor;  /* where in it the cursor is put; -1 is its end */
 
-/* The next byte from the terminal, or EOF at its end and after Ctrl-C: readline then returns, from
- * whatever mode it is in. SIGINT arrives only inside ppoll. */
-static int read_key(FILE *stream)
+/* What readline reads after Ctrl-C: the end of input, from which it returns in whatever mode it is.
+ * A search it must leave by Ctrl-G first, or the undo list of the line is freed twice; a paste inside of
+ * a search takes that as text and ends only at the end of input: so they take turns. */
+static int key_after_interrupt(void)
 {
-    struct pollfd wait = {fileno(stream), POLLIN, 0};
+    static bool turn;
+    turn = !turn && is_searching();
+    return turn ? 7 : EOF;
+}
+
+/* Notes a Ctrl-C that has come. */
+static void look_for_interrupt(void)
+{
+    if (interrupted || !interrupt_while_editing()) return;
+    interrupted = true;
+    fputs("^C", rl_outstream);
+}
+
+/* The next byte from the terminal, or EOF at its end; SIGINT is blocked but for ppoll with `mask`. */
+static int wait_for_key(int terminal, const sigset_t *mask)
+{
+    struct pollfd wait = {terminal, POLLIN, 0};
     unsigned char byte;
-    while (!interrupted) {
-        if (ppoll(&wait, 1, NULL, &outer_mask) < 0) {
+    for (look_for_interrupt(); !interrupted; look_for_interrupt()) {
+        if (ppoll(&wait, 1, NULL, mask) < 0) {
             if (errno != EINTR) return EOF;
             handle_readline_signals(); /* the window's size */
-            interrupted = interrupt_while_editing();
-            if (interrupted) fputs("^C", rl_outstream);
             continue;
         }
         ssize_t n = read(wait.fd, &byte, 1);
@@ -352,7 +369,20 @@ static int read_key(FILE *stream)
         if (n < 0 && errno != EINTR) return EOF;
         if (n == 0 && (wait.revents & (POLLHUP | POLLERR))) return EOF;
     }
-    return EOF;
+    return key_after_interrupt();
+}
+
+/* SIGINT stays open while readline works: Ctrl-C makes the terminal discard its output, and a write that
+ * waits for room is not told of the room that this makes; the signal must end it. */
+static int read_key(FILE *stream)
+{
+    sigset_t blocked, mask;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigprocmask(SIG_BLOCK, &blocked, &mask);
+    int key = wait_for_key(fileno(stream), &mask);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return key;
 }
 
 static int insert_initial(void)
@@ -434,16 +464,12 @@ static int restore(lua_State *L)
 static int read_line(lua_State *L)
 {
     const char *prompt = luaL_checkstring(L, 1);
-    sigset_t blocked;
 
     initialize();
     initial = luaL_optstring(L, 2, NULL);
     cursor = luaL_optinteger(L, 3, -1);
     continues = lua_toboolean(L, 4);
     reopened = false;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigprocmask(SIG_BLOCK, &blocked, &outer_mask);
     interrupt_while_editing(); /* one that came before is not meant for this line */
     interrupted = false;
     reader = L;
@@ -451,7 +477,6 @@ static int read_line(lua_State *L)
     char *line = readline(prompt);
     watch_signals(false);
     reader = NULL;
-    sigprocmask(SIG_SETMASK, &outer_mask, NULL);
 
     if (interrupted)
         lua_pushboolean(L, 0);

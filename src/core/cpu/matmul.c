@@ -3,6 +3,7 @@
  * types are multiplied in float. A batch of small products is shared out among the threads; a large
  * product uses all of them itself. */
 #include <cblas.h>
+#include <omp.h>
 #include <limits.h>
 
 #include "cpu.h"
@@ -14,7 +15,7 @@
 #include "threads.h"
 
 #define SMALL (12 * 12 * 12)        /* multiplications below which our own loop is faster */
-#define ALONE ((int64_t)1 << 21)    /* multiplications below which a product stays on one thread */
+#define ALONE ((int64_t)1 << 22)    /* multiplications below which a product stays on one thread */
 #define PACKED 4096                 /* elements of B that are transposed on the stack */
 #define UNSTOPPED ((int64_t)1 << 30) /* multiplications that an interrupt may have to wait for */
 
@@ -99,9 +100,22 @@ static void multiply_rows(const lt_gemm *g, int64_t m, const void *a, const void
                     (int)g->ldb, g->beta, c, (int)g->ldc);
 }
 
+/* OpenBLAS shares even small products between threads, whose meeting costs more than it saves. */
+static void multiply_alone(const lt_gemm *g, const void *a, const void *b, void *c)
+{
+    const int threads = lt_get_num_threads();
+    if (threads > 1) openblas_set_num_threads(1);
+    multiply_rows(g, g->m, a, b, c);
+    if (threads > 1) openblas_set_num_threads(threads);
+}
+
 /* A product that takes long is made in pieces of many rows, with a look at interrupts between them. */
 static void multiply_library(const lt_gemm *g, const void *a, const void *b, void *c)
 {
+    if (g->m * g->n * g->k < ALONE && !omp_in_parallel()) {
+        multiply_alone(g, a, b, c);
+        return;
+    }
     if (g->n == 1) {
         multiply_column(g, a, b, c);
         return;

@@ -4,8 +4,9 @@
 
 #include "ltensor.h"
 
-/* Elements below which starting a second thread costs more than it saves. */
-#define LT_CPU_GRAIN 32768
+/* Elements of work per thread: twice as many must be there before a second one is started, since the threads'
+ * meeting costs as much as tens of thousands of elements when the machine has other work. */
+#define LT_CPU_GRAIN 131072
 
 /* torch.get_num_threads, torch.set_num_threads: 1 .. 1024, for all threads of the process. */
 LT_API int lt_get_num_threads(void);

@@ -151,16 +151,17 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t program, cudaStream_t handle)
     return cudaSuccess;
 }
 
+/* What is destroyed is gone also when the call returns an error. */
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
-    if (cudaError_t error = begin(cudaErrorInvalidValue)) return error;
+    cudaError_t error = begin(cudaErrorInvalidValue);
     delete graph;
-    return cudaSuccess;
+    return error;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t program)
 {
-    if (cudaError_t error = begin(cudaErrorInvalidValue)) return error;
+    cudaError_t error = begin(cudaErrorInvalidValue);
     delete program;
-    return cudaSuccess;
+    return error;
 }

@@ -178,7 +178,7 @@ static size_t read_some(double seconds)
     if (ended || poll(&wait, 1, (int)(seconds * 1000)) <= 0) return 0;
     ssize_t n = read(terminal, block, sizeof block);
     if (n <= 0) {
-        ended = n == 0 || errno == EIO;
+        ended = n < 0 && errno == EIO; /* nothing read is no end of a terminal */
         return 0;
     }
     keep(seen, &seen_count, block, (size_t)n);

@@ -6,7 +6,7 @@
 #   asan   full without the memory bounds, for a build with sanitizers
 #   tsan   the tests of streams, for a build with ThreadSanitizer
 #   cuda   the suite on the real GPU
-# Each suite's log is shown only when it fails. Uses $BUILD (default build). BUSTED is the command that
+# Each suite's log is shown only when it fails; what failed is named once more above the counts. Uses $BUILD (default build). BUSTED is the command that
 # runs busted, TEST_LIBRARIES a folder of the libraries that the C tests need.
 set -u
 mode=${1-full}
@@ -21,8 +21,8 @@ LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$PWD/tests/lsan.supp:print_suppressions
 # Threads that wait by spinning cost a busy machine minutes: the tests' threads sleep.
 OMP_WAIT_POLICY=${OMP_WAIT_POLICY-passive} export OMP_WAIT_POLICY
 BUSTED=${BUSTED-busted --lua=$LTENSOR_BIN}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+log=$(mktemp) failures=$(mktemp)
+trap 'rm -f "$log" "$failures"' EXIT
 passed=0 failed=0 skipped=0
 
 # Adds up what the suite's log counts: cmocka's "[  PASSED  ] n test(s)", busted's "n successes / ...",
@@ -36,6 +36,17 @@ count() {
         END { print p + 0, f + 0, s + 0 }' "$log"
 }
 
+# The failures in the suite's log, a few lines each: busted's, cmocka's, a notebook's, or else the log's end.
+name_failures() {
+    echo "$name:"
+    awk '
+        /^(Failure|Error) →/ { left = 7 }
+        /\[  ERROR   \]|\[  FAILED  \]|^[-+] / { if (left < 1) left = 1 }
+        left > 0 && shown < 60 { print "  " $0; left--; shown++; any = 1 }
+        { last[NR % 8] = $0 }
+        END { if (!any) for (i = NR - 7; i <= NR; i++) if (i > 0) print "  " last[i % 8] }' "$log"
+}
+
 suite() {
     name=$1; shift
     "$@" >"$log" 2>&1 </dev/null
@@ -45,6 +56,7 @@ suite() {
     [ $status -ne 0 ] && [ "$2" -eq 0 ] && set -- "$1" 1 "$3"
     if [ "$2" -gt 0 ] || [ "$1" -eq 0 ]; then
         tail -n 200 "$log"
+        name_failures >>"$failures"
         [ "$1" -eq 0 ] && [ "$2" -eq 0 ] && set -- 0 1 0
     fi
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
@@ -98,5 +110,6 @@ fi
 [ "$mode" = full ] && [ -f Makefile ] && suite "the example host, installed" sh tests/host.sh
 
 echo
+[ -s "$failures" ] && { echo "What failed:"; cat "$failures"; echo; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -8,6 +8,7 @@ torch.autograd = require 'torch.autograd'
 require 'torch.cuda'
 torch.backends = require 'torch.backends'
 require 'torch.rows'
+require 'torch.arrays'
 
 local parts = { linalg = true, nn = true, optim = true, utils = true }
 

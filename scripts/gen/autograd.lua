@@ -409,6 +409,18 @@ local function emit_inplace(text, op, name)
   text:line('    return status;\n}\n')
 end
 
+-- A view that takes the place of the tensor it is of: the memory and its history stay as they are.
+local function emit_inplace_view(text, op, name)
+  local arguments = {}
+  for i, a in ipairs(op.args) do arguments[i] = a.name end
+  open_function(text, op, name, declarations.c_params(op))
+  text:line('    lt_tensor *view;')
+  text:line('    if (lt_grad_enabled() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
+  text:line('    LT_TRY(lt_%s(%s, &view));', op.cname, table.concat(arguments, ', '))
+  text:line('    lt_status status = lt_become_view(self, view, &%s_inplace_class);', op.label)
+  text:line('    lt_tensor_release(view);\n    return status;\n}\n')
+end
+
 local function emit_out(text, op)
   local condition = any_requires(op.args)
   if not op.grad then condition = '' end
@@ -440,7 +452,7 @@ local function analyse(model, op)
   end
   op.derivative = derivative.translate(model, op)
   op.label = op.cname:gsub('^_+', '') -- names that begin with an underscore are the compiler's
-  if op.inplace_only or op.variants.inplace then
+  if (op.inplace_only or op.variants.inplace) and not op.view then
     local own = op.derivative.fields.self
     op.keeps_original = own and own.form == 'tensor' and own or nil
   end
@@ -462,6 +474,7 @@ local function emit_op(text, op)
       local name = (op.grad_fn_number or {})[a.name]
       if name then emit_class(op.label .. '_' .. a.name, name) end
     end
+    if op.view and op.variants.inplace then emit_class(op.label .. '_inplace', op.grad_fn_inplace or node_name(op)) end
     emit_record(text, op)
   end
   if op.inplace_only then
@@ -471,7 +484,10 @@ local function emit_op(text, op)
   else
     emit_plain(text, op)
   end
-  if op.variants.inplace then emit_inplace(text, op, declarations.inplace_name(op)) end
+  if op.variants.inplace then
+    local emit = op.view and emit_inplace_view or emit_inplace
+    emit(text, op, declarations.inplace_name(op))
+  end
   if op.variants.out then emit_out(text, op) end
 end
 

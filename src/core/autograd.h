@@ -105,6 +105,8 @@ lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t);
 lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t);
 /* After an in-place op on t: as attach, and rebases the history of the tensor that t is a view of. */
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t);
+/* t takes the geometry of view, one of itself, and its node, which is made one of a class of the same layout. */
+lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *class);
 /* Before an in-place op: "a leaf Variable that requires grad is being used in an in-place operation." */
 lt_status lt_check_inplace(lt_tensor *t);
 

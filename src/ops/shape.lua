@@ -1,6 +1,6 @@
 -- shape.lua - views of a tensor, and ops that only move elements. Dimensions count from 1 in Lua.
 
-local method = 'method'
+local method, views = 'method', 'function method inplace'
 
 return {
   -- ---- views ----------------------------------------------------------------------------------------------
@@ -21,17 +21,22 @@ return {
     doc = 'Splits one dimension into several; one size may be -1.' },
   { 'permute(Tensor self, Dims dims) -> Tensor', view = true, doc = 'A view with the dimensions in the given order.',
     grad = { self = '_permute_backward(grad, dims)' }, example = 'x:permute(3, 1, 2)' },
-  { 'transpose(Tensor self, Dim dim0, Dim dim1) -> Tensor', view = true, aliases = 'swapaxes swapdims',
+  { 'transpose(Tensor self, Dim dim0, Dim dim1) -> Tensor', view = true, variants = views, aliases = 'swapaxes swapdims',
+    grad_fn_inplace = 'TransposeBackward1',
     doc = 'A view with two dimensions swapped.', grad = { self = 'transpose(grad, dim0, dim1)' } },
-  { 't(Tensor self) -> Tensor', view = true, doc = 'The transpose of a matrix; tensors of fewer dimensions as they are.',
+  { 't(Tensor self) -> Tensor', view = true, variants = views, grad_fn_inplace = 'TBackward1',
+    doc = 'The transpose of a matrix; tensors of fewer dimensions as they are.',
     grad = { self = 't(grad)' } },
   { 'movedim(Tensor self, Dims source, Dims destination) -> Tensor', aliases = 'moveaxis', composite = true,
     doc = 'A view with one dimension moved to another place, or several; the others keep their order.' },
-  { 'squeeze(Tensor self) -> Tensor', view = true, doc = 'A view without the dimensions of size 1.',
+  { 'squeeze(Tensor self) -> Tensor', view = true, variants = views, grad_fn_inplace = 'SqueezeBackward3',
+    doc = 'A view without the dimensions of size 1.',
     grad = { self = 'reshape(grad, sizes_of(self))' } },
-  { 'squeeze.dim(Tensor self, Dim dim) -> Tensor', view = true, grad_fn = 'SqueezeBackward1',
+  { 'squeeze.dim(Tensor self, Dim dim) -> Tensor', view = true, variants = views, grad_fn = 'SqueezeBackward1',
+    grad_fn_inplace = 'SqueezeBackward4',
     doc = 'A view without dimension `dim` if its size is 1.', grad = { self = 'reshape(grad, sizes_of(self))' } },
-  { 'unsqueeze(Tensor self, Dim dim) -> Tensor', view = true, doc = 'A view with a new dimension of size 1 at `dim`.',
+  { 'unsqueeze(Tensor self, Dim dim) -> Tensor', view = true, variants = views, grad_fn_inplace = 'UnsqueezeBackward1',
+    doc = 'A view with a new dimension of size 1 at `dim`.',
     grad = { self = 'reshape(grad, sizes_of(self))' } },
   { 'expand(Tensor self, Size size) -> Tensor', variants = method, view = true,
     doc = 'A view in which dimensions of size 1 are repeated without copying; -1 leaves a size as it is.',
@@ -54,7 +59,8 @@ return {
     grad = { self = '_diagonal_backward(grad, sizes_of(self), offset, dim1, dim2)' } },
   { 'unfold(Tensor self, Dim dimension, int size, int step) -> Tensor', variants = method, composite = true,
     doc = 'A view of all windows of `size` entries of a dimension, `step` apart, as a new last dimension.' },
-  { 'as_strided(Tensor self, Size size, Size stride, int? storage_offset=nil) -> Tensor', view = true,
+  { 'as_strided(Tensor self, Size size, Size stride, int? storage_offset=nil) -> Tensor', view = true, variants = views,
+    grad_fn_inplace = 'AsStridedBackward1',
     doc = 'A view with the given sizes, strides and offset in elements of the storage; all values as they are.',
     grad = { self = '_as_strided_backward(grad, sizes_of(self), strides_of(self), offset_of(self), size, stride, storage_offset)' } },
   { 'unbind(Tensor self, Dim dim=1) -> Tensor[]', composite = true, doc = 'All entries of a dimension, without it.' },

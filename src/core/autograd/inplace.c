@@ -209,3 +209,17 @@ lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
     lt_node_release(rebased);
     return status;
 }
+
+lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *class)
+{
+    lt_node *node = view->autograd != NULL ? view->autograd->grad_fn : NULL;
+    t->ndim = view->ndim;
+    t->offset = view->offset;
+    t->numel = view->numel;
+    for (int d = 0; d < view->ndim; d++) t->sizes[d] = view->sizes[d], t->strides[d] = view->strides[d];
+    t->flags = (uint8_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (view->flags & LT_FLAG_CONTIGUOUS));
+    lt_bump_version(t);
+    if (node == NULL) return LT_OK;
+    node->class = class;
+    return lt_node_attach(node, 0, t);
+}

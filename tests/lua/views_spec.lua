@@ -1,0 +1,98 @@
+-- Views that take the place of their tensor (transpose_, squeeze_, ...), and tensors over another's memory.
+
+local torch = require 'torch'
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+local function failure(f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  return tostring(message)
+end
+
+describe('a view in place', function()
+  local function matrix() return torch.arange(6, { dtype = torch.float32, device = device }):reshape(2, 3) end
+
+  it('is the same tensor over the same memory in another shape', function()
+    local cases = {
+      transpose_ = { { 1, 2 }, { 3, 2 } }, swapaxes_ = { { 1, -1 }, { 3, 2 } }, swapdims_ = { { 2, 1 }, { 3, 2 } }, t_ = { {}, { 3, 2 } },
+      unsqueeze_ = { { 2 }, { 2, 1, 3 } }, as_strided_ = { { { 2, 2 }, { 3, 1 } }, { 2, 2 } },
+    }
+    for name, case in pairs(cases) do
+      local x, wanted = matrix(), matrix()
+      local at = x:data_ptr()
+      wanted = wanted[name:sub(1, -2)](wanted, table.unpack(case[1]))
+      assert.is_true(rawequal(x, x[name](x, table.unpack(case[1]))), name)
+      assert.same(case[2], { table.unpack(x.shape) }, name)
+      assert.equal(at, x:data_ptr())
+      assert.equal(wanted:is_contiguous(), x:is_contiguous())
+      assert.is_true(torch.equal(wanted, x), name)
+    end
+    local x = matrix():unsqueeze_(1):unsqueeze_(-1)
+    assert.same({ 2, 3, 1 }, { table.unpack(x:squeeze_(1).shape) })
+    assert.same({ 2, 3 }, { table.unpack(x:squeeze_().shape) })
+  end)
+
+  it('is seen by the views of the tensor, which keep their own shape', function()
+    local x = matrix()
+    local row = x[2]
+    x:t_()
+    x[{ 3, 2 }] = 10
+    assert.same({ 3, 4, 10 }, row:tolist())
+  end)
+
+  it('has PyTorch\'s place in the graph', function()
+    local leaf = matrix():requires_grad_()
+    local y = (leaf * 2):t_()
+    assert.truthy(tostring(y.grad_fn):find 'TBackward1')
+    assert.truthy(tostring((leaf * 1):transpose_(1, 2).grad_fn):find 'TransposeBackward1')
+    assert.truthy(tostring((leaf * 1):squeeze_().grad_fn):find 'SqueezeBackward3')
+    y = y * torch.arange(6, { device = device }):reshape(3, 2)
+    y:sum():backward()
+    assert.same({ { 0, 4, 8 }, { 2, 6, 10 } }, leaf.grad:tolist())
+    leaf.grad = nil
+    local base = leaf * 1
+    local part = base[1]
+    part:unsqueeze_(1):mul_(3)
+    base:sum():backward()
+    assert.same({ { 3, 3, 3 }, { 1, 1, 1 } }, leaf.grad:tolist())
+  end)
+
+  it('counts as a change of the tensor', function()
+    local leaf = matrix():requires_grad_()
+    assert.truthy(failure(leaf.t_, leaf):find('a leaf Variable that requires grad is being used in an in-place operation', 1, true))
+    local y = leaf * 2
+    local z = y * y
+    y:t_()
+    assert.truthy(failure(function() z:sum():backward() end):find('modified by an inplace operation', 1, true))
+  end)
+
+  it('leaves the tensor as it is when it fails', function()
+    local x = matrix()
+    assert.truthy(failure(x.transpose_, x, 1, 4):find 'Dimension out of range')
+    assert.truthy(failure(x.squeeze_, x, 0):find 'positions count from 1')
+    assert.same({ 2, 3 }, { table.unpack(x.shape) })
+  end)
+end)
+
+describe('from_numpy and numpy #cpu', function()
+  it('share the memory', function()
+    local x = torch.zeros(2, 2)
+    local y = torch.from_numpy(x:numpy())
+    y:fill_(3)
+    assert.same({ { 3, 3 }, { 3, 3 } }, x:tolist())
+    assert.is_false(y.requires_grad)
+  end)
+
+  it('give a table the dtypes of NumPy', function()
+    assert.equal(torch.float64, torch.from_numpy({ { 1.5, 2 }, { 3, 4 } }).dtype)
+    assert.equal(torch.int64, torch.from_numpy({ 1, 2 }).dtype)
+    assert.equal(torch.bool, torch.from_numpy({ true }).dtype)
+  end)
+
+  it('refuse what NumPy could not hold', function()
+    local x = torch.ones(2):requires_grad_()
+    assert.truthy(failure(x.numpy, x):find("Can't call numpy() on Tensor that requires grad", 1, true))
+    assert.same({ 1, 1 }, x:numpy({ force = true }):tolist())
+    assert.truthy(failure(torch.from_numpy, 'text'):find('got string', 1, true))
+  end)
+end)

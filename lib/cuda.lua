@@ -91,6 +91,38 @@ function cuda.get_device_capability(device)
   return properties.major, properties.minor
 end
 
+--- Whether the GPU computes in bfloat16: all do, older ones by way of float32.
+cuda.is_bf16_supported = cuda.is_available
+
+-- ---- random numbers ----
+
+--- Seeds the current GPU's generator, or (seed_all) every GPU's alike, from the system's random numbers; gives the seed.
+function cuda.seed() return cuda.default_generator():seed() end
+
+function cuda.seed_all()
+  local seed = cuda.seed()
+  cuda.manual_seed_all(seed)
+  return seed
+end
+
+function cuda.initial_seed() return cuda.default_generator():initial_seed() end
+
+--- The state of a GPU's generator: a uint8 tensor of 16 bytes on the CPU, as PyTorch's. device: 'cuda' if not given.
+function cuda.get_rng_state(device) return cuda.default_generator(device):get_state() end
+
+function cuda.set_rng_state(state, device) cuda.default_generator(device):set_state(state) end
+
+--- The states of all GPUs' generators, the first GPU's first; none without a GPU.
+function cuda.get_rng_state_all()
+  local states = {}
+  for device = 0, cuda.device_count() - 1 do states[device + 1] = cuda.get_rng_state(device) end
+  return states
+end
+
+function cuda.set_rng_state_all(states)
+  for i, state in ipairs(states) do cuda.set_rng_state(state, i - 1) end
+end
+
 -- ---- memory ----
 
 -- Bytes; 0 without a GPU.
@@ -101,6 +133,7 @@ for name, key in pairs {
   cuda[name] = function(device) return cuda.memory_stats(device)[key] or 0 end
 end
 cuda.memory_cached, cuda.max_memory_cached = cuda.memory_reserved, cuda.max_memory_reserved
+cuda.reset_max_memory_allocated, cuda.reset_max_memory_cached = cuda.reset_peak_memory_stats, cuda.reset_peak_memory_stats
 
 cuda.memory_summary = summary.memory_summary
 

@@ -134,6 +134,8 @@ lt_dtype lt_lua_to_dtype(lua_State *L, int index);
 bool lt_lua_to_device(lua_State *L, int index, lt_device *out);
 bool lt_lua_is_device(lua_State *L, int index); /* a userdata, not a string */
 lt_generator *lt_lua_to_generator(lua_State *L, int index); /* NULL when the value is none */
+/* A userdata that stands for the device's default generator, also after that was made anew. */
+void lt_lua_push_default_generator(lua_State *L, lt_device device);
 
 /* A node of the graph as a userdata (nil for NULL); box: the stack index of the tensor it was asked of. */
 struct lt_node;

@@ -234,6 +234,13 @@ static int manual_seed_all(lua_State *L)
     return 0;
 }
 
+/* default_generator([device]) -> what operations on that GPU draw from when they are given no generator */
+static int default_generator(lua_State *L)
+{
+    lt_lua_push_default_generator(L, (lt_device){LT_CUDA, (int8_t)lt_lua_gpu_device(L, 1)});
+    return 1;
+}
+
 /* ---- products: a setting that holds with and without a GPU ------------------------------------------------------- */
 
 static int allow_tf32(lua_State *L)
@@ -269,6 +276,7 @@ void lt_lua_open_cuda(lua_State *L)
         {"set_per_process_memory_fraction", set_per_process_memory_fraction},
         {"manual_seed", manual_seed},
         {"manual_seed_all", manual_seed_all},
+        {"default_generator", default_generator},
         {"_allow_tf32", allow_tf32},
         {"_set_allow_tf32", set_allow_tf32},
         {NULL, NULL}};

@@ -214,6 +214,14 @@ static int generator_tostring(lua_State *L)
     return 1;
 }
 
+void lt_lua_push_default_generator(lua_State *L, lt_device device)
+{
+    generator *g = lua_newuserdatauv(L, offsetof(generator, own), 0);
+    g->device = device;
+    g->is_default = true;
+    luaL_setmetatable(L, GENERATOR_META);
+}
+
 /* ---- torch's own ---------------------------------------------------------------------------------------------------- */
 
 /* manual_seed(n) -> the CPU's default generator; GPUs are seeded, too */
@@ -258,10 +266,7 @@ void lt_lua_open_random(lua_State *L)
     lua_setfield(L, -2, "__methods");
     lua_pop(L, 1);
 
-    generator *g = lua_newuserdatauv(L, offsetof(generator, own), 0);
-    g->device = lt_host;
-    g->is_default = true;
-    luaL_setmetatable(L, GENERATOR_META);
+    lt_lua_push_default_generator(L, lt_host);
     lua_pushvalue(L, -1);
     lua_setfield(L, 1, "default_generator");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &default_key);

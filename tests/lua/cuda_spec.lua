@@ -36,6 +36,20 @@ describe('torch.cuda', function()
     assert.truthy(cuda.memory_summary():find('reserved', 1, true))
   end)
 
+  it('keeps and restores the state of every generator', function()
+    local states = cuda.get_rng_state_all()
+    assert.equal(count, #states)
+    local drawn = {}
+    for device = 0, count - 1 do drawn[device] = torch.rand(3, {device = device}) end
+    cuda.set_rng_state_all(states)
+    for device = 0, count - 1 do assert.is_true(torch.rand(3, {device = device}):equal(drawn[device])) end
+    if count == 0 then return end
+    assert.equal(cuda.seed_all(), cuda.initial_seed())
+    assert.is_true(torch.equal(cuda.get_rng_state(0), cuda.get_rng_state(count - 1)))
+    assert.truthy(failure(cuda.set_rng_state, torch.ones(3)):find('ByteTensor', 1, true))
+    assert.truthy(failure(cuda.set_rng_state, torch.ones(3):byte()):find('wrong size', 1, true))
+  end)
+
   it('guards that change nothing need no GPU', function()
     assert.equal(7, cuda.device(nil, function(x) return x end, 7))
     assert.equal(7, cuda.device(-1, function() return 7 end))

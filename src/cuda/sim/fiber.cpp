@@ -1,8 +1,11 @@
 /* fiber.cpp - the threads of a block that meet: fibers of Boost.Context.
  *
- * A Team runs one block at a time and belongs to an OS thread. Its threads start one after the other on
- * one fiber; only when a thread has to wait does the next run on another fiber, so a kernel that never
- * comes to a barrier costs two switches a block. Fibers and their stacks are kept.
+ * A Team runs one block at a time, on the OS thread that took it from the pool. Its threads start one after
+ * the other on one fiber; only when a thread has to wait does the next run on another fiber, so a kernel that
+ * never comes to a barrier costs two switches a block. Teams keep their fibers and stacks: there are as many
+ * as blocks have run at once, however many streams there are (a stack is two of the 65530 mappings that Linux
+ * allows a process). A fiber never goes on in another OS thread than it began in: the compiler may have kept
+ * the address of a thread's variable.
  *
  * A barrier opens when every thread has come to it or has ended, as on a GPU. A warp operation is done
  * when every lane of its mask, but those that have ended, waits in one with the same mask; the last to
@@ -12,6 +15,9 @@
 #include "sim.h"
 
 #include <boost/context/detail/fcontext.hpp>
+
+#include <algorithm>
+#include <thread>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -91,6 +97,7 @@ struct Team {
     unsigned threads = 0, started = 0, ended = 0;
     Fiber *current = nullptr;
     Place home;
+    std::thread::id owner; /* the OS thread that its fibers began in */
     std::vector<Fiber *> fibers, idle;
     Fiber *ready[max_threads]; /* a ring */
     unsigned ready_first = 0, ready_count = 0;
@@ -99,9 +106,8 @@ struct Team {
     Warp warps[max_threads / 32];
     Lane lanes[max_threads];
 
-    Team();
-    ~Team();
     void run(const Kernel &kernel, const ThreadBody &body);
+    void move_to(std::thread::id thread);
     void live();
     void suspend();
     void sync_block();
@@ -160,30 +166,26 @@ void fiber_main(transfer_t came)
     context.team->live();
 }
 
-} // namespace
-
-Team::Team()
+/* What the sanitizers want to know of the OS thread's own stack. */
+Place own_stack()
 {
+    Place place;
 #ifdef LT_ASAN
     pthread_attr_t attributes;
     void *bottom;
     if (!pthread_getattr_np(pthread_self(), &attributes)) {
-        if (!pthread_attr_getstack(&attributes, &bottom, &home.stack_bytes)) home.stack_bottom = bottom;
+        if (!pthread_attr_getstack(&attributes, &bottom, &place.stack_bytes))
+            place.stack_bottom = bottom;
         pthread_attr_destroy(&attributes);
     }
 #endif
+#ifdef LT_TSAN
+    place.sanitizer = __tsan_get_current_fiber();
+#endif
+    return place;
 }
 
-Team::~Team()
-{
-    for (Fiber *fiber : fibers) {
-#ifdef LT_TSAN
-        __tsan_destroy_fiber(fiber->sanitizer);
-#endif
-        munmap(fiber->memory, stack_size + page);
-        delete fiber;
-    }
-}
+} // namespace
 
 /* Stacks begin at different distances from a page: else all their tops share a few cache sets. */
 void Team::prepare(Fiber *fiber)
@@ -218,10 +220,7 @@ Fiber *Team::new_fiber()
     return fiber;
 }
 
-void Team::make_ready(Fiber *fiber)
-{
-    ready[(ready_first + ready_count++) % max_threads] = fiber;
-}
+void Team::make_ready(Fiber *fiber) { ready[(ready_first + ready_count++) % max_threads] = fiber; }
 
 /* Waiting threads go before new ones, so that few fibers are in use. Null: nobody can go on. */
 Fiber *Team::pick()
@@ -379,15 +378,21 @@ void Team::abandon()
     }
 }
 
+/* The fibers begin anew. */
+void Team::move_to(std::thread::id thread)
+{
+    for (Fiber *fiber : fibers) prepare(fiber);
+    owner = thread;
+}
+
 void Team::run(const Kernel &with, const ThreadBody &thread_body)
 {
     kernel = &with;
     body = &thread_body;
     threads = with.block.x * with.block.y * with.block.z;
+    static thread_local const Place stack = own_stack();
+    home = stack;
     start_block();
-#ifdef LT_TSAN
-    home.sanitizer = __tsan_get_current_fiber();
-#endif
     Fiber *first = pick();
     if (!first) {
         kernel->error = cudaErrorLaunchOutOfResources;
@@ -399,13 +404,54 @@ void Team::run(const Kernel &with, const ThreadBody &thread_body)
     abandon();
 }
 
+namespace {
+
+/* Idle teams. Never destroyed: streams may still run when the process exits. */
+struct Pool {
+    std::mutex mutex;
+    std::vector<Team *> idle;
+
+    /* One that the calling thread used before, else any. */
+    Team *take()
+    {
+        const std::thread::id self = std::this_thread::get_id();
+        Team *team = nullptr;
+        {
+            std::lock_guard<std::mutex> lock(mutex);
+            auto found = std::find_if(idle.begin(), idle.end(),
+                                      [&](const Team *t) { return t->owner == self; });
+            if (found == idle.end() && !idle.empty()) found = idle.begin();
+            if (found != idle.end()) {
+                team = *found;
+                idle.erase(found);
+            }
+        }
+        if (!team) team = new Team;
+        if (team->owner != self) team->move_to(self);
+        return team;
+    }
+
+    void give(Team *team)
+    {
+        std::lock_guard<std::mutex> lock(mutex);
+        idle.push_back(team);
+    }
+};
+
+Pool &pool()
+{
+    static Pool *teams = new Pool;
+    return *teams;
+}
+
+} // namespace
+
 void run_team(const Kernel &kernel, const ThreadBody &body)
 {
-    static thread_local std::unique_ptr<Team> team;
-    if (!team) team = std::make_unique<Team>();
-    context.team = team.get();
+    Team *team = context.team = pool().take();
     team->run(kernel, body);
     context.team = nullptr;
+    pool().give(team);
 }
 
 namespace {

@@ -1,6 +1,10 @@
--- optim.lua - torch.optim: optimizers, found in their own modules when first named.
+-- optim.lua - torch.optim: optimizers, and lr_scheduler, found in their own modules when first named.
 
-local where = { Optimizer = 'optimizer', SGD = 'sgd' }
+local where = {
+  Optimizer = 'optimizer', SGD = 'sgd', Adam = 'adam', AdamW = 'adamw', NAdam = 'nadam', RAdam = 'radam',
+  Adagrad = 'adagrad', Adadelta = 'adadelta', Adamax = 'adamax', RMSprop = 'rmsprop', ASGD = 'asgd', Rprop = 'rprop',
+  LBFGS = 'lbfgs', lr_scheduler = 'lr_scheduler',
+}
 
 local optim = { __names = where }
 

@@ -1,43 +1,89 @@
 -- optimizer.lua - optim.Optimizer: parameter groups, their options, and the state kept per parameter.
 --
--- A derived class sets its defaults in init and defines update(parameter, grad, group, state), which step()
--- calls for every parameter that has a gradient, with autograd off. state is a table kept for the parameter.
+-- A derived class sets its defaults in init and defines one of two methods, which step() calls with autograd off:
+--
+--   update(parameter, grad, group, state)   for every parameter that has a gradient
+--   update_batch(batch, group)              for lists of them, as the fused steps of torch._C take them: batch.params,
+--                                           batch.grads, and a list for every name in columns(group); batch.step
+--
+-- state is a table kept for the parameter. For update_batch it is made by new_state(parameter, group) and has its
+-- number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
 
 local torch = require 'torch'
 local class = require 'torch.class'
+local fail = require 'torch.fail'
 
 local Optimizer = class.Object:extend('Optimizer')
 
+-- Such a number, rounded as that tensor would be.
+function Optimizer.rounded(value) return (string.unpack('f', string.pack('f', value))) end
+
+-- State that is a number here and a tensor of float32 in PyTorch's files.
+local NUMBERS = { step = true, mu_product = true, eta = true, mu = true }
+
 local function check_parameter(parameter, position)
   if not torch.is_tensor(parameter) then
-    error(('optimizer can only optimize Tensors, but parameter %d is a %s'):format(position, torch.type(parameter)), 5)
+    fail('optimizer can only optimize Tensors, but parameter %d is a %s', position, torch.type(parameter))
   end
-  if not parameter.is_leaf then error("can't optimize a non-leaf Tensor", 5) end
+  if not parameter.is_leaf then fail("can't optimize a non-leaf Tensor") end
 end
 
 -- params: a list of tensors, or a list of groups {params = {...}, lr = ...}. defaults: the options.
 function Optimizer:init(params, defaults)
   if torch.is_tensor(params) then
-    error('params argument given to the optimizer should be a table of Tensors or groups, but got a Tensor', 4)
+    fail('params argument given to the optimizer should be a table of Tensors or groups, but got a Tensor')
   end
-  if type(params) ~= 'table' or #params == 0 then error('optimizer got an empty parameter list', 4) end
+  if type(params) ~= 'table' or #params == 0 then fail('optimizer got an empty parameter list') end
   self.defaults, self.param_groups, self.state = defaults, {}, {}
   if type(params[1]) ~= 'table' then params = { { params = params } } end
   for _, group in ipairs(params) do self:add_param_group(group) end
 end
 
+-- Refuses values outside of what options may be: {lr = 'learning rate', eps = 'epsilon value', ...}.
+function Optimizer.check_not_negative(options, names)
+  for name, text in pairs(names) do
+    local value = options[name]
+    if type(value) ~= 'number' or not (value >= 0) then fail('Invalid %s: %s', text, tostring(value)) end
+  end
+end
+
+function Optimizer.check_betas(options)
+  local betas = options.betas
+  for i = 1, 2 do
+    local beta = type(betas) == 'table' and betas[i]
+    if type(beta) ~= 'number' or beta < 0 or beta >= 1 then
+      fail('Invalid beta parameter at index %d: %s', i, tostring(beta))
+    end
+  end
+end
+
 function Optimizer:add_param_group(group)
-  local added = {}
+  if type(group) ~= 'table' then fail('param_group must be a table, but got %s', torch.type(group)) end
+  local added, seen = {}, {}
   for name, value in pairs(self.defaults) do added[name] = value end
-  for name, value in pairs(group) do added[name] = value end
+  for name, value in pairs(group) do
+    if name ~= 'params' and self.defaults[name] == nil and name ~= 'initial_lr' and name ~= 'name' then
+      fail("parameter group has an option '%s' that %s does not have", tostring(name), self.__classname)
+    end
+    added[name] = value
+  end
   if torch.is_tensor(added.params) then added.params = { added.params } end
-  for i, parameter in ipairs(added.params) do check_parameter(parameter, i) end
+  if type(added.params) ~= 'table' then fail("parameter group has no 'params'") end
+  for _, other in ipairs(self.param_groups) do
+    for _, parameter in ipairs(other.params) do seen[parameter] = other end
+  end
+  for i, parameter in ipairs(added.params) do
+    check_parameter(parameter, i)
+    if seen[parameter] == added then fail('optimizer contains a parameter group with duplicate parameters') end
+    if seen[parameter] then fail('some parameters appear in more than one parameter group') end
+    seen[parameter] = added
+  end
   self.param_groups[#self.param_groups + 1] = added
 end
 
 -- Clears the gradients: they become nil, or zeros with {set_to_none = false}.
 function Optimizer:zero_grad(options)
-  local keep = type(options) == 'table' and options.set_to_none == false
+  local keep = options == false or (type(options) == 'table' and options.set_to_none == false)
   for _, group in ipairs(self.param_groups) do
     for _, parameter in ipairs(group.params) do
       if not keep then
@@ -50,31 +96,101 @@ function Optimizer:zero_grad(options)
   end
 end
 
--- One update. closure, if given, computes the loss anew (with autograd on) and is called first.
-function Optimizer:step(closure)
-  local loss = closure and closure() or nil
+-- ---- steps ----------------------------------------------------------------------------------------------------
+
+local function without_grad(f, ...)
   local previous = torch.is_grad_enabled()
   torch._C.set_grad_enabled(false)
-  local ok, message = pcall(self._update_all, self)
+  local ok, message = pcall(f, ...)
   torch._C.set_grad_enabled(previous)
   if not ok then error(message, 0) end
+  return message
+end
+
+-- One update. closure, if given, computes the loss anew (with autograd on) and is called first.
+function Optimizer:step(closure)
+  for _, hook in ipairs(self.pre_hooks or {}) do hook(self) end
+  local loss = closure and torch.enable_grad(closure) or nil
+  without_grad(self._update_all, self)
+  self.step_count = (self.step_count or 0) + 1
+  for _, hook in ipairs(self.post_hooks or {}) do hook(self) end
   return loss
+end
+
+local function add_hook(self, list, hook)
+  self[list] = self[list] or {}
+  table.insert(self[list], hook)
+  return { remove = function()
+    for i, known in ipairs(self[list]) do
+      if known == hook then return table.remove(self[list], i) end
+    end
+  end }
+end
+
+-- hook(optimizer), before and after every step. The result's remove() takes it away.
+function Optimizer:register_step_pre_hook(hook) return add_hook(self, 'pre_hooks', hook) end
+function Optimizer:register_step_post_hook(hook) return add_hook(self, 'post_hooks', hook) end
+
+function Optimizer:columns() return {} end
+function Optimizer:key(state) return state.step end
+
+-- The state of a parameter, made when there is none.
+function Optimizer:state_of(parameter, group)
+  local state = self.state[parameter]
+  if not state or next(state) == nil then
+    state = self.new_state and self:new_state(parameter, group) or {}
+    self.state[parameter] = state
+  end
+  return state
+end
+
+local function batches_of(self, group)
+  local batches, by_key, columns = {}, {}, self:columns(group)
+  for _, parameter in ipairs(group.params) do
+    local grad = parameter.grad
+    if grad ~= nil then
+      local state = self:state_of(parameter, group)
+      local key = self:key(state)
+      local batch = by_key[key]
+      if not batch then
+        batch = { params = {}, grads = {}, states = {}, step = (state.step or 0) + 1 }
+        for _, name in ipairs(columns) do batch[name] = {} end
+        by_key[key] = batch
+        batches[#batches + 1] = batch
+      end
+      local n = #batch.params + 1
+      batch.params[n], batch.grads[n], batch.states[n] = parameter, grad, state
+      for _, name in ipairs(columns) do batch[name][n] = state[name] end
+    end
+  end
+  return batches
 end
 
 function Optimizer:_update_all()
   for _, group in ipairs(self.param_groups) do
-    for _, parameter in ipairs(group.params) do
-      local grad = parameter.grad
-      if grad ~= nil then
-        local state = self.state[parameter]
-        if not state then
-          state = {}
-          self.state[parameter] = state
+    if self.update_batch then
+      for _, batch in ipairs(batches_of(self, group)) do
+        self:update_batch(batch, group)
+        for _, state in ipairs(batch.states) do
+          if state.step then state.step = batch.step end
         end
-        self:update(parameter, grad, group, state)
+      end
+    else
+      for _, parameter in ipairs(group.params) do
+        local grad = parameter.grad
+        if grad ~= nil then self:update(parameter, grad, group, self:state_of(parameter, group)) end
       end
     end
   end
+end
+
+-- ---- printing, saving -------------------------------------------------------------------------------------------
+
+local function shown(value)
+  if type(value) ~= 'table' then return tostring(value) end
+  local parts = {}
+  for i, entry in ipairs(value) do parts[i] = tostring(entry) end
+  return '(' .. table.concat(parts, ', ') .. ')'
 end
 
 function Optimizer:__tostring()
@@ -86,9 +202,18 @@ function Optimizer:__tostring()
       if name ~= 'params' then names[#names + 1] = name end
     end
     table.sort(names)
-    for _, name in ipairs(names) do lines[#lines + 1] = ('    %s: %s'):format(name, tostring(group[name])) end
+    for _, name in ipairs(names) do lines[#lines + 1] = ('    %s: %s'):format(name, shown(group[name])) end
   end
   return ('%s (\n%s\n)'):format(self.__classname, table.concat(lines, '\n'))
+end
+
+local function packed_state(state)
+  local packed = {}
+  for name, value in pairs(state) do
+    if NUMBERS[name] and type(value) == 'number' then value = torch.tensor(value, { dtype = torch.float32 }) end
+    packed[name] = value
+  end
+  return packed
 end
 
 -- {state = {[i] = {...}}, param_groups = {{..., params = {i, ...}}}}: parameters by their number, from 0 as
@@ -102,7 +227,7 @@ function Optimizer:state_dict()
     for _, parameter in ipairs(group.params) do
       packed.params[#packed.params + 1] = number
       local state = self.state[parameter]
-      if state and next(state) ~= nil then dict.state[number] = state end
+      if state and next(state) ~= nil then dict.state[number] = packed_state(state) end
       number = number + 1
     end
     dict.param_groups[#dict.param_groups + 1] = packed
@@ -110,27 +235,37 @@ function Optimizer:state_dict()
   return dict
 end
 
+-- A saved value as the state of a parameter keeps it: tensors where the parameter is, floating ones of its dtype.
+local function unpacked(name, value, parameter)
+  if type(value) == 'table' then
+    local copy = {}
+    for key, entry in pairs(value) do copy[key] = unpacked(key, entry, parameter) end
+    return copy
+  end
+  if not torch.is_tensor(value) then return value end
+  if NUMBERS[name] then return value:item() end
+  local dtype = value.dtype.is_floating_point and parameter.dtype.is_floating_point and parameter.dtype or value.dtype
+  return value:detach():to { device = parameter.device, dtype = dtype }:clone()
+end
+
 function Optimizer:load_state_dict(dict)
   if #dict.param_groups ~= #self.param_groups then
-    error('loaded state dict has a different number of parameter groups', 2)
+    fail('loaded state dict has a different number of parameter groups')
   end
   for i, group in ipairs(self.param_groups) do
     if #dict.param_groups[i].params ~= #group.params then
-      error("loaded state dict contains a parameter group that doesn't match the size of optimizer's group", 2)
+      fail("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
     end
   end
   self.state = {}
   for i, group in ipairs(self.param_groups) do
     local packed = dict.param_groups[i]
     for name, value in pairs(packed) do
-      if name ~= 'params' then group[name] = value end
+      if name ~= 'params' then group[name] = unpacked(name, value, group.params[1]) end
     end
     for j, parameter in ipairs(group.params) do
-      local state = {}
-      for name, value in pairs(dict.state[packed.params[j]] or {}) do
-        state[name] = torch.is_tensor(value) and value:to(parameter.device):clone() or value
-      end
-      self.state[parameter] = state
+      local saved = dict.state[packed.params[j]]
+      if saved then self.state[parameter] = unpacked(nil, saved, parameter) end
     end
   end
 end

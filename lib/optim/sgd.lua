@@ -1,39 +1,50 @@
 -- sgd.lua - optim.SGD(params, {lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false,
 -- maximize = false}): stochastic gradient descent (Sutskever et al. 2013 for the momentum's form).
 
+local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local options_of = require 'torch.options'
+local fail = require 'torch.fail'
+local fused_sgd = torch._C._fused_sgd_
 
 local SGD = Optimizer:extend('SGD')
 
 function SGD:init(params, options)
   options = options_of('SGD', options,
     { lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false, maximize = false })
-  for _, name in ipairs { 'lr', 'momentum', 'weight_decay' } do
-    if type(options[name]) ~= 'number' or options[name] < 0 then
-      error(('Invalid %s value: %s'):format(name, tostring(options[name])), 3)
-    end
-  end
+  Optimizer.check_not_negative(options,
+    { lr = 'learning rate', momentum = 'momentum value', weight_decay = 'weight_decay value' })
   if options.nesterov and (options.momentum <= 0 or options.dampening ~= 0) then
-    error('Nesterov momentum requires a momentum and zero dampening', 3)
+    fail 'Nesterov momentum requires a momentum and zero dampening'
   end
   Optimizer.init(self, params, options)
 end
 
-function SGD:update(parameter, grad, group, state)
-  if group.maximize then grad = -grad end
-  if group.weight_decay ~= 0 then grad = grad:add(parameter, { alpha = group.weight_decay }) end
-  if group.momentum ~= 0 then
-    local buffer = state.momentum_buffer
-    if buffer then
-      buffer:mul_(group.momentum):add_(grad, { alpha = 1 - group.dampening })
-    else
-      buffer = grad:clone():detach()
-      state.momentum_buffer = buffer
-    end
-    grad = group.nesterov and grad:add(buffer, { alpha = group.momentum }) or buffer
+function SGD:state_of(parameter)
+  local state = self.state[parameter]
+  if not state then
+    state = {}
+    self.state[parameter] = state
   end
-  parameter:add_(grad, { alpha = -group.lr })
+  return state
+end
+
+-- The first step of a parameter sets its buffer.
+function SGD:key(state) return state.momentum_buffer == nil end
+
+function SGD:update_batch(batch, group)
+  local buffers, first = {}, false
+  if group.momentum ~= 0 then
+    first = batch.states[1].momentum_buffer == nil
+    for i, state in ipairs(batch.states) do
+      buffers[i] = first and torch.empty_like(batch.grads[i]) or state.momentum_buffer
+    end
+  end
+  fused_sgd(batch.params, batch.grads, buffers, group.lr, group.weight_decay, group.momentum, group.dampening,
+    group.nesterov, group.maximize, first)
+  if first then
+    for i, state in ipairs(batch.states) do state.momentum_buffer = buffers[i] end
+  end
 end
 
 return SGD

@@ -379,6 +379,13 @@ local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out
 local function emit_inplace(text, op, name)
   local has_out = #op.returns > 0
   open_function(text, op, name, declarations.c_params(op))
+  if op.args[1].type == 'Tensor[]' then
+    text:line('    for (int64_t i = 0; lt_grad_enabled() && i < self->n; i++)')
+    text:line('        if (lt_requires_grad(self->v[i])) LT_TRY(lt_check_inplace(self->v[i]));')
+    text:line('    LT_TRY(%s);\n    for (int64_t i = 0; i < self->n; i++) lt_bump_version(self->v[i]);', inplace_impl(op))
+    text:line('    return LT_OK;\n}\n')
+    return
+  end
   if has_out then text:line('    lt_tensor *out = self;') end
   if not op.derivative then
     text:line('    if (lt_grad_enabled() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')

@@ -32,7 +32,7 @@ local known_fields = {
   view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, [1] = true,
 }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
-local variant_names = { ['function'] = true, method = true, inplace = true, out = true }
+local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true }
 
 local function words(text)
   local set = {}

@@ -11,6 +11,7 @@
 
 #include "iter.h"
 #include "ltensor.h"
+#include "optim_rules.h"
 #include "pointwise_ops.h" /* generated: enum lt_pointwise { LT_PW_ADD, ... } */
 #include "random.h"
 
@@ -79,6 +80,19 @@ static inline int64_t lt_index_shown(int64_t index)
 }
 
 typedef enum lt_scatter_mode { LT_SCATTER_SET, LT_SCATTER_ADD, LT_SCATTER_MUL, LT_SCATTER_MAX, LT_SCATTER_MIN } lt_scatter_mode;
+
+/* A step of an optimizer for n parameters of one dtype (floating) and device. data: for each parameter its arrays,
+ * dense and of numel[i] elements laid out alike: the parameter, the gradient (only read), the state. */
+typedef struct lt_optim {
+    lt_optim_rule rule;
+    lt_dtype dtype;
+    lt_device device;
+    int arrays;
+    int64_t n;
+    const int64_t *numel; /* none is 0 */
+    void *const *data;    /* n times `arrays` */
+    double numbers[LT_OPTIM_NUMBERS];
+} lt_optim;
 
 typedef struct lt_device_properties {
     char name[256];
@@ -173,6 +187,9 @@ typedef struct lt_backend {
     lt_status (*range)(const lt_array *out, lt_scalar start, lt_scalar step); /* out contiguous */
     lt_status (*random)(lt_distribution what, const lt_array *out, double a, double b,
                         lt_generator *generator); /* out contiguous; see random.h */
+
+    /* -- optimizers ---------------------------------------------------------------------------------- */
+    lt_status (*optimize)(const lt_optim *o);
 
     /* -- devices; NULL entries on the CPU ---------------------------------------------------------- */
     int (*device_count)(void);

@@ -38,6 +38,7 @@ static lt_backend make_table()
     t.nonzero = lt_cuda_nonzero;
     t.range = lt_cuda_range;
     t.random = lt_cuda_random;
+    t.optimize = lt_cuda_optimize;
     t.device_count = lt_cuda_device_count;
     t.current_device = lt_cuda_current_device;
     t.set_device = lt_cuda_set_device;

@@ -187,6 +187,8 @@ lt_status lt_cuda_scatter(lt_scatter_mode mode, const lt_array *out, int dim, co
                           const lt_array *src, lt_scalar value);
 lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *count);
 lt_status lt_cuda_nonzero(const lt_array *in, const lt_array *out);
+/* optim.cu */
+lt_status lt_cuda_optimize(const lt_optim *o);
 /* range.cu, random.cu */
 lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step);
 lt_status lt_cuda_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator);

@@ -9,7 +9,7 @@
 
 #include "binding.h"
 
-#define LT_MAX_ARGS 12
+#define LT_MAX_ARGS 16
 
 typedef enum lt_arg_type {
     LT_ARG_TENSOR, LT_ARG_TENSOR_OR_SCALAR, LT_ARG_INDEX_TENSOR, LT_ARG_TENSORS, LT_ARG_INDEX_TENSORS, LT_ARG_SCALAR, LT_ARG_INT,

@@ -6,7 +6,7 @@
 
 #define LIST_META "ltensor.list"
 
-const int lt_call_positions[LT_MAX_ARGS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+const int lt_call_positions[LT_MAX_ARGS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
@@ -92,6 +92,10 @@ void lt_lua_open_ops(lua_State *L)
             if (b->kinds & LT_BOUND_METHOD) {
                 lua_pushvalue(L, -1);
                 lua_setfield(L, 3, b->name);
+            }
+            if (b->kinds & LT_BOUND_LIBRARY) {
+                lua_pushvalue(L, -1);
+                lua_setfield(L, 2, b->name);
             }
             if (b->operator != NULL) {
                 lua_pushvalue(L, -1);

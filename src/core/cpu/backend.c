@@ -60,4 +60,5 @@ const lt_backend lt_cpu_backend = {
     .nonzero = lt_cpu_nonzero,
     .range = lt_cpu_range,
     .random = lt_cpu_random,
+    .optimize = lt_cpu_optimize,
 };

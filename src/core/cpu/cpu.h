@@ -37,6 +37,8 @@ lt_status lt_cpu_nonzero_count(const lt_array *in, int64_t *count);
 lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out);
 /* source.c */
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step);
+/* optim.c */
+lt_status lt_cpu_optimize(const lt_optim *o);
 /* random.c */
 lt_status lt_cpu_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator);
 

@@ -57,6 +57,9 @@ typedef struct lt_small_gemm {
 } lt_small_gemm;
 typedef void (*lt_gemm_loop)(const lt_small_gemm *g);
 
+/* One step of an optimizer (optim_rules.h) for n elements of its arrays. */
+typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numbers);
+
 typedef struct lt_cpu_loops {
     const char *isa;
     const lt_pointwise_row *arithmetic; /* LT_PW_COUNT rows each; an op is in one of the tables */
@@ -66,6 +69,7 @@ typedef struct lt_cpu_loops {
     const lt_rows_loop (*rows)[LT_ROWS_TYPES];
     const lt_softmax_loops *softmax; /* float, double */
     const lt_gemm_loop *multiply;    /* by dtype; not of half types */
+    const lt_optim_loop (*optim)[2]; /* float, double */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -84,7 +88,8 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
     extern const lt_rows_loop lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
-    extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];
+    extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                   \
+    extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

@@ -1,0 +1,33 @@
+-- adadelta.lua - optim.Adadelta(params, {lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false})
+-- (M. Zeiler 2012).
+
+local torch = require 'torch'
+local Optimizer = require 'torch.optim.optimizer'
+local options_of = require 'torch.options'
+local fail = require 'torch.fail'
+local fused_adadelta = torch._C._fused_adadelta_
+
+local Adadelta = Optimizer:extend('Adadelta')
+
+function Adadelta:init(params, options)
+  options = options_of('Adadelta', options, { lr = 1.0, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false })
+  Optimizer.check_not_negative(options,
+    { lr = 'learning rate', rho = 'rho value', eps = 'epsilon value', weight_decay = 'weight_decay value' })
+  if options.rho > 1 then fail('Invalid rho value: %s', tostring(options.rho)) end
+  Optimizer.init(self, params, options)
+end
+
+local COLUMNS = { 'square_avg', 'acc_delta' }
+
+function Adadelta:columns() return COLUMNS end
+
+function Adadelta:new_state(parameter)
+  return { step = 0, square_avg = torch.zeros_like(parameter), acc_delta = torch.zeros_like(parameter) }
+end
+
+function Adadelta:update_batch(batch, group)
+  fused_adadelta(batch.params, batch.grads, batch.square_avg, batch.acc_delta, group.lr, group.rho, group.eps,
+    group.weight_decay, group.maximize)
+end
+
+return Adadelta

@@ -1,0 +1,40 @@
+-- adagrad.lua - optim.Adagrad(params, {lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0,
+-- eps = 1e-10, maximize = false}) (J. Duchi et al. 2011).
+
+local torch = require 'torch'
+local Optimizer = require 'torch.optim.optimizer'
+local options_of = require 'torch.options'
+local fused_adagrad = torch._C._fused_adagrad_
+
+local Adagrad = Optimizer:extend('Adagrad')
+
+function Adagrad:init(params, options)
+  options = options_of('Adagrad', options, { lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0,
+    eps = 1e-10, maximize = false })
+  Optimizer.check_not_negative(options, { lr = 'learning rate', lr_decay = 'lr_decay value',
+    weight_decay = 'weight_decay value', initial_accumulator_value = 'initial_accumulator_value value',
+    eps = 'epsilon value' })
+  Optimizer.init(self, params, options)
+end
+
+-- The state is there from the beginning.
+function Adagrad:add_param_group(group)
+  Optimizer.add_param_group(self, group)
+  local added = self.param_groups[#self.param_groups]
+  for _, parameter in ipairs(added.params) do self:state_of(parameter, added) end
+end
+
+local COLUMNS = { 'sum' }
+
+function Adagrad:columns() return COLUMNS end
+
+function Adagrad:new_state(parameter, group)
+  return { step = 0, sum = torch.full_like(parameter, group.initial_accumulator_value) }
+end
+
+function Adagrad:update_batch(batch, group)
+  fused_adagrad(batch.params, batch.grads, batch.sum, batch.step, group.lr, group.lr_decay, group.weight_decay,
+    group.eps, group.maximize)
+end
+
+return Adagrad

@@ -1,0 +1,33 @@
+-- adamax.lua - optim.Adamax(params, {lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
+-- maximize = false}): Adam by the infinity norm (D. Kingma, J. Ba 2014).
+
+local torch = require 'torch'
+local Optimizer = require 'torch.optim.optimizer'
+local options_of = require 'torch.options'
+local fused_adamax = torch._C._fused_adamax_
+
+local Adamax = Optimizer:extend('Adamax')
+
+function Adamax:init(params, options)
+  options = options_of('Adamax', options,
+    { lr = 2e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, maximize = false })
+  Optimizer.check_not_negative(options,
+    { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
+  Optimizer.check_betas(options)
+  Optimizer.init(self, params, options)
+end
+
+local COLUMNS = { 'exp_avg', 'exp_inf' }
+
+function Adamax:columns() return COLUMNS end
+
+function Adamax:new_state(parameter)
+  return { step = 0, exp_avg = torch.zeros_like(parameter), exp_inf = torch.zeros_like(parameter) }
+end
+
+function Adamax:update_batch(batch, group)
+  fused_adamax(batch.params, batch.grads, batch.exp_avg, batch.exp_inf, batch.step, group.lr, group.betas[1],
+    group.betas[2], group.weight_decay, group.eps, group.maximize)
+end
+
+return Adamax

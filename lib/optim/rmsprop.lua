@@ -1,0 +1,37 @@
+-- rmsprop.lua - optim.RMSprop(params, {lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0,
+-- centered = false, maximize = false}) (G. Hinton's lectures; centered: A. Graves 2013).
+
+local torch = require 'torch'
+local Optimizer = require 'torch.optim.optimizer'
+local options_of = require 'torch.options'
+local fused_rmsprop = torch._C._fused_rmsprop_
+
+local RMSprop = Optimizer:extend('RMSprop')
+
+function RMSprop:init(params, options)
+  options = options_of('RMSprop', options,
+    { lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0, centered = false, maximize = false })
+  Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value', momentum = 'momentum value',
+    weight_decay = 'weight_decay value', alpha = 'alpha value' })
+  Optimizer.init(self, params, options)
+end
+
+function RMSprop:columns(group)
+  local names = { 'square_avg' }
+  if group.momentum > 0 then names[#names + 1] = 'momentum_buffer' end
+  if group.centered then names[#names + 1] = 'grad_avg' end
+  return names
+end
+
+function RMSprop:new_state(parameter, group)
+  local state = { step = 0 }
+  for _, name in ipairs(self:columns(group)) do state[name] = torch.zeros_like(parameter) end
+  return state
+end
+
+function RMSprop:update_batch(batch, group)
+  fused_rmsprop(batch.params, batch.grads, batch.square_avg, batch.grad_avg or {}, batch.momentum_buffer or {},
+    group.lr, group.alpha, group.eps, group.weight_decay, group.momentum, group.centered, group.maximize)
+end
+
+return RMSprop

@@ -1,0 +1,34 @@
+-- rprop.lua - optim.Rprop(params, {lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50}, maximize = false}): steps by
+-- the gradient's sign, whose size grows while the sign stays (M. Riedmiller, H. Braun 1993).
+
+local torch = require 'torch'
+local Optimizer = require 'torch.optim.optimizer'
+local options_of = require 'torch.options'
+local fail = require 'torch.fail'
+local fused_rprop = torch._C._fused_rprop_
+
+local Rprop = Optimizer:extend('Rprop')
+
+function Rprop:init(params, options)
+  options = options_of('Rprop', options,
+    { lr = 1e-2, etas = { 0.5, 1.2 }, step_sizes = { 1e-6, 50 }, maximize = false })
+  Optimizer.check_not_negative(options, { lr = 'learning rate' })
+  local minus, plus = options.etas[1], options.etas[2]
+  if not (0 < minus and minus < 1 and 1 < plus) then fail('Invalid eta values: %s, %s', minus, plus) end
+  Optimizer.init(self, params, options)
+end
+
+local COLUMNS = { 'prev', 'step_size' }
+
+function Rprop:columns() return COLUMNS end
+
+function Rprop:new_state(parameter, group)
+  return { step = 0, prev = torch.zeros_like(parameter), step_size = torch.full_like(parameter, group.lr) }
+end
+
+function Rprop:update_batch(batch, group)
+  fused_rprop(batch.params, batch.grads, batch.prev, batch.step_size, group.etas[1], group.etas[2],
+    group.step_sizes[1], group.step_sizes[2], group.maximize)
+end
+
+return Rprop

@@ -1,0 +1,277 @@
+-- torch.optim: every optimizer step by step against PyTorch's (tests/reference/optim.lua), parameter groups, saved
+-- state, errors. Runs on LTENSOR_TEST_DEVICE.
+
+local torch = require 'torch'
+local optim = torch.optim
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local reference = dofile(here .. 'support/reference.lua')
+local device = reference.device
+
+local TOLERANCE = { float32 = 2e-5, float64 = 1e-11 }
+
+local function close(expected, got, tolerance, what)
+  local error_ = math.abs(expected - got)
+  assert(error_ <= tolerance * math.max(1, math.abs(expected)),
+    ('%s: expected %.17g, got %.17g'):format(what, expected, got))
+end
+
+local function flat(t)
+  return t:detach():cpu():to(torch.float64):reshape(-1):tolist()
+end
+
+local function leaf(t) return t:detach():clone():requires_grad_() end
+
+local rows = reference.load 'optim'
+local inputs = table.remove(rows, 1)
+
+-- The parameters at the start, and what sets their gradients for a step.
+local function problem(dtype)
+  local params, waves = {}, {}
+  for i, start in ipairs(inputs.starts) do
+    params[i] = leaf(reference.tensor(start):to(dtype))
+    waves[i] = {}
+    for k, wave in ipairs(inputs.waves[i]) do waves[i][k] = reference.tensor(wave):to(dtype) end
+  end
+  return params, function(t)
+    for i, p in ipairs(params) do
+      local swing, speed, phase = table.unpack(waves[i])
+      p.grad = swing * torch.sin(speed * t + phase) + p:detach() / 3
+    end
+  end
+end
+
+local function sum_of(params)
+  local total = 0
+  for _, p in ipairs(params) do total = total + p:detach():to(torch.float64):sum():item() end
+  return total
+end
+
+describe('optim: 50 steps are PyTorch\'s', function()
+  for number, row in ipairs(rows) do
+    if row.sums then
+      it(('#%d %s %s'):format(number, row.name, row.dtype), function()
+        local params, set_gradients = problem(torch[row.dtype])
+        local optimizer = optim[row.name](params, row.options)
+        for t, sum in ipairs(row.sums) do
+          set_gradients(t)
+          optimizer:step()
+          close(sum, sum_of(params), TOLERANCE[row.dtype], 'sum after step ' .. t)
+        end
+        for i, p in ipairs(params) do
+          for k, value in ipairs(flat(p)) do close(row.last[i][k], value, TOLERANCE[row.dtype], 'parameter ' .. i) end
+        end
+      end)
+    else
+      it(('#%d LBFGS'):format(number), function()
+        local x = leaf(torch.tensor({ -1.2, 1.0 }, { dtype = torch.float64, device = device }))
+        local y = leaf(torch.tensor({ 0.5 }, { dtype = torch.float64, device = device }))
+        local optimizer = optim.LBFGS({ x, y }, row.options)
+        local function closure()
+          optimizer:zero_grad()
+          local loss = (1 - x[1]) ^ 2 + 100 * (x[2] - x[1] ^ 2) ^ 2 + (y[1] - x[1]) ^ 2
+          loss:backward()
+          return loss
+        end
+        for i, loss in ipairs(row.losses) do close(loss, optimizer:step(closure):item(), 1e-7, 'loss ' .. i) end
+        for k, value in ipairs(flat(x)) do close(row.last[1][k], value, 1e-5, 'x') end
+      end)
+    end
+  end
+end)
+
+describe('optim: any parameters', function()
+  it('half types, transposed parameters and empty ones', function()
+    for _, dtype in ipairs { torch.bfloat16, torch.float16, torch.float32 } do
+      local plain = leaf(torch.full({ 6, 700 }, 0.5, { dtype = dtype, device = device }))
+      local turned = leaf(torch.full({ 700, 6 }, 0.5, { dtype = dtype, device = device }):t())
+      local mixed = leaf(torch.full({ 6, 700 }, 0.5, { dtype = dtype, device = device }))
+      local empty = leaf(torch.zeros(0, 3, { dtype = dtype, device = device }))
+      turned = turned:detach():t():contiguous():t():requires_grad_()
+      local optimizer = optim.Adam({ empty, plain, turned, mixed }, { lr = 0.125 })
+      for _ = 1, 3 do
+        plain.grad, empty.grad = torch.ones_like(plain), torch.zeros_like(empty)
+        turned.grad = torch.ones(700, 6, { dtype = dtype, device = device }):t()
+        mixed.grad = torch.ones(700, 6, { dtype = dtype, device = device }):t()
+        optimizer:step()
+      end
+      assert.is_false(turned:is_contiguous())
+      for _, p in ipairs { plain, turned, mixed } do
+        local values = p:detach():cpu():to(torch.float32)
+        close(0.125, values:min():item(), 0.01, 'least')
+        close(0.125, values:max():item(), 0.01, 'greatest')
+      end
+    end
+  end)
+
+  it('large ones, shared by threads, and many of them', function()
+    local params = {}
+    for i = 1, 120 do params[i] = leaf(torch.zeros(i % 7 * 3000 + 1, { device = device })) end
+    local optimizer = optim.SGD(params, { lr = 0.5, momentum = 0.9 })
+    for _ = 1, 2 do
+      for _, p in ipairs(params) do p.grad = torch.ones_like(p) end
+      optimizer:step()
+    end
+    for _, p in ipairs(params) do
+      close(-0.5 - 0.95, p:detach():min():item(), 1e-6, 'least')
+      close(-0.5 - 0.95, p:detach():max():item(), 1e-6, 'greatest')
+    end
+  end)
+
+  it('those without a gradient stay, and join later', function()
+    local a, b = leaf(torch.ones(2, { device = device })), leaf(torch.ones(2, { device = device }))
+    local optimizer = optim.Adam({ a, b }, { lr = 0.1 })
+    a.grad = torch.ones_like(a)
+    optimizer:step()
+    assert.same({ 1, 1 }, b:tolist())
+    b.grad = torch.ones_like(b)
+    optimizer:step()
+    close(0.8, a[1]:item(), 1e-5, 'a')
+    close(0.9, b[1]:item(), 1e-5, 'b')
+    assert.equal(2, optimizer.state[a].step)
+    assert.equal(1, optimizer.state[b].step)
+  end)
+
+  it('a step makes an older graph stale', function()
+    local w = leaf(torch.ones(2, { device = device }))
+    local loss = (w * w):sum()
+    w.grad = torch.ones_like(w)
+    optim.SGD({ w }, { lr = 0.1 }):step()
+    local ok, message = pcall(loss.backward, loss)
+    assert.is_false(ok)
+    assert(message:find('modified by an inplace operation', 1, true), message)
+  end)
+end)
+
+describe('optim: groups and state', function()
+  local function net()
+    torch.manual_seed(3)
+    local model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)):to(device)
+    return model
+  end
+
+  local function train(model, optimizer, steps)
+    local x = torch.ones(2, 3, { device = device })
+    local loss
+    for _ = 1, steps do
+      optimizer:zero_grad()
+      loss = model(x):square():mean()
+      loss:backward()
+      optimizer:step()
+    end
+    return loss:item()
+  end
+
+  it('groups have their own options', function()
+    local model = net()
+    local before = model[1].weight:detach():clone()
+    local optimizer = optim.SGD({ { params = model[1]:parameters(), lr = 0 }, { params = { model[2].weight } } }, { lr = 0.1 })
+    optimizer:add_param_group { params = model[2].bias, lr = 0.2 }
+    train(model, optimizer, 2)
+    assert.is_true(torch.equal(before, model[1].weight:detach()))
+    assert.equal(3, #optimizer.param_groups)
+    assert.equal(0.2, optimizer.param_groups[3].lr)
+  end)
+
+  for _, name in ipairs { 'SGD', 'Adam', 'NAdam', 'Adagrad', 'ASGD', 'RMSprop', 'Rprop' } do
+    it('saved and loaded, ' .. name .. ' goes on with the same numbers', function()
+      local options = name == 'SGD' and { lr = 0.05, momentum = 0.9 } or { lr = 0.05 }
+      local model = net()
+      local optimizer = optim[name](model:parameters(), options)
+      train(model, optimizer, 3)
+      local path = os.tmpname()
+      torch.save({ net = model:state_dict(), optimizer = optimizer:state_dict() }, path)
+      local expected = train(model, optimizer, 3)
+      local again = net()
+      local other = optim[name](again:parameters(), { lr = 0.9 })
+      local saved = torch.load(path)
+      os.remove(path)
+      again:load_state_dict(saved.net)
+      other:load_state_dict(saved.optimizer)
+      assert.equal(0.05, other.param_groups[1].lr)
+      assert.equal(expected, train(again, other, 3))
+    end)
+  end
+
+  it('the state has PyTorch\'s form', function()
+    local model = net()
+    local optimizer = optim.Adam(model:parameters())
+    train(model, optimizer, 2)
+    local dict = optimizer:state_dict()
+    assert.same({ 0, 1, 2, 3 }, dict.param_groups[1].params)
+    assert.equal(2.0, dict.state[0].step:item())
+    assert.equal('torch.float32', tostring(dict.state[0].step.dtype))
+    assert.equal('torch.Size([4, 3])', tostring(dict.state[0].exp_avg.shape))
+  end)
+
+  it('zero_grad takes the gradients away or zeroes them', function()
+    local model = net()
+    local optimizer = optim.SGD(model:parameters())
+    train(model, optimizer, 1)
+    optimizer:zero_grad { set_to_none = false }
+    assert.equal(0, model[1].weight.grad:abs():sum():item())
+    optimizer:zero_grad()
+    assert.is_nil(model[1].weight.grad)
+  end)
+
+  it('a closure runs with gradients on, hooks before and after', function()
+    local w = leaf(torch.ones(1, { device = device }))
+    local optimizer = optim.SGD({ w }, { lr = 0.5 })
+    local order = {}
+    local hook = optimizer:register_step_pre_hook(function() order[#order + 1] = 'before' end)
+    optimizer:register_step_post_hook(function() order[#order + 1] = 'after' end)
+    local function closure()
+      optimizer:zero_grad()
+      local loss = (w * w):sum()
+      loss:backward()
+      return loss
+    end
+    local _ <close> = torch.no_grad()
+    assert.equal(1, optimizer:step(closure):item())
+    hook.remove()
+    optimizer:step()
+    assert.same({ 'before', 'after', 'after' }, order)
+  end)
+end)
+
+describe('optim: errors', function()
+  local function fails(text, f, ...)
+    local ok, message = pcall(f, ...)
+    assert.is_false(ok)
+    assert(tostring(message):find(text, 1, true), message)
+  end
+  local function w() return torch.ones(1, { requires_grad = true, device = device }) end
+
+  it('are PyTorch\'s', function()
+    fails('optimizer got an empty parameter list', optim.SGD, {})
+    fails('Invalid learning rate: -1', optim.SGD, { w() }, { lr = -1 })
+    fails('Invalid momentum value: -0.5', optim.SGD, { w() }, { momentum = -0.5 })
+    fails('Nesterov momentum requires a momentum and zero dampening', optim.SGD, { w() }, { nesterov = true })
+    fails('Invalid beta parameter at index 2: 1.5', optim.Adam, { w() }, { betas = { 0.9, 1.5 } })
+    fails('Invalid epsilon value: -1', optim.Adam, { w() }, { eps = -1 })
+    fails("can't optimize a non-leaf Tensor", optim.SGD, { w() * 2 })
+    fails('optimizer can only optimize Tensors, but parameter 1 is a string', optim.SGD, { 'w' })
+    local p = w()
+    fails('some parameters appear in more than one parameter group', optim.SGD, { { params = { p } }, { params = { p } } })
+    fails('duplicate parameters', optim.SGD, { p, p })
+    fails("an option 'rate' that SGD does not have", optim.SGD, { { params = { p }, rate = 1 } })
+    fails('loaded state dict has a different number of parameter groups', function()
+      optim.SGD({ p }):load_state_dict { state = {}, param_groups = {} }
+    end)
+    fails("doesn't match the size of optimizer's group", function()
+      optim.SGD({ p }):load_state_dict { state = {}, param_groups = { { params = { 0, 1 } } } }
+    end)
+    fails('needs a closure', function() optim.LBFGS({ p }):step() end)
+  end)
+
+  it('of state that does not fit', function()
+    local p = w()
+    local optimizer = optim.Adam({ p })
+    p.grad = torch.ones_like(p)
+    optimizer:step()
+    optimizer.state[p].exp_avg = torch.zeros(3, { device = device })
+    fails('parameter 1 has shape [1], but its gradient or state has shape [3]', optimizer.step, optimizer)
+    optimizer.state[p].exp_avg = torch.zeros(1, { device = device, dtype = torch.float64 })
+    fails('parameter 1 has dtype float32, but its gradient or state has dtype float64', optimizer.step, optimizer)
+  end)
+end)

@@ -1,10 +1,11 @@
--- data_parallel.lua - nn.DataParallel(module, {device_ids =, output_device =}): splits each batch over the GPUs,
--- runs a copy of the module on each, and joins the outputs on the first. device_ids count from 0, as names do.
+-- data_parallel.lua - nn.DataParallel(module, {device_ids =, output_device =, dim =}): splits each batch over the
+-- GPUs, runs a copy of the module on each, and joins the outputs on one. device_ids count from 0, as names do.
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local parallel = require 'torch.nn.parallel'
 local options_of = require 'torch.options'
+local fail = require 'torch.fail'
 
 local DataParallel = Module:extend('DataParallel')
 
@@ -14,32 +15,45 @@ local function all_ids()
   return ids
 end
 
+--- device_ids: the GPUs to use, all if not given; without a GPU the module runs where it is. output_device: the
+-- first of them if not given. dim: what batches are split along, 1 if not given.
 function DataParallel:init(module, options)
-  options = options_of('DataParallel', options, { device_ids = false, output_device = false })
+  options = options_of('DataParallel', options, { device_ids = false, output_device = false, dim = 1 })
   self.module = module
+  self.dim = options.dim
   self.device_ids = options.device_ids or all_ids()
-  self.devices = {}
-  for i, id in ipairs(self.device_ids) do
-    self.devices[i] = torch.device(math.type(id) == 'integer' and 'cuda:' .. id or id)
-  end
+  self.devices = parallel.devices(self.device_ids)
+  for _, device in ipairs(self.devices) do torch.cuda.get_device_properties(device) end -- raises when it is not there
   local output = options.output_device or self.devices[1]
-  if output then
-    self.output_device = torch.device(math.type(output) == 'integer' and 'cuda:' .. output or output)
+  if output then self.output_device = parallel.devices({ output })[1] end
+end
+
+-- Raises unless the module, which the copies are made of, is on the first device.
+local function check_place(self)
+  local first = self.devices[1]
+  for _, list in ipairs { self.module:parameters(), self.module:buffers() } do
+    for _, tensor in ipairs(list) do
+      if tensor.device ~= first then
+        fail('module must have its parameters and buffers on device %s (device_ids[1]) but found one of them on device: %s',
+          tostring(first), tostring(tensor.device))
+      end
+    end
   end
 end
 
-function DataParallel:forward(input)
-  if #self.devices == 0 then return self.module(input) end
-  local first = self.module:parameters()[1]
-  if first and first.device ~= self.devices[1] then
-    error(('module must have its parameters and buffers on device %s (device_ids[1]) but found one of them on device: %s')
-      :format(tostring(self.devices[1]), tostring(first.device)), 3)
-  end
-  local inputs = parallel.scatter(input, self.devices)
-  if #inputs == 1 then return self.module(inputs[1]) end
+local function results_of(output)
+  if type(output) == 'table' and math.type(output.n) == 'integer' then return table.unpack(output, 1, output.n) end
+  return output
+end
+
+function DataParallel:forward(...)
+  if #self.devices == 0 then return self.module(...) end
+  check_place(self)
+  local inputs = parallel.scatter(table.pack(...), self.devices, self.dim)
+  if #self.devices == 1 or #inputs == 1 then return self.module(table.unpack(inputs[1], 1, inputs[1].n)) end
   local used = table.move(self.devices, 1, #inputs, 1, {})
   local outputs = parallel.parallel_apply(parallel.replicate(self.module, used), inputs, used)
-  return parallel.gather(outputs, self.output_device)
+  return results_of(parallel.gather(outputs, self.output_device, self.dim))
 end
 
 return DataParallel

@@ -1,28 +1,99 @@
 -- parallel.lua - torch.nn.parallel: scatter, gather, replicate, parallel_apply: the parts of DataParallel.
--- Work on different GPUs overlaps because launching it does not wait.
+--
+-- Inputs and outputs may be tensors and tables of them, nested; what is no tensor goes to every device. Several
+-- inputs of one call, or several outputs, are held together by table.pack. Devices are devices, their names or
+-- numbers of GPUs. Work on different GPUs overlaps because launching it does not wait.
 
 local torch = require 'torch'
 local class = require 'torch.class'
 local Module = require 'torch.nn.module'
+local fail = require 'torch.fail'
 
 local fields_of = class.fields
 local parallel = {}
 
--- Splits the first dimension over the devices (the last part may be smaller; there may be fewer parts).
-function parallel.scatter(input, devices)
-  local n = #input
-  local size = (n + #devices - 1) // #devices
-  local parts = {}
-  for i, part in ipairs(input:split(math.max(size, 1), 1)) do parts[i] = part:to(devices[i]) end
-  return parts
+local function device_of(id) return torch.device(math.type(id) == 'integer' and 'cuda:' .. id or id) end
+
+--- The devices that ids name, as a list of devices.
+function parallel.devices(ids)
+  local devices = {}
+  for i, id in ipairs(ids) do devices[i] = device_of(id) end
+  return devices
 end
 
--- Joins tensors of several devices along the first dimension on one.
-function parallel.gather(outputs, device)
-  local moved = {}
-  for i, output in ipairs(outputs) do moved[i] = output:to(device) end
-  if moved[1].ndim == 0 then return torch.stack(moved) end
-  return torch.cat(moved, 1)
+-- The parts of a value, one a device; fewer when a tensor is too short. nil when the value holds no tensor.
+local function parts_of(value, devices, dim)
+  if torch.is_tensor(value) then
+    if value.ndim == 0 then fail 'scatter(): chunk expects at least a 1-dimensional tensor' end
+    local parts = {}
+    for i, part in ipairs(value:chunk(#devices, dim)) do
+      parts[i] = part:to { device = devices[i], non_blocking = true }
+    end
+    return parts
+  end
+  if type(value) ~= 'table' then return nil end
+  local split, n
+  for key, entry in pairs(value) do
+    local parts = parts_of(entry, devices, dim)
+    if parts then
+      split = split or {}
+      split[key] = parts
+      n = math.min(n or #parts, #parts)
+    end
+  end
+  if not split then return nil end
+  local result = {}
+  for i = 1, n do
+    local copy = setmetatable({}, getmetatable(value))
+    for key, entry in next, value do
+      local parts = split[key]
+      if parts then entry = parts[i] end
+      rawset(copy, key, entry)
+    end
+    result[i] = copy
+  end
+  return result
+end
+
+--- Splits the tensors in input along dim (1 if not given) into chunks, one on each device: the first ones are as
+-- large, the last may be smaller, and there may be fewer chunks than devices.
+-- @return a list of inputs of the same form
+function parallel.scatter(input, devices, dim)
+  devices = parallel.devices(devices)
+  local parts = parts_of(input, devices, dim or 1)
+  if parts then return parts end
+  local same = {}
+  for i = 1, #devices do same[i] = input end
+  return same
+end
+
+-- Joins the values of one place of all outputs.
+local function join(values, device, dim)
+  local first = values[1]
+  if torch.is_tensor(first) then
+    local moved = {}
+    for i, value in ipairs(values) do moved[i] = value:to(device) end
+    return first.ndim == 0 and torch.stack(moved) or torch.cat(moved, dim)
+  end
+  if type(first) ~= 'table' then return first end
+  local joined = setmetatable({}, getmetatable(first))
+  for key in next, first do
+    local entries = {}
+    for i, value in ipairs(values) do
+      if type(value) ~= 'table' or value[key] == nil then
+        fail("gather(): output %d has no entry '%s', which output 1 has", i, tostring(key))
+      end
+      entries[i] = value[key]
+    end
+    rawset(joined, key, join(entries, device, dim))
+  end
+  return joined
+end
+
+--- Joins what several devices gave along dim (1 if not given) on one device. Tensors without dimensions become a
+-- vector; of what is no tensor the first one's is taken.
+function parallel.gather(outputs, device, dim)
+  return join(outputs, device_of(device), dim or 1)
 end
 
 local function copy_module(module, device)
@@ -43,26 +114,43 @@ local function copy_module(module, device)
   return replica
 end
 
--- Copies of a module on each device; their gradients flow back to the module's own parameters.
+--- Copies of a module on each device; their gradients flow back to the module's own parameters. On the device that
+-- the module is on, its buffers are its own: what a layer writes into them stays.
 function parallel.replicate(module, devices)
   if not Module:is_instance(module) then
-    error(('replicate(): argument 1 must be a Module, not %s'):format(torch.type(module)), 2)
+    fail('replicate(): argument 1 must be a Module, not %s', torch.type(module))
   end
   local replicas = {}
-  for i, device in ipairs(devices) do replicas[i] = copy_module(module, device) end
+  for i, device in ipairs(parallel.devices(devices)) do replicas[i] = copy_module(module, device) end
   return replicas
 end
 
--- Calls modules[i](inputs[i]) with devices[i] current; returns the outputs.
+local function first_device(value)
+  if torch.is_tensor(value) then return value.device end
+  if type(value) ~= 'table' then return nil end
+  for _, entry in next, value do
+    local device = first_device(entry)
+    if device then return device end
+  end
+end
+
+--- Calls modules[i](inputs[i]) with devices[i] current (that of the input if there are none); an input made by
+-- table.pack is several arguments.
+-- @return the list of outputs; a module's several results are packed
 function parallel.parallel_apply(modules, inputs, devices)
+  if #modules ~= #inputs then
+    fail('parallel_apply(): %d modules for %d inputs', #modules, #inputs)
+  end
   local outputs = {}
   for i, input in ipairs(inputs) do
-    local device = devices and torch.device(devices[i]) or input.device
-    if device.type == 'cuda' then
-      torch.cuda.device(device, function() outputs[i] = modules[i](input) end)
-    else
-      outputs[i] = modules[i](input)
+    local packed = type(input) == 'table' and math.type(input.n) == 'integer'
+    local device = devices and device_of(devices[i]) or first_device(input)
+    local function call()
+      if packed then return table.pack(modules[i](table.unpack(input, 1, input.n))) end
+      return table.pack(modules[i](input))
     end
+    local results = device and device.type == 'cuda' and torch.cuda.device(device, call) or call()
+    if results.n > 1 then outputs[i] = results else outputs[i] = results[1] end
   end
   return outputs
 end

@@ -1,11 +1,12 @@
 -- module.lua - nn.Module: what every layer and model derives from.
 --
 -- Assigning a Parameter, a module or a registered buffer to a field registers it, in the order of first
--- assignment; the field holds it like any other. The names are kept in three lists beside the fields.
+-- assignment; the field holds it like any other. The names are kept in three lists beside the fields; those of
+-- buffers that are no part of the state also in a set. Hooks are in module_hooks.lua, state in module_state.lua.
 
 local torch = require 'torch'
-local ordered_dict = require 'torch.ordered_dict'
 local class = require 'torch.class'
+local fail = require 'torch.fail'
 
 local fields_of = class.fields
 local is_parameter = torch._C.is_parameter
@@ -16,6 +17,7 @@ function Module:__new()
   local fields = fields_of(self)
   fields.training = true
   fields._parameters, fields._buffers, fields._modules = {}, {}, {} -- names, in order
+  fields._transient = {} -- buffers that state_dict leaves out
 end
 
 local function index_of(list, name)
@@ -29,13 +31,18 @@ local function unregister(fields, name)
     local i = index_of(list, name)
     if i then table.remove(list, i) end
   end
+  fields._transient[name] = nil
 end
 
+-- Whether value stands for a parameter or buffer that a lazy module has yet to make; lazy.lua sets it.
+function Module.is_unmade() return false end
+
 local function registry_for(fields, value)
-  if is_parameter(value) then return fields._parameters end
+  if is_parameter(value) or Module.is_unmade(value) then return fields._parameters end
   if Module:is_instance(value) then return fields._modules end
 end
 
+-- Assigning nil takes a parameter or module out; a buffer stays registered.
 function Module:__setattr(name, value)
   local fields = fields_of(self)
   local registry = registry_for(fields, value)
@@ -46,7 +53,7 @@ function Module:__setattr(name, value)
     end
   elseif value ~= nil and index_of(fields._parameters, name) then
     error(("cannot assign '%s' as parameter '%s' (nn.Parameter or nil expected)"):format(torch.type(value), name), 3)
-  elseif not (torch.is_tensor(value) and index_of(fields._buffers, name)) then
+  elseif not ((value == nil or torch.is_tensor(value)) and index_of(fields._buffers, name)) then
     unregister(fields, name)
   end
   fields[name] = value
@@ -60,21 +67,26 @@ local function check_name(self, name, what)
   if name == '' then error(('%s name can\'t be empty string ""'):format(what), 3) end
 end
 
-function Module:register_buffer(name, tensor)
+-- register_buffer(name, tensor, {persistent = true}): a tensor that moves with the module and, when persistent, is
+-- part of its state, but is not learned.
+function Module:register_buffer(name, tensor, persistent)
   check_name(self, name, 'buffer')
-  if tensor ~= nil and not torch.is_tensor(tensor) then
+  if tensor ~= nil and not torch.is_tensor(tensor) and not Module.is_unmade(tensor) then
     error(("cannot assign '%s' to buffer '%s' (Tensor or nil required)"):format(torch.type(tensor), name), 2)
   end
+  if type(persistent) == 'table' then persistent = persistent.persistent end
   local fields = fields_of(self)
+  if self[name] ~= nil and not index_of(fields._buffers, name) then fail("attribute '%s' already exists", name) end
   unregister(fields, name)
   fields._buffers[#fields._buffers + 1] = name
+  fields._transient[name] = persistent == false or nil
   fields[name] = tensor
 end
 
 function Module:register_parameter(name, parameter)
   check_name(self, name, 'parameter')
   local fields = fields_of(self)
-  if parameter ~= nil and not is_parameter(parameter) then
+  if parameter ~= nil and not is_parameter(parameter) and not Module.is_unmade(parameter) then
     error(("cannot assign '%s' object to parameter '%s' (nn.Parameter or nil required)"):format(
       torch.type(parameter), name), 2)
   end
@@ -99,57 +111,16 @@ Module.register_module = Module.add_module
 
 -- ---- calling ------------------------------------------------------------------------------------------
 
-local function run_pre_hooks(self, hooks, ...)
-  local inputs = table.pack(...)
-  for _, hook in ipairs(hooks) do
-    local replaced = table.pack(hook.fn(self, table.unpack(inputs, 1, inputs.n)))
-    if replaced.n > 0 and replaced[1] ~= nil then inputs = replaced end
-  end
-  return table.unpack(inputs, 1, inputs.n)
-end
-
-local function run_hooks(self, hooks, inputs, ...)
-  local outputs = table.pack(...)
-  for _, hook in ipairs(hooks) do
-    local replaced = hook.fn(self, inputs, table.unpack(outputs, 1, outputs.n))
-    if replaced ~= nil then outputs = table.pack(replaced) end
-  end
-  return table.unpack(outputs, 1, outputs.n)
-end
-
+-- With hooks, module_hooks.lua calls forward among them.
 function Module:__call(...)
   local fields = fields_of(self)
-  local before, after = fields._forward_pre_hooks, fields._forward_hooks
-  if not before and not after then return self:forward(...) end
-  if not before then return run_hooks(self, after, table.pack(...), self:forward(...)) end
-  local inputs = table.pack(run_pre_hooks(self, before, ...))
-  if not after then return self:forward(table.unpack(inputs, 1, inputs.n)) end
-  return run_hooks(self, after, inputs, self:forward(table.unpack(inputs, 1, inputs.n)))
+  if fields._hooks then return Module.call_with_hooks(self, fields._hooks, ...) end
+  return self:forward(...)
 end
 
 function Module:forward()
   error(('Module [%s] is missing the required "forward" function'):format(torch.type(self)), 2)
 end
-
-local function add_hook(self, list_name, fn)
-  local fields = fields_of(self)
-  local hooks = fields[list_name] or {}
-  local hook = { fn = fn }
-  fields[list_name] = hooks
-  hooks[#hooks + 1] = hook
-  function hook:remove()
-    for i, entry in ipairs(hooks) do
-      if entry == self then return table.remove(hooks, i) end
-    end
-  end
-  return hook
-end
-
--- fn(module, input...) before forward; what it returns replaces the inputs. Returns a handle with :remove().
-function Module:register_forward_pre_hook(fn) return add_hook(self, '_forward_pre_hooks', fn) end
-
--- fn(module, inputs, output...) after forward; what it returns replaces the output.
-function Module:register_forward_hook(fn) return add_hook(self, '_forward_hooks', fn) end
 
 -- ---- walking --------------------------------------------------------------------------------------------
 
@@ -173,9 +144,12 @@ function Module:children()
   return list
 end
 
+-- seen is false where a module that is registered twice shall appear twice.
 local function collect_modules(module, prefix, list, seen)
-  if seen[module] then return end
-  seen[module] = true
+  if seen then
+    if seen[module] then return end
+    seen[module] = true
+  end
   list[#list + 1] = { prefix, module }
   for name, child in module:named_children() do
     collect_modules(child, prefix == '' and name or prefix .. '.' .. name, list, seen)
@@ -196,24 +170,30 @@ local function values_of(list)
   return values
 end
 
-local function module_list(self, prefix)
+local function module_list(self, prefix, remove_duplicate)
   local list = {}
-  collect_modules(self, prefix or '', list, {})
+  collect_modules(self, prefix or '', list, remove_duplicate ~= false and {})
   return list
 end
 
-function Module:named_modules(prefix) return pairs_of(module_list(self, prefix)) end
+-- named_modules(prefix, {remove_duplicate = true})
+function Module:named_modules(prefix, options)
+  if type(prefix) == 'table' then prefix, options = prefix.prefix, prefix end
+  return pairs_of(module_list(self, prefix, options and options.remove_duplicate))
+end
+
 function Module:modules() return values_of(module_list(self)) end
 
--- Tensors registered under `kind` in self and its descendants: { {name, tensor}... }, each tensor once.
-local function tensor_list(self, kind, prefix, recurse)
+-- Tensors registered under `kind` in self and its descendants: { {name, tensor, fields, key}... }. Each tensor once,
+-- unless remove_duplicate is false.
+local function tensor_list(self, kind, prefix, recurse, remove_duplicate)
   local list, seen = {}, {}
-  local modules = recurse == false and { { prefix or '', self } } or module_list(self, prefix)
+  local modules = recurse == false and { { prefix or '', self } } or module_list(self, prefix, remove_duplicate)
   for _, entry in ipairs(modules) do
     local fields = fields_of(entry[2])
     for _, name in ipairs(fields[kind]) do
       local tensor = fields[name]
-      if tensor ~= nil and not seen[tensor] then
+      if tensor ~= nil and (remove_duplicate == false or not seen[tensor]) then
         seen[tensor] = true
         list[#list + 1] = { entry[1] == '' and tostring(name) or entry[1] .. '.' .. name, tensor, fields, name }
       end
@@ -221,11 +201,51 @@ local function tensor_list(self, kind, prefix, recurse)
   end
   return list
 end
+Module.tensor_list = tensor_list
 
-function Module:named_parameters(prefix, recurse) return pairs_of(tensor_list(self, '_parameters', prefix, recurse)) end
-function Module:parameters(recurse) return values_of(tensor_list(self, '_parameters', '', recurse)) end
-function Module:named_buffers(prefix, recurse) return pairs_of(tensor_list(self, '_buffers', prefix, recurse)) end
-function Module:buffers(recurse) return values_of(tensor_list(self, '_buffers', '', recurse)) end
+-- named_parameters(prefix, recurse) or {prefix =, recurse =, remove_duplicate =}; the same for buffers.
+local function named(kind)
+  return function(self, prefix, recurse)
+    local remove_duplicate
+    if type(prefix) == 'table' then prefix, recurse, remove_duplicate = prefix.prefix, prefix.recurse, prefix.remove_duplicate end
+    return pairs_of(tensor_list(self, kind, prefix, recurse, remove_duplicate))
+  end
+end
+
+local function listed(kind)
+  return function(self, recurse)
+    if type(recurse) == 'table' then recurse = recurse.recurse end
+    return values_of(tensor_list(self, kind, '', recurse))
+  end
+end
+
+Module.named_parameters, Module.parameters = named '_parameters', listed '_parameters'
+Module.named_buffers, Module.buffers = named '_buffers', listed '_buffers'
+
+-- The descendant of that path ('encoder.0.linear'); '' is the module itself.
+function Module:get_submodule(target)
+  local module = self
+  for name in target:gmatch '[^.]+' do
+    local child = fields_of(module)[name]
+    if child == nil then fail('%s has no attribute `%s`', torch.type(module), name) end
+    if not Module:is_instance(child) then fail('`%s` is not an nn.Module', name) end
+    module = child
+  end
+  return module
+end
+
+local function get_tensor(self, target, kind, what)
+  local path, name = target:match '^(.*)%.([^.]*)$'
+  local module = self:get_submodule(path or '')
+  name = name or target
+  local fields = fields_of(module)
+  if fields[name] == nil then fail('%s has no attribute `%s`', torch.type(module), name) end
+  if not index_of(fields[kind], name) then fail('`%s` is not %s', name, what) end
+  return fields[name]
+end
+
+function Module:get_parameter(target) return get_tensor(self, target, '_parameters', 'an nn.Parameter') end
+function Module:get_buffer(target) return get_tensor(self, target, '_buffers', 'a buffer') end
 
 -- Calls fn on every descendant and then on self.
 function Module:apply(fn)
@@ -239,18 +259,25 @@ end
 function Module:train(mode)
   if mode == nil then mode = true end
   if type(mode) ~= 'boolean' then error('training mode is expected to be boolean', 2) end
-  for _, module in ipairs(self:modules()) do fields_of(module).training = mode end
+  fields_of(self).training = mode
+  for _, child in self:named_children() do child:train(mode) end
   return self
 end
 
 function Module:eval() return self:train(false) end
 
 function Module:requires_grad_(on)
-  for _, parameter in ipairs(self:parameters()) do parameter:requires_grad_(on == nil or on) end
+  for _, parameter in ipairs(self:parameters()) do parameter.requires_grad = on == nil or on end
   return self
 end
 
-function Module:zero_grad() for _, parameter in ipairs(self:parameters()) do parameter.grad = nil end end
+-- zero_grad{set_to_none = true}: false keeps the gradients' memory and fills it with zeros.
+function Module:zero_grad(options)
+  local keep = options == false or type(options) == 'table' and options.set_to_none == false
+  for _, parameter in ipairs(self:parameters()) do
+    if keep and parameter.grad ~= nil then parameter.grad:detach():zero_() else parameter.grad = nil end
+  end
+end
 
 -- ---- moving ---------------------------------------------------------------------------------------------
 
@@ -258,12 +285,18 @@ function Module:zero_grad() for _, parameter in ipairs(self:parameters()) do par
 local function convert(self, fn)
   for _, entry in ipairs(tensor_list(self, '_parameters')) do
     local parameter = entry[2]
-    local grad = parameter.grad
-    parameter.grad = nil
-    parameter.data = fn(parameter.data)
-    if grad ~= nil then parameter.grad = fn(grad) end
+    if Module.is_unmade(parameter) then
+      parameter:convert(fn)
+    else
+      local grad = parameter.grad
+      parameter.grad = nil
+      parameter.data = fn(parameter.data)
+      if grad ~= nil then parameter.grad = fn(grad) end
+    end
   end
-  for _, entry in ipairs(tensor_list(self, '_buffers')) do entry[3][entry[4]] = fn(entry[2]) end
+  for _, entry in ipairs(tensor_list(self, '_buffers', '', true, false)) do
+    if Module.is_unmade(entry[2]) then entry[2]:convert(fn) else entry[3][entry[4]] = fn(entry[2]) end
+  end
   return self
 end
 
@@ -304,67 +337,11 @@ function Module:half() return self:to(torch.float16) end
 function Module:bfloat16() return self:to(torch.bfloat16) end
 function Module:type(dtype) return self:to(dtype) end
 
--- ---- state ------------------------------------------------------------------------------------------------
-
--- Names to tensors (detached), in order: the table holds the names at 1..#dict and the tensors by name;
--- pairs() walks name, tensor.
-function Module:state_dict()
-  local dict = setmetatable({}, ordered_dict)
-  for _, entry in ipairs(module_list(self)) do
-    local fields = fields_of(entry[2])
-    for _, kind in ipairs { '_parameters', '_buffers' } do
-      for _, name in ipairs(fields[kind]) do
-        if fields[name] ~= nil then
-          local key = entry[1] == '' and tostring(name) or entry[1] .. '.' .. name
-          dict[#dict + 1] = key
-          dict[key] = fields[name]:detach()
-        end
-      end
-    end
-  end
-  return dict
-end
-
-local function check_keys(own, dict, strict)
-  local missing, unexpected, problems = {}, {}, {}
-  for key in pairs(own) do
-    if dict[key] == nil then missing[#missing + 1] = key end
-  end
-  for key in pairs(dict) do
-    if type(key) == 'string' and own[key] == nil then unexpected[#unexpected + 1] = key end
-  end
-  table.sort(unexpected)
-  if strict and #unexpected > 0 then
-    problems[#problems + 1] = 'Unexpected key(s) in state_dict: "' .. table.concat(unexpected, '", "') .. '".'
-  end
-  if strict and #missing > 0 then
-    problems[#problems + 1] = 'Missing key(s) in state_dict: "' .. table.concat(missing, '", "') .. '".'
-  end
-  return missing, unexpected, problems
-end
-
--- Copies values in by name. load_state_dict(dict, {strict = false}) ignores what does not match by name.
--- Returns the lists of missing and unexpected names. Nothing is changed when it fails.
-function Module:load_state_dict(dict, options)
-  local strict = not (options and options.strict == false)
-  local own = self:state_dict()
-  local missing, unexpected, problems = check_keys(own, dict, strict)
-  for key, tensor in pairs(own) do
-    local value = dict[key]
-    if value ~= nil and value.shape ~= tensor.shape then
-      problems[#problems + 1] = ('size mismatch for %s: copying a param with shape %s from checkpoint, the shape in current model is %s.')
-        :format(key, tostring(value.shape), tostring(tensor.shape))
-    end
-  end
-  if #problems > 0 then
-    error(('Error(s) in loading state_dict for %s:\n\t%s'):format(torch.type(self), table.concat(problems, '\n\t')), 2)
-  end
-  torch.no_grad(function()
-    for key, tensor in pairs(own) do
-      if dict[key] ~= nil then tensor:copy_(dict[key]) end
-    end
-  end)
-  return missing, unexpected
+-- Memory on a device for all parameters and buffers, with nothing in it: to_empty{device = 'cuda'}.
+function Module:to_empty(options)
+  local device = type(options) == 'table' and options.device or options
+  if device == nil then error("to_empty() missing 1 required argument: 'device'", 2) end
+  return convert(self, function(tensor) return torch.empty_like(tensor, { device = device }) end)
 end
 
 -- ---- printing -------------------------------------------------------------------------------------------
@@ -372,15 +349,22 @@ end
 -- What stands between the parentheses of a layer without children.
 function Module:extra_repr() return '' end
 
+-- The name of the class as it is printed.
+function Module:_get_name() return torch.type(self) end
+
+-- A module that holds one module twice prints it twice, as it is registered.
 function Module:__tostring()
-  local extra = self:extra_repr()
+  local extra, name = self:extra_repr(), self:_get_name()
   local lines = {}
-  for name, child in self:named_children() do
-    lines[#lines + 1] = ('  (%s): %s'):format(name, (tostring(child):gsub('\n', '\n  ')))
+  for key, child in self:named_children() do
+    lines[#lines + 1] = ('  (%s): %s'):format(key, (tostring(child):gsub('\n', '\n  ')))
   end
-  if #lines == 0 then return ('%s(%s)'):format(torch.type(self), extra) end
-  if extra ~= '' then table.insert(lines, 1, '  ' .. extra) end
-  return ('%s(\n%s\n)'):format(torch.type(self), table.concat(lines, '\n'))
+  if #lines == 0 and not extra:find('\n', 1, true) then return ('%s(%s)'):format(name, extra) end
+  if extra ~= '' then table.insert(lines, 1, '  ' .. extra:gsub('\n', '\n  ')) end
+  return ('%s(\n%s\n)'):format(name, table.concat(lines, '\n'))
 end
+
+require 'torch.nn.module_hooks' (Module)
+require 'torch.nn.module_state' (Module)
 
 return Module

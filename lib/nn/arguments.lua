@@ -1,0 +1,72 @@
+-- arguments.lua - the arguments of a layer's constructor: by position, then by name in a last table.
+--
+-- signature('Conv2d', 'in_channels out_channels kernel_size', 'stride padding', {stride = 1, padding = 0, bias = true})
+-- gives a function that turns the arguments of init into one table. First the names that must be given, then the
+-- optional ones that may also be given by position; the defaults name all that may be given by name. `false` as a
+-- default may stand for "none". device and dtype are always known and are nil when absent.
+
+local fail = require 'torch.fail'
+
+local function words(text)
+  local list = {}
+  for word in text:gmatch '%S+' do list[#list + 1] = word end
+  return list
+end
+
+-- A table of named arguments, not a list or an object.
+local function is_named(value)
+  if type(value) ~= 'table' or getmetatable(value) ~= nil then return false end
+  local key = next(value)
+  return key == nil or type(key) == 'string'
+end
+
+local function known_names(order, defaults)
+  local names, seen = {}, {}
+  for _, name in ipairs(order) do names[#names + 1], seen[name] = name, true end
+  local rest = {}
+  for name in pairs(defaults) do
+    if not seen[name] then rest[#rest + 1] = name end
+  end
+  table.sort(rest)
+  table.move(rest, 1, #rest, #names + 1, names)
+  return table.concat(names, ', ')
+end
+
+local function read_named(what, values, named, order, defaults, known)
+  for name, value in pairs(named) do
+    if not known[name] then
+      fail("%s() got an unexpected keyword argument '%s'; it takes %s", what, tostring(name), known_names(order, defaults))
+    end
+    if values[name] ~= nil then fail("%s() got multiple values for argument '%s'", what, name) end
+    values[name] = value
+  end
+end
+
+return function(what, required, positional, defaults)
+  required, positional, defaults = words(required), words(positional or ''), defaults or {}
+  local order = table.move(positional, 1, #positional, #required + 1, table.move(required, 1, #required, 1, {}))
+  local known = { device = true, dtype = true }
+  for _, name in ipairs(order) do known[name] = true end
+  for name in pairs(defaults) do known[name] = true end
+
+  return function(...)
+    local n = select('#', ...)
+    local values, named = {}, nil
+    if n > 0 then
+      local last = select(n, ...)
+      if is_named(last) then named, n = last, n - 1 end
+    end
+    if n > #order then
+      fail('%s() takes from %d to %d positional arguments but %d were given', what, #required, #order, n)
+    end
+    for i = 1, n do values[order[i]] = (select(i, ...)) end
+    if named then read_named(what, values, named, order, defaults, known) end
+    for _, name in ipairs(required) do
+      if values[name] == nil then fail("%s() missing 1 required positional argument: '%s'", what, name) end
+    end
+    for name, value in pairs(defaults) do
+      if values[name] == nil then values[name] = value end
+    end
+    return values
+  end
+end

@@ -1,18 +1,45 @@
 -- nn.lua - torch.nn: finds each class in its own module when it is first named, so that a program that
 -- uses three layers loads three files.
 
+-- Modules that are one value.
 local where = {
-  Module = 'module', Parameter = 'parameter', Linear = 'linear', Flatten = 'flatten', Identity = 'identity',
-  Dropout = 'dropout', Embedding = 'embedding',
-  Sequential = 'sequential', ModuleList = 'module_list', ModuleDict = 'module_dict',
-  ReLU = 'activation', Sigmoid = 'activation', Tanh = 'activation', Softmax = 'activation',
-  LogSoftmax = 'activation', GELU = 'activation', SiLU = 'activation', LeakyReLU = 'activation', Softplus = 'activation',
-  CrossEntropyLoss = 'loss', NLLLoss = 'loss', MSELoss = 'loss', L1Loss = 'loss', BCEWithLogitsLoss = 'loss',
-  DataParallel = 'data_parallel',
-  init = 'init', functional = 'functional', parallel = 'parallel', utils = 'utils',
+  Module = 'module', Parameter = 'parameter', Identity = 'identity', Sequential = 'sequential', ModuleList =
+  'module_list', ModuleDict = 'module_dict', ParameterList = 'parameter_list', ParameterDict =
+  'parameter_dict', DataParallel = 'data_parallel', init = 'init', functional = 'functional', parallel =
+  'parallel', utils = 'utils',
 }
--- Modules that are one value; the others are tables of several classes.
-local several = { activation = true, loss = true }
+
+-- Modules that are a table of several classes.
+local families = {
+  linear = 'Linear Bilinear',
+  flatten = 'Flatten Unflatten',
+  dropout = 'Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout',
+  embedding = 'Embedding EmbeddingBag',
+  activation = 'ReLU Sigmoid Tanh Softmax LogSoftmax GELU SiLU LeakyReLU Softplus LogSigmoid Softsign Tanhshrink '
+    .. 'ReLU6 SELU Mish Hardswish Hardsigmoid ELU CELU Hardtanh Softshrink Hardshrink GLU Threshold RReLU '
+    .. 'PReLU Softmin Softmax2d',
+  loss = 'L1Loss MSELoss SmoothL1Loss HuberLoss CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss KLDivLoss '
+    .. 'PoissonNLLLoss GaussianNLLLoss SoftMarginLoss HingeEmbeddingLoss MarginRankingLoss '
+    .. 'CosineEmbeddingLoss TripletMarginLoss TripletMarginWithDistanceLoss MultiMarginLoss '
+    .. 'MultiLabelMarginLoss MultiLabelSoftMarginLoss CTCLoss',
+  conv = 'Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d',
+  pooling = 'MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d '
+    .. 'AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d '
+    .. 'AdaptiveMaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d',
+  batchnorm = 'BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d',
+  normalization = 'LayerNorm RMSNorm GroupNorm LocalResponseNorm',
+  image = 'Upsample UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle PixelUnshuffle ChannelShuffle Unfold '
+    .. 'Fold',
+  padding = 'ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d '
+    .. 'ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d CircularPad1d '
+    .. 'CircularPad2d CircularPad3d',
+  distance = 'CosineSimilarity PairwiseDistance',
+}
+
+local family_of = {}
+for file, names in pairs(families) do
+  for name in names:gmatch '%S+' do where[name], family_of[name] = file, true end
+end
 
 local nn = { __names = where }
 
@@ -21,7 +48,7 @@ return setmetatable(nn, {
     local file = where[name]
     if not file then return nil end
     local value = require('torch.nn.' .. file)
-    if several[file] then value = value[name] end
+    if family_of[name] then value = value[name] end
     rawset(nn, name, value)
     return value
   end,

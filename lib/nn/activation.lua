@@ -1,60 +1,168 @@
--- activation.lua - elementwise layers: nn.ReLU, Sigmoid, Tanh, GELU, SiLU, LeakyReLU, Softplus, and the
--- normalizing Softmax and LogSoftmax over a dimension.
+-- activation.lua - elementwise layers (nn.ReLU, GELU, ELU, ...) and the normalizing Softmax, LogSoftmax, Softmin.
+-- Each calls the function of nn.functional that `op` names, with its settings in order. `inplace` is accepted where
+-- PyTorch has it and writes the result into the input.
 
 local torch = require 'torch'
+local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
+local Parameter = require 'torch.nn.parameter'
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.fail'
+local python = require 'torch.nn.python'
 
 local M = {}
 
--- A layer without parameters that applies torch.<op>.
+-- Applies fn; in place when asked for, where history allows what PyTorch allows.
+local function result(self, input, output)
+  if not self.inplace then return output end
+  return input:copy_(output)
+end
+
+local function words(text)
+  local list = {}
+  for word in text:gmatch '%S+' do list[#list + 1] = word end
+  return list
+end
+
+-- define(name, op, settings in order, their defaults, may it be in place?)
+local function define(name, op, names, defaults, inplace)
+  defaults = defaults or {}
+  if inplace then defaults.inplace = false end
+  local class = Module:extend(name)
+  local read = arguments(name, '', (names or '') .. (inplace and ' inplace' or ''), defaults)
+  local settings = words(names or '')
+
+  function class:init(...)
+    local options = read(...)
+    for _, setting in ipairs(settings) do self[setting] = options[setting] end
+    self.inplace = options.inplace
+  end
+
+  function class:forward(input)
+    local values = {}
+    for i, setting in ipairs(settings) do values[i] = self[setting] end
+    return result(self, input, F[op](input, table.unpack(values, 1, #settings)))
+  end
+
+  function class:extra_repr()
+    local parts = {}
+    for i, setting in ipairs(settings) do parts[i] = setting .. '=' .. python.repr(self[setting]) end
+    if self.inplace then parts[#parts + 1] = 'inplace=True' end
+    return table.concat(parts, ', ')
+  end
+
+  M[name] = class
+  return class
+end
+
+-- Without settings and not in place: the call costs nothing but the op.
 local function simple(name, op)
   local class = Module:extend(name)
-  function class:forward(input) return torch[op](input) end
+  function class:forward(input) return F[op](input) end
   M[name] = class
 end
 
-simple('ReLU', 'relu')
 simple('Sigmoid', 'sigmoid')
 simple('Tanh', 'tanh')
-simple('SiLU', 'silu')
+simple('LogSigmoid', 'logsigmoid')
+simple('Softsign', 'softsign')
+simple('Tanhshrink', 'tanhshrink')
+
+define('ReLU', 'relu', nil, nil, true)
+define('ReLU6', 'relu6', nil, nil, true)
+define('SELU', 'selu', nil, nil, true)
+define('SiLU', 'silu', nil, nil, true)
+define('Mish', 'mish', nil, nil, true)
+define('Hardswish', 'hardswish', nil, nil, true)
+define('Hardsigmoid', 'hardsigmoid', nil, nil, true)
+define('ELU', 'elu', 'alpha', { alpha = 1.0 }, true)
+define('CELU', 'celu', 'alpha', { alpha = 1.0 }, true)
+define('LeakyReLU', 'leaky_relu', 'negative_slope', { negative_slope = 0.01 }, true)
+define('Hardtanh', 'hardtanh', 'min_val max_val', { min_val = -1.0, max_val = 1.0 }, true)
+define('Softplus', 'softplus', 'beta threshold', { beta = 1.0, threshold = 20.0 })
+define('Softshrink', 'softshrink', 'lambd', { lambd = 0.5 })
+define('Hardshrink', 'hardshrink', 'lambd', { lambd = 0.5 })
+define('GLU', 'glu', 'dim', { dim = -1 })
+
+local function bare_lambd(self) return python.repr(self.lambd) end
+M.Softshrink.extra_repr, M.Hardshrink.extra_repr = bare_lambd, bare_lambd
+
+-- ReLU stands in every network; without settings it is one call.
+function M.ReLU:forward(input)
+  if self.inplace then return input:relu_() end
+  return torch.relu(input)
+end
+
+-- nn.Threshold(threshold, value)
+M.Threshold = Module:extend('Threshold')
+local read_threshold = arguments('Threshold', 'threshold value', 'inplace', { inplace = false })
+function M.Threshold:init(...)
+  local options = read_threshold(...)
+  self.threshold, self.value, self.inplace = options.threshold, options.value, options.inplace
+end
+function M.Threshold:forward(input) return result(self, input, F.threshold(input, self.threshold, self.value)) end
+function M.Threshold:extra_repr()
+  return python.format('threshold=%s, value=%s', self.threshold, self.value) .. (self.inplace and ', inplace=True' or '')
+end
+
+-- nn.GELU{approximate = 'none' | 'tanh'}
+M.GELU = Module:extend('GELU')
+local read_gelu = arguments('GELU', '', 'approximate', { approximate = 'none' })
+function M.GELU:init(...) self.approximate = read_gelu(...).approximate end
+function M.GELU:forward(input) return torch.gelu(input, { approximate = self.approximate }) end
+function M.GELU:extra_repr() return ("approximate='%s'"):format(self.approximate) end
+
+-- nn.RReLU(lower = 1/8, upper = 1/3): a random slope per element in training, the mean one in evaluation.
+M.RReLU = Module:extend('RReLU')
+local read_rrelu = arguments('RReLU', '', 'lower upper inplace', { lower = 1 / 8, upper = 1 / 3, inplace = false })
+function M.RReLU:init(...)
+  local options = read_rrelu(...)
+  self.lower, self.upper, self.inplace = options.lower, options.upper, options.inplace
+end
+function M.RReLU:forward(input)
+  return result(self, input, F.rrelu(input, self.lower, self.upper, self.training))
+end
+function M.RReLU:extra_repr()
+  return python.format('lower=%s, upper=%s', self.lower, self.upper) .. (self.inplace and ', inplace=True' or '')
+end
+
+-- nn.PReLU(num_parameters = 1, init = 0.25): the slope of the negative side is learned, one or one per channel.
+M.PReLU = Module:extend('PReLU')
+local read_prelu = arguments('PReLU', '', 'num_parameters init', { num_parameters = 1, init = 0.25 })
+function M.PReLU:init(...)
+  local options = read_prelu(...)
+  self.num_parameters = options.num_parameters
+  self.weight = Parameter(torch.full({ options.num_parameters }, options.init,
+    { device = options.device, dtype = options.dtype or torch.get_default_dtype() }))
+end
+function M.PReLU:forward(input) return F.prelu(input, self.weight) end
+function M.PReLU:extra_repr() return 'num_parameters=' .. self.num_parameters end
+
+-- ---- over a dimension ---------------------------------------------------------------------------------------
 
 local function over_dim(name, op)
   local class = Module:extend(name)
   function class:init(dim)
     if type(dim) == 'table' then dim = dim.dim end
-    if math.type(dim) ~= 'integer' then error(name .. '(): the dimension is required, an integer', 3) end
+    if math.type(dim) ~= 'integer' then fail('%s(): the dimension is required, an integer', name) end
     self.dim = dim
   end
-  function class:forward(input) return torch[op](input, self.dim) end
+  function class:forward(input) return F[op](input, self.dim) end
   function class:extra_repr() return 'dim=' .. self.dim end
   M[name] = class
 end
 
 over_dim('Softmax', 'softmax')
 over_dim('LogSoftmax', 'log_softmax')
+over_dim('Softmin', 'softmin')
 
--- nn.GELU{approximate = 'none' | 'tanh'}
-M.GELU = Module:extend('GELU')
-function M.GELU:init(options) self.approximate = options and options.approximate or 'none' end
-function M.GELU:forward(input) return torch.gelu(input, { approximate = self.approximate }) end
-function M.GELU:extra_repr() return ("approximate='%s'"):format(self.approximate) end
-
--- nn.LeakyReLU(negative_slope = 0.01)
-M.LeakyReLU = Module:extend('LeakyReLU')
-function M.LeakyReLU:init(negative_slope)
-  if type(negative_slope) == 'table' then negative_slope = negative_slope.negative_slope end
-  self.negative_slope = negative_slope or 0.01
+-- nn.Softmax2d(): over the channels of images (N, C, H, W) or (C, H, W).
+M.Softmax2d = Module:extend('Softmax2d')
+function M.Softmax2d:forward(input)
+  if input.ndim ~= 4 and input.ndim ~= 3 then
+    fail('Softmax2d: expected input to be 3D or 4D, got %dD instead', input.ndim)
+  end
+  return F.softmax(input, -3)
 end
-function M.LeakyReLU:forward(input) return torch.leaky_relu(input, self.negative_slope) end
-function M.LeakyReLU:extra_repr() return 'negative_slope=' .. self.negative_slope end
-
--- nn.Softplus(beta = 1, threshold = 20)
-M.Softplus = Module:extend('Softplus')
-function M.Softplus:init(beta, threshold)
-  if type(beta) == 'table' then beta, threshold = beta.beta, beta.threshold end
-  self.beta, self.threshold = beta or 1.0, threshold or 20.0
-end
-function M.Softplus:forward(input) return torch.softplus(input, self.beta, self.threshold) end
-function M.Softplus:extra_repr() return ('beta=%s, threshold=%s'):format(self.beta, self.threshold) end
 
 return M

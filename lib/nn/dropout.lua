@@ -1,22 +1,38 @@
 -- dropout.lua - nn.Dropout(p = 0.5): in training zeroes elements with probability p and scales the rest by
--- 1 / (1 - p); in evaluation returns its input.
+-- 1 / (1 - p); in evaluation returns its input. Dropout1d, 2d, 3d zero whole channels; AlphaDropout and
+-- FeatureAlphaDropout keep mean and variance of inputs that come from SELU.
 
-local torch = require 'torch'
+local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.fail'
+local python = require 'torch.nn.python'
 
-local Dropout = Module:extend('Dropout')
+local M = {}
 
-function Dropout:init(p)
-  if type(p) == 'table' then p = p.p end
-  p = p or 0.5
-  if type(p) ~= 'number' or p < 0 or p > 1 then
-    error('dropout probability has to be between 0 and 1, but got ' .. tostring(p), 3)
+local function define(name, op)
+  local read = arguments(name, '', 'p inplace', { p = 0.5, inplace = false })
+  local class = Module:extend(name)
+  function class:init(...)
+    local options = read(...)
+    if type(options.p) ~= 'number' or options.p < 0 or options.p > 1 then
+      fail('dropout probability has to be between 0 and 1, but got %s', tostring(options.p))
+    end
+    self.p, self.inplace = options.p, options.inplace
   end
-  self.p = p
+  function class:forward(input)
+    local output = F[op](input, self.p, self.training)
+    return self.inplace and self.training and input:copy_(output) or output
+  end
+  function class:extra_repr() return python.format('p=%s, inplace=%s', self.p, self.inplace) end
+  M[name] = class
 end
 
-function Dropout:forward(input) return torch.dropout(input, self.p, self.training) end
+define('Dropout', 'dropout')
+define('Dropout1d', 'dropout1d')
+define('Dropout2d', 'dropout2d')
+define('Dropout3d', 'dropout3d')
+define('AlphaDropout', 'alpha_dropout')
+define('FeatureAlphaDropout', 'feature_alpha_dropout')
 
-function Dropout:extra_repr() return ('p=%s, inplace=False'):format(tostring(self.p)) end
-
-return Dropout
+return M

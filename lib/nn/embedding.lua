@@ -1,24 +1,124 @@
--- embedding.lua - nn.Embedding(num_embeddings, embedding_dim): rows of a table, picked by positions (from 1).
--- weight (num_embeddings, embedding_dim) starts as N(0, 1).
+-- embedding.lua - rows of a table, picked by positions (from 1): nn.Embedding, and nn.EmbeddingBag, which adds up,
+-- averages or takes the largest of the rows of each bag. weight (num_embeddings, embedding_dim) starts as N(0, 1), the
+-- row padding_idx as zeros; that row gets no gradient.
 
 local torch = require 'torch'
+local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.fail'
 local init = require 'torch.nn.init'
-local options_of = require 'torch.options'
+local python = require 'torch.nn.python'
 
-local Embedding = Module:extend('Embedding')
+local M = {}
 
-function Embedding:init(num_embeddings, embedding_dim, options)
-  options = options_of('Embedding', options, { device = false, dtype = false })
-  self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-  self.weight = Parameter(torch.empty(num_embeddings, embedding_dim,
-    { device = options.device or nil, dtype = options.dtype or nil }))
-  init.normal_(self.weight)
+local settings = { 'max_norm', 'norm_type', 'scale_grad_by_freq', 'sparse' }
+
+-- A position in the table: from 1, negative from the end.
+local function check_padding(index, n)
+  if index == nil then return nil end
+  if index == 0 then fail 'padding_idx 0: positions count from 1' end
+  if index > n or index < -n then fail 'Padding_idx must be within num_embeddings' end
+  return index < 0 and n + 1 + index or index
 end
 
-function Embedding:forward(input) return torch.embedding(self.weight, input) end
+local function setup(self, options)
+  self.num_embeddings, self.embedding_dim = options.num_embeddings, options.embedding_dim
+  self.padding_idx = check_padding(options.padding_idx, options.num_embeddings)
+  for _, name in ipairs(settings) do self[name] = options[name] end
+  if self.sparse then fail 'sparse gradients are not supported' end
+  if options._weight ~= nil then
+    if options._weight.shape ~= torch.Size { options.num_embeddings, options.embedding_dim } then
+      fail 'Shape of weight does not match num_embeddings and embedding_dim'
+    end
+    self.weight = Parameter(options._weight, { requires_grad = not options._freeze })
+    return
+  end
+  self.weight = Parameter(torch.empty(options.num_embeddings, options.embedding_dim,
+    { device = options.device, dtype = options.dtype }))
+  self:reset_parameters()
+end
 
-function Embedding:extra_repr() return ('%d, %d'):format(self.num_embeddings, self.embedding_dim) end
+local function reset_parameters(self)
+  init.normal_(self.weight)
+  if self.padding_idx then torch.no_grad(function() self.weight:select(1, self.padding_idx):zero_() end) end
+end
 
-return Embedding
+-- from_pretrained(weight, {freeze = true, ...}): a layer over a table that exists.
+local function from_pretrained(class)
+  return function(weight, options)
+    if weight.ndim ~= 2 then fail 'Embeddings parameter is expected to be 2-dimensional' end
+    local given = { _weight = weight, _freeze = true }
+    for name, value in pairs(type(options) == 'table' and options or { freeze = options }) do
+      given[name == 'freeze' and '_freeze' or name] = value
+    end
+    return class(weight:size(1), weight:size(2), given)
+  end
+end
+
+-- ---- one row per position -----------------------------------------------------------------------------------
+
+M.Embedding = Module:extend('Embedding')
+local read_embedding = arguments('Embedding', 'num_embeddings embedding_dim', 'padding_idx',
+  { norm_type = 2.0, scale_grad_by_freq = false, sparse = false, _freeze = false, max_norm = false, _weight = false })
+
+function M.Embedding:init(...)
+  local options = read_embedding(...)
+  options.max_norm, options._weight = options.max_norm or nil, options._weight or nil
+  setup(self, options)
+end
+
+M.Embedding.reset_parameters = reset_parameters
+M.Embedding.from_pretrained = from_pretrained(M.Embedding)
+
+function M.Embedding:forward(input)
+  if not self.padding_idx and not self.max_norm and not self.scale_grad_by_freq then
+    return torch.embedding(self.weight, input)
+  end
+  return F.embedding(input, self.weight, { padding_idx = self.padding_idx, max_norm = self.max_norm,
+    norm_type = self.norm_type, scale_grad_by_freq = self.scale_grad_by_freq })
+end
+
+-- The settings that are not as by default, in PyTorch's order.
+local function extra_repr(self)
+  local text = ('%d, %d'):format(self.num_embeddings, self.embedding_dim)
+  if self.padding_idx then text = text .. ', padding_idx=' .. self.padding_idx end
+  if self.max_norm then text = text .. ', max_norm=' .. python.repr(self.max_norm) end
+  if self.norm_type ~= 2 then text = text .. ', norm_type=' .. python.repr(self.norm_type) end
+  if self.scale_grad_by_freq then text = text .. ', scale_grad_by_freq=True' end
+  return text
+end
+M.Embedding.extra_repr = extra_repr
+
+-- ---- bags -----------------------------------------------------------------------------------------------------
+
+M.EmbeddingBag = Module:extend('EmbeddingBag')
+local read_bag = arguments('EmbeddingBag', 'num_embeddings embedding_dim', 'max_norm norm_type scale_grad_by_freq mode',
+  { norm_type = 2.0, scale_grad_by_freq = false, mode = 'mean', sparse = false, include_last_offset = false,
+    padding_idx = false, _freeze = false, _weight = false })
+
+function M.EmbeddingBag:init(...)
+  local options = read_bag(...)
+  options.padding_idx, options._weight = options.padding_idx or nil, options._weight or nil
+  if options.mode ~= 'sum' and options.mode ~= 'mean' and options.mode ~= 'max' then
+    fail "mode has to be one of sum, mean or max"
+  end
+  self.mode, self.include_last_offset = options.mode, options.include_last_offset
+  setup(self, options)
+end
+
+M.EmbeddingBag.reset_parameters = reset_parameters
+M.EmbeddingBag.from_pretrained = from_pretrained(M.EmbeddingBag)
+
+-- input (bags, n), or a vector that offsets cut into bags.
+function M.EmbeddingBag:forward(input, offsets, per_sample_weights)
+  if type(offsets) == 'table' then offsets, per_sample_weights = offsets.offsets, offsets.per_sample_weights end
+  return (F.embedding_bag(input, self.weight, { offsets = offsets, max_norm = self.max_norm, norm_type = self.norm_type,
+    scale_grad_by_freq = self.scale_grad_by_freq, mode = self.mode, per_sample_weights = per_sample_weights,
+    include_last_offset = self.include_last_offset, padding_idx = self.padding_idx }))
+end
+
+function M.EmbeddingBag:extra_repr() return extra_repr(self) .. (", mode='%s'"):format(self.mode) end
+
+return M

@@ -1,16 +1,30 @@
--- flatten.lua - nn.Flatten(start_dim = 2, end_dim = -1): merges dimensions; by default all but the batch.
+-- flatten.lua - nn.Flatten(start_dim = 2, end_dim = -1) merges dimensions, by default all but the batch;
+-- nn.Unflatten(dim, sizes) splits one.
 
 local Module = require 'torch.nn.module'
+local arguments = require 'torch.nn.arguments'
+local python = require 'torch.nn.python'
 
-local Flatten = Module:extend('Flatten')
+local M = {}
 
-function Flatten:init(start_dim, end_dim)
-  if type(start_dim) == 'table' then start_dim, end_dim = start_dim.start_dim, start_dim.end_dim end
-  self.start_dim, self.end_dim = start_dim or 2, end_dim or -1
+M.Flatten = Module:extend('Flatten')
+local read_flatten = arguments('Flatten', '', 'start_dim end_dim', { start_dim = 2, end_dim = -1 })
+function M.Flatten:init(...)
+  local options = read_flatten(...)
+  self.start_dim, self.end_dim = options.start_dim, options.end_dim
+end
+function M.Flatten:forward(input) return input:flatten(self.start_dim, self.end_dim) end
+function M.Flatten:extra_repr() return ('start_dim=%d, end_dim=%d'):format(self.start_dim, self.end_dim) end
+
+M.Unflatten = Module:extend('Unflatten')
+local read_unflatten = arguments('Unflatten', 'dim unflattened_size')
+function M.Unflatten:init(...)
+  local options = read_unflatten(...)
+  self.dim, self.unflattened_size = options.dim, options.unflattened_size
+end
+function M.Unflatten:forward(input) return input:unflatten(self.dim, self.unflattened_size) end
+function M.Unflatten:extra_repr()
+  return python.format('dim=%s, unflattened_size=%s', self.dim, self.unflattened_size)
 end
 
-function Flatten:forward(input) return input:flatten(self.start_dim, self.end_dim) end
-
-function Flatten:extra_repr() return ('start_dim=%d, end_dim=%d'):format(self.start_dim, self.end_dim) end
-
-return Flatten
+return M

@@ -1,82 +1,196 @@
--- init.lua - torch.nn.init: fills tensors in place with initial values. Every function returns its tensor
--- and records nothing for autograd. Formulas: Glorot & Bengio 2010 (xavier), He et al. 2015 (kaiming).
+-- init.lua - torch.nn.init: fills tensors in place with initial values. Every function returns its tensor and records
+-- nothing for autograd; options come by position or in a last table. Formulas: Glorot & Bengio 2010 (xavier), He et al.
+-- 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
 
 local torch = require 'torch'
+local fail = require 'torch.fail'
 
 local init = {}
 
 local function without_grad(tensor, fn)
-  torch.no_grad(function() fn(tensor) end)
+  torch.no_grad(fn, tensor)
   return tensor
 end
 
-function init.uniform_(tensor, a, b) return without_grad(tensor, function(t) t:uniform_(a or 0.0, b or 1.0) end) end
-function init.normal_(tensor, mean, std) return without_grad(tensor, function(t) t:normal_(mean or 0.0, std or 1.0) end) end
-function init.constant_(tensor, value) return without_grad(tensor, function(t) t:fill_(value) end) end
+-- The values of `names` from a call's arguments after the tensor: a table of named ones may come last.
+local function read(what, names, ...)
+  local values, given = {}, table.pack(...)
+  local n = given.n
+  local named = n > 0 and type(given[n]) == 'table' and given[n] or nil
+  if named then n = n - 1 end
+  if n > #names then fail('%s() takes at most %d arguments after the tensor, got %d', what, #names, n) end
+  for i = 1, n do values[i] = given[i] end
+  for key, value in pairs(named or {}) do
+    local place
+    for i, name in ipairs(names) do
+      if name == key then place = i end
+    end
+    if not place then
+      fail("%s() got an unexpected keyword argument '%s'; it takes %s", what, tostring(key), table.concat(names, ', '))
+    end
+    values[place] = value
+  end
+  return table.unpack(values, 1, #names)
+end
+
+-- ---- constants and plain distributions ------------------------------------------------------------------------
+
+-- uniform_(tensor, a = 0, b = 1, generator)
+function init.uniform_(tensor, ...)
+  local a, b, generator = read('uniform_', { 'a', 'b', 'generator' }, ...)
+  return without_grad(tensor, function(t) t:uniform_(a or 0.0, b or 1.0, { generator = generator }) end)
+end
+
+-- normal_(tensor, mean = 0, std = 1, generator)
+function init.normal_(tensor, ...)
+  local mean, std, generator = read('normal_', { 'mean', 'std', 'generator' }, ...)
+  return without_grad(tensor, function(t) t:normal_(mean or 0.0, std or 1.0, { generator = generator }) end)
+end
+
+function init.constant_(tensor, value)
+  if value == nil then fail "constant_() missing 1 required positional argument: 'val'" end
+  return without_grad(tensor, function(t) t:fill_(value) end)
+end
+
 function init.ones_(tensor) return init.constant_(tensor, 1.0) end
 function init.zeros_(tensor) return init.constant_(tensor, 0.0) end
 
 function init.eye_(tensor)
-  if tensor.ndim ~= 2 then error('Only tensors with 2 dimensions are supported', 2) end
+  if tensor.ndim ~= 2 then fail 'Only tensors with 2 dimensions are supported' end
   return without_grad(tensor, function(t)
     t:copy_(torch.eye(t:size(1), t:size(2), { device = t.device, dtype = t.dtype }))
   end)
 end
 
+-- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, but inside of [a, b].
+function init.trunc_normal_(tensor, ...)
+  local mean, std, a, b, generator = read('trunc_normal_', { 'mean', 'std', 'a', 'b', 'generator' }, ...)
+  mean, std, a, b = mean or 0.0, std or 1.0, a or -2.0, b or 2.0
+  local function share_below(x) return (1 + torch.erf(torch.tensor((x - mean) / std / math.sqrt(2),
+    { dtype = torch.float64 })):item()) / 2 end
+  local low, high = share_below(a), share_below(b)
+  return without_grad(tensor, function(t)
+    t:uniform_(2 * low - 1, 2 * high - 1, { generator = generator })
+    t:erfinv_():mul_(std * math.sqrt(2)):add_(mean):clamp_(a, b)
+  end)
+end
+
+-- dirac_(tensor, groups = 1): convolution weights that pass as many channels on as they can.
+function init.dirac_(tensor, ...)
+  local groups = read('dirac_', { 'groups' }, ...) or 1
+  local ndim = tensor.ndim
+  if ndim < 3 or ndim > 5 then fail 'Only tensors with 3, 4, or 5 dimensions are supported' end
+  local out = tensor:size(1)
+  if out % groups ~= 0 then fail 'dim 0 must be divisible by groups' end
+  local per_group = out // groups
+  return without_grad(tensor, function(t)
+    t:zero_()
+    for g = 0, groups - 1 do
+      for d = 1, math.min(per_group, t:size(2)) do
+        local at = { g * per_group + d, d }
+        for i = 3, ndim do at[i] = t:size(i) // 2 + 1 end
+        t[at] = 1
+      end
+    end
+  end)
+end
+
+-- ---- scaled by the number of inputs and outputs -------------------------------------------------------------------
+
 local function fans(tensor)
-  if tensor.ndim < 2 then
-    error('Fan in and fan out can not be computed for tensor with fewer than 2 dimensions', 3)
-  end
+  if tensor.ndim < 2 then fail 'Fan in and fan out can not be computed for tensor with fewer than 2 dimensions' end
   local receptive_field = 1
   for d = 3, tensor.ndim do receptive_field = receptive_field * tensor:size(d) end
   return tensor:size(2) * receptive_field, tensor:size(1) * receptive_field
 end
+init._calculate_fan_in_and_fan_out = fans
 
 -- The recommended gain for a nonlinearity; param is leaky_relu's slope.
 function init.calculate_gain(nonlinearity, param)
   local gains = { linear = 1, identity = 1, sigmoid = 1, tanh = 5 / 3, relu = math.sqrt(2), selu = 3 / 4 }
-  if nonlinearity:match('^conv') then return 1 end
+  if type(nonlinearity) == 'string' and nonlinearity:match '^conv' then return 1 end
   if nonlinearity == 'leaky_relu' then
+    if param ~= nil and type(param) ~= 'number' then fail('negative_slope %s not a valid number', tostring(param)) end
     local slope = param == nil and 0.01 or param
     return math.sqrt(2 / (1 + slope * slope))
   end
-  if not gains[nonlinearity] then error('Unsupported nonlinearity ' .. tostring(nonlinearity), 2) end
+  if not gains[nonlinearity] then fail('Unsupported nonlinearity %s', tostring(nonlinearity)) end
   return gains[nonlinearity]
 end
 
-function init.xavier_uniform_(tensor, gain)
+-- xavier_uniform_(tensor, gain = 1, generator)
+function init.xavier_uniform_(tensor, ...)
+  local gain, generator = read('xavier_uniform_', { 'gain', 'generator' }, ...)
   local fan_in, fan_out = fans(tensor)
-  local bound = (gain or 1) * math.sqrt(2 / (fan_in + fan_out)) * math.sqrt(3)
-  return init.uniform_(tensor, -bound, bound)
+  local bound = math.sqrt(3) * ((gain or 1) * math.sqrt(2 / (fan_in + fan_out)))
+  return init.uniform_(tensor, -bound, bound, generator)
 end
 
-function init.xavier_normal_(tensor, gain)
+function init.xavier_normal_(tensor, ...)
+  local gain, generator = read('xavier_normal_', { 'gain', 'generator' }, ...)
   local fan_in, fan_out = fans(tensor)
-  return init.normal_(tensor, 0.0, (gain or 1) * math.sqrt(2 / (fan_in + fan_out)))
+  return init.normal_(tensor, 0.0, (gain or 1) * math.sqrt(2 / (fan_in + fan_out)), generator)
 end
 
-local function kaiming_std(tensor, options)
-  options = options or {}
-  for key in pairs(options) do
-    if key ~= 'a' and key ~= 'mode' and key ~= 'nonlinearity' then
-      error(("kaiming: unknown argument '%s'; it takes a, mode, nonlinearity"):format(tostring(key)), 3)
-    end
-  end
-  local fan_in, fan_out = fans(tensor)
-  local mode = options.mode or 'fan_in'
+local kaiming_names = { 'a', 'mode', 'nonlinearity', 'generator' }
+
+local function kaiming_std(tensor, a, mode, nonlinearity)
+  mode = mode or 'fan_in'
   if mode ~= 'fan_in' and mode ~= 'fan_out' then
-    error(("Mode %s not supported, please use one of ['fan_in', 'fan_out']"):format(tostring(mode)), 3)
+    fail("Mode %s not supported, please use one of ['fan_in', 'fan_out']", tostring(mode))
   end
-  local gain = init.calculate_gain(options.nonlinearity or 'leaky_relu', options.a or 0)
-  return gain / math.sqrt(mode == 'fan_in' and fan_in or fan_out)
+  local fan_in, fan_out = fans(tensor)
+  return init.calculate_gain(nonlinearity or 'leaky_relu', a or 0) / math.sqrt(mode == 'fan_in' and fan_in or fan_out)
 end
 
--- options: {a = 0, mode = 'fan_in', nonlinearity = 'leaky_relu'}
-function init.kaiming_uniform_(tensor, options)
-  local bound = math.sqrt(3) * kaiming_std(tensor, options)
-  return init.uniform_(tensor, -bound, bound)
+-- kaiming_uniform_(tensor, a = 0, mode = 'fan_in', nonlinearity = 'leaky_relu', generator)
+function init.kaiming_uniform_(tensor, ...)
+  local a, mode, nonlinearity, generator = read('kaiming_uniform_', kaiming_names, ...)
+  if tensor:numel() == 0 then return tensor end
+  local bound = math.sqrt(3) * kaiming_std(tensor, a, mode, nonlinearity)
+  return init.uniform_(tensor, -bound, bound, generator)
 end
 
-function init.kaiming_normal_(tensor, options) return init.normal_(tensor, 0.0, kaiming_std(tensor, options)) end
+function init.kaiming_normal_(tensor, ...)
+  local a, mode, nonlinearity, generator = read('kaiming_normal_', kaiming_names, ...)
+  if tensor:numel() == 0 then return tensor end
+  return init.normal_(tensor, 0.0, kaiming_std(tensor, a, mode, nonlinearity), generator)
+end
+
+-- ---- structured ---------------------------------------------------------------------------------------------------
+
+-- orthogonal_(tensor, gain = 1, generator): the rows, or the columns when there are fewer, are orthonormal times gain.
+function init.orthogonal_(tensor, ...)
+  local gain, generator = read('orthogonal_', { 'gain', 'generator' }, ...)
+  if tensor.ndim < 2 then fail 'Only tensors with 2 or more dimensions are supported' end
+  if tensor:numel() == 0 then return tensor end
+  local rows = tensor:size(1)
+  local columns = tensor:numel() // rows
+  return without_grad(tensor, function(t)
+    local flat = torch.empty(rows, columns, { dtype = t.dtype, device = t.device }):normal_(0, 1, { generator = generator })
+    if rows < columns then flat = flat:t() end
+    local q, r = torch.linalg.qr(flat)
+    q = q * torch.sign(torch.diagonal(r)) -- uniform over all such matrices (Mezzadri 2006)
+    if rows < columns then q = q:t() end
+    t:view_as(q):copy_(q)
+    t:mul_(gain or 1)
+  end)
+end
+
+-- sparse_(tensor, sparsity, std = 0.01, generator): that share of each column is zero, the rest normal.
+function init.sparse_(tensor, ...)
+  local sparsity, std, generator = read('sparse_', { 'sparsity', 'std', 'generator' }, ...)
+  if tensor.ndim ~= 2 then fail 'Only tensors with 2 dimensions are supported' end
+  if sparsity == nil then fail "sparse_() missing 1 required positional argument: 'sparsity'" end
+  local rows, columns = tensor:size(1), tensor:size(2)
+  local zeros = math.ceil(sparsity * rows)
+  return without_grad(tensor, function(t)
+    t:normal_(0, std or 0.01, { generator = generator })
+    for column = 1, columns do
+      local order = torch.randperm(rows)
+      if zeros > 0 then t:select(2, column):index_fill_(1, order:narrow(1, 1, zeros):to(t.device), 0) end
+    end
+  end)
+end
 
 return init

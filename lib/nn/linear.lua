@@ -1,43 +1,84 @@
--- linear.lua - nn.Linear(in_features, out_features, {bias = true, device =, dtype =}): y = x A^T + b.
--- Input (*, in_features), output (*, out_features); weight (out_features, in_features) and bias
--- (out_features) start uniform in [-k, k], k = 1 / sqrt(in_features).
+-- linear.lua - nn.Linear(in_features, out_features, {bias = true}): y = x A^T + b; and nn.Bilinear(in1_features,
+-- in2_features, out_features, {bias = true}): y = x1^T A x2 + b.
+--
+-- Linear: input (*, in_features), output (*, out_features); weight (out_features, in_features) and bias (out_features)
+-- start uniform in [-k, k], k = 1 / sqrt(in_features). Bilinear: weight (out, in1, in2), k = 1 / sqrt(in1_features).
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.fail'
 local init = require 'torch.nn.init'
-local options_of = require 'torch.options'
+local python = require 'torch.nn.python'
 
 local linear = torch.linear
 
-local Linear = Module:extend('Linear')
+local M = {}
 
-function Linear:init(in_features, out_features, options)
-  options = options_of('Linear', options, { bias = true, device = false, dtype = false })
-  local factory = { device = options.device or nil, dtype = options.dtype or nil }
-  self.in_features, self.out_features = in_features, out_features
-  self.weight = Parameter(torch.empty(out_features, in_features, factory))
+local function make(self, shape, options)
+  local factory = { device = options.device, dtype = options.dtype }
+  self.weight = Parameter(torch.empty(shape, factory))
   if options.bias then
-    self.bias = Parameter(torch.empty(out_features, factory))
+    self.bias = Parameter(torch.empty(self.out_features, factory))
   else
     self:register_parameter('bias', nil)
   end
   self:reset_parameters()
 end
 
-function Linear:reset_parameters()
+-- ---- Linear -----------------------------------------------------------------------------------------------------
+
+M.Linear = Module:extend('Linear')
+local read_linear = arguments('Linear', 'in_features out_features', 'bias', { bias = true })
+
+function M.Linear:init(...)
+  local options = read_linear(...)
+  self.in_features, self.out_features = options.in_features, options.out_features
+  make(self, { self.out_features, self.in_features }, options)
+end
+
+function M.Linear:reset_parameters()
   init.kaiming_uniform_(self.weight, { a = math.sqrt(5) })
   if self.bias ~= nil then
-    local bound = self.in_features > 0 and 1 / math.sqrt(self.in_features) or 0
+    local fan_in = self.weight:size(2)
+    local bound = fan_in > 0 and 1 / math.sqrt(fan_in) or 0
     init.uniform_(self.bias, -bound, bound)
   end
 end
 
-function Linear:forward(input) return linear(input, self.weight, self.bias) end
+function M.Linear:forward(input) return linear(input, self.weight, self.bias) end
 
-function Linear:extra_repr()
-  return ('in_features=%d, out_features=%d, bias=%s'):format(self.in_features, self.out_features,
-    self.bias ~= nil and 'True' or 'False')
+function M.Linear:extra_repr()
+  return python.format('in_features=%s, out_features=%s, bias=%s', self.in_features, self.out_features, self.bias ~= nil)
 end
 
-return Linear
+-- ---- Bilinear ---------------------------------------------------------------------------------------------------
+
+M.Bilinear = Module:extend('Bilinear')
+local read_bilinear = arguments('Bilinear', 'in1_features in2_features out_features', 'bias', { bias = true })
+
+function M.Bilinear:init(...)
+  local options = read_bilinear(...)
+  if options.in1_features <= 0 then fail('in1_features must be > 0, but got %d', options.in1_features) end
+  self.in1_features, self.in2_features = options.in1_features, options.in2_features
+  self.out_features = options.out_features
+  make(self, { self.out_features, self.in1_features, self.in2_features }, options)
+end
+
+function M.Bilinear:reset_parameters()
+  local bound = 1 / math.sqrt(self.in1_features)
+  init.uniform_(self.weight, -bound, bound)
+  if self.bias ~= nil then init.uniform_(self.bias, -bound, bound) end
+end
+
+function M.Bilinear:forward(input1, input2)
+  return torch.nn.functional.bilinear(input1, input2, self.weight, self.bias)
+end
+
+function M.Bilinear:extra_repr()
+  return python.format('in1_features=%s, in2_features=%s, out_features=%s, bias=%s', self.in1_features, self.in2_features,
+    self.out_features, self.bias ~= nil)
+end
+
+return M

@@ -1,42 +1,79 @@
--- loss.lua - losses as modules: nn.CrossEntropyLoss, NLLLoss, MSELoss, L1Loss, BCEWithLogitsLoss. Each takes
--- {reduction = 'mean' | 'sum' | 'none'} and those of its functional form; class targets count from 1.
+-- loss.lua - losses as modules: nn.CrossEntropyLoss, MSELoss, ... Each calls the function of nn.functional of the same
+-- meaning; all take {reduction = 'mean' | 'sum' | 'none'} besides the settings of that function. Class targets and
+-- ignore_index count from 1. Weights are buffers, so that they move with the module.
 
-local torch = require 'torch'
+local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
-local options_of = require 'torch.options'
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.fail'
 
 local M = {}
 
-local reductions = { mean = true, sum = true, none = true }
+local is_buffer = { weight = true, pos_weight = true }
 
-local function define(name, op, defaults, argument_names)
+local function reductions_of(name)
+  local known = { mean = true, sum = true, none = true, batchmean = name == 'KLDivLoss' or nil }
+  return function(reduction)
+    if not known[reduction] then fail('%s is not a valid value for reduction', tostring(reduction)) end
+  end
+end
+
+-- define(name, op, number of tensors it takes, settings that may be given by position, defaults; false is none)
+local function define(name, op, tensors, positional, defaults)
   defaults.reduction = 'mean'
+  local check = reductions_of(name)
+  local read = arguments(name, '', positional, defaults)
   local class = Module:extend(name)
-  function class:init(options)
-    options = options_of(name, options, defaults)
-    if not reductions[options.reduction] then
-      error(('%s is not a valid value for reduction'):format(tostring(options.reduction)), 3)
-    end
-    for key, value in pairs(options) do
-      if key == 'weight' or key == 'pos_weight' then self:register_buffer(key, value or nil) else self[key] = value end
+
+  function class:init(...)
+    local options = read(...)
+    check(options.reduction)
+    for setting in pairs(defaults) do
+      local value = options[setting]
+      if is_buffer[setting] then self:register_buffer(setting, value or nil) else self[setting] = value end
     end
   end
-  function class:forward(input, target)
-    local arguments = { reduction = self.reduction }
-    for _, key in ipairs(argument_names) do
-      if self[key] then arguments[key] = self[key] end
+
+  function class:forward(...)
+    local n = select('#', ...)
+    if n ~= tensors then fail('%s.forward() takes %d positional arguments but %d were given', name, tensors, n) end
+    local named = {}
+    for setting, default in pairs(defaults) do
+      local value = self[setting]
+      if value ~= default then named[setting] = value end
     end
-    return torch[op](input, target, arguments)
+    local given = { ... }
+    given[n + 1] = named
+    return F[op](table.unpack(given, 1, n + 1))
   end
+
   M[name] = class
 end
 
-define('CrossEntropyLoss', 'cross_entropy', { weight = false, ignore_index = -100, label_smoothing = 0.0 },
-  { 'weight', 'ignore_index', 'label_smoothing' })
-define('NLLLoss', 'nll_loss', { weight = false, ignore_index = -100 }, { 'weight', 'ignore_index' })
-define('MSELoss', 'mse_loss', {}, {})
-define('L1Loss', 'l1_loss', {}, {})
-define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', { weight = false, pos_weight = false },
-  { 'weight', 'pos_weight' })
+define('L1Loss', 'l1_loss', 2, '', {})
+define('MSELoss', 'mse_loss', 2, '', {})
+define('SmoothL1Loss', 'smooth_l1_loss', 2, '', { beta = 1.0 })
+define('HuberLoss', 'huber_loss', 2, 'reduction delta', { delta = 1.0 })
+define('CrossEntropyLoss', 'cross_entropy', 2, 'weight', { weight = false, ignore_index = -100, label_smoothing = 0.0 })
+define('NLLLoss', 'nll_loss', 2, 'weight', { weight = false, ignore_index = -100 })
+define('BCELoss', 'binary_cross_entropy', 2, 'weight', { weight = false })
+define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', 2, 'weight', { weight = false, pos_weight = false })
+define('KLDivLoss', 'kl_div', 2, '', { log_target = false })
+define('PoissonNLLLoss', 'poisson_nll_loss', 2, 'log_input full', { log_input = true, full = false, eps = 1e-8 })
+define('GaussianNLLLoss', 'gaussian_nll_loss', 3, '', { full = false, eps = 1e-6 })
+define('SoftMarginLoss', 'soft_margin_loss', 2, '', {})
+define('HingeEmbeddingLoss', 'hinge_embedding_loss', 2, 'margin', { margin = 1.0 })
+define('MarginRankingLoss', 'margin_ranking_loss', 3, 'margin', { margin = 0.0 })
+define('CosineEmbeddingLoss', 'cosine_embedding_loss', 3, 'margin', { margin = 0.0 })
+define('TripletMarginLoss', 'triplet_margin_loss', 3, 'margin p eps swap',
+  { margin = 1.0, p = 2.0, eps = 1e-6, swap = false })
+define('MultiMarginLoss', 'multi_margin_loss', 2, 'p margin weight', { p = 1, margin = 1.0, weight = false })
+define('MultiLabelMarginLoss', 'multilabel_margin_loss', 2, '', {})
+define('MultiLabelSoftMarginLoss', 'multilabel_soft_margin_loss', 2, 'weight', { weight = false })
+define('CTCLoss', 'ctc_loss', 4, 'blank reduction zero_infinity', { blank = 1, zero_infinity = false })
+
+-- nn.TripletMarginWithDistanceLoss{distance_function =, margin = 1, swap = false}
+define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 3, '',
+  { distance_function = false, margin = 1.0, swap = false })
 
 return M

@@ -1,22 +1,26 @@
--- module_dict.lua - nn.ModuleDict{name = layer, ...}: named modules, registered. A table has no order, so its
--- names are sorted; {{'name', layer}, ...} keeps the order given. dict.name, dict['name'], keys, #dict.
+-- module_dict.lua - nn.ModuleDict{name = layer, ...}: named modules, registered. A table has no order, so its names are
+-- sorted; {{'name', layer}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs, #dict, update,
+-- pop, clear, contains. It cannot be called.
 
 local class = require 'torch.class'
+local fail = require 'torch.fail'
 local Module = require 'torch.nn.module'
 
 local fields_of = class.fields
 
 local ModuleDict = Module:extend('ModuleDict')
 
-function ModuleDict:init(modules)
-  modules = modules or {}
-  if modules[1] then
+function ModuleDict:init(modules) self:update(modules or {}) end
+
+-- Adds the entries of a table, a list of pairs or another dict.
+function ModuleDict:update(modules)
+  if type(modules) == 'table' and modules[1] then
     for _, entry in ipairs(modules) do self:add_module(entry[1], entry[2]) end
     return
   end
   local names = {}
   for name in pairs(modules) do names[#names + 1] = name end
-  table.sort(names)
+  if type(modules) == 'table' then table.sort(names) end
   for _, name in ipairs(names) do self:add_module(name, modules[name]) end
 end
 
@@ -27,6 +31,31 @@ function ModuleDict:keys()
   local names = {}
   for name in self:named_children() do names[#names + 1] = name end
   return names
+end
+
+ModuleDict.values = Module.children
+
+function ModuleDict:contains(name)
+  for _, known in ipairs(fields_of(self)._modules) do
+    if known == name then return true end
+  end
+  return false
+end
+
+-- Takes a module out and returns it.
+function ModuleDict:pop(name)
+  if not self:contains(name) then fail("KeyError: '%s'", tostring(name)) end
+  local module = self[name]
+  self[name] = nil
+  return module
+end
+
+function ModuleDict:clear()
+  for _, name in ipairs(self:keys()) do self[name] = nil end
+end
+
+function ModuleDict:forward()
+  fail('Module [%s] is missing the required "forward" function', self:_get_name())
 end
 
 return ModuleDict

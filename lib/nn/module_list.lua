@@ -1,5 +1,5 @@
--- module_list.lua - nn.ModuleList{layer, ...}: a list whose modules are registered. list[1], #list, append,
--- insert, extend, iter. It cannot be called.
+-- module_list.lua - nn.ModuleList{layer, ...}: a list whose modules are registered. list[1], #list, append, insert, pop,
+-- extend, iter. It cannot be called.
 
 local class = require 'torch.class'
 local Module = require 'torch.nn.module'
@@ -13,29 +13,24 @@ function ModuleList:init(modules)
   for _, module in ipairs(modules or {}) do self:append(module) end
 end
 
-ModuleList.append = Sequential.append
-ModuleList.__len = Sequential.__len
-ModuleList.__getitem = Sequential.__getitem
-ModuleList.__setattr = Sequential.__setattr
-ModuleList.iter = Sequential.iter
-ModuleList.__pairs = Sequential.__pairs
-
--- On a list: appends every module of a table. On the class it derives a class, as everywhere.
-function ModuleList:extend(modules)
-  if type(self) ~= 'userdata' then return Module.extend(self, modules) end
-  for _, module in ipairs(modules) do self:append(module) end
-  return self
+for _, name in ipairs { 'append', 'extend', 'insert', 'pop', 'iter', '__len', '__getitem', '__setattr', '__pairs' } do
+  ModuleList[name] = Sequential[name]
 end
 
--- Puts module before the one at position.
-function ModuleList:insert(position, module)
-  local fields = fields_of(self)
-  local n = #fields._modules
-  if math.type(position) ~= 'integer' or position < 1 or position > n + 1 then
-    error(('insert(): position %s is out of range [1, %d]'):format(tostring(position), n + 1), 2)
+-- Modules in a row that print alike are printed once, with their number.
+function ModuleList:__tostring()
+  local names, lines = fields_of(self)._modules, {}
+  local i = 1
+  while i <= #names do
+    local text, last = tostring(self[i]), i
+    while last < #names and tostring(self[last + 1]) == text do last = last + 1 end
+    local place = last == i and names[i] or ('%s-%s'):format(names[i], names[last])
+    local times = last == i and '' or ('%d x '):format(last - i + 1)
+    lines[#lines + 1] = ('  (%s): %s%s'):format(place, times, (text:gsub('\n', '\n  ')))
+    i = last + 1
   end
-  for i = n, position, -1 do self:add_module(tostring(i), fields[tostring(i - 1)]) end
-  self:add_module(tostring(position - 1), module)
+  if #lines == 0 then return self:_get_name() .. '()' end
+  return ('%s(\n%s\n)'):format(self:_get_name(), table.concat(lines, '\n'))
 end
 
 return ModuleList

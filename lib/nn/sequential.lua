@@ -2,7 +2,9 @@
 -- {{'name', layer}, ...} names them. net[1] is the first layer, net[-1] the last; state_dict keys and the
 -- printed form count from 0, as PyTorch's do.
 
+local torch = require 'torch'
 local class = require 'torch.class'
+local fail = require 'torch.fail'
 local Module = require 'torch.nn.module'
 
 local fields_of = class.fields
@@ -14,7 +16,7 @@ function Sequential:init(...)
   if type(first) == 'table' and select('#', ...) == 1 then
     for i, entry in ipairs(first) do
       if type(entry) ~= 'table' then
-        error(("Sequential(): entry %d of the table must be {'name', layer}, got %s"):format(i, type(entry)), 3)
+        fail("Sequential(): entry %d of the table must be {'name', layer}, got %s", i, type(entry))
       end
       self:add_module(entry[1], entry[2])
     end
@@ -24,8 +26,46 @@ function Sequential:init(...)
 end
 
 function Sequential:append(layer)
+  if not Module:is_instance(layer) then fail('%s is not a Module subclass', torch.type(layer)) end
   self:add_module(tostring(#fields_of(self)._modules), layer)
   return self
+end
+
+-- On an object: appends every layer of a table or of another Sequential. On the class it derives a class.
+function Sequential:extend(layers)
+  if type(self) ~= 'userdata' then return Module.extend(self, layers) end
+  for i = 1, #layers do self:append(layers[i]) end
+  return self
+end
+
+-- All layers again, under the names 0, 1, 2, ...
+local function renumber(self, layers)
+  local fields = fields_of(self)
+  for _, name in ipairs(table.move(fields._modules, 1, #fields._modules, 1, {})) do Module.__setattr(self, name, nil) end
+  for _, layer in ipairs(layers) do self:append(layer) end
+end
+
+-- Puts a layer before the one at position.
+function Sequential:insert(position, layer)
+  local layers = self:children()
+  if math.type(position) ~= 'integer' or position < 1 or position > #layers + 1 then
+    fail('insert(): position %s is out of range [1, %d]', tostring(position), #layers + 1)
+  end
+  if not Module:is_instance(layer) then fail('%s is not a Module subclass', torch.type(layer)) end
+  table.insert(layers, position, layer)
+  renumber(self, layers)
+  return self
+end
+
+-- Takes the layer at position (the last by default) out and returns it.
+function Sequential:pop(position)
+  local layers = self:children()
+  position = position or -1
+  local i = position < 0 and #layers + 1 + position or position
+  if not layers[i] then fail('pop(): position %s is out of range', tostring(position)) end
+  local layer = table.remove(layers, i)
+  renumber(self, layers)
+  return layer
 end
 
 function Sequential:__len() return #fields_of(self)._modules end
@@ -33,10 +73,10 @@ function Sequential:__len() return #fields_of(self)._modules end
 local function name_at(self, position)
   local names = fields_of(self)._modules
   if math.type(position) ~= 'integer' then return nil end
-  if position == 0 then error('index 0: positions count from 1', 4) end
+  if position == 0 then fail 'index 0: positions count from 1' end
   local name = names[position > 0 and position or #names + 1 + position]
   if name == nil then
-    error(('index %d is out of range for a %s of %d layers'):format(position, self.__classname, #names), 4)
+    fail('index %d is out of range for a %s of %d layers', position, self.__classname, #names)
   end
   return name
 end

@@ -1,0 +1,26 @@
+-- distance.lua - how far or alike pairs of vectors are: nn.CosineSimilarity(dim = 2, eps = 1e-8) and
+-- nn.PairwiseDistance(p = 2, eps = 1e-6, {keepdim = false}).
+
+local F = require 'torch.nn.functional'
+local Module = require 'torch.nn.module'
+local arguments = require 'torch.nn.arguments'
+
+local M = {}
+
+M.CosineSimilarity = Module:extend('CosineSimilarity')
+local read_cosine = arguments('CosineSimilarity', '', 'dim eps', { dim = 2, eps = 1e-8 })
+function M.CosineSimilarity:init(...)
+  local options = read_cosine(...)
+  self.dim, self.eps = options.dim, options.eps
+end
+function M.CosineSimilarity:forward(x1, x2) return F.cosine_similarity(x1, x2, self.dim, self.eps) end
+
+M.PairwiseDistance = Module:extend('PairwiseDistance')
+local read_pairwise = arguments('PairwiseDistance', '', 'p eps keepdim', { p = 2.0, eps = 1e-6, keepdim = false })
+function M.PairwiseDistance:init(...)
+  local options = read_pairwise(...)
+  self.norm, self.eps, self.keepdim = options.p, options.eps, options.keepdim
+end
+function M.PairwiseDistance:forward(x1, x2) return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim) end
+
+return M

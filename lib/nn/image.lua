@@ -1,0 +1,104 @@
+-- image.lua - layers that change the size of images or rearrange them: nn.Upsample, UpsamplingNearest2d,
+-- UpsamplingBilinear2d, PixelShuffle, PixelUnshuffle, ChannelShuffle, Unfold, Fold.
+
+local F = require 'torch.nn.functional'
+local Module = require 'torch.nn.module'
+local arguments = require 'torch.nn.arguments'
+local python = require 'torch.nn.python'
+
+local M = {}
+
+-- ---- interpolation --------------------------------------------------------------------------------------------
+
+local Upsample = Module:extend('Upsample')
+M.Upsample = Upsample
+local names = 'size scale_factor mode align_corners recompute_scale_factor'
+local read_upsample = arguments('Upsample', '', names, { mode = 'nearest' })
+
+local function as_floats(factor)
+  if type(factor) ~= 'table' then return factor and factor + 0.0 end
+  local list = {}
+  for i, value in ipairs(factor) do list[i] = value + 0.0 end
+  return list
+end
+
+local function setup(self, options)
+  self.size, self.scale_factor, self.mode = options.size, as_floats(options.scale_factor), options.mode
+  self.align_corners, self.recompute_scale_factor = options.align_corners, options.recompute_scale_factor
+end
+
+function Upsample:init(...) setup(self, read_upsample(...)) end
+
+function Upsample:forward(input)
+  return F.interpolate(input, { size = self.size, scale_factor = self.scale_factor, mode = self.mode,
+    align_corners = self.align_corners, recompute_scale_factor = self.recompute_scale_factor })
+end
+
+function Upsample:extra_repr()
+  if self.scale_factor ~= nil then return python.format('scale_factor=%s, mode=%s', self.scale_factor, self.mode) end
+  return python.format('size=%s, mode=%s', self.size, self.mode)
+end
+
+for name, how in pairs { UpsamplingNearest2d = { mode = 'nearest' },
+  UpsamplingBilinear2d = { mode = 'bilinear', align_corners = true } } do
+  local read = arguments(name, '', 'size scale_factor')
+  local class = Upsample:extend(name)
+  function class:init(...)
+    local options = read(...)
+    options.mode, options.align_corners = how.mode, how.align_corners
+    setup(self, options)
+  end
+  M[name] = class
+end
+
+-- ---- rearranging ------------------------------------------------------------------------------------------------
+
+local function define(name, op, setting)
+  local read = arguments(name, setting)
+  local class = Module:extend(name)
+  function class:init(...) self[setting] = read(...)[setting] end
+  function class:forward(input) return F[op](input, self[setting]) end
+  function class:extra_repr() return setting .. '=' .. self[setting] end
+  M[name] = class
+end
+
+define('PixelShuffle', 'pixel_shuffle', 'upscale_factor')
+define('PixelUnshuffle', 'pixel_unshuffle', 'downscale_factor')
+define('ChannelShuffle', 'channel_shuffle', 'groups')
+
+-- nn.Unfold(kernel_size, dilation = 1, padding = 0, stride = 1): all windows, as columns.
+M.Unfold = Module:extend('Unfold')
+local windows = { dilation = 1, padding = 0, stride = 1 }
+local read_unfold = arguments('Unfold', 'kernel_size', 'dilation padding stride', windows)
+
+local function set_windows(self, options)
+  self.kernel_size, self.dilation = options.kernel_size, options.dilation
+  self.padding, self.stride = options.padding, options.stride
+end
+
+local function windows_repr(self)
+  return python.format('kernel_size=%s, dilation=%s, padding=%s, stride=%s', self.kernel_size, self.dilation, self.padding,
+    self.stride)
+end
+
+function M.Unfold:init(...) set_windows(self, read_unfold(...)) end
+function M.Unfold:forward(input)
+  return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+end
+M.Unfold.extra_repr = windows_repr
+
+-- nn.Fold(output_size, kernel_size, dilation = 1, padding = 0, stride = 1): columns added back to an image.
+M.Fold = Module:extend('Fold')
+local read_fold = arguments('Fold', 'output_size kernel_size', 'dilation padding stride', windows)
+
+function M.Fold:init(...)
+  local options = read_fold(...)
+  self.output_size = options.output_size
+  set_windows(self, options)
+end
+function M.Fold:forward(input)
+  return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+end
+function M.Fold:extra_repr() return 'output_size=' .. python.repr(self.output_size) .. ', ' .. windows_repr(self) end
+
+return M

@@ -1,0 +1,78 @@
+-- parameter_list.lua - nn.ParameterList{parameter, ...}: a list whose parameters are registered. list[1], #list,
+-- append, extend, iter. Tensors become parameters.
+
+local torch = require 'torch'
+local class = require 'torch.class'
+local fail = require 'torch.fail'
+local Module = require 'torch.nn.module'
+local Parameter = require 'torch.nn.parameter'
+
+local fields_of = class.fields
+local is_parameter = torch._C.is_parameter
+
+local ParameterList = Module:extend('ParameterList')
+
+local function as_parameter(value)
+  if not torch.is_tensor(value) then
+    fail('ParameterList holds tensors and parameters, got %s', torch.type(value))
+  end
+  return is_parameter(value) and value or Parameter(value)
+end
+
+function ParameterList:init(values)
+  for _, value in ipairs(values or {}) do self:append(value) end
+end
+
+function ParameterList:append(value)
+  self:register_parameter(tostring(#self), as_parameter(value))
+  return self
+end
+
+-- On a list: appends every parameter of a table. On the class it derives a class, as everywhere.
+function ParameterList:extend(values)
+  if type(self) ~= 'userdata' then return Module.extend(self, values) end
+  for _, value in ipairs(values) do self:append(value) end
+  return self
+end
+
+function ParameterList:__len() return #fields_of(self)._parameters end
+
+local function name_at(self, position)
+  local n = #fields_of(self)._parameters
+  if position == 0 then fail 'index 0: positions count from 1' end
+  local i = position > 0 and position or n + 1 + position
+  if i < 1 or i > n then fail('index %d is out of range', position) end
+  return tostring(i - 1)
+end
+
+function ParameterList:__getitem(position) return fields_of(self)[name_at(self, position)] end
+
+function ParameterList:__setattr(key, value)
+  if math.type(key) ~= 'integer' then return Module.__setattr(self, key, value) end
+  fields_of(self)[name_at(self, key)] = as_parameter(value)
+end
+
+function ParameterList:iter()
+  local i = 0
+  return function()
+    i = i + 1
+    if i <= #self then return i, self[i] end
+  end
+end
+ParameterList.__pairs = ParameterList.iter
+
+-- PyTorch prints the entries in the list's parentheses, one per line.
+function ParameterList.describe(parameter)
+  return ('Parameter containing: [%s of size %s%s]'):format(tostring(parameter.dtype), table.concat(parameter.shape, 'x'),
+    parameter.is_cuda and (' (%s)'):format(tostring(parameter.device)) or '')
+end
+
+function ParameterList:__tostring()
+  local lines = {}
+  for i, parameter in self:iter() do lines[i] = ('  (%d): %s'):format(i - 1, ParameterList.describe(parameter)) end
+  return self:_get_name() .. '(' .. table.concat(lines, '\n') .. ')'
+end
+
+function ParameterList:forward() fail 'ParameterList should not be called.' end
+
+return ParameterList

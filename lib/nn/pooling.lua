@@ -1,0 +1,135 @@
+-- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and MaxUnpool1d-3d. Each calls
+-- the op of its name; sizes are a number or one per dimension, the stride is the window's size by default.
+
+local F = require 'torch.nn.functional'
+local Module = require 'torch.nn.module'
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.fail'
+local python = require 'torch.nn.python'
+
+local M = {}
+
+local function set(self, options, names)
+  for name in names:gmatch '%S+' do self[name] = options[name] end
+end
+
+for n = 1, 3 do
+  local name, op = ('MaxPool%dd'):format(n), ('max_pool%dd'):format(n)
+  local names = 'kernel_size stride padding dilation return_indices ceil_mode'
+  local read = arguments(name, 'kernel_size', 'stride padding dilation return_indices ceil_mode',
+    { stride = false, padding = 0, dilation = 1, return_indices = false, ceil_mode = false })
+  local class = Module:extend(name)
+  function class:init(...)
+    set(self, read(...), names)
+    self.stride = self.stride or self.kernel_size
+  end
+  function class:forward(input)
+    local call = self.return_indices and F[op .. '_with_indices'] or F[op]
+    return call(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
+  end
+  function class:extra_repr()
+    return python.format('kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s', self.kernel_size, self.stride,
+      self.padding, self.dilation, self.ceil_mode)
+  end
+  M[name] = class
+end
+
+for n = 1, 3 do
+  local name, op = ('AvgPool%dd'):format(n), ('avg_pool%dd'):format(n)
+  local names = 'kernel_size stride padding ceil_mode count_include_pad divisor_override'
+  local read = arguments(name, 'kernel_size',
+    'stride padding ceil_mode count_include_pad' .. (n > 1 and ' divisor_override' or ''),
+    { stride = false, padding = 0, ceil_mode = false, count_include_pad = true })
+  local class = Module:extend(name)
+  function class:init(...)
+    set(self, read(...), names)
+    self.stride = self.stride or self.kernel_size
+  end
+  function class:forward(input)
+    if n == 1 then
+      return F[op](input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+    end
+    return F[op](input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+      self.divisor_override)
+  end
+  function class:extra_repr()
+    if n == 1 then
+      local one = function(value) return type(value) == 'table' and value or { value } end
+      return python.format('kernel_size=%s, stride=%s, padding=%s', one(self.kernel_size), one(self.stride), one(self.padding))
+    end
+    return python.format('kernel_size=%s, stride=%s, padding=%s', self.kernel_size, self.stride, self.padding)
+  end
+  M[name] = class
+end
+
+for n = 1, 3 do
+  local name, op = ('LPPool%dd'):format(n), ('lp_pool%dd'):format(n)
+  local read = arguments(name, 'norm_type kernel_size', 'stride ceil_mode', { ceil_mode = false })
+  local class = Module:extend(name)
+  function class:init(...) set(self, read(...), 'norm_type kernel_size stride ceil_mode') end
+  function class:forward(input)
+    return F[op](input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+  end
+  function class:extra_repr()
+    return python.format('norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s', self.norm_type, self.kernel_size,
+      self.stride, self.ceil_mode)
+  end
+  M[name] = class
+end
+
+-- A size may be left open, to be the input's: {7, false}.
+local function output_sizes(wanted, input, n)
+  if type(wanted) ~= 'table' then return wanted end
+  local list = {}
+  for i = 1, n do list[i] = wanted[i] or input:size(input.ndim - n + i) end
+  return list
+end
+
+local function repr_of_size(size)
+  if type(size) ~= 'table' then return tostring(size) end
+  local list = {}
+  for i, item in ipairs(size) do list[i] = item and tostring(item) or 'None' end
+  return '(' .. table.concat(list, ', ') .. (#list == 1 and ',)' or ')')
+end
+
+for n = 1, 3 do
+  for kind, prefix in pairs { Avg = 'adaptive_avg_pool', Max = 'adaptive_max_pool' } do
+    local name, op = ('Adaptive%sPool%dd'):format(kind, n), ('%s%dd'):format(prefix, n)
+    local read = arguments(name, 'output_size', kind == 'Max' and 'return_indices' or '', { return_indices = false })
+    local class = Module:extend(name)
+    function class:init(...) set(self, read(...), 'output_size return_indices') end
+    function class:forward(input)
+      local call = self.return_indices and F[op .. '_with_indices'] or F[op]
+      return call(input, output_sizes(self.output_size, input, n))
+    end
+    function class:extra_repr() return 'output_size=' .. repr_of_size(self.output_size) end
+    M[name] = class
+  end
+end
+
+for n = 1, 3 do
+  local name, op = ('MaxUnpool%dd'):format(n), ('max_unpool%dd'):format(n)
+  local read = arguments(name, 'kernel_size', 'stride padding', { stride = false, padding = 0 })
+  local class = Module:extend(name)
+  local function sizes(value)
+    if type(value) == 'table' then return value end
+    local list = {}
+    for i = 1, n do list[i] = value end
+    return list
+  end
+  function class:init(...)
+    local options = read(...)
+    self.kernel_size, self.padding = sizes(options.kernel_size), sizes(options.padding)
+    self.stride = sizes(options.stride or options.kernel_size)
+  end
+  function class:forward(input, indices, output_size)
+    if indices == nil then fail("%s.forward() missing 1 required positional argument: 'indices'", name) end
+    return F[op](input, indices, self.kernel_size, self.stride, self.padding, output_size)
+  end
+  function class:extra_repr()
+    return python.format('kernel_size=%s, stride=%s, padding=%s', self.kernel_size, self.stride, self.padding)
+  end
+  M[name] = class
+end
+
+return M

@@ -14,7 +14,7 @@ import sys
 import torch
 
 GROUPS = ["printing", "random", "pointwise", "reduce", "matmul", "shape", "index", "nn", "elementwise_more", "order",
-          "arrange", "products", "linalg", "positions", "optim"]
+          "arrange", "products", "linalg", "positions", "optim", "scheduler"]
 SIZE_LIMIT = 1_500_000
 
 

@@ -1,0 +1,87 @@
+-- composed.lua - schedulers of schedulers: SequentialLR(optimizer, schedulers, milestones), one after the other, and
+-- ChainedScheduler(schedulers, optimizer), all at every step.
+
+local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+local fail = require 'torch.fail'
+
+local function check(what, optimizer, schedulers)
+  if type(schedulers) ~= 'table' or #schedulers < 1 then
+    fail('%s expects at least one scheduler to be chained, but got no scheduler.', what)
+  end
+  for i, each in ipairs(schedulers) do
+    if not Scheduler:is_instance(each) or each.__classname == 'ReduceLROnPlateau' then
+      fail('%s does not support `%s` scheduler as it requires additional kwargs to be specified when calling `step`, '
+        .. 'but got one at index %d in the given schedulers sequence.', what,
+        Scheduler:is_instance(each) and each.__classname or type(each), i)
+    end
+    if each.optimizer ~= optimizer then
+      fail('%s expects all schedulers to belong to the same optimizer, but got scheduler %s at index %d, which is '
+        .. 'different from %s.', what, each.__classname, i, optimizer.__classname)
+    end
+  end
+end
+
+local SequentialLR = Scheduler:extend('SequentialLR')
+
+-- Takes the first steps back that schedulers made by themselves.
+local function undo(scheduler)
+  for _, each in ipairs(scheduler.schedulers or {}) do undo(each) end
+  if not scheduler.schedulers then scheduler.last_epoch = scheduler.last_epoch - 1 end
+end
+
+function SequentialLR:init(optimizer, ...)
+  local a = Scheduler.arguments('SequentialLR', { 'schedulers', 'milestones', 'last_epoch' },
+    { schedulers = Scheduler.NEEDED, milestones = Scheduler.NEEDED, last_epoch = -1 }, ...)
+  Scheduler.check_optimizer(optimizer)
+  check('SequentialLR', optimizer, a.schedulers)
+  if #a.milestones ~= #a.schedulers - 1 then
+    fail('Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone '
+      .. 'points, but got number of schedulers %d and the number of milestones to be equal to %d', #a.schedulers,
+      #a.milestones)
+  end
+  self.optimizer, self.schedulers, self.milestones, self.last_epoch = optimizer, a.schedulers, a.milestones, a.last_epoch + 1
+  for _, group in ipairs(optimizer.param_groups) do group.lr = group.initial_lr end
+  undo(self)
+  local first = self:present()
+  first:initial_step()
+  self.last_lr = first:get_last_lr()
+end
+
+-- Whose turn it is, and whether it begins.
+function SequentialLR:present()
+  local passed = 0
+  for _, milestone in ipairs(self.milestones) do
+    if milestone <= self.last_epoch then passed = passed + 1 end
+  end
+  return self.schedulers[passed + 1], passed > 0 and self.milestones[passed] == self.last_epoch
+end
+
+function SequentialLR:initial_step() self:present():initial_step() end
+
+function SequentialLR:step()
+  self.last_epoch = self.last_epoch + 1
+  local scheduler, begins = self:present()
+  if begins then scheduler:update(0) else scheduler:step() end
+  self.last_lr = scheduler:get_last_lr()
+end
+
+local ChainedScheduler = Scheduler:extend('ChainedScheduler')
+
+function ChainedScheduler:init(schedulers, optimizer)
+  local first = type(schedulers) == 'table' and schedulers[1]
+  optimizer = optimizer or (Scheduler:is_instance(first) and first.optimizer)
+  check('ChainedScheduler', optimizer, schedulers)
+  self.optimizer, self.schedulers = optimizer, schedulers
+  self.last_lr = self:present_rates()
+end
+
+function ChainedScheduler:initial_step()
+  for _, each in ipairs(self.schedulers) do each:initial_step() end
+end
+
+function ChainedScheduler:step()
+  for _, each in ipairs(self.schedulers) do each:step() end
+  self.last_lr = self:present_rates()
+end
+
+return { SequentialLR = SequentialLR, ChainedScheduler = ChainedScheduler }

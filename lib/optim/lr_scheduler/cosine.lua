@@ -1,0 +1,81 @@
+-- cosine.lua - rates that fall along half a cosine: CosineAnnealingLR(optimizer, T_max, eta_min), and
+-- CosineAnnealingWarmRestarts(optimizer, T_0, T_mult, eta_min), which starts again after T_0 epochs, then after T_mult
+-- times as many, and so on (I. Loshchilov, F. Hutter 2016).
+
+local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+local fail = require 'torch.fail'
+
+local CosineAnnealingLR = Scheduler:extend('CosineAnnealingLR')
+
+function CosineAnnealingLR:init(optimizer, ...)
+  local a = Scheduler.arguments('CosineAnnealingLR', { 'T_max', 'eta_min', 'last_epoch' },
+    { T_max = Scheduler.NEEDED, eta_min = 0.0, last_epoch = -1 }, ...)
+  self.T_max, self.eta_min = a.T_max, a.eta_min
+  self:start(optimizer, a.last_epoch)
+end
+
+function CosineAnnealingLR:get_lr()
+  local epoch, T_max, eta_min = self.last_epoch, self.T_max, self.eta_min
+  if self.is_initial then return self:present_rates() end
+  if self.step_count == 1 and epoch > 0 then return self:closed_form() end
+  if (epoch - 1 - T_max) % (2 * T_max) == 0 then -- from the bottom, where the quotient below is none
+    return self:each_rate(function(rate, i)
+      return rate + (self.base_lrs[i] - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
+    end)
+  end
+  local factor = (1 + math.cos(math.pi * epoch / T_max)) / (1 + math.cos(math.pi * (epoch - 1) / T_max))
+  return self:each_rate(function(rate) return factor * (rate - eta_min) + eta_min end)
+end
+
+function CosineAnnealingLR:closed_form()
+  local factor = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+  return self:each_base(function(base) return self.eta_min + (base - self.eta_min) * factor end)
+end
+
+local WarmRestarts = Scheduler:extend('CosineAnnealingWarmRestarts')
+
+function WarmRestarts:init(optimizer, ...)
+  local a = Scheduler.arguments('CosineAnnealingWarmRestarts', { 'T_0', 'T_mult', 'eta_min', 'last_epoch' },
+    { T_0 = Scheduler.NEEDED, T_mult = 1, eta_min = 0.0, last_epoch = -1 }, ...)
+  if math.type(a.T_0) ~= 'integer' or a.T_0 <= 0 then
+    fail('Expected positive integer T_0, but got %s', tostring(a.T_0))
+  end
+  if math.type(a.T_mult) ~= 'integer' or a.T_mult < 1 then
+    fail('Expected integer T_mult >= 1, but got %s', tostring(a.T_mult))
+  end
+  self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = a.T_0, a.T_0, a.T_mult, a.eta_min, a.last_epoch
+  self:start(optimizer, a.last_epoch)
+end
+
+function WarmRestarts:get_lr()
+  local factor = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+  return self:each_base(function(base) return self.eta_min + (base - self.eta_min) * factor end)
+end
+
+-- epoch may have a fraction: how far the epoch has come.
+function WarmRestarts:step(epoch)
+  self.step_count = self.step_count + 1
+  if epoch == nil and self.last_epoch < 0 then epoch = 0 end
+  if epoch == nil then
+    epoch = self.last_epoch + 1
+    self.T_cur = self.T_cur + 1
+    if self.T_cur >= self.T_i then
+      self.T_cur = self.T_cur % self.T_i
+      self.T_i = self.T_i * self.T_mult
+    end
+  elseif epoch < 0 then
+    fail('Expected non-negative epoch, but got %s', tostring(epoch))
+  elseif epoch < self.T_0 then
+    self.T_i, self.T_cur = self.T_0, epoch
+  elseif self.T_mult == 1 then
+    self.T_cur = epoch % self.T_0
+  else
+    local n = math.floor(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1) / math.log(self.T_mult))
+    self.T_i = self.T_0 * self.T_mult ^ n
+    self.T_cur = epoch - self.T_0 * (self.T_mult ^ n - 1) / (self.T_mult - 1)
+  end
+  self.last_epoch = math.floor(epoch)
+  self:set_rates(self:get_lr())
+end
+
+return { CosineAnnealingLR = CosineAnnealingLR, CosineAnnealingWarmRestarts = WarmRestarts }

@@ -1,0 +1,174 @@
+-- cycle.lua - rates that rise and fall, and momentum against them: OneCycleLR(optimizer, max_lr, ...) once over a
+-- number of steps (L. Smith, N. Topin 2017), CyclicLR(optimizer, base_lr, max_lr, ...) again and again (L. Smith 2015).
+-- step() is called after every batch.
+
+local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+local fail = require 'torch.fail'
+local NEEDED = Scheduler.NEEDED
+
+-- How the optimizer calls what is cycled: its momentum, or the first of its betas.
+local function check_momentum(optimizer)
+  if optimizer.defaults.momentum == nil and optimizer.defaults.betas == nil then
+    fail 'optimizer must support momentum or beta1 with `cycle_momentum` option enabled'
+  end
+end
+
+local function set_momentum(group, value)
+  if group.betas then
+    group.betas = { value, table.unpack(group.betas, 2) }
+  else
+    group.momentum = value
+  end
+end
+
+-- ---- OneCycleLR ---------------------------------------------------------------------------------------------------
+
+local OneCycleLR = Scheduler:extend('OneCycleLR')
+
+local function cosine(from, to, part) return to + (from - to) / 2 * (1 + math.cos(math.pi * part)) end
+local function linear(from, to, part) return (to - from) * part + from end
+
+local function number_of_steps(a)
+  if a.total_steps then
+    if math.type(a.total_steps) ~= 'integer' or a.total_steps <= 0 then
+      fail('Expected positive integer total_steps, but got %s', tostring(a.total_steps))
+    end
+    return a.total_steps
+  end
+  if not a.epochs or not a.steps_per_epoch then
+    fail 'You must define either total_steps OR (epochs AND steps_per_epoch)'
+  end
+  if math.type(a.epochs) ~= 'integer' or a.epochs <= 0 then
+    fail('Expected positive integer epochs, but got %s', tostring(a.epochs))
+  end
+  if math.type(a.steps_per_epoch) ~= 'integer' or a.steps_per_epoch <= 0 then
+    fail('Expected positive integer steps_per_epoch, but got %s', tostring(a.steps_per_epoch))
+  end
+  return a.epochs * a.steps_per_epoch
+end
+
+-- Each phase: its last step, and the names of the values at its ends.
+local function phases_of(a, total)
+  local up = a.pct_start * total - 1
+  if a.three_phase then
+    return {
+      { last = up, 'initial_lr', 'max_lr', 'max_momentum', 'base_momentum' },
+      { last = 2 * a.pct_start * total - 2, 'max_lr', 'initial_lr', 'base_momentum', 'max_momentum' },
+      { last = total - 1, 'initial_lr', 'min_lr', 'max_momentum', 'max_momentum' },
+    }
+  end
+  return {
+    { last = up, 'initial_lr', 'max_lr', 'max_momentum', 'base_momentum' },
+    { last = total - 1, 'max_lr', 'min_lr', 'base_momentum', 'max_momentum' },
+  }
+end
+
+function OneCycleLR:init(optimizer, ...)
+  local a = Scheduler.arguments('OneCycleLR',
+    { 'max_lr', 'total_steps', 'epochs', 'steps_per_epoch', 'pct_start', 'anneal_strategy', 'cycle_momentum',
+      'base_momentum', 'max_momentum', 'div_factor', 'final_div_factor', 'three_phase', 'last_epoch' },
+    { max_lr = NEEDED, total_steps = false, epochs = false, steps_per_epoch = false, pct_start = 0.3,
+      anneal_strategy = 'cos', cycle_momentum = true, base_momentum = 0.85, max_momentum = 0.95, div_factor = 25.0,
+      final_div_factor = 1e4, three_phase = false, last_epoch = -1 }, ...)
+  Scheduler.check_optimizer(optimizer)
+  self.total_steps = number_of_steps(a)
+  if a.pct_start < 0 or a.pct_start > 1 then
+    fail('Expected float between 0 and 1 pct_start, but got %s', tostring(a.pct_start))
+  end
+  if a.anneal_strategy ~= 'cos' and a.anneal_strategy ~= 'linear' then
+    fail("anneal_strategy must be one of 'cos' or 'linear', instead got %s", tostring(a.anneal_strategy))
+  end
+  self.anneal_strategy, self.cycle_momentum, self.phases = a.anneal_strategy, a.cycle_momentum, phases_of(a, self.total_steps)
+  local max_lrs = Scheduler.per_group(optimizer, 'max_lr', a.max_lr)
+  if a.last_epoch == -1 then
+    for i, group in ipairs(optimizer.param_groups) do
+      group.initial_lr, group.max_lr = max_lrs[i] / a.div_factor, max_lrs[i]
+      group.min_lr = group.initial_lr / a.final_div_factor
+    end
+  end
+  if a.cycle_momentum then
+    check_momentum(optimizer)
+    local most = Scheduler.per_group(optimizer, 'max_momentum', a.max_momentum)
+    local least = Scheduler.per_group(optimizer, 'base_momentum', a.base_momentum)
+    for i, group in ipairs(a.last_epoch == -1 and optimizer.param_groups or {}) do
+      group.max_momentum, group.base_momentum = most[i], least[i]
+      set_momentum(group, most[i])
+    end
+  end
+  self:start(optimizer, a.last_epoch)
+end
+
+function OneCycleLR:get_lr()
+  local step, anneal = self.last_epoch, self.anneal_strategy == 'cos' and cosine or linear
+  if step > self.total_steps then
+    fail('Tried to step %d times. The specified number of total steps is %d', step, self.total_steps)
+  end
+  local first, phase = 0, nil
+  for i, each in ipairs(self.phases) do
+    phase = each
+    if step <= each.last or i == #self.phases then break end
+    first = each.last
+  end
+  local part = (step - first) / (phase.last - first)
+  return self:each_rate(function(_, i)
+    local group = self.optimizer.param_groups[i]
+    if self.cycle_momentum then set_momentum(group, anneal(group[phase[3]], group[phase[4]], part)) end
+    return anneal(group[phase[1]], group[phase[2]], part)
+  end)
+end
+
+-- ---- CyclicLR -----------------------------------------------------------------------------------------------------
+
+local CyclicLR = Scheduler:extend('CyclicLR')
+
+local SCALES = {
+  triangular = function() return function() return 1.0 end, 'cycle' end,
+  triangular2 = function() return function(cycle) return 1 / 2.0 ^ (cycle - 1) end, 'cycle' end,
+  exp_range = function(gamma) return function(step) return gamma ^ step end, 'iterations' end,
+}
+
+function CyclicLR:init(optimizer, ...)
+  local a = Scheduler.arguments('CyclicLR',
+    { 'base_lr', 'max_lr', 'step_size_up', 'step_size_down', 'mode', 'gamma', 'scale_fn', 'scale_mode',
+      'cycle_momentum', 'base_momentum', 'max_momentum', 'last_epoch' },
+    { base_lr = NEEDED, max_lr = NEEDED, step_size_up = 2000, step_size_down = false, mode = 'triangular', gamma = 1.0,
+      scale_fn = false, scale_mode = 'cycle', cycle_momentum = true, base_momentum = 0.8, max_momentum = 0.9,
+      last_epoch = -1 }, ...)
+  Scheduler.check_optimizer(optimizer)
+  local base = Scheduler.per_group(optimizer, 'base_lr', a.base_lr)
+  for i, group in ipairs(a.last_epoch == -1 and optimizer.param_groups or {}) do group.lr = base[i] end
+  self.max_lrs = Scheduler.per_group(optimizer, 'max_lr', a.max_lr)
+  self.total_size = a.step_size_up + (a.step_size_down or a.step_size_up)
+  self.step_ratio = a.step_size_up / self.total_size
+  if not SCALES[a.mode] and not a.scale_fn then fail 'mode is invalid and scale_fn is None' end
+  self.scale_fn, self.scale_mode = a.scale_fn, a.scale_mode
+  if not a.scale_fn then self.scale_fn, self.scale_mode = SCALES[a.mode](a.gamma) end
+  self.cycle_momentum = a.cycle_momentum
+  if a.cycle_momentum then
+    check_momentum(optimizer)
+    self.base_momentums = Scheduler.per_group(optimizer, 'base_momentum', a.base_momentum)
+    self.max_momentums = Scheduler.per_group(optimizer, 'max_momentum', a.max_momentum)
+    for i, group in ipairs(a.last_epoch == -1 and optimizer.param_groups or {}) do
+      set_momentum(group, self.max_momentums[i])
+      group.max_momentum, group.base_momentum = self.max_momentums[i], self.base_momentums[i]
+    end
+  end
+  self.cycle_base = base
+  self:start(optimizer, a.last_epoch)
+end
+
+function CyclicLR:get_lr()
+  local cycle = math.floor(1 + self.last_epoch / self.total_size)
+  local x = 1 + self.last_epoch / self.total_size - cycle
+  local part = x <= self.step_ratio and x / self.step_ratio or (x - 1) / (self.step_ratio - 1)
+  local scale = self.scale_fn(self.scale_mode == 'cycle' and cycle or self.last_epoch)
+  return self:each_rate(function(_, i)
+    if self.cycle_momentum then
+      local least, most = self.base_momentums[i], self.max_momentums[i]
+      set_momentum(self.optimizer.param_groups[i], most - (most - least) * part * scale)
+    end
+    return self.cycle_base[i] + (self.max_lrs[i] - self.cycle_base[i]) * part * scale
+  end)
+end
+
+return { OneCycleLR = OneCycleLR, CyclicLR = CyclicLR }

@@ -1,0 +1,119 @@
+-- decay.lua - schedulers that lower (or raise) the rate by a rule of the epoch: StepLR(optimizer, step_size, gamma),
+-- MultiStepLR(optimizer, milestones, gamma), ConstantLR(optimizer, factor, total_iters), LinearLR(optimizer,
+-- start_factor, end_factor, total_iters), ExponentialLR(optimizer, gamma), PolynomialLR(optimizer, total_iters, power).
+
+local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+local fail = require 'torch.fail'
+local NEEDED = Scheduler.NEEDED
+
+-- A class whose init takes the arguments named into fields of these names; check(a) refuses some.
+local function scheduler(name, names, defaults, check)
+  local class = Scheduler:extend(name)
+  names[#names + 1], defaults.last_epoch = 'last_epoch', -1
+  function class:init(optimizer, ...)
+    local a = Scheduler.arguments(name, names, defaults, ...)
+    if check then check(a) end
+    for key, value in pairs(a) do
+      if key ~= 'last_epoch' then self[key] = value end
+    end
+    self:start(optimizer, a.last_epoch)
+  end
+  return class
+end
+
+local StepLR = scheduler('StepLR', { 'step_size', 'gamma' }, { step_size = NEEDED, gamma = 0.1 })
+
+function StepLR:get_lr()
+  if self.last_epoch == 0 or self.last_epoch % self.step_size ~= 0 then return self:present_rates() end
+  return self:each_rate(function(rate) return rate * self.gamma end)
+end
+
+function StepLR:closed_form()
+  return self:each_base(function(base) return base * self.gamma ^ (self.last_epoch // self.step_size) end)
+end
+
+-- A milestone may be there several times.
+local MultiStepLR = scheduler('MultiStepLR', { 'milestones', 'gamma' }, { milestones = NEEDED, gamma = 0.1 }, function(a)
+  if type(a.milestones) ~= 'table' then fail 'MultiStepLR: milestones must be a list of epochs' end
+end)
+
+function MultiStepLR:get_lr()
+  local times = 0
+  for _, milestone in ipairs(self.milestones) do
+    if milestone == self.last_epoch then times = times + 1 end
+  end
+  return self:each_rate(function(rate) return times == 0 and rate or rate * self.gamma ^ times end)
+end
+
+function MultiStepLR:closed_form()
+  local passed = 0
+  for _, milestone in ipairs(self.milestones) do
+    if milestone <= self.last_epoch then passed = passed + 1 end
+  end
+  return self:each_base(function(base) return base * self.gamma ^ passed end)
+end
+
+local ConstantLR = scheduler('ConstantLR', { 'factor', 'total_iters' }, { factor = 1 / 3, total_iters = 5 }, function(a)
+  if a.factor > 1 or a.factor < 0 then fail 'Constant multiplicative factor expected to be between 0 and 1.' end
+end)
+
+function ConstantLR:get_lr()
+  if self.last_epoch == 0 then return self:each_rate(function(rate) return rate * self.factor end) end
+  if self.last_epoch ~= self.total_iters then return self:present_rates() end
+  return self:each_rate(function(rate) return rate * (1 / self.factor) end)
+end
+
+function ConstantLR:closed_form()
+  local factor = self.last_epoch >= self.total_iters and 1 or self.factor
+  return self:each_base(function(base) return base * factor end)
+end
+
+local LinearLR = scheduler('LinearLR', { 'start_factor', 'end_factor', 'total_iters' },
+  { start_factor = 1 / 3, end_factor = 1.0, total_iters = 5 }, function(a)
+    if a.start_factor > 1 or a.start_factor <= 0 then
+      fail 'Starting multiplicative factor expected to be greater than 0 and less or equal to 1.'
+    end
+    if a.end_factor > 1 or a.end_factor < 0 then fail 'Ending multiplicative factor expected to be between 0 and 1.' end
+  end)
+
+function LinearLR:get_lr()
+  if self.last_epoch == 0 then return self:each_rate(function(rate) return rate * self.start_factor end) end
+  if self.is_initial or self.last_epoch > self.total_iters then return self:present_rates() end
+  local change = self.end_factor - self.start_factor
+  local factor = 1 + change / (self.total_iters * self.start_factor + (self.last_epoch - 1) * change)
+  return self:each_rate(function(rate) return rate * factor end)
+end
+
+function LinearLR:closed_form()
+  local done = math.min(self.total_iters, self.last_epoch) / self.total_iters
+  local factor = self.start_factor + (self.end_factor - self.start_factor) * done
+  return self:each_base(function(base) return base * factor end)
+end
+
+local ExponentialLR = scheduler('ExponentialLR', { 'gamma' }, { gamma = NEEDED })
+
+function ExponentialLR:get_lr()
+  if self.is_initial then return self:present_rates() end
+  return self:each_rate(function(rate) return rate * self.gamma end)
+end
+
+function ExponentialLR:closed_form()
+  return self:each_base(function(base) return base * self.gamma ^ self.last_epoch end)
+end
+
+local PolynomialLR = scheduler('PolynomialLR', { 'total_iters', 'power' }, { total_iters = 5, power = 1.0 })
+
+function PolynomialLR:get_lr()
+  if self.is_initial or self.last_epoch > self.total_iters then return self:present_rates() end
+  local total = self.total_iters
+  local factor = ((1 - self.last_epoch / total) / (1 - (self.last_epoch - 1) / total)) ^ self.power
+  return self:each_rate(function(rate) return rate * factor end)
+end
+
+function PolynomialLR:closed_form()
+  local factor = (1 - math.min(self.total_iters, self.last_epoch) / self.total_iters) ^ self.power
+  return self:each_base(function(base) return base * factor end)
+end
+
+return { StepLR = StepLR, MultiStepLR = MultiStepLR, ConstantLR = ConstantLR, LinearLR = LinearLR,
+  ExponentialLR = ExponentialLR, PolynomialLR = PolynomialLR }

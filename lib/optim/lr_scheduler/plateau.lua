@@ -1,0 +1,64 @@
+-- plateau.lua - ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode, cooldown, min_lr, eps):
+-- the rate falls when what step(metric) is given has stopped to improve.
+
+local torch = require 'torch'
+local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+local fail = require 'torch.fail'
+
+local Plateau = Scheduler:extend('ReduceLROnPlateau')
+
+function Plateau:init(optimizer, ...)
+  local a = Scheduler.arguments('ReduceLROnPlateau',
+    { 'mode', 'factor', 'patience', 'threshold', 'threshold_mode', 'cooldown', 'min_lr', 'eps' },
+    { mode = 'min', factor = 0.1, patience = 10, threshold = 1e-4, threshold_mode = 'rel', cooldown = 0, min_lr = 0,
+      eps = 1e-8 }, ...)
+  Scheduler.check_optimizer(optimizer)
+  if a.factor >= 1 then fail 'Factor should be < 1.0.' end
+  if a.mode ~= 'min' and a.mode ~= 'max' then fail('mode %s is unknown!', tostring(a.mode)) end
+  if a.threshold_mode ~= 'rel' and a.threshold_mode ~= 'abs' then
+    fail('threshold mode %s is unknown!', tostring(a.threshold_mode))
+  end
+  for name, value in pairs(a) do self[name] = value end
+  self.optimizer = optimizer
+  self.min_lrs = Scheduler.per_group(optimizer, 'min_lr', a.min_lr)
+  self.last_epoch, self.cooldown_counter, self.num_bad_epochs = 0, 0, 0
+  self.best = a.mode == 'min' and math.huge or -math.huge
+  self.last_lr = self:present_rates()
+end
+
+function Plateau:is_better(value)
+  local margin = self.threshold_mode == 'abs' and self.threshold or nil
+  if self.mode == 'min' then
+    return value < (margin and self.best - margin or self.best * (1 - self.threshold))
+  end
+  return value > (margin and self.best + margin or self.best * (1 + self.threshold))
+end
+
+function Plateau:reduce()
+  for i, group in ipairs(self.optimizer.param_groups) do
+    local lower = math.max(group.lr * self.factor, self.min_lrs[i])
+    if group.lr - lower > self.eps then group.lr = lower end
+  end
+end
+
+-- metric: a number, or a tensor that holds one.
+function Plateau:step(metric)
+  local value = torch.is_tensor(metric) and metric:item() or metric
+  if type(value) ~= 'number' then fail 'ReduceLROnPlateau: step() needs the metric' end
+  self.last_epoch = self.last_epoch + 1
+  if self:is_better(value) then
+    self.best, self.num_bad_epochs = value, 0
+  else
+    self.num_bad_epochs = self.num_bad_epochs + 1
+  end
+  if self.cooldown_counter > 0 then
+    self.cooldown_counter, self.num_bad_epochs = self.cooldown_counter - 1, 0
+  end
+  if self.num_bad_epochs > self.patience then
+    self:reduce()
+    self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+  end
+  self.last_lr = self:present_rates()
+end
+
+return Plateau

@@ -1,0 +1,154 @@
+-- scheduler.lua - lr_scheduler.LRScheduler: what schedulers share. A derived class reads its arguments, sets its
+-- fields and calls start; it defines get_lr(), the rates of the groups at self.last_epoch, as a rule from the present
+-- ones, so that schedulers can be chained; and where there is one closed_form(), the same from self.base_lrs.
+--
+-- Epochs are values, counted from 0 as in PyTorch. Making a scheduler does its first step.
+
+local torch = require 'torch'
+local class = require 'torch.class'
+local fail = require 'torch.fail'
+
+local Scheduler = class.Object:extend('LRScheduler')
+
+-- What is no state of its own.
+local NOT_SAVED = { optimizer = true, schedulers = true }
+
+-- The arguments after the optimizer by name: those in a row in the order of `names`, then the last table's.
+-- defaults: by name; NEEDED: there is none; false: may be absent.
+Scheduler.NEEDED = {}
+
+function Scheduler.arguments(what, names, defaults, ...)
+  local given, values = table.pack(...), {}
+  local last = given[given.n]
+  local named = type(last) == 'table' and #last == 0 and getmetatable(last) == nil and last or nil
+  local count = named and given.n - 1 or given.n
+  if count > #names then fail('%s() takes at most %d arguments after the optimizer, got %d', what, #names, count) end
+  for name, value in pairs(defaults) do values[name] = value end
+  for i = 1, count do
+    if given[i] ~= nil then values[names[i]] = given[i] end
+  end
+  for name, value in pairs(named or {}) do
+    if defaults[name] == nil then
+      fail("%s() got an unexpected keyword argument '%s'; it takes %s", what, tostring(name), table.concat(names, ', '))
+    end
+    values[name] = value
+  end
+  for _, name in ipairs(names) do
+    if values[name] == Scheduler.NEEDED then fail("%s() missing required argument: '%s'", what, name) end
+  end
+  return values
+end
+
+-- One value for each group from a number or a list of them.
+function Scheduler.per_group(optimizer, name, value)
+  local list = {}
+  if type(value) == 'table' then
+    if #value ~= #optimizer.param_groups then
+      fail('%s must have the same length as optimizer.param_groups. %s has %d values, param_groups has %d.', name, name,
+        #value, #optimizer.param_groups)
+    end
+    return table.move(value, 1, #value, 1, list)
+  end
+  for i = 1, #optimizer.param_groups do list[i] = value end
+  return list
+end
+
+function Scheduler.check_optimizer(optimizer)
+  local Optimizer = require 'torch.optim.optimizer'
+  if not Optimizer:is_instance(optimizer) then fail('%s is not an Optimizer', torch.type(optimizer)) end
+end
+
+-- Takes note of the initial rates, and does the first step. last_epoch: -1, or where a run that is resumed was.
+function Scheduler:start(optimizer, last_epoch)
+  Scheduler.check_optimizer(optimizer)
+  self.optimizer, self.base_lrs = optimizer, {}
+  for i, group in ipairs(optimizer.param_groups) do
+    if last_epoch == -1 then
+      group.initial_lr = group.initial_lr or group.lr
+    elseif not group.initial_lr then
+      fail("param 'initial_lr' is not specified in param_groups[%d] when resuming an optimizer", i)
+    end
+    self.base_lrs[i] = group.initial_lr
+  end
+  self.last_epoch = last_epoch
+  self:initial_step()
+end
+
+function Scheduler:initial_step()
+  self.step_count, self.is_initial = 0, true
+  self:step()
+  self.is_initial = false
+end
+
+-- The present rates, changed by f(rate, i).
+function Scheduler:each_rate(f)
+  local rates = {}
+  for i, group in ipairs(self.optimizer.param_groups) do rates[i] = f(group.lr, i) end
+  return rates
+end
+
+function Scheduler:present_rates() return self:each_rate(function(rate) return rate end) end
+
+-- The initial rates, changed by f(rate, i).
+function Scheduler:each_base(f)
+  local rates = {}
+  for i, rate in ipairs(self.base_lrs) do rates[i] = f(rate, i) end
+  return rates
+end
+
+function Scheduler:get_lr() error(self.__classname .. ' defines no get_lr', 2) end
+
+function Scheduler:update(epoch)
+  local rates
+  if epoch == nil then
+    self.last_epoch = self.last_epoch + 1
+    rates = self:get_lr()
+  else
+    self.last_epoch = epoch
+    rates = self.closed_form and self:closed_form() or self:get_lr()
+  end
+  self:set_rates(rates)
+end
+
+function Scheduler:set_rates(rates)
+  for i, group in ipairs(self.optimizer.param_groups) do group.lr = rates[i] end
+  self.last_lr = self:present_rates()
+end
+
+-- To the next epoch, or to a given one.
+function Scheduler:step(epoch)
+  self.step_count = self.step_count + 1
+  self:update(epoch)
+end
+
+-- The rates that were set last, by group.
+function Scheduler:get_last_lr() return self.last_lr end
+
+local function copy(value)
+  if type(value) ~= 'table' then return value end
+  local made = {}
+  for key, entry in pairs(value) do made[key] = copy(entry) end
+  return made
+end
+
+-- All fields but the optimizer and functions.
+function Scheduler:state_dict()
+  local dict = {}
+  for name, value in pairs(class.fields(self)) do
+    if not NOT_SAVED[name] and type(value) ~= 'function' then dict[name] = copy(value) end
+  end
+  if self.schedulers then
+    dict.schedulers = {}
+    for i, scheduler in ipairs(self.schedulers) do dict.schedulers[i] = scheduler:state_dict() end
+  end
+  return dict
+end
+
+function Scheduler:load_state_dict(dict)
+  for name, value in pairs(dict) do
+    if not NOT_SAVED[name] then self[name] = copy(value) end
+  end
+  for i, saved in ipairs(dict.schedulers or {}) do self.schedulers[i]:load_state_dict(saved) end
+end
+
+return Scheduler

@@ -1,0 +1,128 @@
+-- torch.optim.lr_scheduler: the rates over 30 steps are PyTorch's (tests/reference/scheduler.lua); saved state, errors.
+-- Numbers on the host alone: no device takes part.
+
+local torch = require 'torch'
+local optim, S = torch.optim, torch.optim.lr_scheduler
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local rows = dofile(here .. '../reference/scheduler.lua')
+local metrics = table.remove(rows, 1).metrics
+
+local function new_optimizer(kind)
+  local function w() return { torch.zeros(1, { requires_grad = true }) } end
+  return optim[kind]({ { params = w() }, { params = w(), lr = 0.02 } }, { lr = 0.1 })
+end
+
+local function make(row, o)
+  if row.name == 'ChainedScheduler' then
+    return load('local S, o = ... return S.ChainedScheduler(' .. row.arguments .. ')')(S, o)
+  end
+  local comma = row.arguments ~= '' and ', ' or ''
+  return assert(load(('local S, o = ... return S.%s(o%s%s)'):format(row.name, comma, row.arguments)))(S, o)
+end
+
+local function close(expected, got, what)
+  assert(math.abs(expected - got) <= 1e-12 * math.max(1, math.abs(expected)),
+    ('%s: expected %.17g, got %.17g'):format(what, expected, got))
+end
+
+local function step(row, scheduler, t)
+  if row.name == 'ReduceLROnPlateau' then
+    scheduler:step(metrics[t])
+  elseif t < #row.rates[1] then
+    scheduler:step()
+  end
+end
+
+local function momentum_of(group) return group.betas and group.betas[1] or group.momentum end
+
+local function check(row, o, t)
+  for i, group in ipairs(o.param_groups) do close(row.rates[i][t], group.lr, ('rate of group %d, step %d'):format(i, t)) end
+  close(row.momentum[t], momentum_of(o.param_groups[1]), 'momentum, step ' .. t)
+end
+
+describe('lr_scheduler: 30 steps are PyTorch\'s', function()
+  for number, row in ipairs(rows) do
+    it(('#%d %s(%s)'):format(number, row.name, row.arguments), function()
+      local o = new_optimizer(row.optimizer)
+      local scheduler = make(row, o)
+      for t = 1, #row.rates[1] do
+        check(row, o, t)
+        step(row, scheduler, t)
+      end
+    end)
+
+    it(('#%d %s(%s) goes on from its saved state'):format(number, row.name, row.arguments), function()
+      local o = new_optimizer(row.optimizer)
+      local scheduler = make(row, o)
+      for t = 1, 12 do step(row, scheduler, t) end
+      local path = os.tmpname()
+      torch.save({ scheduler = scheduler:state_dict(), optimizer = o:state_dict() }, path)
+      local again = new_optimizer(row.optimizer)
+      local other = make(row, again)
+      local saved = torch.load(path)
+      os.remove(path)
+      other:load_state_dict(saved.scheduler)
+      again:load_state_dict(saved.optimizer)
+      assert.same(scheduler:get_last_lr(), other:get_last_lr())
+      for t = 13, #row.rates[1] do
+        check(row, again, t)
+        step(row, other, t)
+      end
+    end)
+  end
+end)
+
+describe('lr_scheduler: a given epoch', function()
+  it('takes the closed form', function()
+    for _, make_one in ipairs {
+      function(o) return S.StepLR(o, 7) end, function(o) return S.MultiStepLR(o, { 3, 8, 8 }) end,
+      function(o) return S.LinearLR(o) end, function(o) return S.ConstantLR(o) end,
+      function(o) return S.ExponentialLR(o, 0.9) end, function(o) return S.PolynomialLR(o, 9, 2) end,
+      function(o) return S.CosineAnnealingLR(o, 10) end, function(o) return S.CosineAnnealingWarmRestarts(o, 4, 2) end,
+    } do
+      local a, b = new_optimizer 'SGD', new_optimizer 'SGD'
+      local one, other = make_one(a), make_one(b)
+      for _ = 1, 8 do one:step() end
+      other:step(8)
+      close(a.param_groups[1].lr, b.param_groups[1].lr, one.__classname)
+    end
+  end)
+
+  it('resumes where a run was', function()
+    local o = new_optimizer 'SGD'
+    local s = S.StepLR(o, 2)
+    for _ = 1, 4 do s:step() end
+    local resumed = S.StepLR(o, 2, { last_epoch = 4 })
+    assert.equal(5, resumed.last_epoch)
+    close(0.001, o.param_groups[1].lr, 'rate')
+  end)
+end)
+
+describe('lr_scheduler: errors', function()
+  local function fails(text, f, ...)
+    local ok, message = pcall(f, ...)
+    assert.is_false(ok)
+    assert(tostring(message):find(text, 1, true), message)
+  end
+
+  it('are PyTorch\'s', function()
+    local o = new_optimizer 'SGD'
+    fails('table is not an Optimizer', S.StepLR, {}, 3)
+    fails("missing required argument: 'step_size'", S.StepLR, o)
+    fails("unexpected keyword argument 'gama'", S.StepLR, o, 3, { gama = 1 })
+    fails('Constant multiplicative factor expected to be between 0 and 1.', S.ConstantLR, o, 2)
+    fails('Starting multiplicative factor expected', S.LinearLR, o, 0)
+    fails('Expected positive integer T_0', S.CosineAnnealingWarmRestarts, o, 0)
+    fails('You must define either total_steps OR', S.OneCycleLR, o, 0.1)
+    fails('optimizer must support momentum or beta1', S.OneCycleLR, optim.Adagrad({ torch.zeros(1, { requires_grad = true }) }),
+      0.1, 10)
+    fails('Factor should be < 1.0.', S.ReduceLROnPlateau, o, 'min', 1)
+    fails('mode middle is unknown!', S.ReduceLROnPlateau, o, 'middle')
+    fails('number of schedulers 1 and the number of milestones to be equal to 1', S.SequentialLR, o, { S.StepLR(o, 1) }, { 2 })
+    fails("'initial_lr' is not specified in param_groups[1]", S.StepLR, new_optimizer 'SGD', 1, { last_epoch = 3 })
+    fails('lr_lambda must have the same length as optimizer.param_groups', S.LambdaLR, o, { math.sqrt })
+    local s = S.OneCycleLR(o, 0.1, 3)
+    fails('Tried to step 4 times. The specified number of total steps is 3', function() for _ = 1, 5 do s:step() end end)
+  end)
+end)

@@ -78,6 +78,7 @@ local function constant_of(a, fail)
     return (math.type(tonumber(text)) == 'integer' and 'lt_int(%s)' or 'lt_float(%s)'):format(text)
   end
   if base == 'int' or base == 'float' or base == 'bool' then return text end
+  if base == 'Size' then return ('&(lt_dims){1, {%s}}'):format(text) end
   return nil
 end
 

@@ -52,7 +52,34 @@ typedef struct lt_gemm {
     int64_t lda, ldb, ldc;
     int64_t batch_a, batch_b, batch_c; /* elements */
     lt_device device;
+    bool wide_result; /* C is float though A and B are of a half type; GPUs only */
 } lt_gemm;
+
+/* A convolution as a relation of three dense arrays, x [batch, in_channels, in...], w [out_channels,
+ * in_channels / groups, kernel...] and y [batch, out_channels, out...]:
+ *   y[n, o, p] = sum over c, k of w[o, c, k] * x[n, c, p * stride - padding + k * dilation]
+ * Spatial sizes are three, those of fewer dimensions preceded by ones. x may have elements that no window covers. */
+typedef struct lt_conv {
+    lt_dtype dtype;
+    lt_device device;
+    int64_t batch, groups, in_channels, out_channels;
+    int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+} lt_conv;
+/* Which of the three is computed from the other two: the sum's derivative by it, given a gradient of y. */
+typedef enum lt_conv_part { LT_CONV_Y, LT_CONV_X, LT_CONV_W } lt_conv_part;
+
+/* Pooling of `planes` dense planes of in... elements to out...; spatial sizes as above. A window begins at
+ * p * stride - padding and has kernel elements, dilation apart; adaptive: it is [p * in / out, (p + 1) * in / out),
+ * rounded outwards. */
+typedef struct lt_pooling {
+    lt_dtype dtype;
+    lt_device device;
+    int64_t planes;
+    int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+    bool adaptive;
+    bool count_padding; /* averages count elements of the padding, which are 0 */
+    int64_t divisor;    /* of averages; 0: the number of elements */
+} lt_pooling;
 
 /* Operands of an index kernel: it->data[0] is the result (get) or the values (put), [1] the indexed
  * tensor with stride 0 along indexed dimensions, [2 .. 1+count] int64 index tensors. The address of an
@@ -169,6 +196,19 @@ typedef struct lt_backend {
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
+
+    /* -- convolutions and pools: floating dtypes, dense arrays ------------------------------------- */
+    /* One of x, w, y from the others; bias (NULL: none), of out_channels elements, is added to y. */
+    lt_status (*convolution)(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                             const void *bias);
+    /* The windows of x as columns [batch, in_channels * kernel, out]; back: columns summed into x. w is not read. */
+    lt_status (*columns)(bool back, const lt_conv *c, void *x, void *columns);
+    /* Extremes of windows (nan wins) and where they lie in their plane (int64; may be NULL). */
+    lt_status (*max_pool)(const lt_pooling *p, void *out, int64_t *indices, const void *in);
+    /* grad_in: zero but for the sums of what windows whose extreme lies there have in grad. */
+    lt_status (*max_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
+    lt_status (*avg_pool)(const lt_pooling *p, void *out, const void *in);
+    lt_status (*avg_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad);
 
     /* -- indexing ------------------------------------------------------------------------------------- */
     lt_status (*index_get)(const lt_iter *it, const lt_index_args *args);

@@ -30,6 +30,12 @@ static lt_backend make_table()
     t.softmax = lt_cuda_softmax;
     t.softmax_backward = lt_cuda_softmax_backward;
     t.gemm = lt_cuda_gemm;
+    t.convolution = lt_cuda_convolution;
+    t.columns = lt_cuda_columns;
+    t.max_pool = lt_cuda_max_pool;
+    t.max_pool_backward = lt_cuda_max_pool_backward;
+    t.avg_pool = lt_cuda_avg_pool;
+    t.avg_pool_backward = lt_cuda_avg_pool_backward;
     t.index_get = lt_cuda_index_get;
     t.index_put = lt_cuda_index_put;
     t.gather = lt_cuda_gather;

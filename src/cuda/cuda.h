@@ -179,6 +179,13 @@ lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_a
 lt_status lt_cuda_gemm(const lt_gemm *g);
 void lt_cuda_gemm_forget(uint64_t pool); /* what recordings with the pool have kept */
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
+/* convolution.cu, pool.cu */
+lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias);
+lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns);
+lt_status lt_cuda_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in);
+lt_status lt_cuda_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
+lt_status lt_cuda_avg_pool(const lt_pooling *p, void *out, const void *in);
+lt_status lt_cuda_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
 /* index.cu, nonzero.cu */
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);

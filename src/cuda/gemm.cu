@@ -102,6 +102,7 @@ lt_status multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm
     const cublasComputeType_t compute = wide      ? CUBLAS_COMPUTE_64F
                                         : rounded ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                   : CUBLAS_COMPUTE_32F;
+    const cudaDataType result = g->wide_result && !wide ? CUDA_R_32F : type;
     const float alpha_float = (float)g->alpha, beta_float = (float)g->beta;
     const void *alpha = wide ? (const void *)&g->alpha : &alpha_float;
     const void *beta = wide ? (const void *)&g->beta : &beta_float;
@@ -114,10 +115,10 @@ lt_status multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm
     const void *a = g->k > 0 ? g->a : g->c, *b = g->k > 0 ? g->b : g->c;
     if (g->batch == 1)
         CUBLAS_TRY(cublas->gemm(handle, op_b, op_a, g->n, g->m, g->k, alpha, b, type, ldb, a, type, lda, beta, g->c,
-                                type, ldc, compute, CUBLAS_GEMM_DEFAULT));
+                                result, ldc, compute, CUBLAS_GEMM_DEFAULT));
     else
         CUBLAS_TRY(cublas->gemm_batched(handle, op_b, op_a, g->n, g->m, g->k, alpha, b, type, ldb, g->batch_b, a,
-                                        type, lda, g->batch_a, beta, g->c, type, ldc, g->batch_c, g->batch, compute,
+                                        type, lda, g->batch_a, beta, g->c, result, ldc, g->batch_c, g->batch, compute,
                                         CUBLAS_GEMM_DEFAULT));
     return LT_OK;
 }

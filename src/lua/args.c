@@ -532,6 +532,7 @@ static lt_status convert_fallback(const lt_arg_spec *arg, int i, lt_args *a)
     case LT_ARG_FLOAT: v->d = s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i; break;
     case LT_ARG_BOOL: v->b = s.v.i != 0; break;
     case LT_ARG_STRING: v->s = arg->fallback_text; break;
+    case LT_ARG_SIZE: v->dims = (lt_dims){1, {s.v.i}}; break;
     case LT_ARG_DTYPE: v->dtype = LT_DTYPE_NONE; break;
     case LT_ARG_GENERATOR: v->generator = NULL; break;
     default: v->tensor = NULL; break;

@@ -118,6 +118,21 @@ cases.softmax = { { X(2, 3), 1 }, { X(2, 3), -1 }, { X(2, 2, 3), 2 } }
 cases.log_softmax = cases.softmax
 
 
+-- ---- convolutions and pools
+
+cases.convolution = { { X(2, 2, 4), X(3, 2, 3), X(3), 1, 1, 1, false, 0, 1 }, { X(1, 2, 4, 3), X(2, 1, 2, 2), nil, { 2, 1 }, 0, 1, false, 0, 2 },
+  { X(2, 2, 2, 2), X(2, 1, 2, 2), X(1), 2, 1, 1, true, 1, 1 }, { X(1, 2, 2, 2, 2), X(2, 1, 2, 2, 2), X(2), 1, 1, 1, true, 0, 2 } }
+cases.im2col = { { X(1, 2, 3, 4), { 2, 3 } }, { X(2, 3, 3), 2, { stride = 2, padding = 1 } } }
+cases.col2im = { { X(1, 8, 6), { 3, 4 }, 2 }, { X(4, 4), { 3, 3 }, 2, { stride = 2, padding = 1 } } }
+for d, shape in ipairs { { 1, 2, 5 }, { 1, 1, 4, 5 }, { 1, 1, 3, 3, 3 } } do
+  local x = function() return X(table.unpack(shape)) end
+  cases[('max_pool%dd_with_indices'):format(d)] = { { x(), 2 }, { x(), 3, 1, 1 }, { x(), 2, 1, 0, 2 } }
+  cases[('avg_pool%dd'):format(d)] = { { x(), 2 }, { x(), 3, 2, 1, true }, { x(), 2, { stride = 1, padding = 1, count_include_pad = false } } }
+  cases[('adaptive_avg_pool%dd'):format(d)] = { { x(), 1 }, { x(), 2 } }
+  cases[('adaptive_max_pool%dd'):format(d)] = cases[('adaptive_avg_pool%dd'):format(d)]
+end
+table.insert(cases.avg_pool2d, { X(1, 1, 4, 4), 2, { divisor_override = 3 } })
+
 -- ---- order
 
 cases.sort = { { X(2, 5), 2 }, { X(3, 2), 1, true } }

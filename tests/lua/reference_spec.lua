@@ -5,7 +5,7 @@ local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
 
 for _, group in ipairs {'pointwise', 'reduce', 'matmul', 'shape', 'index', 'nn', 'elementwise_more', 'order',
-  'arrange', 'products', 'positions'} do
+  'arrange', 'products', 'positions', 'conv', 'pool'} do
   describe('PyTorch\'s results: ' .. group, function()
     for number, case in ipairs(reference.load(group)) do
       it(('%s #%d %s'):format(group, number, case.op), function()

@@ -15,6 +15,7 @@ import torch
 
 GROUPS = ["printing", "random", "pointwise", "reduce", "matmul", "shape", "index", "nn", "elementwise_more", "order",
           "arrange", "products", "linalg", "positions", "optim", "scheduler"]
+GROUPS += ["conv", "pool"]
 SIZE_LIMIT = 1_500_000
 
 

@@ -26,6 +26,15 @@ lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_ar
                                   int dim);
 /* matmul.c */
 lt_status lt_cpu_gemm(const lt_gemm *g);
+/* convolution.c */
+lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                             const void *bias);
+lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns);
+/* pool.c */
+lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in);
+lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
+lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in);
+lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
 /* index.c */
 lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cpu_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);

@@ -77,9 +77,9 @@ class Product final : public Work {
             cblas_dgemm(CblasColMajor, operation(a), operation(b), (blasint)c.rows, (blasint)c.columns, (blasint)k,
                         alpha, (double *)pa, (blasint)a.leading, (double *)pb, (blasint)b.leading, beta,
                         (double *)pc, (blasint)c.leading);
-        else if (c.type == CUDA_R_32F)
+        else if (a.type == CUDA_R_32F)
             multiply_floats((float *)pa, a.leading, (float *)pb, b.leading, (float *)pc, c.leading);
-        else if (c.type == CUDA_R_16F)
+        else if (a.type == CUDA_R_16F)
             multiply_halves<__half>(pa, pb, pc);
         else
             multiply_halves<__nv_bfloat16>(pa, pb, pc);
@@ -97,6 +97,11 @@ class Product final : public Work {
             wide_c((size_t)(c.rows * c.columns));
         widen<T>(a, pa, wide_a.data());
         widen<T>(b, pb, wide_b.data());
+        if (c.type == CUDA_R_32F) {
+            multiply_floats(wide_a.data(), std::max<int64_t>(a.rows, 1), wide_b.data(), std::max<int64_t>(b.rows, 1),
+                            (float *)pc, c.leading);
+            return;
+        }
         if (beta != 0) widen<T>(c, pc, wide_c.data());
         multiply_floats(wide_a.data(), std::max<int64_t>(a.rows, 1), wide_b.data(), std::max<int64_t>(b.rows, 1),
                         wide_c.data(), std::max<int64_t>(c.rows, 1));
@@ -137,7 +142,8 @@ cublasStatus_t gemm_batched(cublasHandle_t handle, cublasOperation_t transa, cub
            mc = operand(c, c_type, CUBLAS_OP_N, m, n, ldc, stride_c);
     if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!valid(ma) || !valid(mb) || !valid(mc) || batch < 0) return CUBLAS_STATUS_INVALID_VALUE;
-    if (a_type != b_type || a_type != c_type || wide != (c_type == CUDA_R_64F) || too_large(ma) || too_large(mb) ||
+    const bool widened = c_type == CUDA_R_32F && a_type != CUDA_R_64F; /* halves may be summed into floats */
+    if (a_type != b_type || (a_type != c_type && !widened) || wide != (c_type == CUDA_R_64F) || too_large(ma) || too_large(mb) ||
         too_large(mc))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     double scale = wide ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha);

@@ -1,0 +1,192 @@
+/* convolution.c - convolutions on the CPU: what the library of dnnl.c does not take is done here as products of the
+ * weights and the windows of the images, written out as columns; images are shared out among the threads. Half types
+ * are computed in float. */
+#include <omp.h>
+#include <string.h>
+
+#include "columns.h"
+#include "cpu.h"
+#include "dtype.h"
+#include "error.h"
+#include "threads.h"
+#include "widened.h"
+
+/* ---- sizes ---------------------------------------------------------------------------------------------------------- */
+
+static int64_t volume(const int64_t *v) { return v[0] * v[1] * v[2]; }
+static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * volume(c->in); }
+static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * volume(c->out); }
+static int64_t w_count(const lt_conv *c)
+{
+    return c->out_channels * (c->in_channels / c->groups) * volume(c->kernel);
+}
+
+/* ---- products with columns -------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    const lt_conv *c;
+    lt_conv_part part;
+    char *x, *w, *y;
+    const char *bias;
+    char *columns; /* room for those of an image, for each thread; NULL: the image is its columns */
+    int64_t size, image, result, column; /* bytes of an element; elements of an image, of a result, of the columns */
+    int threads;
+} job;
+
+/* Kernels of one element that visit every element once. */
+static bool trivial(const lt_conv *c)
+{
+    for (int d = 0; d < 3; d++)
+        if (c->kernel[d] != 1 || c->stride[d] != 1 || c->padding[d] != 0 || c->in[d] != c->out[d]) return false;
+    return true;
+}
+
+static void move(const job *j, bool back, char *image, char *columns)
+{
+    const lt_conv *c = j->c;
+    const int64_t step = volume(c->kernel) * volume(c->out) * j->size;
+    for (int64_t channel = 0; channel < c->in_channels; channel++)
+        lt_cpu_channel_columns(back, c, image + channel * volume(c->in) * j->size, columns + channel * step);
+}
+
+static void put_bias(const job *j, char *y)
+{
+    const int64_t n = volume(j->c->out);
+    for (int64_t o = 0; o < j->c->out_channels; o++)
+        lt_loops.cast[j->c->dtype][j->c->dtype]((char *[]){y + o * n * j->size, (char *)j->bias + o * j->size},
+                                                (int64_t[]){j->size, 0}, n, NULL);
+}
+
+/* The product of image n; the groups are a batch. */
+static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
+{
+    const lt_conv *c = j->c;
+    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * volume(c->kernel), width = volume(c->out);
+    char *y = j->y + n * j->result * j->size;
+    lt_gemm g = {.dtype = c->dtype, .batch = c->groups, .alpha = 1, .device = c->device};
+    switch (j->part) {
+    case LT_CONV_Y: /* y = w columns */
+        g.m = rows, g.n = width, g.k = depth;
+        g.a = j->w, g.lda = depth, g.batch_a = rows * depth;
+        g.b = columns, g.ldb = width, g.batch_b = depth * width;
+        g.c = y, g.ldc = width, g.batch_c = rows * width;
+        g.beta = j->bias != NULL;
+        break;
+    case LT_CONV_X: /* columns = w' y */
+        g.m = depth, g.n = width, g.k = rows;
+        g.a = j->w, g.lda = depth, g.batch_a = rows * depth, g.trans_a = true;
+        g.b = y, g.ldb = width, g.batch_b = rows * width;
+        g.c = columns, g.ldc = width, g.batch_c = depth * width;
+        break;
+    default: /* w += y columns' */
+        g.m = rows, g.n = depth, g.k = width;
+        g.a = y, g.lda = width, g.batch_a = rows * width;
+        g.b = columns, g.ldb = width, g.batch_b = depth * width, g.trans_b = true;
+        g.c = j->w, g.ldc = depth, g.batch_c = rows * depth;
+        g.beta = !first;
+        break;
+    }
+    return lt_cpu_gemm(&g);
+}
+
+static lt_status do_image(const job *j, int64_t n)
+{
+    char *image = j->x + n * j->image * j->size, *columns = image;
+    if (j->columns != NULL)
+        columns = j->columns + (j->threads > 1 ? omp_get_thread_num() : 0) * j->column * j->size;
+    if (j->part == LT_CONV_X) {
+        lt_status status = multiply(j, n, columns, true);
+        if (status != LT_OK || j->columns == NULL) return status;
+        memset(image, 0, (size_t)(j->image * j->size));
+        move(j, true, image, columns);
+        return LT_OK;
+    }
+    if (j->columns != NULL) move(j, false, image, columns);
+    if (j->part == LT_CONV_Y && j->bias != NULL) put_bias(j, j->y + n * j->result * j->size);
+    return multiply(j, n, columns, n == 0);
+}
+
+/* Products fail only where an operation is interrupted, which lt_cpu_share sees too. */
+static void run_image(const void *context, int64_t n) { (void)do_image(context, n); }
+
+static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+{
+    job j = {.c = c, .part = part, .x = x, .w = w, .y = y, .bias = bias, .size = (int64_t)lt_dtype_size(c->dtype)};
+    j.image = c->in_channels * volume(c->in);
+    j.result = c->out_channels * volume(c->out);
+    j.column = c->in_channels * volume(c->kernel) * volume(c->out);
+    j.threads = part == LT_CONV_W ? 1 : lt_cpu_threads_for(c->batch * j.column * (c->out_channels / c->groups) / 8);
+    if (j.threads > c->batch) j.threads = (int)c->batch;
+    size_t capacity = 0;
+    if (!trivial(c)) {
+        j.columns = lt_block_alloc((size_t)(j.threads * j.column * j.size), &capacity);
+        if (j.columns == NULL) return LT_ERR_MEMORY;
+    }
+    lt_status status = LT_OK;
+    if (part == LT_CONV_W) /* one image after the other: a sum in one order */
+        for (int64_t n = 0; n < c->batch && status == LT_OK; n++) status = do_image(&j, n);
+    else
+        status = lt_cpu_share(c->batch, j.threads, run_image, &j);
+    if (j.columns != NULL) lt_block_free(j.columns, capacity);
+    return status;
+}
+
+/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+
+static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+{
+    return by_columns(part, c, x, w, y, bias);
+}
+
+lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+{
+    if (!lt_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
+    lt_conv f = *c;
+    lt_widened wide[4] = {{NULL, 0}};
+    void *const given[] = {x, w, y};
+    const int64_t counts[] = {x_count(c), w_count(c), y_count(c)};
+    const int result = part == LT_CONV_X ? 0 : part == LT_CONV_W ? 1 : 2;
+    lt_status status = LT_OK;
+    f.dtype = LT_FLOAT32;
+    for (int i = 0; i < 3 && status == LT_OK; i++) status = lt_widen(&wide[i], c->dtype, i == result ? NULL : given[i], counts[i]);
+    if (status == LT_OK && bias != NULL) status = lt_widen(&wide[3], c->dtype, bias, c->out_channels);
+    if (status == LT_OK) status = convolve(part, &f, wide[0].data, wide[1].data, wide[2].data, wide[3].data);
+    if (status == LT_OK) lt_convert_dense(c->dtype, given[result], LT_FLOAT32, wide[result].data, counts[result]);
+    for (int i = 0; i < 4; i++) lt_widened_free(&wide[i]);
+    return status;
+}
+
+typedef struct columns_job {
+    const lt_conv *c;
+    bool back;
+    char *x, *columns;
+    int64_t image, column; /* bytes */
+} columns_job;
+
+static void run_channel(const void *context, int64_t i)
+{
+    const columns_job *j = context;
+    if (j->back) memset(j->x + i * j->image, 0, (size_t)j->image);
+    lt_cpu_channel_columns(j->back, j->c, j->x + i * j->image, j->columns + i * j->column);
+}
+
+lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns)
+{
+    const int64_t channels = c->batch * c->in_channels, column = volume(c->kernel) * volume(c->out);
+    if (lt_is_half(c->dtype)) {
+        lt_conv f = *c;
+        lt_widened image = {NULL, 0}, wide = {NULL, 0};
+        f.dtype = LT_FLOAT32;
+        lt_status status = lt_widen(&image, c->dtype, back ? NULL : x, channels * volume(c->in));
+        if (status == LT_OK) status = lt_widen(&wide, c->dtype, back ? columns : NULL, channels * column);
+        if (status == LT_OK) status = lt_cpu_columns(back, &f, image.data, wide.data);
+        if (status == LT_OK && back) lt_convert_dense(c->dtype, x, LT_FLOAT32, image.data, channels * volume(c->in));
+        if (status == LT_OK && !back) lt_convert_dense(c->dtype, columns, LT_FLOAT32, wide.data, channels * column);
+        lt_widened_free(&image);
+        lt_widened_free(&wide);
+        return status;
+    }
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype);
+    const columns_job j = {c, back, x, columns, volume(c->in) * size, column * size};
+    return lt_cpu_share(channels, lt_cpu_threads_for(channels * column), run_channel, &j);
+}

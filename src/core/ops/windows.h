@@ -1,0 +1,22 @@
+/* windows.h - what convolutions and pools share: arguments of one number or one per spatial dimension, as the three
+ * that kernels take, and their checks. Included by src/core/ops only. */
+#ifndef LT_OPS_WINDOWS_H
+#define LT_OPS_WINDOWS_H
+
+#include "compose.h"
+
+#define LT_SPATIAL 3
+
+/* v[3] from one number or `spatial` of them, `fill` before them. False when there are others. */
+bool lt_spread_sizes(const lt_dims *given, int spatial, int64_t fill, int64_t *v);
+/* The last `spatial` sizes of n, ones before them. */
+void lt_spatial_sizes(int n, const int64_t *sizes, int spatial, int64_t *v);
+
+/* "2 x 3": the last `spatial` of v with `sign` between them. */
+char *lt_format_product(char *buffer, size_t n, int spatial, const int64_t *v, const char *sign);
+
+/* Number of windows: (in + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down; ceil: up, but none
+ * begins in the padding at the end. */
+int64_t lt_window_count(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil);
+
+#endif

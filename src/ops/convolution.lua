@@ -1,0 +1,52 @@
+-- convolution.lua - convolutions, their transposes, and the windows of images as columns. Sizes of one number stand for
+-- all spatial dimensions. convolution and its two derivatives are the parts of one form of three tensors, linear in
+-- each: the derivatives of the one are the others.
+
+local fn = 'function'
+local rest = 'Size stride, Size padding, Size dilation, bool transposed, Size output_padding, int groups'
+local same = 'stride, padding, dilation, transposed, output_padding, groups'
+
+local list = {
+  { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn,
+    doc = 'The convolution of any number of spatial dimensions that the others come down to; transposed: its transpose.',
+    grad = { input = '_convolution_grad_input(grad, weight, sizes_of(input), ' .. same .. ')',
+      weight = '_convolution_grad_weight(grad, input, sizes_of(weight), ' .. same .. ')',
+      bias = '_convolution_grad_bias(grad)' } },
+  { '_convolution_grad_input(Tensor grad_output, Tensor weight, Size sizes, ' .. rest .. ') -> Tensor', variants = '',
+    doc = 'The derivative of convolution by its input.',
+    grad = { grad_output = 'convolution(grad, weight, nil, ' .. same .. ')',
+      weight = '_convolution_grad_weight(grad_output, grad, sizes_of(weight), ' .. same .. ')' } },
+  { '_convolution_grad_weight(Tensor grad_output, Tensor input, Size sizes, ' .. rest .. ') -> Tensor', variants = '',
+    doc = 'The derivative of convolution by its weight.',
+    grad = { grad_output = 'convolution(input, grad, nil, ' .. same .. ')',
+      input = '_convolution_grad_input(grad_output, grad, sizes_of(input), ' .. same .. ')' } },
+  { '_convolution_grad_bias(Tensor grad_output) -> Tensor', variants = '', composite = true,
+    doc = 'The derivative of convolution by its bias: the sum over all but the channels.' },
+}
+
+for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width' } do
+  local name = ('conv%dd'):format(spatial)
+  local text = ('The convolution of input [batch, channels, %s] (the batch may be left out) with weight '):format(shape)
+    .. ('[out_channels, channels / groups, %s]'):format(shape)
+  table.insert(list, { name .. '(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, Size padding=0, Size dilation=1, int groups=1) -> Tensor',
+    variants = fn, composite = true, doc = text .. '.', example = ('torch.nn.functional.%s(x, w, b, {padding = 1})'):format(name) })
+  table.insert(list, { name .. ".padding(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, string padding='valid', Size dilation=1, int groups=1) -> Tensor",
+    variants = fn, composite = true, doc = text .. ", padded so that the sizes stay ('same') or not at all ('valid')." })
+end
+for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width' } do
+  table.insert(list, { ('conv_transpose%dd(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, Size padding=0, Size output_padding=0, int groups=1, Size dilation=1) -> Tensor')
+    :format(spatial), variants = fn, composite = true,
+    doc = ('The transpose of a convolution: input [batch, channels, %s] (the batch may be left out), '):format(shape)
+      .. ('weight [channels, out_channels / groups, %s].'):format(shape) })
+end
+
+table.insert(list, { 'im2col(Tensor input, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor', variants = fn,
+  grad_fn = 'Im2ColBackward0', doc = 'The windows of images as columns: [batch, channels * kernel, windows]. torch.nn.functional.unfold.',
+  grad = { input = '_col2im(grad, sizes_of(input), kernel_size, dilation, padding, stride)' } })
+table.insert(list, { 'col2im(Tensor input, Size output_size, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor',
+  variants = fn, grad_fn = 'Col2ImBackward0', doc = 'Columns of windows summed into images. torch.nn.functional.fold.',
+  grad = { input = 'im2col(grad, kernel_size, dilation, padding, stride)' } })
+table.insert(list, { '_col2im(Tensor input, Size sizes, Size kernel_size, Size dilation, Size padding, Size stride) -> Tensor', variants = '',
+  composite = true, doc = 'The derivative of im2col.' })
+
+return list

@@ -9,7 +9,7 @@
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
-local idx = require 'torch.utils.data.idx'
+local training = require 'torch.utils.training'
 local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
 
 local script = experiment.new {
@@ -22,39 +22,9 @@ local script = experiment.new {
     {'lr', 0.1, 'X', 'learning rate of the first epoch'},
     {'momentum', 0.9, 'X', 'of SGD'},
     {'seed', 0, 'N', 'for the initial weights and the order of the images'},
-    {'data', '/usr/share/datasets/fashion-mnist', 'DIR', 'folder of the four idx files'},
+    {'data', training.FASHION_MNIST, 'DIR', 'folder of the four idx files'},
   },
 }
-
-local HOW_TO_GET = [[
-Fashion-MNIST is four files: {train,t10k}-{images-idx3,labels-idx1}-ubyte, gzipped (.gz) or not.
-On Debian and Ubuntu: apt-get install --reinstall dataset-fashion-mnist
-Elsewhere: https://github.com/zalandoresearch/fashion-mnist, then name their folder with --data DIR]]
-
-local function exists(path)
-  local file = io.open(path, 'rb')
-  if file then file:close() end
-  return file ~= nil
-end
-
-local function read(folder, name, shape)
-  local path = folder .. '/' .. name
-  if exists(path .. '.gz') then path = path .. '.gz' end
-  local bytes, message = idx.read(path, shape)
-  if not bytes then script:fail(message .. '\n' .. HOW_TO_GET) end
-  return bytes
-end
-
--- Images as float32 in [0, 1], labels as classes from 1.
-local function load_split(folder, split, device)
-  local images = read(folder, split .. '-images-idx3-ubyte', {false, 28, 28})
-  local labels = read(folder, split .. '-labels-idx1-ubyte', {#images})
-  return {
-    images = images:to(torch.float32):div_(255):to(device),
-    labels = labels:to(torch.int64):add_(1):to(device),
-    n = #images,
-  }
-end
 
 local function correct(output, labels)
   return output:argmax(2):eq(labels):sum()
@@ -109,8 +79,8 @@ local function main(argv)
   options.device = device
   torch.manual_seed(options.seed)
 
-  local train = load_split(options.data, 'train', device)
-  local test = load_split(options.data, 't10k', device)
+  local train = training.fashion_mnist(script, options.data, 'train', device)
+  local test = training.fashion_mnist(script, options.data, 't10k', device)
   local net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10)):to(device)
   local optimizer = optim.SGD(net:parameters(), {
     lr = options.lr, momentum = options.momentum,

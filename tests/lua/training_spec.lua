@@ -1,0 +1,130 @@
+-- The scripts that train: tiny data, their checkpoints, and runs that are killed. What they learn on real data is
+-- measured by `make bench`.
+
+local torch = require 'torch'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+
+local SAMPLES = 48
+
+local function write(path, content)
+  local file = assert(io.open(path, 'wb'))
+  file:write(content)
+  file:close()
+end
+
+-- A folder with four idx files of random bytes.
+local function data_folder()
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(os.execute('mkdir ' .. folder))
+  torch.manual_seed(1)
+  for _, split in ipairs { 'train', 't10k' } do
+    local pixels, labels = {}, {}
+    for i, value in ipairs(torch.randint(0, 256, { SAMPLES * 784 }):tolist()) do pixels[i] = string.char(value) end
+    for i, value in ipairs(torch.randint(0, 10, { SAMPLES }):tolist()) do labels[i] = string.char(value) end
+    write(folder .. '/' .. split .. '-images-idx3-ubyte', ('>I4I4I4I4'):pack(0x803, SAMPLES, 28, 28) .. table.concat(pixels))
+    write(folder .. '/' .. split .. '-labels-idx1-ubyte', ('>I4I4'):pack(0x801, SAMPLES) .. table.concat(labels))
+  end
+  return folder
+end
+
+local folder = data_folder()
+local function file(name) return folder .. '/' .. name end
+
+local function command(script, arguments, options)
+  return ('%s %s %sscripts/%s.lua --data %s %s'):format(process.quote(process.ltensor), options or '--disable-cuda',
+    here .. '../../', script, folder, arguments)
+end
+
+local function run(script, arguments, options)
+  local output, message, status = process.run(command(script, arguments, options))
+  assert.equal(0, status, message)
+  return output, message
+end
+
+local function read(name)
+  local input = assert(io.open(file(name)))
+  local text = input:read 'a'
+  input:close()
+  return text
+end
+
+describe('a script that trains #cpu', function()
+  for _, model in ipairs { 'scratch', 'concise' } do
+    it('mlp, ' .. model .. ', learns its few samples, and shows the losses', function()
+      local output = run('mlp', ('--model %s --hidden 32 --batch-size 8 --epochs 12 --lr 0.5 --losses %s --plot %s'):format(model,
+        file 'losses', file 'plot.svg'))
+      local first, last = output:match 'epoch 1  loss ([%d.]+)', output:match 'epoch 12  loss ([%d.]+)'
+      assert(tonumber(last) < tonumber(first), output)
+      assert.truthy(output:find('mlp: loss by step', 1, true))
+      assert.equal(12 * SAMPLES / 8, select(2, read('losses'):gsub('\n', '')))
+      assert.truthy(read('plot.svg'):find('<svg', 1, true))
+    end)
+  end
+
+  it('trains on a simulated GPU', function()
+    local output = run('mlp', '--device cuda --hidden 8 --epochs 1', '--sim-gpus 1 --no-copies')
+    assert.truthy(output:find('No speed is stated for simulated GPUs', 1, true), output)
+  end)
+
+  it('explains itself, and refuses', function()
+    local output = run('mlp', '--help')
+    assert.truthy(output:find('--checkpoint FILE', 1, true), output)
+    for wrong, words in pairs { ['--model neither'] = 'scratch or concise', ['--data /nowhere'] = 'apt-get install' } do
+      local _, message, status = process.run(command('mlp', wrong))
+      assert.equal(1, status)
+      assert.truthy(message:find(words, 1, true), message)
+    end
+  end)
+end)
+
+describe('a checkpoint #cpu', function()
+  local small = '--hidden 8 --batch-size 8 --lr 0.3 '
+
+  it('lets a run go on with the numbers that it would have had', function()
+    run('mlp', small .. '--epochs 6 --losses ' .. file 'whole')
+    run('mlp', small .. ('--epochs 6 --steps 13 --save-every 13 --checkpoint %s'):format(file 'c1'))
+    local _, message = run('mlp', small .. ('--epochs 6 --checkpoint %s --losses %s'):format(file 'c1', file 'parts'))
+    assert.truthy(message:find('goes on from', 1, true), message)
+    assert.equal(read 'whole', read 'parts')
+  end)
+
+  it('of other options, or damaged, is refused', function()
+    run('mlp', small .. '--epochs 1 --checkpoint ' .. file 'c2')
+    local _, message, status = process.run(command('mlp', '--hidden 9 --batch-size 8 --lr 0.3 --checkpoint ' .. file 'c2'))
+    assert.equal(1, status)
+    assert.truthy(message:find('was saved by a run with --hidden 8', 1, true), message)
+    local whole = read 'c2'
+    write(file 'c2', whole:sub(1, #whole // 2))
+    _, message, status = process.run(command('mlp', small .. '--checkpoint ' .. file 'c2'))
+    assert.equal(1, status)
+    assert.truthy(message:find('^mlp: ', 1), message)
+  end)
+
+  it('is whole whenever the run is killed, and the run ends with the same numbers', function()
+    local seed = os.time()
+    math.randomseed(seed)
+    local arguments = small .. '--epochs 60 --save-every 1 --checkpoint ' .. file 'c3'
+    local before, kills = 0, 0
+    for _ = 1, 50 do
+      local seconds = 0.02 + 0.08 * math.random()
+      local _, _, status = process.run(('timeout -s KILL %.3f %s >/dev/null 2>&1'):format(seconds, command('mlp', arguments)))
+      kills = kills + (status == 0 and 0 or 1)
+      local input = io.open(file 'c3')
+      if input then
+        input:close()
+        local saved = torch.load(file 'c3') -- a broken one raises
+        assert(saved.steps >= before and #saved.losses == saved.steps, 'seed ' .. seed)
+        before = saved.steps
+      end
+    end
+    assert(kills > 0)
+    run('mlp', arguments .. ' --losses ' .. file 'killed')
+    run('mlp', small .. '--epochs 60 --losses ' .. file 'quiet')
+    assert.equal(read 'quiet', read 'killed')
+  end)
+end)
+
+teardown(function() os.execute('rm -r ' .. folder) end)

@@ -4,7 +4,7 @@ local torch = require 'torch'
 
 local names = {
   'relu', 'sigmoid', 'tanh', 'gelu', 'silu', 'leaky_relu', 'softplus', 'softmax', 'log_softmax', 'linear', 'dropout',
-  'cross_entropy', 'nll_loss', 'mse_loss', 'l1_loss', 'binary_cross_entropy_with_logits', 'one_hot', 'embedding', 'threshold',
+  'cross_entropy', 'nll_loss', 'mse_loss', 'l1_loss', 'binary_cross_entropy_with_logits', 'one_hot', 'threshold',
   'pad',
   'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d',
   'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d',
@@ -41,4 +41,8 @@ for d = 1, 3 do
   local adaptive = torch[('adaptive_max_pool%dd'):format(d)]
   functional[('adaptive_max_pool%dd'):format(d)] = max_pool(function(...) return (adaptive(...)) end, adaptive, 3)
 end
+
+--- The rows of weight that input names. torch.embedding takes them the other way round.
+function functional.embedding(input, weight, ...) return torch.embedding(weight, input, ...) end
+
 return functional

@@ -48,6 +48,19 @@ static lt_status check_exponent(lt_tensor *exponent, lt_dtype dtype)
     return lt_error(LT_ERR_RUNTIME, "Integers to negative integer powers are not allowed.");
 }
 
+/* lerp takes tensors of one dtype, floating; the weight may be a number. */
+static lt_status check_lerp(lt_tensor *const *inputs)
+{
+    static const char *const arguments[] = {NULL, "end", "weight"};
+    for (int i = 1; i < 3; i++)
+        if (inputs[i]->dtype != inputs[0]->dtype && !(inputs[i]->flags & LT_FLAG_WRAPPED_NUMBER))
+            return lt_error(LT_ERR_RUNTIME, "lerp: expected dtype %s for `%s` but got dtype %s",
+                            lt_dtype_name((lt_dtype)inputs[0]->dtype), arguments[i],
+                            lt_dtype_name((lt_dtype)inputs[i]->dtype));
+    if (lt_dtype_is_float((lt_dtype)inputs[0]->dtype)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"lerp\" not implemented for '%s'", lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
+}
+
 static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *inputs, int n,
                                const lt_scalar *params, int n_params, lt_dtype *out)
 {
@@ -79,6 +92,13 @@ static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *
         return lt_error(LT_ERR_RUNTIME,
                         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` "
                         "or `logical_xor()` operator instead.");
+    if (op == LT_PW_LERP) LT_TRY(check_lerp(inputs));
+    if (op == LT_PW_ADDCDIV && !lt_dtype_is_float((lt_dtype)inputs[1]->dtype) &&
+        !lt_dtype_is_float((lt_dtype)inputs[2]->dtype))
+        return lt_error(LT_ERR_RUNTIME,
+                        "Integer division with addcdiv is no longer supported: convert a tensor to a floating point "
+                        "dtype, or truncate with torch.div(tensor1, tensor2, {rounding_mode = 'trunc'}).");
+    if (op == LT_PW_SQUARE && dtype == LT_BOOL) dtype = LT_INT64;
     if (op == LT_PW_HEAVISIDE && inputs[0]->dtype != inputs[1]->dtype)
         return lt_error(LT_ERR_RUNTIME, "heaviside is not yet implemented for tensors with different dtypes.");
     if (op == LT_PW_POW) LT_TRY(check_exponent(inputs[1], dtype));

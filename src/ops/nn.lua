@@ -35,7 +35,7 @@ return {
   { '_leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of leaky_relu.' },
   { 'threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor', variants = 'function',
-    doc = 'self where it is above the threshold, value elsewhere.', grad = { self = 'where(gt(self, threshold), grad, 0)' } },
+    doc = 'self where it is above the threshold, value elsewhere.', grad = { self = 'where(le(self, threshold), 0, grad)' } },
   { "gelu(Tensor self, *, string approximate='none') -> Tensor", variants = 'function',
     doc = "self * Phi(self), Phi the normal distribution function; approximate 'none' or 'tanh'.",
     grad = { self = '_gelu_backward(grad, self, approximate)' } },

@@ -134,6 +134,10 @@ end
 
 -- Raises with what differs; `what` names the value ("result 1", "gradient 2").
 function M.compare(got, want, what, exact, loose)
+  if want.value ~= nil then
+    if got ~= want.value then error(('%s: %s, expected %s'):format(what, got, want.value), 0) end
+    return
+  end
   if torch.type(got) ~= 'Tensor' then
     error(what .. ': expected a tensor, got ' .. tostring(got), 0)
   end
@@ -213,6 +217,73 @@ local function callee(op, via, self)
   return torch[op]
 end
 
+-- ---- the other forms of an op: in place, and with out= ---------------------------------------------------------------
+
+local declared = dofile(here .. '../../../scripts/gen/declarations.lua').load(here .. '../../../src/ops')
+
+-- Whether every op of this name has a form, so that any overload does.
+local function has_form(name, form)
+  for _, op in ipairs(declared.by_name[name] or {}) do
+    if not op.variants[form] then return false end
+  end
+  return declared.by_name[name] ~= nil
+end
+
+local function same_shape(a, b) return shape_text(a) == shape_text(b) end
+
+-- A result with holes, which must stay nan.
+local function with_holes(want)
+  local shape = table.move(want.shape, 1, #want.shape, 1, {})
+  if #shape == 0 then return torch.empty({}, {dtype = torch[want.dtype], device = M.device}) end
+  shape[#shape] = shape[#shape] * 2
+  local fill = TOLERANCE[want.dtype] and 0 / 0 or want.dtype == 'bool' or 7
+  local whole = torch.full(shape, fill, {dtype = torch[want.dtype], device = M.device})
+  local part = LAYOUT.step(whole)
+  return part, whole
+end
+
+local function run_form(case, form)
+  local leaves = {}
+  local args = {}
+  for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
+  local named = {}
+  for name, spec in pairs(case.kwargs or {}) do named[name] = value(spec, leaves) end
+  local want, whole, out = case.out[1], nil, nil
+  local n = #case.args
+  if form == 'out' then
+    out, whole = with_holes(want)
+    named.out = out
+  else
+    out = args[1]
+  end
+  if next(named) then
+    n = n + 1
+    args[n] = named
+  end
+  local call = form == 'out' and (torch[case.op] or args[1][case.op]) or args[1][case.op .. '_']
+  local got = call(table.unpack(args, 1, n))
+  if not rawequal(got, out) then error('the result is not the tensor given', 0) end
+  M.compare(got, want, 'result', case.exact, case.loose)
+  if whole then
+    for i, item in ipairs(flat(whole)) do
+      local hole = i % 2 == 0
+      if hole and item == item and item ~= 7 and item ~= true then error('written between its elements', 0) end
+    end
+  end
+end
+
+-- The forms that the case fits: what it gives must fit into self, or into a tensor of its dtype.
+local function forms_of(case)
+  local list, self = {}, case.args[1]
+  if case.error or case.grads or not case.out or #case.out ~= 1 or not case.out[1].dtype then return list end
+  if case.via and case.via ~= 'f' and case.via ~= 'm' then return list end
+  if has_form(case.op, 'out') then list[#list + 1] = 'out' end
+  local fits = type(self) == 'table' and self.dtype == case.out[1].dtype and not self.layout
+    and same_shape(self.shape, case.out[1].shape)
+  if fits and has_form(case.op, 'inplace') and not declared.by_name[case.op][1].view then list[#list + 1] = 'inplace' end
+  return list
+end
+
 local function run_once(case, via)
   local leaves = {}
   local args = {n = #case.args}
@@ -280,6 +351,10 @@ local VIA_TEXT = {
   i = 'as a subscript', nn = 'as a module',
 }
 
+local function complain(case, number, text, message)
+  error(('case %d, %s, %s on %s:\n%s'):format(number, M.describe(case), text, M.device, tostring(message)), 0)
+end
+
 -- Raises with the case's number, call and difference when the library disagrees with PyTorch.
 function M.run(case, number)
   local ways = case.via and {case.via} or {'f', 'm'}
@@ -290,10 +365,11 @@ function M.run(case, number)
     else
       ok, message = pcall(run_once, case, via)
     end
-    if not ok then
-      error(('case %d, %s, %s on %s:\n%s'):format(
-        number, M.describe(case), VIA_TEXT[via] or '', M.device, tostring(message)), 0)
-    end
+    if not ok then complain(case, number, VIA_TEXT[via] or '', message) end
+  end
+  for _, form in ipairs(forms_of(case)) do
+    local ok, message = pcall(run_form, case, form)
+    if not ok then complain(case, number, form == 'out' and 'with out=' or 'in place', message) end
   end
 end
 

@@ -7,7 +7,7 @@ An argument is a plain value (number, bool, string, None, dtype, list) or one of
     Pos(i)                   a position along a dimension, the same way
     Idx(tensor)              an index tensor, the same way
 
-Results are tensors, or index tensors where `index_out` names their place.
+Results are tensors, index tensors where `index_out` names their place, numbers and bools.
 """
 
 import torch
@@ -117,6 +117,10 @@ def leaves(args):
             yield from leaves(arg)
 
 
+def spell_result(out):
+    return lua.tensor(out) if isinstance(out, torch.Tensor) else "{value=" + lua.number(out) + "}"
+
+
 class Group:
     """The cases of one data file."""
 
@@ -148,9 +152,9 @@ class Group:
         if loose:
             row.append(f"loose={loose}")
         row.append("out={" + ",".join(
-            lua.tensor(index_tensor(o) if i in index_out else o) for i, o in enumerate(outs)) + "}")
+            spell_result(index_tensor(o) if i in index_out else o) for i, o in enumerate(outs)) + "}")
         wanted = list(leaves(values)) + list(leaves(named.values()))
-        if wanted and outs[0].requires_grad:
+        if wanted and getattr(outs[0], "requires_grad", False):
             outs[0].backward(upstream(outs[0]))
             row.append("grads={" + ",".join(lua.tensor(leaf.grad) for leaf in wanted) + "}")
         self.rows.append("{" + ",".join(row) + "}")

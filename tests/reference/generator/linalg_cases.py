@@ -44,6 +44,19 @@ def inverses(g):
             g.add("linalg_matrix_norm", Arg(matrix(dtype, 3, 4), **GRAD), ord, run=torch.linalg.matrix_norm, via="f", loose=loose)
             g.add("linalg_matrix_norm", Arg(values(dtype, 2, 3, 4)), ord, dim=Dims(0, 2), keepdim=True, run=torch.linalg.matrix_norm, via="f", loose=loose)
         g.add("linalg_matrix_norm", Arg(matrix(dtype, 3, 4)), run=torch.linalg.matrix_norm, via="f", loose=loose)
+        for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 2)):
+            a = matrix(dtype, *shape)
+            g.add("linalg_pinv", Arg(a, **GRAD), run=torch.linalg.pinv, via="f", loose=loose * 4)
+            # Householder's reflections leave no choice of signs
+            g.add("linalg_qr", Arg(a, **GRAD), run=torch.linalg.qr, via="f", loose=loose)
+            g.add("linalg_qr", Arg(a), "r", run=torch.linalg.qr, via="f", loose=loose)
+            g.add("linalg_qr", Arg(a), mode="complete", run=torch.linalg.qr, via="f", loose=loose)
+            g.add("qr", Arg(a, **GRAD), loose=loose)
+            g.add("qr", Arg(a), False, loose=loose)
+        g.add("norm", Arg(matrix(dtype, 3, 4), **GRAD), "nuc", loose=loose)
+        g.add("norm", Arg(matrix(dtype, 3, 4), **GRAD), "nuc", Dims(0, 1), loose=loose)
+        g.add("linalg_pinv", Arg(positive(dtype, 3, 3), **GRAD), hermitian=True, run=torch.linalg.pinv, via="f", loose=loose * 4)
+        g.add("linalg_pinv", Arg(torch.tensor([[1.0, 1.0], [1.0, 1.0001]], dtype=dtype)), rtol=0.1, run=torch.linalg.pinv, via="f", loose=loose * 4)
     for n in (-1, -2):
         g.add("matrix_power", Arg(matrix(torch.float64, 2, 2), **GRAD), n, loose=400)
     g.add("inverse", Arg(torch.ones(0, 0)))

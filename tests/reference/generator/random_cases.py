@@ -123,6 +123,20 @@ def write(path):
                 s.fill("log_normal_", torch.zeros(3, 2, dtype=dtype), 0.5, 0.25, exact=False)
                 s.calls.add("poisson", Arg(torch.tensor([[0.5, 3.0, 9.9], [10.0, 55.5, 0.0]], dtype=dtype)), via="f", exact=True)
                 s.uniform("rand", 2)
+        for dtype in (torch.float32, torch.float64):
+            with Sequence(rows, seed) as s:
+                for n in (7, 40):
+                    s.calls.add("bernoulli", Arg(torch.linspace(0, 1, n, dtype=dtype)), exact=True, via="f")
+                    s.fill("bernoulli_", torch.zeros(n, dtype=dtype), 0.4)
+                    s.fill("exponential_", torch.zeros(n, dtype=dtype), 2.0, exact=False)
+                    s.calls.add("normal", Arg(torch.arange(n, dtype=dtype)), 2.0, via="f")
+                    s.calls.add("normal", Arg(torch.arange(n, dtype=dtype)), Arg(torch.linspace(0.5, 3, n, dtype=dtype)), via="f")
+                    s.calls.add("normal", 1.5, Arg(torch.linspace(0.5, 3, n, dtype=dtype)), via="f")
+        with Sequence(rows, seed) as s:
+            weights = torch.tensor([[1.0, 2.0, 3.0, 4.0], [0.0, 5.0, 1.0, 0.5]])
+            s.calls.add("multinomial", Arg(weights), 3, via="f", exact=True, index_out=(0,))
+            s.calls.add("multinomial", Arg(weights[0]), 9, True, via="f", exact=True, index_out=(0,))
+            s.calls.add("multinomial", Arg(weights.double()), 5, replacement=True, via="f", exact=True, index_out=(0,))
         with Sequence(rows, seed) as s:
             s.fill("geometric_", torch.zeros(6, dtype=torch.int64), 0.2)
             s.calls.add("randint_like", Arg(torch.zeros(2, 3)), 10, via="f", exact=True)

@@ -1,0 +1,165 @@
+-- coverage_spec.lua - every op of src/ops that people see has vectors of PyTorch's results (each overload for
+-- itself), a line of documentation, and, in gradcheck_spec.lua, a check of its derivatives. What is missing is
+-- named here; the few ops that cannot have vectors are listed by reason.
+
+local torch = require 'torch'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local root = here .. '../../'
+local declarations = dofile(root .. 'scripts/gen/declarations.lua').load(root .. 'src/ops')
+
+-- ---- what needs no vector ------------------------------------------------------------------------------------------
+
+local without_vector = {
+  ['their values are whatever the memory holds'] = 'empty empty_strided empty_like new_empty',
+  ["PyTorch's CPU build has no such device: cuda_spec.lua"] = 'cuda',
+  ['the signs of factors are free, linalg_spec.lua multiplies them'] = 'linalg_svd svd linalg_eigh',
+}
+
+local excused = {}
+for _, names in pairs(without_vector) do
+  for name in names:gmatch '%S+' do excused[name] = true end
+end
+
+-- ---- the vectors -----------------------------------------------------------------------------------------------------
+
+local operators = { ['+'] = '__add', ['-'] = '__sub', ['*'] = '__mul', ['/'] = '__div', ['//'] = '__idiv', ['%'] = '__mod',
+  ['^'] = '__pow', ['&'] = '__band', ['|'] = '__bor', ['~'] = '__bxor', ['<<'] = '__shl', ['>>'] = '__shr', neg = '__unm',
+  bnot = '__bnot' }
+
+local function is_tensor(spec) return type(spec) == 'table' and spec.dtype ~= nil end
+local function is_index(spec) return is_tensor(spec) and spec.dtype:match '^u?int' ~= nil end
+local function is_integer(spec) return math.type(spec) == 'integer' end
+local function is_number(spec) return type(spec) == 'number' or type(spec) == 'boolean' end
+
+local function is_list(spec, of)
+  if type(spec) ~= 'table' or not spec.list then return false end
+  for _, item in ipairs(spec.list) do
+    if not of(item) then return false end
+  end
+  return true
+end
+
+local fits = {
+  Tensor = is_tensor, IndexTensor = is_index, Scalar = is_number, int = is_integer, Dim = is_integer, Index = is_integer,
+  ['Tensor|Scalar'] = function(spec) return is_tensor(spec) or is_number(spec) end,
+  ['Tensor[]'] = function(spec) return is_list(spec, is_tensor) end,
+  ['IndexTensor[]'] = function(spec) return is_list(spec, is_tensor) end,
+  float = function(spec) return type(spec) == 'number' end,
+  bool = function(spec) return type(spec) == 'boolean' end,
+  Device = function(spec) return type(spec) == 'string' end,
+  string = function(spec) return type(spec) == 'string' end,
+  Dims = function(spec) return is_integer(spec) or is_list(spec, is_integer) end,
+  Size = function(spec) return is_integer(spec) or is_list(spec, is_integer) end,
+  Dtype = function(spec) return type(spec) == 'table' and spec.type ~= nil end,
+}
+
+local function fits_argument(argument, spec)
+  if type(spec) == 'table' and spec.none then return argument.optional end
+  local check = fits[(argument.type:gsub('%?$', ''))]
+  return check ~= nil and check(spec)
+end
+
+-- Whether the call of a case is one of this overload: sizes and dimensions may come in a row.
+local function calls(op, case)
+  local at, named = 1, case.kwargs or {}
+  for _, argument in ipairs(op.args) do
+    local spec = case.args[at]
+    if spec ~= nil and not argument.keyword_only then
+      if not fits_argument(argument, spec) then return false end
+      at = at + 1
+      local rows = is_integer(spec) and (argument.type == 'Size' or argument.type:match '^Dims')
+      while rows and is_integer(case.args[at]) do at = at + 1 end
+    elseif named[argument.name] ~= nil then
+      if not fits_argument(argument, named[argument.name]) then return false end
+    elseif not argument.has_default then
+      return false
+    end
+  end
+  for name in pairs(named) do
+    local known = name == 'dtype'
+    for _, argument in ipairs(op.args) do known = known or argument.name == name end
+    if not known then return false end
+  end
+  return at > #case.args
+end
+
+local by_operator, by_alias = {}, {}
+for _, op in ipairs(declarations.ops) do
+  if op.operator then by_operator[op.operator] = op.name end
+  for _, alias in ipairs(op.aliases) do by_alias[alias] = op.name end
+end
+
+local function declared_name(case)
+  if case.via == 'o' then return by_operator[operators[case.op]] end
+  if declarations.by_name[case.op] then return case.op end
+  if by_alias[case.op] then return by_alias[case.op] end
+  local base = case.op:match '^(.-)_$'
+  return base and (declarations.by_name[base] and base or by_alias[base])
+end
+
+local vectors, total = {}, 0
+
+local function count(case)
+  total = total + 1
+  local overloads = declarations.by_name[declared_name(case) or '']
+  if not overloads then return end
+  if #overloads == 1 then
+    vectors[overloads[1].cname] = (vectors[overloads[1].cname] or 0) + 1
+    return
+  end
+  for _, op in ipairs(overloads) do
+    if calls(op, case) then
+      vectors[op.cname] = (vectors[op.cname] or 0) + 1
+      return
+    end
+  end
+end
+
+local listing = assert(io.popen('ls "' .. root .. 'tests/reference"'))
+for file in listing:lines() do
+  if file:match '%.lua$' and file ~= 'printing.lua' then
+    for _, case in ipairs(dofile(root .. 'tests/reference/' .. file)) do
+      for _, call in ipairs(case.calls or { case }) do count(call) end
+    end
+  end
+end
+listing:close()
+
+-- ---- the check -------------------------------------------------------------------------------------------------------
+
+local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) ~= nil end
+
+local function report(missing, what)
+  assert(#missing == 0, ('%d without %s:\n  %s'):format(#missing, what, table.concat(missing, '\n  ')))
+end
+
+describe('every op #cpu', function()
+  it("has vectors of PyTorch's results", function()
+    local missing = {}
+    for _, op in ipairs(declarations.ops) do
+      if public(op) and not excused[op.name] and not vectors[op.cname] then missing[#missing + 1] = op.signature end
+    end
+    report(missing, 'a vector')
+    assert(total >= 3000, total .. ' vectors')
+  end)
+
+  it('has no vector if it is excused from them', function()
+    for name in pairs(excused) do
+      assert(declarations.by_name[name], name .. ' is no op')
+      for _, op in ipairs(declarations.by_name[name]) do assert(not vectors[op.cname], name .. ' has vectors') end
+    end
+  end)
+
+  it('is documented, its example being Lua', function()
+    local docs, missing = torch._docs(), {}
+    for _, op in ipairs(declarations.ops) do
+      local entry = docs[op.name]
+      if public(op) and not (entry and entry.doc:match '%S.*%.$' and entry.signature:find(op.name, 1, true)) then
+        missing[#missing + 1] = op.signature
+      end
+      if op.example then assert(load('return ' .. op.example) or load(op.example), op.example) end
+    end
+    report(missing, 'a sentence of documentation')
+  end)
+end)

@@ -90,7 +90,14 @@ for _, op in ipairs(declarations.ops) do
   for _, alias in ipairs(op.aliases) do by_alias[alias] = op.name end
 end
 
+-- Functions of torch.nn.functional whose op has another name.
+local functional = { unfold = 'im2col', fold = 'col2im' }
+
 local function declared_name(case)
+  if case.via == 'F' and functional[case.op] then return functional[case.op] end
+  if case.kwargs and case.kwargs.return_indices and declarations.by_name[case.op .. '_with_indices'] then
+    return case.op .. '_with_indices'
+  end
   if case.via == 'o' then return by_operator[operators[case.op]] end
   if declarations.by_name[case.op] then return case.op end
   if by_alias[case.op] then return by_alias[case.op] end
@@ -120,7 +127,9 @@ local listing = assert(io.popen('ls "' .. root .. 'tests/reference"'))
 for file in listing:lines() do
   if file:match '%.lua$' and file ~= 'printing.lua' then
     for _, case in ipairs(dofile(root .. 'tests/reference/' .. file)) do
-      for _, call in ipairs(case.calls or { case }) do count(call) end
+      for _, call in ipairs(case.calls or { case }) do
+        if call.op then count(call) end
+      end
     end
   end
 end

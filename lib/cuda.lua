@@ -157,4 +157,11 @@ local entries = cuda.copies
 -- entries {from, to, count, bytes, seconds, cause, origin, implicit} with the totals in count, bytes, seconds.
 function cuda.copies(cause) return setmetatable(entries(cause), Copies) end
 
+-- ---- mixed precision: torch.amp for this kind of device ----
+
+cuda.amp = {
+  autocast = function(...) return torch.amp.autocast('cuda', ...) end,
+  GradScaler = function(options) return torch.amp.GradScaler('cuda', options) end,
+}
+
 return cuda

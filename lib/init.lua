@@ -10,7 +10,7 @@ torch.backends = require 'torch.backends'
 require 'torch.rows'
 require 'torch.arrays'
 
-local parts = { linalg = true, nn = true, optim = true, utils = true }
+local parts = { amp = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
 
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 
@@ -31,6 +31,9 @@ end
 -- Objects in files; what does it is loaded when it is first needed.
 function torch.save(...) return require('torch.serialization').save(...) end
 function torch.load(...) return require('torch.serialization').load(...) end
+
+-- Mixed precision: torch.amp has the rest.
+function torch.autocast(...) return require('torch.amp').autocast(...) end
 
 -- The documentation of the ops, by name: for the program's help and completion.
 function torch._docs() return require 'torch.ops_docs' end

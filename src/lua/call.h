@@ -6,6 +6,7 @@
 #define LT_LUA_CALL_H
 
 #include "args.h"
+#include "autocast.h"
 #include "autograd.h"
 #include "copies.h"
 #include "ltensor_ops.h"

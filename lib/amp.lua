@@ -1,0 +1,203 @@
+-- amp.lua - mixed precision: torch.autocast, torch.amp.GradScaler, and their names under torch.cuda.amp and
+-- torch.cpu.amp.
+--
+-- local _ <close> = torch.autocast('cuda'), or torch.autocast('cuda', {dtype = torch.bfloat16}, function() ... end). In
+-- the scope, products and convolutions are computed in the lower precision, what would suffer from it in float32.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local options_of = require 'torch.options'
+
+local amp = { __names = { autocast = true, GradScaler = true, is_autocast_available = true } }
+
+-- ---- autocast -----------------------------------------------------------------------------------------------------
+
+local LOWER = { cpu = { 'torch.bfloat16', 'torch.float16' }, cuda = { 'torch.float16', 'torch.bfloat16' } }
+local depth = 0
+
+local guard_metatable = {
+  __name = 'guard',
+  __close = function(guard)
+    torch._C.autocast_set(guard.type, guard.enabled, guard.dtype, guard.cache)
+    depth = depth - 1
+    if depth == 0 then torch.clear_autocast_cache() end
+  end,
+}
+
+local function check_dtype(kind, dtype)
+  if dtype == nil then return end
+  for _, name in ipairs(LOWER[kind]) do
+    if tostring(dtype) == name then return end
+  end
+  fail('In %s autocast, but the target dtype is not supported. %s Autocast only supports dtypes of %s currently.',
+    kind:upper(), kind:upper(), table.concat(LOWER[kind], ', '))
+end
+
+function amp.is_autocast_available(device_type) return LOWER[device_type] ~= nil end
+
+-- autocast(device_type, {dtype =, enabled = true, cache_enabled = true}, body, ...)
+function amp.autocast(device_type, options, body, ...)
+  if type(device_type) ~= 'string' then
+    fail('Expected `device_type` of type `str`, got: `%s`', torch.type(device_type))
+  end
+  if not LOWER[device_type] then
+    fail("User specified an unsupported autocast device_type '%s'", device_type)
+  end
+  local arguments = table.pack(body, ...)
+  if type(options) == 'function' then
+    table.insert(arguments, 1, options)
+    arguments.n, options = arguments.n + 1, nil
+  end
+  local default_cache = torch.is_autocast_cache_enabled()
+  options = options_of('autocast', options, { dtype = false, enabled = true, cache_enabled = default_cache })
+  check_dtype(device_type, options.dtype or nil)
+  local dtype = options.dtype or (device_type == 'cpu' and torch.bfloat16 or torch.float16)
+  local guard = { type = device_type }
+  guard.enabled, guard.dtype, guard.cache =
+    torch._C.autocast_set(device_type, options.enabled, dtype, options.cache_enabled)
+  depth = depth + 1
+  setmetatable(guard, guard_metatable)
+  if arguments[1] == nil then return guard end
+  local _ <close> = guard
+  return arguments[1](table.unpack(arguments, 2, arguments.n))
+end
+
+-- ---- the loss's scale -----------------------------------------------------------------------------------------------
+
+local class = require 'torch.class'
+local GradScaler = class.Object:extend('GradScaler')
+
+-- What has become of an optimizer since the last update.
+local READY, UNSCALED, STEPPED = 'ready', 'unscaled', 'stepped'
+
+-- GradScaler(device, {init_scale = 65536, growth_factor = 2, backoff_factor = 0.5, growth_interval = 2000,
+-- enabled = true}): multiplies the loss, so that gradients of float16 do not vanish, and divides the gradients before
+-- a step, which it leaves out when one is inf or nan.
+function GradScaler:init(device, options)
+  if type(device) == 'table' then device, options = nil, device end
+  options = options_of('GradScaler', options,
+    { init_scale = 65536.0, growth_factor = 2.0, backoff_factor = 0.5, growth_interval = 2000, enabled = true })
+  if options.growth_factor <= 1 then fail 'The growth factor must be > 1.0.' end
+  if options.backoff_factor >= 1 then fail 'The backoff factor must be < 1.0.' end
+  self.device, self.enabled = device or 'cuda', options.enabled
+  self.scale_now, self.growth_factor, self.backoff_factor = options.init_scale, options.growth_factor, options.backoff_factor
+  self.growth_interval, self.growth_tracker, self.optimizers = options.growth_interval, 0, {}
+end
+
+function GradScaler:is_enabled() return self.enabled end
+function GradScaler:get_scale() return self.enabled and self.scale_now or 1.0 end
+function GradScaler:get_growth_factor() return self.growth_factor end
+function GradScaler:set_growth_factor(value) self.growth_factor = value end
+function GradScaler:get_backoff_factor() return self.backoff_factor end
+function GradScaler:set_backoff_factor(value) self.backoff_factor = value end
+function GradScaler:get_growth_interval() return self.growth_interval end
+function GradScaler:set_growth_interval(value) self.growth_interval = value end
+
+-- A tensor, or a list of them, times the scale.
+function GradScaler:scale(outputs)
+  if not self.enabled then return outputs end
+  if torch.is_tensor(outputs) then return outputs * self.scale_now end
+  if type(outputs) ~= 'table' then fail 'outputs must be a Tensor or an iterable of Tensors' end
+  local scaled = {}
+  for key, output in pairs(outputs) do scaled[key] = self:scale(output) end
+  return scaled
+end
+
+function GradScaler:state_of(optimizer)
+  local state = self.optimizers[optimizer]
+  if not state then
+    state = { stage = READY }
+    self.optimizers[optimizer] = state
+  end
+  return state
+end
+
+-- Divides the gradients, and reads once per device whether all are finite.
+local function divide(optimizer, scale)
+  local checks, graded = {}, false
+  local _ <close> = torch.no_grad()
+  for _, group in ipairs(optimizer.param_groups) do
+    for _, parameter in ipairs(group.params) do
+      local grad = parameter.grad
+      if grad ~= nil then
+        if grad.dtype == torch.float16 then fail 'Attempting to unscale FP16 gradients.' end
+        graded = true
+        grad:mul_(1 / scale)
+        local device = tostring(grad.device)
+        checks[device] = checks[device] or torch.zeros(1, { device = grad.device })
+        checks[device]:add_((grad * 0):sum()) -- nan as soon as an element is not finite
+      end
+    end
+  end
+  local finite = true
+  for _, check in pairs(checks) do finite = finite and check:item() == 0 end
+  return graded, finite
+end
+
+-- Divides an optimizer's gradients by the scale, before they are looked at (clipped, say). step does it otherwise.
+function GradScaler:unscale_(optimizer)
+  if not self.enabled then return end
+  local state = self:state_of(optimizer)
+  if state.stage == UNSCALED then
+    fail 'unscale_() has already been called on this optimizer since the last update().'
+  elseif state.stage == STEPPED then
+    fail 'unscale_() is being called after step().'
+  end
+  state.graded, state.finite = divide(optimizer, self.scale_now)
+  state.stage = UNSCALED
+end
+
+-- A step of the optimizer, unless a gradient is inf or nan. Gives what the step gives.
+function GradScaler:step(optimizer, closure)
+  if not self.enabled then return optimizer:step(closure) end
+  if closure then fail 'Closure use is not currently supported if GradScaler is enabled.' end
+  local state = self:state_of(optimizer)
+  if state.stage == STEPPED then fail 'step() has already been called since the last update().' end
+  if state.stage == READY then self:unscale_(optimizer) end
+  if not state.graded then fail 'No inf checks were recorded for this optimizer.' end
+  state.stage = STEPPED
+  if state.finite then return optimizer:step() end
+end
+
+-- After the steps: the scale falls when a gradient was not finite, and grows after growth_interval steps without.
+function GradScaler:update(new_scale)
+  if not self.enabled then return end
+  if new_scale ~= nil then
+    self.scale_now = torch.is_tensor(new_scale) and new_scale:item() or new_scale
+  else
+    local finite, checked = true, false
+    for _, state in pairs(self.optimizers) do
+      checked = checked or state.graded
+      finite = finite and state.finite ~= false
+    end
+    if not checked then fail 'No inf checks were recorded prior to update.' end
+    if not finite then
+      self.scale_now, self.growth_tracker = self.scale_now * self.backoff_factor, 0
+    else
+      self.growth_tracker = self.growth_tracker + 1
+      if self.growth_tracker == self.growth_interval then
+        self.scale_now, self.growth_tracker = self.scale_now * self.growth_factor, 0
+      end
+    end
+  end
+  self.optimizers = {}
+end
+
+function GradScaler:state_dict()
+  if not self.enabled then return {} end
+  return { scale = self.scale_now, growth_factor = self.growth_factor, backoff_factor = self.backoff_factor,
+    growth_interval = self.growth_interval, _growth_tracker = self.growth_tracker }
+end
+
+function GradScaler:load_state_dict(dict)
+  if not self.enabled then return end
+  if next(dict) == nil then
+    fail 'The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler.'
+  end
+  self.scale_now, self.growth_factor, self.backoff_factor = dict.scale, dict.growth_factor, dict.backoff_factor
+  self.growth_interval, self.growth_tracker = dict.growth_interval, dict._growth_tracker
+end
+
+amp.GradScaler = GradScaler
+
+return amp

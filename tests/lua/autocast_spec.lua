@@ -1,0 +1,263 @@
+-- torch.autocast, torch.amp.GradScaler, torch.utils.checkpoint: on LTENSOR_TEST_DEVICE.
+
+local torch = require 'torch'
+local nn, F = torch.nn, torch.nn.functional
+
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+local kind = torch.device(device).type
+local low = kind == 'cpu' and torch.bfloat16 or torch.float16
+local low_name = tostring(low)
+
+local function dtype_of(t) return tostring(t.dtype) end
+
+local function fails(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert(tostring(message):find(text, 1, true), message)
+end
+
+local function rand(...) return torch.rand(..., { device = device }) end
+
+describe('autocast', function()
+  local a, b
+  before_each(function() a, b = rand { 3, 3 }, rand { 3, 3 } end)
+
+  it('computes products in the lower precision, as methods, functions and operators', function()
+    local bias = rand { 3 }
+    local _ <close> = torch.autocast(kind)
+    for _, result in ipairs { a:matmul(b), torch.mm(a, b), F.linear(a, b, bias), torch.addmm(a, a, b), a:mv(bias),
+      torch.einsum('ij,jk->ik', { a, b }) } do
+      assert.equal(low_name, dtype_of(result))
+    end
+    assert.equal(low_name, dtype_of(F.conv2d(rand { 1, 2, 5, 5 }, rand { 3, 2, 3, 3 })))
+    assert.equal('torch.float32', dtype_of(a + b))
+  end)
+
+  it('computes losses in float32, whatever comes in', function()
+    local _ <close> = torch.autocast(kind)
+    local output = a:mm(b)
+    local target = torch.tensor({ 1, 2, 3 }, { device = device })
+    assert.equal('torch.float32', dtype_of(F.cross_entropy(output, target)))
+    assert.equal('torch.float32', dtype_of(F.mse_loss(output, output)))
+    if kind == 'cuda' then
+      assert.equal('torch.float32', dtype_of(output:softmax(2)))
+      assert.equal('torch.float32', dtype_of(output:exp()))
+      assert.equal('torch.float32', dtype_of(output:sum()))
+    else
+      assert.equal(low_name, dtype_of(output:softmax(2)))
+    end
+  end)
+
+  it('joins in the widest type, also lists and named arguments', function()
+    local _ <close> = torch.autocast(kind)
+    local half = a:mm(b)
+    assert.equal('torch.float32', dtype_of(torch.cat({ half, a }, 1)))
+    assert.equal('torch.float32', dtype_of(torch.cat { tensors = { half, a } }))
+    assert.equal(low_name, dtype_of(torch.stack { half, half }))
+    local list = { half, a }
+    torch.cat(list)
+    assert.equal(low_name, dtype_of(list[1]))
+    assert.equal(low_name, dtype_of(torch.mm(a, { mat2 = b })))
+  end)
+
+  it('leaves float64, integers and other devices alone', function()
+    local _ <close> = torch.autocast(kind)
+    local wide = a:double()
+    assert.equal('torch.float64', dtype_of(wide:mm(wide)))
+    if kind == 'cuda' then
+      local host = torch.rand(2, 2)
+      assert.equal('torch.float32', dtype_of(host:mm(host)))
+    end
+  end)
+
+  it('nests, can be switched off inside, and ends with its scope, also by an error', function()
+    assert.is_false(torch.is_autocast_enabled(kind))
+    do
+      local _ <close> = torch.autocast(kind)
+      assert.is_true(torch.is_autocast_enabled(kind))
+      do
+        local _ <close> = torch.autocast(kind, { enabled = false })
+        assert.equal('torch.float32', dtype_of(a:mm(b)))
+      end
+      torch.autocast(kind, { dtype = torch.bfloat16 }, function()
+        assert.equal('torch.bfloat16', dtype_of(a:mm(b)))
+      end)
+      assert.equal(low_name, dtype_of(a:mm(b)))
+    end
+    fails('stop', torch.autocast, kind, function() error 'stop' end)
+    assert.is_false(torch.is_autocast_enabled(kind))
+    assert.equal(3, torch.autocast(kind, function(x) return x + 1 end, 2))
+  end)
+
+  it('gives parameters their gradients in float32; a weight is cast once', function()
+    torch.manual_seed(1)
+    local net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)):to(device)
+    local x = rand { 5, 4 }
+    local plain = net(x)
+    plain:square():mean():backward()
+    local expected = net[1].weight.grad:clone()
+    net:zero_grad()
+    do
+      local _ <close> = torch.autocast(kind)
+      local loss = net(x):square():mean() + net(x):square():mean()
+      loss:backward()
+    end
+    local grad = net[1].weight.grad
+    assert.equal('torch.float32', dtype_of(grad))
+    local difference = (grad / 2 - expected):abs():max():item()
+    assert(difference < 0.02 * expected:abs():max():item() + 1e-3, difference)
+    local again = {}
+    torch.autocast(kind, function()
+      net(x):sum():backward()
+      again[1] = true
+    end)
+    assert.is_true(again[1])
+  end)
+
+  it('learns: a loop with a scaler reaches the loss of float32', function()
+    torch.manual_seed(2)
+    local x = torch.randn(64, 4):to(device)
+    local y = x:mv(torch.tensor({ 1.0, -2.0, 0.5, 3.0 }, { device = device }))
+    local net = nn.Linear(4, 1):to(device)
+    local optimizer = torch.optim.SGD(net:parameters(), { lr = 0.1 })
+    local scaler = torch.amp.GradScaler(kind, { init_scale = 128 })
+    local loss
+    for _ = 1, 60 do
+      optimizer:zero_grad()
+      torch.autocast(kind, function() loss = F.mse_loss(net(x):squeeze(2), y) end)
+      scaler:scale(loss):backward()
+      scaler:unscale_(optimizer)
+      nn.utils.clip_grad_norm_(net:parameters(), 100)
+      scaler:step(optimizer)
+      scaler:update()
+    end
+    assert(loss:item() < 0.01, loss:item())
+    assert.equal(128, scaler:get_scale())
+  end)
+
+  it('refuses what PyTorch refuses', function()
+    fails("unsupported autocast device_type 'tpu'", torch.autocast, 'tpu')
+    fails('Expected `device_type` of type `str`', torch.autocast)
+    fails('autocast, but the target dtype is not supported', torch.autocast, kind, { dtype = torch.float64 })
+  end)
+end)
+
+describe('GradScaler', function()
+  local w, optimizer, scaler
+  before_each(function()
+    w = torch.ones(2, { device = device, requires_grad = true })
+    optimizer = torch.optim.SGD({ w }, { lr = 1.0 })
+    scaler = torch.amp.GradScaler(kind, { init_scale = 4, growth_interval = 2 })
+  end)
+
+  local function step(gradient)
+    optimizer:zero_grad()
+    scaler:scale((w * gradient):sum()):backward()
+    scaler:step(optimizer)
+    scaler:update()
+  end
+
+  it('divides the gradients before the step, and grows', function()
+    step(0.25)
+    assert.same({ 0.75, 0.75 }, w:tolist())
+    assert.equal(4, scaler:get_scale())
+    step(0.25)
+    assert.equal(8, scaler:get_scale())
+  end)
+
+  it('leaves out a step with inf or nan, and backs off', function()
+    step(math.huge)
+    assert.same({ 1, 1 }, w:tolist())
+    assert.equal(2, scaler:get_scale())
+    step(0 / 0)
+    assert.equal(1, scaler:get_scale())
+    step(0.5)
+    assert.same({ 0.5, 0.5 }, w:tolist())
+  end)
+
+  it('goes on from its state', function()
+    step(1)
+    local other = torch.amp.GradScaler(kind)
+    other:load_state_dict(scaler:state_dict())
+    assert.same(scaler:state_dict(), other:state_dict())
+    assert.equal(1, other:state_dict()._growth_tracker)
+  end)
+
+  it('is nothing when it is not enabled', function()
+    scaler = torch.amp.GradScaler(kind, { enabled = false })
+    step(0.5)
+    assert.same({ 0.5, 0.5 }, w:tolist())
+    assert.equal(1, scaler:get_scale())
+    assert.same({}, scaler:state_dict())
+  end)
+
+  it('keeps the order of its calls', function()
+    fails('No inf checks were recorded', scaler.update, scaler)
+    fails('No inf checks were recorded for this optimizer.', scaler.step, scaler, optimizer)
+    scaler = torch.amp.GradScaler(kind)
+    scaler:scale(w:sum()):backward()
+    scaler:unscale_(optimizer)
+    fails('unscale_() has already been called', scaler.unscale_, scaler, optimizer)
+    scaler:step(optimizer)
+    fails('step() has already been called', scaler.step, scaler, optimizer)
+    fails('unscale_() is being called after step().', scaler.unscale_, scaler, optimizer)
+  end)
+end)
+
+describe('checkpoint', function()
+  local checkpoint = torch.utils.checkpoint
+
+  local function net()
+    torch.manual_seed(3)
+    return nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1)):to(device)
+  end
+
+  local function gradients(run)
+    local model = net()
+    local x = torch.ones(3, 4, { device = device, requires_grad = true })
+    torch.manual_seed(4)
+    local loss = run(model, x):sum()
+    local after = torch.rand(1):item()
+    loss:backward()
+    return { loss:item(), after, model[1].weight.grad, model[6].bias.grad, x.grad }
+  end
+
+  local function same(a, b)
+    for i, value in ipairs(a) do
+      if torch.is_tensor(value) then assert.is_true(torch.equal(value, b[i])) else assert.equal(value, b[i]) end
+    end
+  end
+
+  it('gives the same loss and gradients, dropout and all', function()
+    local plain = gradients(function(model, x) return model(x) end)
+    same(plain, gradients(function(model, x) return checkpoint.checkpoint(model, x, { use_reentrant = false }) end))
+    same(plain, gradients(function(model, x) return checkpoint.checkpoint_sequential(model, 3, x) end))
+  end)
+
+  it('computes again in backward, and reaches parameters of inputs without gradient', function()
+    local model, runs = net(), 0
+    local x = torch.ones(3, 4, { device = device })
+    local y = checkpoint.checkpoint(function(input) runs = runs + 1 return model(input) end, x)
+    assert.is_true(y.requires_grad)
+    assert.equal(1, runs)
+    y:sum():backward()
+    assert.equal(2, runs)
+    assert.truthy(model[1].weight.grad)
+    torch.no_grad(function() assert.is_false(checkpoint.checkpoint(model, x).requires_grad) end)
+  end)
+
+  it('keeps autocast', function()
+    local model = net()
+    local x = torch.ones(3, 4, { device = device, requires_grad = true })
+    local seen = {}
+    local y = torch.autocast(kind, function()
+      return checkpoint.checkpoint(function(input)
+        local out = model(input)
+        seen[#seen + 1] = dtype_of(out)
+        return out
+      end, x)
+    end)
+    y:sum():backward()
+    assert.same({ low_name, low_name }, seen)
+  end)
+end)

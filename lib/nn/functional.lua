@@ -1,18 +1,25 @@
--- functional.lua - torch.nn.functional: the functional forms, which are torch's own ops of these names.
+-- functional.lua - torch.nn.functional: the functional forms. Those that torch has under the same name, with the
+-- same arguments, are torch's own; the others are declared for this module (torch._C.nn).
 
 local torch = require 'torch'
 
-local names = {
-  'relu', 'sigmoid', 'tanh', 'gelu', 'silu', 'leaky_relu', 'softplus', 'softmax', 'log_softmax', 'linear', 'dropout',
-  'cross_entropy', 'nll_loss', 'mse_loss', 'l1_loss', 'binary_cross_entropy_with_logits', 'one_hot', 'threshold',
-  'pad',
-  'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d',
-  'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d',
-  'relu6', 'hardtanh', 'hardsigmoid', 'hardswish', 'elu', 'selu', 'celu', 'mish', 'softmin',
+local groups = {
+  activations = [[relu sigmoid tanh gelu silu leaky_relu softplus softmax log_softmax softmin threshold relu6 hardtanh
+    hardsigmoid hardswish elu selu celu mish]],
+  layers = 'linear dropout one_hot pad',
+  normalization = 'layer_norm rms_norm group_norm batch_norm instance_norm local_response_norm',
+  losses = [[cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits
+    kl_div poisson_nll_loss gaussian_nll_loss soft_margin_loss multilabel_soft_margin_loss hinge_embedding_loss
+    margin_ranking_loss cosine_embedding_loss triplet_margin_loss multi_margin_loss multilabel_margin_loss]],
+  convolutions = 'conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d',
+  pools = 'avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d',
+  distances = 'pairwise_distance cosine_similarity normalize pdist',
 }
 
 local functional = {}
-for _, name in ipairs(names) do functional[name] = torch[name] end
+for _, names in pairs(groups) do
+  for name in names:gmatch '%S+' do functional[name] = torch._C.nn[name] or torch[name] end
+end
 functional.unfold, functional.fold = torch.im2col, torch.col2im
 
 -- Max pools: the largest elements, and with return_indices (the last argument, or by name) where they are.

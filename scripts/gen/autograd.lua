@@ -201,14 +201,16 @@ local function emit_apply(text, op)
   local d = op.derivative
   local body = new_text()
   body:lines(unpacked_lines(op, 'unpack'), '    ')
-  for i, edge in ipairs(d.edges) do
-    if edge.arg.type == 'Tensor[]' then
-      body:lines(edge.statements, '    ')
-    elseif #edge.statements == 1 then
-      body:line('    if (needs[%d]) %s', i - 1, edge.statements[1])
+  for _, e in ipairs(d.expressions) do
+    local asked = {}
+    for i, edge in ipairs(e.edges) do asked[i] = ('needs[%d]'):format(edge) end
+    if e.list then
+      body:lines(e.statements, '    ')
+    elseif #e.statements == 1 then
+      body:line('    if (%s) %s', table.concat(asked, ' || '), e.statements[1])
     else
-      body:line('    if (needs[%d]) {', i - 1)
-      body:lines(edge.statements, '        ')
+      body:line('    if (%s) {', table.concat(asked, ' || '))
+      body:lines(e.statements, '        ')
       body:line('    }')
     end
   end
@@ -452,8 +454,10 @@ local function analyse(model, op)
     for _, result in ipairs(op.returns) do clash = clash or result_name(result) == a.name end
     if clash then error(("%s: argument '%s' has a name that the emitted code uses"):format(op.line, a.name), 0) end
   end
+  local internal = op.name:sub(1, 1) == '_'
   for i, result in ipairs(op.returns) do
-    if (result.type == 'Tensor') ~= (i == 1) then
+    local constant = result.type == 'IndexTensor' or (internal and result.type == 'Tensor')
+    if i == 1 and result.type ~= 'Tensor' or i > 1 and not constant then
       error(op.line .. ': a differentiable op returns a Tensor and after it only IndexTensors', 0)
     end
   end

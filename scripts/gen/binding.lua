@@ -116,14 +116,16 @@ local function overload_of(op, form)
   return o
 end
 
--- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the declarations.
+-- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the declarations. Those of
+-- torch.nn.functional alone (is_nn) are functions of their own, whose arguments may differ from torch's.
 local function functions_of(model)
   local list, by_name = {}, {}
   local function add(op, name, form, is_function, is_method, aliases, is_library)
-    local f = by_name[name]
+    local c = op.variants.nn and 'nn_' .. name or name
+    local f = by_name[c]
     if not f then
-      f = { name = name, c = name, group = op.group, overloads = {}, aliases = {} }
-      by_name[name] = f
+      f = { name = name, c = c, group = op.group, overloads = {}, aliases = {}, is_nn = op.variants.nn }
+      by_name[c] = f
       list[#list + 1] = f
     end
     f.overloads[#f.overloads + 1] = overload_of(op, form)
@@ -138,7 +140,7 @@ local function functions_of(model)
     elseif op.name:sub(1, 1) ~= '_' and next(op.variants) then
       if op.inplace_only then
         add(op, op.name, 'inplace', op.variants['function'], op.variants.method, op.aliases)
-      elseif op.variants['function'] or op.variants.method then
+      elseif op.variants['function'] or op.variants.method or op.variants.nn then
         add(op, op.name, 'new', op.variants['function'], op.variants.method, op.aliases)
       end
       if op.variants.inplace then
@@ -411,6 +413,7 @@ local function emit_group(group, functions)
       if f.is_function then kinds[#kinds + 1] = 'LT_BOUND_FUNCTION' end
       if f.is_method then kinds[#kinds + 1] = 'LT_BOUND_METHOD' end
       if f.is_library then kinds[#kinds + 1] = 'LT_BOUND_LIBRARY' end
+      if f.is_nn then kinds[#kinds + 1] = 'LT_BOUND_NN' end
       local unary = unary_operators[f.operator]
       local line = '    {%s, %s_%s, %s, %s},\n'
       put(line, c_string(f.name), 'bind', f.c, c_string(not unary and f.operator or nil), table.concat(kinds, ' | '))
@@ -431,7 +434,7 @@ local function header(model)
 
 #include <lua.h>
 
-enum { LT_BOUND_FUNCTION = 1, LT_BOUND_METHOD = 2, LT_BOUND_LIBRARY = 4 };
+enum { LT_BOUND_FUNCTION = 1, LT_BOUND_METHOD = 2, LT_BOUND_LIBRARY = 4, LT_BOUND_NN = 8 };
 
 typedef struct lt_bound {
     const char *name;

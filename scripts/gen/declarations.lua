@@ -32,7 +32,7 @@ local known_fields = {
   view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, [1] = true,
 }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
-local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true }
+local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true, nn = true }
 
 local function words(text)
   local set = {}
@@ -126,10 +126,12 @@ local function parse_op(entry, group, where)
       op.args[#op.args + 1] = arg
     end
   end
-  for argument in pairs(op.grad or {}) do
-    local found = false
-    for _, arg in ipairs(op.args) do found = found or arg.name == argument end
-    if not found then fail("grad names '" .. argument .. "', which is no argument") end
+  for arguments in pairs(op.grad or {}) do
+    for argument in arguments:gmatch('%S+') do
+      local found = false
+      for _, arg in ipairs(op.args) do found = found or arg.name == argument end
+      if not found then fail("grad names '" .. argument .. "', which is no argument") end
+    end
   end
   if #op.returns == 0 and not op.inplace_only then fail("only names that end in '_' may return self") end
   return op

@@ -161,7 +161,7 @@ function Translator:field(name, form, arg)
     self.fields[name] = field
     table.insert(self.fields, field)
   end
-  field.edges[self.edge] = true
+  for _, edge in ipairs(self.edges) do field.edges[edge] = true end
 end
 
 function Translator:argument_named(name)
@@ -186,6 +186,8 @@ function Translator:name(name)
     self:field(name, 'value', arg)
     return { class = class, c = 'saved->' .. name, has = M.has_flag(arg) and 'saved->has_' .. name or nil }
   end
+  local needed = name:match('^needs_(.+)$')
+  if needed and self.edge_of[needed] then return { class = 'bool', c = ('needs[%d]'):format(self.edge_of[needed]) } end
   if name == 'result' and self.op.inplace_only then
     self:field('result', 'output', { output = 1 })
     return { class = 'tensor', c = 'result' }
@@ -224,11 +226,14 @@ function Translator:value(tree)
   return { class = 'tensor', c = name }
 end
 
--- Calls a declared op; its result goes to the C text `target`.
-function Translator:call(tree, target)
+-- Calls a declared op; its results go to the C texts given.
+function Translator:call(tree, ...)
+  local targets = { ... }
   local op = self.model.by_cname[tree.name]
   if not op then self:fail("no op is called '" .. tree.name .. "'") end
-  if #op.returns ~= 1 or not M.is_tensor(op.returns[1].type) then self:fail(tree.name .. ' does not return one tensor') end
+  local fits = #op.returns == #targets
+  for _, result in ipairs(op.returns) do fits = fits and M.is_tensor(result.type) end
+  if not fits then self:fail(('%s does not return %d tensors'):format(tree.name, #targets)) end
   if #tree.args > #op.args then self:fail('too many arguments for ' .. tree.name) end
   local list = {}
   for i, param in ipairs(op.args) do
@@ -243,7 +248,7 @@ function Translator:call(tree, target)
     end
     list[i] = self:convert(value, param, where)
   end
-  list[#list + 1] = target
+  table.move(targets, 1, #targets, #list + 1, list)
   self:statement('LT_CHECK(lt_%s(%s));', tree.name, table.concat(list, ', '))
 end
 
@@ -262,33 +267,58 @@ function Translator:list_call(tree)
     arg.name, arg.name, dim)
 end
 
--- The derivatives of an op: { edges = { { arg =, statements = {...} }... }, fields = { {name=, form=, arg=,
--- edges = set of the edges that need it}... }, temporaries = n }.
-function M.translate(model, op)
-  local edges, fields, temporaries = {}, {}, 0
+-- The arguments with a derivative in their order, and from each name the number of its edge.
+local function edges_of(op)
+  local wanted, edges, numbers = {}, {}, {}
+  for names in pairs(op.grad) do
+    for name in names:gmatch('%S+') do wanted[name] = names end
+  end
   for _, arg in ipairs(op.args) do
-    local text = op.grad[arg.name]
-    if text then
-      local t = setmetatable({ model = model, op = op, argument = arg.name, edge = #edges, statements = {},
-        fields = fields, temporaries = temporaries }, Translator)
-      local tree = expression.parse(text, function(message) t:fail(message) end)
-      if arg.type == 'Tensor[]' then
-        t:list_call(tree)
-      elseif tree.kind == 'call' and not M.properties[tree.name] then
-        t:call(tree, ('&results[%d]'):format(t.edge))
-      else
-        local value = t:value(tree)
-        if value.class ~= 'tensor' then t:fail('no tensor') end
-        t:statement('results[%d] = lt_tensor_retain(%s);', t.edge, value.c)
-      end
-      temporaries = t.temporaries
-      edges[#edges + 1] = { arg = arg, statements = t.statements }
-      if #edges > 1 and (arg.type == 'Tensor[]' or edges[1].arg.type == 'Tensor[]') then
-        t:fail('a Tensor[] must be the only differentiable argument')
-      end
+    if wanted[arg.name] then
+      numbers[arg.name] = #edges
+      edges[#edges + 1] = { arg = arg, names = wanted[arg.name] }
     end
   end
-  return { edges = edges, fields = fields, temporaries = temporaries }
+  return edges, numbers
+end
+
+-- One expression of op.grad, whose key names one argument, or several that one call gives the gradients of.
+local function translate_one(model, op, names, edges, edge_of, fields, temporaries)
+  local t = setmetatable({ model = model, op = op, argument = names, edges = {}, edge_of = edge_of,
+    statements = {}, fields = fields, temporaries = temporaries }, Translator)
+  local targets = {}
+  for name in names:gmatch('%S+') do
+    t.edges[#t.edges + 1] = edge_of[name]
+    targets[#targets + 1] = ('&results[%d]'):format(edge_of[name])
+  end
+  local tree = expression.parse(op.grad[names], function(message) t:fail(message) end)
+  local list = edges[t.edges[1] + 1].arg.type == 'Tensor[]'
+  if list then
+    if #edges > 1 then t:fail('a Tensor[] must be the only differentiable argument') end
+    t:list_call(tree)
+  elseif tree.kind == 'call' and not M.properties[tree.name] then
+    t:call(tree, table.unpack(targets))
+  else
+    local value = t:value(tree)
+    if value.class ~= 'tensor' or #targets > 1 then t:fail('no tensor for each') end
+    t:statement('results[%d] = lt_tensor_retain(%s);', t.edges[1], value.c)
+  end
+  return { edges = t.edges, list = list, statements = t.statements }, t.temporaries
+end
+
+-- The derivatives of an op: { edges = { {arg =}... }, expressions = { {edges = numbers, list = whether of a
+-- Tensor[], statements = {...} }... }, fields = { {name=, form=, arg=, edges = set of the edges that need it}... },
+-- temporaries = n }. Edges count from 0.
+function M.translate(model, op)
+  local edges, edge_of = edges_of(op)
+  local fields, expressions, temporaries, done = {}, {}, 0, {}
+  for _, edge in ipairs(edges) do
+    if not done[edge.names] then
+      done[edge.names] = true
+      expressions[#expressions + 1], temporaries = translate_one(model, op, edge.names, edges, edge_of, fields, temporaries)
+    end
+  end
+  return { edges = edges, expressions = expressions, fields = fields, temporaries = temporaries }
 end
 
 return M

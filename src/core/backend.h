@@ -80,6 +80,35 @@ typedef struct lt_pooling {
     bool count_padding; /* averages count elements of the padding, which are 0 */
     int64_t divisor;    /* of averages; 0: the number of elements */
 } lt_pooling;
+/* Normalization of dense tensors: out = (in - mean) * rstd * weight + bias. Statistics are float, or double where
+ * dtype is. weight and bias (NULL: 1 and 0) are of parameter_dtype; on the CPU all are of the statistics' type.
+ * Backward takes grad and fills in those of grad_in, grad_weight and grad_bias that are not NULL. */
+typedef struct lt_norm_args {
+    lt_dtype dtype, parameter_dtype;
+    lt_device device;
+    double eps;
+    const void *in, *weight, *bias, *grad;
+    void *out, *mean, *rstd; /* mean NULL: nothing is subtracted, rstd is of the mean square */
+    void *grad_in, *grad_weight, *grad_bias;
+} lt_norm_args;
+
+/* Rows of length elements have their own statistics. Those of row r have the parameters of group r % groups,
+ * length / run in number, one per run of elements. */
+typedef struct lt_row_norm_args {
+    lt_norm_args norm;
+    int64_t rows, length, groups, run;
+} lt_row_norm_args;
+
+/* outer x channels x inner elements, statistics and parameters per channel. In training mean and rstd are
+ * computed (by the biased variance), and the running ones, when there are such, become (1 - momentum) * old +
+ * momentum * new (by the unbiased variance); else mean and rstd are given. */
+typedef struct lt_batch_norm_args {
+    lt_norm_args norm;
+    int64_t outer, channels, inner;
+    bool training;
+    double momentum;
+    void *running_mean, *running_var; /* of the statistics' type */
+} lt_batch_norm_args;
 
 /* Operands of an index kernel: it->data[0] is the result (get) or the values (put), [1] the indexed
  * tensor with stride 0 along indexed dimensions, [2 .. 1+count] int64 index tensors. The address of an
@@ -193,6 +222,12 @@ typedef struct lt_backend {
     /* grad_in from grad and the forward's result. */
     lt_status (*softmax_backward)(bool log, const lt_array *grad_in, const lt_array *grad,
                                   const lt_array *result, int dim);
+
+    /* -- normalization --------------------------------------------------------------------------------- */
+    lt_status (*row_norm)(const lt_row_norm_args *n);
+    lt_status (*row_norm_backward)(const lt_row_norm_args *n);
+    lt_status (*batch_norm)(const lt_batch_norm_args *n);
+    lt_status (*batch_norm_backward)(const lt_batch_norm_args *n);
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);

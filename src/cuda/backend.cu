@@ -29,6 +29,10 @@ static lt_backend make_table()
     t.sort = lt_cuda_sort;
     t.softmax = lt_cuda_softmax;
     t.softmax_backward = lt_cuda_softmax_backward;
+    t.row_norm = lt_cuda_row_norm;
+    t.row_norm_backward = lt_cuda_row_norm_backward;
+    t.batch_norm = lt_cuda_batch_norm;
+    t.batch_norm_backward = lt_cuda_batch_norm_backward;
     t.gemm = lt_cuda_gemm;
     t.convolution = lt_cuda_convolution;
     t.columns = lt_cuda_columns;

@@ -175,6 +175,11 @@ lt_status lt_cuda_sort(bool descending, const lt_array *values, const lt_array *
 lt_status lt_cuda_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
                                    const lt_array *result, int dim);
+/* norm.cu, batch_norm.cu */
+lt_status lt_cuda_row_norm(const lt_row_norm_args *n);
+lt_status lt_cuda_row_norm_backward(const lt_row_norm_args *n);
+lt_status lt_cuda_batch_norm(const lt_batch_norm_args *n);
+lt_status lt_cuda_batch_norm_backward(const lt_batch_norm_args *n);
 /* gemm.cu, gemm_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
 void lt_cuda_gemm_forget(uint64_t pool); /* what recordings with the pool have kept */

@@ -126,10 +126,18 @@ template <class C> static inline C lt_number(lt_scalar s)
     return s.kind == LT_SCALAR_FLOAT ? static_cast<C>(s.v.d) : static_cast<C>(s.v.i);
 }
 
-static inline int64_t lt_element_size(lt_dtype dtype)
+LT_CUDA_FN int64_t lt_element_size(lt_dtype dtype)
 {
-    static const int8_t sizes[LT_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
-    return sizes[dtype];
+    switch (dtype) {
+    case LT_INT16:
+    case LT_FLOAT16:
+    case LT_BFLOAT16: return 2;
+    case LT_INT32:
+    case LT_FLOAT32: return 4;
+    case LT_INT64:
+    case LT_FLOAT64: return 8;
+    default: return 1;
+    }
 }
 
 static inline bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16; }

@@ -82,6 +82,10 @@ void lt_lua_open_ops(lua_State *L)
     lua_pop(L, 1);
     luaL_getmetatable(L, LT_TENSOR_META_NAME);
     int metatable = lua_gettop(L);
+    lua_newtable(L); /* torch._C.nn: what torch.nn.functional alone has */
+    int nn = lua_gettop(L);
+    lua_pushvalue(L, nn);
+    lua_setfield(L, 2, "nn");
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (const lt_bound *b = groups[g]; b->f != NULL; b++) {
             lt_lua_pushfunction(L, b->f);
@@ -97,11 +101,15 @@ void lt_lua_open_ops(lua_State *L)
                 lua_pushvalue(L, -1);
                 lua_setfield(L, 2, b->name);
             }
+            if (b->kinds & LT_BOUND_NN) {
+                lua_pushvalue(L, -1);
+                lua_setfield(L, nn, b->name);
+            }
             if (b->operator != NULL) {
                 lua_pushvalue(L, -1);
                 lua_setfield(L, metatable, b->operator);
             }
             lua_pop(L, 1);
         }
-    lua_pop(L, 1);
+    lua_pop(L, 2);
 }

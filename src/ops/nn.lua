@@ -1,34 +1,7 @@
--- nn.lua - losses, activations with parameters, dropout and embedding: the functions of torch.nn.functional
--- that are no plain elementwise ops. Class targets and embedding ids are positions from 1 in Lua.
+-- nn.lua - activations with parameters, dropout and embedding: functions of torch.nn.functional that are no plain
+-- elementwise ops. Embedding ids are positions from 1 in Lua.
 
 return {
-  -- ---- losses; reduction is 'mean', 'sum' or 'none' -----------------------------------------------------
-  { "nll_loss(Tensor self, IndexTensor target, Tensor? weight=nil, Index ignore_index=-100, string reduction='mean') -> Tensor",
-    variants = 'function', doc = 'The negative log likelihood: -self at the target class. self: [classes] or [n, classes, ...].',
-    grad = { self = '_nll_loss_backward(grad, sizes_of(self), target, weight, ignore_index, reduction)' } },
-  { '_nll_loss_backward(Tensor grad_output, Size sizes, IndexTensor target, Tensor? weight, Index ignore_index, string reduction) -> Tensor',
-    variants = '', doc = 'The derivative of nll_loss.',
-    grad = { grad_output = 'nll_loss(grad, target, weight, ignore_index, reduction)' } },
-  { "cross_entropy(Tensor input, IndexTensor target, Tensor? weight=nil, Index ignore_index=-100, string reduction='mean', float label_smoothing=0.0) -> Tensor",
-    variants = 'function', composite = true, doc = 'nll_loss(log_softmax(input), target): the loss of unnormalized scores.' },
-  { "cross_entropy.prob(Tensor input, Tensor target, Tensor? weight=nil, *, string reduction='mean', float label_smoothing=0.0) -> Tensor",
-    variants = 'function', composite = true, doc = 'The cross entropy with probabilities of the classes as targets.' },
-  { "mse_loss(Tensor self, Tensor target, string reduction='mean') -> Tensor", variants = 'function',
-    doc = 'The squared difference.',
-    grad = { self = '_mse_loss_backward(grad, self, target, reduction)', target = '-_mse_loss_backward(grad, self, target, reduction)' } },
-  { '_mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, string reduction) -> Tensor', variants = '',
-    composite = true, doc = 'The derivative of mse_loss.' },
-  { "l1_loss(Tensor self, Tensor target, string reduction='mean') -> Tensor", variants = 'function', composite = true,
-    doc = 'The absolute difference.' },
-  { "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=nil, Tensor? pos_weight=nil, string reduction='mean') -> Tensor",
-    variants = 'function', doc = 'The cross entropy of sigmoid(self) and target, computed without overflow.',
-    grad = { self = '_bce_with_logits_backward(grad, self, target, weight, pos_weight, reduction)',
-      target = '_bce_with_logits_backward_target(grad, self, target, weight, pos_weight, reduction)' } },
-  { '_bce_with_logits_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, Tensor? pos_weight, string reduction) -> Tensor',
-    variants = '', composite = true, doc = 'The derivative of binary_cross_entropy_with_logits.' },
-  { '_bce_with_logits_backward_target(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, Tensor? pos_weight, string reduction) -> Tensor',
-    variants = '', composite = true, doc = 'The derivative of binary_cross_entropy_with_logits by its target.' },
-
   -- ---- activations -------------------------------------------------------------------------------------------
   { 'leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor', variants = 'function',
     doc = 'self where positive, self * negative_slope elsewhere.', grad = { self = '_leaky_relu_backward(grad, self, negative_slope)' } },

@@ -178,7 +178,9 @@ cases.det = { { R(3, 3) }, { R(2, 2, 2) } }
 cases.nll_loss = { { X(3, 4), I { 2, 4, 1 } }, { X(3, 4), I { 2, 4, 1 }, C(4), { reduction = 'sum' } },
   { X(3, 4), I { 2, 4, 1 }, C(4) }, { X(3, 4), I { 2, 4, 1 }, { reduction = 'none' } },
   { X(3, 4), I { 2, 4, 1 }, { ignore_index = 4 } }, { X(2, 3, 2), I({ 1, 2, 3, 1 }, { 2, 2 }) } }
-cases.mse_loss = { { X(2, 3), X(2, 3) }, { X(3), X(3), 'sum' }, { X(3), X(3), 'none' } }
+cases.smooth_l1_loss = { { X(2, 3), X(2, 3) }, { X(3), X(3), 'sum', 0.5 }, { X(3), X(3), 'none', 0.0 } }
+cases.binary_cross_entropy = { { V(0.2, 0.45, 0.7), V(0.3, 0.6, 0.9) }, { V(0.2, 0.45, 0.7), V(0.3, 0.6, 0.9), C(3), 'sum' } }
+cases.soft_margin_loss = { { X(3), I { 1, -1, 1 } }, { X(3), I { 1, -1, 1 }, 'none' } }
 cases.binary_cross_entropy_with_logits = { { X(2, 3), P(2, 3) }, { X(2, 3), P(2, 3), C(3), { reduction = 'sum' } },
   { X(2, 3), P(2, 3), { pos_weight = C(3), reduction = 'none' } } }
 cases.leaky_relu = { { X(2, 3) }, { X(3), 0.2 } }
@@ -290,6 +292,7 @@ local function check(f, arguments, leaves)
 end
 
 local function functional(op)
+  if op.variants.nn then return torch._C.nn[op.name] end
   if op.variants['function'] then return torch[op.name] end
   return torch._C.methods[op.name]
 end
@@ -364,6 +367,52 @@ describe('the derivative of ops that rest on internal ones:', function()
   checks('narrow', { X(2, 3) }, function(x) return x:narrow(2, 2, 2) end)
   checks('matmul', { X(2, 2, 3), X(3, 2) }, function(a, b) return a:matmul(b) end)
   checks('cross_entropy', { X(2, 3), I { 1, 3 } }, function(x, target) return torch.nn.functional.cross_entropy(x, target) end)
+end)
+
+local F = torch.nn.functional
+
+describe('the derivative of normalization:', function()
+  local function layer(...)
+    local sizes = { ... }
+    return function(x, w, b) return F.layer_norm(x, sizes, w, b) end
+  end
+  checks('layer_norm', { X(3, 5), X(5), X(5) }, layer(5))
+  checks('layer_norm of two dimensions', { X(2, 2, 3), X(2, 3) }, layer(2, 3))
+  checks('layer_norm without parameters', { X(3, 5) }, layer(5))
+  checks('rms_norm', { X(3, 5), X(5) }, function(x, w) return F.rms_norm(x, 5, w) end)
+  checks('group_norm', { X(2, 6, 3), X(6), X(6) }, function(x, w, b) return F.group_norm(x, 3, w, b) end)
+  checks('group_norm of a matrix', { X(2, 6), X(6) }, function(x, w) return F.group_norm(x, 2, w) end)
+  local function batch(x, w, b) return F.batch_norm(x, nil, nil, w, b, true) end
+  checks('batch_norm', { X(4, 3), X(3), X(3) }, batch)
+  checks('batch_norm of images', { X(2, 3, 2), X(3), X(3) }, batch)
+  checks('batch_norm by given statistics', { X(2, 3, 2), X(3), X(3), C(3), C(3) }, function(x, w, b, mean, var)
+    return F.batch_norm(x, mean, var, w, b)
+  end)
+  checks('instance_norm', { X(2, 3, 4), X(3), X(3) }, function(x, w, b) return F.instance_norm(x, nil, nil, w, b) end)
+  checks('local_response_norm', { X(2, 4, 2) }, function(x) return F.local_response_norm(x, 3, 0.5) end)
+end)
+
+describe('the derivative of losses:', function()
+  checks('mse_loss', { X(2, 3), X(2, 3) }, F.mse_loss)
+  checks('mse_loss with weights', { X(2, 3), X(2, 3), C(2, 3) }, function(x, y, w) return F.mse_loss(x, y, { weight = w }) end)
+  checks('huber_loss', { X(2, 3), X(2, 3) }, function(x, y) return F.huber_loss(x, y, { delta = 0.7 }) end)
+  checks('kl_div', { X(2, 3), P(2, 3) }, F.kl_div)
+  checks('kl_div of logarithms', { X(2, 3), X(2, 3) }, function(x, y) return F.kl_div(x, y, 'batchmean', true) end)
+  checks('poisson_nll_loss', { P(2, 3), P(2, 3) }, function(x, y) return F.poisson_nll_loss(x, y, false, true) end)
+  checks('gaussian_nll_loss', { X(2, 3), X(2, 3), P(2, 3) }, F.gaussian_nll_loss)
+  checks('multilabel_soft_margin_loss', { X(2, 3), U(2, 3) }, F.multilabel_soft_margin_loss)
+  checks('hinge_embedding_loss', { X(4), I { 1, -1, -1, 1 } }, F.hinge_embedding_loss)
+  checks('margin_ranking_loss', { X(3), X(3), I { 1, -1, 1 } }, F.margin_ranking_loss)
+  checks('cosine_embedding_loss', { X(2, 3), X(2, 3), I { 1, -1 } }, F.cosine_embedding_loss)
+  checks('triplet_margin_loss', { X(2, 3), X(2, 3), X(2, 3) }, function(a, p, n)
+    return F.triplet_margin_loss(a, p, n, { swap = true })
+  end)
+  checks('multi_margin_loss', { X(2, 3), I { 1, 3 }, C(3) }, function(x, t, w) return F.multi_margin_loss(x, t, 2, 1.5, w) end)
+  checks('multilabel_margin_loss', { X(2, 3), I({ 2, -1, 1, 3, 1, -1 }, { 2, 3 }) }, F.multilabel_margin_loss)
+  checks('cosine_similarity', { X(2, 3), P(2, 3) }, F.cosine_similarity)
+  checks('pairwise_distance', { X(2, 3), P(2, 3) }, F.pairwise_distance)
+  checks('normalize', { P(2, 3) }, function(x) return F.normalize(x, 3.0) end)
+  checks('pdist', { X(4, 2) }, F.pdist)
 end)
 
 describe('the derivative of matrices\' factors:', function()

@@ -24,6 +24,11 @@ lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *i
 lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad, const lt_array *result,
                                   int dim);
+/* norm.c */
+lt_status lt_cpu_row_norm(const lt_row_norm_args *n);
+lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n);
+lt_status lt_cpu_batch_norm(const lt_batch_norm_args *n);
+lt_status lt_cpu_batch_norm_backward(const lt_batch_norm_args *n);
 /* matmul.c */
 lt_status lt_cpu_gemm(const lt_gemm *g);
 /* convolution.c */

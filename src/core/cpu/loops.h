@@ -47,6 +47,16 @@ typedef struct lt_softmax_loops {
     void (*backward)(bool log, void *grad_in, const void *grad, const void *result, int64_t n);
 } lt_softmax_loops;
 
+/* Normalization of rows or channels [first, last), all of the type of the statistics. What a backward adds up for
+ * the parameters goes to sums and products (of grad and the normalized input), which hold zeros or what came
+ * before; NULL: not wanted. Channels have no others to share sums with: they go straight to the gradients. */
+typedef struct lt_norm_loops {
+    void (*rows)(const lt_row_norm_args *n, int64_t first, int64_t last);
+    void (*rows_backward)(const lt_row_norm_args *n, int64_t first, int64_t last, void *sums, void *products);
+    void (*channels)(const lt_batch_norm_args *n, int64_t first, int64_t last);
+    void (*channels_backward)(const lt_batch_norm_args *n, int64_t first, int64_t last);
+} lt_norm_loops;
+
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column];
  * B and C have dense rows, ldb and ldc elements apart. C is not read when beta is 0. */
 typedef struct lt_small_gemm {
@@ -68,6 +78,7 @@ typedef struct lt_cpu_loops {
     const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
     const lt_rows_loop (*rows)[LT_ROWS_TYPES];
     const lt_softmax_loops *softmax; /* float, double */
+    const lt_norm_loops *norm;       /* float, double */
     const lt_gemm_loop *multiply;    /* by dtype; not of half types */
     const lt_optim_loop (*optim)[2]; /* float, double */
 } lt_cpu_loops;
@@ -88,6 +99,7 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
     extern const lt_rows_loop lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
+    extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                   \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];
 LT_DECLARE_LOOPS(baseline)

@@ -16,7 +16,7 @@
 #include "common.h"
 #include "ltensor_ops.h"
 
-#define LT_SCOPE_TENSORS 32
+#define LT_SCOPE_TENSORS 48
 
 typedef struct lt_scope {
     lt_status status;

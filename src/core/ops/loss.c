@@ -1,33 +1,31 @@
-/* loss.c - losses and their derivatives, as formulas. `reduction` is 'none', 'mean' or 'sum'. The targets of
+/* loss.c - the losses of classes and those everybody uses, with their derivatives, as formulas. The targets of
  * nll_loss are classes from 0 here; messages count them from 1. */
 #include <string.h>
 
-#include "compose.h"
+#include "loss.h"
 #include "pointwise.h"
 
-typedef enum reduction { NONE, MEAN, SUM } reduction;
-
-static lt_status parse_reduction(const char *text, reduction *out)
+lt_status lt_loss_parse(const char *text, lt_over *out)
 {
     if (strcmp(text, "none") == 0)
-        *out = NONE;
+        *out = LT_OVER_NONE;
     else if (strcmp(text, "mean") == 0)
-        *out = MEAN;
+        *out = LT_OVER_MEAN;
     else if (strcmp(text, "sum") == 0)
-        *out = SUM;
+        *out = LT_OVER_SUM;
     else
         return lt_error(LT_ERR_RUNTIME, "%s is not a valid value for reduction", text);
     return LT_OK;
 }
 
-static lt_status check_float(const char *kernel, const lt_tensor *t)
+lt_status lt_loss_check_float(const char *kernel, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", kernel,
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-static lt_tensor *do_mean(lt_scope *s, lt_tensor *a)
+lt_tensor *do_mean(lt_scope *s, lt_tensor *a)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -35,15 +33,14 @@ static lt_tensor *do_mean(lt_scope *s, lt_tensor *a)
     return lt_scope_hold(s, status, out);
 }
 
-static lt_tensor *do_reduce(lt_scope *s, lt_tensor *a, reduction how)
+lt_tensor *do_reduce(lt_scope *s, lt_tensor *a, lt_over how)
 {
-    return how == NONE ? a : how == SUM ? do_sum(s, a) : do_mean(s, a);
+    return how == LT_OVER_NONE ? a : how == LT_OVER_SUM ? do_sum(s, a) : do_mean(s, a);
 }
 
-/* grad of a reduced loss as a factor for the derivative of its numel elements. */
-static lt_tensor *do_share(lt_scope *s, lt_tensor *grad, reduction how, int64_t numel)
+lt_tensor *do_share(lt_scope *s, lt_tensor *grad, lt_over how, int64_t numel)
 {
-    return how == MEAN ? do_div(s, grad, do_number(s, (double)numel)) : grad;
+    return how == LT_OVER_MEAN ? do_div(s, grad, do_number(s, (double)numel)) : grad;
 }
 
 /* ---- negative log likelihood --------------------------------------------------------------------------------- */
@@ -152,18 +149,18 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
 {
     lt_scope s;
     picks p;
-    reduction how;
+    lt_over how;
     lt_device device;
     lt_dims sizes = lt_dims_of(self);
-    LT_TRY(parse_reduction(reduction_name, &how));
+    LT_TRY(lt_loss_parse(reduction_name, &how));
     LT_TRY(lt_check_same_device("nll_loss", (lt_tensor *[]){self, target, weight}, 3, false, &device));
-    LT_TRY(check_float(self->device.type == LT_CPU ? "nll_loss_out_frame" : "nll_loss_forward_reduce_cuda_kernel_2d",
+    LT_TRY(lt_loss_check_float(self->device.type == LT_CPU ? "nll_loss_out_frame" : "nll_loss_forward_reduce_cuda_kernel_2d",
                        self));
     if (weight != NULL && weight->dtype != self->dtype)
         return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)weight->dtype));
     lt_scope_open(&s, false);
-    do_picks(&s, &sizes, target, weight, ignore_index, how == MEAN, &p);
+    do_picks(&s, &sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *index = do_unsqueeze(&s, p.safe, p.dim), *loss = NULL;
     if (index != NULL) {
         lt_status status = lt_gather(self, p.dim, index, &loss);
@@ -173,9 +170,9 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
     loss = do_neg(&s, do_reshape(&s, loss, &sizes));
     if (p.weight != NULL) loss = do_mul(&s, loss, p.weight);
     if (p.ignored != NULL) loss = do_where(&s, p.ignored, do_number(&s, 0), loss);
-    if (how == NONE) return lt_scope_give(&s, loss, out);
+    if (how == LT_OVER_NONE) return lt_scope_give(&s, loss, out);
     lt_tensor *sum = do_sum(&s, loss);
-    if (how == MEAN) sum = do_div(&s, sum, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
+    if (how == LT_OVER_MEAN) sum = do_div(&s, sum, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
     return lt_scope_give(&s, sum, out);
 }
 
@@ -185,12 +182,12 @@ lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *size
 {
     lt_scope s;
     picks p;
-    reduction how;
-    LT_TRY(parse_reduction(reduction_name, &how));
+    lt_over how;
+    LT_TRY(lt_loss_parse(reduction_name, &how));
     lt_scope_open(&s, false);
-    do_picks(&s, sizes, target, weight, ignore_index, how == MEAN, &p);
+    do_picks(&s, sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *grad = do_neg(&s, grad_output);
-    if (how == MEAN) grad = do_div(&s, grad, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
+    if (how == LT_OVER_MEAN) grad = do_div(&s, grad, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
     if (p.weight != NULL) grad = do_mul(&s, grad, p.weight);
     if (p.ignored != NULL) grad = do_where(&s, p.ignored, do_number(&s, 0), grad);
     lt_tensor *index = do_unsqueeze(&s, p.safe, p.dim);
@@ -230,14 +227,14 @@ static lt_tensor *do_weigh(lt_scope *s, lt_tensor *a, lt_tensor *weight, int dim
 
 /* The part of the loss that treats all classes alike. */
 static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
-                            reduction how)
+                            lt_over how)
 {
     picks p;
     lt_scope plain;
     if (s->status != LT_OK) return NULL;
     lt_dims sizes = lt_dims_of(logp);
     lt_scope_open(&plain, false); /* nothing of this has a derivative */
-    do_picks(&plain, &sizes, target, weight, ignore_index, how == MEAN, &p);
+    do_picks(&plain, &sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *ignored = p.ignored != NULL ? lt_tensor_retain(p.ignored) : NULL;
     lt_tensor *total = p.total != NULL ? lt_tensor_retain(p.total) : NULL;
     s->status = lt_scope_close(&plain);
@@ -245,19 +242,19 @@ static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_
     if (total != NULL) lt_scope_hold(s, s->status, total);
     lt_tensor *loss = do_neg(s, do_sum_dim(s, do_weigh(s, logp, weight, p.dim), p.dim, false));
     if (ignored != NULL) loss = do_where(s, ignored, do_number(s, 0), loss);
-    if (how == NONE) return loss;
-    if (how == SUM) return do_sum(s, loss);
+    if (how == LT_OVER_NONE) return loss;
+    if (how == LT_OVER_SUM) return do_sum(s, loss);
     return do_div(s, do_sum(s, loss), total != NULL ? total : do_number(s, (double)target->numel));
 }
 
 lt_status lt_cross_entropy_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
                                 const char *reduction_name, double label_smoothing, lt_tensor **out)
 {
-    reduction how;
+    lt_over how;
     lt_scope s;
     if (lt_dtype_is_float((lt_dtype)target->dtype))
         return lt_cross_entropy_prob(input, target, weight, reduction_name, label_smoothing, out);
-    LT_TRY(parse_reduction(reduction_name, &how));
+    LT_TRY(lt_loss_parse(reduction_name, &how));
     LT_TRY(check_smoothing(label_smoothing));
     lt_dims sizes = lt_dims_of(input);
     LT_TRY(check_nll(&sizes, target, weight));
@@ -279,10 +276,10 @@ lt_status lt_cross_entropy_impl(lt_tensor *input, lt_tensor *target, lt_tensor *
 lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight,
                                      const char *reduction_name, double label_smoothing, lt_tensor **out)
 {
-    reduction how;
+    lt_over how;
     char a[256], b[256];
     int dim = input->ndim > 1 ? 1 : 0;
-    LT_TRY(parse_reduction(reduction_name, &how));
+    LT_TRY(lt_loss_parse(reduction_name, &how));
     LT_TRY(check_smoothing(label_smoothing));
     if (!lt_dtype_is_float((lt_dtype)target->dtype))
         return lt_error(LT_ERR_RUNTIME, "Expected floating point type for target with class probabilities, got %s",
@@ -308,43 +305,9 @@ lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_ten
         share = do_add(&s, do_mul(&s, target, do_number(&s, 1 - label_smoothing)),
                        do_number(&s, label_smoothing / classes));
     lt_tensor *loss = do_weigh(&s, do_mul(&s, do_log_softmax(&s, input, dim), share), weight, dim);
-    loss = do_neg(&s, how == NONE ? do_sum_dim(&s, loss, dim, false) : do_sum(&s, loss));
-    if (how == MEAN) loss = do_div(&s, loss, do_number(&s, (double)input->numel / classes));
+    loss = do_neg(&s, how == LT_OVER_NONE ? do_sum_dim(&s, loss, dim, false) : do_sum(&s, loss));
+    if (how == LT_OVER_MEAN) loss = do_div(&s, loss, do_number(&s, (double)input->numel / classes));
     return lt_scope_give(&s, loss, out);
-}
-
-/* ---- differences ------------------------------------------------------------------------------------------------- */
-
-lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction_name, lt_tensor **out)
-{
-    reduction how;
-    lt_scope s;
-    LT_TRY(parse_reduction(reduction_name, &how));
-    lt_scope_open(&s, false);
-    lt_tensor *difference = do_sub(&s, self, target);
-    if (difference != NULL) s.status = check_float(self->device.type == LT_CPU ? "mse_cpu" : "mse_cuda", difference);
-    return lt_scope_give(&s, do_reduce(&s, do_square(&s, difference), how), out);
-}
-
-lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
-                                     const char *reduction_name, lt_tensor **out)
-{
-    reduction how;
-    lt_scope s;
-    LT_TRY(parse_reduction(reduction_name, &how));
-    lt_scope_open(&s, true);
-    lt_tensor *difference = do_sub(&s, self, target);
-    double factor = how == MEAN && difference != NULL ? 2.0 / (double)difference->numel : 2.0;
-    return lt_scope_give(&s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))), out);
-}
-
-lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction_name, lt_tensor **out)
-{
-    reduction how;
-    lt_scope s;
-    LT_TRY(parse_reduction(reduction_name, &how));
-    lt_scope_open(&s, true);
-    return lt_scope_give(&s, do_reduce(&s, do_abs(&s, do_sub(&s, self, target)), how), out);
 }
 
 /* ---- binary cross entropy ------------------------------------------------------------------------------------ */
@@ -368,7 +331,7 @@ static lt_status check_bce(const lt_tensor *self, const lt_tensor *target)
 {
     bool same = self->ndim == target->ndim;
     for (int d = 0; d < self->ndim && same; d++) same = self->sizes[d] == target->sizes[d];
-    if (same) return check_float("log_sigmoid_cpu", self);
+    if (same) return lt_loss_check_float("log_sigmoid_cpu", self);
     char a[256], b[256];
     return lt_error(LT_ERR_RUNTIME, "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
                     lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
@@ -378,9 +341,9 @@ static lt_status check_bce(const lt_tensor *self, const lt_tensor *target)
 lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight,
                                                    lt_tensor *pos_weight, const char *reduction_name, lt_tensor **out)
 {
-    reduction how;
+    lt_over how;
     lt_scope s;
-    LT_TRY(parse_reduction(reduction_name, &how));
+    LT_TRY(lt_loss_parse(reduction_name, &how));
     LT_TRY(check_bce(self, target));
     lt_scope_open(&s, false);
     lt_tensor *fit = do_log_sigmoid(&s, self);
@@ -391,7 +354,7 @@ lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *t
 }
 
 /* grad_output times the derivative of one element's loss. */
-static lt_tensor *do_scale(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, lt_tensor *weight, reduction how,
+static lt_tensor *do_scale(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, lt_tensor *weight, lt_over how,
                            const lt_tensor *self)
 {
     if (weight != NULL) derivative = do_mul(s, derivative, weight);
@@ -402,9 +365,9 @@ lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *s
                                             lt_tensor *weight, lt_tensor *pos_weight, const char *reduction_name,
                                             lt_tensor **out)
 {
-    reduction how;
+    lt_over how;
     lt_scope s;
-    LT_TRY(parse_reduction(reduction_name, &how));
+    LT_TRY(lt_loss_parse(reduction_name, &how));
     lt_scope_open(&s, true);
     lt_tensor *p = do_sigmoid(&s, self), *derivative;
     if (pos_weight == NULL)
@@ -419,10 +382,10 @@ lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_te
                                                    lt_tensor *weight, lt_tensor *pos_weight,
                                                    const char *reduction_name, lt_tensor **out)
 {
-    reduction how;
+    lt_over how;
     lt_scope s;
     (void)target; /* the loss is linear in it */
-    LT_TRY(parse_reduction(reduction_name, &how));
+    LT_TRY(lt_loss_parse(reduction_name, &how));
     lt_scope_open(&s, true);
     lt_tensor *derivative = do_neg(&s, self);
     if (pos_weight != NULL)

@@ -1,0 +1,223 @@
+/* batch_norm.cu - normalization of channels, forward and backward. The elements of a channel are shared out among
+ * blocks (norm.cuh); means and squared deviations of the parts are joined as in T. Chan, G. Golub, R. LeVeque,
+ * 1979, those within a thread by B. Welford's recurrence, 1962. Half types are read and written as they are,
+ * statistics and parameters are float, or double. */
+#include "norm.cuh"
+
+enum { BLOCK = 256 };
+
+/* ---- the statistics of a batch ----------------------------------------------------------------------------------- */
+
+template <class C> struct measures {
+    lt_channels shape;
+    lt_dtype dtype;
+    const char *in;
+    C *parts; /* [splits][2][channels]: mean, squared deviations */
+    C *mean, *rstd, *running_mean, *running_var;
+    C eps, momentum;
+};
+
+template <class C> static __global__ void __launch_bounds__(LT_NORM_THREADS) measure(measures<C> a)
+{
+    __shared__ C shared[lt_shared_for(LT_NORM_THREADS)];
+    const int64_t size = lt_element_size(a.dtype);
+    bool writes;
+    const int64_t c = lt_channel_of(a.shape, &writes);
+    C count = 0, mean = 0, squares = 0;
+    lt_for_channel(a.shape, [&](int64_t, int64_t at) {
+        const C x = lt_load<C>(a.dtype, a.in + at * size), delta = x - mean;
+        count += 1;
+        mean += delta / count;
+        squares += delta * (x - mean);
+    });
+    const C all = static_cast<C>(a.shape.entries(blockIdx.y) * a.shape.inner);
+    const C joined = lt_channel_sum(a.shape, mean * count, shared) / all;
+    squares = lt_channel_sum(a.shape, squares + count * (mean - joined) * (mean - joined), shared);
+    if (!writes) return;
+    a.parts[(2 * blockIdx.y) * a.shape.channels + c] = joined;
+    a.parts[(2 * blockIdx.y + 1) * a.shape.channels + c] = squares;
+}
+
+template <class C> static __global__ void join_measures(measures<C> a)
+{
+    const int64_t c = lt_thread_number();
+    if (c >= a.shape.channels) return;
+    C count = 0, mean = 0, squares = 0;
+    for (int s = 0; s < a.shape.splits; s++) {
+        const C n = static_cast<C>(a.shape.entries(s) * a.shape.inner), all = count + n;
+        const C delta = a.parts[2 * s * a.shape.channels + c] - mean;
+        mean += delta * n / all;
+        squares += a.parts[(2 * s + 1) * a.shape.channels + c] + delta * delta * count * n / all;
+        count = all;
+    }
+    a.mean[c] = mean;
+    a.rstd[c] = 1 / lt_root(squares / count + a.eps);
+    if (a.running_mean != nullptr) a.running_mean[c] = (1 - a.momentum) * a.running_mean[c] + a.momentum * mean;
+    if (a.running_var != nullptr)
+        a.running_var[c] = (1 - a.momentum) * a.running_var[c] + a.momentum * squares / (count - 1);
+}
+
+/* ---- elementwise ------------------------------------------------------------------------------------------------- */
+
+/* Forward: out = (x - mean) * rstd * weight + bias. Backward: out = (g - sum / n - x' * product / n) * rstd *
+ * weight, without the sums where the statistics were given. */
+template <class C> struct channel_map {
+    lt_dtype dtype;
+    const char *in, *grad;
+    char *out;
+    const C *mean, *rstd, *weight, *bias;
+    const C *sums, *products; /* over the channel, divided by its elements; NULL: 0 */
+    int64_t numel, channels, inner;
+    bool wide;
+    lt_divider by_inner, by_channels;
+
+    __device__ __forceinline__ int64_t channel(int64_t i) const
+    {
+        if (wide) return i / inner % channels;
+        const uint32_t piece = by_inner.quotient(static_cast<uint32_t>(i));
+        return piece - by_channels.quotient(piece) * static_cast<uint32_t>(channels);
+    }
+    __device__ __forceinline__ C scale(int64_t c) const { return weight != nullptr ? rstd[c] * weight[c] : rstd[c]; }
+};
+
+template <class C> static __global__ void __launch_bounds__(BLOCK) scale(channel_map<C> a)
+{
+    const int64_t size = lt_element_size(a.dtype),
+                  first = static_cast<int64_t>(blockIdx.x) * BLOCK * LT_NORM_ITEMS + threadIdx.x;
+    for (int j = 0; j < LT_NORM_ITEMS; j++) {
+        const int64_t i = first + j * BLOCK;
+        if (i >= a.numel) return;
+        const int64_t c = a.channel(i);
+        const C x = lt_load<C>(a.dtype, a.in + i * size), y = (x - a.mean[c]) * a.scale(c);
+        lt_store<C>(a.dtype, a.out + i * size, a.bias != nullptr ? y + a.bias[c] : y);
+    }
+}
+
+template <class C> static __global__ void __launch_bounds__(BLOCK) scale_backward(channel_map<C> a)
+{
+    const int64_t size = lt_element_size(a.dtype),
+                  first = static_cast<int64_t>(blockIdx.x) * BLOCK * LT_NORM_ITEMS + threadIdx.x;
+    for (int j = 0; j < LT_NORM_ITEMS; j++) {
+        const int64_t i = first + j * BLOCK;
+        if (i >= a.numel) return;
+        const int64_t c = a.channel(i);
+        C g = lt_load<C>(a.dtype, a.grad + i * size);
+        if (a.sums != nullptr) {
+            const C normal = (lt_load<C>(a.dtype, a.in + i * size) - a.mean[c]) * a.rstd[c];
+            g -= a.sums[c] + normal * a.products[c];
+        }
+        lt_store<C>(a.dtype, a.out + i * size, g * a.scale(c));
+    }
+}
+
+template <class C> static channel_map<C> map_of(const lt_batch_norm_args *n)
+{
+    const lt_norm_args &m = n->norm;
+    channel_map<C> a = {};
+    a.dtype = m.dtype;
+    a.in = static_cast<const char *>(m.in), a.grad = static_cast<const char *>(m.grad);
+    a.mean = static_cast<const C *>(m.mean), a.rstd = static_cast<const C *>(m.rstd);
+    a.weight = static_cast<const C *>(m.weight), a.bias = static_cast<const C *>(m.bias);
+    a.channels = n->channels, a.inner = n->inner, a.numel = n->outer * n->channels * n->inner;
+    a.wide = a.numel >= int64_t{1} << 31;
+    if (!a.wide) {
+        a.by_inner.set(static_cast<uint32_t>(n->inner));
+        a.by_channels.set(static_cast<uint32_t>(n->channels));
+    }
+    return a;
+}
+
+/* ---- the gradients of the parameters ----------------------------------------------------------------------------- */
+
+template <class C> struct channel_gradients {
+    lt_channel_sums<C> sums;
+    C *grad_weight, *grad_bias; /* NULL: not wanted */
+    C *mean_sums, *mean_products;
+    C count;
+};
+
+template <class C> static __global__ void join_gradients(channel_gradients<C> a)
+{
+    const int64_t c = lt_thread_number();
+    if (c >= a.sums.shape.channels) return;
+    C sum, product;
+    lt_join_parts(a.sums, c, &sum, &product);
+    if (a.grad_weight != nullptr) a.grad_weight[c] = product;
+    if (a.grad_bias != nullptr) a.grad_bias[c] = sum;
+    a.mean_sums[c] = sum / a.count;
+    a.mean_products[c] = product / a.count;
+}
+
+/* ---- launching --------------------------------------------------------------------------------------------------- */
+
+template <class C> static lt_status launch_measure(const lt_batch_norm_args *n, cudaStream_t stream)
+{
+    const lt_norm_args &m = n->norm;
+    lt_cuda_scratch scratch;
+    measures<C> a = {};
+    a.shape.of(n->outer, n->channels, n->inner);
+    a.dtype = m.dtype;
+    a.in = static_cast<const char *>(m.in);
+    a.mean = static_cast<C *>(m.mean), a.rstd = static_cast<C *>(m.rstd);
+    a.running_mean = static_cast<C *>(n->running_mean), a.running_var = static_cast<C *>(n->running_var);
+    a.eps = static_cast<C>(m.eps), a.momentum = static_cast<C>(n->momentum);
+    LT_TRY(scratch.take(m.device.index, static_cast<size_t>(a.shape.splits * 2 * a.shape.channels) * sizeof(C)));
+    a.parts = scratch.as<C>();
+    LT_LAUNCH_MEET(measure<C>, a.shape.grid(), a.shape.block(), 0, stream, a);
+    LT_LAUNCH(join_measures<C>, lt_blocks(n->channels, BLOCK), BLOCK, stream, a);
+    return LT_OK;
+}
+
+template <class C> static lt_status forward(const lt_batch_norm_args *n, cudaStream_t stream)
+{
+    if (n->training) LT_TRY(launch_measure<C>(n, stream));
+    channel_map<C> a = map_of<C>(n);
+    a.out = static_cast<char *>(n->norm.out);
+    LT_LAUNCH(scale<C>, lt_blocks(a.numel, BLOCK * LT_NORM_ITEMS), BLOCK, stream, a);
+    return LT_OK;
+}
+
+template <class C> static lt_status backward(const lt_batch_norm_args *n, cudaStream_t stream)
+{
+    const lt_norm_args &m = n->norm;
+    lt_cuda_scratch scratch;
+    channel_map<C> a = map_of<C>(n);
+    if (n->training || m.grad_weight != nullptr || m.grad_bias != nullptr) {
+        channel_gradients<C> g = {};
+        lt_channel_sums<C> &sums = g.sums;
+        sums.shape.of(n->outer, n->channels, n->inner);
+        sums.dtype = m.dtype;
+        sums.in = a.in, sums.grad = a.grad;
+        sums.mean = a.mean, sums.rstd = a.rstd;
+        LT_TRY(
+            scratch.take(m.device.index, static_cast<size_t>((sums.shape.splits + 1) * 2 * n->channels) * sizeof(C)));
+        sums.parts = scratch.as<C>();
+        g.mean_sums = sums.parts + sums.shape.splits * 2 * n->channels;
+        g.mean_products = g.mean_sums + n->channels;
+        g.grad_weight = static_cast<C *>(m.grad_weight), g.grad_bias = static_cast<C *>(m.grad_bias);
+        g.count = static_cast<C>(n->outer * n->inner);
+        LT_LAUNCH_MEET(lt_sum_channels<C>, sums.shape.grid(), sums.shape.block(), 0, stream, sums);
+        LT_LAUNCH(join_gradients<C>, lt_blocks(n->channels, BLOCK), BLOCK, stream, g);
+        if (n->training) a.sums = g.mean_sums, a.products = g.mean_products;
+    }
+    if (m.grad_in == nullptr) return LT_OK;
+    a.out = static_cast<char *>(m.grad_in);
+    LT_LAUNCH(scale_backward<C>, lt_blocks(a.numel, BLOCK * LT_NORM_ITEMS), BLOCK, stream, a);
+    return LT_OK;
+}
+
+lt_status lt_cuda_batch_norm(const lt_batch_norm_args *n)
+{
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
+    LT_TRY(n->norm.dtype == LT_FLOAT64 ? forward<double>(n, stream) : forward<float>(n, stream));
+    return lt_cuda_launched(n->norm.device.index, stream, "batch_norm");
+}
+
+lt_status lt_cuda_batch_norm_backward(const lt_batch_norm_args *n)
+{
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
+    LT_TRY(n->norm.dtype == LT_FLOAT64 ? backward<double>(n, stream) : backward<float>(n, stream));
+    return lt_cuda_launched(n->norm.device.index, stream, "batch_norm_backward");
+}

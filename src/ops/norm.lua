@@ -1,0 +1,49 @@
+-- norm.lua - normalization: layer_norm, group_norm, rms_norm, batch_norm and what is made of them. One kernel
+-- each way per family (src/core/cpu/norm.c, src/cuda/norm.cu); second derivatives are formulas.
+--
+-- _layer_norm and _group_norm see their input as dense rows, one mean and one deviation each; the parameters of
+-- row r are those of group r % groups, an entry per `run` elements.
+
+return {
+  { 'layer_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor',
+    variants = 'function', composite = true,
+    doc = 'input without its mean and over its deviation (of the last dimensions, normalized_shape), times weight plus bias.' },
+  { '_layer_norm(Tensor input, Tensor? weight, Tensor? bias, int length, float eps) -> (Tensor result, Tensor mean, Tensor rstd)',
+    variants = '', doc = 'layer_norm with the means and the reciprocal deviations of the rows.', grad_fn = 'NativeLayerNormBackward0',
+    grad = { ['input weight bias'] =
+      '_layer_norm_backward(grad, input, weight, mean, rstd, length, eps, needs_input, needs_weight, needs_bias)' } },
+  { '_layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor? mean, Tensor rstd, int length, float eps, bool needs_input, bool needs_weight, bool needs_bias) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)',
+    variants = '', composite = true, doc = 'The derivatives of layer_norm; of rms_norm without a mean.' },
+
+  { 'rms_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, float? eps=nil) -> Tensor', variants = 'function',
+    composite = true, doc = 'input over the root of its mean square (of the last dimensions, normalized_shape), times weight.' },
+  { '_rms_norm(Tensor input, Tensor? weight, int length, float eps) -> (Tensor result, Tensor rstd)', variants = '',
+    doc = 'rms_norm with the reciprocal roots of the rows.', grad_fn = 'FusedRmsNormBackward0',
+    grad = { ['input weight'] = '_rms_norm_backward(grad, input, weight, rstd, length, eps, needs_input, needs_weight)' } },
+  { '_rms_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor rstd, int length, float eps, bool needs_input, bool needs_weight) -> (Tensor grad_input, Tensor grad_weight)',
+    variants = '', composite = true, doc = 'The derivatives of rms_norm.' },
+
+  { 'group_norm(Tensor input, int num_groups, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor',
+    variants = 'function', composite = true,
+    doc = 'The channels of input [n, channels, ...] in groups, each normalized over its elements; weight and bias per channel.' },
+  { '_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) -> (Tensor result, Tensor mean, Tensor rstd)',
+    variants = '', doc = 'group_norm with the means and the reciprocal deviations of the groups.', grad_fn = 'NativeGroupNormBackward0',
+    grad = { ['input weight bias'] =
+      '_group_norm_backward(grad, input, weight, mean, rstd, groups, eps, needs_input, needs_weight, needs_bias)' } },
+  { '_group_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, int groups, float eps, bool needs_input, bool needs_weight, bool needs_bias) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)',
+    variants = '', composite = true, doc = 'The derivatives of group_norm.' },
+
+  { 'batch_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool training=false, float momentum=0.1, float eps=1e-05) -> Tensor',
+    variants = 'nn', composite = true,
+    doc = 'Each channel of input [n, channels, ...] normalized over all else: in training by its own mean and deviation, with which running_mean and running_var move on; else by those two.' },
+  { '_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor result, Tensor mean, Tensor rstd)',
+    variants = '', doc = 'batch_norm with the means and the reciprocal deviations used.', grad_fn = 'NativeBatchNormBackward0',
+    grad = { ['input weight bias'] =
+      '_batch_norm_backward(grad, input, weight, mean, rstd, training, eps, needs_input, needs_weight, needs_bias)' } },
+  { '_batch_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, float eps, bool needs_input, bool needs_weight, bool needs_bias) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)',
+    variants = '', composite = true, doc = 'The derivatives of batch_norm.' },
+  { 'instance_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool use_input_stats=true, float momentum=0.1, float eps=1e-05) -> Tensor',
+    variants = 'nn', composite = true, doc = 'Each channel of each entry of input [n, channels, ...] normalized by itself.' },
+  { 'local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor', variants = 'nn',
+    composite = true, doc = 'input over (k + alpha * mean square of `size` neighbouring channels) ^ beta.' },
+}

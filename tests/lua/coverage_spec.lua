@@ -163,7 +163,7 @@ describe('every op #cpu', function()
   it('is documented, its example being Lua', function()
     local docs, missing = torch._docs(), {}
     for _, op in ipairs(declarations.ops) do
-      local entry = docs[op.name]
+      local entry = docs[(op.variants.nn and 'nn.functional.' or '') .. op.name]
       if public(op) and not (entry and entry.doc:match '%S.*%.$' and entry.signature:find(op.name, 1, true)) then
         missing[#missing + 1] = op.signature
       end

@@ -12,7 +12,7 @@
 set -eu
 
 build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
-libopenblas-openmp-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev'
+libopenblas-openmp-dev libdnnl-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev'
 case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
@@ -33,8 +33,8 @@ ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltenso
   a C11 and C++17 compiler (gcc >= 12, or clang >= 14 with libomp), GNU make, pkg-config
   Lua 5.4 with its headers        readline with its headers
   OpenBLAS, built with OpenMP     SLEEF
-  Boost.Context                   zlib
-  cJSON
+  oneDNN, version 2               zlib
+  Boost.Context                   cJSON
 To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)

@@ -48,7 +48,10 @@ pack_library() {
     owner=$(dpkg-query -S "$path" "$real" "${real#/usr}" 2>/dev/null | sed -n '1s/:.*//p' || true)
     packages="$packages $owner"
 }
-for library in $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so); do pack_library "$library" "$root/lib"; done
+# What the program opens at its first convolution, and would do without.
+opened=$(gcc -print-file-name=libdnnl.so.2)
+[ -f "$opened" ] || fail "libdnnl.so.2 was not found"
+for library in "$opened" $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so "$opened"); do pack_library "$library" "$root/lib"; done
 
 # ---- Lua, documents, scripts ----
 cp -R lib/. "$root/share/ltensor/lib/"

@@ -6,10 +6,13 @@
 
 #include "columns.h"
 #include "cpu.h"
+#include "dnnl.h"
 #include "dtype.h"
 #include "error.h"
 #include "threads.h"
 #include "widened.h"
+
+#define LITTLE 20000 /* multiplications below which the library's preparations take longer */
 
 /* ---- sizes ---------------------------------------------------------------------------------------------------------- */
 
@@ -135,7 +138,11 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
 
 static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
-    return by_columns(part, c, x, w, y, bias);
+    const int64_t work = y_count(c) * (c->in_channels / c->groups) * volume(c->kernel);
+    bool done = false;
+    if (c->dtype == LT_FLOAT32 && work >= LITTLE)
+        LT_TRY(lt_dnnl_convolution(part, c, lt_cpu_threads_for(work / 8), x, w, y, bias, &done));
+    return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }
 
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)

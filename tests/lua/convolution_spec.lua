@@ -1,0 +1,112 @@
+-- convolution_spec.lua - convolutions that are large enough for the ways that small ones do not take: of float32, on
+-- any device, against those of float64 on the CPU. The geometry is random, from a seed that failures name.
+
+local torch = require 'torch'
+local F = torch.nn.functional
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+local function assert_near(got, want, what)
+  local difference = (got:detach():cpu():double() - want:detach()):abs():max():item()
+  local scale = want:detach():abs():max():item()
+  assert(difference <= 2e-5 * scale + 1e-6, ('%s: off by %g of %g'):format(what, difference, scale))
+end
+
+-- One of a list, by the generator of this spec alone.
+local state = 0
+local function pick(list)
+  state = (state * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff
+  return list[(state >> 33) % #list + 1]
+end
+
+local function geometry(d, turned)
+  local groups = pick { 1, 1, 2, 4 }
+  local inputs, outputs = groups * pick { 1, 3, 4, 8 }, groups * pick { 1, 4, 8, 5 }
+  local side = ({ 180, 15, 7 })[d]
+  local x, w = { pick { 1, 2, 5 }, inputs }, turned and { inputs, outputs // groups } or { outputs, inputs // groups }
+  local options = { stride = {}, padding = {}, dilation = {}, groups = groups }
+  if turned then options.output_padding = {} end
+  for i = 1, d do
+    w[i + 2], options.stride[i], options.dilation[i] = pick { 1, 2, 3, 5 }, pick { 1, 1, 2 }, pick { 1, 1, 2 }
+    options.padding[i] = pick { 0, 1, 2 }
+    x[i + 2] = side + pick { 2, 3, 4 } + (w[i + 2] - 1) * (options.dilation[i] - 1)
+    if turned then options.output_padding[i] = options.stride[i] > 1 and pick { 0, 1 } or 0 end
+  end
+  return x, w, options, outputs
+end
+
+local function describe_geometry(x, w, options)
+  return ('input %s weight %s stride %s padding %s dilation %s groups %d'):format(table.concat(x, 'x'), table.concat(w, 'x'),
+    table.concat(options.stride, ','), table.concat(options.padding, ','), table.concat(options.dilation, ','), options.groups)
+end
+
+local function check(name, x, w, options, outputs, with_bias)
+  local what = name .. ': ' .. describe_geometry(x, w, options)
+  local exact = { torch.randn(x), torch.randn(w), with_bias and torch.randn(outputs) or nil }
+  local single = {}
+  for i, t in ipairs(exact) do
+    exact[i] = t:double():requires_grad_()
+    single[i] = t:to(device):requires_grad_()
+  end
+  local wanted = F[name](exact[1], exact[2], exact[3], options)
+  local got = F[name](single[1], single[2], single[3], options)
+  assert_near(got, wanted, what .. ', result')
+  local grad = torch.randn(wanted.shape)
+  wanted:backward(grad:double())
+  got:backward(grad:to(device))
+  for i, t in ipairs(exact) do assert_near(single[i].grad, t.grad, ('%s, gradient %d'):format(what, i)) end
+end
+
+describe('large convolutions', function()
+  for d = 1, 3 do
+    for _, prefix in ipairs { 'conv', 'conv_transpose' } do
+      local name = ('%s%dd'):format(prefix, d)
+      it(name .. ' is right for any geometry', function()
+        torch.manual_seed(d)
+        state = d * 7 + #prefix
+        for i = 1, 12 do
+          local x, w, options, outputs = geometry(d, prefix == 'conv_transpose')
+          check(name, x, w, options, outputs, i % 2 == 0)
+        end
+      end)
+    end
+  end
+
+  it('are right in the shapes of LeNet and ResNet', function()
+    local one = { stride = { 1, 1 }, padding = { 1, 1 }, dilation = { 1, 1 }, groups = 1 }
+    local five = { stride = { 1, 1 }, padding = { 2, 2 }, dilation = { 1, 1 }, groups = 1 }
+    local seven = { stride = { 2, 2 }, padding = { 3, 3 }, dilation = { 1, 1 }, groups = 1 }
+    check('conv2d', { 3, 1, 28, 28 }, { 6, 1, 5, 5 }, five, 6, true)
+    check('conv2d', { 3, 6, 14, 14 }, { 16, 6, 5, 5 }, { stride = { 1, 1 }, padding = { 0, 0 }, dilation = { 1, 1 }, groups = 1 }, 16, true)
+    check('conv2d', { 1, 16, 20, 20 }, { 16, 16, 3, 3 }, one, 16, false)
+    check('conv2d', { 1, 3, 32, 32 }, { 16, 3, 7, 7 }, seven, 16, true)
+    check('conv2d', { 2, 32, 10, 10 }, { 64, 32, 1, 1 }, { stride = { 2, 2 }, padding = { 0, 0 }, dilation = { 1, 1 }, groups = 1 }, 64, false)
+    check('conv2d', { 2, 64, 8, 8 }, { 64, 1, 3, 3 }, { stride = { 1, 1 }, padding = { 1, 1 }, dilation = { 1, 1 }, groups = 64 }, 64, true)
+  end)
+
+  it('give the same again with other numbers of threads', function()
+    local x, w = torch.randn(4, 8, 16, 16, { device = device }), torch.randn(8, 8, 3, 3, { device = device })
+    local wanted = F.conv2d(x, w)
+    local before = torch.get_num_threads()
+    for _, n in ipairs { 1, 2, 3 } do
+      torch.set_num_threads(n)
+      local ok, message = pcall(assert_near, F.conv2d(x, w), wanted:cpu():double(), n .. ' threads')
+      torch.set_num_threads(before)
+      assert(ok, message)
+    end
+  end)
+
+  it('refuse numbers beyond any size', function()
+    local x, w = torch.ones(1, 1, 4, 4, { device = device }), torch.ones(1, 1, 2, 2, { device = device })
+    for _, name in ipairs { 'stride', 'padding', 'dilation' } do
+      for _, value in ipairs { math.maxinteger, math.mininteger, 1 << 40 } do
+        assert.has_error(function() F.conv2d(x, w, nil, { [name] = value }) end)
+        assert.has_error(function() F.conv_transpose2d(x, w, nil, { [name] = value, output_padding = value }) end)
+        assert.has_error(function() F.max_pool2d(x, 2, { [name] = value }) end)
+        assert.has_error(function() F.unfold(x, 2, { [name] = value }) end)
+      end
+    end
+    assert.has_error(function() F.max_pool2d(x, math.maxinteger) end)
+    assert.has_error(function() F.adaptive_avg_pool2d(x, math.maxinteger) end)
+    assert.has_error(function() F.conv2d(x, w, nil, 1, 0, 1, math.maxinteger) end)
+  end)
+end)

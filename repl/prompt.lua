@@ -76,7 +76,8 @@ local function banner()
 end
 
 -- A reader of lines: read(prompt, text, cursor, continues) returns a line, which begins as `text`; nil
--- at the end, false after Ctrl-C; and true when the user went back to the lines it continues.
+-- at the end, false after Ctrl-C; true when the user went back to the lines it continues; and the number of
+-- rows that it took on the terminal.
 local function is_unfinished(state, text)
   text = input.without_prompts(text)
   return not input.is_command(text) and state:status(text) == 'incomplete'
@@ -95,10 +96,13 @@ local function editing_reader(state)
     return require('repl.complete').words(state, #state.lines > 0 and text .. '\n' .. before or before, word)
   end)
   readline.set_judge(function(text) return is_unfinished(state, text) end)
-  if not state.colour then return readline.read end
-  return function(text, ...) -- \1 and \2 enclose what takes no columns
-    return readline.read('\1\27[32m\2' .. text .. '\1\27[0m\2', ...)
+  if state.colour then
+    readline.set_highlighter(function(text)
+      local before = #state.lines > 0 and table.concat(state.lines, '\n') .. '\n' or ''
+      return require('repl.highlight').classes(before .. text, #before)
+    end)
   end
+  return readline.read
 end
 
 -- ---- history -------------------------------------------------------------------------------
@@ -146,17 +150,8 @@ local function without_excess(line, indent)
   return closes and line:sub(3) or line
 end
 
--- Takes the lines that have been read, each after its prompt, off the terminal again.
-local function erase(prompt_columns, lines)
-  local columns = system.size()
-  local rows = 0
-  for _, text in ipairs(lines) do
-    local indent = prompt_columns
-    for line in (text .. '\n'):gmatch '([^\n]*)\n' do
-      rows = rows + 1 + (indent + width.of(line)) // columns
-      indent = 0
-    end
-  end
+-- Takes the rows of the terminal that end at the cursor's off it again.
+local function erase(rows)
   io.write('\r', rows > 1 and ('\27[%dA'):format(rows - 1) or '', '\27[J')
   io.flush()
 end
@@ -165,14 +160,15 @@ end
 local function read_cell(state, read)
   local first = ('In [%d]: '):format(state.count + 1)
   local continuation = (' '):rep(#first - 5) .. '...: '
-  local lines = {}
+  local lines, rows = {}, 0
   local initial, cursor = state.next_text, nil
   state.lines, state.next_text = lines, nil
   while true do
     local continues = state.terminal and #lines > 0
     local indent = continues and indent_for(lines) or nil
-    local line, reopened = read(#lines == 0 and first or continuation, initial or indent, cursor, continues)
+    local line, reopened, taken = read(#lines == 0 and first or continuation, initial or indent, cursor, continues)
     initial, cursor = nil, nil
+    rows = rows + (taken or 0)
     if line == false then return false end
     if line == nil then
       if state.terminal then print() end
@@ -182,8 +178,8 @@ local function read_cell(state, read)
       cursor = #table.concat(lines, '\n')
       lines[#lines + 1] = line
       initial = table.concat(lines, '\n')
-      erase(#first, lines)
-      lines = {}
+      erase(rows)
+      lines, rows = {}, 0
       state.lines = lines
     else
       lines[#lines + 1] = without_excess(line, indent)

@@ -4,7 +4,7 @@
  * Keys are read by a function of our own, so that Ctrl-C is ours to handle and leaves no readline
  * state behind. The interpreter that reads is known only while read() runs. Completion calls a Lua
  * function, protected; it gets the text before the cursor and returns the words that could stand
- * there. Includes readline, the Lua API and interrupt.h.
+ * there. Includes readline, the Lua API, display.h and interrupt.h.
  */
 #include "readline.h"
 
@@ -28,10 +28,11 @@
 #include <readline/readline.h>
 #endif
 
+#include "display.h"
 #include "interrupt.h"
 
-/* Their addresses are keys in the registry: of the completer, and of the judge of unfinished input. */
-static const char completer_key = 0, judge_key = 0;
+/* Their addresses are keys in the registry: of the completer, the judge of unfinished input and the highlighter. */
+static const char completer_key = 0, judge_key = 0, highlighter_key = 0;
 static lua_State *reader; /* the interpreter inside read(), else NULL */
 static bool continues;    /* what is read continues lines read before */
 static bool reopened;     /* the user went back to those lines */
@@ -76,6 +77,8 @@ static char **complete(const char *text, int start, int end)
 
 /* libedit has neither prefix search nor functions to bind; its own bindings stay. */
 static void prepare_readline(void) {}
+static display_classifier classify;
+static const char *classify(const char *text, int length) { return (void)text, (void)length, NULL; }
 static bool is_searching(void) { return false; }
 static void handle_readline_signals(void) {}
 static void watch_signals(bool on) { (void)on; }
@@ -148,7 +151,7 @@ static int history_up(int count, int key)
     if (continues) {
         reopened = true;
         rl_point = rl_end;
-        rl_redisplay();
+        rl_redisplay_function();
         rl_done = 1;
         return 0;
     }
@@ -204,6 +207,22 @@ static bool wants_more(void)
     return more;
 }
 
+/* The classes of the buffer's bytes, from the highlighter. */
+static const char *classify(const char *text, int length)
+{
+    static char classes[1 << 15];
+    if (!reader || (size_t)length >= sizeof classes || !lua_checkstack(reader, 8)) return NULL;
+    int top = lua_gettop(reader);
+    size_t size = 0;
+    lua_rawgetp(reader, LUA_REGISTRYINDEX, &highlighter_key);
+    lua_pushlstring(reader, text, (size_t)length);
+    const char *found = lua_pcall(reader, 1, 1, 0) == LUA_OK ? lua_tolstring(reader, -1, &size) : NULL;
+    bool usable = found && size == (size_t)length;
+    if (usable) memcpy(classes, found, size);
+    lua_settop(reader, top);
+    return usable ? classes : NULL;
+}
+
 static int insert_newline(int count, int key)
 {
     (void)count;
@@ -218,8 +237,9 @@ static int accept_cell(int count, int key)
     if (rl_point < rl_end && memchr(rl_line_buffer, '\n', (size_t)rl_end)) {
         if (wants_more()) return insert_newline(count, key);
         rl_point = rl_end;
-        rl_redisplay();
+        rl_redisplay_function();
     }
+    display_end(true);
     return rl_newline(count, key);
 }
 
@@ -252,6 +272,7 @@ static void prepare_readline(void)
         }
         rl_bind_key_in_map('\r', accept_cell, maps[i]);
         rl_bind_key_in_map('\n', accept_cell, maps[i]);
+        rl_bind_key_in_map(12, display_clear_screen, maps[i]); /* Ctrl-L */
         if (maps[i] != vi_movement_keymap) rl_bind_key_in_map('\t', complete_or_indent, maps[i]);
     }
     rl_bind_key_in_map('k', history_up, vi_movement_keymap);
@@ -303,6 +324,7 @@ static void handle_readline_signals(void)
     rl_deprep_terminal();
     prepare_terminal(1);
     rl_on_new_line();
+    display_begin(NULL);
     rl_forced_update_display();
 }
 
@@ -350,6 +372,8 @@ static void look_for_interrupt(void)
 {
     if (interrupted || !interrupt_while_editing()) return;
     interrupted = true;
+    display_finish();
+    display_stop();
     fputs("^C", rl_outstream);
 }
 
@@ -412,9 +436,11 @@ static struct {
     __typeof__(rl_completer_word_break_characters) word_breaks;
     __typeof__(rl_completer_quote_characters) quotes;
     __typeof__(rl_prep_term_function) prepare;
+    __typeof__(rl_redisplay_function) redisplay;
+    __typeof__(rl_completion_display_matches_hook) list;
 } before;
 
-static void initialize(void)
+static void initialize(lua_State *L)
 {
     if (before.taken) return;
     before.taken = true;
@@ -427,6 +453,8 @@ static void initialize(void)
     before.word_breaks = rl_completer_word_break_characters;
     before.quotes = rl_completer_quote_characters;
     before.prepare = rl_prep_term_function;
+    before.redisplay = rl_redisplay_function;
+    before.list = rl_completion_display_matches_hook;
     choose_locale(); /* how wide a character is; numbers stay as C writes them */
     rl_readline_name = "ltensor";
     rl_catch_signals = 0;
@@ -437,7 +465,9 @@ static void initialize(void)
     rl_completer_word_break_characters = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
     rl_completer_quote_characters = "";
     prepare_readline();
-    rl_initialize();
+    rl_initialize(); /* takes the terminal for a dumb one where drawing is not its own */
+    display_install(lua_rawgetp(L, LUA_REGISTRYINDEX, &highlighter_key) == LUA_TFUNCTION ? classify : NULL);
+    lua_pop(L, 1);
 }
 
 /* restore(): readline's variables are as they were before the first read(). */
@@ -455,17 +485,20 @@ static int restore(lua_State *L)
     rl_completer_word_break_characters = before.word_breaks;
     rl_completer_quote_characters = before.quotes;
     rl_prep_term_function = before.prepare;
+    rl_redisplay_function = before.redisplay;
+    rl_completion_display_matches_hook = before.list;
     return 0;
 }
 
 /* read(prompt [, initial [, cursor [, continues]]]) -> the line, nil at end of input, false after
  * Ctrl-C. `initial` stands in the line from the start, the cursor `cursor` bytes after its beginning.
- * With `continues`, Up ends the reading: a second result, true, says so. */
+ * With `continues`, Up ends the reading: a second result, true, says so. The third is the number of rows of
+ * the terminal that it took. */
 static int read_line(lua_State *L)
 {
     const char *prompt = luaL_checkstring(L, 1);
 
-    initialize();
+    initialize(L);
     initial = luaL_optstring(L, 2, NULL);
     cursor = luaL_optinteger(L, 3, -1);
     continues = lua_toboolean(L, 4);
@@ -474,7 +507,9 @@ static int read_line(lua_State *L)
     interrupted = false;
     reader = L;
     watch_signals(true);
+    display_begin(prompt);
     char *line = readline(prompt);
+    if (line && !interrupted) display_end(!reopened);
     watch_signals(false);
     reader = NULL;
 
@@ -486,7 +521,8 @@ static int read_line(lua_State *L)
         lua_pushnil(L);
     free(line);
     lua_pushboolean(L, reopened);
-    return 2;
+    lua_pushinteger(L, display_rows());
+    return 3;
 }
 
 /* ---- the rest of the module ------------------------------------------------------------------ */
@@ -509,10 +545,20 @@ static int set_judge(lua_State *L)
     return 0;
 }
 
+/* set_highlighter(f): f(text) returns a string as long, of the class of each byte (display.c's), or nil. To
+ * be called before the first read(). */
+static int set_highlighter(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &highlighter_key);
+    return 0;
+}
+
 /* set_option(name, value): as a line `set name value` of an inputrc. */
 static int set_option(lua_State *L)
 {
-    initialize();
+    initialize(L);
     set_readline(luaL_checkstring(L, 1), luaL_checkstring(L, 2));
     return 0;
 }
@@ -551,6 +597,7 @@ int luaopen_repl_readline(lua_State *L)
                                          {"restore", restore},
                                          {"set_completer", set_completer},
                                          {"set_judge", set_judge},
+                                         {"set_highlighter", set_highlighter},
                                          {"set_option", set_option},
                                          {"add_history", add_to_history},
                                          {"clear_history", forget_history},

@@ -241,7 +241,7 @@ $(BUILD)/tests/prompt_host: tests/repl/prompt_host.c $(BUILD)/libltensor_repl.a 
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a $(LUA_STATIC) \
 	  $(READLINE_LIBS) $(CORE_LIBS)
 
-$(BUILD)/tests/%: tests/tools/%.c
+$(BUILD)/tests/%: tests/tools/%.c tests/tools/screen.h
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
 

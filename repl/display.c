@@ -268,7 +268,7 @@ static void draw_row(int i, bool whole, int shown)
     move_to(i, columns_of(next.bytes + new->start, same));
     write_bytes(&next, new->start + same, new->end);
     at_column = new->width;
-    if (shown > new->width) fputs("\033[K", rl_outstream);
+    if (shown > new->width && new->width < drawn_columns) fputs("\033[K", rl_outstream);
 }
 
 /* The terminal wraps a long line of its own accord, so that it can be copied as one: what comes after its edge

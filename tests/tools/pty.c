@@ -7,11 +7,13 @@
  * `within MILLISECONDS` sets the limit of the next expect (else 20 s); `sleep MILLISECONDS`;
  * `reject TEXT` fails when the text was written since the last match; `size COLUMNS ROWS` changes the
  * terminal's size (100 by 24 at first, or PTY_COLUMNS by PTY_ROWS of the environment); `print` prints
- * what was written between the last two matches, and a zero byte; `wait` waits for the end of the
+ * what was written between the last two matches, and a zero byte; `screen` prints the screen's rows, the cursor's
+ * place, and a zero byte, when the program waits; `wait` waits for the end of the
  * program. Exit status: 0 when all went as the script says, 1 otherwise (with a transcript on
  * stderr), 2 for a faulty script. The program's own exit status is printed by `wait`.
  */
 #include <errno.h>
+#include <locale.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -22,6 +24,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "screen.h"
 
 static int terminal;
 static pid_t child;
@@ -83,6 +87,7 @@ static int read_some(double seconds)
     if (poll(&wait, 1, seconds > 0 ? (int)(seconds * 1000) + 1 : 0) <= 0) return 1;
     ssize_t n = read(terminal, output + length, sizeof output - length);
     if (n <= 0) return 0;
+    screen_take(output + length, (size_t)n);
     length += (size_t)n;
     return 1;
 }
@@ -125,7 +130,32 @@ static void resize(const char *text)
 {
     struct winsize size = {.ws_row = 24};
     sscanf(text, "%hu %hu", &size.ws_col, &size.ws_row);
+    screen_resize(size.ws_col, size.ws_row);
     ioctl(terminal, TIOCSWINSZ, &size);
+}
+
+/* Whether the program sleeps, which it does when it has nothing left to read. */
+static int is_sleeping(void)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+    FILE *file = fopen(path, "r");
+    if (!file) return 1;
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    char *end = n > 0 ? strrchr(text, ')') : NULL;
+    return !end || end[2] != 'R';
+}
+
+static void print_screen(void)
+{
+    double deadline = now() + 20;
+    size_t before;
+    do {
+        before = length;
+        pause_for(0.02);
+    } while ((length > before || !is_sleeping()) && now() < deadline);
+    screen_print();
 }
 
 static unsigned short from_environment(const char *name, unsigned short otherwise)
@@ -159,6 +189,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: pty COMMAND [ARGUMENT...] < SCRIPT\n");
         return 2;
     }
+    setlocale(LC_CTYPE, "C.UTF-8");
+    screen_resize(size.ws_col, size.ws_row);
     child = forkpty(&terminal, NULL, NULL, &size);
     if (child == 0) {
         execvp(argv[1], argv + 1);
@@ -191,6 +223,8 @@ int main(int argc, char **argv)
         } else if (strcmp(line, "print") == 0) {
             fwrite(output + between, 1, between_end - between, stdout);
             putchar('\0');
+        } else if (strcmp(line, "screen") == 0) {
+            print_screen();
         } else if (strcmp(line, "size") == 0) {
             resize(text);
         } else if (strcmp(line, "wait") == 0) {

@@ -5,10 +5,19 @@ local process = dofile(here .. '../support/process.lua')
 local terminal = dofile(here .. '../support/terminal.lua')
 
 local state -- folder for history
+local setting -- of the terminal
 
-local function follow(script, environment) return terminal.follow(state, script, environment) end
+local function follow(script) return terminal.follow(state, script, setting) end
 
-describe('the prompt #pty', function()
+-- Every two of mode, width and character set meet.
+for _, case in ipairs {{'emacs', 80, 'C.UTF-8'}, {'emacs', 40, 'C'}, {'vi', 80, 'C'}, {'vi', 40, 'C.UTF-8'}} do
+local mode, columns, language = table.unpack(case)
+
+describe(('the prompt in %s mode, %d columns, LANG=%s #pty'):format(mode, columns, language), function()
+  setup(function()
+    setting = ('INPUTRC=%s PTY_COLUMNS=%d LC_ALL= LC_CTYPE= LANG=%s'):format(
+      process.quote(here .. 'support/' .. mode .. '.inputrc'), columns, language)
+  end)
   before_each(function()
     state = os.tmpname()
     os.remove(state)
@@ -238,3 +247,4 @@ expect Out[4]: (nil, nil)
     follow 'send from_init\\r\nexpect Out[1]: 9\n'
   end)
 end)
+end

@@ -4,11 +4,14 @@
 # machine that is busy for a while is busy for both; both use the same number of threads.
 #
 #   BUILD (build)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON
+#   SECONDS (0.03): how long a sample lasts, of which a row takes three a round   ROWS: a pattern; only ops with such names
 set -eu
 cd "$(dirname "$0")/../.."
 export LC_ALL=C
 ltensor=${BUILD:-build}/ltensor
 rounds=${ROUNDS:-3}
+[ -z "${ROWS-}" ] || export ROWS
+export SECONDS="${SECONDS:-0.03}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}"
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
@@ -44,10 +47,12 @@ while [ "$round" -le "$rounds" ]; do
     [ ! -t 2 ] || echo "round $round of $rounds" >&2
     start_and_exit 10 "$ltensor" -e '' >>"$results/ltensor"
     "$ltensor" tests/bench/bench.lua >>"$results/ltensor"
+    "$ltensor" tests/bench/ops.lua >>"$results/ltensor"
     "$ltensor" scripts/softmax_regression.lua --epochs 4 | epochs >>"$results/ltensor"
     if [ -n "$python" ]; then
         start_and_exit 2 "$python" -c 'import torch' >>"$results/torch"
         "$python" tests/bench/bench.py >>"$results/torch"
+        "$python" tests/bench/ops.py >>"$results/torch"
         "$python" tests/bench/softmax_regression.py --epochs 4 | epochs >>"$results/torch"
     fi
     round=$((round + 1))

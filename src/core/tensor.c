@@ -157,6 +157,7 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
     t->storage = storage;
     t->view_base = NULL;
     t->autograd = NULL;
+    t->sizes[0] = t->strides[0] = 1; /* a tensor without dimensions looks like one element to who asks */
 }
 
 /* The home's tensor, contiguous. */

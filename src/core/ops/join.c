@@ -297,6 +297,8 @@ lt_status lt_roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *di
     }
     if (dims->n != shifts->n)
         return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:%d", shifts->n, dims->n);
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %d but tensor has no dimensions", (int)dims->v[0] + 1);
     now = lt_tensor_retain(self);
     for (int i = 0; i < dims->n; i++) {
         int d;

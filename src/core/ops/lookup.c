@@ -108,11 +108,10 @@ lt_status lt_masked_scatter_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *so
     }
     if (s.status == LT_OK && source->numel > 0 && base->numel > 0) {
         lt_tensor *place = do_clamp_within(&s, do_sub(&s, count, do_scalar(&s, lt_int(1))), 0, INT64_MAX);
-        lt_tensor *values = do_reshape(&s, do_gather(&s, do_flatten(&s, source), 0,
-                                                     do_clamp_within(&s, place, 0, source->numel - 1)), &shape);
+        lt_tensor *values = do_reshape(&s, do_gather(&s, do_flatten(&s, source), 0, place), &shape);
         result = do_where(&s, flags, values, base);
     }
-    if (result == base && result != NULL) {
+    if (s.status == LT_OK && result == base) {
         lt_tensor *copy = NULL;
         lt_status status = lt_clone_impl(base, &copy);
         result = lt_scope_hold(&s, status, copy);

@@ -86,6 +86,8 @@ lt_status lt_unflatten_impl(lt_tensor *self, int64_t dim, const lt_dims *sizes, 
 {
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %d but tensor has no dimensions", dim < 0 ? (int)dim : (int)dim + 1);
     lt_dims parts, shape = {.n = 0};
     lt_status status = lt_infer_shape(sizes, self->sizes[d], &parts);
     char text[256];

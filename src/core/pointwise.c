@@ -92,6 +92,9 @@ static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *
         return lt_error(LT_ERR_RUNTIME,
                         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` "
                         "or `logical_xor()` operator instead.");
+    if (rule == LT_RULE_SELECT && inputs[0]->dtype != LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s", names[op],
+                        lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
     if (op == LT_PW_LERP) LT_TRY(check_lerp(inputs));
     if (op == LT_PW_ADDCDIV && !lt_dtype_is_float((lt_dtype)inputs[1]->dtype) &&
         !lt_dtype_is_float((lt_dtype)inputs[2]->dtype))

@@ -25,7 +25,7 @@ end
 local function flat(t) return t:detach():cpu():reshape(-1):tolist() end
 
 -- What differs between two results, or nil; the second value is whether they are equal to the bit.
-local function difference(got, wanted)
+local function difference(got, wanted, dtypes)
   if torch.type(got) ~= torch.type(wanted) then return ('%s instead of %s'):format(torch.type(got), torch.type(wanted)) end
   if not torch.is_tensor(wanted) then
     if type(wanted) == 'number' and math.abs(got - wanted) <= 1e-4 * math.abs(wanted) then return nil, true end
@@ -40,6 +40,7 @@ local function difference(got, wanted)
     if type(value) == 'number' and value == value and math.abs(value) < math.huge then largest = math.max(largest, math.abs(value)) end
   end
   local tolerance = TOLERANCE[(tostring(wanted.dtype):gsub('torch%.', ''))] or 0
+  for dtype in pairs(wanted:is_floating_point() and dtypes or {}) do tolerance = math.max(tolerance, TOLERANCE[dtype] or 0) end
   for i, value in ipairs(b) do
     if a[i] ~= value and not (a[i] ~= a[i] and value ~= value) then
       same = false
@@ -89,6 +90,7 @@ local function compare(call)
   local gradient = self and self:is_floating_point() and math.random() < 0.4
   local host_ok, host = run(call, 'host', gradient)
   local device_ok, on_device = run(call, 'device', gradient)
+  if not device_ok then pcall(torch.cuda.synchronize) end -- or the next one would report what is still to come
   local function fail(what)
     error(('%s\n  %s\nLTENSOR_TEST_SEED=%d makes it again'):format(call.text, what, seed), 0)
   end
@@ -103,14 +105,14 @@ local function compare(call)
     local declared = call.op.returns[i] or call.op.returns[1]
     -- Which of equal elements is named is free, and so is the order of what follows.
     if not (tied and declared and declared.type == 'IndexTensor') then
-      local text, equal = difference(on_device[i], wanted)
+      local text, equal = difference(on_device[i], wanted, call.dtypes)
       if text then fail(('result %d: %s'):format(i, text)) end
       same = same and equal
     end
   end
   -- Of an infinite result (a window without elements) no element is the cause.
   if host.gradient and not tied and host[1]:isfinite():all():item() then
-    local text = difference(on_device.gradient, host.gradient)
+    local text = difference(on_device.gradient, host.gradient, call.dtypes)
     if text and text ~= 'another layout' then fail('gradient: ' .. text) end
   end
   local buildable = same and not tied and torch.is_tensor(host[1]) and host[1]:numel() < 2000 and not host[1].requires_grad

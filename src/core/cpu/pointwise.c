@@ -11,9 +11,38 @@
 #define BLOCK 512
 #define OPERANDS 4
 
-/* Conversions around a loop; NULL where an operand is read or written in place. */
+/* A conversion to a loop's dtype; by way of a narrower one when that is the dtype computed in (narrow: NULL if not),
+ * so that a number that does not fit wraps first. */
+typedef struct conversion {
+    lt_loop narrow, convert; /* convert NULL: the operand is read in place */
+    int64_t narrow_size;
+} conversion;
+
+static void convert(const conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
+{
+    _Alignas(64) char narrow[BLOCK * 8];
+    if (c->narrow != NULL) {
+        c->narrow((char *[]){narrow, from}, (int64_t[]){c->narrow_size, stride}, n, NULL);
+        from = narrow;
+        stride = c->narrow_size;
+    }
+    c->convert((char *[]){to, from}, (int64_t[]){size, stride}, n, NULL);
+}
+
+static conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wanted)
+{
+    bool wraps = lt_dtype_is_int(compute) && wanted == LT_INT64 && compute != LT_INT64 && from != compute && from != LT_BOOL;
+    return (conversion){
+        .narrow = wraps ? lt_loops.cast[compute][from] : NULL,
+        .convert = wraps ? lt_loops.cast[wanted][compute] : from == wanted ? NULL : lt_loops.cast[wanted][from],
+        .narrow_size = (int64_t)lt_dtype_size(compute),
+    };
+}
+
+/* Conversions around a loop; out NULL where the result is written in place. */
 typedef struct converted {
-    lt_loop loop, in[OPERANDS], out;
+    lt_loop loop, out;
+    conversion in[OPERANDS];
     int operands;
     int64_t size[OPERANDS]; /* of the loop's elements */
     const lt_scalar *params;
@@ -30,10 +59,10 @@ static void run_converted(char *const *ptrs, const int64_t *strides, int64_t n, 
         for (int k = c->out != NULL ? 1 : 0; k < c->operands; k++) {
             at[k] = ptrs[k] + from * strides[k];
             step[k] = strides[k];
-            if (c->in[k] == NULL) continue;
+            if (c->in[k].convert == NULL) continue;
             bool one = strides[k] == 0; /* a number: converted once */
             if (!one || from == 0)
-                c->in[k]((char *[]){buffer[k], at[k]}, (int64_t[]){c->size[k], strides[k]}, one ? 1 : m, NULL);
+                convert(&c->in[k], buffer[k], c->size[k], at[k], strides[k], one ? 1 : m);
             at[k] = buffer[k];
             step[k] = one ? 0 : c->size[k];
         }
@@ -56,7 +85,7 @@ static lt_dtype operand_dtype(lt_pointwise op, int k, lt_dtype computed)
 
 /* Context of find_zero. */
 typedef struct divisor {
-    lt_loop convert;
+    conversion convert;
     bool *zero; /* threads only ever set it */
 } divisor;
 
@@ -67,7 +96,7 @@ static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, cons
     if (strides[2] == 0) n = 1;
     for (int64_t from = 0; from < n; from += BLOCK) {
         int64_t m = n - from < BLOCK ? n - from : BLOCK;
-        d->convert((char *[]){(char *)values, ptrs[2] + from * strides[2]}, (int64_t[]){8, strides[2]}, m, NULL);
+        convert(&d->convert, (char *)values, 8, ptrs[2] + from * strides[2], strides[2], m);
         bool zero = false;
         for (int64_t i = 0; i < m; i++) zero |= values[i] == 0;
         if (zero) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
@@ -75,10 +104,11 @@ static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, cons
 }
 
 /* Before anything is written. */
-static lt_status check_divisor(const lt_iter *it)
+static lt_status check_divisor(const lt_iter *it, lt_dtype compute)
 {
     bool zero = false;
-    divisor d = {lt_loops.cast[LT_INT64][it->dtype[2]], &zero};
+    divisor d = {conversion_of(it->dtype[2], compute, LT_INT64), &zero};
+    if (d.convert.convert == NULL) d.convert.convert = lt_loops.cast[LT_INT64][LT_INT64];
     LT_TRY(lt_cpu_for_each(it, find_zero, &d));
     return zero ? lt_error(LT_ERR_RUNTIME, "ZeroDivisionError") : LT_OK;
 }
@@ -97,21 +127,21 @@ lt_status lt_cpu_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute,
     if (loop == NULL)
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", lt_pointwise_name(op),
                         lt_dtype_scalar_name(compute));
-    if (computed == LT_INT64 && divides(op)) LT_TRY(check_divisor(it));
+    if (computed == LT_INT64 && divides(op)) LT_TRY(check_divisor(it, compute));
 
     converted c;
     bool plain = true;
     for (int k = 0; k < it->operands; k++) {
         lt_dtype wanted = operand_dtype(op, k, computed);
-        c.in[k] = it->dtype[k] == wanted ? NULL : lt_loops.cast[wanted][it->dtype[k]];
+        c.in[k] = conversion_of(it->dtype[k], compute, wanted);
         c.size[k] = (int64_t)lt_dtype_size(wanted);
-        plain = plain && it->dtype[k] == wanted;
+        plain = plain && c.in[k].convert == NULL;
     }
     if (plain) return lt_cpu_for_each(it, loop, params);
     c.loop = loop;
     c.operands = it->operands;
     c.params = params;
-    c.out = c.in[0] == NULL ? NULL : lt_loops.cast[it->dtype[0]][operand_dtype(op, 0, computed)];
-    c.in[0] = NULL;
+    lt_dtype made = operand_dtype(op, 0, computed);
+    c.out = it->dtype[0] == made ? NULL : lt_loops.cast[it->dtype[0]][made];
     return lt_cpu_for_each(it, run_converted, &c);
 }

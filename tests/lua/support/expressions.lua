@@ -70,6 +70,7 @@ end
 local function pair(ctx, shape, dtype, next_number, plain)
   local base_shape, view = (plain and layouts[1] or pick(layouts))(shape)
   local base = filled(base_shape, dtype, next_number or number_of)
+  ctx.dtypes[dtype] = true
   return { view(base), view(base:to(ctx.device)), tensor = true }
 end
 
@@ -248,12 +249,13 @@ local function describe(value)
   return tostring(value)
 end
 
---- A random call of op: { op, host = arguments, device = arguments, text }. self: a made value to start from.
+--- A random call of op: { op, host = arguments, device = arguments, dtypes = set of them, text }. self: a made value to
+-- start from.
 function M.call_of(op, device, self)
   local conv = op.group:find 'conv' or op.group:find 'pool'
   local square = op.group == 'matmul' or op.group == 'linalg'
   local ctx = {
-    op = op, device = device, dtype = (conv or square) and pick { 'float32', 'float64' } or pick(DTYPES),
+    op = op, device = device, dtypes = {}, dtype = (conv or square) and pick { 'float32', 'float64' } or pick(DTYPES),
     ndims = conv and { 3, 4, 4, 5 } or square and { 1, 2, 2, 3 } or { 0, 1, 2, 2, 3, 3, 4 },
     sizes = square and { 2, 2, 3 } or conv and { 2, 2, 3, 4 } or { 1, 2, 3, 4, 5 },
   }
@@ -261,8 +263,9 @@ function M.call_of(op, device, self)
   if self then
     ctx.shape = table.move(self[1].shape, 1, self[1].ndim, 1, {})
     ctx.dtype = tostring(self[1].dtype):gsub('torch%.', '')
+    ctx.dtypes[ctx.dtype] = true
   end
-  local call = { op = op, host = {}, device = {}, first = nil }
+  local call = { op = op, host = {}, device = {}, first = nil, dtypes = ctx.dtypes }
   local named_host, named_device = {}, {}
   local by_name = false
   for i, a in ipairs(op.args) do

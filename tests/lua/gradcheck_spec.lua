@@ -253,6 +253,76 @@ cases.cauchy_ = { { X(2, 3) } }
 cases.log_normal_ = { { X(2, 3) } }
 cases.poisson = { { P(2, 3) } }
 
+-- ---- ops made of other ops, whose derivatives follow from theirs
+
+for _, name in ipairs { 'cpu', 'double_cast', 'contiguous', 'fliplr', 'flipud', 'ravel', 'atleast_1d', 'atleast_2d', 'atleast_3d', 'msort', 'nansum',
+  'nanmean', 'rot90', 'diag', 'diagflat', 'unbind' } do
+  cases[name] = { { X(2, 3) } }
+end
+for _, name in ipairs { 'max_other', 'min_other', 'kron', 'type_as', 'to_other' } do cases[name] = { { X(2, 3), X(2, 3) } } end
+for _, name in ipairs { 'view_as', 'reshape_as' } do cases[name] = { { X(2, 3), C(3, 2) } } end
+for _, name in ipairs { 'hstack', 'vstack', 'dstack', 'block_diag', 'column_stack', 'broadcast_tensors' } do
+  cases[name] = { { { X(2, 3), X(2, 3) } } }
+end
+for _, name in ipairs { 'cartesian_prod', 'meshgrid' } do cases[name] = { { { X(2), X(3) } } } end
+cases.to_dtype = { { X(2, 3), torch.float64, { copy = true } } }
+cases.reshape = { { X(2, 3), 3, 2 }, { X(2, 3), -1 } }
+cases.flatten = { { X(2, 3, 2), 2 } }
+cases.unflatten = { { X(2, 6), 2, { 3, 2 } } }
+cases.movedim = { { X(2, 3, 2), 1, 3 } }
+cases.expand_as = { { X(2, 1), C(2, 3) } }
+cases.broadcast_to = { { X(2, 1), { 3, 2, 3 } } }
+cases.sum_to_size = { { X(2, 3), 2, 1 } }
+cases.unfold = { { X(2, 5), 2, 3, 2 }, { X(2, 5), 2, 3, 1 } }
+cases.split = { { X(5, 2), 2 } }
+cases.split_sizes = { { X(5, 2), { 2, 3 } } }
+cases.chunk = { { X(5, 2), 2 } }
+cases.tensor_split = { { X(5, 2), 2 } }
+cases.tensor_split_indices = { { X(5, 2), { 2, 4 } } }
+cases['repeat'] = { { X(2, 3), 2, 2 } }
+cases.tile = { { X(2, 3), { 2 } } }
+cases.roll = { { X(2, 3), 1, 2 }, { X(2, 3), 2 } }
+cases.repeat_interleave = { { X(2, 3), 2, 1 }, { X(2, 3), 2 } }
+cases.combinations = { { X(3) } }
+cases.pad = { { X(1, 2, 3), { 1, 2 }, 'reflect' }, { X(1, 2, 3), { 1, 1 }, 'replicate' }, { X(1, 2, 3), { 2, 1 }, 'circular' }, { X(2, 3), { 1, 1 } } }
+cases.take = { { X(2, 3), I { 6, 1, 1 } } }
+cases.take_along_dim = { { X(2, 3), index23, 1 } }
+cases.vdot = { { X(3), X(3) } }
+cases.outer = { { X(2), X(3) } }
+cases.inner = { { X(2, 3), X(2, 3) } }
+cases.tensordot = { { X(2, 3), X(3, 2), 1 } }
+cases.tensordot_dims = { { X(2, 3), X(2, 3), { 1, 2 }, { 1, 2 } } }
+cases.einsum = { { 'ij,jk->ik', { X(2, 3), X(3, 2) } }, { 'ii', { X(3, 3) } } }
+cases.cross = { { X(2, 3), X(2, 3), 2 } }
+cases.cdist = { { X(3, 2), X(2, 2) }, { X(3, 2), X(2, 2), 1.0 } }
+cases.chain_matmul = { { { X(2, 3), X(3, 2), X(2, 2) } } }
+cases.linear = { { X(2, 3), X(4, 3), X(4) }, { X(3), X(4, 3) } }
+cases.dropout = { { X(2, 3), 0.5, true }, { X(2, 3), 0.5, false } }
+cases.quantile = { { X(2, 5), 0.4, 2 } }
+cases.nanquantile = cases.quantile
+cases.clamp_tensors = { { X(2, 3), U(3), P(2, 3) } }
+cases.norm_fro = { { X(2, 3), 'fro' } }
+cases.linalg_vector_norm = { { X(2, 3), 3, 2 } }
+cases.aminmax = { { X(2, 3), { dim = 2 } } }
+for _, name in ipairs { 'var', 'std' } do
+  cases[name .. '_unbiased'] = { { X(2, 3), false } }
+  cases[name .. '_dim'] = { { X(2, 3), 2, true } }
+end
+cases.softmin = { { X(2, 3), 2 } }
+cases.l1_loss = { { X(2, 3), X(2, 3) } }
+cases.cross_entropy_prob = { { X(2, 3), P(2, 3) } }
+cases.linalg_multi_dot = { { { X(2, 3), X(3, 2), X(2, 2) } } }
+cases.linalg_cross = { { X(2, 3), X(2, 3) } }
+cases.linalg_svdvals = { { X(3, 2) } }
+cases.pinverse = { { X(3, 2) } }
+for d = 1, 3 do
+  local image, window = table.move({ 3, 4, 3 }, 1, d, 3, { 1, 2 }), table.move({ 2, 2, 2 }, 1, d, 3, { 2, 2 })
+  cases[('conv%dd'):format(d)] = { { X(table.unpack(image)), X(table.unpack(window)), X(2) } }
+  cases[('conv%dd_padding'):format(d)] = { { X(table.unpack(image)), X(table.unpack(window)), X(2), 1, 'same' } }
+  cases[('conv_transpose%dd'):format(d)] = { { X(table.unpack(image)), X(table.unpack(window)), X(2), { stride = 2 } } }
+  cases[('max_pool%dd'):format(d)] = { { X(table.unpack(image)), 2, 1 } }
+end
+
 -- ---- running them -----------------------------------------------------------------------------------------------
 
 -- The arguments made, and those among them that require grad.
@@ -292,9 +362,9 @@ local function check(f, arguments, leaves)
 end
 
 local function functional(op)
-  if op.variants.nn then return torch._C.nn[op.name] end
-  if op.variants['function'] then return torch[op.name] end
-  return torch._C.methods[op.name]
+  local f = op.variants.nn and torch._C.nn[op.name] or op.variants['function'] and torch[op.name] or torch._C.methods[op.name]
+  if op.returns[1] and op.returns[1].type == 'Tensor[]' then return function(...) return table.unpack(f(...)) end end
+  return f
 end
 
 local function inplace(op)
@@ -317,7 +387,7 @@ local function internal(op) return op.name:sub(1, 1) == '_' end
 describe('the derivative of', function()
   for _, op in ipairs(declarations.ops) do
     local elsewhere = op.group == 'linalg' and device ~= 'cpu' -- LAPACK works on the CPU
-    if op.grad and not internal(op) and not elsewhere then
+    if (op.grad or cases[op.cname]) and not internal(op) and not elsewhere then
       it(op.cname .. ' is right, to the second order', function()
         assert(cases[op.cname], 'no case for ' .. op.signature)
         local checked = false
@@ -347,13 +417,16 @@ describe('the cases', function()
   it('name ops that have a derivative', function()
     for name in pairs(cases) do
       local op = declarations.by_cname[name]
-      assert(op and op.grad, 'no op with a derivative: ' .. name)
+      assert(op and (op.grad or op.composite), 'no op with a derivative: ' .. name)
     end
   end)
 end)
 
+local checked_below = {} -- the first words of the names
+
 -- Each function gets tensors that require grad, as described.
 local function checks(name, described, f)
+  checked_below[name:match '^[%w_]+'] = true
   it(name, function()
     local leaves = {}
     local arguments = resolve(described, leaves)
@@ -437,6 +510,7 @@ describe('the derivative of matrices\' factors:', function()
     local values, vectors = linalg.eigh(x + x:t())
     return values, vectors * vectors
   end)
+  checks('eigvalsh', { X(3, 3) }, function(x) return linalg.eigvalsh(x + x:t()) end)
   checks('svd', { X(3, 2) }, function(x)
     local u, s, vh = linalg.svd(x, false)
     return u:matmul(vh), s
@@ -472,5 +546,33 @@ describe('the derivative of brackets:', function()
     local y = x:clone()
     y[x:gt(0)] = v
     return y
+  end)
+end)
+
+describe('every op made of others', function()
+  -- Casts to dtypes without derivatives or with too few digits, a count, and the way to a GPU.
+  local excused = {}
+  for name in ([[bool_cast byte_cast char_cast short_cast int_cast long_cast half_cast bfloat16_cast float_cast cuda
+    linalg_matrix_rank]]):gmatch '%S+' do
+    excused[name] = true
+  end
+
+  local function differentiable(op)
+    if not op.composite or internal(op) or not next(op.variants) or not op.returns[1].type:match '^Tensor' then return false end
+    for _, a in ipairs(op.args) do
+      if a.type:match '^Tensor' then return true end
+    end
+    return false
+  end
+
+  it('has a check of its derivative', function()
+    local missing = {}
+    for _, op in ipairs(declarations.ops) do
+      local short = op.name:gsub('^linalg_', '')
+      if differentiable(op) and not (cases[op.cname] or checked_below[op.name] or checked_below[short] or excused[op.cname]) then
+        missing[#missing + 1] = op.signature
+      end
+    end
+    assert(#missing == 0 or device ~= 'cpu', ('%d without a check:\n  %s'):format(#missing, table.concat(missing, '\n  ')))
   end)
 end)

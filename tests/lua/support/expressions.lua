@@ -228,6 +228,7 @@ function M.ops_of(model, group)
 end
 
 local function callee(op)
+  if op.variants.nn then return torch._C.nn[op.name] end
   if op.variants['function'] then return torch[op.name] end
   return torch._C.methods[op.name]
 end

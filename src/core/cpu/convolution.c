@@ -9,9 +9,11 @@
 #include "dnnl.h"
 #include "dtype.h"
 #include "error.h"
+#include "interrupt.h"
 #include "threads.h"
 #include "widened.h"
 
+#define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that threads sum apart from each other */
 #define LITTLE 20000 /* multiplications below which the library's preparations take longer */
 
 /* ---- sizes ---------------------------------------------------------------------------------------------------------- */
@@ -92,7 +94,7 @@ static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
     return lt_cpu_gemm(&g);
 }
 
-static lt_status do_image(const job *j, int64_t n)
+static lt_status do_image(const job *j, int64_t n, bool first)
 {
     char *image = j->x + n * j->image * j->size, *columns = image;
     if (j->columns != NULL)
@@ -106,11 +108,44 @@ static lt_status do_image(const job *j, int64_t n)
     }
     if (j->columns != NULL) move(j, false, image, columns);
     if (j->part == LT_CONV_Y && j->bias != NULL) put_bias(j, j->y + n * j->result * j->size);
-    return multiply(j, n, columns, n == 0);
+    return multiply(j, n, columns, first);
 }
 
 /* Products fail only where an operation is interrupted, which lt_cpu_share sees too. */
-static void run_image(const void *context, int64_t n) { (void)do_image(context, n); }
+static void run_image(const void *context, int64_t n) { (void)do_image(context, n, false); }
+
+/* Images [t * batch / threads, (t + 1) * batch / threads) of the sum over all: its own weights, its own columns. */
+static void run_share(const void *context, int64_t t)
+{
+    const job *j = context;
+    const int64_t n = w_count(j->c), from = t * j->c->batch / j->threads, to = (t + 1) * j->c->batch / j->threads;
+    job own = *j;
+    own.threads = 1;
+    own.w += t * n * j->size;
+    if (own.columns != NULL) own.columns += t * j->column * j->size;
+    for (int64_t i = from; i < to && !lt_interrupted(); i++) (void)do_image(&own, i, i == from);
+}
+
+/* The derivative by the weights. Without threads the products are left to use them. */
+static lt_status sum_images(job *j)
+{
+    const int64_t n = w_count(j->c);
+    char *w = j->w;
+    size_t capacity;
+    lt_status status = LT_OK;
+    if (j->threads == 1) {
+        for (int64_t i = 0; i < j->c->batch && status == LT_OK; i++) status = do_image(j, i, i == 0);
+        return status;
+    }
+    j->w = lt_block_alloc((size_t)(j->threads * n * j->size), &capacity);
+    if (j->w == NULL) return LT_ERR_MEMORY;
+    status = lt_cpu_share(j->threads, j->threads, run_share, j);
+    memcpy(w, j->w, (size_t)(n * j->size));
+    for (int t = 1; t < j->threads; t++)
+        lt_loops.pool[j->c->dtype == LT_FLOAT64].sums(w, j->w + t * n * j->size, 1, n);
+    lt_block_free(j->w, capacity);
+    return status;
+}
 
 static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
@@ -118,29 +153,33 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     j.image = c->in_channels * volume(c->in);
     j.result = c->out_channels * volume(c->out);
     j.column = c->in_channels * volume(c->kernel) * volume(c->out);
-    j.threads = part == LT_CONV_W ? 1 : lt_cpu_threads_for(c->batch * j.column * (c->out_channels / c->groups) / 8);
+    j.threads = lt_cpu_threads_for(c->batch * j.column * (c->out_channels / c->groups) / 8);
     if (j.threads > c->batch) j.threads = (int)c->batch;
+    if (part == LT_CONV_W && w_count(c) * j.threads > MOST_SUMS) j.threads = 1;
     size_t capacity = 0;
     if (!trivial(c)) {
         j.columns = lt_block_alloc((size_t)(j.threads * j.column * j.size), &capacity);
         if (j.columns == NULL) return LT_ERR_MEMORY;
     }
-    lt_status status = LT_OK;
-    if (part == LT_CONV_W) /* one image after the other: a sum in one order */
-        for (int64_t n = 0; n < c->batch && status == LT_OK; n++) status = do_image(&j, n);
-    else
-        status = lt_cpu_share(c->batch, j.threads, run_image, &j);
+    lt_status status = part == LT_CONV_W ? sum_images(&j) : lt_cpu_share(c->batch, j.threads, run_image, &j);
     if (j.columns != NULL) lt_block_free(j.columns, capacity);
     return status;
 }
 
 /* ---- the entries ---------------------------------------------------------------------------------------------------- */
 
+/* Where columns are better than the library: single elements of images are a product as they are, and the library
+ * fills up a few channels of images to a vector of them. */
+static bool products_win(lt_conv_part part, const lt_conv *c)
+{
+    return volume(c->kernel) == 1 || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
+}
+
 static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     const int64_t work = y_count(c) * (c->in_channels / c->groups) * volume(c->kernel);
     bool done = false;
-    if (c->dtype == LT_FLOAT32 && work >= LITTLE)
+    if (c->dtype == LT_FLOAT32 && work >= LITTLE && !products_win(part, c))
         LT_TRY(lt_dnnl_convolution(part, c, lt_cpu_threads_for(work / 8), x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }

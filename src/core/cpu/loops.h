@@ -70,6 +70,14 @@ typedef void (*lt_gemm_loop)(const lt_small_gemm *g);
 /* One step of an optimizer (optim_rules.h) for n elements of its arrays. */
 typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numbers);
 
+/* Pooling, of one row of windows: element i of the input lies i * step elements from the first. */
+typedef struct lt_pool_loops {
+    /* Extremes so far and, unless NULL, where they are: position `first` is the input's first element. */
+    void (*extremes)(void *best, int32_t *place, const void *in, int64_t step, int64_t n, int32_t first);
+    void (*sums)(void *sum, const void *in, int64_t step, int64_t n);
+    double (*line)(const void *in, int64_t n); /* the sum of dense elements */
+} lt_pool_loops;
+
 typedef struct lt_cpu_loops {
     const char *isa;
     const lt_pointwise_row *arithmetic; /* LT_PW_COUNT rows each; an op is in one of the tables */
@@ -80,6 +88,7 @@ typedef struct lt_cpu_loops {
     const lt_softmax_loops *softmax; /* float, double */
     const lt_norm_loops *norm;       /* float, double */
     const lt_gemm_loop *multiply;    /* by dtype; not of half types */
+    const lt_pool_loops *pool;       /* float, double */
     const lt_optim_loop (*optim)[2]; /* float, double */
 } lt_cpu_loops;
 
@@ -101,6 +110,7 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                   \
+    extern const lt_pool_loops lt_pool_##isa[2];                                                   \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)

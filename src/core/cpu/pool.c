@@ -7,6 +7,8 @@
 #include "threads.h"
 #include "widened.h"
 
+#define ROW 1024 /* windows side by side whose places are held at a time */
+
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
 
 /* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
@@ -73,8 +75,24 @@ static bool quarters(const lt_pooling *p)
     return true;
 }
 
-#define PLANES(s, T)                                                                               \
-    static void extremes_##s(const lt_pooling *p, T *out, int64_t *indices, const T *in)              \
+/* Windows [*first, *last) of a row whose element k lies within the input. */
+static void within(const lt_pooling *p, int64_t k, int64_t *first, int64_t *last)
+{
+    const int64_t shift = k * p->dilation[2] - p->padding[2], stride = p->stride[2];
+    const int64_t low = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    const int64_t high = p->in[2] - shift <= 0 ? 0 : (p->in[2] - shift + stride - 1) / stride;
+    *last = high < p->out[2] ? high : p->out[2];
+    *first = low < *last ? low : *last;
+}
+
+/* Whether the loops of rows of windows can take this plane. */
+static bool by_rows(const lt_pooling *p)
+{
+    return !p->adaptive && p->out[2] >= 4 && p->out[2] <= ROW && volume(p->in) < INT32_MAX;
+}
+
+#define PLANES(s, T, wide)                                                                         \
+    static void extremes_##s(const lt_pooling *p, T *out, int64_t *indices, const T *in)           \
     {                                                                                              \
         int64_t at = 0;                                                                            \
         FOR_WINDOWS(p, z, y, x)                                                                    \
@@ -91,12 +109,45 @@ static bool quarters(const lt_pooling *p)
         if (indices != NULL) indices[at] = place;                                                  \
         END_WINDOWS                                                                                \
     }                                                                                              \
+    /* The row of windows whose first elements are at z, y. */                                     \
+    static void row_of_extremes_##s(const lt_pooling *p, span z, span y, T *out, int64_t *indices, const T *in) \
+    {                                                                                              \
+        int32_t places[ROW];                                                                       \
+        for (int64_t i = 0; i < p->out[2]; i++) {                                                  \
+            out[i] = (T)-INFINITY;                                                                 \
+            places[i] = (int32_t)((z.from * p->in[1] + y.from) * p->in[2] + span_of(p, 2, i).from); \
+        }                                                                                          \
+        for (int64_t iz = z.from; iz < z.to; iz += z.step)                                         \
+            for (int64_t iy = y.from; iy < y.to; iy += y.step)                                     \
+                for (int64_t k = 0; k < p->kernel[2]; k++) {                                       \
+                    int64_t first, last;                                                           \
+                    within(p, k, &first, &last);                                                   \
+                    const int64_t i = (iz * p->in[1] + iy) * p->in[2] + first * p->stride[2] +     \
+                                      k * p->dilation[2] - p->padding[2];                          \
+                    if (first < last)                                                              \
+                        lt_loops.pool[wide].extremes(out + first, indices != NULL ? places + first : NULL, in + i, \
+                                                     p->stride[2], last - first, (int32_t)i);      \
+                }                                                                                  \
+        for (int64_t i = 0; indices != NULL && i < p->out[2]; i++) indices[i] = places[i];         \
+    }                                                                                              \
     static void run_extremes_##s(const void *context, int64_t plane)                               \
     {                                                                                              \
         const job *j = context;                                                                    \
-        const int64_t from = volume(j->pool->in), to = volume(j->pool->out);                       \
-        extremes_##s(j->pool, (T *)j->out + plane * to, j->indices != NULL ? j->indices + plane * to : NULL, \
-                     (const T *)j->in + plane * from);                                             \
+        const lt_pooling *p = j->pool;                                                             \
+        const int64_t to = volume(p->out);                                                         \
+        T *out = (T *)j->out + plane * to;                                                         \
+        int64_t *indices = j->indices != NULL ? j->indices + plane * to : NULL;                    \
+        const T *in = (const T *)j->in + plane * volume(p->in);                                    \
+        if (!by_rows(p)) {                                                                         \
+            extremes_##s(p, out, indices, in);                                                     \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t oz = 0; oz < p->out[0]; oz++)                                                 \
+            for (int64_t oy = 0; oy < p->out[1]; oy++) {                                           \
+                row_of_extremes_##s(p, span_of(p, 0, oz), span_of(p, 1, oy), out, indices, in);    \
+                out += p->out[2];                                                                  \
+                if (indices != NULL) indices += p->out[2];                                         \
+            }                                                                                      \
     }                                                                                              \
     static void run_extremes_back_##s(const void *context, int64_t plane)                          \
     {                                                                                              \
@@ -117,6 +168,24 @@ static bool quarters(const lt_pooling *p)
                 out[x] = (up[2 * x] + up[2 * x + 1] + down[2 * x] + down[2 * x + 1]) / 4;          \
         }                                                                                          \
     }                                                                                              \
+    static void row_of_means_##s(const lt_pooling *p, span z, span y, T *out, const T *in)         \
+    {                                                                                              \
+        memset(out, 0, (size_t)p->out[2] * sizeof *out);                                           \
+        for (int64_t iz = z.from; iz < z.to; iz++)                                                 \
+            for (int64_t iy = y.from; iy < y.to; iy++)                                             \
+                for (int64_t k = 0; k < p->kernel[2]; k++) {                                       \
+                    int64_t first, last;                                                           \
+                    within(p, k, &first, &last);                                                   \
+                    const int64_t i = first * p->stride[2] + k - p->padding[2];                    \
+                    if (first < last)                                                              \
+                        lt_loops.pool[wide].sums(out + first, in + (iz * p->in[1] + iy) * p->in[2] + i, p->stride[2], \
+                                                 last - first);                                    \
+                }                                                                                  \
+        for (int64_t i = 0; i < p->out[2]; i++) {                                                  \
+            const span x = span_of(p, 2, i);                                                       \
+            out[i] = empty(z) || empty(y) || empty(x) ? 0 : out[i] / (T)divisor_of(p, z, y, x);    \
+        }                                                                                          \
+    }                                                                                              \
     static void run_means_##s(const void *context, int64_t plane)                                  \
     {                                                                                              \
         const job *j = context;                                                                    \
@@ -128,11 +197,25 @@ static bool quarters(const lt_pooling *p)
             quarter_means_##s(p, out, in);                                                         \
             return;                                                                                \
         }                                                                                          \
+        if (p->adaptive && volume(p->out) == 1) {                                                  \
+            out[0] = (T)lt_loops.pool[wide].line(in, volume(p->in)) / (T)volume(p->in);            \
+            return;                                                                                \
+        }                                                                                          \
+        if (by_rows(p)) {                                                                          \
+            for (int64_t oz = 0; oz < p->out[0]; oz++)                                             \
+                for (int64_t oy = 0; oy < p->out[1]; oy++, out += p->out[2])                       \
+                    row_of_means_##s(p, span_of(p, 0, oz), span_of(p, 1, oy), out, in);            \
+            return;                                                                                \
+        }                                                                                          \
         FOR_WINDOWS(p, z, y, x)                                                                    \
         T sum = 0;                                                                                 \
+        const int64_t width = x.to - x.from;                                                       \
         for (int64_t iz = z.from; iz < z.to; iz++)                                                 \
-            for (int64_t iy = y.from; iy < y.to; iy++)                                             \
-                for (int64_t ix = x.from; ix < x.to; ix++) sum += in[(iz * p->in[1] + iy) * p->in[2] + ix]; \
+            if (width == p->in[2] && y.from < y.to)                                                \
+                sum += (T)lt_loops.pool[wide].line(in + (iz * p->in[1] + y.from) * width, (y.to - y.from) * width); \
+            else                                                                                   \
+                for (int64_t iy = y.from; iy < y.to; iy++)                                         \
+                    for (int64_t ix = x.from; ix < x.to; ix++) sum += in[(iz * p->in[1] + iy) * p->in[2] + ix]; \
         out[at] = empty(z) || empty(y) || empty(x) ? 0 : sum / (T)divisor_of(p, z, y, x);          \
         END_WINDOWS                                                                                \
     }                                                                                              \
@@ -169,8 +252,8 @@ static bool quarters(const lt_pooling *p)
                 for (int64_t ix = x.from; ix < x.to; ix++) to[(iz * p->in[1] + iy) * p->in[2] + ix] += v; \
         END_WINDOWS                                                                                \
     }
-PLANES(f32, float)
-PLANES(f64, double)
+PLANES(f32, float, 0)
+PLANES(f64, double, 1)
 #undef PLANES
 
 /* ---- the entries ---------------------------------------------------------------------------------------------------- */

@@ -80,6 +80,26 @@ describe('a script that trains #cpu', function()
   end)
 end)
 
+-- On the real data, where it is installed.
+local probe = io.open '/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz'
+if probe then
+  probe:close()
+  describe('lenet on Fashion-MNIST #cpu', function()
+    it('has the losses of PyTorch for the same seed, 100 steps long', function()
+      local expected = dofile(here .. '../reference/training.lua')
+      local _, message, status = process.run(('%s --disable-cuda %sscripts/lenet.lua --steps 100 --losses %s'):format(
+        process.quote(process.ltensor), here .. '../../', file 'lenet'))
+      assert.equal(0, status, message)
+      local step = 0
+      for loss in read('lenet'):gmatch '%S+' do
+        step = step + 1
+        assert(math.abs(expected[step] - tonumber(loss)) < 1e-3, ('step %d: %s, not %s'):format(step, loss, expected[step]))
+      end
+      assert.equal(#expected, step)
+    end)
+  end)
+end
+
 describe('a checkpoint #cpu', function()
   local small = '--hidden 8 --batch-size 8 --lr 0.3 '
 

@@ -1,16 +1,25 @@
--- benchmark.lua - torch.utils.benchmark.Timer{fn = f}:timeit(n): times f n times, waiting for every GPU
--- before each reading of the clock. The result has median, mean, min, max, iqr (seconds), times, number.
+-- benchmark.lua - torch.utils.benchmark.Timer{stmt = f, label = '', num_threads = n}: times a function, waiting for
+-- every GPU before each reading of the clock. timeit(n) times n calls, each on its own; blocked_autorange() as many
+-- blocks of calls as fill min_run_time seconds, each long enough for the clock.
+--
+-- The result, a Measurement, has median, mean, min, max, iqr (seconds of one call), times, number (of measurements),
+-- number_per_run (calls in each).
 
 local torch = require 'torch'
 local class = require 'torch.class'
+local fail = require 'torch.fail'
 local options_of = require 'torch.options'
 
 local Timer = class.Object:extend('Timer')
 
+-- fn is stmt by its older name.
 function Timer:init(options)
-  options = options_of('Timer', options, { fn = false, warmup = 1, label = '' })
-  if type(options.fn) ~= 'function' then error('Timer(): fn must be a function', 3) end
-  self.fn, self.warmup, self.label = options.fn, options.warmup, options.label
+  options = options_of('Timer', options,
+    { stmt = false, fn = false, setup = false, warmup = 1, label = '', description = '', num_threads = false })
+  self.fn = options.stmt or options.fn
+  if type(self.fn) ~= 'function' then fail 'Timer(): stmt must be a function' end
+  self.warmup, self.label, self.description = options.warmup, options.label, options.description
+  self.setup, self.num_threads = options.setup, options.num_threads
 end
 
 local function wait_for_devices()
@@ -28,35 +37,88 @@ local function quantile(sorted, q)
   return sorted[low] + (sorted[high] - sorted[low]) * (at - low)
 end
 
-function Measurement:init(times, label)
+function Measurement:init(times, label, number_per_run, threads)
   table.sort(times)
   local sum = 0
   for _, time in ipairs(times) do sum = sum + time end
   self.times, self.number, self.label = times, #times, label
+  self.number_per_run, self.num_threads = number_per_run or 1, threads or torch.get_num_threads()
   self.median, self.mean = quantile(times, 0.5), sum / #times
   self.min, self.max = times[1], times[#times]
   self.iqr = quantile(times, 0.75) - quantile(times, 0.25)
 end
 
-function Measurement:__tostring()
-  return ('%s%.3f us median of %d runs (IQR %.3f us)'):format(self.label ~= '' and self.label .. ': ' or '',
-    self.median * 1e6, self.number, self.iqr * 1e6)
+local UNITS = { { 1, 's' }, { 1e-3, 'ms' }, { 1e-6, 'us' }, { 0, 'ns' } }
+
+local function unit_of(seconds)
+  for _, unit in ipairs(UNITS) do
+    if seconds >= unit[1] then return math.max(unit[1], 1e-9), unit[2] end
+  end
 end
 
--- Times `number` runs (default 100), each on its own, after a warm-up.
+local function counted(n, what) return ('%d %s%s'):format(n, what, n == 1 and '' or 's') end
+
+function Measurement:__tostring()
+  local scale, unit = unit_of(self.median)
+  local lines = {}
+  if self.label ~= '' then lines[1] = self.label end
+  lines[#lines + 1] = ('  Median: %.2f %s'):format(self.median / scale, unit)
+  lines[#lines + 1] = ('  IQR:    %.2f %s (%.2f to %.2f)'):format(self.iqr / scale, unit,
+    quantile(self.times, 0.25) / scale, quantile(self.times, 0.75) / scale)
+  lines[#lines + 1] = ('  %s, %s per measurement, %s'):format(counted(self.number, 'measurement'),
+    counted(self.number_per_run, 'run'), counted(self.num_threads, 'thread'))
+  return table.concat(lines, '\n')
+end
+
+-- With the number of threads that was asked for; without it, with the one that is set.
+local function with_threads(self, body)
+  local previous = torch.get_num_threads()
+  local guard <close> = setmetatable({}, { __close = function() torch.set_num_threads(previous) end })
+  if self.num_threads then torch.set_num_threads(self.num_threads) end
+  if self.setup then self.setup() end
+  for _ = 1, self.warmup do self.fn() end
+  return body(guard)
+end
+
+-- Seconds of n calls.
+local function seconds_of(self, n)
+  wait_for_devices()
+  local start = torch.time()
+  for _ = 1, n do self.fn() end
+  wait_for_devices()
+  return torch.time() - start
+end
+
+function Timer:result(times, number_per_run)
+  local label = self.description ~= '' and ('%s: %s'):format(self.label, self.description) or self.label
+  return Measurement(times, label, number_per_run, self.num_threads or nil)
+end
+
+--- Times `number` calls (default 100), each on its own, after a warm-up.
 function Timer:timeit(number)
   number = number or 100
-  if math.type(number) ~= 'integer' or number < 1 then error('timeit(): number must be a positive integer', 2) end
-  for _ = 1, self.warmup do self.fn() end
-  local times = {}
-  for i = 1, number do
-    wait_for_devices()
-    local start = torch.time()
-    self.fn()
-    wait_for_devices()
-    times[i] = torch.time() - start
-  end
-  return Measurement(times, self.label)
+  if math.type(number) ~= 'integer' or number < 1 then fail 'timeit(): number must be a positive integer' end
+  return with_threads(self, function()
+    local times = {}
+    for i = 1, number do times[i] = seconds_of(self, 1) end
+    return self:result(times, 1)
+  end)
+end
+
+--- Times blocks of calls until they have taken {min_run_time = 0.2} seconds; a block takes a hundredth of it at least.
+function Timer:blocked_autorange(options)
+  options = options_of('blocked_autorange', options, { min_run_time = 0.2 })
+  return with_threads(self, function()
+    local number, least = 1, options.min_run_time / 100
+    while seconds_of(self, number) < least and number < 1 << 40 do number = number * 2 end
+    local times, total = {}, 0
+    while total < options.min_run_time or #times < 3 do
+      local seconds = seconds_of(self, number)
+      total = total + seconds
+      times[#times + 1] = seconds / number
+    end
+    return self:result(times, number)
+  end)
 end
 
 return { Timer = Timer, Measurement = Measurement }

@@ -88,6 +88,45 @@ function M.accuracy(net, split, shape)
   return hits:item() / split.n
 end
 
+-- ---- texts ----------------------------------------------------------------------------------------------------------
+
+--- A text file that every Debian has.
+M.TEXT = '/usr/share/common-licenses/GPL-3'
+
+--- The bytes of a file as positions in its alphabet: data (int64, on the device), kinds (how many there are), alphabet (a
+-- list of bytes as strings).
+function M.text(script, path, device)
+  local file, message = io.open(path, 'rb')
+  if not file then script:fail(message .. '; name a text file with --text FILE') end
+  local text = file:read 'a'
+  file:close()
+  local seen, alphabet = {}, {}
+  for byte in text:gmatch '[\0-\255]' do
+    if not seen[byte] then
+      seen[byte] = true
+      alphabet[#alphabet + 1] = byte
+    end
+  end
+  table.sort(alphabet)
+  local position, positions = {}, {}
+  for i, byte in ipairs(alphabet) do position[byte] = i end
+  for i = 1, #text do positions[i] = position[text:sub(i, i)] end
+  if #positions < 2 then script:fail(path .. ' has no text to learn') end
+  return { data = torch.tensor(positions, { dtype = torch.int64 }):to(device), kinds = #alphabet, alphabet = alphabet }
+end
+
+--- Windows of `length` symbols that lie side by side in data: their number, and a function from positions of windows to
+-- the symbols (n x length) and those that follow each of them.
+function M.windows(data, length)
+  local count = (#data - 1) // length
+  local offsets = torch.arange(1, length + 1, { device = data.device })
+  return count, function(picked)
+    local index = ((picked - 1) * length):unsqueeze(2) + offsets
+    local function take(shift) return data:index_select(1, (index + shift):reshape(-1)):reshape(index.shape) end
+    return take(0), take(1)
+  end
+end
+
 -- ---- checkpoints --------------------------------------------------------------------------------------------------
 
 local function random_state(device)

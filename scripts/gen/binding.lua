@@ -212,7 +212,7 @@ local function call_of(o, arguments, outputs)
 end
 
 local function emit_inplace(o, f, k, put)
-  put('    lt_entry entry = lt_enter(L);\n')
+  put('    lt_entry entry = lt_enter_op(L, "%s");\n', f.name)
   put('    lt_status status = lt_args_convert(L, &%s_overloads[%d], a);\n', f.c, k - 1)
   put('    if (status == LT_OK) {\n        const lt_value *v = a->value;\n')
   put('        status = %s;\n        lt_args_release(a);\n    }\n    lt_leave(entry);\n', call_of(o, argument_list(o), {}))
@@ -228,7 +228,7 @@ local function emit_out(o, f, k, put)
   local arguments = argument_list(o)
   arguments[#arguments + 1] = ('v[%d].tensor'):format(o.out)
   put('    if (a->at[%d] != 0) {\n', o.out)
-  put('        lt_entry entry = lt_enter(L);\n')
+  put('        lt_entry entry = lt_enter_op(L, "%s");\n', f.name)
   put('        lt_status status = lt_args_convert(L, &%s_overloads[%d], a);\n', f.c, k - 1)
   put('        if (status == LT_OK) {\n            const lt_value *v = a->value;\n')
   put('            status = %s_out(%s);\n', o.c_name, table.concat(arguments, ', '))
@@ -272,7 +272,7 @@ local function emit_new(o, f, k, put)
     end
     outputs[i] = name
   end
-  put('    lt_entry entry = lt_enter(L);\n')
+  put('    lt_entry entry = lt_enter_op(L, "%s");\n', f.name)
   put('    lt_status status = lt_args_convert(L, &%s_overloads[%d], a);\n', f.c, k - 1)
   put('    if (status == LT_OK) {\n        const lt_value *v = a->value;\n')
   local cause = c_results[o.returns[1].type] ~= nil
@@ -331,7 +331,7 @@ local function emit_fast(f, o, k, arguments, put)
   put('        if (lt_call_operands(L, %d, %d, x)) {\n', k, numbers)
   if same_possible(o) then put('            const lt_tensor *self = x[0];\n') end
   if not inplace then put('            lt_tensor **out = lt_lua_new(L);\n') end
-  put('            lt_entry entry = lt_enter(L);\n')
+  put('            lt_entry entry = lt_enter_op(L, "%s");\n', f.name)
   local call = call_of(o, arguments, inplace and {} or { 'out' })
   if numbers ~= 0 then
     put('            lt_tensor *made = NULL;\n            lt_status status = lt_call_wrap(L, %d, x, &made);\n', k)

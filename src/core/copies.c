@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "mem.h"
+#include "profile.h"
 #include "tensor.h"
 
 static struct {
@@ -137,6 +138,7 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
     char origin[sizeof ledger.entries->origin] = "";
     const char *cause = lt_copies_cause();
     pthread_once(&setting_once, read_setting);
+    if (lt_profiling && bytes > 0) lt_profile_copy(bytes);
     if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, origin, sizeof origin);
     pthread_mutex_lock(&ledger.lock);
     lt_copy_entry *e = find_entry(from, to, cause, origin);

@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "mem.h"
+#include "profile.h"
 #include "tensor.h"
 
 /* ---- the interpreter's state ------------------------------------------------------------------------- */
@@ -51,9 +52,17 @@ void lt_lua_pushfunction(lua_State *L, lua_CFunction f);
  * No Lua error may be raised in between. */
 typedef struct lt_entry {
     lt_reclaimer reclaimer;
+    int32_t event; /* of a recording of the profiler; -1: none */
 } lt_entry;
 lt_entry lt_enter(lua_State *L);
 void lt_leave(lt_entry entry);
+/* The same for an op that the profiler shows by its name. */
+static inline lt_entry lt_enter_op(lua_State *L, const char *name)
+{
+    lt_entry entry = lt_enter(L);
+    if (lt_profiling) entry.event = lt_profile_begin(name, LT_PROFILE_OP);
+    return entry;
+}
 
 /* Raises the last error with the caller's position; never returns. */
 int lt_lua_raise(lua_State *L);
@@ -153,6 +162,7 @@ void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
 void lt_lua_open_files(lua_State *L);    /* torch._C.save_safetensors, load_safetensors */
+void lt_lua_open_profile(lua_State *L);  /* torch._C.profile_... */
 void lt_lua_open_autocast(lua_State *L); /* torch.is_autocast_enabled ... */
 void lt_lua_open_settings(lua_State *L); /* threads, printing, default dtype, versions */
 

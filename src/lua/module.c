@@ -95,6 +95,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_random(L);
     lt_lua_open_settings(L);
     lt_lua_open_autocast(L);
+    lt_lua_open_profile(L);
     lt_lua_open_cuda(L);
     lt_lua_open_files(L);
     lua_pushvalue(L, 2);

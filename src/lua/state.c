@@ -199,7 +199,7 @@ void lt_lua_open_reclaimer(lua_State *L)
 
 lt_entry lt_enter(lua_State *L)
 {
-    lt_entry entry = {lt_mem_reclaimer};
+    lt_entry entry = {lt_mem_reclaimer, -1};
     lt_mem_reclaimer.run = collect;
     lt_mem_reclaimer.ctx = L;
     lt_copies_set_origin(write_origin, L);
@@ -208,6 +208,7 @@ lt_entry lt_enter(lua_State *L)
 
 void lt_leave(lt_entry entry)
 {
+    if (entry.event >= 0) lt_profile_end(entry.event);
     lt_mem_reclaimer = entry.reclaimer;
     lt_copies_set_origin(entry.reclaimer.ctx != NULL ? write_origin : NULL, entry.reclaimer.ctx);
 }

@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "ltensor_ops.h"
 #include "mem.h"
+#include "profile.h"
 
 /* A gradient that the caller asked for. */
 typedef struct capture {
@@ -143,7 +144,10 @@ static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
 
 static lt_status compute(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
 {
-    LT_TRY(node->class->apply(node, grads, results, needs));
+    int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
+    lt_status status = node->class->apply(node, grads, results, needs);
+    if (event >= 0) lt_profile_end(event);
+    LT_TRY(status);
     for (int i = 0; i < node->outputs; i++) {
         const lt_edge *edge = &node->edges[i];
         if (needs[i] && results[i] != NULL)

@@ -1,0 +1,219 @@
+-- profiler.lua - torch.profiler: which ops ran, how often, for how long, on which device, with how much memory.
+--
+--   local prof = torch.profiler.profile(function() ... end)      or   local prof <close> = torch.profiler.profile()
+--   print(prof:key_averages():table{sort_by = 'self_cpu_time_total', row_limit = 10})
+--   prof:export_chrome_trace 'trace.json'                         for chrome://tracing or ui.perfetto.dev
+--
+-- torch.profiler.record_function('name', f, ...) makes f's time a row of its own. Recording begins when profile() is
+-- called and belongs to the thread; nothing is measured, and nothing costs time, otherwise.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local options_of = require 'torch.options'
+local C = torch._C
+
+local M = { __names = { profile = true, record_function = true, ProfilerActivity = true } }
+
+M.ProfilerActivity = { CPU = 'cpu', CUDA = 'cuda' }
+
+-- ---- spans of the user's ----------------------------------------------------------------------------------------
+
+local span_metatable = { __name = 'record_function', __close = function(span) C.profile_end(span.event) end }
+
+--- A span with a name: until the guard is closed, or while body(...) runs.
+function M.record_function(name, body, ...)
+  if type(name) ~= 'string' then fail('record_function: the name must be a string, got %s', torch.type(name)) end
+  local span = setmetatable({ event = C.profile_begin(name) }, span_metatable)
+  if body == nil then return span end
+  local _ <close> = span
+  return body(...)
+end
+
+-- ---- tables -------------------------------------------------------------------------------------------------------
+
+local Averages = {}
+Averages.__index = Averages
+Averages.__name = 'EventList'
+
+local function time_text(seconds)
+  if seconds >= 1 then return ('%.3fs'):format(seconds) end
+  if seconds >= 1e-3 then return ('%.3fms'):format(seconds * 1e3) end
+  return ('%.3fus'):format(seconds * 1e6)
+end
+
+local function size_text(bytes)
+  local size = math.abs(bytes)
+  if size >= 1 << 30 then return ('%.2f GB'):format(bytes / (1 << 30)) end
+  if size >= 1 << 20 then return ('%.2f MB'):format(bytes / (1 << 20)) end
+  if size >= 1 << 10 then return ('%.2f KB'):format(bytes / (1 << 10)) end
+  return ('%d B'):format(bytes)
+end
+
+local function percent_text(part, whole) return ('%.2f%%'):format(whole > 0 and 100 * part / whole or 0) end
+
+-- Names of PyTorch's that sort_by takes, to fields of a row.
+local SORT = {
+  cpu_time_total = 'cpu_time_total', self_cpu_time_total = 'self_cpu_time_total', cpu_time = 'cpu_time', count = 'count',
+  cuda_time_total = 'device_time_total', device_time_total = 'device_time_total', cuda_time = 'device_time_total',
+  self_cuda_time_total = 'self_device_time_total', self_device_time_total = 'self_device_time_total',
+  cpu_memory_usage = 'memory', device_memory_usage = 'memory', cuda_memory_usage = 'memory', memory = 'memory',
+  copies = 'copies', copied = 'copied',
+}
+
+local function sorted(rows, sort_by)
+  local list = table.move(rows, 1, #rows, 1, {})
+  local field = SORT[sort_by]
+  if sort_by and not field then
+    local known = {}
+    for name in pairs(SORT) do known[#known + 1] = name end
+    table.sort(known)
+    fail("table(): sort_by '%s' is none of %s", tostring(sort_by), table.concat(known, ', '))
+  end
+  if field then
+    table.sort(list, function(a, b)
+      if a[field] ~= b[field] then return a[field] > b[field] end
+      return a.key < b.key
+    end)
+  end
+  return list
+end
+
+local function layout(headings, rows)
+  local widths, lines = {}, {}
+  for c, heading in ipairs(headings) do
+    widths[c] = #heading
+    for _, row in ipairs(rows) do widths[c] = math.max(widths[c], #row[c]) end
+  end
+  local function line(row)
+    local cells = {}
+    for c, cell in ipairs(row) do cells[c] = ('%' .. (c == 1 and '-' or '') .. widths[c] .. 's'):format(cell) end
+    return (table.concat(cells, '  '):gsub('%s+$', ''))
+  end
+  local rules = {}
+  for c, width in ipairs(widths) do rules[c] = ('-'):rep(width) end
+  local rule = table.concat(rules, '  ')
+  lines = { rule, line(headings), rule }
+  for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
+  lines[#lines + 1] = rule
+  return lines
+end
+
+--- The rows as text. options: sort_by (a name of PyTorch's), row_limit (100).
+function Averages:table(options)
+  options = options_of('table', options, { sort_by = false, row_limit = 100 })
+  local gpu, headings = self.gpu, { 'Name', 'Self CPU %', 'Self CPU', 'CPU total %', 'CPU total', 'CPU time avg' }
+  if gpu then table.move({ 'Self CUDA', 'CUDA total' }, 1, 2, #headings + 1, headings) end
+  table.move({ 'Mem', 'Copies', 'Copied', '# of Calls' }, 1, 4, #headings + 1, headings)
+  local device_text = self.simulated and function() return 'not stated' end or time_text
+  local rows = {}
+  for i, row in ipairs(sorted(self, options.sort_by)) do
+    if i > options.row_limit then break end
+    local cells = { row.key, percent_text(row.self_cpu_time_total, self.self_cpu_time_total), time_text(row.self_cpu_time_total),
+      percent_text(row.cpu_time_total, self.self_cpu_time_total), time_text(row.cpu_time_total), time_text(row.cpu_time) }
+    if gpu then
+      cells[#cells + 1], cells[#cells + 2] = device_text(row.self_device_time_total), device_text(row.device_time_total)
+    end
+    table.move({ size_text(row.memory), tostring(row.copies), size_text(row.copied), tostring(row.count) }, 1, 4, #cells + 1, cells)
+    rows[i] = cells
+  end
+  local lines = layout(headings, rows)
+  lines[#lines + 1] = 'Self CPU time total: ' .. time_text(self.self_cpu_time_total)
+  if gpu then lines[#lines + 1] = 'Self CUDA time total: ' .. device_text(self.self_device_time_total) end
+  return table.concat(lines, '\n')
+end
+
+function Averages:__tostring() return self:table() end
+
+-- ---- a recording ----------------------------------------------------------------------------------------------------
+
+local Profile = {}
+Profile.__index = Profile
+Profile.__name = 'profile'
+
+local function simulated() return torch.cuda.is_available() and torch.cuda.is_simulated() end
+
+function Profile:__close() self:stop() end
+
+--- Ends the recording; what else is asked of it does so too.
+function Profile:stop()
+  if self.list == nil then self.list = C.profile_stop() end
+  return self
+end
+
+--- The events in the order in which they began: name, kind ('op', 'backward', 'user'), parent (a position, 0: none),
+-- start, time, self (seconds), memory, copies, copied (bytes), device (-1: none), device_start, device_time, device_self.
+function Profile:events() return self:stop().list end
+
+--- One row for each name: key, count, cpu_time_total, self_cpu_time_total, cpu_time (of one call), device_time_total,
+-- self_device_time_total (seconds), memory, copied (bytes), copies; in the order of the first calls.
+function Profile:key_averages()
+  local rows, by_key = { self_cpu_time_total = 0, self_device_time_total = 0, gpu = self.gpu, simulated = simulated() }, {}
+  for _, e in ipairs(self:events()) do
+    local key = e.kind .. ' ' .. e.name
+    local row = by_key[key]
+    if not row then
+      row = { key = e.name, kind = e.kind, count = 0, cpu_time_total = 0, self_cpu_time_total = 0, device_time_total = 0,
+        self_device_time_total = 0, memory = 0, copies = 0, copied = 0 }
+      by_key[key] = row
+      rows[#rows + 1] = row
+    end
+    row.count = row.count + 1
+    row.cpu_time_total, row.self_cpu_time_total = row.cpu_time_total + e.time, row.self_cpu_time_total + e.self
+    row.device_time_total = row.device_time_total + e.device_time
+    row.self_device_time_total = row.self_device_time_total + e.device_self
+    row.memory, row.copies, row.copied = row.memory + e.memory, row.copies + e.copies, row.copied + e.copied
+    row.cpu_time = row.cpu_time_total / row.count
+    rows.self_cpu_time_total = rows.self_cpu_time_total + e.self
+    rows.self_device_time_total = rows.self_device_time_total + e.device_self
+  end
+  return setmetatable(rows, Averages)
+end
+
+local function json_string(text)
+  return '"' .. text:gsub('[%c"\\]', function(c) return ('\\u%04x'):format(c:byte()) end) .. '"'
+end
+
+local function trace_line(e, place, start, time)
+  return ('{"ph":"X","cat":%s,"name":%s,"pid":%s,"tid":%s,"ts":%.3f,"dur":%.3f,"args":{"memory":%d,"copied":%d}}'):format(
+    json_string(e.kind), json_string(e.name), json_string(place), json_string(place), start * 1e6, time * 1e6, e.memory, e.copied)
+end
+
+--- Writes the events as a Chrome trace: a row for the host, and one for each GPU.
+function Profile:export_chrome_trace(path)
+  local lines = {}
+  for _, e in ipairs(self:events()) do
+    lines[#lines + 1] = trace_line(e, 'cpu', e.start, e.time)
+    if e.device >= 0 and e.device_time > 0 then
+      lines[#lines + 1] = trace_line(e, 'cuda:' .. e.device, e.device_start, e.device_time)
+    end
+  end
+  local file, message = io.open(path, 'w')
+  if not file then fail('export_chrome_trace: %s', message) end
+  file:write('{"schemaVersion":1,"displayTimeUnit":"ms","traceEvents":[\n', table.concat(lines, ',\n'), '\n]}\n')
+  file:close()
+end
+
+function Profile:__tostring() return self:key_averages():table() end
+
+local function wants_gpu(activities)
+  if not activities then return torch.cuda.is_available() end
+  for _, activity in ipairs(activities) do
+    if activity == 'cuda' then return true end
+  end
+  return false
+end
+
+--- Records what follows, until the result is closed or stopped; with body, what body(...) does: then the results are the
+-- recording and body's. options: activities, a list of torch.profiler.ProfilerActivity's (both where there is a GPU).
+function M.profile(options, body, ...)
+  if type(options) == 'function' then return M.profile(nil, options, body, ...) end
+  options = options_of('profile', options, { activities = false, profile_memory = true, record_shapes = false, with_stack = false })
+  local gpu = wants_gpu(options.activities)
+  C.profile_start(gpu)
+  local profile = setmetatable({ gpu = gpu }, Profile)
+  if body == nil then return profile end
+  local _ <close> = profile
+  return profile, body(...)
+end
+
+return M

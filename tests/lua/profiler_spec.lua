@@ -1,0 +1,130 @@
+-- torch.profiler and torch.utils.benchmark: what they record and print. Times are only checked for order.
+
+local torch = require 'torch'
+local profiler = torch.profiler
+local nn = torch.nn
+
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+local on_gpu = device:find 'cuda' ~= nil
+
+local function row_of(averages, key, kind)
+  for _, row in ipairs(averages) do
+    if row.key == key and (not kind or row.kind == kind) then return row end
+  end
+  error('no row ' .. key)
+end
+
+describe('the profiler', function()
+  it('counts ops, forwards and backwards, with their time and memory', function()
+    local net = nn.Linear(64, 32):to(device)
+    local x = torch.rand(512, 64, { device = device })
+    local prof, result = profiler.profile(function()
+      for _ = 1, 3 do net(x):sum():backward() end
+      return 'done'
+    end)
+    assert.equal('done', result)
+    local averages = prof:key_averages()
+    assert.equal(3, row_of(averages, 'linear').count)
+    assert.equal(3, row_of(averages, 'sum', 'op').count)
+    assert.equal(3, row_of(averages, 'SumBackward0', 'backward').count)
+    local row = row_of(averages, 'linear')
+    assert(row.cpu_time_total > 0 and row.self_cpu_time_total <= row.cpu_time_total)
+    assert(row.memory >= 3 * 512 * 32 * 4, row.memory)
+  end)
+
+  it('prints a table, sorted and cut', function()
+    local prof <close> = profiler.profile()
+    local x = torch.rand(100, 100, { device = device })
+    for _ = 1, 5 do x:exp() end
+    x:mm(x)
+    local text = prof:key_averages():table { sort_by = 'count', row_limit = 1 }
+    assert.truthy(text:find('Self CPU %', 1, true), text)
+    assert.truthy(text:find('\nexp .- 5\n'), text)
+    assert.falsy(text:find('\nmm ', 1, true), text)
+    assert.truthy(text:find('Self CPU time total: ', 1, true))
+    assert.equal(on_gpu, text:find('Self CUDA', 1, true) ~= nil)
+    if on_gpu and torch.cuda.is_simulated() then assert.truthy(text:find('not stated', 1, true)) end
+  end)
+
+  it('has spans of the user, in which events lie', function()
+    local prof = profiler.profile(function()
+      profiler.record_function('outer', function()
+        local _ <close> = profiler.record_function 'inner'
+        torch.ones(3, { device = device }):add(1)
+      end)
+      pcall(profiler.record_function, 'broken', function() error 'stop' end)
+      torch.ones(1)
+    end)
+    local events = prof:events()
+    assert.equal('outer', events[1].name)
+    assert.equal('inner', events[2].name)
+    assert.equal(1, events[2].parent)
+    assert.equal(2, events[3].parent)
+    assert.equal('user', events[1].kind)
+    assert(events[1].time >= events[2].time and events[1].self <= events[1].time)
+    assert.equal(0, events[#events].parent)
+  end)
+
+  it('counts copies between devices', function()
+    if not on_gpu then return end
+    local prof = profiler.profile(function() torch.ones(256, { device = device }):cpu() end)
+    local copies, copied = 0, 0
+    for _, row in ipairs(prof:key_averages()) do copies, copied = copies + row.copies, copied + row.copied end
+    assert(copies >= 1 and copied >= 1024, copied)
+  end)
+
+  it('writes a Chrome trace', function()
+    local path = os.tmpname()
+    profiler.profile(function()
+      profiler.record_function('a "quoted" name\n', function() torch.rand(10, { device = device }):exp() end)
+    end):export_chrome_trace(path)
+    local text = assert(io.open(path)):read 'a'
+    os.remove(path)
+    assert.truthy(text:find('"traceEvents":[', 1, true))
+    assert.truthy(text:find('"ph":"X","cat":"op","name":"exp"', 1, true), text)
+    assert.truthy(text:find('a \\u0022quoted\\u0022 name\\u000a', 1, true), text)
+  end)
+
+  it('records nothing when it is off, and one recording at a time', function()
+    assert.is_false(torch._C.profile_on())
+    profiler.record_function('nothing', function() end)
+    local prof <close> = profiler.profile()
+    local ok, message = pcall(profiler.profile)
+    assert.is_false(ok)
+    assert.truthy(message:find('a recording runs already', 1, true))
+    prof:stop()
+    assert.is_false(torch._C.profile_on())
+    assert.equal(0, #prof:events())
+    ok, message = pcall(prof.key_averages(prof).table, prof:key_averages(), { sort_by = 'beauty' })
+    assert.is_false(ok)
+    assert.truthy(message:find("sort_by 'beauty' is none of", 1, true), message)
+  end)
+end)
+
+describe('benchmark.Timer', function()
+  it('times calls one by one', function()
+    local calls = 0
+    local m = torch.utils.benchmark.Timer({ stmt = function() calls = calls + 1 end, label = 'count' }):timeit(10)
+    assert.equal(11, calls)
+    assert.equal(10, m.number)
+    assert(m.min <= m.median and m.median <= m.max and m.iqr >= 0)
+    local text = tostring(m)
+    assert.truthy(text:find('^count\n  Median: [%d.]+ [mun]?s\n  IQR:    [%d.]+ [mun]?s %([%d.]+ to [%d.]+%)\n'), text)
+    assert.truthy(text:find('10 measurements, 1 run per measurement, %d+ threads?'), text)
+  end)
+
+  it('chooses how many calls fill the time', function()
+    local x = torch.rand(4, { device = device })
+    local m = torch.utils.benchmark.Timer({ stmt = function() return x + 1 end, num_threads = 1 })
+      :blocked_autorange { min_run_time = 0.01 }
+    assert(m.number >= 3 and m.number_per_run >= 1)
+    assert.equal(1, m.num_threads)
+    assert(m.median < 0.01)
+  end)
+
+  it('refuses what is no function', function()
+    local ok, message = pcall(torch.utils.benchmark.Timer, { stmt = 3 })
+    assert.is_false(ok)
+    assert.truthy(message:find('stmt must be a function', 1, true))
+  end)
+end)

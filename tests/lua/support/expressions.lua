@@ -70,7 +70,7 @@ end
 local function pair(ctx, shape, dtype, next_number, plain)
   local base_shape, view = (plain and layouts[1] or pick(layouts))(shape)
   local base = filled(base_shape, dtype, next_number or number_of)
-  ctx.dtypes[dtype] = true
+  ctx.dtypes[is_float(dtype) and dtype or 'float32'] = true -- in which integers are computed where they must
   return { view(base), view(base:to(ctx.device)), tensor = true }
 end
 
@@ -199,7 +199,12 @@ function makers.Size(ctx, a)
   return twice(shape)
 end
 
-function makers.Dtype() return twice(torch[pick { 'float32', 'float64', 'int64' }]) end
+function makers.Dtype(ctx)
+  local dtype = pick { 'float32', 'float64', 'int64' }
+  ctx.dtypes[dtype] = true
+  return twice(torch[dtype])
+end
+
 function makers.Device() return nil end
 function makers.Generator() return nil end
 

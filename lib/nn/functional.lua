@@ -5,8 +5,9 @@ local torch = require 'torch'
 
 local groups = {
   activations = [[relu sigmoid tanh gelu silu leaky_relu softplus softmax log_softmax softmin threshold relu6 hardtanh
-    hardsigmoid hardswish elu selu celu mish]],
-  layers = 'linear dropout one_hot pad',
+    hardsigmoid hardswish elu selu celu mish logsigmoid softsign tanhshrink hardshrink softshrink prelu rrelu glu gumbel_softmax]],
+  layers = 'linear bilinear embedding embedding_bag one_hot pad pixel_shuffle pixel_unshuffle channel_shuffle',
+  dropouts = 'dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout',
   normalization = 'layer_norm rms_norm group_norm batch_norm instance_norm local_response_norm',
   losses = [[cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits
     kl_div poisson_nll_loss gaussian_nll_loss soft_margin_loss multilabel_soft_margin_loss hinge_embedding_loss
@@ -48,8 +49,5 @@ for d = 1, 3 do
   local adaptive = torch[('adaptive_max_pool%dd'):format(d)]
   functional[('adaptive_max_pool%dd'):format(d)] = max_pool(function(...) return (adaptive(...)) end, adaptive, 3)
 end
-
---- The rows of weight that input names. torch.embedding takes them the other way round.
-function functional.embedding(input, weight, ...) return torch.embedding(weight, input, ...) end
 
 return functional

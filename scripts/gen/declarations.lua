@@ -17,7 +17,7 @@ local c_types = {
   ['string'] = 'const char *', ['string?'] = 'const char *',
   ['Dim'] = 'int64_t ', ['Dim?'] = 'const int64_t *',
   ['Dims'] = 'const lt_dims *', ['Dims?'] = 'const lt_dims *',
-  ['Index'] = 'int64_t ',
+  ['Index'] = 'int64_t ', ['Index?'] = 'const int64_t *',
   ['Size'] = 'const lt_dims *', ['Size?'] = 'const lt_dims *',
   ['Dtype?'] = 'lt_dtype ', ['Device?'] = 'const lt_device *', ['Generator?'] = 'lt_generator *',
 }

@@ -115,8 +115,11 @@ local function count(case)
     vectors[overloads[1].cname] = (vectors[overloads[1].cname] or 0) + 1
     return
   end
+  local nn = false -- where torch.nn.functional has a function of its own, it is that one which is called there
+  for _, op in ipairs(overloads) do nn = nn or op.variants.nn == true end
   for _, op in ipairs(overloads) do
-    if calls(op, case) then
+    local meant = not nn or (op.variants.nn == true) == (case.via == 'F')
+    if meant and calls(op, case) then
       vectors[op.cname] = (vectors[op.cname] or 0) + 1
       return
     end

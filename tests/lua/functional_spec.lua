@@ -86,3 +86,87 @@ describe('what normalization refuses', function()
     refuses('Expected more than 1 spatial element', F.instance_norm, x:unsqueeze(3))
   end)
 end)
+
+-- PyTorch's numbers for seed 5, on the CPU.
+describe('noise #cpu', function()
+  if device ~= 'cpu' then return end
+  local x = torch.arange(1.0, 12.5):reshape(2, 3, 2)
+  local function draws(name, values, f)
+    it('of ' .. name .. " is PyTorch's", function()
+      torch.manual_seed(5)
+      close(f():flatten(), tensor(values), 1e-5)
+    end)
+  end
+  draws('dropout1d', { 0.0, 0.0, 6.0, 8.0, 10.0, 12.0 }, function() return F.dropout1d(x[1]) end)
+  draws('dropout2d', { 0.0, 0.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 0.0, 0.0 }, function() return F.dropout2d(x) end)
+  draws('dropout3d', { 0.0, 0.0, 0.0, 0.0, 10.0, 12.0, 14.0, 16.0 }, function()
+    return F.dropout3d(torch.arange(1.0, 8.5):reshape(2, 2, 2, 1))
+  end)
+  draws('alpha_dropout', { -0.77919, 2.552, 3.43841, 4.32481, 5.21122, -0.77919, -0.77919, -0.77919, -0.77919, 9.64324,
+    10.52965, 11.41605 }, function() return F.alpha_dropout(x, 0.5, true) end)
+  draws('feature_alpha_dropout', { -0.77919, -0.77919, 3.43841, 4.32481, 5.21122, 6.09762, 6.98403, 7.87043, 8.75684,
+    9.64324, -0.77919, -0.77919 }, function() return F.feature_alpha_dropout(x, 0.5, true) end)
+  draws('rrelu', { -1.29377, -0.71646, -0.60052, -0.38131, -0.18044, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0 }, function()
+    return F.rrelu(x - 6, { training = true })
+  end)
+  draws('gumbel_softmax', { 0.0026, 0.06272, 0.14833, 0.78635, 0.06692, 0.02078, 0.26788, 0.64441, 0.0012, 0.0253, 0.16397,
+    0.80953 }, function() return F.gumbel_softmax(x:reshape(3, 4), 0.7) end)
+  draws('gumbel_softmax, hard', { 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 }, function()
+    return F.gumbel_softmax(x:reshape(3, 4), { tau = 0.7, hard = true })
+  end)
+end)
+
+describe('noise', function()
+  it('in place writes its input and returns it', function()
+    local x = torch.ones(50, { device = device })
+    for _, name in ipairs { 'dropout', 'alpha_dropout', 'rrelu' } do
+      local y = x:clone()
+      assert.is_true(F[name](y, name == 'rrelu' and { inplace = true } or { training = true, inplace = true }) == y)
+    end
+  end)
+
+  it('drops channels whole, and scales what is kept', function()
+    local y = F.dropout2d(torch.ones(20, 30, 2, 2, { device = device }), 0.25)
+    assert.is_true(torch.equal(y:amin { 3, 4 }, y:amax { 3, 4 }))
+    assert.is_true(y:gt(0):float():mean():item() > 0.6)
+    assert(math.abs(y:max():item() - 4 / 3) < 1e-6)
+  end)
+
+  it('of rrelu lies between the slopes, and its derivative is the slope', function()
+    local x = torch.full({ 200 }, -1.0, { device = device, requires_grad = true })
+    local y = F.rrelu(x, 0.2, 0.3, true)
+    assert.is_true(y:le(-0.2):all():item() and y:ge(-0.3):all():item())
+    y:sum():backward()
+    close(x.grad, -y:detach())
+  end)
+
+  it('of gumbel_softmax makes a one-hot with the derivative of the soft sample', function()
+    local x = torch.randn(4, 6, { device = device, requires_grad = true })
+    local y = F.gumbel_softmax(x, { hard = true })
+    close(y:sum(2):detach(), torch.ones(4, { device = device }))
+    y:mul(torch.arange(6, { device = device }):float()):sum():backward()
+    assert.is_true(x.grad:abs():sum():item() > 0)
+  end)
+end)
+
+describe('embedding', function()
+  it('shortens the rows that it looks up, for good', function()
+    local w = tensor { { 3.0, 4.0 }, { 0.3, 0.4 }, { 6.0, 8.0 } }
+    F.embedding(tensor { 1, 2, 1 }, w, { max_norm = 1.0 })
+    close(w, tensor { { 0.6, 0.8 }, { 0.3, 0.4 }, { 6.0, 8.0 } }, 1e-5)
+  end)
+
+  it('counts positions from 1, and says so', function()
+    local w = torch.ones(3, 2, { device = device })
+    local ok, message = pcall(F.embedding_bag, tensor { 1, 2 }, w, torch.tensor { 1, 4 })
+    if device == 'cpu' then
+      assert(not ok and message:find('offsets[2] is 4', 1, true), message)
+      ok, message = pcall(F.embedding_bag, tensor { 1, 2 }, w, tensor { 2, 2 })
+      assert(not ok and message:find('offsets[1] has to be 1', 1, true), message)
+    end
+    ok, message = pcall(F.embedding, tensor { 1, 2 }, w, { padding_idx = 0 })
+    assert(not ok and message:find('positions count from 1', 1, true), message)
+    ok, message = pcall(F.embedding, tensor { 1, 2 }, w, { padding_idx = 4 })
+    assert(not ok and message:find('padding_idx must be within', 1, true), message)
+  end)
+end)

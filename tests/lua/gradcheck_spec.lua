@@ -186,6 +186,12 @@ cases.binary_cross_entropy_with_logits = { { X(2, 3), P(2, 3) }, { X(2, 3), P(2,
 cases.leaky_relu = { { X(2, 3) }, { X(3), 0.2 } }
 cases.threshold = { { X(2, 3), 0.1, 20.0 } }
 cases.softplus = { { X(2, 3) }, { X(3), 2.0 } }
+cases.logsigmoid = { { X(2, 3) } }
+cases.hardshrink = { { X(2, 3) }, { X(4), 0.2 } }
+cases.softshrink = cases.hardshrink
+cases.glu = { { X(2, 4) }, { X(4, 3), 1 } }
+cases.pixel_shuffle = { { X(1, 4, 2, 1), 2 } }
+cases.pixel_unshuffle = { { X(2, 2, 4), 2 } }
 cases.embedding = { { X(3, 2), I { 1, 3, 1 } }, { X(3, 2), I({ 1, 3, 1, 2 }, { 2, 2 }) } }
 
 -- ---- shapes
@@ -463,6 +469,28 @@ describe('the derivative of normalization:', function()
   end)
   checks('instance_norm', { X(2, 3, 4), X(3), X(3) }, function(x, w, b) return F.instance_norm(x, nil, nil, w, b) end)
   checks('local_response_norm', { X(2, 4, 2) }, function(x) return F.local_response_norm(x, 3, 0.5) end)
+end)
+
+describe('the derivative of functions for networks:', function()
+  checks('softsign', { X(2, 3) }, F.softsign)
+  checks('tanhshrink', { X(2, 3) }, F.tanhshrink)
+  checks('prelu', { X(2, 3, 2), X(3) }, F.prelu)
+  checks('rrelu', { X(2, 3) }, F.rrelu)
+  checks('bilinear', { X(2, 3), X(2, 2), X(2, 3, 2), X(2) }, F.bilinear)
+  checks('channel_shuffle', { X(1, 4, 2) }, function(x) return torch.channel_shuffle(x, 2) end)
+  local ids, offsets = I { 1, 3, 1, 2 }, I { 1, 2 }
+  for _, mode in ipairs { 'sum', 'mean', 'max' } do
+    checks('embedding_bag, ' .. mode, { ids, X(3, 2), offsets }, function(i, w, o)
+      return F.embedding_bag(i, w, o, { mode = mode })
+    end)
+  end
+  checks('embedding_bag with weights', { ids, X(3, 2), offsets, X(4) }, function(i, w, o, each)
+    return F.embedding_bag(i, w, o, { mode = 'sum', per_sample_weights = each, padding_idx = 2 })
+  end)
+  checks('dropout2d', { X(2, 3, 2) }, F.dropout2d)
+  checks('alpha_dropout', { X(2, 3) }, function(x) return F.alpha_dropout(x, 0.4, true) end)
+  checks('feature_alpha_dropout', { X(2, 3, 2) }, function(x) return F.feature_alpha_dropout(x, 0.4, true) end)
+  checks('gumbel_softmax', { X(2, 3) }, function(x) return F.gumbel_softmax(x, 0.8) end)
 end)
 
 describe('the derivative of losses:', function()

@@ -1,4 +1,4 @@
-/* activation.c - activations with parameters, their derivatives, and dropout, as formulas. Half types are
+/* activation.c - activations with parameters and their derivatives, as formulas. Half types are
  * computed in float and rounded once at the end. */
 #include <string.h>
 
@@ -141,29 +141,4 @@ lt_status lt__softplus_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt
     lt_tensor *result = do_where(&s, do_gt(&s, scaled, do_scalar(&s, threshold)), grad,
                                  do_mul(&s, grad, do_sigmoid(&s, scaled)));
     return lt_scope_give(&s, do_narrow_to(&s, result, self), out);
-}
-
-/* ---- dropout ------------------------------------------------------------------------------------------------- */
-
-lt_status lt_dropout_impl(lt_tensor *input, double p, bool training, lt_tensor **out)
-{
-    if (!(p >= 0 && p <= 1))
-        return lt_error(LT_ERR_RUNTIME, "dropout probability has to be between 0 and 1, but got %g", p);
-    if (!training || p == 0 || input->numel == 0) {
-        *out = lt_tensor_retain(input);
-        return LT_OK;
-    }
-    lt_scope s;
-    lt_tensor *noise = NULL;
-    lt_scope_open(&s, true);
-    if (p == 1) {
-        noise = do_zeros(&s, input, &(lt_dims){.n = 0});
-    } else {
-        lt_status status = lt_tensor_like(input, (lt_dtype)input->dtype, &noise);
-        noise = lt_scope_hold(&s, status, noise);
-        if (s.status == LT_OK) s.status = lt_bernoulli_(noise, 1 - p, NULL);
-        lt_tensor *kept = do_number(&s, 1 - p);
-        if (s.status == LT_OK) s.status = lt_div_(noise, kept);
-    }
-    return lt_scope_give(&s, do_mul(&s, input, noise), out);
 }

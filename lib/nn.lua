@@ -34,6 +34,8 @@ local families = {
     .. 'ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d CircularPad1d '
     .. 'CircularPad2d CircularPad3d',
   distance = 'CosineSimilarity PairwiseDistance',
+  rnn = 'RNN GRU LSTM RNNBase',
+  rnn_cell = 'RNNCell GRUCell LSTMCell',
 }
 
 local family_of = {}

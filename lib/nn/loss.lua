@@ -9,7 +9,7 @@ local fail = require 'torch.fail'
 
 local M = {}
 
-local is_buffer = { weight = true, pos_weight = true }
+local buffers = { 'weight', 'pos_weight' }
 
 local function reductions_of(name)
   local known = { mean = true, sum = true, none = true, batchmean = name == 'KLDivLoss' or nil }
@@ -28,9 +28,11 @@ local function define(name, op, tensors, positional, defaults)
   function class:init(...)
     local options = read(...)
     check(options.reduction)
+    for _, setting in ipairs(buffers) do
+      if defaults[setting] ~= nil then self:register_buffer(setting, options[setting] or nil) end
+    end
     for setting in pairs(defaults) do
-      local value = options[setting]
-      if is_buffer[setting] then self:register_buffer(setting, value or nil) else self[setting] = value end
+      if setting ~= 'weight' and setting ~= 'pos_weight' then self[setting] = options[setting] end
     end
   end
 

@@ -99,8 +99,9 @@ for n = 1, 3 do
     local class = Module:extend(name)
     function class:init(...) set(self, read(...), 'output_size return_indices') end
     function class:forward(input)
-      local call = self.return_indices and F[op .. '_with_indices'] or F[op]
-      return call(input, output_sizes(self.output_size, input, n))
+      local output, indices = F[op](input, output_sizes(self.output_size, input, n))
+      if self.return_indices then return output, indices end
+      return output
     end
     function class:extra_repr() return 'output_size=' .. repr_of_size(self.output_size) end
     M[name] = class

@@ -2,7 +2,7 @@
 
 local torch = require 'torch'
 
-local utils = {}
+local utils = { rnn = require 'torch.nn.utils.rnn' }
 
 local function list_of(parameters) return torch.is_tensor(parameters) and { parameters } or parameters end
 

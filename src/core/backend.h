@@ -9,6 +9,7 @@
 #ifndef LT_BACKEND_H
 #define LT_BACKEND_H
 
+#include "cell.h"
 #include "iter.h"
 #include "ltensor.h"
 #include "optim_rules.h"
@@ -262,6 +263,10 @@ typedef struct lt_backend {
     lt_status (*range)(const lt_array *out, lt_scalar start, lt_scalar step); /* out contiguous */
     lt_status (*random)(lt_distribution what, const lt_array *out, double a, double b,
                         lt_generator *generator); /* out contiguous; see random.h */
+
+    /* -- recurrent layers: a step, after and before the products ------------------------------------ */
+    lt_status (*cell)(const lt_cell_step *step);
+    lt_status (*cell_backward)(const lt_cell_step *step);
 
     /* -- optimizers ---------------------------------------------------------------------------------- */
     lt_status (*optimize)(const lt_optim *o);

@@ -48,6 +48,8 @@ static lt_backend make_table()
     t.nonzero = lt_cuda_nonzero;
     t.range = lt_cuda_range;
     t.random = lt_cuda_random;
+    t.cell = lt_cuda_cell;
+    t.cell_backward = lt_cuda_cell_backward;
     t.optimize = lt_cuda_optimize;
     t.device_count = lt_cuda_device_count;
     t.current_device = lt_cuda_current_device;

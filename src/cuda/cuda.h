@@ -199,6 +199,9 @@ lt_status lt_cuda_scatter(lt_scatter_mode mode, const lt_array *out, int dim, co
                           const lt_array *src, lt_scalar value);
 lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *count);
 lt_status lt_cuda_nonzero(const lt_array *in, const lt_array *out);
+/* recurrent.cu */
+lt_status lt_cuda_cell(const lt_cell_step *step);
+lt_status lt_cuda_cell_backward(const lt_cell_step *step);
 /* optim.cu */
 lt_status lt_cuda_optimize(const lt_optim *o);
 /* range.cu, random.cu */

@@ -53,6 +53,9 @@ lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out);
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step);
 /* optim.c */
 lt_status lt_cpu_optimize(const lt_optim *o);
+/* recurrent.c */
+lt_status lt_cpu_cell(const lt_cell_step *step);
+lt_status lt_cpu_cell_backward(const lt_cell_step *step);
 /* random.c */
 lt_status lt_cpu_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator);
 

@@ -78,6 +78,9 @@ typedef struct lt_pool_loops {
     double (*line)(const void *in, int64_t n); /* the sum of dense elements */
 } lt_pool_loops;
 
+/* Rows [from, to) of a step of a recurrent layer (cell.h). */
+typedef void (*lt_cell_loop)(const lt_cell_step *step, int64_t from, int64_t to);
+
 typedef struct lt_cpu_loops {
     const char *isa;
     const lt_pointwise_row *arithmetic; /* LT_PW_COUNT rows each; an op is in one of the tables */
@@ -90,6 +93,7 @@ typedef struct lt_cpu_loops {
     const lt_gemm_loop *multiply;    /* by dtype; not of half types */
     const lt_pool_loops *pool;       /* float, double */
     const lt_optim_loop (*optim)[2]; /* float, double */
+    const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -111,7 +115,8 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                   \
     extern const lt_pool_loops lt_pool_##isa[2];                                                   \
-    extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];
+    extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
+    extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

@@ -1,0 +1,139 @@
+-- recurrent.lua - one direction of one recurrent layer, differentiable: a single op over the whole sequence with a
+-- derivative that is one op too. Where the derivative itself is differentiated (create_graph), and for projected
+-- LSTMs, the same steps are done one by one with differentiable ops.
+
+local torch = require 'torch'
+
+local recurrent = {}
+
+recurrent.groups = { tanh = 1, relu = 1, gru = 3, lstm = 4 }
+
+-- ---- step by step -----------------------------------------------------------------------------------------------
+
+-- x, g: the gates of the input and of the state; returns the new h (and c).
+local steps = {}
+function steps.tanh(x, g) return torch.tanh(x + g) end
+function steps.relu(x, g) return torch.relu(x + g) end
+
+function steps.gru(x, g, h)
+  local xr, xz, xn = table.unpack(x:chunk(3, 2))
+  local gr, gz, gn = table.unpack(g:chunk(3, 2))
+  local r, z = torch.sigmoid(xr + gr), torch.sigmoid(xz + gz)
+  local n = torch.tanh(xn + r * gn)
+  return (h - n) * z + n
+end
+
+function steps.lstm(x, g, _, c)
+  local i, f, n, o = table.unpack((x + g):chunk(4, 2))
+  c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(n)
+  return torch.sigmoid(o) * torch.tanh(c), c
+end
+
+-- The first and last row of every step, and how many sequences it has.
+local function places(rows, batch, sizes)
+  local list, row = {}, 1
+  local n = sizes and #sizes or rows // batch
+  for t = 1, n do
+    local size = sizes and sizes[t]:item() or batch
+    list[t] = { row, size }
+    row = row + size
+  end
+  return list
+end
+
+-- The same results as torch._C._recurrent's first three; weight_hr projects the state of an LSTM.
+function recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes, weight_hr)
+  local batch = hx:size(1)
+  local list = places(gates:size(1), batch, sizes)
+  local h, c = hx, cx
+  local outputs, n = {}, #list
+  local last_h, last_c = {}, {}
+  if reverse then h, c = hx:narrow(1, 1, list[n][2]), cx and cx:narrow(1, 1, list[n][2]) end
+  for k = 1, n do
+    local t = reverse and n + 1 - k or k
+    local row, size = table.unpack(list[t])
+    local now = h:size(1)
+    if size < now then -- sequences end: their state is the last one
+      table.insert(last_h, 1, h:narrow(1, size + 1, now - size))
+      h = h:narrow(1, 1, size)
+      if c then
+        table.insert(last_c, 1, c:narrow(1, size + 1, now - size))
+        c = c:narrow(1, 1, size)
+      end
+    elseif size > now then -- backwards in time they begin
+      h = torch.cat({ h, hx:narrow(1, now + 1, size - now) }, 1)
+      if c then c = torch.cat({ c, cx:narrow(1, now + 1, size - now) }, 1) end
+    end
+    h, c = steps[cell](gates:narrow(1, row, size), torch.linear(h, weight_hh, bias_hh), h, c)
+    if weight_hr then h = torch.linear(h, weight_hr) end
+    outputs[t] = h
+  end
+  table.insert(last_h, 1, h)
+  if c then table.insert(last_c, 1, c) end
+  return torch.cat(outputs, 1), torch.cat(last_h, 1), c and torch.cat(last_c, 1)
+end
+
+-- ---- at once ------------------------------------------------------------------------------------------------------
+
+local Layer
+
+-- Made when first needed, since torch.autograd.Function is loaded then.
+local function layer_class()
+  if Layer then return Layer end
+  Layer = torch.autograd.Function:extend('Recurrent')
+
+  function Layer.forward(ctx, gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+    local output, hn, cn, kept, cells = torch._C._recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+    ctx:save_for_backward(gates, hx, cx, weight_hh, bias_hh, output, kept, cells)
+    ctx:set_materialize_grads(false)
+    ctx.cell, ctx.reverse, ctx.sizes = cell, reverse, sizes
+    if cx == nil then return output, hn end
+    return output, hn, cn
+  end
+
+  -- With create_graph: the derivative of the same steps, recorded.
+  local function recorded(ctx, inputs, gradients)
+    local gates, hx, cx, weight_hh, bias_hh = table.unpack(inputs, 1, 5)
+    local results = table.pack(recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, ctx.cell, ctx.reverse, ctx.sizes))
+    local outputs, weights, wanted, place = {}, {}, {}, {}
+    for i = 1, 3 do
+      if gradients[i] ~= nil then
+        outputs[#outputs + 1], weights[#weights + 1] = results[i], gradients[i]
+      end
+    end
+    for i = 1, 5 do
+      if inputs[i] ~= nil and ctx.needs_input_grad[i] then
+        wanted[#wanted + 1] = inputs[i]
+        place[#wanted] = i
+      end
+    end
+    local found = table.pack(torch.autograd.grad(outputs, wanted, weights, { create_graph = true, allow_unused = true }))
+    local full = {}
+    for k, i in ipairs(place) do full[i] = found[k] end
+    return table.unpack(full, 1, 8)
+  end
+
+  function Layer.backward(ctx, grad_output, grad_hn, grad_cn)
+    local saved = ctx.saved_tensors
+    if torch.is_grad_enabled() then return recorded(ctx, saved, { grad_output, grad_hn, grad_cn }) end
+    local _, hx, cx, weight_hh, bias_hh, output, kept, cells = table.unpack(saved, 1, 8)
+    local dx, dh, dc, dw, db = torch._C._recurrent_backward(grad_output, grad_hn, grad_cn, hx, cx, weight_hh, output, kept,
+      cells, ctx.cell, ctx.reverse, ctx.sizes)
+    if cx == nil then dc = nil end
+    if bias_hh == nil then db = nil end
+    return dx, dh, dc, dw, db, nil, nil, nil
+  end
+  return Layer
+end
+
+-- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows of each step, when
+-- they differ. Returns the output [rows, hidden] and the last h (and c).
+function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+  if not torch.is_grad_enabled() then
+    local output, hn, cn = torch._C._recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+    return output, hn, cn
+  end
+  return layer_class().apply(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+end
+
+return recurrent

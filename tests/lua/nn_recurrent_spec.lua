@@ -1,0 +1,143 @@
+-- nn_recurrent_spec.lua - recurrent layers: against PyTorch, packed sequences, second derivatives, errors.
+
+local torch = require 'torch'
+local nn = torch.nn
+local rnn = nn.utils.rnn
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local modules = dofile(here .. 'support/modules.lua')
+local device = modules.device
+
+describe('PyTorch\'s recurrent layers', function()
+  for number, case in ipairs(modules.load 'recurrent') do
+    it(modules.name(case, number), function() modules.run(case) end)
+  end
+end)
+
+local function fails_with(text, fn, ...)
+  local ok, message = pcall(fn, ...)
+  assert.is_false(ok)
+  assert(tostring(message):find(text, 1, true), message)
+end
+
+local function near(a, b, atol)
+  assert.equal(a.shape, b.shape)
+  assert.is_true(torch.allclose(a, b, { atol = atol or 1e-6 }), tostring(a) .. '\n' .. tostring(b))
+end
+
+describe('packed sequences', function()
+  local function batch() return torch.arange(1, 13, { dtype = torch.float32, device = device }):reshape(4, 3) end
+
+  it('pack the steps of sequences that are that long, and unpack them', function()
+    local packed = rnn.pack_padded_sequence(batch(), { 4, 2, 1 })
+    assert.same({ 1, 2, 3, 4, 5, 7, 10 }, packed.data:tolist())
+    assert.same({ 3, 2, 1, 1 }, packed.batch_sizes:tolist())
+    local padded, lengths = rnn.pad_packed_sequence(packed, { padding_value = -1 })
+    assert.same({ { 1, 2, 3 }, { 4, 5, -1 }, { 7, -1, -1 }, { 10, -1, -1 } }, padded:tolist())
+    assert.same({ 4, 2, 1 }, lengths:tolist())
+  end)
+
+  it('sort the batch when asked to, and put it back', function()
+    local packed = rnn.pack_padded_sequence(batch(), torch.tensor { 1, 4, 2 }, { enforce_sorted = false })
+    assert.same({ 2, 3, 1 }, packed.sorted_indices:tolist())
+    assert.same({ 3, 1, 2 }, packed.unsorted_indices:tolist())
+    local padded, lengths = rnn.pad_packed_sequence(packed, { batch_first = true, total_length = 5 })
+    assert.same({ { 1, 0, 0, 0, 0 }, { 2, 5, 8, 11, 0 }, { 3, 6, 0, 0, 0 } }, padded:tolist())
+    assert.same({ 1, 4, 2 }, lengths:tolist())
+    fails_with('`lengths` array must be sorted in decreasing order', rnn.pack_padded_sequence, batch(), { 1, 4, 2 })
+  end)
+
+  it('are made of lists of sequences', function()
+    local list = { torch.ones(2), torch.ones(3) * 2 }
+    assert.same({ { 1, 1, 0 }, { 2, 2, 2 } }, rnn.pad_sequence(list, { batch_first = true }):tolist())
+    assert.same({ { 0, 1, 1 }, { 2, 2, 2 } }, rnn.pad_sequence(list, { batch_first = true, padding_side = 'left' }):tolist())
+    local parts = rnn.unpack_sequence(rnn.pack_sequence(list, { enforce_sorted = false }))
+    assert.same({ { 1, 1 }, { 2, 2, 2 } }, { parts[1]:tolist(), parts[2]:tolist() })
+  end)
+
+  for _, name in ipairs { 'RNN', 'GRU', 'LSTM' } do
+    it('give each sequence what it gets alone: ' .. name, function()
+      torch.manual_seed(3)
+      local net = nn[name](2, 3, 2, { bidirectional = true }):to(device):double()
+      local x = torch.randn(4, 3, 2, { dtype = torch.float64 }):to(device):requires_grad_()
+      local lengths = { 2, 4, 1 }
+      local packed = rnn.pack_padded_sequence(x, lengths, { enforce_sorted = false })
+      local output, state = net(packed)
+      local padded = rnn.pad_packed_sequence(output)
+      local h = name == 'LSTM' and state[1] or state
+      for b, length in ipairs(lengths) do
+        local alone, last = net(x:narrow(2, b, 1):narrow(1, 1, length))
+        last = name == 'LSTM' and last[1] or last
+        near(alone:squeeze(2), padded:select(2, b):narrow(1, 1, length))
+        near(last:squeeze(2), h:select(2, b))
+      end
+      local weight = net.weight_hh_l1_reverse
+      local together = torch.autograd.grad(padded:square():sum() + h:sum(), weight)
+      local loss = 0
+      for b, length in ipairs(lengths) do
+        local alone, last = net(x:narrow(2, b, 1):narrow(1, 1, length))
+        last = name == 'LSTM' and last[1] or last
+        loss = loss + alone:square():sum() + last:sum()
+      end
+      near(torch.autograd.grad(loss, weight), together)
+    end)
+  end
+end)
+
+describe('the derivative of a recurrent layer', function()
+  for _, cell in ipairs { 'tanh', 'relu', 'gru', 'lstm' } do
+    it('is right, and so is the second: ' .. cell, function()
+      torch.manual_seed(7)
+      local recurrent = require 'torch.nn.recurrent'
+      local groups = recurrent.groups[cell]
+      local function leaf(...)
+        return torch.randn(..., { dtype = torch.float64 }):to(device):requires_grad_()
+      end
+      local inputs = { leaf { 5, 2 * groups }, leaf { 3, 2 }, leaf { 2 * groups, 2 }, leaf { 2 * groups } }
+      if cell == 'lstm' then inputs[5] = leaf { 3, 2 } end
+      for _, reverse in ipairs { false, true } do
+        local function run(x, h, w, b, c)
+          return recurrent.layer(x, h, c, w, b, cell, reverse, torch.tensor { 3, 1, 1 })
+        end
+        assert.is_true(torch.autograd.gradcheck(run, inputs))
+        assert.is_true(torch.autograd.gradgradcheck(run, inputs))
+        local steps = table.pack(recurrent.by_steps(inputs[1], inputs[2], inputs[5], inputs[3], inputs[4], cell, reverse,
+          torch.tensor { 3, 1, 1 }))
+        for i, result in ipairs(table.pack(run(table.unpack(inputs, 1, 5)))) do near(steps[i], result, 1e-12) end
+      end
+    end)
+  end
+end)
+
+describe('recurrent layers', function()
+  it('take a state of the right shape only', function()
+    local gru = nn.GRU(3, 4)
+    fails_with('Expected hidden size (1, 2, 4), got [1, 3, 4]', gru, torch.ones(5, 2, 3), torch.ones(1, 3, 4))
+    fails_with('input.size(-1) must be equal to input_size. Expected 3, got 2', gru, torch.ones(5, 2, 2))
+    fails_with('GRU: Expected input to be 2D or 3D, got 1D instead', gru, torch.ones(3))
+    fails_with('For batched 3-D input, hx should also be 3-D but got 2-D tensor', gru, torch.ones(5, 2, 3), torch.ones(2, 4))
+    fails_with('For unbatched 2-D input, hx and cx should also be 2-D but got (3-D, 3-D) tensors', nn.LSTM(3, 4),
+      torch.ones(5, 3), { torch.ones(1, 1, 4), torch.ones(1, 1, 4) })
+    fails_with('Expected sequence length to be larger than 0 in RNN', gru, torch.ones(0, 2, 3))
+    fails_with('proj_size has to be smaller than hidden_size', nn.LSTM, 2, 3, { proj_size = 3 })
+    fails_with("doesn't match hidden batch size 3", nn.GRUCell(3, 4), torch.ones(2, 3), torch.ones(3, 4))
+  end)
+
+  it('compute in half types as in float', function()
+    torch.manual_seed(1)
+    local lstm = nn.LSTM(3, 4):to(device)
+    local x = torch.randn(5, 2, 3):to(device)
+    local expected = lstm(x)
+    local output = lstm:bfloat16()(x:bfloat16())
+    assert.equal(torch.bfloat16, output.dtype)
+    near(expected, output:float(), 0.02)
+  end)
+
+  it('drop between layers in training', function()
+    torch.manual_seed(1)
+    local net = nn.RNN(3, 4, 2, { dropout = 0.9 }):to(device)
+    local x = torch.ones(5, 2, 3, { device = device })
+    assert.is_false(torch.equal((net(x)), (net(x))))
+    net:eval()
+    assert.is_true(torch.equal((net(x)), (net(x))))
+  end)
+end)

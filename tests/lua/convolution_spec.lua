@@ -83,6 +83,31 @@ describe('large convolutions', function()
     check('conv2d', { 2, 64, 8, 8 }, { 64, 1, 3, 3 }, { stride = { 1, 1 }, padding = { 1, 1 }, dilation = { 1, 1 }, groups = 64 }, 64, true)
   end)
 
+  it('of half types are as exact as these are', function()
+    torch.manual_seed(9)
+    for dtype, tolerance in pairs { bfloat16 = 1e-2, float16 = 2e-3 } do
+      for _, case in ipairs { { { 2, 8, 14, 14 }, { 16, 8, 3, 3 }, 1 }, { { 2, 8, 14, 14 }, { 16, 2, 3, 3 }, 4 }, { { 3, 16, 9, 9 }, { 8, 16, 1, 1 }, 1 } } do
+        local half = { torch.randn(case[1]):to(torch[dtype]), torch.randn(case[2]):to(torch[dtype]) }
+        local exact = {}
+        for i, t in ipairs(half) do
+          exact[i] = t:double():requires_grad_()
+          half[i] = t:to(device):requires_grad_()
+        end
+        local wanted, got = F.conv2d(exact[1], exact[2], nil, 1, 1, 1, case[3]), F.conv2d(half[1], half[2], nil, 1, 1, 1, case[3])
+        local grad = torch.randn(wanted.shape):to(torch[dtype])
+        wanted:backward(grad:double())
+        got:backward(grad:to(device))
+        local pairs_of = { { got, wanted }, { half[1].grad, exact[1].grad }, { half[2].grad, exact[2].grad } }
+        for i, pair in ipairs(pairs_of) do
+          assert.equal(torch[dtype], pair[1].dtype)
+          local difference = (pair[1]:detach():cpu():double() - pair[2]:detach()):abs():max():item()
+          local scale = pair[2]:detach():abs():max():item()
+          assert(difference <= tolerance * scale, ('%s, array %d: off by %g of %g'):format(dtype, i, difference, scale))
+        end
+      end
+    end
+  end)
+
   it('give the same again with other numbers of threads', function()
     local x, w = torch.randn(4, 8, 16, 16, { device = device }), torch.randn(8, 8, 3, 3, { device = device })
     local wanted = F.conv2d(x, w)

@@ -157,6 +157,8 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     if (j.threads > c->batch) j.threads = (int)c->batch;
     if (part == LT_CONV_W && w_count(c) * j.threads > MOST_SUMS) j.threads = 1;
     size_t capacity = 0;
+    if (j.result > INT32_MAX || j.column / c->groups > INT32_MAX || w_count(c) > INT32_MAX)
+        return lt_error(LT_ERR_RUNTIME, "a convolution of this dtype on the CPU takes at most %d elements an image", INT32_MAX);
     if (!trivial(c)) {
         j.columns = lt_block_alloc((size_t)(j.threads * j.column * j.size), &capacity);
         if (j.columns == NULL) return LT_ERR_MEMORY;
@@ -175,18 +177,28 @@ static bool products_win(lt_conv_part part, const lt_conv *c)
     return volume(c->kernel) == 1 || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
 }
 
-static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+/* The library's way, where it is worth it. */
+static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
 {
     const int64_t work = y_count(c) * (c->in_channels / c->groups) * volume(c->kernel);
+    *done = false;
+    if (work < LITTLE || products_win(part, c)) return LT_OK;
+    return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work / 8), x, w, y, bias, done);
+}
+
+static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+{
     bool done = false;
-    if (c->dtype == LT_FLOAT32 && work >= LITTLE && !products_win(part, c))
-        LT_TRY(lt_dnnl_convolution(part, c, lt_cpu_threads_for(work / 8), x, w, y, bias, &done));
+    if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }
 
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
+    bool done = false;
     if (!lt_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
+    if (c->dtype == LT_BFLOAT16 && __builtin_cpu_supports("avx512bf16")) LT_TRY(by_library(part, c, x, w, y, bias, &done));
+    if (done) return LT_OK;
     lt_conv f = *c;
     lt_widened wide[4] = {{NULL, 0}};
     void *const given[] = {x, w, y};

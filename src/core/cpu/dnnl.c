@@ -1,4 +1,4 @@
-/* dnnl.c - convolutions of floats by oneDNN, version 2, whose library is loaded when the first one is asked for: at the
+/* dnnl.c - convolutions of float and bfloat16 by oneDNN, version 2, whose library is loaded when the first one is asked for: at the
  * start it would cost more than everything else together. Without it (or without its header at build time) nothing
  * is done here.
  *
@@ -62,7 +62,7 @@ static void load(void)
 #define ALIGNMENT ((size_t)4096)
 
 typedef struct key {
-    int64_t part, bias, threads, batch, groups, in_channels, out_channels;
+    int64_t dtype, part, bias, threads, batch, groups, in_channels, out_channels;
     int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
 } key;
 
@@ -151,9 +151,9 @@ static dnnl_format_tag_t plain_tag(int ndim)
     return tags[ndim];
 }
 
-static bool describe(dnnl_memory_desc_t *md, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static bool describe(dnnl_memory_desc_t *md, const key *k, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
 {
-    return lib.memory_desc_init_by_tag(md, ndim, dims, dnnl_f32, tag) == dnnl_success;
+    return lib.memory_desc_init_by_tag(md, ndim, dims, k->dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16, tag) == dnnl_success;
 }
 
 /* The descriptor of the primitive, any layout allowed; NULL: there is none. */
@@ -163,8 +163,8 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
     dnnl_convolution_desc_t forward, back;
     dnnl_primitive_desc_t hint = NULL, chosen = NULL;
     dnnl_primitive_attr_t attributes = NULL;
-    if (!describe(&x, s->ndim, s->x, dnnl_format_tag_any) || !describe(&w, s->w_ndim, s->w, dnnl_format_tag_any) ||
-        !describe(&y, s->ndim, s->y, dnnl_format_tag_any) || !describe(&bias, 1, s->bias, dnnl_a) ||
+    if (!describe(&x, k, s->ndim, s->x, dnnl_format_tag_any) || !describe(&w, k, s->w_ndim, s->w, dnnl_format_tag_any) ||
+        !describe(&y, k, s->ndim, s->y, dnnl_format_tag_any) || !describe(&bias, k, 1, s->bias, dnnl_a) ||
         lib.primitive_attr_create(&attributes) != dnnl_success)
         return NULL;
     lib.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
@@ -192,11 +192,11 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
 }
 
 /* How an array gets from the tensor's layout to the wanted one, or back. */
-static bool connect(operand *o, int ndim, const dnnl_dims_t dims, const dnnl_memory_desc_t *wanted, bool back)
+static bool connect(operand *o, const key *k, int ndim, const dnnl_dims_t dims, const dnnl_memory_desc_t *wanted, bool back)
 {
     dnnl_memory_desc_t plain;
     dnnl_primitive_desc_t reorder = NULL;
-    if (!describe(&plain, ndim, dims, plain_tag(ndim)) ||
+    if (!describe(&plain, k, ndim, dims, plain_tag(ndim)) ||
         lib.memory_create(&o->plain, &plain, lib.engine, DNNL_MEMORY_NONE) != dnnl_success)
         return false;
     if (lib.memory_desc_equal(&plain, wanted)) return true;
@@ -224,11 +224,11 @@ static bool plan_fill(plan *p, const lt_conv *c)
     const dnnl_memory_desc_t *y = lib.primitive_desc_query_md(pd, part == LT_CONV_Y ? dnnl_query_dst_md : dnnl_query_diff_dst_md, 0);
     const dnnl_memory_desc_t *scratchpad = lib.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     p->scratchpad_bytes = aligned(lib.memory_desc_get_size(scratchpad));
-    bool made = connect(&p->operands[X_ARRAY], s.ndim, s.x, x, part == LT_CONV_X) &&
-                connect(&p->operands[W_ARRAY], s.w_ndim, s.w, w, part == LT_CONV_W) &&
-                connect(&p->operands[Y_ARRAY], s.ndim, s.y, y, part == LT_CONV_Y) &&
+    bool made = connect(&p->operands[X_ARRAY], &p->key, s.ndim, s.x, x, part == LT_CONV_X) &&
+                connect(&p->operands[W_ARRAY], &p->key, s.w_ndim, s.w, w, part == LT_CONV_W) &&
+                connect(&p->operands[Y_ARRAY], &p->key, s.ndim, s.y, y, part == LT_CONV_Y) &&
                 lib.memory_create(&p->scratchpad, scratchpad, lib.engine, DNNL_MEMORY_NONE) == dnnl_success &&
-                (!p->key.bias || (describe(&bias, 1, s.bias, dnnl_a) &&
+                (!p->key.bias || (describe(&bias, &p->key, 1, s.bias, dnnl_a) &&
                                   lib.memory_create(&p->bias, &bias, lib.engine, DNNL_MEMORY_NONE) == dnnl_success)) &&
                 lib.primitive_create(&p->primitive, pd) == dnnl_success;
     lib.primitive_desc_destroy(pd);
@@ -314,7 +314,7 @@ lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, 
     if (!lib.ready) return LT_OK;
     key k;
     memset(&k, 0, sizeof k);
-    k.part = part, k.bias = bias != NULL, k.threads = threads;
+    k.dtype = c->dtype, k.part = part, k.bias = bias != NULL, k.threads = threads;
     k.batch = c->batch, k.groups = c->groups, k.in_channels = c->in_channels, k.out_channels = c->out_channels;
     for (int d = 0; d < 3; d++) {
         k.in[d] = c->in[d], k.out[d] = c->out[d], k.kernel[d] = c->kernel[d];

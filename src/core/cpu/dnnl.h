@@ -1,10 +1,10 @@
-/* dnnl.h - convolutions of floats by oneDNN. Included by src/core/cpu only. */
+/* dnnl.h - convolutions of float and bfloat16 by oneDNN. Included by src/core/cpu only. */
 #ifndef LT_CPU_DNNL_H
 #define LT_CPU_DNNL_H
 
 #include "backend.h"
 
-/* As lt_cpu_convolution, on so many threads. *done is false when the library is absent or has no way to do it: the
+/* As lt_cpu_convolution of one of these types, on so many threads. *done is false when the library is absent or has no way to do it: the
  * arrays are untouched then. */
 lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y,
                               const void *bias, bool *done);

@@ -80,6 +80,25 @@ describe('a script that trains #cpu', function()
   end)
 end)
 
+describe('the scripts that train models #cpu', function()
+  it('resnet18, also in bfloat16', function()
+    for _, amp in ipairs { 0, 1 } do
+      local output = run('resnet18', ('--width 4 --batch-size 16 --epochs 2 --amp %d'):format(amp))
+      assert.truthy(output:find 'epoch 2  loss [%d.]+  test acc', output)
+    end
+  end)
+
+  it('gpt learns a text better than a table of pairs knows it, and writes', function()
+    write(file 'text', ('the sheep that sleeps there these three days needs sweets; '):rep(40))
+    local output, message, status = process.run(('%s --disable-cuda %sscripts/gpt.lua --text %s --length 16 --width 32 '
+      .. '--layers 1 --epochs 6 --lr 0.01 --sample 10'):format(process.quote(process.ltensor), here .. '../../', file 'text'))
+    assert.equal(0, status, message)
+    local loss, pairs_loss = output:match 'epoch 6 .- test loss ([%d.]+) %(pairs: ([%d.]+)%)'
+    assert(tonumber(loss) < tonumber(pairs_loss), output)
+    assert.equal(10, #output:match '([^\n]*)\n$')
+  end)
+end)
+
 -- On the real data, where it is installed.
 local probe = io.open '/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz'
 if probe then

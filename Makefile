@@ -7,6 +7,7 @@
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
 #   make test-tsan     the tests of streams under ThreadSanitizer
 #   make bench         the table beside PyTorch's figures, when it is installed
+#   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
 #   make install       into PREFIX (default /usr/local)
 #   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
 #   make test-dist     the same, unpacked and run where nothing else is installed
@@ -83,7 +84,8 @@ LUA_SRC := $(wildcard src/lua/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
 REPL_SRC := $(wildcard repl/*.c)
 REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
-LIB_LUA := $(shell find lib -name '*.lua' 2>/dev/null | sort)
+# lib/meta is for editors, no program loads it.
+LIB_LUA := $(shell find lib -name meta -prune -o -name '*.lua' -print 2>/dev/null | sort)
 REPL_LUA := $(sort $(wildcard repl/*.lua))
 
 CU_SRC := $(wildcard src/cuda/*.cu)
@@ -97,7 +99,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all demo test check bench install clean layers test-programs fuzz-repl test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all docs demo test check bench install clean layers test-programs fuzz-repl test-asan test-cuda bench-cuda dist test-dist format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -286,7 +288,7 @@ test-cuda: all test-programs
 bench-cuda: all
 	@BUILD=$(BUILD) sh tests/bench/run_cuda.sh
 
-dist: all test-programs $(BUILD)/dist/ltensor
+dist: all docs test-programs $(BUILD)/dist/ltensor
 	@BUILD=$(BUILD) VERSION=$(VERSION) sh scripts/dist.sh
 
 test-dist: dist
@@ -301,11 +303,19 @@ layers:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
+# ---- docs --------------------------------------------------------------------------------------------------
+# The text of the pages is the one of the REPL's help; the annotations are LuaCATS.
+docs: $(GEN_STAMP)
+	@mkdir -p $(BUILD)/docs $(BUILD)/meta
+	$(LUA) scripts/gen/pages.lua $(GEN)/ops_docs.lua $(BUILD)/docs
+	cp lib/meta/torch.lua $(BUILD)/meta/torch.lua
+	cp $(GEN)/ltensor.d.lua $(BUILD)/meta/ops.lua
+
 # ---- install ---------------------------------------------------------------------------------------------
 DEST = $(DESTDIR)$(PREFIX)
-install: all
+install: all docs
 	install -d $(DEST)/bin $(DEST)/lib/ltensor $(DEST)/lib/lua/5.4 $(DEST)/lib/pkgconfig \
-	  $(DEST)/include $(DEST)/share/ltensor/lib $(DEST)/share/doc/ltensor
+	  $(DEST)/include $(DEST)/share/ltensor/lib $(DEST)/share/doc/ltensor/reference
 	install -m 755 $(PROGRAM) $(DEST)/bin/ltensor
 	install -m 755 $(BUILD)/libltensor.so $(DEST)/lib/libltensor.so.0
 	ln -sf libltensor.so.0 $(DEST)/lib/libltensor.so
@@ -315,6 +325,8 @@ install: all
 	  install -m 755 $$f $(DEST)/lib/ltensor/; done
 	install -m 644 include/ltensor.h include/ltensor_prompt.h $(GEN)/ltensor_ops.h $(DEST)/include/
 	cp -R lib/. $(DEST)/share/ltensor/lib/
+	install -m 644 $(BUILD)/meta/ops.lua $(DEST)/share/ltensor/lib/meta/ops.lua
+	install -m 644 $(BUILD)/docs/*.md $(DEST)/share/doc/ltensor/reference/
 	install -m 644 README.md LICENSE $(DEST)/share/doc/ltensor/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/ltensor.pc.in > $(DEST)/lib/pkgconfig/ltensor.pc
 

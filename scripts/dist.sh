@@ -55,7 +55,9 @@ for library in "$opened" $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so "
 
 # ---- Lua, documents, scripts ----
 cp -R lib/. "$root/share/ltensor/lib/"
+cp "$BUILD/meta/ops.lua" "$root/share/ltensor/lib/meta/ops.lua"
 cp -R docs scripts "$root/"
+mkdir -p "$root/docs/reference" && cp "$BUILD"/docs/*.md "$root/docs/reference/"
 cp -R src/ops "$root/src/"
 cp README.md LICENSE "$root/"
 

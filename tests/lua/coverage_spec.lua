@@ -130,8 +130,8 @@ local listing = assert(io.popen('ls "' .. root .. 'tests/reference"'))
 for file in listing:lines() do
   if file:match '%.lua$' and file ~= 'printing.lua' then
     for _, case in ipairs(dofile(root .. 'tests/reference/' .. file)) do
-      for _, call in ipairs(case.calls or { case }) do
-        if call.op then count(call) end
+      for _, call in ipairs(type(case) == 'table' and case.calls or { case }) do
+        if type(call) == 'table' and call.op then count(call) end
       end
     end
   end
@@ -173,5 +173,39 @@ describe('every op #cpu', function()
       if op.example then assert(load('return ' .. op.example) or load(op.example), op.example) end
     end
     report(missing, 'a sentence of documentation')
+  end)
+end)
+
+describe('the annotations for editors #cpu', function()
+  local build = os.getenv 'LTENSOR_BUILD' or root .. 'build'
+
+  local function lines_of(path)
+    local file = io.open(path)
+    if not file then return nil end -- tests that were installed without the build
+    local text = file:read 'a'
+    file:close()
+    assert(load(text, path))
+    return text
+  end
+
+  it('are Lua, each function once with its own parameters, their types closed', function()
+    for _, path in ipairs { build .. '/gen/ltensor.d.lua', root .. 'lib/meta/torch.lua' } do
+      local text, seen, parameters = lines_of(path), {}, {}
+      for line in (text or ''):gmatch '[^\n]+' do
+        local name = line:match '^%-%-%-@param ([%w_]+)%?? %S'
+        if line:find '^%-%-%-@param' then parameters[#parameters + 1] = assert(name, line) end
+        if line:find '^%-%-%-@overload' then
+          assert(line:match '^%-%-%-@overload fun(%b()): [%w%._|%[%], ]+$', line)
+          assert(select(2, line:gsub('{', '')) == select(2, line:gsub('}', '')), line)
+        end
+        local head, list = line:match '^function ([%w_%.:]+)(%b()) end$'
+        if head then
+          assert(not seen[head], head .. ' twice')
+          seen[head] = true
+          for _, parameter in ipairs(parameters) do assert(list:find('%f[%w_]' .. parameter .. '%f[^%w_]'), line) end
+        end
+        if line:find '^%-%-%-@' == nil then parameters = {} end
+      end
+    end
   end)
 end)

@@ -1,0 +1,150 @@
+---@meta
+-- torch.lua - what editors know of the module besides its ops, whose annotations are generated (ops.lua beside this
+-- file where ltensor is installed, build/meta/ops.lua after make). No program loads it.
+
+---@class torch.Size: integer[]
+---@class torch.dtype
+---@class torch.Generator
+---@class torch.device
+---@field type string
+---@field index integer?
+
+---@class torch
+---@field float16 torch.dtype
+---@field bfloat16 torch.dtype
+---@field float32 torch.dtype
+---@field float64 torch.dtype
+---@field uint8 torch.dtype
+---@field int8 torch.dtype
+---@field int16 torch.dtype
+---@field int32 torch.dtype
+---@field int64 torch.dtype
+---@field bool torch.dtype
+---@field half torch.dtype
+---@field float torch.dtype
+---@field double torch.dtype
+---@field int torch.dtype
+---@field long torch.dtype
+---@field pi number
+---@field inf number
+---@field nan number
+---@field newaxis any
+---@field __version__ string
+---@field autograd table
+---@field backends table
+---@field cuda table
+---@field linalg table
+---@field nn torch.nn
+---@field optim table
+---@field utils table
+local torch = {}
+
+---@class torch.nn
+---@field functional torch.nn.functional
+---@field Module table
+---@field Sequential table
+---@field Parameter fun(data: torch.Tensor, requires_grad?: boolean): torch.Tensor
+---@field Linear fun(in_features: integer, out_features: integer, options?: table): table
+---@field init table
+---@field utils table
+
+---@alias torch.Data number|boolean|torch.Data[]
+---@alias torch.Options {dtype?: torch.dtype, device?: torch.device|string|integer, requires_grad?: boolean, pin_memory?: boolean}
+
+---A tensor from a number, or from a table of numbers, nested by dimension.
+---@param data torch.Data|torch.Tensor
+---@param options? torch.Options
+---@return torch.Tensor
+function torch.tensor(data, options) end
+
+---A tensor over the memory of another (what x:numpy() returns), or a float64, int64 or bool tensor from a table.
+---@param array torch.Tensor|torch.Data[]
+---@return torch.Tensor
+function torch.from_numpy(array) end
+
+---@param value any
+---@return boolean
+function torch.is_tensor(value) end
+
+---The library's name of the value's class, or Lua's type.
+---@param value any
+---@return string
+function torch.type(value) end
+
+---@param name string
+---@return torch.device
+function torch.device(name) end
+
+---@param seed integer
+---@return torch.Generator
+function torch.manual_seed(seed) end
+
+---Writes tensors, and tables of them, to a file.
+---@param object any
+---@param path string
+function torch.save(object, path) end
+
+---@param path string
+---@param options? {map_location?: torch.device|string}
+---@return any
+function torch.load(path, options) end
+
+---No gradients are recorded in the scope: until the guard is closed, or while body runs.
+---@param body? fun(...): ...
+---@return any
+function torch.no_grad(body, ...) end
+
+---@param body? fun(...): ...
+---@return any
+function torch.enable_grad(body, ...) end
+
+---The i-th GPU (from 0), else the CPU.
+---@param i? integer
+---@return torch.device
+function torch.try_gpu(i) end
+
+---@return torch.device[]
+function torch.try_all_gpus() end
+
+---@class torch.Tensor
+local Tensor = {}
+
+---The only element as a number.
+---@return number|boolean
+function Tensor:item() end
+
+---The elements as a number or a nested table.
+---@return torch.Data
+function Tensor:tolist() end
+
+---@overload fun(self: torch.Tensor): torch.Size
+---@param dim integer
+---@return integer
+function Tensor:size(dim) end
+
+---@return integer
+function Tensor:dim() end
+
+---@return integer
+function Tensor:numel() end
+
+---@return boolean
+function Tensor:is_contiguous() end
+
+---@return boolean
+function Tensor:is_floating_point() end
+
+---@param on? boolean
+---@return torch.Tensor
+function Tensor:requires_grad_(on) end
+
+---Adds the gradients of this tensor to the leaves' grad.
+---@param gradient? torch.Tensor
+---@param options? {retain_graph?: boolean, create_graph?: boolean, inputs?: torch.Tensor[]}
+function Tensor:backward(gradient, options) end
+
+---The tensor's rows with their positions.
+---@return fun(): integer, torch.Tensor
+function Tensor:iter() end
+
+return torch

@@ -1,0 +1,98 @@
+-- pages.lua - writes the reference of the ops: a Markdown page per group, from the declarations and the table that
+-- the REPL's help shows (torch.ops_docs), and an index.
+--
+-- Usage: lua5.4 scripts/gen/pages.lua OPS_DOCS OUT_DIR
+
+package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
+local declarations = require 'declarations'
+
+local docs_path, out_dir = assert(arg[1], 'usage: pages.lua OPS_DOCS OUT_DIR'), assert(arg[2], 'OUT_DIR is missing')
+local docs = assert(loadfile(docs_path))()
+local model = declarations.load()
+
+-- The file's first comment says what the group is about: "-- reduce.lua - sums, ...".
+local function about(group)
+  local lines = {}
+  for line in io.lines('src/ops/' .. group .. '.lua') do
+    local text = line:match '^%-%-%s?(.*)$'
+    if not text or text == '' then break end
+    lines[#lines + 1] = text
+  end
+  local text = table.concat(lines, ' '):gsub('^%S+%.lua %- ', '')
+  return text:sub(1, 1):upper() .. text:sub(2)
+end
+
+local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) ~= nil end
+
+local function where_of(op)
+  local parts = {}
+  local module, short = op.name:match '^(linalg)_(.+)$'
+  if op.variants['function'] then parts[1] = module and ('`torch.linalg.%s`'):format(short) or ('`torch.%s`'):format(op.name) end
+  if op.variants.method then parts[#parts + 1] = ('`x:%s`'):format(op.name) end
+  if op.variants.nn then parts[#parts + 1] = ('`torch.nn.functional.%s`'):format(op.name) end
+  if op.variants.inplace then parts[#parts + 1] = ('`x:%s_`'):format(op.name) end
+  if op.variants.out then parts[#parts + 1] = '`out=`' end
+  return table.concat(parts, ', ')
+end
+
+local function derivative_of(op)
+  if op.grad then
+    local names = {}
+    for _, a in ipairs(op.args) do
+      if op.grad[a.name] then names[#names + 1] = '`' .. a.name .. '`' end
+    end
+    return 'Differentiable by ' .. table.concat(names, ', ') .. '.'
+  end
+  return op.composite and 'Made of other ops, whose derivatives it has.' or 'Not differentiable.'
+end
+
+local function entry_of(name, overloads)
+  local first = overloads[1]
+  local entry = docs[(first.variants.nn and 'nn.functional.' or '') .. name]
+  local lines = { '## ' .. name, '', '```text', entry.signature, '```', '' }
+  for _, op in ipairs(overloads) do
+    if op == first or op.doc ~= first.doc then lines[#lines + 1] = op.doc:gsub('%s*\n%s*', ' ') .. '\n' end
+  end
+  lines[#lines + 1] = where_of(first) .. '. ' .. derivative_of(first) .. '\n'
+  if #first.aliases > 0 then lines[#lines + 1] = 'Also called `' .. table.concat(first.aliases, '`, `') .. '`.\n' end
+  if entry.example then lines[#lines + 1] = '```lua\n' .. entry.example .. '\n```\n' end
+  return table.concat(lines, '\n')
+end
+
+local types = [[
+| type | what Lua gives |
+|---|---|
+| `Tensor`, `Tensor[]` | a tensor, a table of tensors |
+| `Tensor\|Scalar` | a tensor or a number |
+| `IndexTensor` | a tensor of positions from 1 |
+| `Dim`, `Dims`, `Index` | a position from 1, negative from the end; several in a table |
+| `Size` | numbers in a row, a table, or a `torch.Size` |
+| `Scalar`, `int`, `float`, `bool`, `string` | a number, an integer, a number, a boolean, a string |
+| `Dtype`, `Device`, `Generator` | `torch.float32`, `'cuda:0'` or a device, `torch.Generator()` |
+
+A type that ends in `?` may be nil. Every argument may be named in a last table: `x:sum{dim = 1, keepdim = true}`; what
+stands after `*` must be.
+]]
+
+local index = { '# Reference of the ops\n', types }
+for _, group in ipairs(model.groups) do
+  local names, by_name = {}, {}
+  for _, op in ipairs(model.ops) do
+    if op.group == group and public(op) then
+      if not by_name[op.name] then
+        by_name[op.name] = {}
+        names[#names + 1] = op.name
+      end
+      table.insert(by_name[op.name], op)
+    end
+  end
+  if #names > 0 then
+    local page = { '# ' .. group .. '\n', about(group) .. '\n' }
+    for _, name in ipairs(names) do page[#page + 1] = entry_of(name, by_name[name]) end
+    declarations.write(('%s/%s.md'):format(out_dir, group), table.concat(page, '\n'))
+    local links = {}
+    for i, name in ipairs(names) do links[i] = ('[%s](%s.md#%s)'):format(name, group, name) end
+    index[#index + 1] = ('## [%s](%s.md)\n\n%s\n\n%s\n'):format(group, group, about(group), table.concat(links, ' · '))
+  end
+end
+declarations.write(out_dir .. '/README.md', table.concat(index, '\n'))

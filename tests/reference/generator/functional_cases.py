@@ -107,6 +107,7 @@ def dropouts(g):
             add(g, name, Arg(values(dtype, *shape), grad=True), 0.5, False)
             add(g, name, Arg(values(dtype, *shape), grad=True), 0.0, True)
         fails(g, name, Arg(torch.ones(shape)), 1.5, True, message="dropout probability has to be between 0 and 1, but got 1.5")
+    g.add("dropout", Arg(values(torch.float32, 3, 4), grad=True), 0.5, False, via="f")
     for tau in (1.0, 0.5):
         g.add("gumbel_softmax", Arg(torch.ones(2, 1)), tau, run=F.gumbel_softmax, via="F")
 

@@ -1,5 +1,6 @@
 -- plot.lua - torch.utils.plot: lines, bars, heatmap and image make figures, which the prompt and print() draw in
--- the terminal with Unicode and figure:save 'name.svg' writes into a file.
+-- the terminal (with Unicode, or as pictures where it says that it shows them) and figure:save 'name.svg' or
+-- 'name.png' writes into a file.
 --
 -- Options of all: title. Values are tensors on any device, or lists of numbers.
 
@@ -157,22 +158,39 @@ local function has_colour(columns)
   return columns ~= nil and (not no_colour or no_colour == '') and term ~= nil and term ~= 'dumb'
 end
 
-local function is_kitty()
-  return os.getenv 'KITTY_WINDOW_ID' ~= nil or os.getenv 'TERM' == 'xterm-kitty' or os.getenv 'TERM_PROGRAM' == 'ghostty'
+-- How the terminal takes pictures: 'kitty', 'sixel', or nil. LTENSOR_GRAPHICS names it where the terminal does not.
+local function graphics()
+  local set, term, program = os.getenv 'LTENSOR_GRAPHICS', os.getenv 'TERM' or '', os.getenv 'TERM_PROGRAM'
+  if set and set ~= '' then return (set == 'kitty' or set == 'sixel') and set or nil end
+  if os.getenv 'TMUX' or os.getenv 'STY' then return nil end -- they keep such sequences to themselves
+  if os.getenv 'KITTY_WINDOW_ID' or term == 'xterm-kitty' or program == 'ghostty' then return 'kitty' end
+  if term:find 'sixel' or term:find '^foot' or term:find '^mlterm' or program == 'WezTerm' or program == 'iTerm.app' then
+    return 'sixel'
+  end
 end
 
 function Figure:__tostring()
   local columns = torch._C.terminal(1)
-  local colour = has_colour(columns)
-  local draw = require('torch.utils.plot.terminal')[drawn_by[self.kind]]
-  return draw(self, math.min(columns or 80, 80) - 1, colour, columns ~= nil and is_kitty())
+  local kind = drawn_by[self.kind]
+  local way = columns and graphics()
+  if way then
+    local picture = require('torch.utils.plot.picture')[way](require('torch.utils.plot.raster')[kind](self))
+    local above = kind == 'pixels' and self.title
+    return above and above .. '\n' .. picture or picture
+  end
+  return require('torch.utils.plot.terminal')[kind](self, math.min(columns or 80, 80) - 1, has_colour(columns))
 end
 
---- Writes the figure into an SVG file.
+--- Writes the figure into an SVG or PNG file.
 function Figure:save(path)
-  if not path:find '%.svg$' then error(("save(): '%s' does not end in .svg"):format(path), 2) end
-  local file = assert(io.open(path, 'w'))
-  assert(file:write(require('torch.utils.plot.svg')[drawn_by[self.kind]](self)))
+  local kind, suffix = drawn_by[self.kind], path:match '%.(%a+)$'
+  if suffix ~= 'svg' and suffix ~= 'png' then error(("save(): '%s' does not end in .svg or .png"):format(path), 2) end
+  local file = assert(io.open(path, 'wb'))
+  if suffix == 'svg' then
+    assert(file:write(require('torch.utils.plot.svg')[kind](self)))
+  else
+    assert(file:write(require('torch.utils.plot.picture').png(require('torch.utils.plot.raster')[kind](self))))
+  end
   assert(file:close())
 end
 

@@ -1,6 +1,6 @@
-/* system.c - functions of torch._C that reach the system: a clock, the terminal, reading gzipped files.
+/* system.c - functions of torch._C that reach the system: a clock, the terminal, zlib.
  *
- * Includes Lua and the public header. */
+ * Includes Lua, zlib and the public header. */
 #include "system.h"
 
 #include <lauxlib.h>
@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "gunzip.h"
 #include "ltensor.h"
@@ -55,9 +56,48 @@ static int system_gunzip(lua_State *L)
     return failed ? lua_error(L) : 1;
 }
 
+/* crc32(bytes [, of what came before]) -> the checksum of zip and PNG */
+static int system_crc32(lua_State *L)
+{
+    size_t size;
+    const char *bytes = luaL_checklstring(L, 1, &size);
+    uLong before = (uLong)luaL_optinteger(L, 2, 0);
+    lua_pushinteger(L, (lua_Integer)crc32_z(before, (const Bytef *)bytes, size));
+    return 1;
+}
+
+enum { RAW = -15, WITH_HEADER = 15, MEMORY = 8 }; /* zlib's windowBits and memLevel */
+
+/* deflate(bytes, with_header) -> the compressed bytes, raw or in zlib's wrapping */
+static int system_deflate(lua_State *L)
+{
+    size_t size;
+    const char *bytes = luaL_checklstring(L, 1, &size);
+    z_stream z = {0};
+    luaL_Buffer out;
+    luaL_argcheck(L, size <= (1u << 31), 1, "too long to compress at once");
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, lua_toboolean(L, 2) ? WITH_HEADER : RAW, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return luaL_error(L, "not enough memory");
+    size_t room = deflateBound(&z, (uLong)size);
+    deflateEnd(&z);
+    char *to = luaL_buffinitsize(L, &out, room); /* may raise: nothing is held here */
+    z = (z_stream){.next_in = (Bytef *)bytes, .avail_in = (uInt)size, .next_out = (Bytef *)to, .avail_out = (uInt)room};
+    bool done = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, lua_toboolean(L, 2) ? WITH_HEADER : RAW, MEMORY,
+                             Z_DEFAULT_STRATEGY) == Z_OK &&
+                deflate(&z, Z_FINISH) == Z_STREAM_END;
+    size_t length = z.total_out;
+    deflateEnd(&z);
+    if (!done) return luaL_error(L, "not enough memory");
+    luaL_pushresultsize(&out, length);
+    return 1;
+}
+
 void lt_lua_open_system(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"clock", lt_lua_clock}, {"terminal", system_terminal}, {"gunzip", system_gunzip}, {NULL, NULL}};
+        {"clock", lt_lua_clock}, {"terminal", system_terminal},
+        {"gunzip", system_gunzip},
+        {"crc32", system_crc32}, {"deflate", system_deflate},   {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -163,13 +163,61 @@ expect In [2]:
     assert.is_truthy(saved(plot.image(torch.zeros(1, 2, 2))):find('#000000', 1, true))
   end)
 
+  -- Chunks of a PNG file: {kind, data}; their checksums are right.
+  local function chunks_of(text)
+    assert.equal('\x89PNG\r\n\x1a\n', text:sub(1, 8))
+    local chunks, at = {}, 9
+    while at <= #text do
+      local data, kind, sum
+      kind = text:sub(at + 4, at + 7)
+      data = text:sub(at + 8, at + 7 + string.unpack('>I4', text, at))
+      sum = string.unpack('>I4', text, at + 8 + #data)
+      assert.equal(torch._C.crc32(kind .. data), sum)
+      chunks[#chunks + 1] = {kind, data}
+      at = at + 12 + #data
+    end
+    return chunks
+  end
+
+  it('writes PNG files', function()
+    for _, figure in ipairs {
+      plot.lines({0, 1, 0 / 0, 4}, {title = 'Zähler', labels = {'n'}}), plot.bars {1, -2, 3}, plot.heatmap(torch.arange(6):view(2, 3)),
+      plot.image(torch.tensor {{0, 128}, {255, 7}}:to(torch.uint8)),
+    } do
+      local path = os.tmpname() .. '.png'
+      figure:save(path)
+      local file = assert(io.open(path, 'rb'))
+      local chunks = chunks_of(file:read 'a')
+      file:close()
+      assert.same({'IHDR', 'IDAT', 'IEND'}, {chunks[1][1], chunks[2][1], chunks[3][1]})
+      os.remove(path)
+    end
+  end)
+
+  it('shows pictures on terminals that take them #pty', function()
+    local folder = terminal.new_folder()
+    terminal.follow(folder, [[
+send torch.utils.plot.heatmap(torch.arange(4):view(2, 2), {title = 'h'})\r
+expect h\r\n\e_Gf=100,a=T,m=
+expect \e\\
+expect In [2]: 
+]], 'LTENSOR_GRAPHICS=kitty')
+    terminal.follow(folder, [[
+send torch.utils.plot.image(torch.tensor({{0., 1.}}))\r
+expect \ePq"1;1;256;128#0;2;0;0;0#215;2;100;100;100#0!128~$#215!128?!128~-
+expect \e\\
+expect In [2]: 
+]], 'LTENSOR_GRAPHICS=sixel')
+    terminal.remove_folder(folder)
+  end)
+
   it('refuses what it cannot draw', function()
     for message, call in pairs {
       ['lines(): expected a tensor or a list of numbers, got string'] = function() plot.lines 'x' end,
       ['lines(): x has 2 numbers and y has 3'] = function() plot.lines({1, 2}, {1, 2, 3}) end,
       ['heatmap(): expected a matrix, got 1 dimensions'] = function() plot.heatmap(torch.ones(3)) end,
       ['image(): expected (H, W), (1, H, W) or (3, H, W)'] = function() plot.image(torch.ones(2, 3, 4)) end,
-      ["save(): 'x.png' does not end in .svg"] = function() plot.bars({1}):save 'x.png' end,
+      ["save(): 'x.gif' does not end in .svg or .png"] = function() plot.bars({1}):save 'x.gif' end,
     } do
       local ok, err = pcall(call)
       assert.is_false(ok)

@@ -1,5 +1,5 @@
 -- terminal.lua - draws figures with Unicode: Braille dots for lines, blocks for bars, shades or colours for
--- matrices and pictures, and pictures themselves where the terminal is kitty's kind.
+-- matrices and pictures. For terminals that show pictures see picture.lua.
 --
 -- A figure is what lib/utils/plot.lua makes. Colours are used only when `colour` is true; each function
 -- returns text without a line end.
@@ -193,44 +193,8 @@ local function shaded(small)
   return lines
 end
 
-local function base64(bytes)
-  local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-  local parts = {}
-  for i = 1, #bytes, 3 do
-    local a, b, c = bytes:byte(i, i + 2)
-    local bits = a << 16 | (b or 0) << 8 | (c or 0)
-    for k = 0, 3 do
-      local index = bits >> (18 - 6 * k) & 63
-      parts[#parts + 1] = (k == 2 and not b or k == 3 and not c) and '=' or alphabet:sub(index + 1, index + 1)
-    end
-  end
-  return table.concat(parts)
-end
-
--- Kitty's graphics protocol (sw.kovidgoyal.net/kitty/graphics-protocol): RGB bytes in chunks of base64.
-local function kitty_picture(figure)
-  local bytes = {}
-  for y = 1, figure.height do
-    for x = 1, figure.width do
-      local r, g, b = figure.pixel(y, x)
-      bytes[#bytes + 1] = string.char(byte(r), byte(g), byte(b))
-    end
-  end
-  local text, parts = base64(table.concat(bytes)), {}
-  for i = 1, #text, 4096 do
-    local more = i + 4096 <= #text and 1 or 0
-    local head = i == 1 and ('f=24,s=%d,v=%d,a=T,m=%d'):format(figure.width, figure.height, more) or 'm=' .. more
-    parts[#parts + 1] = ('\27_G%s;%s\27\\'):format(head, text:sub(i, i + 4095))
-  end
-  return table.concat(parts)
-end
-
-function terminal.pixels(figure, columns, colour, is_kitty)
+function terminal.pixels(figure, columns, colour)
   local lines = { figure.title and centred(figure.title, math.min(columns, figure.width * 2)) }
-  if is_kitty and figure.kind == 'image' then
-    lines[#lines + 1] = kitty_picture(figure)
-    return table.concat(lines, '\n')
-  end
   -- A character is about twice as high as wide: a pixel is one column and half a row, or two columns and a row.
   local most = colour and columns or columns // 2
   local enlarged = math.max(1, math.min(SMALL // figure.width, SMALL // figure.height))

@@ -99,7 +99,7 @@ expect first_two
     assert.truthy(shown.text:find 'words%.first_$')
     shown = screen 'send torch.\\t\\t\nexpect Display all \nsend n\n'
     assert.truthy(shown.text:find '^In %[1%]: torch%.$')
-    follow 'send torch.\\t\\t\nexpect possibilities? (y or n)\nsend y\nexpect arange\n'
+    follow 'send torch.\\t\\t\nexpect possibilities? (y or n)\nsend y\nexpect absolute\n'
   end)
 
   it('shows the search for a cell', function()

@@ -8,8 +8,9 @@
  * `reject TEXT` fails when the text was written since the last match; `size COLUMNS ROWS` changes the
  * terminal's size (100 by 24 at first, or PTY_COLUMNS by PTY_ROWS of the environment); `print` prints
  * what was written between the last two matches, and a zero byte; `screen` prints the screen's rows, the cursor's
- * place, and a zero byte, when the program waits; `wait` waits for the end of the
- * program. Exit status: 0 when all went as the script says, 1 otherwise (with a transcript on
+ * place, and a zero byte, when the program waits; `time` prints the
+ * milliseconds from the start to the last match, and how long the program had a processor until now; `wait` waits
+ * for the end of the program. Exit status: 0 when all went as the script says, 1 otherwise (with a transcript on
  * stderr), 2 for a faulty script. The program's own exit status is printed by `wait`.
  */
 #include <errno.h>
@@ -32,6 +33,7 @@ static pid_t child;
 static char output[1 << 20];
 static size_t length, matched;      /* bytes written so far; where the next expect starts to look */
 static size_t between, between_end; /* what was written between the last two matches */
+static double started, last_match;  /* when */
 
 static double now(void)
 {
@@ -102,6 +104,7 @@ static void expect(const char *text, size_t size, double limit)
             between = matched;
             between_end = (size_t)(found - output);
             matched = between_end + size;
+            last_match = now();
             return;
         }
         double left = deadline - now();
@@ -145,6 +148,18 @@ static int is_sleeping(void)
     fclose(file);
     char *end = n > 0 ? strrchr(text, ')') : NULL;
     return !end || end[2] != 'R';
+}
+
+/* Seconds that the program's first thread has had a processor; 0 where the system does not say. */
+static double processor_time(void)
+{
+    char path[64];
+    double nanoseconds = 0;
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)child);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%lf", &nanoseconds) != 1) nanoseconds = 0;
+    if (file) fclose(file);
+    return nanoseconds * 1e-9;
 }
 
 static void print_screen(void)
@@ -191,6 +206,7 @@ int main(int argc, char **argv)
     }
     setlocale(LC_CTYPE, "C.UTF-8");
     screen_resize(size.ws_col, size.ws_row);
+    started = now();
     child = forkpty(&terminal, NULL, NULL, &size);
     if (child == 0) {
         execvp(argv[1], argv + 1);
@@ -223,6 +239,8 @@ int main(int argc, char **argv)
         } else if (strcmp(line, "print") == 0) {
             fwrite(output + between, 1, between_end - between, stdout);
             putchar('\0');
+        } else if (strcmp(line, "time") == 0) {
+            printf("%.3f %.3f\n", (last_match - started) * 1e3, processor_time() * 1e3);
         } else if (strcmp(line, "screen") == 0) {
             print_screen();
         } else if (strcmp(line, "size") == 0) {

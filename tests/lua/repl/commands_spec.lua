@@ -211,16 +211,17 @@ describe('long work', function()
       'local a = torch.randn(4000000) while true do a:cumsum(1) end',
       'local a = torch.ones(3000000) while true do a = a:sin() end',
     } do
-      follow(('send %s\\r\nsleep 300\nsend \\x03\nwithin 3000\nexpect interrupted\nexpect In [2]: \n'):format(cell))
+      follow(('send print("be" .. "gun") %s\\r\nexpect begun\nsleep 300\nsend \\x03\nwithin 10000\nexpect interrupted\nexpect In [2]: \n'):format(cell))
     end
   end)
 
   it('stops at Ctrl-C on a GPU #pty', function()
     follow([[
-send local a = torch.randn(200, 200, {device = 'cuda'}) while true do a:matmul(a) torch.cuda.synchronize() end\r
+send local a = torch.randn(200, 200, {device = 'cuda'}) print('be' .. 'gun') while true do a:matmul(a) torch.cuda.synchronize() end\r
+expect begun
 sleep 300
 send \x03
-within 3000
+within 10000
 expect interrupted
 expect In [2]: 
 send torch.ones(2, {device = 'cuda'}):sum():item()\r
@@ -230,7 +231,8 @@ expect Out[2]: 2.0
 
   it('that does not look is killed by the third Ctrl-C #pty', function()
     local out = follow [[
-send ('a'):rep(40):find(('a*'):rep(30) .. 'b')\r
+send print('be' .. 'gun'); ('a'):rep(40):find(('a*'):rep(30) .. 'b')\r
+expect begun
 sleep 300
 send \x03
 sleep 300

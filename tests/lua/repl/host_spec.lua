@@ -12,8 +12,8 @@ describe('the prompt in a host', function()
     terminal.follow(state, [[
 send from_host + 1\r
 expect Out[1]: 8
-send while true do end\r
-sleep 200
+send print('be' .. 'gun') while true do end\r
+expect begun
 send \x03
 expect interrupted
 send exit()\r

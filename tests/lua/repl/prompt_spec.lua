@@ -62,10 +62,10 @@ expect ab\r\nOut[2]: 5
       'io.read()',
     } do
       follow(([[
-send local kept = 5; %s\r
-sleep 150
+send local kept = 5; print('be' .. 'gun') %s\r
+expect begun
 send \x03
-within 1000
+within 5000
 expect interrupted
 expect In [2]: 
 send kept\r
@@ -76,8 +76,8 @@ expect Out[2]: 5
 
   it('lets __close handlers finish at Ctrl-C', function()
     follow [[
-send local guard <close> = setmetatable({}, {__close = function() for i = 1, 1000 do end print('clo' .. 'sed') end}) while true do end\r
-sleep 150
+send local guard <close> = setmetatable({}, {__close = function() for i = 1, 1000 do end print('clo' .. 'sed') end}) print('be' .. 'gun') while true do end\r
+expect begun
 send \x03
 expect closed
 expect interrupted
@@ -102,10 +102,10 @@ expect Out[1]: 1
 
   it('gives Ctrl-C to a shell command', function()
     follow [[
-send !sleep 10\r
-sleep 150
+send !echo be''gun; sleep 10\r
+expect begun
 send \x03
-within 1000
+within 5000
 expect exit code 130
 expect In [2]: 
 ]]

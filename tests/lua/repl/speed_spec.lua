@@ -1,0 +1,44 @@
+-- How fast the prompt is. Each figure is the median of several tries; others may use the machine meanwhile.
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. '../support/process.lua')
+local terminal = dofile(here .. '../support/terminal.lua')
+
+local function median(list)
+  table.sort(list)
+  return list[(#list + 1) // 2]
+end
+
+describe('the prompt is quick: #pty', function()
+  it('from the start to the first prompt', function()
+    local state = terminal.new_folder()
+    local times = {}
+    for i = 1, 15 do
+      local wall, processor = terminal.follow(state, 'time\n'):match '(%S+) (%S+)'
+      wall, processor = tonumber(wall), tonumber(processor)
+      -- where others have the processor for a time, what the program itself has taken counts
+      times[i] = processor > 0 and math.min(wall, processor) or wall
+    end
+    terminal.remove_folder(state)
+    assert(median(times) <= 20, ('%.1f ms, from %.1f to %.1f'):format(median(times), times[1], times[15]))
+  end)
+
+  it('in completing the name of a method', function()
+    local out, err, status = process.lua [[
+      local complete = require 'repl.complete'
+      local session = require('repl.session').new()
+      x = torch.ones(2)
+      local times = {}
+      for i = 1, 15 do
+        local start = torch._C.clock()
+        local words = complete.words(session, 'x:', '')
+        times[i] = torch._C.clock() - start
+        assert(#words >= 300, #words)
+      end
+      table.sort(times)
+      print(times[8] * 1e3)
+    ]]
+    assert.equal(0, status, err)
+    assert(tonumber(out) <= 10, out .. ' ms')
+  end)
+end)

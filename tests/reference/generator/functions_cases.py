@@ -198,6 +198,7 @@ def activations(g):
     for training, p in ((False, 0.5), (True, 0.0), (True, 1.0)):
         g.add("dropout", Arg(values(torch.float32, 2, 3), grad=True), p, training, run=F.dropout, via="F", exact=True)
         g.add("dropout", Arg(values(torch.float64, 2, 3)), p=p, training=training, run=F.dropout, via="F", exact=True)
+        g.add("dropout", Arg(values(torch.float64, 2, 3), grad=True), p, training, via="f", exact=True)
     g.fails("dropout", Arg(torch.ones(2)), 1.5, run=F.dropout, via="F", message="dropout probability has to be between 0 and 1, but got 1.5")
     g.fails("gelu", Arg(torch.ones(2)), approximate="sine", run=F.gelu, via="F", message="approximate argument must be either none or tanh.")
     for op in ("silu", "softplus", "gelu"):

@@ -10,7 +10,7 @@ torch.backends = require 'torch.backends'
 require 'torch.rows'
 require 'torch.arrays'
 
-local parts = { amp = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
+local parts = { amp = true, distributions = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
 
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 

@@ -3,10 +3,10 @@
 
 -- Modules that are one value.
 local where = {
-  Module = 'module', Parameter = 'parameter', Identity = 'identity', Sequential = 'sequential', ModuleList =
-  'module_list', ModuleDict = 'module_dict', ParameterList = 'parameter_list', ParameterDict =
-  'parameter_dict', DataParallel = 'data_parallel', init = 'init', functional = 'functional', parallel =
-  'parallel', utils = 'utils',
+  Module = 'module', Parameter = 'parameter', Identity = 'identity', Sequential = 'sequential',
+  ModuleList = 'module_list', ModuleDict = 'module_dict', ParameterList = 'parameter_list',
+  ParameterDict = 'parameter_dict', DataParallel = 'data_parallel', MultiheadAttention = 'attention',
+  init = 'init', functional = 'functional', parallel = 'parallel', utils = 'utils',
 }
 
 -- Modules that are a table of several classes.
@@ -36,6 +36,11 @@ local families = {
   distance = 'CosineSimilarity PairwiseDistance',
   rnn = 'RNN GRU LSTM RNNBase',
   rnn_cell = 'RNNCell GRUCell LSTMCell',
+  lazy = 'LazyLinear LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d '
+    .. 'LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d '
+    .. 'UninitializedParameter UninitializedBuffer',
+  transformer = 'TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder TransformerDecoder '
+    .. 'Transformer',
 }
 
 local family_of = {}

@@ -366,5 +366,6 @@ end
 
 require 'torch.nn.module_hooks' (Module)
 require 'torch.nn.module_state' (Module)
+require 'torch.nn.module_copy' (Module)
 
 return Module

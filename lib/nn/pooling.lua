@@ -1,6 +1,7 @@
 -- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and MaxUnpool1d-3d. Each calls
 -- the op of its name; sizes are a number or one per dimension, the stride is the window's size by default.
 
+local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'
@@ -24,7 +25,7 @@ for n = 1, 3 do
     self.stride = self.stride or self.kernel_size
   end
   function class:forward(input)
-    local call = self.return_indices and F[op .. '_with_indices'] or F[op]
+    local call = torch[self.return_indices and op .. '_with_indices' or op]
     return call(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
   end
   function class:extra_repr()

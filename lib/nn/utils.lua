@@ -1,25 +1,44 @@
--- utils.lua - torch.nn.utils: gradient clipping and parameters as one vector.
+-- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and spectral_norm; rnn,
+-- parametrize and parametrizations are loaded when they are first named.
 
 local torch = require 'torch'
+local fail = require 'torch.fail'
 
-local utils = { rnn = require 'torch.nn.utils.rnn' }
+local utils = {}
 
 local function list_of(parameters) return torch.is_tensor(parameters) and { parameters } or parameters end
 
--- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns
--- the norm before, a 0-dim tensor that stays on the device.
-function utils.clip_grad_norm_(parameters, max_norm, norm_type)
-  local norms, grads = {}, {}
+local function gradients_of(parameters)
+  local grads = {}
+  for _, parameter in ipairs(list_of(parameters)) do
+    if parameter.grad ~= nil then grads[#grads + 1] = parameter.grad end
+  end
+  return grads
+end
+
+-- The joint norm of a list of tensors, on the device of the first.
+function utils.get_total_norm(tensors, norm_type, options)
+  if type(norm_type) == 'table' then norm_type, options = norm_type.norm_type, norm_type end
+  norm_type = norm_type == 'inf' and math.huge or norm_type or 2.0
+  if #tensors == 0 then return torch.tensor(0.0) end
+  local norms = {}
+  for i, tensor in ipairs(tensors) do norms[i] = tensor:norm(norm_type):to(tensors[1].device) end
+  local total = torch.stack(norms):norm(norm_type)
+  if options and options.error_if_nonfinite and not total:isfinite():item() then
+    fail('The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable '
+      .. 'this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`',
+      tostring(norm_type))
+  end
+  return total
+end
+
+-- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns the norm
+-- before, a 0-dim tensor that stays on the device. {norm_type =, error_if_nonfinite = false}
+function utils.clip_grad_norm_(parameters, max_norm, norm_type, options)
   return torch.no_grad(function()
-    for _, parameter in ipairs(list_of(parameters)) do
-      local grad = parameter.grad
-      if grad ~= nil then
-        grads[#grads + 1] = grad
-        norms[#norms + 1] = grad:norm(norm_type or 2.0):to(grads[1].device)
-      end
-    end
-    if #grads == 0 then return torch.tensor(0.0) end
-    local total = torch.stack(norms):norm(norm_type or 2.0)
+    local grads = gradients_of(parameters)
+    local total = utils.get_total_norm(grads, norm_type, options)
+    if #grads == 0 then return total end
     local scale = torch.clamp(max_norm / (total + 1e-6), { max = 1.0 })
     for _, grad in ipairs(grads) do grad:mul_(scale:to(grad.device)) end
     return total
@@ -29,9 +48,7 @@ end
 -- Clamps every gradient to [-clip_value, clip_value] in place.
 function utils.clip_grad_value_(parameters, clip_value)
   torch.no_grad(function()
-    for _, parameter in ipairs(list_of(parameters)) do
-      if parameter.grad ~= nil then parameter.grad:clamp_(-clip_value, clip_value) end
-    end
+    for _, grad in ipairs(gradients_of(parameters)) do grad:clamp_(-clip_value, clip_value) end
   end)
 end
 
@@ -42,6 +59,7 @@ function utils.parameters_to_vector(parameters)
 end
 
 function utils.vector_to_parameters(vector, parameters)
+  if not torch.is_tensor(vector) then fail('expected torch.Tensor, but got: %s', torch.type(vector)) end
   local start = 1
   for _, parameter in ipairs(parameters) do
     local n = parameter:numel()
@@ -50,4 +68,26 @@ function utils.vector_to_parameters(vector, parameters)
   end
 end
 
-return utils
+-- ---- norms of weights -------------------------------------------------------------------------------------------
+-- PyTorch's older functions of these names keep their parameters in the module itself; these are the parametrizations.
+
+local function parametrizations() return require 'torch.nn.utils.parametrizations' end
+
+function utils.weight_norm(module, ...) return parametrizations().weight_norm(module, ...) end
+function utils.spectral_norm(module, ...) return parametrizations().spectral_norm(module, ...) end
+
+local function remove(module, name)
+  return require('torch.nn.utils.parametrize').remove_parametrizations(module, name or 'weight')
+end
+utils.remove_weight_norm, utils.remove_spectral_norm = remove, remove
+
+local parts = { rnn = true, parametrize = true, parametrizations = true }
+
+return setmetatable(utils, {
+  __index = function(_, name)
+    if not parts[name] then return nil end
+    local part = require('torch.nn.utils.' .. name)
+    rawset(utils, name, part)
+    return part
+  end,
+})

@@ -1,0 +1,95 @@
+-- parametrizations.lua - torch.nn.utils.parametrizations: weight_norm (T. Salimans, D. Kingma 2016) and spectral_norm
+-- (T. Miyato et al. 2018). Dimensions count from 1.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local Module = require 'torch.nn.module'
+local parametrize = require 'torch.nn.utils.parametrize'
+
+local parametrizations = {}
+
+-- The norm over all dimensions but dim, which stays; of the whole tensor when dim is false.
+local function norm_except(weight, dim)
+  if not dim then return weight:norm() end
+  if dim < 0 then dim = weight.ndim + 1 + dim end
+  local shape = {}
+  for i = 1, weight.ndim do shape[i] = i == dim and weight:size(i) or 1 end
+  return weight:transpose(1, dim):reshape(weight:size(dim), -1):square():sum(2):sqrt():reshape(shape)
+end
+parametrizations.norm_except = norm_except
+
+local WeightNorm = Module:extend('_WeightNorm')
+function WeightNorm:init(dim) self.dim = dim end
+function WeightNorm:forward(magnitude, direction) return direction * (magnitude / norm_except(direction, self.dim)) end
+function WeightNorm:right_inverse(weight) return norm_except(weight, self.dim), weight end
+
+-- weight_norm(module, name = 'weight', {dim = 1}): the size of each row apart from its direction; false: of them all.
+function parametrizations.weight_norm(module, name, options)
+  if type(name) == 'table' then name, options = name.name, name end
+  local dim = 1
+  if options and options.dim ~= nil then dim = options.dim end
+  return parametrize.register_parametrization(module, name or 'weight', WeightNorm(dim))
+end
+
+-- ---- spectral norm ------------------------------------------------------------------------------------------------
+
+local SpectralNorm = Module:extend('_SpectralNorm')
+
+local function unit(x, eps) return x / x:norm():clamp_min(eps) end
+
+function SpectralNorm:matrix(weight)
+  if self.dim ~= 1 then weight = weight:transpose(1, self.dim) end
+  return weight:flatten(2)
+end
+
+function SpectralNorm:iterate(matrix, n)
+  torch.no_grad(function()
+    for _ = 1, n do
+      self._u:copy_(unit(matrix:mv(self._v), self.eps))
+      self._v:copy_(unit(matrix:t():mv(self._u), self.eps))
+    end
+  end)
+end
+
+function SpectralNorm:init(weight, options)
+  self.dim, self.eps, self.n_power_iterations = options.dim, options.eps or 1e-12, options.n_power_iterations or 1
+  if self.n_power_iterations <= 0 then
+    fail('Expected n_power_iterations to be positive, but got n_power_iterations=%d', self.n_power_iterations)
+  end
+  if self.dim < 0 then self.dim = weight.ndim + 1 + self.dim end
+  if weight.ndim < 2 then return end
+  torch.no_grad(function()
+    local matrix = self:matrix(weight)
+    local like = { dtype = weight.dtype, device = weight.device }
+    self:register_buffer('_u', unit(torch.empty(matrix:size(1), like):normal_(0, 1), self.eps))
+    self:register_buffer('_v', unit(torch.empty(matrix:size(2), like):normal_(0, 1), self.eps))
+    self:iterate(matrix, 15)
+  end)
+end
+
+function SpectralNorm:forward(weight)
+  if weight.ndim == 1 then return unit(weight, self.eps) end
+  local matrix = self:matrix(weight)
+  if self.training then self:iterate(matrix, self.n_power_iterations) end
+  local u, v = self._u:clone(), self._v:clone()
+  return weight / torch.dot(u, matrix:mv(v))
+end
+
+-- Any weight is accepted as it is.
+function SpectralNorm:right_inverse(value) return value end
+
+-- spectral_norm(module, name = 'weight', {n_power_iterations = 1, eps = 1e-12, dim =}): the weight divided by its largest
+-- singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
+function parametrizations.spectral_norm(module, name, options)
+  if type(name) == 'table' then name, options = name.name, name end
+  name, options = name or 'weight', options or {}
+  local weight = module[name]
+  if not torch.is_tensor(weight) then
+    fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name)
+  end
+  local dim = options.dim or (torch.type(module):match '^ConvTranspose' and 2 or 1)
+  local norm = SpectralNorm(weight, { dim = dim, eps = options.eps, n_power_iterations = options.n_power_iterations })
+  return parametrize.register_parametrization(module, name, norm)
+end
+
+return parametrizations

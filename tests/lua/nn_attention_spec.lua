@@ -1,0 +1,70 @@
+-- nn_attention_spec.lua - attention and transformers: against PyTorch, copies of layers, errors.
+
+local torch = require 'torch'
+local nn = torch.nn
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local modules = dofile(here .. 'support/modules.lua')
+local device = modules.device
+
+describe('PyTorch\'s attention', function()
+  for number, case in ipairs(modules.load 'attention') do
+    it(modules.name(case, number), function() modules.run(case) end)
+  end
+end)
+
+describe('nn.MultiheadAttention', function()
+  local function fails_with(text, fn, ...)
+    local ok, message = pcall(fn, ...)
+    assert.is_false(ok)
+    assert(tostring(message):find(text, 1, true), message)
+  end
+
+  it('of one tensor gives what three equal tensors give, with one product', function()
+    torch.manual_seed(2)
+    local attention = nn.MultiheadAttention(6, 3, { batch_first = true }):to(device)
+    local x = torch.randn(2, 4, 6):to(device)
+    local a, weights = attention(x, x, x)
+    local b = attention(x, x:clone(), x:clone())
+    assert.is_true(torch.allclose(a, b, { atol = 1e-6 }))
+    assert.equal(torch.Size { 2, 4, 4 }, weights.shape)
+    assert.is_nil(select(2, attention(x, x, x, { need_weights = false })))
+  end)
+
+  it('sees nothing later when it is causal', function()
+    torch.manual_seed(2)
+    local attention = nn.MultiheadAttention(4, 2):to(device)
+    local x = torch.randn(5, 1, 4):to(device)
+    local whole = attention(x, x, x, { is_causal = true, need_weights = false })
+    local begin = x:narrow(1, 1, 2)
+    local part = attention(begin, begin, begin, { is_causal = true, need_weights = false })
+    assert.is_true(torch.allclose(whole:narrow(1, 1, 2), part, { atol = 1e-6 }))
+  end)
+
+  it('says what does not fit', function()
+    local attention = nn.MultiheadAttention(4, 2)
+    local x = torch.ones(3, 2, 4)
+    fails_with('embed_dim must be divisible by num_heads', nn.MultiheadAttention, 5, 2)
+    fails_with('was expecting embedding dimension of 4, but got 3', attention, torch.ones(3, 2, 3), x, x)
+    fails_with('The shape of the 2D attn_mask is torch.Size([2, 3]), but should be (3, 3).', attention, x, x, x,
+      { attn_mask = torch.zeros(2, 3) })
+    fails_with('expecting key_padding_mask shape of (2, 3), but got torch.Size([3, 2])', attention, x, x, x,
+      { key_padding_mask = torch.zeros(3, 2) })
+    fails_with("unexpected keyword argument 'mask'", attention, x, x, x, { mask = torch.zeros(3, 3) })
+  end)
+end)
+
+describe('stacks of transformer layers', function()
+  it('begin with equal layers that are trained apart', function()
+    local encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2)
+    local a, b = encoder.layers[1].linear1.weight, encoder.layers[2].linear1.weight
+    assert.is_true(torch.equal(a, b))
+    assert.is_false(a == b)
+    torch.no_grad(function() a:zero_() end)
+    assert.is_false(torch.equal(a, b))
+  end)
+
+  it('make the mask of what comes later', function()
+    local mask = nn.Transformer.generate_square_subsequent_mask(2)
+    assert.same({ { 0, -math.huge }, { 0, 0 } }, mask:tolist())
+  end)
+end)

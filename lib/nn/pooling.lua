@@ -100,7 +100,7 @@ for n = 1, 3 do
     local class = Module:extend(name)
     function class:init(...) set(self, read(...), 'output_size return_indices') end
     function class:forward(input)
-      local output, indices = F[op](input, output_sizes(self.output_size, input, n))
+      local output, indices = torch[op](input, output_sizes(self.output_size, input, n))
       if self.return_indices then return output, indices end
       return output
     end

@@ -97,6 +97,19 @@ describe('the scripts that train models #cpu', function()
     assert(tonumber(loss) < tonumber(pairs_loss), output)
     assert.equal(10, #output:match '([^\n]*)\n$')
   end)
+
+  it('char_rnn learns a text, whatever the cell, and writes', function()
+    write(file 'text', ('the sheep that sleeps there these three days needs sweets; '):rep(20))
+    for _, cell in ipairs { 'GRU', 'LSTM' } do
+      local output, message, status = process.run(('%s --disable-cuda %sscripts/char_rnn.lua --text %s --length 16 --hidden 32 '
+        .. '--batch-size 8 --epochs 8 --lr 0.02 --cell %s --sample 10'):format(process.quote(process.ltensor), here .. '../../',
+        file 'text', cell))
+      assert.equal(0, status, message)
+      local first, last = output:match 'epoch 1  loss ([%d.]+)', output:match 'epoch 8  loss ([%d.]+)'
+      assert(tonumber(last) < tonumber(first) / 2, output)
+      assert.equal(10, #output:match '([^\n]*)\n$')
+    end
+  end)
 end)
 
 -- On the real data, where it is installed.

@@ -1,7 +1,7 @@
 /* index.c - reading and writing at positions held in tensors. One kernel serves x[index], x[index] = y,
  * gather and scatter (gather.c): it walks the iterator, adds to the address of the indexed tensor what the
  * indices say, and copies or combines elements. Where the indices stay the same along a run (whole rows are
- * taken), the run is one copy. Indices are all checked before anything is written. */
+ * taken), the run is one copy. Indices are all checked before anything is written by position. */
 #include "index.h"
 
 #include "cpu.h"
@@ -45,6 +45,13 @@ static void check_run(char *const *ptrs, const int64_t *strides, int64_t n, cons
     for (int k = 0; k < args->count; k++) {
         const char *p = ptrs[2 + k];
         const int64_t size = args->sizes[k];
+        if (strides[2 + k] == sizeof(int64_t)) { /* nearly always all are good: one pass without a way out */
+            const int64_t *v = (const int64_t *)(const void *)p;
+            int64_t inside = -1; /* i or, if negative, -i - 1 is below size: a negative difference */
+#pragma omp simd reduction(&:inside)
+            for (int64_t i = 0; i < n; i++) inside &= (v[i] ^ v[i] >> 63) - size;
+            if (inside < 0) continue;
+        }
         for (int64_t i = 0; i < n; i++, p += strides[2 + k]) {
             int64_t value = *(const int64_t *)p;
             if (value >= -size && value < size) continue;
@@ -72,6 +79,18 @@ static lt_status range_error(const lt_index_args *args, int k, int64_t value)
     {                                                                                              \
         char *at[LT_ITER_OPERANDS];                                                                \
         for (int k = 0; k < 2 + args->count; k++) at[k] = ptrs[k];                                 \
+        if (args->count == 1 && strides[0] == bits / 8 && strides[2] == sizeof(int64_t)) {         \
+            const int64_t *v = (const int64_t *)(void *)at[2], size = args->sizes[0], step = args->strides[0]; \
+            uint##bits##_t *dense = (uint##bits##_t *)(void *)at[0];                               \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                char *indexed = at[1] + i * strides[1] + (v[i] < 0 ? v[i] + size : v[i]) * step;   \
+                if (put)                                                                           \
+                    *(uint##bits##_t *)(void *)indexed = dense[i];                                 \
+                else                                                                               \
+                    dense[i] = *(const uint##bits##_t *)(void *)indexed;                           \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
         for (int64_t i = 0; i < n; i++) {                                                          \
             uint##bits##_t *indexed = (uint##bits##_t *)(at[1] + offset_at(args, at));             \
             if (put)                                                                               \
@@ -97,9 +116,12 @@ static void move_run(const indexing *x, char *const *ptrs, const int64_t *stride
     }
 }
 
+/* Checks as it goes: the indices are then still in the cache, and what was read so far does no harm. */
 static void get_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const indexing *x = context;
+    check_run(ptrs, strides, n, context);
+    if (__atomic_load_n(x->bad_index, __ATOMIC_RELAXED) >= 0) return;
     if (constant_along(x->args, strides))
         x->copy((char *[]){ptrs[0], ptrs[1] + offset_at(x->args, ptrs)}, strides, n, NULL);
     else
@@ -135,12 +157,35 @@ static void combine_elements(const indexing *x, char *at, int64_t stride, char *
     }
 }
 
+/* The commonest combination: sums at the places of one dense index tensor. U: what T wraps around in. */
+#define ADD(name, T, U)                                                                            \
+    static void add_##name(const lt_index_args *args, char *const *ptrs, const int64_t *strides, int64_t n) \
+    {                                                                                              \
+        const int64_t *v = (const int64_t *)(void *)ptrs[2], size = args->sizes[0], step = args->strides[0]; \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T *at = (T *)(void *)(ptrs[1] + i * strides[1] + (v[i] < 0 ? v[i] + size : v[i]) * step); \
+            *at = (T)((U)*at + (U) * (const T *)(void *)(ptrs[0] + i * strides[0]));                \
+        }                                                                                          \
+    }
+ADD(float, float, float)
+ADD(double, double, double)
+ADD(long, int64_t, uint64_t)
+#undef ADD
+
 static void combine_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const indexing *x = context;
     if (constant_along(x->args, strides)) {
         combine_elements(x, ptrs[1] + offset_at(x->args, ptrs), strides[1], ptrs[0], strides[0], n);
         return;
+    }
+    if (x->args->count == 1 && x->params != NULL && strides[2] == sizeof(int64_t)) {
+        switch (x->dtype) {
+        case LT_FLOAT32: add_float(x->args, ptrs, strides, n); return;
+        case LT_FLOAT64: add_double(x->args, ptrs, strides, n); return;
+        case LT_INT64: add_long(x->args, ptrs, strides, n); return;
+        default: break;
+        }
     }
     char *at[LT_ITER_OPERANDS];
     for (int k = 0; k < 2 + x->args->count; k++) at[k] = ptrs[k];
@@ -154,8 +199,7 @@ static void combine_run(char *const *ptrs, const int64_t *strides, int64_t n, co
     }
 }
 
-static lt_status prepare(indexing *x, const lt_iter *it, const lt_index_args *args, int *bad_index,
-                         int64_t *bad_value)
+static void begin(indexing *x, const lt_iter *it, const lt_index_args *args, int *bad_index, int64_t *bad_value)
 {
     *bad_index = -1;
     x->args = args;
@@ -165,6 +209,12 @@ static lt_status prepare(indexing *x, const lt_iter *it, const lt_index_args *ar
     x->params = NULL;
     x->bad_index = bad_index;
     x->bad_value = bad_value;
+}
+
+static lt_status prepare(indexing *x, const lt_iter *it, const lt_index_args *args, int *bad_index,
+                         int64_t *bad_value)
+{
+    begin(x, it, args, bad_index, bad_value);
     LT_TRY(lt_cpu_for_each(it, check_run, x));
     return *bad_index < 0 ? LT_OK : range_error(args, *bad_index, *bad_value);
 }
@@ -174,8 +224,9 @@ lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args)
     indexing x;
     int bad_index;
     int64_t bad_value;
-    LT_TRY(prepare(&x, it, args, &bad_index, &bad_value));
-    return lt_cpu_for_each(it, get_run, &x);
+    begin(&x, it, args, &bad_index, &bad_value);
+    LT_TRY(lt_cpu_for_each(it, get_run, &x));
+    return bad_index < 0 ? LT_OK : range_error(args, bad_index, bad_value);
 }
 
 /* On one thread, because an element may be written more than once. */

@@ -17,6 +17,8 @@
 #define RUN 16         /* elements sorted by insertion before they are merged */
 #define MERGED 512     /* elements up to which merging is faster */
 #define DIGIT_VALUES 256
+#define BLOCK 128
+#define FEW 32 /* places wanted up to which a line is only looked through */
 
 typedef struct sort_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
@@ -141,34 +143,69 @@ static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63;
         return a;                                                                                  \
     }
 
+/* The `wanted` least of n keys, in order, equal ones as they come: those found so far are kept sorted, and most keys
+ * are turned away by the last of them. For few. */
+#define KEEP_FEW(s, U)                                                                             \
+    static void offer_##s(pair_##s *kept, int64_t *count, int64_t wanted, U key, int64_t index)     \
+    {                                                                                              \
+        if (*count == wanted && key >= kept[wanted - 1].key) return;                               \
+        int64_t at = *count < wanted ? (*count)++ : wanted - 1;                                    \
+        for (; at > 0 && kept[at - 1].key > key; at--) kept[at] = kept[at - 1];                    \
+        kept[at] = (pair_##s){key, (U)index};                                                      \
+    }
+
 PAIR_SORT(u32, uint32_t)
 PAIR_SORT(u64, uint64_t)
+KEEP_FEW(u32, uint32_t)
+KEEP_FEW(u64, uint64_t)
 PAIR_SELECT(u32, uint32_t)
 PAIR_SELECT(u64, uint64_t)
 #undef PAIR_SORT
 #undef PAIR_SELECT
+#undef KEEP_FEW
 
 /* ---- lines ------------------------------------------------------------------------------------------------ */
 
 /* T: elements as read. The memory of a job: the elements, and twice the pairs; the pairs not in use in the end
  * make room for what is stored. */
 #define LINE_SORT(s, T, U, KEY)                                                                    \
+    /* Whether an element may come before the limit; nan on either side may. */                    \
+    static bool any_beats_##s(const T *x, int64_t n, T limit, bool descending)                     \
+    {                                                                                              \
+        int any = 0;                                                                               \
+        if (descending) {                                                                          \
+            _Pragma("omp simd reduction(|:any)") for (int64_t i = 0; i < n; i++) any |= !(x[i] <= limit); \
+        } else {                                                                                   \
+            _Pragma("omp simd reduction(|:any)") for (int64_t i = 0; i < n; i++) any |= !(x[i] >= limit); \
+        }                                                                                          \
+        return any != 0;                                                                           \
+    }                                                                                              \
     static void sort_line_##s(const sort_job *j, char *memory, int64_t line)                       \
     {                                                                                              \
         int64_t n = j->lines.length, wanted = j->wanted;                                           \
         T *x = (T *)(void *)memory;                                                                \
         pair_##U *a = (pair_##U *)(void *)(memory + n * 8), *b = a + n;                            \
         lt_line_load(&j->lines, 0, lt_line_at(&j->lines, 0, line), 0, n, x, j->read);              \
-        for (int64_t i = 0; i < n && !lt_interrupted(); i++) {                                     \
+        const bool few = wanted <= FEW && n >= 4 * FEW;                                            \
+        int64_t kept = 0;                                                                          \
+        for (int64_t from = 0; from < n && few && !lt_interrupted(); from += BLOCK) {              \
+            const int64_t to = from + BLOCK < n ? from + BLOCK : n;                                \
+            const __typeof__(a->key) flip = j->descending ? ~(__typeof__(a->key))0 : 0;            \
+            if (kept == wanted && !any_beats_##s(x + from, to - from, x[a[wanted - 1].index], j->descending)) continue; \
+            for (int64_t i = from; i < to; i++)                                                    \
+                offer_##U(a, &kept, wanted, (__typeof__(a->key))KEY(x[i]) ^ flip, i);              \
+        }                                                                                          \
+        for (int64_t i = 0; i < n && !few && !lt_interrupted(); i++) {                             \
             a[i].key = j->descending ? ~KEY(x[i]) : KEY(x[i]);                                     \
             a[i].index = (__typeof__(a[i].index))i;                                                \
         }                                                                                          \
+        if (few) n = kept;                                                                         \
         if (wanted < n) {                                                                          \
             pair_##U *chosen = select_##U(a, b, &n, wanted);                                       \
             b = chosen == a ? b : a;                                                               \
             a = chosen;                                                                            \
         }                                                                                          \
-        pair_##U *sorted = n <= MERGED ? merge_sort_##U(a, b, n) : radix_sort_##U(a, b, n);        \
+        pair_##U *sorted = few ? a : n <= MERGED ? merge_sort_##U(a, b, n) : radix_sort_##U(a, b, n);        \
         if (lt_interrupted()) return; /* what is sorted is not complete */                         \
         void *room = sorted == a ? b : a;                                                          \
         if (j->values) {                                                                           \

@@ -94,10 +94,11 @@ cat >"$root/tests/environment.sh" <<'END'
 # environment.sh - read by run-tests and run-bench-cuda in the folder of the tarball: where things are.
 root=$PWD
 TEST_LIBRARIES=$root/lib:$root/build/tests/lib
+TEST_BACKENDS=$root/lib/ltensor
 LUA_PATH="$root/tests/modules/?.lua;$root/tests/modules/?/init.lua;;"
 LUA_CPATH="$root/tests/modules/?.so;;"
 BUSTED="$root/bin/ltensor $root/tests/modules/run_busted.lua"
-export TEST_LIBRARIES LUA_PATH LUA_CPATH BUSTED
+export TEST_LIBRARIES TEST_BACKENDS LUA_PATH LUA_CPATH BUSTED
 END
 cat >"$root/run-tests" <<'END'
 #!/bin/sh

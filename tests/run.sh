@@ -6,8 +6,9 @@
 #   asan   full without the memory bounds, for a build with sanitizers
 #   tsan   the tests of streams, for a build with ThreadSanitizer
 #   cuda   the suite on the real GPU
-# Each suite's log is shown only when it fails; what failed is named once more above the counts. Uses $BUILD (default build). BUSTED is the command that
-# runs busted, TEST_LIBRARIES a folder of the libraries that the C tests need.
+# Each suite's log is shown only when it fails; what failed is named once more above the counts. Uses $BUILD
+# (default build). BUSTED is the command that runs busted, TEST_LIBRARIES a folder of the libraries that the C
+# tests need, TEST_BACKENDS one of the GPU backends where that is not $BUILD.
 set -u
 mode=${1-full}
 BUILD=${BUILD-build}
@@ -78,7 +79,8 @@ if [ "$mode" = tsan ]; then
 fi
 [ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed
 for program in "$BUILD"/tests/*_test; do
-    [ -x "$program" ] && suite "$(basename "$program")" env ${TEST_LIBRARIES:+"LD_LIBRARY_PATH=$TEST_LIBRARIES"} "$program"
+    [ -x "$program" ] && suite "$(basename "$program")" env ${TEST_LIBRARIES:+"LD_LIBRARY_PATH=$TEST_LIBRARIES"} \
+        ${TEST_BACKENDS:+"LTENSOR_LIB_DIR=$TEST_BACKENDS"} "$program"
 done
 
 if [ "$mode" = tsan ]; then

@@ -41,7 +41,7 @@ count() {
 name_failures() {
     echo "$name:"
     awk '
-        /^(Failure|Error) →/ { left = 7 }
+        /^(Failure|Error) (→|->)/ { left = 7 }
         /\[  ERROR   \]|\[  FAILED  \]|^[-+] / { if (left < 1) left = 1 }
         left > 0 && shown < 60 { print "  " $0; left--; shown++; any = 1 }
         { last[NR % 8] = $0 }

@@ -86,18 +86,25 @@ local function gradients_of(outputs, given)
   return gradients
 end
 
-local known = { retain_graph = true, create_graph = true, inputs = true, allow_unused = true,
-  materialize_grads = true, gradient = true }
+local known = {
+  grad = { grad_outputs = true, retain_graph = true, create_graph = true, allow_unused = true, materialize_grads = true },
+  backward = { grad_tensors = true, gradient = true, retain_graph = true, create_graph = true, inputs = true },
+}
 
-local function check_options(options, what)
-  if options == nil then return {} end
+-- The gradients and the table of named arguments, which may also stand in the place of the gradients and hold them.
+local function arguments_of(what, gradients, options)
+  if options == nil and type(gradients) == 'table' and type(next(gradients)) == 'string' then
+    gradients, options = nil, gradients
+  end
+  if options == nil then return gradients, {} end
   if type(options) ~= 'table' or is_tensor(options) then
-    fail('%s: the named arguments must be a table, got %s', what, torch.type(options))
+    fail('%s(): the named arguments must be a table, got %s', what, torch.type(options))
   end
   for name in pairs(options) do
-    if not known[name] then fail("%s got an unexpected keyword argument '%s'", what, tostring(name)) end
+    if not known[what][name] then fail("%s() got an unexpected keyword argument '%s'", what, tostring(name)) end
   end
-  return options
+  if gradients == nil then gradients = options.grad_outputs or options.grad_tensors or options.gradient end
+  return gradients, options
 end
 
 local function backward(tensors, gradients, options)
@@ -114,12 +121,12 @@ end
 
 --- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad.
 autograd.backward = function(tensors, grad_tensors, options)
-  backward(list_of(tensors, 'tensors'), grad_tensors, check_options(options, 'backward()'))
+  backward(list_of(tensors, 'tensors'), arguments_of('backward', grad_tensors, options))
 end
 
 --- The gradients of outputs by inputs, one value each: nil for those that are unused where that is allowed.
 autograd.grad = function(outputs, inputs, grad_outputs, options)
-  options = check_options(options, 'grad()')
+  grad_outputs, options = arguments_of('grad', grad_outputs, options)
   outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')
   if #inputs == 0 then fail('grad requires non-empty inputs.') end
   local create, allow, materialize = options.create_graph or false, options.allow_unused, options.materialize_grads
@@ -143,8 +150,7 @@ end
 
 --- x:backward(gradient, {retain_graph =, create_graph =, inputs =}); the gradient may be left out.
 function methods.backward(self, gradient, options)
-  if type(gradient) == 'table' then gradient, options = gradient.gradient, gradient end
-  backward({ self }, gradient, check_options(options, 'backward()'))
+  backward({ self }, arguments_of('backward', gradient, options))
 end
 
 -- Holds its tensor weakly: a hook keeps nothing alive.

@@ -101,7 +101,7 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
     specs "specs on 1 simulated GPU" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda
     specs "specs on 2 simulated GPUs" LTENSOR_SIM_GPUS=2 LTENSOR_TEST_DEVICE=cuda:1
     for n in 0 1 2; do
-        for notebook in docs/notebooks/*.md; do
+        for notebook in docs/notebooks/*.md docs/guide/*.md; do
             case $notebook in *README.md) continue ;; esac
             suite "$(basename "$notebook") on $n GPUs" "$LTENSOR_BIN" --sim-gpus $n --cells --check "$notebook"
         done

@@ -144,7 +144,9 @@ describe('!command', function()
   end)
 
   it('completes programs #pty', function()
-    follow 'send !unam\\t -s\\r\nexpect Linux\n'
+    local folder = terminal.new_folder()
+    terminal.follow(folder, 'send !unam\\t -s\\r\nexpect Linux\n')
+    terminal.remove_folder(folder)
   end)
 end)
 

@@ -26,6 +26,7 @@ function M.remove_folder(folder) process.run('rm -rf ' .. process.quote(folder))
 -- program other than ltensor
 -- @return what pty printed
 function M.follow(folder, script, environment, arguments, where, another)
+  assert(folder, 'no folder for history and settings')
   local path = os.tmpname()
   local file = assert(io.open(path, 'w'))
   file:write('expect In [1]: \n', script)

@@ -1,9 +1,14 @@
 -- data.lua - torch.utils.data: data sets, samplers and the DataLoader.
 
 local where = {
-  Dataset = 'dataset', TensorDataset = 'tensor_dataset', DataLoader = 'dataloader', Sampler = 'sampler',
-  SequentialSampler = 'sampler', RandomSampler = 'sampler', BatchSampler = 'sampler', idx = 'idx',
+  Dataset = 'dataset', TensorDataset = 'tensor_dataset', DataLoader = 'dataloader', idx = 'idx',
+  default_collate = 'collate', get_worker_info = 'workers',
 }
+for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'ChainDataset', 'random_split' } do where[name] = 'datasets' end
+for _, name in ipairs { '', 'Sequential', 'Random', 'SubsetRandom', 'WeightedRandom', 'Batch' } do
+  where[name .. 'Sampler'] = 'sampler'
+end
+local several = { sampler = true, datasets = true, workers = true } -- modules that hold more than one
 
 local data = { __names = where }
 
@@ -11,7 +16,7 @@ return setmetatable(data, {
   __index = function(_, name)
     if not where[name] then return nil end
     local value = require('torch.utils.data.' .. where[name])
-    if where[name] == 'sampler' then value = value[name] end
+    if several[where[name]] then value = value[name] end
     rawset(data, name, value)
     return value
   end,

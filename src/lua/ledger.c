@@ -108,6 +108,13 @@ static int get_sync_debug_mode(lua_State *L)
     return 1;
 }
 
+/* _set_loading(true or false): copies that name no other cause are the DataLoader's */
+static int set_loading(lua_State *L)
+{
+    lt_copies_set_cause(lua_toboolean(L, 1) ? (lt_copy_cause){"loader", false} : (lt_copy_cause){NULL, false});
+    return 0;
+}
+
 /* _set_copy_origin(label or nil): where a copy is said to come from when no code of the user is running,
  * as while the prompt shows the value of a cell */
 static int set_copy_origin(lua_State *L)
@@ -129,6 +136,7 @@ void lt_lua_open_ledger(lua_State *L)
         {"get_sync_debug_mode", get_sync_debug_mode},
         {"_copies_summary", copies_summary},
         {"_set_copy_origin", set_copy_origin},
+        {"_set_loading", set_loading},
         {NULL, NULL}};
     luaL_newmetatable(L, LIST_META);
     lua_pushcfunction(L, list_free);

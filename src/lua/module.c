@@ -98,6 +98,8 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_profile(L);
     lt_lua_open_cuda(L);
     lt_lua_open_files(L);
+    lt_lua_open_bytes(L);
+    lt_lua_open_worker(L);
     lua_pushvalue(L, 2);
     lt_lua_open_object(L);
     lt_lua_open_system(L);

@@ -1,11 +1,14 @@
 -- dataloader.lua - utils.data.DataLoader(dataset, {batch_size = 1, shuffle = false, ...}) or
 -- DataLoader{dataset = ..., ...}: for X, Y in loader:iter() do ... end.
 --
--- Options: dataset, batch_size, shuffle, sampler, batch_sampler, drop_last, collate_fn, pin_memory, generator.
--- Samples are stacked along a new first dimension; numbers become tensors.
+-- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load and decode in the
+-- background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order. For the same
+-- generator the order is PyTorch's.
 
 local torch = require 'torch'
 local class = require 'torch.class'
+local datasets = require 'torch.utils.data.datasets'
+local fail = require 'torch.fail'
 local samplers = require 'torch.utils.data.sampler'
 local options_of = require 'torch.options'
 
@@ -13,72 +16,139 @@ local DataLoader = class.Object:extend('DataLoader')
 
 local defaults = {
   dataset = false, batch_size = 1, shuffle = false, sampler = false, batch_sampler = false, drop_last = false,
-  collate_fn = false, pin_memory = false, generator = false,
+  collate_fn = false, pin_memory = false, generator = false, num_workers = 0, prefetch_factor = false,
+  persistent_workers = false, worker_init_fn = false, timeout = 0,
 }
+
+local function check(options, streams)
+  if options.num_workers < 0 then
+    fail 'num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.'
+  end
+  if options.timeout < 0 then fail 'timeout option should be non-negative' end
+  if options.num_workers == 0 and options.prefetch_factor then
+    fail 'prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.'
+  end
+  if options.prefetch_factor and options.prefetch_factor < 1 then fail 'prefetch_factor option should be non-negative' end
+  if options.persistent_workers and options.num_workers == 0 then fail 'persistent_workers option needs num_workers > 0' end
+  if streams then
+    if options.shuffle then
+      fail 'DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle=True'
+    end
+    if options.sampler or options.batch_sampler then
+      fail 'DataLoader with IterableDataset: expected unspecified sampler option'
+    end
+  end
+  if options.sampler and options.shuffle then fail 'sampler option is mutually exclusive with shuffle' end
+  if options.batch_sampler and (options.batch_size ~= 1 or options.shuffle or options.sampler or options.drop_last) then
+    fail 'batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last'
+  end
+end
 
 function DataLoader:init(dataset, options)
   if type(dataset) == 'table' and options == nil and dataset.dataset ~= nil then dataset, options = dataset.dataset, dataset end
   options = options_of('DataLoader', options, defaults)
-  if dataset == nil then error('DataLoader(): a dataset is required', 3) end
-  if options.sampler and options.shuffle then error('sampler option is mutually exclusive with shuffle', 3) end
+  if dataset == nil then fail 'DataLoader(): a dataset is required' end
+  self.streams = datasets.IterableDataset:is_instance(dataset)
+  check(options, self.streams)
   self.dataset, self.batch_size, self.drop_last = dataset, options.batch_size, options.drop_last
   self.collate_fn, self.pin_memory = options.collate_fn or nil, options.pin_memory
+  self.generator = options.generator or nil
+  self.num_workers, self.prefetch_factor = options.num_workers, options.prefetch_factor or 2
+  self.persistent_workers, self.worker_init_fn = options.persistent_workers, options.worker_init_fn or nil
+  self.timeout = options.timeout
+  if self.streams then return end
   self.sampler = options.sampler or (options.shuffle
     and samplers.RandomSampler(dataset, { generator = options.generator }) or samplers.SequentialSampler(dataset))
   self.batch_sampler = options.batch_sampler or samplers.BatchSampler(self.sampler, options.batch_size, options.drop_last)
 end
 
-function DataLoader:__len() return #self.batch_sampler end
-
-local function collate_column(samples, column)
-  local values = {}
-  for i, sample in ipairs(samples) do values[i] = sample[column] end
-  local first = values[1]
-  if torch.is_tensor(first) then return torch.stack(values) end
-  if type(first) == 'number' or type(first) == 'boolean' then return torch.tensor(values) end
-  return values
+function DataLoader:__len()
+  if not self.streams then return #self.batch_sampler end
+  local n = #self.dataset
+  return self.drop_last and n // self.batch_size or (n + self.batch_size - 1) // self.batch_size
 end
 
--- samples: a list of {value, ...}. Returns one batch per value.
-local function default_collate(samples)
-  local batches = {}
-  for column = 1, samples[1].n do batches[column] = collate_column(samples, column) end
+-- samples: a list of packed values. Returns one batch per value.
+function DataLoader:_collate(samples)
+  if self.collate_fn then return self.collate_fn(samples) end
+  local collate, batches = torch.utils.data.default_collate, {}
+  for column = 1, samples[1].n do
+    local values = {}
+    for i, sample in ipairs(samples) do values[i] = sample[column] end
+    batches[column] = collate(values)
+  end
   return table.unpack(batches, 1, samples[1].n)
+end
+
+-- The batch of these positions. `where` is told the position that is being loaded.
+function DataLoader:_fetch(positions, where)
+  local dataset = self.dataset
+  if not self.collate_fn and datasets.gets_batches(dataset) then return dataset:__getitems(positions) end
+  local samples = {}
+  for i, position in ipairs(positions) do
+    if where then where.position = position end
+    samples[i] = table.pack(datasets.item(dataset, position))
+  end
+  if where then where.position = nil end
+  return self:_collate(samples)
+end
+
+-- An iterator over the batches of a stream of samples.
+function DataLoader:_batches_of_stream()
+  local next_sample, ended = self.dataset:iter(), false
+  return function()
+    local samples = {}
+    while not ended and #samples < self.batch_size do
+      local sample = table.pack(next_sample())
+      ended = sample.n == 0 or sample[1] == nil
+      if not ended then samples[#samples + 1] = sample end
+    end
+    if #samples == 0 or (self.drop_last and #samples < self.batch_size) then return nil end
+    return self:_collate(samples)
+  end
+end
+
+local function pinned_value(value)
+  if torch.is_tensor(value) then return value.is_cuda and value or value:pin_memory() end
+  if type(value) ~= 'table' then return value end
+  local copy = {}
+  for key, item in pairs(value) do copy[key] = pinned_value(item) end
+  return copy
 end
 
 local function pinned(...)
   local values = table.pack(...)
-  for i = 1, values.n do
-    if torch.is_tensor(values[i]) then values[i] = values[i]:pin_memory() end
-  end
+  for i = 1, values.n do values[i] = pinned_value(values[i]) end
   return table.unpack(values, 1, values.n)
 end
 
--- All values that a data set has at a position; a subscript would give only the first.
-local function item(dataset, position)
-  if type(dataset) == 'userdata' and dataset.__getitem then return dataset:__getitem(position) end
-  return dataset[position]
-end
-
-function DataLoader:_fetch(positions)
-  local dataset = self.dataset
-  if not self.collate_fn and type(dataset) == 'userdata' and dataset.__getitems then
-    return dataset:__getitems(positions)
-  end
-  local samples = {}
-  for i, position in ipairs(positions) do samples[i] = table.pack(item(dataset, position)) end
-  if self.collate_fn then return self.collate_fn(samples) end
-  return default_collate(samples)
-end
-
-function DataLoader:iter()
-  local next_batch = self.batch_sampler:iter()
+function DataLoader:_unpinned()
+  local next_positions = not self.streams and self.batch_sampler:iter()
+  local seed = torch.empty({}, { dtype = torch.int64 }):random_({ generator = self.generator }):item() -- as PyTorch
+  if self.num_workers > 0 then return require('torch.utils.data.workers').iter(self, next_positions, seed) end
+  if self.streams then return self:_batches_of_stream() end
   return function()
-    local positions = next_batch()
-    if positions == nil then return nil end
-    if self.pin_memory and torch.cuda.is_available() then return pinned(self:_fetch(positions)) end
-    return self:_fetch(positions)
+    local positions = next_positions()
+    if positions then return self:_fetch(positions) end
   end
+end
+
+-- Copies between devices that a batch needs are the loader's.
+local loading = setmetatable({}, { __close = function() torch.cuda._set_loading(false) end })
+
+local function loads(next_batch, is_pinned)
+  return function()
+    local _ <close> = loading
+    torch.cuda._set_loading(true)
+    if is_pinned then return pinned(next_batch()) end
+    return next_batch()
+  end
+end
+
+--- An iterator over the batches, with what a for loop closes when it is left.
+function DataLoader:iter()
+  local next_batch, _, _, closing = self:_unpinned()
+  return loads(next_batch, self.pin_memory and torch.cuda.is_available()), nil, nil, closing
 end
 
 return DataLoader

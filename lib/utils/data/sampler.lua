@@ -1,8 +1,10 @@
 -- sampler.lua - in which order samples are taken: Sampler (derive and define iter), SequentialSampler,
--- RandomSampler, BatchSampler. iter() returns an iterator over positions from 1 (BatchSampler: over tables).
+-- RandomSampler, SubsetRandomSampler, WeightedRandomSampler, BatchSampler. iter() returns an iterator over positions
+-- from 1 (BatchSampler: over tables). For the same generator the order is PyTorch's.
 
 local torch = require 'torch'
 local class = require 'torch.class'
+local fail = require 'torch.fail'
 local options_of = require 'torch.options'
 
 local M = {}
@@ -25,22 +27,77 @@ M.RandomSampler = M.Sampler:extend('RandomSampler')
 function M.RandomSampler:init(data_source, options)
   options = options_of('RandomSampler', options, { replacement = false, num_samples = false, generator = false })
   self.data_source, self.replacement = data_source, options.replacement
-  self.num_samples, self.generator = options.num_samples or #data_source, options.generator or nil
+  self.num_samples, self.generator = options.num_samples or nil, options.generator or nil
+  local count = #self
+  if math.type(count) ~= 'integer' or count < 0 then
+    fail('num_samples should be a positive integer value, but got num_samples=%s', tostring(count))
+  end
 end
-function M.RandomSampler:__len() return self.num_samples end
+function M.RandomSampler:__len() return self.num_samples or #self.data_source end
+
+local DRAWN_AT_ONCE = 32 -- positions with replacement, as PyTorch draws them
+
+-- A generator of its own, which the default one seeds.
+local function own_generator()
+  local generator = torch.Generator()
+  generator:manual_seed(torch.empty({}, { dtype = torch.int64 }):random_():item())
+  return generator
+end
+
 function M.RandomSampler:iter()
-  local n, given = #self.data_source, 0
-  local named = { generator = self.generator }
-  local order = {}
-  local position = 0
+  local n, left = #self.data_source, #self
+  local named, order, position, ended
   return function()
-    if given == self.num_samples then return nil end
-    if position == #order then
-      local drawn = self.replacement and torch.randint(1, n + 1, { self.num_samples }, named) or torch.randperm(n, named)
-      order, position = drawn:tolist(), 0
+    if left == 0 or n == 0 then
+      -- PyTorch draws a permutation for what is left over even when that is nothing
+      if not ended and not self.replacement and n > 0 and #self % n == 0 and named then torch.randperm(n, named) end
+      ended = true
+      return nil
     end
-    given, position = given + 1, position + 1
+    named = named or { generator = self.generator or own_generator() }
+    if not order or position == #order then
+      order = (self.replacement and torch.randint(1, n + 1, { math.min(DRAWN_AT_ONCE, left) }, named) or torch.randperm(n, named)):tolist()
+      position = 0
+    end
+    left, position = left - 1, position + 1
     return order[position]
+  end
+end
+
+-- SubsetRandomSampler(indices, {generator = g}): these positions in random order
+M.SubsetRandomSampler = M.Sampler:extend('SubsetRandomSampler')
+function M.SubsetRandomSampler:init(indices, options)
+  options = options_of('SubsetRandomSampler', options, { generator = false })
+  self.indices, self.generator = indices, options.generator or nil
+end
+function M.SubsetRandomSampler:__len() return #self.indices end
+function M.SubsetRandomSampler:iter()
+  local order, i
+  return function()
+    order = order or torch.randperm(#self.indices, { generator = self.generator }):tolist()
+    i = (i or 0) + 1
+    return order[i] and self.indices[order[i]]
+  end
+end
+
+-- WeightedRandomSampler(weights, num_samples, {replacement = true, generator = g})
+M.WeightedRandomSampler = M.Sampler:extend('WeightedRandomSampler')
+function M.WeightedRandomSampler:init(weights, num_samples, options)
+  options = options_of('WeightedRandomSampler', options, { replacement = true, generator = false })
+  if math.type(num_samples) ~= 'integer' or num_samples <= 0 then
+    fail('num_samples should be a positive integer value, but got num_samples=%s', tostring(num_samples))
+  end
+  self.weights = torch.is_tensor(weights) and weights:to(torch.float64) or torch.tensor(weights, { dtype = torch.float64 })
+  if self.weights:dim() ~= 1 then fail 'weights should be a 1d sequence' end
+  self.num_samples, self.replacement, self.generator = num_samples, options.replacement, options.generator or nil
+end
+function M.WeightedRandomSampler:__len() return self.num_samples end
+function M.WeightedRandomSampler:iter()
+  local order, i
+  return function()
+    order = order or self.weights:multinomial(self.num_samples, self.replacement, { generator = self.generator }):tolist()
+    i = (i or 0) + 1
+    return order[i]
   end
 end
 

@@ -1,0 +1,130 @@
+-- datasets.lua - data sets made of others: IterableDataset, Subset, ConcatDataset, ChainDataset, random_split.
+--
+-- A data set of positions has __getitem(position) and __len(); an IterableDataset has iter(), which returns an
+-- iterator function.
+
+local torch = require 'torch'
+local Dataset = require 'torch.utils.data.dataset'
+local fail = require 'torch.fail'
+local options_of = require 'torch.options'
+
+local M = {}
+
+--- All values that a data set has at a position; a subscript would give only the first.
+function M.item(dataset, position)
+  if type(dataset) == 'userdata' and dataset.__getitem then return dataset:__getitem(position) end
+  return dataset[position]
+end
+
+-- ---- a stream of samples -----------------------------------------------------------------------------------
+
+M.IterableDataset = Dataset:extend('IterableDataset')
+function M.IterableDataset:iter() fail("%s has no method 'iter'", self.__classname) end
+
+M.ChainDataset = M.IterableDataset:extend('ChainDataset')
+function M.ChainDataset:init(datasets) self.datasets = datasets end
+function M.ChainDataset:__len()
+  local n = 0
+  for _, dataset in ipairs(self.datasets) do n = n + #dataset end
+  return n
+end
+function M.ChainDataset:iter()
+  local datasets, which, next_sample = self.datasets, 0, nil
+  local function step(...)
+    if select('#', ...) > 0 and (...) ~= nil then return ... end
+    which = which + 1
+    if which > #datasets then return nil end
+    if not M.IterableDataset:is_instance(datasets[which]) then fail 'ChainDataset only supports IterableDataset' end
+    next_sample = datasets[which]:iter()
+    return step(next_sample())
+  end
+  return function()
+    if not next_sample then return step() end
+    return step(next_sample())
+  end
+end
+
+-- ---- parts and sums ----------------------------------------------------------------------------------------
+
+M.Subset = Dataset:extend('Subset')
+function M.Subset:init(dataset, indices)
+  if torch.is_tensor(indices) then indices = indices:tolist() end
+  self.dataset, self.indices = dataset, indices
+end
+function M.Subset:__len() return #self.indices end
+function M.Subset:__getitem(position)
+  local index = self.indices[position < 0 and #self.indices + 1 + position or position]
+  if not index then fail('position %s is not in a Subset of %d samples', tostring(position), #self.indices) end
+  return M.item(self.dataset, index)
+end
+function M.Subset:__getitems(positions)
+  local indices = {}
+  for i, position in ipairs(positions) do indices[i] = self.indices[position] end
+  return self.dataset:__getitems(indices)
+end
+-- Whether __getitems can be called.
+function M.Subset:__gets_batches() return M.gets_batches(self.dataset) end
+
+M.ConcatDataset = Dataset:extend('ConcatDataset')
+function M.ConcatDataset:init(datasets)
+  if #datasets == 0 then fail 'datasets should not be an empty iterable' end
+  self.datasets, self.cumulative_sizes = datasets, {}
+  local sum = 0
+  for i, dataset in ipairs(datasets) do
+    if M.IterableDataset:is_instance(dataset) then fail 'ConcatDataset does not support IterableDataset' end
+    sum = sum + #dataset
+    self.cumulative_sizes[i] = sum
+  end
+end
+function M.ConcatDataset:__len() return self.cumulative_sizes[#self.cumulative_sizes] end
+function M.ConcatDataset:__getitem(position)
+  local sizes = self.cumulative_sizes
+  if position < 0 then position = #self + 1 + position end
+  if position < 1 or position > #self then fail('position %d is not in a ConcatDataset of %d samples', position, #self) end
+  local low, high = 1, #sizes -- the first whose sum reaches the position
+  while low < high do
+    local middle = (low + high) // 2
+    if sizes[middle] < position then low = middle + 1 else high = middle end
+  end
+  return M.item(self.datasets[low], position - (sizes[low - 1] or 0))
+end
+
+--- Whether a whole batch can be had at once.
+function M.gets_batches(dataset)
+  if type(dataset) ~= 'userdata' or not dataset.__getitems then return false end
+  return not dataset.__gets_batches or dataset:__gets_batches()
+end
+
+local function is_fraction(lengths)
+  local sum = 0
+  for _, length in ipairs(lengths) do sum = sum + length end
+  return math.abs(sum - 1) < 1e-9 and sum <= 1 + 1e-9 and #lengths > 0, sum
+end
+
+--- Parts of a data set with samples chosen at random: random_split(dataset, {800, 200}) or fractions {0.8, 0.2},
+-- {generator = g}.
+function M.random_split(dataset, lengths, options)
+  options = options_of('random_split', options, { generator = false })
+  local fractions, sum = is_fraction(lengths)
+  local n = #dataset
+  if fractions and not (#lengths == 1 and math.type(lengths[1]) == 'integer' and n == 1) then
+    local counts, rest = {}, n
+    for i, fraction in ipairs(lengths) do
+      if fraction < 0 or fraction > 1 then fail('Fraction at position %d is not between 0 and 1', i) end
+      counts[i] = math.floor(n * fraction)
+      rest = rest - counts[i]
+    end
+    for i = 0, rest - 1 do counts[i % #counts + 1] = counts[i % #counts + 1] + 1 end
+    lengths, sum = counts, n
+  end
+  if sum ~= n then fail 'Sum of input lengths does not equal the length of the input dataset!' end
+  local order = torch.randperm(n, options.generator and { generator = options.generator } or nil):tolist()
+  local parts, first = {}, 1
+  for i, length in ipairs(lengths) do
+    parts[i] = M.Subset(dataset, table.move(order, first, first + length - 1, 1, {}))
+    first = first + length
+  end
+  return table.unpack(parts)
+end
+
+return M

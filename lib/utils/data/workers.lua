@@ -1,0 +1,197 @@
+-- workers.lua - background processes for the DataLoader.
+--
+-- A worker is a fork of this process with one thread for its arithmetic, so that any data set can be used in it, with
+-- what its functions refer to; it must not touch a GPU. It gets lists of positions and sends batches back through pipes:
+-- tensors (on the host), numbers, booleans, strings and tables of these (structure.lua). Batches are asked for in turn
+-- and taken in turn: their order does not depend on how fast the workers are. A worker that ends, by an error or a
+-- signal, ends the iteration; what ends the iteration ends the workers.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local structure = require 'torch.structure'
+
+local M = {}
+
+local info -- of the worker that this process is
+
+--- In a worker: {id, num_workers, seed, dataset}; elsewhere nil. Streams of samples ask it for their share.
+function M.get_worker_info() return info end
+
+-- ---- messages ----------------------------------------------------------------------------------------------
+
+-- What a batch is on its way: the kind, a text of its structure and the tensors' elements.
+local function pack(...)
+  local values = table.pack(...)
+  local text, names, tensors = structure.encode({ n = values.n, list = table.move(values, 1, values.n, 1, {}) })
+  local parts = { 'b', string.pack('<s8I4', text, #tensors) }
+  for t, tensor in ipairs(tensors) do
+    local sizes = {}
+    for i = 1, tensor:dim() do sizes[i] = string.pack('<i8', tensor:size(i)) end
+    parts[#parts + 1] = string.pack('<s4s1I1', names[t], tostring(tensor.dtype), #sizes) .. table.concat(sizes)
+    parts[#parts + 1] = string.pack('<s8', torch._C.tensor_bytes(tensor))
+  end
+  return table.concat(parts)
+end
+
+local function unpack_batch(message)
+  local text, count, at = string.unpack('<s8I4', message, 2)
+  local tensors = {}
+  for _ = 1, count do
+    local name, dtype, ndim, bytes
+    name, dtype, ndim, at = string.unpack('<s4s1I1', message, at)
+    local sizes = {}
+    for d = 1, ndim do sizes[d], at = string.unpack('<i8', message, at) end
+    bytes, at = string.unpack('<s8', message, at)
+    tensors[name] = torch._C.tensor_of_bytes(bytes, torch[dtype:match '[^.]*$'], sizes)
+  end
+  local value = structure.decode(text, function(name) return tensors[name] end)
+  return table.unpack(value.list, 1, value.n)
+end
+
+-- ---- in the worker -----------------------------------------------------------------------------------------
+
+local function serve(loader, receive, send, seed, id)
+  torch.set_num_threads(1)
+  torch.manual_seed(seed + id)
+  math.randomseed(seed + id)
+  info = { id = id, num_workers = loader.num_workers, seed = seed + id, dataset = loader.dataset }
+  local where, next_batch = {}, nil
+  local function answer(request)
+    if not loader.streams then
+      local positions = {}
+      for i = 1, #request // 8 do positions[i] = string.unpack('<i8', request, 8 * i - 7) end
+      return pack(loader:_fetch(positions, where))
+    end
+    next_batch = next_batch or loader:_batches_of_stream()
+    local values = table.pack(next_batch())
+    if values.n == 0 or values[1] == nil then return 'e' end
+    return pack(table.unpack(values, 1, values.n))
+  end
+  local function describe(message)
+    local text = torch.is_tensor(message) and 'a tensor' or tostring(message)
+    local at = where.position and (', at sample %s'):format(tostring(where.position)) or ''
+    return ('Caught an error in DataLoader worker process %d%s.\n%s'):format(id, at, debug.traceback(text, 2))
+  end
+  local ok, message = xpcall(loader.worker_init_fn or function() end, describe, id)
+  while true do
+    local request = receive()
+    if not request then return end
+    local result
+    if ok and request == 'r' then -- another time through the data
+      next_batch, result = nil, 'r'
+    elseif ok then
+      ok, message = xpcall(answer, describe, request)
+      result = message
+    end
+    send(ok and result or 'x' .. message)
+    if not ok then return end
+  end
+end
+
+-- ---- in the main process -----------------------------------------------------------------------------------
+
+local Pool = {}
+Pool.__index = Pool
+
+local function start(loader, seed)
+  local pool = setmetatable({ workers = {}, loader = loader }, Pool)
+  for id = 0, loader.num_workers - 1 do
+    pool.workers[id + 1] = torch._C.fork_worker(function(receive, send) serve(loader, receive, send, seed, id) end)
+  end
+  return pool
+end
+
+function Pool:close()
+  for _, worker in ipairs(self.workers) do worker:close() end
+  self.workers = {}
+end
+Pool.__gc, Pool.__close = Pool.close, Pool.close
+
+-- The next message of the worker; raises when there is none.
+function Pool:receive(index)
+  local worker, timeout = self.workers[index], self.loader.timeout
+  local message, why = worker:receive(timeout > 0 and timeout or nil)
+  if message and message:byte() ~= 0x78 then return message end -- 'x'
+  local pid = worker:pid()
+  self:close()
+  if message then fail('%s', message:sub(2)) end
+  if why == 'timeout' then fail('DataLoader timed out after %s seconds', tostring(timeout)) end
+  fail('DataLoader worker (pid %d) exited unexpectedly: %s', pid, why)
+end
+
+local function request_of(positions)
+  local parts = {}
+  for i, position in ipairs(positions) do
+    if math.type(position) ~= 'integer' then fail 'with num_workers, samplers must give integers' end
+    parts[i] = string.pack('<i8', position)
+  end
+  return table.concat(parts)
+end
+
+--- An iterator over the loader's batches, made by workers, and what ends them.
+function M.iter(loader, next_positions, seed)
+  local pool = loader._pool
+  if pool and #pool.workers > 0 then
+    for i = 1, #pool.workers do pool.workers[i]:send 'r' end
+    for i = 1, #pool.workers do
+      while pool:receive(i) ~= 'r' do end -- batches that an iteration left early has not taken
+    end
+  else
+    pool = start(loader, seed)
+    loader._pool = loader.persistent_workers and pool or nil
+  end
+  local count = #pool.workers
+  local asked, taken, ended, more = 0, 0, {}, true
+
+  local function ask(worker)
+    local request = 'n'
+    if not loader.streams then
+      local positions = more and next_positions()
+      more = positions ~= nil and positions ~= false
+      request = more and request_of(positions)
+    end
+    if request then
+      pool.workers[worker]:send(request)
+      asked = asked + 1
+    end
+    return request
+  end
+
+  local queue = {} -- the workers in the order in which they were asked
+  local function fill()
+    while more and #queue - taken < count * loader.prefetch_factor do
+      local worker = asked % count + 1
+      if loader.streams and #ended == count then return end
+      if not ask(worker) then return end
+      queue[#queue + 1] = worker
+    end
+  end
+
+  local function finish()
+    if not loader.persistent_workers then pool:close() end
+  end
+
+  local done = {}
+  local function next_batch()
+    fill()
+    while taken < #queue do
+      local worker = queue[taken + 1]
+      queue[taken + 1] = false
+      taken = taken + 1
+      local message = pool:receive(worker)
+      if message ~= 'e' then
+        fill()
+        return unpack_batch(message)
+      elseif not done[worker] then
+        done[worker] = true
+        ended[#ended + 1] = worker
+        if #ended == count then more = false end
+      end
+      fill()
+    end
+    finish()
+  end
+  return next_batch, nil, nil, setmetatable({}, { __close = finish })
+end
+
+return M

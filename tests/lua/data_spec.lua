@@ -1,0 +1,254 @@
+-- torch.utils.data: data sets, samplers in PyTorch's order, the DataLoader with and without workers.
+
+local data = torch.utils.data
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+local terminal = dofile(here .. 'support/terminal.lua')
+
+local Numbers = data.Dataset:extend('Numbers')
+function Numbers:init(n) self.n = n end
+function Numbers:__len() return self.n end
+function Numbers:__getitem(i) return i end
+
+local Counter = data.IterableDataset:extend('Counter')
+function Counter:init(first, last) self.first, self.last = first, last end
+function Counter:__len() return self.last - self.first + 1 end
+function Counter:iter()
+  local worker = data.get_worker_info()
+  local i, step = self.first - 1, 1
+  if worker then i, step = self.first + worker.id - worker.num_workers, worker.num_workers end
+  return function()
+    i = i + step
+    if i <= self.last then return i end
+  end
+end
+
+local function all(iterable)
+  local list = {}
+  for value in iterable:iter() do list[#list + 1] = torch.is_tensor(value) and value:tolist() or value end
+  return list
+end
+
+local function seeded(seed)
+  local generator = torch.Generator()
+  generator:manual_seed(seed)
+  return generator
+end
+
+local function fails(message, f, ...)
+  local ok, err = pcall(f, ...)
+  assert.is_false(ok)
+  assert(tostring(err):find(message, 1, true), tostring(err))
+end
+
+-- What PyTorch 2.13 gives for these seeds, with positions from 1.
+describe('the order of samples', function()
+  it('is PyTorch\'s for RandomSampler', function()
+    torch.manual_seed(7)
+    assert.same({4, 1, 2, 10, 5, 8, 3, 6, 7, 9}, all(data.RandomSampler(Numbers(10))))
+    assert(math.abs(torch.rand(1):item() - 0.6592116951942444) < 1e-7)
+    local g = seeded(3)
+    assert.same({7, 1, 4, 8, 9, 6, 2, 10, 3, 5}, all(data.RandomSampler(Numbers(10), {generator = g})))
+    assert.same({1, 5, 2, 5, 2, 2, 3, 4, 3, 5, 5, 1, 1, 2, 5, 4, 5, 3, 4, 1, 3, 2, 4, 5, 2, 1, 5, 2, 2, 4, 3, 2, 4, 2, 5, 5, 5, 1, 2, 4},
+      all(data.RandomSampler(Numbers(5), {replacement = true, num_samples = 40, generator = g})))
+    assert.same({2, 1, 4, 5, 3, 1, 2, 3, 5, 4, 4, 2}, all(data.RandomSampler(Numbers(5), {num_samples = 12, generator = g})))
+  end)
+
+  it('is PyTorch\'s for shuffled loaders, splits and the other samplers', function()
+    local g = seeded(5)
+    local loader = data.DataLoader(Numbers(10), {batch_size = 4, shuffle = true, generator = g})
+    assert.same({{8, 5, 9, 2}, {3, 4, 7, 6}, {10, 1}}, all(loader))
+    assert.same({{3, 2, 7, 4}, {6, 10, 5, 8}, {9, 1}}, all(loader))
+    torch.manual_seed(1)
+    assert.same({{5, 3, 1, 7}, {9, 8, 10, 2}, {6, 4}}, all(data.DataLoader(Numbers(10), {batch_size = 4, shuffle = true})))
+    assert(math.abs(torch.rand(1):item() - 0.029281556606292725) < 1e-7)
+    g = seeded(2)
+    local a, b, c = data.random_split(Numbers(10), {0.3, 0.3, 0.4}, {generator = g})
+    assert.same({{9, 8, 2}, {6, 7, 10}, {1, 5, 3, 4}}, {a.indices, b.indices, c.indices})
+    a, b = data.random_split(Numbers(5), {2, 3}, {generator = g})
+    assert.same({{2, 4}, {1, 5, 3}}, {a.indices, b.indices})
+    local weights = {0.1, 0.9, 0.4, 0.7, 3.0, 0.6}
+    assert.same({4, 5, 5, 5, 5}, all(data.WeightedRandomSampler(weights, 5, {generator = g})))
+    assert.same({2, 4, 5, 6, 3}, all(data.WeightedRandomSampler(weights, 5, {replacement = false, generator = g})))
+    assert.same({10, 40, 20, 30}, all(data.SubsetRandomSampler({10, 20, 30, 40}, {generator = g})))
+    assert.same({{9, 6, 1, 5}, {10, 7, 4, 2}, {3, 8}},
+      all(data.DataLoader(Numbers(10), {batch_size = 4, shuffle = true, generator = g, num_workers = 2})))
+  end)
+
+  it('refuses what cannot be', function()
+    fails('Sum of input lengths does not equal', data.random_split, Numbers(5), {2, 2})
+    fails('num_samples should be a positive integer value', data.WeightedRandomSampler, {1.}, 0)
+    fails('batch_size should be a positive integer value', data.DataLoader, Numbers(5), {batch_size = 0})
+    fails('mutually exclusive with shuffle', data.DataLoader, Numbers(5), {shuffle = true, sampler = data.SequentialSampler(Numbers(5))})
+    fails('num_workers option should be non-negative', data.DataLoader, Numbers(5), {num_workers = -1})
+    fails('prefetch_factor', data.DataLoader, Numbers(5), {prefetch_factor = 2})
+    fails('batch_sampler option is mutually exclusive', data.DataLoader, Numbers(5), {batch_sampler = {}, batch_size = 2})
+    fails('IterableDataset', data.DataLoader, Counter(1, 2), {shuffle = true})
+  end)
+end)
+
+describe('data sets of data sets', function()
+  it('are parts and sums', function()
+    local subset = data.Subset(Numbers(10), {7, 3, 5})
+    assert.equal(3, #subset)
+    assert.same({7, 3, 5, 5}, {subset[1], subset[2], subset[3], subset[-1]})
+    fails('position 4 is not in', function() return subset[4] end)
+    local both = data.ConcatDataset {subset, Numbers(0), Numbers(2)}
+    assert.equal(5, #both)
+    assert.same({{7, 3}, {5, 1}, {2}}, all(data.DataLoader(both, {batch_size = 2})))
+    fails('position 6 is not in', function() return both[6] end)
+    assert.same({{4, 5}, {1}}, all(data.DataLoader(data.ChainDataset {Counter(4, 4), Counter(9, 8), Counter(5, 5), Counter(1, 1)}, {batch_size = 2})))
+    assert.equal(3, #data.ChainDataset {Counter(4, 4), Counter(5, 6)})
+  end)
+
+  it('take whole batches from tensors', function()
+    local x, y = torch.arange(12):view(6, 2), torch.arange(6)
+    local subset = data.Subset(data.TensorDataset(x, y), {6, 2, 4})
+    for a, b in data.DataLoader(subset, {batch_size = 3}):iter() do
+      assert.same({{10, 11}, {2, 3}, {6, 7}}, a:tolist())
+      assert.same({5, 1, 3}, b:tolist())
+    end
+    local seen = {}
+    for a, b in data.DataLoader(data.Subset(Numbers(6), {6, 2}), {batch_size = 2}):iter() do seen = {a:tolist(), b} end
+    assert.same({{6, 2}}, seen)
+  end)
+end)
+
+describe('default_collate', function()
+  local collate = data.default_collate
+  it('makes batches of numbers, tensors, strings and tables', function()
+    assert.equal(torch.int64, collate({1, 2}).dtype)
+    assert.equal(torch.float64, collate({1, 2.5}).dtype)
+    assert.equal(torch.bool, collate({true, false}).dtype)
+    assert.same({'a', 'b'}, collate {'a', 'b'})
+    assert.same({2, 3}, {table.unpack(collate({torch.ones(3), torch.zeros(3)}).shape)})
+    local batch = collate {{x = 1, list = {1, 'a'}}, {x = 2, list = {3, 'b'}}}
+    assert.same({1, 2}, batch.x:tolist())
+    assert.same({1, 3}, batch.list[1]:tolist())
+    assert.same({'a', 'b'}, batch.list[2])
+  end)
+  it('says what does not go together', function()
+    fails('should be of equal size', collate, {{1, 2}, {1}})
+    fails("sample 2 has no 'x'", collate, {{x = 1}, {y = 1}})
+    fails('found function', collate, {print})
+    fails('equal size', collate, {torch.ones(2), torch.ones(3)})
+  end)
+end)
+
+describe('the loader', function()
+  it('is the cause of its copies', function()
+    local out, err, status = process.lua([[
+      local data = torch.utils.data
+      local x = torch.arange(6):view(3, 2):to 'cuda'
+      torch.cuda.reset_copies()
+      local sum = 0
+      for batch in data.DataLoader(data.TensorDataset(x), {batch_size = 2}):iter() do sum = sum + batch:sum() end
+      local n = #torch.cuda.copies 'loader'
+      print(sum:item(), n > 0, #torch.cuda.copies 'item', #torch.cuda.copies 'to')
+    ]], '--sim-gpus 1')
+    assert.equal(0, status, err)
+    assert.equal('15\ttrue\t1\t0\n', out)
+  end)
+end)
+
+describe('workers', function()
+  it('give the same batches in the same order', function()
+    for _, options in ipairs {{num_workers = 1}, {num_workers = 3, prefetch_factor = 1}, {num_workers = 2, persistent_workers = true}} do
+      options.batch_size, options.drop_last = 3, true
+      local loader = data.DataLoader(Numbers(11), options)
+      for _ = 1, 2 do assert.same({{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, all(loader)) end
+    end
+  end)
+
+  it('share a stream and may be left early', function()
+    local loader = data.DataLoader(Counter(1, 10), {batch_size = 2, num_workers = 2, persistent_workers = true})
+    local expected = {{1, 3}, {2, 4}, {5, 7}, {6, 8}, {9}, {10}}
+    assert.same(expected, all(loader))
+    for batch in loader:iter() do
+      assert.same({1, 3}, batch:tolist())
+      break
+    end
+    assert.same(expected, all(loader))
+  end)
+
+  it('send tables of tensors of every kind', function()
+    local Mixed = data.Dataset:extend('Mixed')
+    function Mixed:__len() return 2 end
+    function Mixed:__getitem(i) return {name = 's' .. i, x = torch.full({2}, i, {dtype = torch.bfloat16}), flag = i == 1}, torch.ones(2, 0) end
+    for batch, empty in data.DataLoader(Mixed(), {batch_size = 2, num_workers = 1}):iter() do
+      assert.same({'s1', 's2'}, batch.name)
+      assert.equal(torch.bfloat16, batch.x.dtype)
+      assert.same({{1, 1}, {2, 2}}, batch.x:tolist())
+      assert.same({true, false}, batch.flag:tolist())
+      assert.same({2, 2, 0}, {table.unpack(empty.shape)})
+    end
+  end)
+
+  it('have a number, a seed and a first function', function()
+    local Who = data.Dataset:extend('Who')
+    function Who:__len() return 4 end
+    function Who:__getitem(i) return data.get_worker_info().id, _G.set_by_init, torch.rand(1) end
+    torch.manual_seed(3)
+    local ids, numbers = {}, {}
+    for id, set, random in data.DataLoader(Who(), {num_workers = 2, worker_init_fn = function(id) _G.set_by_init = id * 10 end}):iter() do
+      ids[#ids + 1], numbers[#numbers + 1] = {id:item(), set:item()}, random:item()
+    end
+    assert.same({{0, 0}, {1, 10}, {0, 0}, {1, 10}}, ids)
+    assert.not_equal(numbers[1], numbers[2])
+    assert.is_nil(data.get_worker_info())
+  end)
+
+  it('name the sample that failed', function()
+    local Bad = Numbers:extend('Bad')
+    function Bad:__getitem(i) if i == 5 then error 'rotten' end return i end
+    local ok, err = pcall(all, data.DataLoader(Bad(8), {batch_size = 2, num_workers = 2}))
+    assert.is_false(ok)
+    assert.truthy(err:find 'Caught an error in DataLoader worker process 0, at sample 5%.')
+    assert.truthy(err:find('rotten', 1, true) and err:find('stack traceback', 1, true))
+  end)
+
+  it('that end or take too long are noticed', function()
+    local Odd = Numbers:extend('Odd')
+    function Odd:__getitem(i) if i == 3 then os.execute 'kill -9 $PPID' end return i end
+    fails('exited unexpectedly: killed by signal 9', all, data.DataLoader(Odd(4), {num_workers = 1}))
+    function Odd:__getitem(i) if i == 2 then os.execute 'sleep 30' end return i end
+    fails('DataLoader timed out after 0.2 seconds', all, data.DataLoader(Odd(4), {num_workers = 1, timeout = 0.2}))
+  end)
+
+  it('leave no process behind', function()
+    local out, err, status = process.lua [[
+      local data = torch.utils.data
+      torch.ones(300, 300):matmul(torch.ones(300, 300)) -- threads run
+      local D = data.Dataset:extend 'D'
+      function D:__len() return 100 end
+      function D:__getitem(i) if i == 50 then error 'x' end return torch.ones(1000):mul(i) end
+      for i = 1, 5 do
+        for x in data.DataLoader(D(), {num_workers = 2, batch_size = 4}):iter() do break end
+        pcall(function() for x in data.DataLoader(D(), {num_workers = 2}):iter() do end end)
+      end
+      local p = io.popen 'ps -o stat=,comm= --ppid $PPID | grep -c ltensor'
+      print((p:read 'a'):match '%d+')
+    ]]
+    assert.equal(0, status, err)
+    assert.equal('0\n', out)
+  end)
+
+  it('end at Ctrl-C #pty', function()
+    local state = terminal.new_folder()
+    terminal.follow(state, [[
+send D = torch.utils.data.Dataset:extend 'D'; D.__len = function() return 9 end; D.__getitem = function(_, i) os.execute 'sleep 5' return i end\r
+expect In [2]: 
+send print('be' .. 'gun') for x in torch.utils.data.DataLoader(D(), {num_workers = 2}):iter() do end\r
+expect begun
+sleep 300
+send \x03
+within 3000
+expect interrupted
+expect In [3]: 
+send 6 * 7\r
+expect Out[3]: 42
+]])
+    terminal.remove_folder(state)
+  end)
+end)

@@ -6,6 +6,7 @@
 
 #include "columns.h"
 #include "cpu.h"
+#include "direct.h"
 #include "dnnl.h"
 #include "dtype.h"
 #include "error.h"
@@ -189,6 +190,9 @@ static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *
 static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     bool done = false;
+    if (lt_direct_wins(part, c))
+        return lt_direct_convolution(part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * volume(c->kernel) / 8), x, w, y,
+                                     bias);
     if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }

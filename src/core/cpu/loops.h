@@ -81,6 +81,15 @@ typedef struct lt_pool_loops {
 /* Rows [from, to) of a step of a recurrent layer (cell.h). */
 typedef void (*lt_cell_loop)(const lt_cell_step *step, int64_t from, int64_t to);
 
+/* A convolution by stride 1 of one image, inputs planes of rows that contain the padding and may be read 16 elements
+ * beyond the last; out planes are dense. weights [outputs / tile][inputs][kernel...][tile], tile 4 or 6. */
+typedef struct lt_direct {
+    int64_t inputs, outputs, tile, kernel[2], out[2];
+    int64_t row, plane; /* elements from one to the next */
+    const float *weights, *bias; /* bias NULL: none */
+} lt_direct;
+typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
+
 typedef struct lt_cpu_loops {
     const char *isa;
     const lt_pointwise_row *arithmetic; /* LT_PW_COUNT rows each; an op is in one of the tables */
@@ -92,6 +101,7 @@ typedef struct lt_cpu_loops {
     const lt_norm_loops *norm;       /* float, double */
     const lt_gemm_loop *multiply;    /* by dtype; not of half types */
     const lt_pool_loops *pool;       /* float, double */
+    const lt_direct_loop *direct;    /* one, of float */
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
 } lt_cpu_loops;
@@ -115,6 +125,7 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                   \
     extern const lt_pool_loops lt_pool_##isa[2];                                                   \
+    extern const lt_direct_loop lt_direct_##isa[1];                                                  \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];
 LT_DECLARE_LOOPS(baseline)

@@ -1,0 +1,96 @@
+/* direct.c - see direct.h. The derivative by the image is the convolution of the gradient, padded by what the kernel
+ * reaches beyond one element less the padding, with the weights turned round and their channels exchanged. Images are
+ * shared out among the threads; each copies its image into a frame of zeros. */
+#include "direct.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "loops.h"
+#include "mem.h"
+#include "threads.h"
+
+#define SLACK 16 /* elements behind the last row that the loop may read */
+#define MOST_INPUTS 3   /* channels of images, for y: of more the library fills its registers better */
+#define MOST_OF_X 8     /* for x */
+#define MOST_OUTPUTS 16
+#define MOST_WIDTH 128
+
+typedef struct job {
+    lt_direct d;
+    const float *in;
+    float *out, *frames;
+    int64_t in_size[2], around[2]; /* of an image; zeros before it */
+    int64_t frame;
+    int threads;
+} job;
+
+bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
+{
+    if (part == LT_CONV_W || c->dtype != LT_FLOAT32 || c->groups != 1) return false;
+    if (c->in[0] != 1 || c->kernel[0] != 1 || c->padding[0] != 0 || c->out[0] != 1) return false;
+    for (int d = 1; d < 3; d++) {
+        if (c->stride[d] != 1 || c->dilation[d] != 1 || c->kernel[d] < 2) return false;
+        if (c->padding[d] > c->kernel[d] - 1 || c->in[d] != c->out[d] + c->kernel[d] - 1 - 2 * c->padding[d]) return false;
+    }
+    if (c->out[2] > MOST_WIDTH || c->in[2] > MOST_WIDTH || c->in[1] > MOST_WIDTH) return false;
+    return c->in_channels <= (part == LT_CONV_Y ? MOST_INPUTS : MOST_OF_X) && c->out_channels <= MOST_OUTPUTS;
+}
+
+static void run_image(const void *context, int64_t n)
+{
+    const job *j = context;
+    const lt_direct *d = &j->d;
+    float *frame = j->frames + (j->threads > 1 ? omp_get_thread_num() : 0) * j->frame;
+    const float *in = j->in + n * d->inputs * j->in_size[0] * j->in_size[1];
+    for (int64_t c = 0; c < d->inputs; c++)
+        for (int64_t y = 0; y < j->in_size[0]; y++, in += j->in_size[1])
+            memcpy(frame + c * d->plane + (y + j->around[0]) * d->row + j->around[1], in, (size_t)j->in_size[1] * sizeof *in);
+    lt_loops.direct[0](d, frame, j->out + n * d->outputs * d->out[0] * d->out[1]);
+}
+
+/* [outputs / tile][inputs][kernel...][tile], zeros for channels that fill up a tile; turned: of the derivative. */
+static void pack(const lt_direct *d, const float *w, bool turned, float *packed)
+{
+    const int64_t area = d->kernel[0] * d->kernel[1];
+    for (int64_t o = 0; o < (d->outputs + d->tile - 1) / d->tile * d->tile; o++)
+        for (int64_t c = 0; c < d->inputs; c++)
+            for (int64_t k = 0; k < area; k++) {
+                float v = 0;
+                if (o < d->outputs) v = turned ? w[(c * d->outputs + o) * area + area - 1 - k] : w[(o * d->inputs + c) * area + k];
+                packed[(o / d->tile * d->inputs * area + c * area + k) * d->tile + o % d->tile] = v;
+            }
+}
+
+lt_status lt_direct_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, const void *w, void *y,
+                                const void *bias)
+{
+    const bool turned = part == LT_CONV_X;
+    job j = {.d = {.inputs = turned ? c->out_channels : c->in_channels, .outputs = turned ? c->in_channels : c->out_channels,
+                   .bias = bias}};
+    lt_direct *d = &j.d;
+    j.in = turned ? y : x;
+    j.out = turned ? x : y;
+    for (int i = 0; i < 2; i++) {
+        d->kernel[i] = c->kernel[i + 1];
+        d->out[i] = turned ? c->in[i + 1] : c->out[i + 1];
+        j.in_size[i] = turned ? c->out[i + 1] : c->in[i + 1];
+        j.around[i] = turned ? c->kernel[i + 1] - 1 - c->padding[i + 1] : c->padding[i + 1];
+    }
+    d->tile = d->outputs % 6 == 0 ? 6 : 4;
+    d->row = j.in_size[1] + 2 * j.around[1];
+    d->plane = (j.in_size[0] + 2 * j.around[0]) * d->row;
+    j.frame = d->inputs * d->plane + SLACK;
+    j.threads = threads < c->batch ? threads : (int)c->batch;
+    const int64_t weights = (d->outputs + d->tile) * d->inputs * d->kernel[0] * d->kernel[1];
+    size_t capacity;
+    float *room = lt_block_alloc((size_t)(weights + j.threads * j.frame) * sizeof *room, &capacity);
+    if (room == NULL) return LT_ERR_MEMORY;
+    pack(d, w, turned, room);
+    d->weights = room;
+    j.frames = room + weights;
+    memset(j.frames, 0, (size_t)(j.threads * j.frame) * sizeof *room);
+    lt_status status = lt_cpu_share(c->batch, j.threads, run_image, &j);
+    lt_block_free(room, capacity);
+    return status;
+}

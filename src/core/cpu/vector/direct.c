@@ -1,0 +1,105 @@
+/* direct.c - convolutions of images with few channels by stride 1, without a library and without columns: windows
+ * side by side are the lanes of registers, which hold the sums of some output channels until they are complete. Images
+ * come with their padding around them. */
+#include "../loops.h"
+
+#include <string.h>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define LANES 16
+typedef __m512 lanes;
+#define LOAD _mm512_loadu_ps
+#define STORE _mm512_storeu_ps
+#define ALL _mm512_set1_ps
+#define MULTIPLY_ADD _mm512_fmadd_ps
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define LANES 8
+typedef __m256 lanes;
+#define LOAD _mm256_loadu_ps
+#define STORE _mm256_storeu_ps
+#define ALL _mm256_set1_ps
+#define MULTIPLY_ADD _mm256_fmadd_ps
+#else
+#include <emmintrin.h>
+#define LANES 4
+typedef __m128 lanes;
+#define LOAD _mm_loadu_ps
+#define STORE _mm_storeu_ps
+#define ALL _mm_set1_ps
+#define MULTIPLY_ADD(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
+#endif
+
+/* Windows `at` of an image: where their elements begin, and those of the result. */
+typedef struct place {
+    const float *in;
+    float *out;
+    int64_t n; /* windows, at most LANES */
+} place;
+
+static void put(float *to, lanes sums, int64_t n)
+{
+    float values[LANES];
+    if (n == LANES) {
+        STORE(to, sums);
+        return;
+    }
+    STORE(values, sums);
+    memcpy(to, values, (size_t)n * sizeof *to);
+}
+
+/* Two places at once, OUT channels from `channel` on; the weights of these stand side by side for each tap. */
+#define BLOCK(OUT)                                                                                 \
+    static void block_##OUT(const lt_direct *d, int64_t channel, const float *weights, const place *a, const place *b) \
+    {                                                                                              \
+        lanes sums[OUT][2];                                                                        \
+        for (int o = 0; o < OUT; o++) {                                                            \
+            const float start = d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0; \
+            sums[o][0] = sums[o][1] = ALL(start);                                                  \
+        }                                                                                          \
+        for (int64_t c = 0; c < d->inputs; c++)                                                    \
+            for (int64_t y = 0; y < d->kernel[0]; y++) {                                           \
+                const float *in_a = a->in + c * d->plane + y * d->row, *in_b = b->in + c * d->plane + y * d->row; \
+                for (int64_t x = 0; x < d->kernel[1]; x++, weights += OUT) {                       \
+                    const lanes of_a = LOAD(in_a + x), of_b = LOAD(in_b + x);                      \
+                    for (int o = 0; o < OUT; o++) {                                                \
+                        const lanes weight = ALL(weights[o]);                                      \
+                        sums[o][0] = MULTIPLY_ADD(weight, of_a, sums[o][0]);                       \
+                        sums[o][1] = MULTIPLY_ADD(weight, of_b, sums[o][1]);                       \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        for (int o = 0; o < OUT && channel + o < d->outputs; o++) {                                \
+            const int64_t step = (channel + o) * d->out[0] * d->out[1];                            \
+            put(a->out + step, sums[o][0], a->n);                                                  \
+            if (b != a) put(b->out + step, sums[o][1], b->n);                                      \
+        }                                                                                          \
+    }
+BLOCK(4)
+BLOCK(6)
+#undef BLOCK
+
+static void image(const lt_direct *d, const float *in, float *out)
+{
+    const int64_t across = (d->out[1] + LANES - 1) / LANES, count = d->out[0] * across;
+    const int64_t taps = d->inputs * d->kernel[0] * d->kernel[1];
+    for (int64_t channel = 0; channel < d->outputs; channel += d->tile) {
+        const float *weights = d->weights + channel * taps;
+        for (int64_t i = 0; i < count; i += 2) {
+            place places[2];
+            for (int64_t k = 0; k < 2 && i + k < count; k++) {
+                const int64_t y = (i + k) / across, x = (i + k) % across * LANES;
+                places[k] = (place){in + y * d->row + x, out + y * d->out[1] + x,
+                                    d->out[1] - x < LANES ? d->out[1] - x : LANES};
+            }
+            const place *second = i + 1 < count ? &places[1] : &places[0];
+            if (d->tile == 6)
+                block_6(d, channel, weights, &places[0], second);
+            else
+                block_4(d, channel, weights, &places[0], second);
+        }
+    }
+}
+
+const lt_direct_loop LT_LOOP(direct)[1] = {image};

@@ -50,4 +50,7 @@ for d = 1, 3 do
   functional[('adaptive_max_pool%dd'):format(d)] = max_pool(function(...) return (adaptive(...)) end, adaptive, 3)
 end
 
+-- Those made of other ops in Lua.
+for name, fn in pairs(require 'torch.nn.resample') do functional[name] = functional[name] or fn end
+
 return functional

@@ -7,7 +7,7 @@ local modules = dofile(here .. 'support/modules.lua')
 local device = modules.device
 
 describe('PyTorch\'s attention', function()
-  for number, case in ipairs(modules.load 'attention') do
+  for number, case in ipairs(modules.load 'transformer') do
     it(modules.name(case, number), function() modules.run(case) end)
   end
 end)

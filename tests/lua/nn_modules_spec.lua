@@ -9,3 +9,45 @@ describe('PyTorch\'s layers', function()
     it(modules.name(case, number), function() modules.run(case) end)
   end
 end)
+
+describe('functions made of other ops', function()
+  local torch = require 'torch'
+  local F = torch.nn.functional
+  local function fails_with(text, fn, ...)
+    local ok, message = pcall(fn, ...)
+    assert.is_false(ok)
+    assert(tostring(message):find(text, 1, true), message)
+  end
+
+  it('have derivatives: interpolate, lp_pool, ctc_loss', function()
+    torch.manual_seed(4)
+    local x = torch.rand(2, 2, 4, { dtype = torch.float64 }):to(modules.device):requires_grad_()
+    local function linear(t) return F.interpolate(t, { size = 7, mode = 'linear' }) end
+    local function pooled(t) return F.lp_pool1d(t, 2, 2) end
+    local function ctc(t)
+      return F.ctc_loss(t:log_softmax(3), torch.tensor { { 2, 3 }, { 4, 4 } }, { 2, 2 }, { 1, 2 }, { zero_infinity = true })
+    end
+    for _, fn in ipairs { linear, pooled, ctc } do
+      assert.is_true(torch.autograd.gradcheck(fn, { x }))
+      assert.is_true(torch.autograd.gradgradcheck(fn, { x }))
+    end
+  end)
+
+  it('give infinity where no alignment exists, or zero when asked to', function()
+    local log_probs = torch.zeros(1, 1, 3):log_softmax(3)
+    local function loss(options) return F.ctc_loss(log_probs, torch.tensor { { 2, 2 } }, { 1 }, { 2 }, options):item() end
+    assert.equal(math.huge, loss())
+    assert.equal(0, loss { zero_infinity = true })
+  end)
+
+  it('say what is wrong', function()
+    local x = torch.ones(1, 1, 4, 4)
+    fails_with('either size or scale_factor should be defined', F.interpolate, x)
+    fails_with('only one of size or scale_factor should be defined', F.interpolate, x, { size = 2, scale_factor = 2 })
+    fails_with('align_corners option can only be set with the interpolating modes', F.interpolate, x,
+      { size = 2, align_corners = true })
+    fails_with('Got 4D input, but trilinear mode needs 5D input', F.interpolate, x, { size = 2, mode = 'trilinear' })
+    fails_with('Expected shape of indices to be same as that of the input tensor', F.max_unpool2d, x, torch.ones(1, 1, 2, 2):long(), 2)
+    fails_with('target_lengths must be of size batch_size', F.ctc_loss, torch.ones(2, 1, 3), torch.tensor { { 2 } }, { 2 }, {})
+  end)
+end)

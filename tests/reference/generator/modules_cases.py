@@ -111,6 +111,8 @@ def losses(g):
         g.add(M("MultiMarginLoss", **r), a, target)
         g.add(M("MultiMarginLoss", p=2, margin=0.5, weight=weight, **r), a, target)
         g.add(M("MultiLabelSoftMarginLoss", **r), a, Arg((values(F32, 3, 4) > 0).float()))
+        g.add(M("CTCLoss", **r), Arg(torch.randn(6, 2, 4).log_softmax(2).mul(100).round().div(100), grad=True),
+              Idx([[1, 2, 1], [3, 3, 2]]), Arg(torch.tensor([6, 5])), Arg(torch.tensor([3, 2])), loose=4, grads=False)  # PyTorch's gradient includes that of the softmax before
     g.add(M("KLDivLoss", reduction="batchmean"), a, positive)
 
 
@@ -165,6 +167,10 @@ def pools(g):
     g.add(M("AdaptiveAvgPool2d", (3, None)), x(1, 2, 6, 5))
     g.add(M("AdaptiveAvgPool2d", 1), x(2, 6, 5))
     g.add(M("MaxPool2d", (2, 1), stride=(1, 2)), x(1, 2, 4, 5))
+    for n, shape in ((1, (1, 2, 8)), (2, (1, 2, 4, 6)), (3, (1, 2, 4, 4, 4))):
+        g.add(M(f"LPPool{n}d", 2, 2), x(*shape, low=0.1), loose=4)
+    pooled, indices = torch.nn.functional.max_pool2d(values(F32, 1, 2, 4, 4), 2, return_indices=True)
+    g.add(M("MaxUnpool2d", 2), Arg(pooled, grad=True), Idx(indices))
 
 
 def norms(g):
@@ -190,6 +196,18 @@ def norms(g):
 
 
 def images(g):
+    g.add(M("Upsample", scale_factor=2.0), x(1, 2, 2, 3))
+    g.add(M("Upsample", scale_factor=2.0), x(1, 2, 3))
+    g.add(M("Upsample", scale_factor=2.0, mode="bilinear", align_corners=True), x(1, 2, 2, 3))
+    g.add(M("Upsample", scale_factor=1.5, mode="bilinear"), x(1, 2, 2, 3))
+    g.add(M("Upsample", size=(3, 5), mode="bilinear"), x(1, 2, 2, 3))
+    g.add(M("UpsamplingNearest2d", scale_factor=2.0), x(1, 2, 2, 3))
+    g.add(M("UpsamplingBilinear2d", size=(3, 4)), x(1, 2, 2, 3))
+    g.add(M("Upsample", scale_factor=1.7, mode="bicubic"), x(1, 1, 4, 3), loose=10)
+    g.add(M("Upsample", size=(3, 2, 5), mode="trilinear"), x(1, 1, 2, 3, 2), loose=10)
+    g.add(M("Upsample", size=5, mode="linear", align_corners=True), x(1, 2, 3))
+    g.add(M("Upsample", size=(2, 3), mode="nearest-exact"), x(1, 1, 5, 4))
+    g.add(M("Upsample", size=(2, 3), mode="area"), x(1, 1, 5, 4))
     g.add(M("PixelShuffle", 2), x(1, 8, 2, 3))
     g.add(M("PixelUnshuffle", 2), x(1, 2, 4, 6))
     g.add(M("ChannelShuffle", 2), x(1, 4, 2, 2))

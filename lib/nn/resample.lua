@@ -1,0 +1,237 @@
+-- resample.lua - functions of nn.functional made of other ops: interpolate, upsample, lp_pool1d-3d, max_unpool1d-3d and
+-- ctc_loss. Each is differentiable because the ops are.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local options_of = require 'torch.options'
+
+local M = {}
+
+-- ---- interpolation --------------------------------------------------------------------------------------------------
+
+-- PyTorch finds source positions in float32; so do we, since they are cut to integers.
+local function f32(x) return (string.unpack('f', string.pack('f', x))) end
+
+-- What output position i (from 0) reads along a dimension: { {source position from 0, weight}... }, by mode.
+local taps = {}
+
+function taps.nearest(i, scale) return { { math.floor(f32(i * scale)), 1.0 } } end
+taps['nearest-exact'] = function(i, scale) return { { math.floor(f32((i + 0.5) * scale)), 1.0 } } end
+
+function taps.linear(i, scale, align)
+  local at = align and i * scale or math.max((i + 0.5) * scale - 0.5, 0)
+  local low = math.floor(at)
+  return { { low, 1 - (at - low) }, { low + 1, at - low } }
+end
+
+-- Cubic convolution with a = -0.75 (R. Keys 1981).
+function taps.cubic(i, scale, align)
+  local at = align and i * scale or (i + 0.5) * scale - 0.5
+  local low, a = math.floor(at), -0.75
+  local t = at - low
+  local function near(x) return ((a + 2) * x - (a + 3)) * x * x + 1 end
+  local function far(x) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a end
+  return { { low - 1, far(t + 1) }, { low, near(t) }, { low + 1, near(1 - t) }, { low + 2, far(2 - t) } }
+end
+
+local function along(input, dim, out, scale, mode, align)
+  local n = input:size(dim)
+  local positions, weights = {}, {}
+  for i = 0, out - 1 do
+    for k, tap in ipairs(taps[mode](i, scale, align)) do
+      positions[k], weights[k] = positions[k] or {}, weights[k] or {}
+      positions[k][i + 1] = math.min(math.max(tap[1], 0), n - 1) + 1
+      weights[k][i + 1] = tap[2]
+    end
+  end
+  local shape = {}
+  for d = 1, input.ndim do shape[d] = d == dim and out or 1 end
+  local sum
+  for k, list in ipairs(positions) do
+    local part = input:index_select(dim, torch.tensor(list, { device = input.device }))
+    if #positions > 1 then
+      part = part * torch.tensor(weights[k], { dtype = input.dtype, device = input.device }):reshape(shape)
+    end
+    sum = sum and sum + part or part
+  end
+  return sum
+end
+
+local kinds = { nearest = 'nearest', ['nearest-exact'] = 'nearest-exact', linear = 'linear', bilinear = 'linear',
+  trilinear = 'linear', bicubic = 'cubic', area = 'area' }
+local dims_of_mode = { linear = 1, bilinear = 2, bicubic = 2, trilinear = 3 }
+
+local function per_dim(value, n, what)
+  if type(value) == 'number' then
+    local list = {}
+    for i = 1, n do list[i] = value end
+    return list
+  end
+  if #value ~= n then
+    fail('Input and output must have the same number of spatial dimensions, but got input with %d spatial dimensions '
+      .. 'and %s of %d', n, what, #value)
+  end
+  return value
+end
+
+local function check_mode(input, mode, align)
+  if not kinds[mode] then
+    fail("Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | "
+      .. "bicubic | trilinear | area | nearest-exact (got %s)", input.ndim, tostring(mode))
+  end
+  local n = input.ndim - 2
+  if n < 1 or n > 3 or (dims_of_mode[mode] or n) ~= n then
+    fail('Got %dD input, but %s mode needs %dD input', input.ndim, mode, (dims_of_mode[mode] or 2) + 2)
+  end
+  if align ~= nil and not dims_of_mode[mode] then
+    fail 'align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear'
+  end
+  return n
+end
+
+local defaults = { size = 0, scale_factor = 0, mode = 'nearest', align_corners = 0, recompute_scale_factor = 0 }
+
+-- interpolate(input, size, {scale_factor =, mode = 'nearest', align_corners =, recompute_scale_factor =})
+function M.interpolate(input, ...)
+  local named = { ... }
+  local options = type(named[#named]) == 'table' and next(named[#named]) ~= nil and type(next(named[#named])) == 'string'
+    and table.remove(named) or {}
+  options = options_of('interpolate', options, defaults)
+  for i, key in ipairs { 'size', 'scale_factor', 'mode', 'align_corners' } do
+    if named[i] ~= nil then options[key] = named[i] end
+  end
+  for key in pairs(defaults) do
+    if options[key] == 0 then options[key] = nil end
+  end
+  local n = check_mode(input, options.mode, options.align_corners)
+  if options.size ~= nil and options.scale_factor ~= nil then fail 'only one of size or scale_factor should be defined' end
+  if options.size == nil and options.scale_factor == nil then fail 'either size or scale_factor should be defined' end
+  local factor = options.scale_factor and per_dim(options.scale_factor, n, 'scale_factor')
+  local size = options.size and per_dim(options.size, n, 'output size') or {}
+  for i = 1, n do size[i] = size[i] or math.floor(input:size(i + 2) * factor[i]) end
+  local kind = kinds[options.mode]
+  if kind == 'area' then return torch.nn.functional[('adaptive_avg_pool%dd'):format(n)](input, size) end
+  local align = options.align_corners
+  for i = 1, n do
+    local from, to = input:size(i + 2), size[i]
+    if to < 1 or from < 1 then
+      fail('Input and output sizes should be greater than 0, but got input (%d) output (%d)', from, to)
+    end
+    local scale = factor and not options.recompute_scale_factor and 1 / factor[i] or from / to
+    if align then scale = to > 1 and (from - 1) / (to - 1) or 0 end
+    input = along(input, i + 2, to, f32(scale), kind, align)
+  end
+  return input
+end
+
+M.upsample = M.interpolate
+
+-- ---- pools ------------------------------------------------------------------------------------------------------------
+
+local function product(kernel, n)
+  if type(kernel) == 'number' then return kernel ^ n end
+  local total = 1
+  for _, size in ipairs(kernel) do total = total * size end
+  return total
+end
+
+for n = 1, 3 do
+  -- lp_pool(input, norm_type, kernel_size, stride, ceil_mode): (sum over the window of x^p)^(1/p)
+  M[('lp_pool%dd'):format(n)] = function(input, norm_type, kernel_size, stride, ceil_mode)
+    local mean = torch.nn.functional[('avg_pool%dd'):format(n)](input:pow(norm_type), kernel_size, stride or kernel_size, 0,
+      ceil_mode or false)
+    return (torch.sign(mean) * torch.relu(mean:abs()) * product(kernel_size, n)):pow(1 / norm_type)
+  end
+
+  -- max_unpool(input, indices, kernel_size, stride, padding, output_size): the elements back where max_pool took them
+  -- from (indices are positions in a plane, from 1), zeros elsewhere.
+  M[('max_unpool%dd'):format(n)] = function(input, indices, kernel_size, stride, padding, output_size)
+    local function at(value, i) return type(value) == 'table' and value[i] or value end
+    if input.shape ~= indices.shape then
+      fail('Expected shape of indices to be same as that of the input tensor (%s) but got indices tensor with shape: %s',
+        tostring(input.shape), tostring(indices.shape))
+    end
+    local lead = input.ndim - n
+    local shape = table.move(input.shape, 1, lead, 1, {})
+    for i = 1, n do
+      local size = (input:size(lead + i) - 1) * at(stride or kernel_size, i) - 2 * at(padding or 0, i) + at(kernel_size, i)
+      shape[lead + i] = output_size and output_size[#output_size - n + i] or size
+    end
+    local plane = 1
+    for i = 1, n do plane = plane * shape[lead + i] end
+    local flat = table.move(shape, 1, lead, 1, {})
+    flat[lead + 1] = plane
+    local zeros = torch.zeros(flat, { dtype = input.dtype, device = input.device })
+    return zeros:scatter(lead + 1, indices:flatten(lead + 1), input:flatten(lead + 1)):reshape(shape)
+  end
+end
+
+-- ---- CTC --------------------------------------------------------------------------------------------------------------
+
+-- Probability zero, as a logarithm whose differences stay finite.
+local NEVER = -1e30
+
+local function lengths_of(lengths) return torch.is_tensor(lengths) and lengths:tolist() or lengths end
+
+-- Of one sequence: log_probs [time, classes], its labels as a table. The sum over all alignments (A. Graves et al. 2006),
+-- all states of a time step at once.
+local function ctc_one(log_probs, labels, blank)
+  local states, skip = { blank }, { NEVER }
+  for i, label in ipairs(labels) do
+    states[#states + 1], states[#states + 2] = label, blank
+    skip[#skip + 1] = i > 1 and label ~= labels[i - 1] and 0.0 or NEVER
+    skip[#skip + 1] = NEVER
+  end
+  local like = { dtype = log_probs.dtype, device = log_probs.device }
+  local emitted = log_probs:index_select(2, torch.tensor(states, { device = log_probs.device }))
+  local begin = {}
+  for i = 1, #states do begin[i] = i <= 2 and 0.0 or NEVER end
+  local alpha = emitted[1] + torch.tensor(begin, like)
+  local may_skip = torch.tensor(skip, like)
+  local n = #states
+  local function shifted(by)
+    return torch.nn.functional.pad(alpha, { by, 0 }, 'constant', NEVER):narrow(1, 1, n)
+  end
+  for t = 2, log_probs:size(1) do
+    alpha = torch.logsumexp(torch.stack { alpha, shifted(1), shifted(2) + may_skip }, 1) + emitted[t]
+  end
+  return -torch.logsumexp(alpha:narrow(1, math.max(n - 1, 1), math.min(n, 2)), 1)
+end
+
+-- ctc_loss(log_probs, targets, input_lengths, target_lengths, {blank = 1, reduction = 'mean', zero_infinity = false});
+-- log_probs (time, batch, classes) or (time, classes); targets (batch, longest) or all in a row; classes count from 1.
+function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
+  options = options_of('ctc_loss', options, { blank = 1, reduction = 'mean', zero_infinity = false })
+  local alone = log_probs.ndim == 2
+  if alone then log_probs = log_probs:unsqueeze(2) end
+  local batch, classes = log_probs:size(2), log_probs:size(3)
+  local lengths, counts = lengths_of(input_lengths), lengths_of(target_lengths)
+  lengths = type(lengths) == 'table' and lengths or { lengths }
+  counts = type(counts) == 'table' and counts or { counts }
+  if #lengths ~= batch then fail 'input_lengths must be of size batch_size' end
+  if #counts ~= batch then fail 'target_lengths must be of size batch_size' end
+  if math.type(options.blank) ~= 'integer' or options.blank < 1 or options.blank > classes then
+    fail 'blank must be in label range'
+  end
+  local labels, from, losses = targets:tolist(), 0, {}
+  for b = 1, batch do
+    if lengths[b] > log_probs:size(1) then
+      fail('Expected input_lengths to have value at most %d, but got value %d', log_probs:size(1), lengths[b])
+    end
+    local row = {}
+    for i = 1, counts[b] do row[i] = targets.ndim == 2 and labels[b][i] or labels[from + i] end
+    from = from + counts[b]
+    local loss = ctc_one(log_probs:select(2, b):narrow(1, 1, lengths[b]), row, options.blank)
+    local never = loss:detach():gt(1e29)
+    losses[b] = loss:masked_fill(never, options.zero_infinity and 0 or math.huge)
+  end
+  local loss = torch.stack(losses)
+  if options.reduction == 'mean' then
+    local divisor = torch.tensor(counts, { dtype = loss.dtype, device = loss.device }):clamp { min = 1 }
+    return (loss / divisor):mean()
+  end
+  if options.reduction == 'sum' then return loss:sum() end
+  return alone and loss:squeeze(1) or loss
+end
+
+return M

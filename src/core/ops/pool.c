@@ -160,14 +160,30 @@ done:
 
 /* ---- extremes ------------------------------------------------------------------------------------------------------ */
 
+/* max_pool1d has sentences of its own. */
+static lt_status check_line(const char *op, const lt_dims *kernel_size, const lt_dims *padding)
+{
+    if (kernel_size->n != 1 || padding->n != 1) return LT_OK;
+    if (kernel_size->v[0] <= 0)
+        return lt_error(LT_ERR_RUNTIME, "%s() kernel_size must be greater than zero, but got %lld", op, (long long)kernel_size->v[0]);
+    if (padding->v[0] > kernel_size->v[0] / 2)
+        return lt_error(LT_ERR_RUNTIME, "%s() padding should be at most half of kernel size, but got padding=%lld and kernel_size=%lld",
+                        op, (long long)padding->v[0], (long long)kernel_size->v[0]);
+    return LT_OK;
+}
+
 static lt_status extremes(const char *op, int spatial, lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
                           const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out_values,
                           lt_tensor **out_indices)
 {
     lt_pooling p = {.adaptive = false};
+    if (spatial == 1) LT_TRY(check_line(op, kernel_size, padding));
     LT_TRY(read_windows(op, spatial, kernel_size, stride, padding, dilation, &p));
     LT_TRY(read_planes(op, spatial, self->ndim, self->sizes, &p));
-    LT_TRY(count_windows(spatial, self->sizes[self->ndim - spatial - 1], ceil_mode, &p));
+    lt_status fits = count_windows(spatial, self->sizes[self->ndim - spatial - 1], ceil_mode, &p);
+    if (fits != LT_OK && spatial == 1)
+        return lt_error(LT_ERR_RUNTIME, "%s() Invalid computed output size: %lld", op, (long long)p.out[2]);
+    LT_TRY(fits);
     LT_TRY(check_floating(op, self));
     return forward(&p, spatial, true, self, out_values, out_indices);
 }

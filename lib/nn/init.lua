@@ -62,16 +62,38 @@ function init.eye_(tensor)
   end)
 end
 
--- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, but inside of [a, b].
+-- Draws elements again, in passes over the whole tensor, until every one is accepted: draw(into) fills a tensor,
+-- refused(drawn) tells which elements to draw anew.
+local function draw_until(tensor, draw, refused)
+  draw(tensor)
+  local open = refused(tensor)
+  while open:any():item() do
+    local again = torch.empty_like(tensor)
+    draw(again)
+    tensor:copy_(torch.where(open, again, tensor))
+    open = open:logical_and(refused(again))
+  end
+end
+
+local function share_below(x)
+  return (1 + torch.erf(torch.tensor(x / math.sqrt(2), { dtype = torch.float64 })):item()) / 2
+end
+
+-- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, but inside of [a, b]. Normal numbers are
+-- drawn where [a, b] has a good share of them, uniform ones that are kept by their density where it is in the tail.
 function init.trunc_normal_(tensor, ...)
   local mean, std, a, b, generator = read('trunc_normal_', { 'mean', 'std', 'a', 'b', 'generator' }, ...)
   mean, std, a, b = mean or 0.0, std or 1.0, a or -2.0, b or 2.0
-  local function share_below(x) return (1 + torch.erf(torch.tensor((x - mean) / std / math.sqrt(2),
-    { dtype = torch.float64 })):item()) / 2 end
-  local low, high = share_below(a), share_below(b)
+  local random = { generator = generator }
   return without_grad(tensor, function(t)
-    t:uniform_(2 * low - 1, 2 * high - 1, { generator = generator })
-    t:erfinv_():mul_(std * math.sqrt(2)):add_(mean):clamp_(a, b)
+    if share_below((b - mean) / std) - share_below((a - mean) / std) > 0.3 then
+      return draw_until(t, function(x) x:normal_(mean, std, random) end, function(x) return x:lt(a):logical_or(x:gt(b)) end)
+    end
+    local peak = -0.5 * ((math.max(a, math.min(mean, b)) - mean) / std) ^ 2
+    return draw_until(t, function(x) x:uniform_(a, b, random) end, function(x)
+      local density = ((x - mean) / std):square() * -0.5 - peak
+      return torch.empty_like(x):uniform_(0, 1, random):log():gt(density)
+    end)
   end)
 end
 

@@ -1,20 +1,25 @@
--- serialization.lua - torch.save and torch.load: tensors and nested tables of them in safetensors files.
+-- serialization.lua - torch.save and torch.load: tensors and nested tables of them in files. Saved as safetensors
+-- unless the suffix names another format: NumPy's .npy and .npz (npy.lua), PyTorch's .pt and .pth (pt.lua). Loading
+-- goes by what a file begins with, whatever its name.
 --
--- The tensors stand in the file under the names of their places ("model.fc.weight"), so that any reader of the
--- format finds them; the tables around them, other values, devices and requires_grad are a text in its metadata
+-- In safetensors files the tensors stand under the names of their places ("model.fc.weight"), so that any reader of
+-- the format finds them; the tables around them, other values, devices and requires_grad are a text in its metadata
 -- (structure.lua). A file without that text, from another program, gives its tensors by name, in its order.
 
 local torch = require 'torch'
+local npy = require 'torch.npy'
 local ordered_dict = require 'torch.ordered_dict'
+local pt = require 'torch.pt'
 local structure = require 'torch.structure'
+local zip = require 'torch.zip'
 
 local M = {}
 
 local KEY = 'ltensor'
 
+local savers = { npy = npy.save, npz = npy.save_archive, pt = pt.save, pth = pt.save }
 -- Suffixes that promise something else than what would be written.
-local others = { npy = true, npz = true, pt = true, pth = true, pkl = true, pickle = true, h5 = true, onnx = true,
-  gguf = true }
+local others = { pkl = true, pickle = true, h5 = true, onnx = true, gguf = true }
 
 local function fail(format, ...) torch._C.raise(format:format(...)) end
 
@@ -23,15 +28,25 @@ local function check_path(what, path)
 end
 
 --- Saves a tensor, or a table (of tables) of tensors, numbers, booleans and strings, such as a state_dict. The file
--- appears complete or not at all. Views are saved as tensors of their own.
+-- appears complete or not at all. The suffix chooses the format:
+--
+-- * `.npy`: one tensor, for NumPy; `.npz`: a table of tensors by name.
+-- * `.pt`, `.pth`: for PyTorch, whose torch.load reads it with weights_only=True. Tables 1 to n become lists, others
+--   dicts; tensors that share memory stay views of one storage.
+-- * any other: the safetensors format. Views are saved as tensors of their own.
+--
+-- Positions from 1 that the values hold are written as they are.
 -- @param obj   what to save
--- @param path  the file, in the safetensors format whatever its name
+-- @param path  the file
 function M.save(obj, path)
   check_path('torch.save', path)
   local suffix = path:match '%.([^./]*)$'
-  if suffix and others[suffix:lower()] then
-    fail("torch.save: %s: ltensor writes safetensors files, not '.%s'; give it the suffix .safetensors", path, suffix)
+  suffix = suffix and suffix:lower()
+  if others[suffix] then
+    fail("torch.save: %s: ltensor does not write '.%s'; the suffix .safetensors is for tensors and tables of them, .pt for "
+      .. 'PyTorch, .npy and .npz for NumPy', path, suffix)
   end
+  if savers[suffix] then return savers[suffix](obj, path) end
   local text, names, tensors = structure.encode(obj)
   torch._C.save_safetensors(path, names, tensors, { [KEY] = text })
 end
@@ -119,13 +134,40 @@ local function read_options(options)
   return options.map_location
 end
 
---- Loads what torch.save has saved, or any safetensors file. Runs no code, whatever the file holds.
+-- The first bytes of a file, which tell its format.
+local function beginning(path)
+  local file <close>, size = torch._C.open_file(path)
+  return file:text(math.min(size, 16))
+end
+
+local function load_archive(path, put)
+  local archive <close> = zip.open(path)
+  local folder = pt.folder(archive)
+  if folder then return pt.load(archive, folder, put) end
+  return npy.load_archive(archive, function(tensor) return put(tensor, 'cpu') end)
+end
+
+--- Loads what torch.save has saved, NumPy's .npy and .npz, PyTorch's .pt and .pth, or any safetensors file. The format
+-- is that of the content, whatever the name. Runs no code, whatever the file holds: a pickle that refers to anything
+-- but tensors and containers is refused.
+--
+-- Of PyTorch's files, lists and tuples become tables from 1, dicts tables with their keys as they are (an optimizer's
+-- numbers from 0), OrderedDicts tables that keep their order, None nil. Arrays of a .npz and foreign safetensors come as
+-- a table by name, in order.
 -- @param path     the file
 -- @param options  {map_location = where tensors go: a device, a function (tensor, location) that returns a tensor or
---                 nil, or a table {['cuda:0'] = 'cpu'}; else to the devices they were saved from}
+--                 nil, or a table {['cuda:0'] = 'cpu'}; else to the devices they were saved from}. The function gets
+--                 the storages of PyTorch's files, as tensors of one dimension.
 function M.load(path, options)
   check_path('torch.load', path)
   local put = placer(read_options(options))
+  local start = beginning(path)
+  if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then return put(npy.load(path), 'cpu') end
+  if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then return load_archive(path, put) end
+  if pt.is_legacy(start) then
+    fail("%s: PyTorch's format of before version 1.6, which is not read; load and save it again with PyTorch", path)
+  end
+  if path:find '%.[nN][pP][zZ]$' then fail('%s: not a .npz file: no zip archive', path) end
   local names, tensors, metadata = torch._C.load_safetensors(path)
   if metadata[KEY] == nil then return foreign(names, tensors, put) end
   return ours(path, metadata[KEY], names, tensors, put)

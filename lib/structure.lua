@@ -125,10 +125,19 @@ function Writer:value(value, path, depth)
   elseif type(value) == 'table' then
     self:table(value, path, depth)
   else
-    self:fail(path, 'a %s cannot be saved, only tensors, numbers, booleans, strings and tables of them (a module: '
-      .. 'its state_dict())', torch.type(value))
+    self:refuse(value, path)
   end
 end
+
+function Writer:refuse(value, path)
+  self:fail(path, 'a %s cannot be saved, only tensors, numbers, booleans, strings and tables of them (a module: '
+    .. 'its state_dict())', torch.type(value))
+end
+
+--- For other formats (pt.lua): the errors, and the order of a table's keys with the word before its brace.
+function M.fail(path, ...) Writer:fail(path, ...) end
+function M.refuse(value, path) Writer:refuse(value, path) end
+function M.keys(object, path) return Writer:keys(object, path) end
 
 --- Writes a value.
 -- @return its text, the names of the tensors in it, the tensors

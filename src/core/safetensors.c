@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include "atomic_file.h"
-#include "autograd.h"
-#include "copies.h"
 #include "error.h"
 #include "interrupt.h"
-#include "ltensor_ops.h"
 #include "mem.h"
+#include "saved_form.h"
 #include "tensor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read and written as they lie");
@@ -383,18 +381,12 @@ done:
 
 static lt_status write_tensor(lt_atomic_file *f, lt_tensor *t)
 {
+    lt_tensor *dense;
+    LT_TRY(lt_saved_form(t, &dense));
     lt_status status = LT_OK;
-    lt_tensor *host = NULL, *dense = NULL;
-    if (t->device.type == LT_CPU)
-        host = lt_tensor_retain(t);
-    else
-        LT_CHECK(lt__to_copy(t, LT_DTYPE_NONE, &lt_host, false, &host));
-    LT_CHECK(lt_contiguous(host, &dense));
     if (t->numel > 0)
-        LT_CHECK(lt_atomic_file_write(f, lt_data(dense), (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype)));
-done:
+        status = lt_atomic_file_write(f, lt_data(dense), (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype));
     lt_tensor_release(dense);
-    lt_tensor_release(host);
     return status;
 }
 
@@ -404,8 +396,6 @@ lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors,
     lt_status status = LT_OK;
     lt_atomic_file f;
     bool opened = false;
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"save", false});
-    bool grad = lt_set_grad_enabled(false);
     cJSON *root = cJSON_CreateObject();
     int64_t *order = lt_mem_alloc(((size_t)n + 1) * sizeof *order);
     if (root == NULL || order == NULL) {
@@ -425,7 +415,5 @@ done:
     if (opened) lt_atomic_file_abort(&f);
     lt_mem_free(order);
     cJSON_Delete(root);
-    lt_set_grad_enabled(grad);
-    lt_copies_set_cause(previous);
     return status;
 }

@@ -1,0 +1,390 @@
+-- pt.lua - PyTorch's files (.pt, .pth): a zip archive with a pickle of everything but the elements (data.pkl), the
+-- elements of each storage as an entry (data/0, data/1, ...), their byte order, a version.
+--
+-- Reading gives tensors that share a storage as views of one memory again. What the pickle may refer to is in
+-- `globals` below; unpickle.lua refuses any other name and executes nothing. The text of written pickles is made here
+-- too, of what PyTorch's torch.load(weights_only=True) reads.
+
+local torch = require 'torch'
+local ordered_dict = require 'torch.ordered_dict'
+local structure = require 'torch.structure'
+local unpickle = require 'torch.unpickle'
+local zip = require 'torch.zip'
+
+local M = {}
+
+local MAX_PICKLE = 100000000 -- bytes
+local MAX_DEPTH = 200
+local ALIGNMENT = 64 -- of storages in the file
+local LEGACY = '\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19'
+
+local storage_types = { BoolStorage = torch.bool, ByteStorage = torch.uint8, CharStorage = torch.int8,
+  ShortStorage = torch.int16, IntStorage = torch.int32, LongStorage = torch.int64, HalfStorage = torch.float16,
+  BFloat16Storage = torch.bfloat16, FloatStorage = torch.float32, DoubleStorage = torch.float64 }
+local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64' }
+-- Storages of elements that ltensor does not have: named when they are met.
+local other_storages = { 'ComplexFloatStorage', 'ComplexDoubleStorage', 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage',
+  'UntypedStorage' }
+
+-- ---- what a pickle may refer to ----------------------------------------------------------------------------------
+
+local function integers(machine, value, what)
+  local values, count = machine:arguments(value, what)
+  for i = 1, count do
+    if math.type(values[i]) ~= 'integer' or values[i] < 0 then machine:fail('its pickle is damaged: %s', what) end
+  end
+  return table.move(values, 1, count, 1, {})
+end
+
+-- _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata)
+local function rebuild_tensor(machine, arguments, count)
+  local storage, offset, requires_grad = arguments[1], arguments[2], arguments[5] == true
+  if count < 4 or machine.kinds[storage] ~= 'storage' or math.type(offset) ~= 'integer' then
+    machine:fail 'its pickle is damaged: a tensor without a storage'
+  end
+  local metadata = arguments[7]
+  if type(metadata) == 'table' and (metadata.conj or metadata.neg) then
+    machine:fail 'a tensor that is a conjugate or negative view; call resolve_conj() or resolve_neg() before saving it'
+  end
+  local size = integers(machine, arguments[3], 'the sizes of a tensor')
+  local stride = integers(machine, arguments[4], 'the strides of a tensor')
+  local ok, tensor = pcall(function() return storage.tensor:as_strided(size, stride, offset):detach() end)
+  if not ok then machine:fail('a tensor does not fit its storage: %s', (tostring(tensor):gsub('^[^:]*:%d+: ', ''))) end
+  if requires_grad and tensor.dtype.is_floating_point then tensor:requires_grad_(true) end
+  return tensor
+end
+
+-- _rebuild_parameter(tensor, requires_grad, hooks)
+local function rebuild_parameter(machine, arguments)
+  local tensor, requires_grad = arguments[1], arguments[2] == true
+  if not torch.is_tensor(tensor) then machine:fail 'its pickle is damaged: a parameter without a tensor' end
+  return tensor.dtype.is_floating_point and tensor:requires_grad_(requires_grad) or tensor
+end
+
+-- _rebuild_from_type_v2(function, type, arguments, state): a tensor with fields of its own, which are not kept.
+local function rebuild_from_type(machine, arguments)
+  local rebuild = arguments[1]
+  if machine.kinds[rebuild] ~= 'class' or not rebuild.tensor then machine:fail 'its pickle is damaged: a tensor made by another call' end
+  return rebuild.call(machine, machine:arguments(arguments[3], 'the arguments of a tensor'))
+end
+
+local function make_size(machine, arguments) return torch.Size(integers(machine, arguments[1], 'a torch.Size')) end
+
+local function make_device(machine, arguments, count)
+  local kind, index = arguments[1], arguments[2]
+  local ok, device = pcall(torch.device, count == 2 and ('%s:%s'):format(kind, index) or kind)
+  if not ok then machine:fail("a device that ltensor does not have, '%s'", tostring(kind)) end
+  return device
+end
+
+-- A dict, from pairs of keys and values or from another one.
+local function make_dict(kind)
+  return function(machine, arguments, count)
+    local dict = kind == 'ordered' and machine:ordered() or machine:made({}, 'dict')
+    local source = arguments[count]
+    local of = machine.kinds[source]
+    if of == 'dict' or of == 'ordered' then
+      for key, value in pairs(source) do machine:set(dict, key, value) end
+    elseif of == 'list' or of == 'tuple' then
+      for i = 1, machine.lengths[source] do
+        local pair, n = machine:arguments(source[i], 'the pairs of a dict')
+        if n ~= 2 then machine:fail 'its pickle is damaged: the pairs of a dict' end
+        machine:set(dict, pair[1], pair[2])
+      end
+    end
+    return dict
+  end
+end
+
+-- _codecs.encode(text, 'latin1') is how bytes are written.
+local function encode(machine, arguments)
+  local text, encoding = arguments[1], arguments[2]
+  local points = type(text) == 'string' and encoding == 'latin1' and utf8.len(text) and { utf8.codepoint(text, 1, -1) }
+  if not points and text ~= '' then machine:fail 'its pickle is damaged: bytes' end
+  local bytes = {}
+  for i, point in ipairs(points or {}) do
+    if point > 255 then machine:fail 'its pickle is damaged: bytes' end
+    bytes[i] = string.char(point)
+  end
+  return table.concat(bytes)
+end
+
+-- Made anew for every file: the machine marks them as its own.
+local function make_globals()
+  local globals = {}
+  local function add(full, call, more)
+    local global = more or {}
+    global.name, global.call = full, call
+    globals[full] = global
+  end
+  for name, dtype in pairs(storage_types) do
+    add('torch.' .. name, nil, { dtype = dtype })
+    add('torch.storage.' .. name, nil, { dtype = dtype })
+  end
+  for _, name in ipairs(other_storages) do add('torch.' .. name, nil, { other = true }) end
+  add('torch.storage.UntypedStorage', nil, { other = true })
+  for _, name in ipairs(dtypes) do globals['torch.' .. name] = torch[name] end
+  add('torch._utils._rebuild_tensor_v2', rebuild_tensor, { tensor = true })
+  add('torch._utils._rebuild_parameter', rebuild_parameter, { tensor = true })
+  add('torch._tensor._rebuild_from_type_v2', rebuild_from_type)
+  add('torch.serialization._get_layout', function(machine, arguments)
+    if arguments[1] ~= 'torch.strided' then machine:fail('the layout %s, which ltensor does not have', tostring(arguments[1])) end
+    return 'torch.strided'
+  end)
+  add('torch.Tensor')
+  add('torch.nn.parameter.Parameter')
+  add('torch.Size', make_size)
+  add('torch.device', make_device)
+  add('collections.OrderedDict', make_dict 'ordered')
+  add('collections.Counter', make_dict 'dict')
+  add('collections.defaultdict', make_dict 'dict')
+  for _, name in ipairs { 'dict', 'list', 'int', 'float' } do
+    add('builtins.' .. name)
+    add('__builtin__.' .. name)
+  end
+  add('_codecs.encode', encode)
+  return globals
+end
+
+-- ---- reading -----------------------------------------------------------------------------------------------------
+
+--- The folder in which an archive keeps what PyTorch has saved ("archive/"); nil when it is another archive.
+function M.folder(archive)
+  for _, entry in ipairs(archive.entries) do
+    local folder = entry.name:match '^([^/]*/)data%.pkl$'
+    if folder then return folder end
+  end
+end
+
+-- A function of the machine that finds the storage of a persistent id, each read once and put where it belongs.
+local function storage_reader(archive, folder, put)
+  local order = archive.by_name[folder .. 'byteorder']
+  order = order and archive:text(order, 100) or 'little'
+  if order ~= 'little' and order ~= 'big' then archive:fail('the byte order %q', order) end
+  local found = {}
+  return function(machine, id)
+    local values, count = machine:arguments(id, 'a storage')
+    local word, class, key, location, numel = table.unpack(values, 1, 5)
+    if count ~= 5 or word ~= 'storage' or machine.kinds[class] ~= 'class' or type(key) ~= 'string'
+      or type(location) ~= 'string' or math.type(numel) ~= 'integer' then
+      machine:fail 'its pickle is damaged: a storage'
+    end
+    local dtype = class.dtype
+    if not dtype then machine:fail('elements of %s, which ltensor does not have', class.name) end
+    local storage = found[key]
+    if storage then
+      if storage.dtype ~= dtype then machine:fail('storage %s is used with elements of two types', key) end
+      return storage
+    end
+    local entry = archive.by_name[folder .. 'data/' .. key]
+    if not entry then machine:fail("there is no entry for storage '%s'", key) end
+    if numel < 0 or entry.size // dtype.itemsize ~= numel or entry.size % dtype.itemsize ~= 0 then
+      machine:fail("storage '%s' has %d bytes where %d elements of %d are promised", key, entry.size, numel, dtype.itemsize)
+    end
+    local tensor = archive:begin(entry):tensor(dtype, numel, order == 'big')
+    archive:finish(entry)
+    tensor = put(tensor, location)
+    if tensor.dtype ~= dtype or tensor:numel() ~= numel or not tensor:is_contiguous() or tensor:storage_offset() ~= 0 then
+      machine:fail 'map_location must return the storage it was given, as a Tensor of the same size and dtype'
+    end
+    storage = { tensor = tensor:detach(), dtype = dtype }
+    machine.kinds[storage] = 'storage'
+    found[key] = storage
+    return storage
+  end
+end
+
+--- What an open archive (zip.lua) with this folder holds.
+-- @param put  places the storages: a function (tensor of one dimension, location) that returns a tensor
+function M.load(archive, folder, put)
+  if archive.by_name[folder .. 'constants.pkl'] then
+    archive:fail 'a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict()'
+  end
+  local text = archive:text(archive.by_name[folder .. 'data.pkl'], MAX_PICKLE)
+  local ok, result = unpickle.load(text, make_globals(), storage_reader(archive, folder, put))
+  if not ok then torch._C.raise(archive.path .. ': ' .. result) end
+  return result
+end
+
+--- Whether a file with this beginning is of PyTorch's old format.
+function M.is_legacy(start) return start:sub(1, #LEGACY) == LEGACY end
+
+-- ---- writing -----------------------------------------------------------------------------------------------------
+
+local storage_names = {}
+for name, dtype in pairs(storage_types) do storage_names[dtype] = name end
+
+local Pickler = {}
+Pickler.__index = Pickler
+
+function Pickler:put(...)
+  for _, text in ipairs { ... } do self.text[#self.text + 1] = text end
+end
+
+local function integer(value)
+  if value >= -0x80000000 and value <= 0x7fffffff then return 'J' .. ('<i4'):pack(value) end
+  return '\x8a\8' .. ('<i8'):pack(value)
+end
+
+local function unicode(text) return 'X' .. ('<s4'):pack(text) end
+
+local function tuple(values) return '(' .. table.concat(values) .. 't' end
+
+-- Bytes that are no UTF-8 become Python's bytes.
+local function string_text(value)
+  if utf8.len(value) then return unicode(value) end
+  local latin = value:gsub('[\x80-\xff]', function(c) return utf8.char(c:byte()) end)
+  return 'c_codecs\nencode\n' .. unicode(latin) .. unicode 'latin1' .. '\x86R'
+end
+
+local function scalar(value)
+  if type(value) == 'string' then return string_text(value) end
+  if type(value) == 'boolean' then return value and '\x88' or '\x89' end
+  if math.type(value) == 'integer' then return integer(value) end
+  if type(value) == 'number' then return 'G' .. ('>d'):pack(value) end
+end
+
+local function sizes_text(values)
+  local texts = {}
+  for i, value in ipairs(values) do texts[i] = integer(value) end
+  return tuple(texts)
+end
+
+-- The memory a tensor lies in, as a key; nil when nothing shares it.
+local function memory_of(tensor)
+  if tensor:numel() == 0 then return nil end
+  local start = tensor:data_ptr() - tensor:storage_offset() * tensor.dtype.itemsize
+  return ('%s %s %d'):format(tensor.device, tensor.dtype, start)
+end
+
+local function geometry_of(tensor)
+  return ('%d %s %s'):format(tensor:storage_offset(), table.concat(tensor.shape, ','), table.concat(tensor:stride(), ','))
+end
+
+-- The first and the last element of the memory that a tensor uses, from 0.
+local function range_of(tensor)
+  local first = tensor:storage_offset()
+  local last = first
+  for i, size in ipairs(tensor.shape) do last = last + (size - 1) * tensor:stride(i) end
+  return first, last
+end
+
+-- Notes which memory the tensors in a value share.
+function Pickler:collect(value, depth)
+  if torch.is_tensor(value) then
+    local key = memory_of(value)
+    if not key then return end
+    local first, last = range_of(value)
+    local group = self.groups[key]
+    if not group then
+      self.groups[key] = { first = first, last = last, tensor = value, geometry = geometry_of(value) }
+    else
+      group.first, group.last = math.min(group.first, first), math.max(group.last, last)
+      group.shared = group.shared or group.geometry ~= geometry_of(value)
+    end
+  elseif type(value) == 'table' and depth < MAX_DEPTH then
+    for _, item in next, value do self:collect(item, depth + 1) end
+  end
+end
+
+-- The number of a new storage with the elements of this tensor.
+function Pickler:storage(tensor)
+  self.storages[#self.storages + 1] = tensor
+  return #self.storages - 1
+end
+
+-- The storage of a tensor, its elements, and the tensor's offset and strides in it. A view alone is saved without
+-- what it does not show; several of one memory are saved with all that lies between them, and stay views of it.
+function Pickler:layout(tensor)
+  local group = self.groups[memory_of(tensor) or '']
+  if not group then return self:storage(tensor), 0, 0, nil end
+  if not group.number then
+    local saved = group.tensor:detach()
+    if group.shared then saved = saved:as_strided({ group.last - group.first + 1 }, { 1 }, group.first) end
+    group.number, group.numel = self:storage(saved), saved:numel()
+  end
+  if not group.shared then return group.number, group.numel, 0, nil end
+  return group.number, group.numel, tensor:storage_offset() - group.first, tensor:stride()
+end
+
+function Pickler:tensor(tensor)
+  if self.memo[tensor] then return self:put('j' .. ('<I4'):pack(self.memo[tensor])) end
+  local number, numel, offset, strides = self:layout(tensor)
+  if not strides then
+    strides = {}
+    local step = 1
+    for i = tensor:dim(), 1, -1 do
+      strides[i] = step
+      step = step * math.max(1, tensor:size(i))
+    end
+  end
+  local storage = tuple { unicode 'storage', ('ctorch\n%s\n'):format(storage_names[tensor.dtype]), unicode(tostring(number)),
+    unicode(tostring(tensor.device)), integer(numel) } .. 'Q'
+  self:put('ctorch._utils\n_rebuild_tensor_v2\n', tuple { storage, integer(offset), sizes_text(tensor.shape),
+    sizes_text(strides), tensor.requires_grad and '\x88' or '\x89', 'ccollections\nOrderedDict\n)R' }, 'R')
+  self.memo[tensor] = self.memos
+  self:put('r' .. ('<I4'):pack(self.memos))
+  self.memos = self.memos + 1
+end
+
+-- Items 1 to n and nothing else.
+local function is_list(object)
+  local n = #object
+  if n == 0 or getmetatable(object) then return false end
+  local count = 0
+  for _ in next, object do count = count + 1 end
+  return count == n
+end
+
+function Pickler:table(object, path, depth)
+  if self.open[object] then structure.fail(path, 'a table contains itself') end
+  if depth >= MAX_DEPTH then structure.fail(path, 'tables nested deeper than %d', MAX_DEPTH) end
+  self.open[object] = true
+  local keys, word = structure.keys(object, path)
+  local list = word == '' and is_list(object)
+  if word == 'size' then
+    self:put('ctorch\nSize\n', sizes_text(object), '\x85R')
+  else
+    self:put(list and ']' or word == 'ordered' and 'ccollections\nOrderedDict\n)R' or '}', '(')
+    for _, key in ipairs(keys) do
+      if not list then self:put(scalar(key)) end
+      self:value(object[key], path and path .. '.' .. tostring(key) or tostring(key), depth + 1)
+    end
+    self:put(list and 'e' or 'u')
+  end
+  self.open[object] = nil
+end
+
+function Pickler:value(value, path, depth)
+  local text = scalar(value)
+  if text then
+    self:put(text)
+  elseif torch.is_tensor(value) then
+    self:tensor(value)
+  elseif torch.type(value) == 'dtype' then
+    self:put(('ctorch\n%s\n'):format(tostring(value):match '[^.]*$'))
+  elseif type(value) == 'table' then
+    self:table(value, path, depth)
+  else
+    structure.refuse(value, path)
+  end
+end
+
+--- Writes a value as torch.save of PyTorch does.
+function M.save(value, path)
+  local pickler = setmetatable({ text = {}, groups = {}, storages = {}, memo = {}, memos = 0, open = {} }, Pickler)
+  pickler:collect(value, 0)
+  pickler:put '\x80\2'
+  pickler:value(value, nil, 0)
+  pickler:put '.'
+  local writer <close> = zip.create(path)
+  writer:add('archive/data.pkl', { table.concat(pickler.text) }, ALIGNMENT)
+  writer:add('archive/byteorder', { 'little' }, ALIGNMENT)
+  for i, tensor in ipairs(pickler.storages) do
+    writer:add('archive/data/' .. i - 1, { torch._C.saved_form(tensor) }, ALIGNMENT)
+  end
+  writer:add('archive/version', { '3\n' }, ALIGNMENT)
+  writer:finish()
+end
+
+return M

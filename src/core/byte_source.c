@@ -1,0 +1,205 @@
+/* byte_source.c - see byte_source.h. */
+#include "byte_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "interrupt.h"
+#include "mem.h"
+#include "tensor.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read as they lie");
+
+enum {
+    DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */
+    BUFFER = 1 << 16,
+    CHUNK = 1 << 22 /* bytes between looks at the interrupt flag; their checksum finds them in the cache */
+};
+
+#define DAMAGED(s, format, ...) lt_error(LT_ERR_IO, "%s: " format, (s)->path, __VA_ARGS__)
+
+uint32_t lt_crc32(uint32_t crc, const void *data, int64_t n)
+{
+    uLong sum = crc;
+    for (const unsigned char *p = data; n > 0;) {
+        uInt step = n < CHUNK ? (uInt)n : CHUNK;
+        sum = crc32(sum, p, step);
+        p += step;
+        n -= step;
+    }
+    return (uint32_t)sum;
+}
+
+lt_status lt_byte_source_open(lt_byte_source *s, const char *path)
+{
+    struct stat info;
+    *s = (lt_byte_source){.path = path};
+    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
+    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->fd < 0) return DAMAGED(s, "%s", strerror(errno));
+    lt_status status = LT_OK;
+    if (fstat(s->fd, &info) != 0)
+        status = DAMAGED(s, "%s", strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        status = DAMAGED(s, "%s", "not a file");
+    if (status != LT_OK) {
+        lt_byte_source_close(s);
+        return status;
+    }
+    s->size = s->end = s->left = info.st_size;
+    return LT_OK;
+}
+
+static void end_inflating(lt_byte_source *s)
+{
+    if (s->inflating) inflateEnd(&s->z);
+    s->inflating = false;
+}
+
+void lt_byte_source_close(lt_byte_source *s)
+{
+    end_inflating(s);
+    lt_mem_free(s->buffer);
+    s->buffer = NULL;
+    if (s->fd >= 0) close(s->fd);
+    s->fd = -1;
+}
+
+lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length, bool deflated)
+{
+    end_inflating(s);
+    if (offset < 0 || packed < 0 || offset > s->size || packed > s->size - offset)
+        return DAMAGED(s, "%s", "a part of it lies outside of the file");
+    bool fits = deflated ? length >= 0 && length / DEFLATE_MAX_RATIO <= packed : length == packed;
+    if (!fits)
+        return DAMAGED(s, "%lld bytes cannot unpack to %lld", (long long)packed, (long long)length);
+    if (deflated) {
+        if (s->buffer == NULL) s->buffer = lt_mem_alloc(BUFFER);
+        if (s->buffer == NULL) return LT_ERR_MEMORY;
+        s->z = (z_stream){0};
+        if (inflateInit2(&s->z, -MAX_WBITS) != Z_OK) return lt_error(LT_ERR_MEMORY, "out of memory");
+        s->inflating = true;
+    }
+    s->at = offset;
+    s->end = s->packed_end = offset + packed;
+    s->left = length;
+    s->crc = 0;
+    s->deflated = deflated;
+    return LT_OK;
+}
+
+/* 1 to n bytes of the file as they lie. */
+static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
+{
+    if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    ssize_t count;
+    do {
+        count = pread(s->fd, to, (size_t)n, (off_t)s->at);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return DAMAGED(s, "%s", strerror(errno));
+    if (count == 0) return DAMAGED(s, "%s", "the file became shorter while it was read");
+    s->at += count;
+    *got = count;
+    return LT_OK;
+}
+
+/* Inflates until `room` bytes are there or the deflated data end. */
+static lt_status inflate_into(lt_byte_source *s, void *to, int64_t room, int64_t *got)
+{
+    int64_t count;
+    s->z.next_out = to;
+    s->z.avail_out = (uInt)room;
+    for (;;) {
+        if (s->z.avail_in == 0 && s->at < s->end) {
+            LT_TRY(read_raw(s, s->buffer, s->end - s->at < BUFFER ? s->end - s->at : BUFFER, &count));
+            s->z.next_in = s->buffer;
+            s->z.avail_in = (uInt)count;
+        }
+        int code = inflate(&s->z, Z_NO_FLUSH);
+        if (code == Z_MEM_ERROR) return lt_error(LT_ERR_MEMORY, "out of memory");
+        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+            return DAMAGED(s, "its compressed data are damaged (%s)", s->z.msg != NULL ? s->z.msg : "inflate");
+        *got = room - s->z.avail_out;
+        if (code == Z_STREAM_END) {
+            s->end = s->at - s->z.avail_in; /* whatever follows is not read */
+            return LT_OK;
+        }
+        if (s->z.avail_out == 0) return LT_OK;
+        if (s->z.avail_in == 0 && s->at == s->end) return DAMAGED(s, "%s", "its compressed data end early");
+    }
+}
+
+lt_status lt_byte_source_read(lt_byte_source *s, void *to, int64_t n)
+{
+    if (n > s->left)
+        return DAMAGED(s, "%lld bytes are needed where %lld are left: cut short", (long long)n, (long long)s->left);
+    for (char *p = to; n > 0;) {
+        int64_t step = n < CHUNK ? n : CHUNK, got = 0;
+        if (s->deflated)
+            LT_TRY(inflate_into(s, p, step, &got));
+        else
+            LT_TRY(read_raw(s, p, step, &got));
+        if (got == 0) return DAMAGED(s, "%s", "its compressed data end early");
+        s->crc = lt_crc32(s->crc, p, got);
+        s->left -= got;
+        p += got;
+        n -= got;
+    }
+    return LT_OK;
+}
+
+lt_status lt_byte_source_finish(lt_byte_source *s, uint32_t *crc)
+{
+    if (s->left > 0) return DAMAGED(s, "%lld bytes more than are needed", (long long)s->left);
+    if (s->deflated) {
+        /* The mark of the end comes after the last byte: more bytes instead of it are too many. */
+        char more;
+        int64_t got = 0;
+        LT_TRY(inflate_into(s, &more, 1, &got));
+        if (got > 0) return DAMAGED(s, "%s", "its compressed data are more than its directory says");
+        if (s->end != s->packed_end) return DAMAGED(s, "%s", "bytes follow its compressed data");
+    }
+    *crc = s->crc;
+    return LT_OK;
+}
+
+static void swap_bytes(void *data, int64_t n, size_t width)
+{
+    if (width == 2) {
+        uint16_t *p = data;
+        for (int64_t i = 0; i < n; i++) p[i] = __builtin_bswap16(p[i]);
+    } else if (width == 4) {
+        uint32_t *p = data;
+        for (int64_t i = 0; i < n; i++) p[i] = __builtin_bswap32(p[i]);
+    } else if (width == 8) {
+        uint64_t *p = data;
+        for (int64_t i = 0; i < n; i++) p[i] = __builtin_bswap64(p[i]);
+    }
+}
+
+lt_status lt_byte_source_tensor(lt_byte_source *s, lt_dtype dtype, int64_t n, bool swap, lt_tensor **out)
+{
+    size_t width = lt_dtype_size(dtype);
+    lt_tensor *t;
+    if (n < 0 || n > s->left / (int64_t)width)
+        return DAMAGED(s, "%lld elements of %d bytes are needed where %lld bytes are left: cut short", (long long)n,
+                       (int)width, (long long)s->left);
+    LT_TRY(lt_tensor_new(dtype, lt_host, 1, &n, &t));
+    lt_status status = lt_byte_source_read(s, lt_data(t), n * (int64_t)width);
+    if (status != LT_OK) {
+        lt_tensor_release(t);
+        return status;
+    }
+    if (swap) swap_bytes(lt_data(t), n, width);
+    /* Kernels rely on 0 and 1. */
+    if (dtype == LT_BOOL) {
+        uint8_t *p = (uint8_t *)lt_data(t);
+        for (int64_t i = 0; i < n; i++) p[i] = p[i] != 0;
+    }
+    *out = t;
+    return LT_OK;
+}

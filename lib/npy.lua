@@ -144,9 +144,10 @@ local function parts(where, tensor)
   local code = codes[tensor.dtype]
   if not code then fail(where, 'NumPy has no %s; convert the tensor, such as by :float()', tostring(tensor.dtype)) end
   local sizes = {}
-  for i, size in ipairs(tensor.shape) do sizes[i] = ('%d,'):format(size) end
+  for i, size in ipairs(tensor.shape) do sizes[i] = ('%d'):format(size) end
+  local shape = table.concat(sizes, ', ') .. (#sizes == 1 and ',' or '')
   local order = tensor.dtype.itemsize == 1 and '|' or '<'
-  local header = ("{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }"):format(order, code, table.concat(sizes, ' '))
+  local header = ("{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }"):format(order, code, shape)
   local padding = -(#MAGIC + 4 + #header + 1) % ALIGNMENT
   header = header .. (' '):rep(padding) .. '\n'
   return { MAGIC .. '\1\0' .. ('<s2'):pack(header), torch._C.saved_form(tensor) }

@@ -167,7 +167,11 @@ function M.load(path, options)
   if pt.is_legacy(start) then
     fail("%s: PyTorch's format of before version 1.6, which is not read; load and save it again with PyTorch", path)
   end
-  if path:find '%.[nN][pP][zZ]$' then fail('%s: not a .npz file: no zip archive', path) end
+  if start:sub(9, 9) ~= '{' then
+    if start:find '^\x80[\2-\5]' then fail('%s: a pickle, which is not read', path) end
+    local suffix = path:match '%.([^./]*)$' or ''
+    if savers[suffix:lower()] then fail('%s: not a .%s file: no zip archive', path, suffix) end
+  end
   local names, tensors, metadata = torch._C.load_safetensors(path)
   if metadata[KEY] == nil then return foreign(names, tensors, put) end
   return ours(path, metadata[KEY], names, tensors, put)

@@ -1,0 +1,113 @@
+"""Writes the files of this folder with NumPy and PyTorch: what tests/lua/formats_spec.lua reads.
+
+Run by hand: `python tests/files/generate.py`. The suite itself needs no Python.
+"""
+
+import collections
+import io
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def at(name):
+    return os.path.join(HERE, name)
+
+
+def swapped(source, target):
+    """A .pt file of float32 as a big-endian machine writes it."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if "/data/" in name:
+                content = np.frombuffer(content, "<f4").astype(">f4").tobytes()
+            if name.endswith("/byteorder"):
+                content = b"big"
+            new.writestr(name, content)
+
+
+class Hostile:
+    """Unpickles to the result of a call."""
+
+    def __init__(self, function, *arguments):
+        self.call = (function, arguments)
+
+    def __reduce__(self):
+        return self.call
+
+
+def archive(name, content):
+    with zipfile.ZipFile(at(name), "w") as file:
+        file.writestr("archive/data.pkl", content)
+        file.writestr("archive/version", "3\n")
+
+
+def arrays():
+    order = np.arange(6).reshape(2, 3)
+    for code in ("|b1", "|u1", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8", ">i2", ">i4", ">i8", ">f2", ">f4", ">f8"):
+        kind = {"<": "little", ">": "big", "|": "byte"}[code[0]]
+        np.save(at(f"{kind}_{code[1:]}.npy"), (order - 1).astype(code))
+    np.save(at("fortran.npy"), np.asfortranarray(np.arange(24.0).reshape(2, 3, 4)))
+    np.save(at("scalar.npy"), np.float64(2.5))
+    np.save(at("empty.npy"), np.zeros((0, 3), np.float32))
+    for version in ((2, 0), (3, 0)):
+        with open(at(f"version{version[0]}.npy"), "wb") as file:
+            np.lib.format.write_array(file, order, version)
+    np.save(at("records.npy"), np.zeros(2, [("a", "<i4"), ("b", "<f8")]))
+    np.save(at("objects.npy"), np.array([{}], object), allow_pickle=True)
+    np.save(at("complex.npy"), np.zeros(2, "<c8"))
+    np.savez(at("stored.npz"), b=np.arange(3), a=np.ones((2, 2), np.float32), c=np.array(True))
+    np.savez_compressed(at("deflated.npz"), zeros=np.zeros((40, 50)), counts=np.arange(100, dtype=np.int16))
+
+
+def checkpoints():
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    optimizer = torch.optim.Adam(net.parameters(), 0.01)
+    net(torch.tensor([[1.0, 2.0], [3.0, -4.0]])).square().sum().backward()
+    optimizer.step()
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [3, 5])
+    torch.save(net.state_dict(), at("state_dict.pt"))
+    torch.save({"model": net.state_dict(), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict(),
+                "epoch": 3}, at("checkpoint.pt"))
+    base = torch.arange(12.0)
+    torch.save({"all": base, "transposed": base.view(3, 4).t(), "stepped": base[3:9:2], "expanded": base[1:2].expand(2, 3),
+                "empty": torch.zeros(0, 3), "scalar": torch.tensor(7)}, at("views.pt"))
+    values = torch.tensor([0, 1, 2, 100])
+    names = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+    torch.save({name: values.to(getattr(torch, name)) for name in names}, at("dtypes.pt"))
+    plain = {"big": 2**70, "wide": -(2**40), "least": -(2**63), "bytes": b"a\xff\0", "none": None, "list": [1, None, "x", 2.5],
+             "tuple": (1, (2, 3)), "size": torch.Size([2, 3]), "dtype": torch.bfloat16, "device": torch.device("cuda:1"),
+             "true": True, "text": "\u00e9", "default": collections.defaultdict(list, {"a": [1]}), "none_at": {0: None, 1: 5},
+             "ordered": collections.OrderedDict([("z", 1), ("a", 2)]), "numbered": collections.OrderedDict([(3, "x")]),
+             "parameter": torch.nn.Parameter(torch.ones(2)), "frozen": torch.nn.Parameter(torch.ones(1), False)}
+    noted = torch.ones(3)
+    noted.note = "a field of its own"
+    torch.save(plain | {"noted": noted}, at("values.pt"))
+    torch.save(plain, at("protocol4.pt"), pickle_protocol=4)
+    torch.save({"x": torch.tensor([1.5, -2.0])}, at("little.pt"))
+    swapped(at("little.pt"), at("big.pt"))
+
+
+def refused():
+    torch.save(torch.nn.Linear(2, 2), at("module.pt"))
+    torch.save(torch.ones(2), at("legacy.pt"), _use_new_zipfile_serialization=False)
+    torch.save(torch.zeros(2, dtype=torch.complex64), at("complex.pt"))
+    torch.save(torch.eye(2).to_sparse(), at("sparse.pt"))
+    script = io.BytesIO()
+    torch.jit.save(torch.jit.script(torch.nn.ReLU()), script)
+    with open(at("script.pt"), "wb") as file:
+        file.write(script.getvalue())
+    for protocol in (2, 4):
+        archive(f"system{protocol}.pt", pickle.dumps(Hostile(os.system, "touch /tmp/hostile"), protocol))
+    archive("eval.pt", pickle.dumps(Hostile(eval, "1"), 2))
+
+
+arrays()
+checkpoints()
+refused()

@@ -194,7 +194,7 @@ end
 function Writer:add(name, parts, align)
   local crc, size = 0, 0
   for _, part in ipairs(parts) do
-    crc = torch._C.crc32(part, crc)
+    crc = torch._C.checksum(part, crc)
     size = size + (type(part) == 'string' and #part or part:numel() * part:element_size())
   end
   local offset = self.at

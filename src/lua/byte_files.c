@@ -175,7 +175,7 @@ static int saved_form(lua_State *L)
     return 1;
 }
 
-/* crc32(bytes, crc) -> that of all bytes, when crc is that of those before */
+/* checksum(bytes, crc) -> the CRC-32 of all bytes, when crc is that of those before */
 static int checksum(lua_State *L)
 {
     size_t n;
@@ -204,7 +204,7 @@ void lt_lua_open_byte_files(lua_State *L)
     static const luaL_Reg functions[] = {{"open_file", open_file},
                                          {"create_file", create_file},
                                          {"saved_form", saved_form},
-                                         {"crc32", checksum},
+                                         {"checksum", checksum},
                                          {NULL, NULL}};
     static const luaL_Reg source[] = {{"section", source_section}, {"text", source_text},   {"tensor", source_tensor},
                                       {"finish", source_finish},   {"close", source_close}, {NULL, NULL}};

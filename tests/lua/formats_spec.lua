@@ -391,7 +391,7 @@ end)
 local function pickled(text, entries)
   local parts, directory, at = {}, {}, 0
   local function add(name, content)
-    local fields = ('<I2I2I2I2I4I4I4I2I2'):pack(0, 0, 0, 0, torch._C.crc32(content, 0), #content, #content, #name, 0)
+    local fields = ('<I2I2I2I2I4I4I4I2I2'):pack(0, 0, 0, 0, torch._C.checksum(content, 0), #content, #content, #name, 0)
     parts[#parts + 1] = 'PK\3\4\20\0' .. fields .. name .. content
     directory[#directory + 1] = 'PK\1\2\20\0\20\0' .. fields .. ('<I2I2I2I4I4'):pack(0, 0, 0, 0, at) .. name
     at = at + #parts[#parts]

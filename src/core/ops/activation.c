@@ -5,8 +5,6 @@
 #include "compose.h"
 #include "pointwise.h"
 
-#define SQRT_HALF 0.70710678118654752440      /* 1 / sqrt(2) */
-#define INV_SQRT_2PI 0.39894228040143267794   /* density of the normal distribution at 0 */
 #define SQRT_2_OVER_PI 0.79788456080286535588
 #define TANH_CUBIC 0.044715 /* coefficient of gelu's approximation */
 
@@ -59,10 +57,9 @@ static lt_status check_approximate(const char *approximate, bool *by_tanh)
     return lt_error(LT_ERR_RUNTIME, "approximate argument must be either none or tanh.");
 }
 
-/* erf(x / sqrt(2)), or tanh(sqrt(2 / pi) * (x + 0.044715 x^3)): from -1 to 1. gelu(x) = x * (odd + 1) / 2. */
-static lt_tensor *do_gelu_odd(lt_scope *s, lt_tensor *x, bool by_tanh)
+/* tanh(sqrt(2 / pi) * (x + 0.044715 x^3)): from -1 to 1. gelu(x) is close to x * (odd + 1) / 2. */
+static lt_tensor *do_gelu_odd(lt_scope *s, lt_tensor *x)
 {
-    if (!by_tanh) return do_erf(s, times(s, x, SQRT_HALF));
     lt_tensor *cubic = do_mul(s, x, plus(s, times(s, do_square(s, x), TANH_CUBIC), 1));
     return do_tanh(s, times(s, cubic, SQRT_2_OVER_PI));
 }
@@ -75,10 +72,28 @@ lt_status lt_gelu_impl(lt_tensor *self, const char *approximate, lt_tensor **out
     bool by_tanh;
     LT_TRY(check_approximate(approximate, &by_tanh));
     LT_TRY(check_float(self->device.type == LT_CPU ? "GeluKernelImpl" : "GeluCUDAKernelImpl", self));
+    if (!by_tanh) return lt__gelu_by_erf_impl(self, out);
     lt_scope_open(&s, false);
     lt_tensor *x = do_widen(&s, self);
-    lt_tensor *share = do_gelu_share(&s, do_gelu_odd(&s, x, by_tanh));
+    lt_tensor *share = do_gelu_share(&s, do_gelu_odd(&s, x));
     return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, x, share), self), out);
+}
+
+static lt_tensor *do_gelu_slope(lt_scope *s, lt_tensor *x)
+{
+    lt_tensor *slope = NULL;
+    if (x == NULL) return NULL;
+    lt_status status = lt__gelu_slope(x, &slope);
+    return lt_scope_hold(s, status, slope);
+}
+
+static lt_tensor *do_gelu_slope_by_tanh(lt_scope *s, lt_tensor *x)
+{
+    lt_tensor *odd = do_gelu_odd(s, x);
+    lt_tensor *rest = do_neg(s, plus(s, do_square(s, odd), -1));
+    lt_tensor *inner = plus(s, times(s, do_square(s, x), 3 * TANH_CUBIC), 1);
+    lt_tensor *slope = times(s, do_mul(s, rest, inner), 0.5 * SQRT_2_OVER_PI); /* of the share */
+    return do_add(s, do_gelu_share(s, odd), do_mul(s, x, slope));
 }
 
 lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const char *approximate, lt_tensor **out)
@@ -87,15 +102,8 @@ lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const 
     bool by_tanh;
     LT_TRY(check_approximate(approximate, &by_tanh));
     lt_scope_open(&s, true);
-    lt_tensor *x = do_widen(&s, self), *odd = do_gelu_odd(&s, x, by_tanh), *slope; /* of the share */
-    if (by_tanh) {
-        lt_tensor *rest = do_neg(&s, plus(&s, do_square(&s, odd), -1));
-        lt_tensor *inner = plus(&s, times(&s, do_square(&s, x), 3 * TANH_CUBIC), 1);
-        slope = times(&s, do_mul(&s, rest, inner), 0.5 * SQRT_2_OVER_PI);
-    } else {
-        slope = times(&s, do_exp(&s, times(&s, do_square(&s, x), -0.5)), INV_SQRT_2PI);
-    }
-    lt_tensor *derivative = do_add(&s, do_gelu_share(&s, odd), do_mul(&s, x, slope));
+    lt_tensor *x = do_widen(&s, self);
+    lt_tensor *derivative = by_tanh ? do_gelu_slope_by_tanh(&s, x) : do_gelu_slope(&s, x);
     return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), derivative), self), out);
 }
 

@@ -35,6 +35,8 @@
     FLOATS(BINARY, hypot, HYPOT)                                                                   \
     FLOATS(BINARY, xlogy, XLOGY)                                                                   \
     FLOATS(UNARY, sigmoid, SIGMOID)                                                                \
+    FLOATS(UNARY, gelu_by_erf, GELU_BY_ERF)                                                        \
+    FLOATS(UNARY, gelu_slope, GELU_SLOPE)                                                          \
     FLOATS(POWER, pow, POW)                                                                        \
     WIDEST(BINARY, pow, POW)
 

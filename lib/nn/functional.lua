@@ -8,6 +8,7 @@ local groups = {
     hardsigmoid hardswish elu selu celu mish logsigmoid softsign tanhshrink hardshrink softshrink prelu rrelu glu gumbel_softmax]],
   layers = 'linear bilinear embedding embedding_bag one_hot pad pixel_shuffle pixel_unshuffle channel_shuffle',
   dropouts = 'dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout',
+  attention = 'scaled_dot_product_attention',
   normalization = 'layer_norm rms_norm group_norm batch_norm instance_norm local_response_norm',
   losses = [[cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits
     kl_div poisson_nll_loss gaussian_nll_loss soft_margin_loss multilabel_soft_margin_loss hinge_embedding_loss

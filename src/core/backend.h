@@ -111,6 +111,21 @@ typedef struct lt_batch_norm_args {
     void *running_mean, *running_var; /* of the statistics' type */
 } lt_batch_norm_args;
 
+/* out = softmax(query key^T * scale + mask) value over batch x heads matrices. The arrays have four dimensions:
+ * [batch, heads, queries or keys, width]; elements of a row lie side by side, on a GPU all of them do. mask (data
+ * NULL: none) is [batch, heads, queries, keys] with strides that may be 0, bool (true: takes part) or of dtype
+ * (added). logsumexp is dense [batch, heads, queries], float, or double where dtype is; rows without a key are
+ * zeros, their logsumexp infinity. Backward: grad of out; dense gradients, float for half types. */
+typedef struct lt_attention {
+    lt_dtype dtype;
+    lt_device device;
+    int64_t batch, heads, queries, keys, width, value_width;
+    bool causal; /* query i takes keys 0 .. i */
+    double scale;
+    lt_array query, key, value, mask, out, grad;
+    void *logsumexp, *grad_query, *grad_key, *grad_value; /* of gradients, NULL: not wanted */
+} lt_attention;
+
 /* Operands of an index kernel: it->data[0] is the result (get) or the values (put), [1] the indexed
  * tensor with stride 0 along indexed dimensions, [2 .. 1+count] int64 index tensors. The address of an
  * element is data[1] + sum_k wrap(index_k, sizes[k]) * strides[k]. An index outside [-size, size) is an
@@ -229,6 +244,9 @@ typedef struct lt_backend {
     lt_status (*row_norm_backward)(const lt_row_norm_args *n);
     lt_status (*batch_norm)(const lt_batch_norm_args *n);
     lt_status (*batch_norm_backward)(const lt_batch_norm_args *n);
+
+    lt_status (*attention)(const lt_attention *a);
+    lt_status (*attention_backward)(const lt_attention *a);
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);

@@ -33,6 +33,8 @@ static lt_backend make_table()
     t.row_norm_backward = lt_cuda_row_norm_backward;
     t.batch_norm = lt_cuda_batch_norm;
     t.batch_norm_backward = lt_cuda_batch_norm_backward;
+    t.attention = lt_cuda_attention;
+    t.attention_backward = lt_cuda_attention_backward;
     t.gemm = lt_cuda_gemm;
     t.convolution = lt_cuda_convolution;
     t.columns = lt_cuda_columns;

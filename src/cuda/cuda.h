@@ -180,6 +180,9 @@ lt_status lt_cuda_row_norm(const lt_row_norm_args *n);
 lt_status lt_cuda_row_norm_backward(const lt_row_norm_args *n);
 lt_status lt_cuda_batch_norm(const lt_batch_norm_args *n);
 lt_status lt_cuda_batch_norm_backward(const lt_batch_norm_args *n);
+/* attention.cu */
+lt_status lt_cuda_attention(const lt_attention *a);
+lt_status lt_cuda_attention_backward(const lt_attention *a);
 /* gemm.cu, gemm_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
 void lt_cuda_gemm_forget(uint64_t pool); /* what recordings with the pool have kept */

@@ -170,3 +170,43 @@ describe('embedding', function()
     assert(not ok and message:find('padding_idx must be within', 1, true), message)
   end)
 end)
+
+describe('attention', function()
+  -- More than a block of queries and of keys, beside the formula.
+  local function agrees(name, options, formula_mask)
+    it('over many blocks is that of the whole matrix' .. name, function()
+      torch.manual_seed(2)
+      local function make(length) return torch.randn(1, 2, length, 8, { device = device, requires_grad = true }) end
+      local q, k, v = make(300), make(300), make(300)
+      local up = torch.randn(1, 2, 300, 8, { device = device })
+      local scores = q:matmul(k:transpose(-2, -1)) / math.sqrt(8)
+      if formula_mask then scores = scores:masked_fill(formula_mask:logical_not(), -math.huge) end
+      local want = scores:softmax(-1):matmul(v)
+      want:mul(up):sum():backward()
+      local grads = { q.grad, k.grad, v.grad }
+      q.grad, k.grad, v.grad = nil, nil, nil
+      local got = F.scaled_dot_product_attention(q, k, v, options)
+      close(got, want, 1e-5)
+      got:mul(up):sum():backward()
+      for i, x in ipairs { q, k, v } do close(x.grad, grads[i], 2e-5) end
+    end)
+  end
+  local lower = torch.ones(300, 300, { device = device }):tril():bool()
+  agrees('', {})
+  agrees(', causal', { is_causal = true }, lower)
+  local band = lower:logical_and(torch.ones(300, 300, { device = device }):triu(-40):bool())
+  agrees(', by a mask', { attn_mask = band }, band)
+
+  it('takes rows that do not lie together', function()
+    local x = torch.randn(2, 5, 3, 4, { device = device }) -- [n, length, heads, width]
+    local q = x:transpose(2, 3)
+    close(F.scaled_dot_product_attention(q, q, q), F.scaled_dot_product_attention(q:contiguous(), q:contiguous(), q:contiguous()))
+  end)
+
+  it('with dropout keeps the mean', function()
+    torch.manual_seed(1)
+    local q, v = torch.zeros(1, 64, 8, { device = device }), torch.ones(1, 400, 8, { device = device })
+    local y = F.scaled_dot_product_attention(q, torch.zeros(1, 400, 8, { device = device }), v, { dropout_p = 0.5 })
+    assert(math.abs(y:mean():item() - 1) < 0.05)
+  end)
+end)

@@ -29,6 +29,9 @@ lt_status lt_cpu_row_norm(const lt_row_norm_args *n);
 lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n);
 lt_status lt_cpu_batch_norm(const lt_batch_norm_args *n);
 lt_status lt_cpu_batch_norm_backward(const lt_batch_norm_args *n);
+/* attention.c */
+lt_status lt_cpu_attention(const lt_attention *a);
+lt_status lt_cpu_attention_backward(const lt_attention *a);
 /* matmul.c */
 lt_status lt_cpu_gemm(const lt_gemm *g);
 /* convolution.c */

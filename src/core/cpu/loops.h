@@ -57,6 +57,17 @@ typedef struct lt_norm_loops {
     void (*channels_backward)(const lt_batch_norm_args *n, int64_t first, int64_t last);
 } lt_norm_loops;
 
+/* Rows of attention. step: scores become exponentials less the largest so far, *most, which with their sum *sum is
+ * brought up to date; returns the factor for what was added up before. weights: scores become probabilities by
+ * their logsumexp. slopes: of the scores, from probabilities and gradients of them, (grad - delta) * p * scale. */
+typedef struct lt_attention_loops {
+    double (*step)(void *scores, int64_t n, double *most, double *sum);
+    void (*multiply)(void *row, int64_t n, double factor);
+    void (*weights)(void *scores, int64_t n, double logsumexp);
+    void (*slopes)(void *grad, const void *p, int64_t n, double delta, double scale);
+    double (*dot)(const void *a, const void *b, int64_t n);
+} lt_attention_loops;
+
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column];
  * B and C have dense rows, ldb and ldc elements apart. C is not read when beta is 0. */
 typedef struct lt_small_gemm {
@@ -99,6 +110,7 @@ typedef struct lt_cpu_loops {
     const lt_rows_loop (*rows)[LT_ROWS_TYPES];
     const lt_softmax_loops *softmax; /* float, double */
     const lt_norm_loops *norm;       /* float, double */
+    const lt_attention_loops *attention; /* float, double */
     const lt_gemm_loop *multiply;    /* by dtype; not of half types */
     const lt_pool_loops *pool;       /* float, double */
     const lt_direct_loop *direct;    /* one, of float */
@@ -123,6 +135,7 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_rows_loop lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
+    extern const lt_attention_loops lt_attention_##isa[2];                                         \
     extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                   \
     extern const lt_pool_loops lt_pool_##isa[2];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \

@@ -1,0 +1,15 @@
+-- attention.lua - scaled dot product attention, in blocks: no memory of queries x keys is ever taken, forward or
+-- backward (src/core/cpu/attention.c, src/cuda/attention.cu). What the kernels don't do is a formula.
+
+return {
+  { 'scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=nil, float dropout_p=0.0, bool is_causal=false, *, float? scale=nil, bool enable_gqa=false) -> Tensor',
+    variants = 'nn', composite = true,
+    doc = 'softmax(query key^T * scale + attn_mask) value, over the last two dimensions; scale is 1 / sqrt(width) when not given. A bool mask is true where a key takes part; enable_gqa lets several query heads share one of key and value.' },
+  { '_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float scale) -> (Tensor result, Tensor logsumexp)',
+    variants = '', grad_fn = 'ScaledDotProductFlashAttentionForCpuBackward0',
+    doc = 'Attention of [batch, heads, queries or keys, width], and the logarithms of the sums of the exponentials.',
+    grad = { ['query key value'] =
+      '_attention_backward(grad, query, key, value, attn_mask, result, logsumexp, is_causal, scale, needs_query, needs_key, needs_value)' } },
+  { '_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor result, Tensor logsumexp, bool is_causal, float scale, bool needs_query, bool needs_key, bool needs_value) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)',
+    variants = '', composite = true, doc = 'The derivatives of attention.' },
+}

@@ -52,6 +52,8 @@ for d = 1, 3 do
 end
 
 -- Those made of other ops in Lua.
-for name, fn in pairs(require 'torch.nn.resample') do functional[name] = functional[name] or fn end
+for _, module in ipairs { 'torch.nn.resample', 'torch.nn.sampling' } do
+  for name, fn in pairs(require(module)) do functional[name] = functional[name] or fn end
+end
 
 return functional

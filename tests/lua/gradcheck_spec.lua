@@ -495,6 +495,10 @@ describe('the derivative of functions for networks:', function()
   checks('rrelu', { X(2, 3) }, F.rrelu)
   checks('bilinear', { X(2, 3), X(2, 2), X(2, 3, 2), X(2) }, F.bilinear)
   checks('channel_shuffle', { X(1, 4, 2) }, function(x) return torch.channel_shuffle(x, 2) end)
+  checks('affine_grid', { X(1, 2, 3) }, function(theta) return F.affine_grid(theta, { 1, 1, 2, 3 }, false) end)
+  for _, mode in ipairs { 'bilinear', 'bicubic' } do
+    checks('grid_sample, ' .. mode, { X(1, 2, 3, 3), U(1, 2, 2, 2) }, function(x, grid) return F.grid_sample(x, grid, mode) end)
+  end
   local ids, offsets = I { 1, 3, 1, 2 }, I { 1, 2 }
   for _, mode in ipairs { 'sum', 'mean', 'max' } do
     checks('embedding_bag, ' .. mode, { ids, X(3, 2), offsets }, function(i, w, o)

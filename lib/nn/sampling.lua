@@ -1,0 +1,188 @@
+-- sampling.lua - functions of nn.functional made of other ops: affine_grid and grid_sample, which look up an image
+-- between its pixels, and triplet_margin_with_distance_loss. Coordinates of grids are values from -1 to 1, x first, as
+-- PyTorch has them, not positions.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+
+local M = {}
+
+-- Arguments by position, or named in a last table.
+local function arguments(name, names, ...)
+  local values, n = { ... }, select('#', ...)
+  local last = values[n]
+  if type(last) == 'table' and n > 0 then
+    values[n] = nil
+    for key, value in pairs(last) do
+      local at
+      for i, known in ipairs(names) do at = known == key and i or at end
+      if not at then fail('%s() got an unexpected keyword argument %q', name, tostring(key)) end
+      values[at] = value
+    end
+  end
+  return values
+end
+
+-- ---- grids -------------------------------------------------------------------------------------------------------
+
+-- The coordinates of n pixels; align: those of the outermost centres are -1 and 1.
+local function coordinates(n, align, like)
+  if n == 1 then return torch.zeros(1, { dtype = like.dtype, device = like.device }) end
+  local line = torch.linspace(-1, 1, n, { dtype = like.dtype, device = like.device })
+  return align and line or line * ((n - 1) / n)
+end
+
+--- Where each pixel of an image of `size` comes from under theta [n, 2, 3], or [n, 3, 4] for volumes.
+function M.affine_grid(theta, size, align_corners)
+  if type(align_corners) == 'table' then align_corners = align_corners.align_corners end
+  local spatial = #size - 2
+  if spatial ~= 2 and spatial ~= 3 then
+    fail('affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size %s.', tostring(torch.Size(size)))
+  end
+  if theta.ndim ~= 3 or theta:size(2) ~= spatial or theta:size(3) ~= spatial + 1 then
+    fail('Expected a batch of %dD affine matrices of shape Nx%dx%d for size %s. Got %s.', spatial, spatial, spatial + 1,
+      tostring(torch.Size(size)), tostring(theta.shape))
+  end
+  local n, pixels, columns, result_size = size[1], 1, {}, { size[1] }
+  for d = 1, spatial do
+    pixels = pixels * size[d + 2]
+    result_size[d + 1] = size[d + 2]
+  end
+  for d = 1, spatial do -- x is along the last dimension
+    local shape = {}
+    for k = 1, spatial do shape[k] = k == spatial + 1 - d and size[k + 2] or 1 end
+    local full = table.move(size, 3, #size, 1, {})
+    columns[d] = coordinates(size[#size + 1 - d], align_corners, theta):reshape(shape):expand(full):reshape(pixels)
+  end
+  columns[spatial + 1] = torch.ones(pixels, { dtype = theta.dtype, device = theta.device })
+  local base = torch.stack(columns, 2):unsqueeze(1):expand(n, pixels, spatial + 1)
+  result_size[#result_size + 1] = spatial
+  return base:bmm(theta:transpose(2, 3)):reshape(result_size)
+end
+
+-- ---- sampling ------------------------------------------------------------------------------------------------------
+
+-- Back and forth between low and high.
+local function reflect(x, low, high)
+  if low == high then return torch.zeros_like(x) end
+  local span = high - low
+  local distance = (x - low):abs()
+  local rest, turns = distance:fmod(span), (distance / span):floor()
+  return torch.where(turns:fmod(2):eq(0), rest + low, (span + low) - rest)
+end
+
+-- x from 0 to most; at the ends, too, it has no derivative.
+local function clip(x, most)
+  return torch.where(x:gt(0):logical_and(x:lt(most)), x, x:detach():clamp(0, most))
+end
+
+local paddings = {
+  zeros = function(x) return x end,
+  border = function(x, n) return clip(x, n - 1) end,
+  reflection = function(x, n, align)
+    return clip(align and reflect(x, 0, n - 1) or reflect(x, -0.5, n - 0.5), n - 1)
+  end,
+}
+
+local function near(x) return ((1.25 * x) - 2.25) * x * x + 1 end
+local function far(x) return ((-0.75 * x + 3.75) * x - 6) * x + 3 end
+
+-- What a coordinate (in pixels) is looked up at: { {place, weight or nil}... }, places being whole.
+local modes = {
+  nearest = function(x, pad) return { { pad(x):round() } } end,
+  bilinear = function(x, pad)
+    x = pad(x)
+    local low = x:detach():floor()
+    local part = x - low
+    return { { low, 1 - part }, { low + 1, part } }
+  end,
+  bicubic = function(x, pad)
+    local low = x:detach():floor()
+    local t = x - low
+    return { { pad(low - 1), far(t + 1) }, { pad(low), near(t) }, { pad(low + 1), near(1 - t) }, { pad(low + 2), far(2 - t) } }
+  end,
+}
+
+local function check(input, grid, mode, padding_mode)
+  if not modes[mode] then
+    fail("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '%s'", tostring(mode))
+  end
+  if not paddings[padding_mode] then
+    fail("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '%s'", tostring(padding_mode))
+  end
+  if (input.ndim ~= 4 and input.ndim ~= 5) or input.ndim ~= grid.ndim then
+    fail('grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes %s and grid with sizes %s',
+      tostring(input.shape):match '%b[]', tostring(grid.shape):match '%b[]')
+  end
+  if input:size(1) ~= grid:size(1) then
+    fail('grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s',
+      tostring(input.shape):match '%b[]', tostring(grid.shape):match '%b[]')
+  end
+  if grid:size(-1) ~= input.ndim - 2 then
+    fail('grid_sampler(): expected grid to have size %d in last dimension, but got grid with sizes %s', input.ndim - 2,
+      tostring(grid.shape):match '%b[]')
+  end
+  if mode == 'bicubic' and input.ndim == 5 then fail 'grid_sampler(): bicubic interpolation only supports 4D input' end
+end
+
+--- input [n, channels, ...] at the places of grid [n, ..., 2 or 3]: (grid_sample's mode, padding_mode, align_corners).
+function M.grid_sample(input, grid, ...)
+  local given = arguments('grid_sample', { 'mode', 'padding_mode', 'align_corners' }, ...)
+  local mode, padding_mode, align = given[1] or 'bilinear', given[2] or 'zeros', given[3] or false
+  check(input, grid, mode, padding_mode)
+  local spatial, n, channels = input.ndim - 2, input:size(1), input:size(2)
+  local size = { n, channels }
+  for d = 1, spatial do size[d + 2] = grid:size(d + 1) end
+  local points = grid:reshape(n, -1, spatial)
+  points = points:masked_fill(points:isnan(), -1)
+  -- Per dimension of the image, the places and weights; x, the first coordinate, is along the last one.
+  local taps, stride = {}, 1
+  for d = 1, spatial do
+    local length = input:size(input.ndim + 1 - d)
+    local x = points:select(3, d)
+    x = align and (x + 1) / 2 * (length - 1) or ((x + 1) * length - 1) / 2
+    taps[d] = modes[mode](x, function(at) return paddings[padding_mode](at, length, align) end)
+    for _, tap in ipairs(taps[d]) do
+      local place = tap[1]:detach()
+      tap.inside = place:ge(0):logical_and(place:le(length - 1))
+      tap.offset = place:clamp(0, length - 1):to(torch.int64) * stride
+    end
+    stride = stride * length
+  end
+  local flat, total = input:reshape(n, channels, stride), nil
+  -- The sum over every choice of one tap per dimension.
+  local function add(d, offset, weight, inside)
+    if d > spatial then
+      local index = (offset + 1):unsqueeze(2):expand(n, channels, offset:size(2))
+      local value = flat:gather(3, index):masked_fill(inside:logical_not():unsqueeze(2), 0)
+      if weight then value = value * weight:unsqueeze(2) end
+      total = total and total + value or value
+      return
+    end
+    for _, tap in ipairs(taps[d]) do
+      add(d + 1, offset and offset + tap.offset or tap.offset, weight and weight * tap[2] or tap[2],
+        inside and inside:logical_and(tap.inside) or tap.inside)
+    end
+  end
+  add(1)
+  return total:reshape(size)
+end
+
+-- ---- losses --------------------------------------------------------------------------------------------------------
+
+--- max(0, d(anchor, positive) - d(anchor, negative) + margin): {distance_function, margin = 1, swap, reduction}.
+function M.triplet_margin_with_distance_loss(anchor, positive, negative, options)
+  options = options or {}
+  local margin, reduction = options.margin or 1.0, options.reduction or 'mean'
+  if reduction ~= 'mean' and reduction ~= 'sum' and reduction ~= 'none' then
+    fail('%s is not a valid value for reduction', tostring(reduction))
+  end
+  if margin <= 0 then fail('margin must be greater than 0, got %s', tostring(margin)) end
+  local distance = options.distance_function or torch.pairwise_distance
+  local close, apart = distance(anchor, positive), distance(anchor, negative)
+  if options.swap then apart = torch.minimum(apart, distance(positive, negative)) end
+  local loss = (close - apart + margin):clamp_min(0)
+  return reduction == 'none' and loss or loss[reduction](loss)
+end
+
+return M

@@ -157,6 +157,10 @@ local function attend(self, q, k, v, mask)
 end
 
 local function check(self, query, key, value)
+  if not (torch.is_tensor(query) and torch.is_tensor(key) and torch.is_tensor(value)) then
+    fail('MultiheadAttention: expected Tensors for query, key and value, got %s, %s and %s', torch.type(query),
+      torch.type(key), torch.type(value))
+  end
   if query.ndim ~= 2 and query.ndim ~= 3 then
     fail('query should be unbatched 2D or batched 3D tensor but received %d-D query tensor', query.ndim)
   end

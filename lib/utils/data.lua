@@ -1,7 +1,7 @@
 -- data.lua - torch.utils.data: data sets, samplers and the DataLoader.
 
 local where = {
-  Dataset = 'dataset', TensorDataset = 'tensor_dataset', DataLoader = 'dataloader', idx = 'idx',
+  Dataset = 'dataset', TensorDataset = 'tensor_dataset', DataLoader = 'dataloader', idx = 'idx', csv = 'csv',
   default_collate = 'collate', get_worker_info = 'workers',
 }
 for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'ChainDataset', 'random_split' } do where[name] = 'datasets' end

@@ -27,6 +27,10 @@ typedef enum lt_reduction {
     LT_REDUCE_NORM /* (sum |x|^p)^(1/p); p = parameter; inf, -inf and 0 as PyTorch has them */
 } lt_reduction;
 
+/* Numbers k of lt_backend's kth that depend on the line: the middle of its elements (the lower of two), or nan if
+ * there is one; the middle of those that are not nan. */
+enum { LT_KTH_MEDIAN = -1, LT_KTH_NANMEDIAN = -2 };
+
 typedef enum lt_scan { LT_SCAN_SUM, LT_SCAN_PROD, LT_SCAN_LOGSUMEXP } lt_scan;
 
 /* A dense tensor as kernels other than the iterator's see it. Strides in elements. */
@@ -232,6 +236,14 @@ typedef struct lt_backend {
     /* Stable sort along dim; nan is the largest. Values or indices (int64, of the elements sorted), not both, may
      * be NULL. Shorter than in along dim they get the first places. */
     lt_status (*sort)(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
+    /* Optional. The element of number k (from 0) of each line in ascending order, the first of equals, and its
+     * index; values and indices have size 1 in dim. */
+    lt_status (*kth)(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
+    /* Optional. How many elements of each ascending line of `sorted` lie before each of `values` (right: or are
+     * equal); nan come last. Dense arrays of one dtype that the backend may refuse (LT_ERR_TYPE); lines: those of
+     * sorted, which has n elements a line; count: values a line. */
+    lt_status (*search)(bool right, lt_dtype dtype, const void *sorted, int64_t n, const void *values, int64_t count,
+                        int64_t lines, int64_t *out);
 
     /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least) ------------- */
     lt_status (*softmax)(bool log, const lt_array *out, const lt_array *in, int dim);

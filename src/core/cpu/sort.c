@@ -25,6 +25,7 @@ typedef struct sort_job {
     lt_dtype read;  /* what elements are read as */
     bool descending, values, indices;
     int64_t wanted; /* places of a sorted line, from the first on */
+    int64_t k;      /* of lt_cpu_kth: the place asked for */
     int64_t jobs;
     char *scratch; /* bytes for each job */
     size_t bytes;
@@ -219,6 +220,44 @@ PAIR_SELECT(u64, uint64_t)
             lt_line_store(&j->lines, 2, lt_line_at(&j->lines, 2, line), 0, wanted, y, LT_INT64);   \
         }                                                                                          \
     }
+/* One place of a sorted line: byte by byte from the highest on, the pairs remain whose byte is the one there. */
+#define LINE_KTH(s, T, U, KEY)                                                                     \
+    static void kth_of_line_##s(const sort_job *j, char *memory, int64_t line)                     \
+    {                                                                                              \
+        int64_t n = j->lines.length, numbers = n, k = j->k;                                        \
+        T *x = (T *)(void *)memory;                                                                \
+        pair_##U *a = (pair_##U *)(void *)(memory + n * 8);                                        \
+        lt_line_load(&j->lines, 0, lt_line_at(&j->lines, 0, line), 0, n, x, j->read);              \
+        for (int64_t i = 0; i < n && !lt_interrupted(); i++) {                                     \
+            a[i].key = KEY(x[i]);                                                                  \
+            a[i].index = (__typeof__(a[i].index))i;                                                \
+            numbers -= x[i] != x[i];                                                               \
+        }                                                                                          \
+        if (k == LT_KTH_MEDIAN) k = numbers < n ? numbers : (n - 1) / 2;                           \
+        if (k == LT_KTH_NANMEDIAN) k = numbers > 0 ? (numbers - 1) / 2 : 0;                        \
+        for (int d = sizeof a->key - 1; d >= 0 && n > 1 && !lt_interrupted(); d--) {               \
+            int64_t counts[DIGIT_VALUES] = {0}, below = 0, left = 0;                               \
+            unsigned digit = 0;                                                                    \
+            for (int64_t i = 0; i < n; i++) counts[a[i].key >> (8 * d) & 0xff]++;                  \
+            while (below + counts[digit] <= k) below += counts[digit++];                           \
+            k -= below;                                                                            \
+            if (counts[digit] == n) continue;                                                      \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                if ((a[i].key >> (8 * d) & 0xff) == digit) a[left++] = a[i];                       \
+            n = left;                                                                              \
+        }                                                                                          \
+        if (lt_interrupted()) return;                                                              \
+        int64_t at = (int64_t)a[k].index;                                                          \
+        lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, 1, &x[at], j->read);        \
+        lt_line_store(&j->lines, 2, lt_line_at(&j->lines, 2, line), 0, 1, &at, LT_INT64);          \
+    }
+LINE_KTH(float, float, u32, key_of_float)
+LINE_KTH(double, double, u64, key_of_double)
+LINE_KTH(int, int32_t, u32, key_of_int)
+LINE_KTH(long, int64_t, u64, key_of_long)
+LINE_KTH(long_float, float, u64, (uint64_t)key_of_float)
+LINE_KTH(long_int, int32_t, u64, (uint64_t)key_of_int)
+#undef LINE_KTH
 LINE_SORT(float, float, u32, key_of_float)
 LINE_SORT(double, double, u64, key_of_double)
 LINE_SORT(int, int32_t, u32, key_of_int)
@@ -243,21 +282,54 @@ static void run_sort(const void *context, int64_t job)
         }
 }
 
+static void run_kth(const void *context, int64_t job)
+{
+    const sort_job *j = context;
+    char *memory = j->scratch + (size_t)job * j->bytes;
+    const bool longer = j->lines.length > UINT32_MAX;
+    const int64_t count = j->lines.count, last = count * (job + 1) / j->jobs;
+    for (int64_t line = count * job / j->jobs; line < last && !lt_interrupted(); line++)
+        switch (j->read) {
+        case LT_FLOAT32: longer ? kth_of_line_long_float(j, memory, line) : kth_of_line_float(j, memory, line); break;
+        case LT_FLOAT64: kth_of_line_double(j, memory, line); break;
+        case LT_INT32: longer ? kth_of_line_long_int(j, memory, line) : kth_of_line_int(j, memory, line); break;
+        default: kth_of_line_long(j, memory, line); break;
+        }
+}
+
+/* Lines shared out among the threads, with room for the elements and twice the pairs. */
+static lt_status run_lines(sort_job *j, void (*run)(const void *context, int64_t job))
+{
+    int threads = lt_cpu_threads_for(j->lines.count > 1 ? 8 * j->lines.count * j->lines.length : 0);
+    j->jobs = threads < j->lines.count ? threads : j->lines.count;
+    j->bytes = ((size_t)j->lines.length * (8 + 2 * sizeof(pair_u64)) + 63) / 64 * 64;
+    j->scratch = lt_mem_alloc((size_t)j->jobs * j->bytes);
+    if (j->scratch == NULL) return LT_ERR_MEMORY;
+    lt_status status = lt_cpu_share(j->jobs, threads, run, j);
+    lt_mem_free(j->scratch);
+    return status;
+}
+
+static lt_dtype read_dtype(lt_dtype dtype)
+{
+    if (dtype == LT_FLOAT64 || dtype == LT_INT64) return dtype;
+    return lt_dtype_is_float(dtype) ? LT_FLOAT32 : LT_INT32;
+}
+
+lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+{
+    sort_job j = {.k = k, .read = read_dtype(in->dtype)};
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    return j.lines.count == 0 ? LT_OK : run_lines(&j, run_kth);
+}
+
 lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
 {
     sort_job j = {.descending = descending, .values = values != NULL, .indices = indices != NULL};
-    j.read = in->dtype == LT_FLOAT64 || in->dtype == LT_INT64 ? in->dtype : lt_dtype_is_float(in->dtype) ? LT_FLOAT32
-                                                                                                        : LT_INT32;
+    j.read = read_dtype(in->dtype);
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
     const lt_array *out = values != NULL ? values : indices;
     j.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
     if (j.lines.count == 0 || j.wanted == 0) return LT_OK;
-    int threads = lt_cpu_threads_for(j.lines.count > 1 ? 8 * j.lines.count * j.lines.length : 0);
-    j.jobs = threads < j.lines.count ? threads : j.lines.count;
-    j.bytes = ((size_t)j.lines.length * (8 + 2 * sizeof(pair_u64)) + 63) / 64 * 64;
-    j.scratch = lt_mem_alloc((size_t)j.jobs * j.bytes);
-    if (j.scratch == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(j.jobs, threads, run_sort, &j);
-    lt_mem_free(j.scratch);
-    return status;
+    return run_lines(&j, run_sort);
 }

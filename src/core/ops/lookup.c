@@ -288,12 +288,36 @@ static lt_status halve(lt_tensor *sorted, lt_tensor *values, bool right, int64_t
     return lt_scope_give(&s, do_where(&s, moves, next, low), out);
 }
 
+/* By the backend's kernel, if it has one for such tensors; *out stays NULL if not. */
+static lt_status search_natively(lt_tensor *sorted, lt_tensor *values, bool right, lt_tensor **out)
+{
+    const lt_backend *backend = lt_backend_of(values);
+    const int64_t n = sorted->sizes[sorted->ndim - 1], count = values->ndim > 0 ? values->sizes[values->ndim - 1] : 1;
+    if (backend->search == NULL || sorted->dtype != values->dtype || !lt_is_contiguous(sorted) || !lt_is_contiguous(values) ||
+        count == 0)
+        return LT_OK;
+    lt_tensor *found;
+    LT_TRY(lt_tensor_new(LT_INT64, values->device, values->ndim, values->sizes, &found));
+    lt_status status = backend->search(right, (lt_dtype)values->dtype, lt_data(sorted), n, lt_data(values), count,
+                                       values->numel / count, (int64_t *)(void *)lt_data(found));
+    if (status == LT_OK)
+        *out = found;
+    else
+        lt_tensor_release(found);
+    return status == LT_ERR_TYPE ? LT_OK : status;
+}
+
 /* sorted and values of the same batch. */
 static lt_status search(lt_tensor *sorted, lt_tensor *values, bool right, lt_tensor **out)
 {
     int64_t n = sorted->sizes[sorted->ndim - 1], width = 1;
     lt_dims sizes = lt_dims_of(values);
     lt_tensor *low = NULL, *next = NULL;
+    LT_TRY(search_natively(sorted, values, right, &low));
+    if (low != NULL) {
+        *out = low;
+        return LT_OK;
+    }
     LT_TRY(lt_zeros(&sizes, LT_INT64, &values->device, &low));
     while (width <= n / 2) width *= 2;
     for (; n > 0 && width > 0; width /= 2) {

@@ -107,6 +107,31 @@ static lt_status check_not_empty(const char *op, const lt_tensor *self, int dim)
     return lt_error(LT_ERR_INDEX, "%s(): Expected reduction dim %d to have non-zero size.", op, dim + 1);
 }
 
+/* One place of the sorted lines by the backend's kernel; false without one. k: see backend.h. */
+static bool has_kth(const lt_tensor *self) { return lt_backend_of(self)->kth != NULL; }
+
+static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
+{
+    lt_scope s;
+    lt_dims sizes = lt_dims_of(self);
+    if (self->ndim > 0) sizes.v[dim] = 1;
+    lt_scope_open(&s, false);
+    lt_tensor *values = NULL, *indices = NULL;
+    lt_status status = lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &values);
+    values = lt_scope_hold(&s, status, values);
+    if (values != NULL) status = lt_tensor_new(LT_INT64, self->device, sizes.n, sizes.v, &indices);
+    if (values != NULL) indices = lt_scope_hold(&s, status, indices);
+    if (s.status == LT_OK && values->numel > 0) {
+        lt_array in = lt_line_array_of(self), v = lt_line_array_of(values), i = lt_line_array_of(indices);
+        s.status = lt_backend_of(self)->kth(k, &v, &i, &in, dim);
+    }
+    if (s.status == LT_OK && self->ndim > 0 && !keepdim) {
+        values = do_squeeze(&s, values, dim);
+        indices = do_squeeze(&s, indices, dim);
+    }
+    return give_pair(&s, values, indices, out_values, out_indices);
+}
+
 /* Entry `at` of sorted lines. */
 static lt_status pick_one(lt_scope *s, lt_tensor *values, lt_tensor *indices, int dim, int64_t at, bool keepdim,
                           lt_tensor **out_values, lt_tensor **out_indices)
@@ -130,6 +155,7 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
     LT_TRY(check_not_empty("kthvalue", self, d));
     if (k < 1 || k > length_of(self, d))
         return lt_error(LT_ERR_RUNTIME, "kthvalue(): selected number k out of range for dimension %d", d + 1);
+    if (has_kth(self)) return kth_along(self, d, k - 1, keepdim, out_values, out_indices);
     lt_scope_open(&s, false);
     do_sort(&s, self, d, k, &values, &indices);
     return pick_one(&s, values, indices, d, k - 1, keepdim, out_values, out_indices);
@@ -165,6 +191,8 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(check_not_empty(op, self, d));
     const int64_t n = length_of(self, d), middle = (n - 1) / 2;
+    if (has_kth(self))
+        return kth_along(self, d, ignore_nan ? LT_KTH_NANMEDIAN : LT_KTH_MEDIAN, keepdim, out_values, out_indices);
     lt_scope_open(&s, false);
     const bool whole = lt_dtype_is_float((lt_dtype)self->dtype) && self->ndim > 0;
     if (!do_sort(&s, self, d, whole ? n : middle + 1, &values, &indices)) return lt_scope_close(&s);

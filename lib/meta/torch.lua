@@ -79,11 +79,12 @@ function torch.device(name) end
 ---@return torch.Generator
 function torch.manual_seed(seed) end
 
----Writes tensors, and tables of them, to a file.
+---Writes tensors, and tables of them, to a file: safetensors, or by suffix NumPy's (.npy, .npz) or PyTorch's (.pt, .pth).
 ---@param object any
 ---@param path string
 function torch.save(object, path) end
 
+---Reads what torch.save, NumPy or PyTorch have written. Runs no code, whatever the file holds.
 ---@param path string
 ---@param options? {map_location?: torch.device|string}
 ---@return any

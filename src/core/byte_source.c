@@ -89,6 +89,7 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
     s->left = length;
     s->crc = 0;
     s->deflated = deflated;
+    s->summed = true;
     return LT_OK;
 }
 
@@ -144,7 +145,7 @@ lt_status lt_byte_source_read(lt_byte_source *s, void *to, int64_t n)
         else
             LT_TRY(read_raw(s, p, step, &got));
         if (got == 0) return DAMAGED(s, "%s", "its compressed data end early");
-        s->crc = lt_crc32(s->crc, p, got);
+        if (s->summed) s->crc = lt_crc32(s->crc, p, got);
         s->left -= got;
         p += got;
         n -= got;

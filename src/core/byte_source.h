@@ -19,14 +19,15 @@ typedef struct lt_byte_source {
     int64_t at, end;  /* of the section in the file: what was not read yet */
     int64_t packed_end; /* where the section's bytes in the file end */
     int64_t left;     /* bytes of the section that were not handed out yet */
-    uint32_t crc;     /* of those that were */
+    uint32_t crc;     /* of those that were, when it is asked for */
+    bool summed;
     bool deflated;
     bool inflating; /* z is initialized */
     z_stream z;
     unsigned char *buffer; /* deflated bytes; NULL until needed */
 } lt_byte_source;
 
-/* The whole file is the first section. After LT_OK, close must follow. */
+/* The whole file is the first section, of which no CRC-32 is taken. After LT_OK, close must follow. */
 lt_status lt_byte_source_open(lt_byte_source *s, const char *path);
 /* Another section: `packed` bytes of the file at `offset` that are `length` bytes. */
 lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length, bool deflated);

@@ -11,7 +11,7 @@ local model = dofile(here .. '../../scripts/gen/declarations.lua').load(here .. 
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 local seed = math.tointeger(tonumber(os.getenv 'LTENSOR_TEST_SEED' or 20))
 local EXPRESSIONS = math.tointeger(tonumber(os.getenv 'LTENSOR_TEST_EXPRESSIONS' or 100))
-local ATTEMPTS, DEPTH = 40 * EXPRESSIONS, 3
+local ATTEMPTS, DEPTH = 200 * EXPRESSIONS, 3
 
 -- Rounding differs by device, and by the order of sums.
 local TOLERANCE = { float16 = 2e-2, bfloat16 = 6e-2, float32 = 2e-4, float64 = 1e-9 }

@@ -153,7 +153,9 @@ function makers.Scalar() return twice(pick { 0, 1, 2, 3, -1, 0.5, 2.5, -1.5 }) e
 function makers.int(ctx, a)
   return twice(pick(a.name == 'groups' and { 1, 1, 1, 2 } or { 0, 1, 2, 3, 2, 1, -1 }))
 end
-function makers.float() return twice(pick { 0.0, 0.25, 0.5, 1.0, 2.0, 1e-3 }) end
+function makers.float(_, a)
+  return twice(a.name == 'dropout_p' and 0.0 or pick { 0.0, 0.25, 0.5, 1.0, 2.0, 1e-3 }) -- dropout draws numbers of its own
+end
 function makers.bool() return twice(chance(0.5)) end
 function makers.string(_, a) return words[a.name] and twice(pick(words[a.name])) end
 

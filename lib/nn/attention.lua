@@ -147,8 +147,11 @@ local function heads(t, batch, n, head)
   return t:reshape(t:size(1), batch, n, head):permute(2, 3, 1, 4)
 end
 
--- The output (batch, heads, length, head), and the weights.
-local function attend(self, q, k, v, mask)
+-- The output (batch, heads, length, head), and the weights where they are wanted.
+local function attend(self, q, k, v, mask, need_weights)
+  if not need_weights then
+    return F.scaled_dot_product_attention(q, k, v, mask or nil, self.training and self.dropout or 0.0)
+  end
   local scores = torch.matmul(q * (1 / math.sqrt(self.head_dim)), k:transpose(3, 4))
   if mask then scores = scores + mask end
   local weights = torch.softmax(scores, 4)
@@ -208,7 +211,8 @@ function MultiheadAttention:forward(query, key, value, ...)
   end
   local n, head = self.num_heads, self.head_dim
   local mask = joined(self, options, batch, length, k:size(1), q)
-  local output, weights = attend(self, heads(q, batch, n, head), heads(k, batch, n, head), heads(v, batch, n, head), mask)
+  local output, weights = attend(self, heads(q, batch, n, head), heads(k, batch, n, head), heads(v, batch, n, head), mask,
+    options.need_weights)
   output = self.out_proj(output:permute(3, 1, 2, 4):reshape(length, batch, self.embed_dim))
   if alone then output = output:squeeze(2) elseif swap then output = output:transpose(1, 2) end
   if not options.need_weights then return output, nil end

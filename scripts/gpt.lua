@@ -25,15 +25,6 @@ local script = experiment.new {
 
 -- ---- the model ------------------------------------------------------------------------------------------------------
 
--- For every symbol the mean of the values v of itself and those before it, by how well their keys k fit its query q.
--- All are (n, heads, length, width of a head).
-local function attention(q, k, v)
-  local length = q:size(3)
-  local later = torch.ones(length, length, { dtype = torch.bool, device = q.device }):triu(1)
-  local scores = q:matmul(k:transpose(3, 4)) * (1 / math.sqrt(q:size(4)))
-  return scores:masked_fill(later, -math.huge):softmax(4):matmul(v)
-end
-
 local Block = nn.Module:extend 'Block'
 
 function Block:init(width, heads, dropout)
@@ -49,7 +40,8 @@ function Block:attend(x)
   local n, length, width = x:size(1), x:size(2), x:size(3)
   local parts = self.qkv(x):chunk(3, 3)
   for i = 1, 3 do parts[i] = parts[i]:reshape(n, length, self.heads, -1):transpose(2, 3) end
-  local mixed = attention(parts[1], parts[2], parts[3])
+  -- For every symbol the mean of the values of itself and those before it, by how well their keys fit its query.
+  local mixed = F.scaled_dot_product_attention(parts[1], parts[2], parts[3], { is_causal = true })
   return self.out(mixed:transpose(2, 3):reshape(n, length, width))
 end
 

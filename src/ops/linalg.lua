@@ -11,7 +11,7 @@ return {
   { 'det(Tensor self) -> Tensor', grad_fn = 'LinalgDetBackward0', doc = 'The determinant of each matrix.',
     grad = { self = '_linalg_det_backward(grad, self, result)' } },
   { '_linalg_det_backward(Tensor grad_output, Tensor self, Tensor det) -> Tensor', variants = '', composite = true,
-    doc = 'The derivative of det, of matrices that have an inverse.' },
+    doc = 'The derivative of det: the cofactors, det(A) A^-T where there is an inverse, else from the singular values.' },
   { 'slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)', composite = true,
     doc = 'The sign of each determinant and the logarithm of its magnitude.' },
   { '_linalg_sign_det(Tensor self) -> Tensor', variants = '', doc = 'The signs of the determinants.' },

@@ -69,9 +69,7 @@ function Block:forward(x)
   local b, t, width = x:size(1), x:size(2), x:size(3)
   local parts = self.qkv(self.norm1(x)):chunk(3, 3)
   for i = 1, 3 do parts[i] = parts[i]:reshape(b, t, self.heads, -1):transpose(2, 3) end
-  local later = torch.ones(t, t, { dtype = torch.bool }):triu(1)
-  local scores = parts[1]:matmul(parts[2]:transpose(3, 4)) * (1 / math.sqrt(width / self.heads))
-  local mixed = scores:masked_fill(later, -math.huge):softmax(4):matmul(parts[3])
+  local mixed = F.scaled_dot_product_attention(parts[1], parts[2], parts[3], { is_causal = true })
   x = x + self.out(mixed:transpose(2, 3):reshape(b, t, width))
   return x + self.down(F.gelu(self.up(self.norm2(x))))
 end

@@ -1,5 +1,6 @@
 -- linalg_spec.lua - torch.linalg where no vectors can say what is right: factors are unique up to signs, so that
--- what they multiply to is compared; the forms of norm; ops on lists that take a row. Only the CPU has LAPACK.
+-- what they multiply to is compared; the forms of norm; derivatives where something is 0; ops on lists that take a row.
+-- Only the CPU has LAPACK.
 
 local torch = require 'torch'
 local linalg = torch.linalg
@@ -94,6 +95,34 @@ if device == 'cpu' then
     end)
   end)
 end
+
+-- Derivatives at places where the usual formulas divide by 0, against what the others multiply to.
+describe('a derivative where something is 0', function()
+  if device == 'cpu' then
+    it('of det: the cofactors of singular matrices', function()
+      local a = torch.tensor({ { { 1.0, 2.0 }, { 2.0, 4.0 } }, { { 0.0, 0.0 }, { 0.0, 3.0 } }, { { 1.0, 2.0 }, { 3.0, 4.0 } } },
+        { dtype = torch.float64, requires_grad = true, device = device })
+      linalg.det(a):sum():backward()
+      near(a.grad, torch.tensor({ { { 4.0, -2.0 }, { -2.0, 1.0 } }, { { 3.0, 0.0 }, { 0.0, 0.0 } }, { { 4.0, -3.0 }, { -2.0, 1.0 } } },
+        { dtype = torch.float64, device = device }), 1e-12)
+    end)
+  end
+
+  it('of scatter_reduce by products', function()
+    local x = torch.tensor({ 1.0, 2.0, 3.0 }, { requires_grad = true, device = device })
+    local src = torch.tensor({ 0.0, 4.0, 0.0, 3.0, 0.0 }, { requires_grad = true, device = device })
+    local index = torch.tensor({ 1, 1, 2, 2, 2 }, { device = device })
+    x:scatter_reduce(1, index, src, 'prod'):sum():backward()
+    assert.same({ 4, 0, 0, 0, 0 }, src.grad:tolist())
+    assert.same({ 0, 0, 1 }, x.grad:tolist())
+    src.grad = nil
+    x:scatter_reduce(1, torch.tensor({ 1, 1, 2, 2, 3 }, { device = device }), src, 'prod', { include_self = false }):sum():backward()
+    assert.same({ 4, 0, 3, 0, 1 }, src.grad:tolist())
+    local ok, message = pcall(torch.autograd.grad, x:scatter_reduce(1, index, src, 'prod'):sum(), src, { create_graph = true })
+    assert.is_false(ok)
+    assert.truthy(message:find("second derivative of 'prod'", 1, true))
+  end)
+end)
 
 describe('ops on lists', function()
   local a, b = torch.arange(2, { device = device }), torch.arange(3, { device = device })

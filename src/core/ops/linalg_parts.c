@@ -45,10 +45,56 @@ static lt_status hand(lt_scope *s, lt_tensor *t, lt_tensor **out)
 
 /* ---- determinants --------------------------------------------------------------------------------------------- */
 
+static bool any_singular(lt_scope *s, lt_tensor *det)
+{
+    lt_tensor *regular = NULL;
+    lt_scalar all = lt_int(1);
+    if (s->status != LT_OK) return false;
+    lt_status status = lt_all(det, &regular);
+    regular = lt_scope_hold(s, status, regular);
+    if (s->status == LT_OK) s->status = lt_tensor_item(regular, &all);
+    return s->status == LT_OK && lt_scalar_double(all) == 0;
+}
+
+/* 1 or -1, a constant: the determinant of an orthogonal matrix. */
+static lt_tensor *do_orientation(lt_scope *s, lt_tensor *q)
+{
+    lt_tensor *constant = NULL, *det = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_detach(q, &constant);
+    constant = lt_scope_hold(s, status, constant);
+    if (s->status != LT_OK) return NULL;
+    status = lt_det(constant, &det);
+    return do_sign(s, lt_scope_hold(s, status, det));
+}
+
+/* The cofactors by the singular values, which need no inverse: det(U) det(V) U diag(products of the others) V^H. */
+static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
+{
+    lt_tensor *u = NULL, *values = NULL, *vh = NULL, *ones = NULL, *others = NULL;
+    if (s->status != LT_OK) return NULL;
+    s->status = lt_linalg_svd(a, true, &u, &values, &vh);
+    if (s->status != LT_OK) return NULL;
+    u = lt_scope_hold(s, LT_OK, u), values = lt_scope_hold(s, LT_OK, values), vh = lt_scope_hold(s, LT_OK, vh);
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_ones_like(values, LT_DTYPE_NONE, NULL, &ones);
+    ones = lt_scope_hold(s, status, ones);
+    if (s->status != LT_OK) return NULL;
+    status = lt__prod_backward_dim(ones, values, values->ndim - 1, true, &others);
+    others = lt_scope_hold(s, status, others);
+    lt_tensor *sign = do_mul(s, do_orientation(s, u), do_orientation(s, vh));
+    others = do_mul(s, do_unsqueeze(s, others, -2), do_unsqueeze(s, do_unsqueeze(s, sign, -1), -1));
+    return do_matmul(s, do_mul(s, u, others), vh);
+}
+
 lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *det, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, true);
+    if (any_singular(&s, det)) {
+        lt_tensor *grad = do_unsqueeze(&s, do_unsqueeze(&s, grad_output, -1), -1);
+        return lt_scope_give(&s, do_mul(&s, grad, do_cofactors(&s, self)), out);
+    }
     lt_tensor *factor = do_unsqueeze(&s, do_unsqueeze(&s, do_mul(&s, grad_output, det), -1), -1);
     lt_tensor *eye = do_eye(&s, self, lt_columns(self));
     return lt_scope_give(&s, do_mul(&s, do_solve(&s, do_turn(&s, self), eye), factor), out);

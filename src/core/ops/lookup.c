@@ -233,6 +233,58 @@ static lt_tensor *do_shared(lt_scope *s, lt_tensor *grad, lt_tensor *self, int64
     return do_div(s, grad, do_scatter_add(s, of_self, dim, index, of_src));
 }
 
+/* ---- products: the derivative by an element is the product of the others at its place */
+
+typedef struct place_products {
+    lt_tensor *self_zero, *src_zero;       /* which elements are 0 */
+    lt_tensor *self_factors, *src_factors; /* the elements, 1 for those */
+    lt_tensor *of_zero, *of_others;        /* a place's product without its zero, if there is one; 0 if there are more,
+                                              or for the others if there is any */
+} place_products;
+
+static lt_tensor *do_any(lt_scope *s, lt_tensor *a)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_any(a, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+/* The formula's own derivative does not hold where elements are 0: an error if it is wanted there. */
+static void refuse_zeros(lt_scope *s, lt_tensor *self_zero, lt_tensor *src_zero)
+{
+    lt_tensor *any = do_logical_or(s, do_any(s, self_zero), do_any(s, src_zero));
+    lt_scalar found;
+    if (s->status != LT_OK) return;
+    s->status = lt_tensor_item(any, &found);
+    if (s->status == LT_OK && lt_scalar_double(found) != 0)
+        s->status = lt_error(LT_ERR_RUNTIME, "scatter_reduce(): the second derivative of 'prod' is not implemented where "
+                                             "elements are 0");
+}
+
+static place_products do_place_products(lt_scope *s, lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,
+                                        bool include_self)
+{
+    place_products p = {0};
+    lt_tensor *none = do_number(s, 0), *one = do_number(s, 1), *product = NULL;
+    if (!include_self) self = do_scatter_value(s, self, dim, index, lt_int(1));
+    p.self_zero = do_eq(s, self, none);
+    p.src_zero = do_eq(s, src, none);
+    if (s->status != LT_OK) return p;
+    if (lt_grad_enabled() && (lt_requires_grad(self) || lt_requires_grad(src)))
+        refuse_zeros(s, p.self_zero, p.src_zero);
+    p.self_factors = do_where(s, p.self_zero, one, self);
+    p.src_factors = do_where(s, p.src_zero, one, src);
+    if (s->status != LT_OK) return p;
+    lt_status status = lt_scatter_reduce(p.self_factors, dim, index, p.src_factors, "prod", true, &product);
+    product = lt_scope_hold(s, status, product);
+    lt_tensor *zeros = do_scatter_add(s, do_cast(s, p.self_zero, (lt_dtype)self->dtype), dim, index,
+                                      do_cast(s, p.src_zero, (lt_dtype)self->dtype));
+    p.of_zero = do_where(s, do_eq(s, zeros, one), product, none);
+    p.of_others = do_where(s, do_eq(s, zeros, none), product, none);
+    return p;
+}
+
 lt_status lt__scatter_reduce_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim, lt_tensor *index,
                                                 lt_tensor *src, const char *reduce, bool include_self, lt_tensor *result,
                                                 lt_tensor **out)
@@ -244,7 +296,10 @@ lt_status lt__scatter_reduce_backward_self_impl(lt_tensor *grad_output, lt_tenso
     lt_tensor *grad = grad_output;
     if (include_self) {
         if (r == MEAN) grad = do_div(&s, grad, do_counts(&s, self, dim, index, src, true));
-        if (r == PROD) grad = do_div(&s, do_mul(&s, grad, result), self);
+        if (r == PROD) {
+            place_products p = do_place_products(&s, self, dim, index, src, true);
+            grad = do_mul(&s, grad, do_where(&s, p.self_zero, p.of_zero, do_div(&s, p.of_others, p.self_factors)));
+        }
         if (r == AMAX || r == AMIN)
             grad = do_mul(&s, do_winners(&s, self, result, grad), do_shared(&s, grad, self, dim, index, src, result, true));
     } else {
@@ -263,10 +318,13 @@ lt_status lt__scatter_reduce_backward_src_impl(lt_tensor *grad_output, lt_tensor
     lt_scope_open(&s, true);
     lt_tensor *grad = grad_output;
     if (r == MEAN) grad = do_div(&s, grad, do_counts(&s, self, dim, index, src, include_self));
-    if (r == PROD) grad = do_mul(&s, grad, result);
     if (r == AMAX || r == AMIN) grad = do_shared(&s, grad, self, dim, index, src, result, include_self);
     grad = do_gather(&s, grad, dim, index);
-    if (r == PROD) grad = do_div(&s, grad, src);
+    if (r == PROD) {
+        place_products p = do_place_products(&s, self, dim, index, src, include_self);
+        lt_tensor *of_zero = do_gather(&s, p.of_zero, dim, index), *of_others = do_gather(&s, p.of_others, dim, index);
+        grad = do_mul(&s, grad, do_where(&s, p.src_zero, of_zero, do_div(&s, of_others, p.src_factors)));
+    }
     if (r == AMAX || r == AMIN)
         grad = do_mul(&s, grad, do_winners(&s, src, do_gather(&s, result, dim, index), grad_output));
     return lt_scope_give(&s, grad, out);

@@ -48,8 +48,8 @@ local function number(value)
   end
 end
 
--- The name of a library function, found in the loaded modules.
-local function library_name(value)
+-- The name under which loaded modules hold a function, such as 'string.rep'.
+function echo.library_name(value)
   for module, content in pairs(package.loaded) do
     if type(content) == 'table' and type(module) == 'string' then
       for key, member in next, content do
@@ -64,7 +64,7 @@ end
 local function func(value)
   local info = debug.getinfo(value, 'Su')
   if info.what == 'C' then
-    return ('<function %s>'):format(library_name(value) or 'in C')
+    return ('<function %s>'):format(echo.library_name(value) or 'in C')
   end
   local parameters = {}
   for index = 1, info.nparams do parameters[index] = debug.getlocal(value, index) end

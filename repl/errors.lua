@@ -15,22 +15,9 @@ local MAX_FRAMES = 40
 
 local function is_internal(info) return info.source:sub(1, #INTERNAL) == INTERNAL end
 
--- The name under which loaded modules hold a function, such as 'string.rep'.
-local function module_name(func)
-  for module, content in pairs(package.loaded) do
-    if type(content) == 'table' and type(module) == 'string' then
-      for key, member in next, content do
-        if rawequal(member, func) and type(key) == 'string' then
-          return module == '_G' and key or module .. '.' .. key
-        end
-      end
-    end
-  end
-end
-
 local function function_name(info)
   if info.what == 'main' then return 'in main chunk' end
-  local name = module_name(info.func)
+  local name = require('repl.echo').library_name(info.func)
   if name then return ("in function '%s'"):format(name) end
   if info.namewhat ~= '' then return ("in %s '%s'"):format(info.namewhat, info.name) end
   if info.short_src:find '^%(cell %d+%)$' and info.linedefined == 1 and info.isvararg then

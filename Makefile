@@ -44,7 +44,7 @@ CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hid
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(INCLUDES) $(CXXFLAGS)
 # SLEEF's vector functions carry the names that the C library's libmvec has: they must come first.
-# oneDNN is not among them: core/cpu/dnnl.c opens it when it is first needed.
+# oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/image.c open them when they are first needed.
 CORE_LIBS := -lsleefgnuabi -lopenblas -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 

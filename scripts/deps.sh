@@ -12,7 +12,8 @@
 set -eu
 
 build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
-libopenblas-openmp-dev libdnnl-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev'
+libopenblas-openmp-dev libdnnl-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev
+libpng-dev libturbojpeg0-dev'
 case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
@@ -35,6 +36,7 @@ ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltenso
   OpenBLAS, built with OpenMP     SLEEF
   oneDNN, version 2               zlib
   Boost.Context                   cJSON
+  libpng 1.6                      TurboJPEG (of libjpeg-turbo)
 To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)

@@ -48,10 +48,15 @@ pack_library() {
     owner=$(dpkg-query -S "$path" "$real" "${real#/usr}" 2>/dev/null | sed -n '1s/:.*//p' || true)
     packages="$packages $owner"
 }
-# What the program opens at its first convolution, and would do without.
-opened=$(gcc -print-file-name=libdnnl.so.2)
-[ -f "$opened" ] || fail "libdnnl.so.2 was not found"
-for library in "$opened" $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so "$opened"); do pack_library "$library" "$root/lib"; done
+# What the program opens at its first convolution or image, and would do without.
+opened=
+for library in libdnnl.so.2 libpng16.so.16 libturbojpeg.so.0; do
+    path=$(gcc -print-file-name=$library)
+    [ -f "$path" ] || fail "$library was not found"
+    opened="$opened $path"
+done
+# shellcheck disable=SC2086
+for library in $opened $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so $opened); do pack_library "$library" "$root/lib"; done
 
 # ---- Lua, documents, scripts ----
 cp -R lib/. "$root/share/ltensor/lib/"

@@ -2,13 +2,14 @@
 
 local where = {
   Dataset = 'dataset', TensorDataset = 'tensor_dataset', DataLoader = 'dataloader', idx = 'idx', csv = 'csv',
+  text = 'text', read_image = 'image', decode_image = 'image',
   default_collate = 'collate', get_worker_info = 'workers',
 }
 for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'ChainDataset', 'random_split' } do where[name] = 'datasets' end
 for _, name in ipairs { '', 'Sequential', 'Random', 'SubsetRandom', 'WeightedRandom', 'Batch' } do
   where[name .. 'Sampler'] = 'sampler'
 end
-local several = { sampler = true, datasets = true, workers = true } -- modules that hold more than one
+local several = { sampler = true, datasets = true, workers = true, image = true } -- modules that hold more than one
 
 local data = { __names = where }
 

@@ -8,6 +8,7 @@
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
 local idx = require 'torch.utils.data.idx'
+local text = require 'torch.utils.data.text'
 
 local M = {}
 
@@ -98,21 +99,11 @@ M.TEXT = '/usr/share/common-licenses/GPL-3'
 function M.text(script, path, device)
   local file, message = io.open(path, 'rb')
   if not file then script:fail(message .. '; name a text file with --text FILE') end
-  local text = file:read 'a'
+  local bytes = text.tokenize(file:read 'a', 'byte')
   file:close()
-  local seen, alphabet = {}, {}
-  for byte in text:gmatch '[\0-\255]' do
-    if not seen[byte] then
-      seen[byte] = true
-      alphabet[#alphabet + 1] = byte
-    end
-  end
-  table.sort(alphabet)
-  local position, positions = {}, {}
-  for i, byte in ipairs(alphabet) do position[byte] = i end
-  for i = 1, #text do positions[i] = position[text:sub(i, i)] end
-  if #positions < 2 then script:fail(path .. ' has no text to learn') end
-  return { data = torch.tensor(positions, { dtype = torch.int64 }):to(device), kinds = #alphabet, alphabet = alphabet }
+  if #bytes < 2 then script:fail(path .. ' has no text to learn') end
+  local vocabulary = text.Vocabulary(bytes, { unknown = false })
+  return { data = vocabulary:ids(bytes):to(device), kinds = #vocabulary, alphabet = vocabulary.list }
 end
 
 --- Windows of `length` symbols that lie side by side in data: their number, and a function from positions of windows to

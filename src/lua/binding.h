@@ -163,6 +163,7 @@ void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
 void lt_lua_open_files(lua_State *L);    /* torch._C.save_safetensors, load_safetensors */
 void lt_lua_open_bytes(lua_State *L);    /* torch._C.tensor_bytes, tensor_of_bytes */
+void lt_lua_open_images(lua_State *L);   /* torch._C.decode_image */
 void lt_lua_open_worker(lua_State *L);   /* torch._C.fork_worker */
 void lt_lua_open_byte_files(lua_State *L); /* torch._C.open_file, create_file ... */
 void lt_lua_open_profile(lua_State *L);  /* torch._C.profile_... */

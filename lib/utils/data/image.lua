@@ -1,0 +1,48 @@
+-- image.lua - utils.data.read_image(path, mode) and decode_image(bytes, mode): PNG and JPEG files as uint8 tensors
+-- (channels, height, width), values 0 to 255, as torchvision.io names them.
+--
+-- Modes: 'unchanged' (the file's own channels; palettes become colours, inks too), 'gray', 'gray_alpha', 'rgb', 'rgba';
+-- or a table { mode = ... }. PNG values of 16 bits are scaled to 8. A file that is cut short or damaged is an error.
+-- Uses torch._C.decode_image, which opens libpng and TurboJPEG when the first image is read.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local options_of = require 'torch.options'
+
+local M = {}
+
+local CHANNELS = { unchanged = 0, gray = 1, gray_alpha = 2, rgb = 3, rgba = 4 }
+
+local function channels_of(what, mode)
+  if type(mode) == 'table' then mode = options_of(what, mode, { mode = 'unchanged' }).mode end
+  local channels = CHANNELS[mode or 'unchanged']
+  if not channels then
+    fail("%s(): mode must be 'unchanged', 'gray', 'gray_alpha', 'rgb' or 'rgba', got %s", what, tostring(mode))
+  end
+  return channels
+end
+
+--- Decodes the content of a file.
+function M.decode_image(bytes, mode)
+  if type(bytes) ~= 'string' then fail('decode_image(): a string of bytes expected, got %s', type(bytes)) end
+  local image, message = torch._C.decode_image(bytes, channels_of('decode_image', mode))
+  if not image then fail('decode_image(): %s', message) end
+  return image
+end
+
+--- Reads a file.
+function M.read_image(path, mode)
+  if type(path) ~= 'string' then fail('read_image(): a path expected, got %s', type(path)) end
+  local channels = channels_of('read_image', mode)
+  local file, message = io.open(path, 'rb')
+  if not file then fail('%s', message) end
+  local bytes = file:read 'a'
+  file:close()
+  if not bytes then fail('%s: it cannot be read', path) end
+  local image
+  image, message = torch._C.decode_image(bytes, channels)
+  if not image then fail('%s: %s', path, message) end
+  return image
+end
+
+return M

@@ -1,0 +1,147 @@
+-- text.lua - utils.data.text: from a text file to positions in a vocabulary, and back.
+--
+--   local text = torch.utils.data.text
+--   local tokens = text.tokenize(text.read_lines('book.txt', { normalize = true }), 'word')   -- a list of lists
+--   local vocab = text.Vocabulary(tokens, { min_freq = 5, reserved = { '<pad>' } })
+--   vocab:ids { 'the', 'time' }      -- an int64 tensor of positions; those of unknown tokens are vocab.unknown
+--   vocab:tokens(ids)                -- the tokens again
+--
+-- Position 1 is the token for unknown ones, the reserved ones follow, then all others, the most frequent first (as
+-- often: in the order of their bytes). #vocab is their number, vocab.list all of them, vocab.counts how often each is there.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local options_of = require 'torch.options'
+
+local M = {}
+
+--- The lines of a file without their ends. normalize: letters in lower case, everything else one space.
+function M.read_lines(path, options)
+  options = options_of('read_lines', options, { normalize = false })
+  local file, message = io.open(path, 'rb')
+  if not file then fail('%s', message) end
+  local text = file:read 'a'
+  file:close()
+  if not text then fail('%s: it cannot be read', path) end
+  if text:find '[^\n]$' then text = text .. '\n' end
+  local lines = {}
+  for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = line:gsub('\r$', '') end
+  if options.normalize then
+    for i, line in ipairs(lines) do lines[i] = line:gsub('[^A-Za-z]+', ' '):gsub('^ ', ''):gsub(' $', ''):lower() end
+  end
+  return lines
+end
+
+-- Bytes that are no UTF-8 are characters of their own.
+local function characters(line, list)
+  local at = 1
+  while at <= #line do
+    local stop = at
+    if line:byte(at) >= 0xC0 then
+      local found = line:match('^[\xC0-\xF7][\x80-\xBF]+', at)
+      if found and utf8.len(found) == 1 then stop = at + #found - 1 end
+    end
+    list[#list + 1] = line:sub(at, stop)
+    at = stop + 1
+  end
+end
+
+--- The tokens of a text, or of every line of a list (a list of lists then). by: 'word' (what spaces part, the
+-- default), 'char' (UTF-8 characters) or 'byte'.
+function M.tokenize(text, by)
+  by = by or 'word'
+  if by ~= 'word' and by ~= 'char' and by ~= 'byte' then
+    fail("tokenize(): 'word', 'char' or 'byte' expected, got %s", tostring(by))
+  end
+  if type(text) == 'table' then
+    local lists = {}
+    for i, line in ipairs(text) do lists[i] = M.tokenize(line, by) end
+    return lists
+  end
+  if type(text) ~= 'string' then fail('tokenize(): a string or a list of strings expected, got %s', type(text)) end
+  local list = {}
+  if by == 'char' then
+    characters(text, list)
+  else
+    for token in text:gmatch(by == 'word' and '%S+' or '[\0-\255]') do list[#list + 1] = token end
+  end
+  return list
+end
+
+-- ---- vocabularies -----------------------------------------------------------------------------------------------------
+
+local methods = {}
+local Vocabulary = {
+  __name = 'Vocabulary',
+  __len = function(self) return #self.list end,
+  __index = methods,
+}
+
+local function each_token(tokens, visit)
+  for _, token in ipairs(tokens) do
+    if type(token) == 'table' then
+      each_token(token, visit)
+    elseif type(token) == 'string' then
+      visit(token)
+    else
+      fail('Vocabulary(): tokens are strings, got %s', type(token))
+    end
+  end
+end
+
+--- A vocabulary of a list of tokens, or of lists of them. Options: min_freq (1: rarer tokens are unknown), reserved (a
+-- list of tokens at the beginning), unknown ('<unk>'; false: there is none, and unknown tokens are errors).
+function M.Vocabulary(tokens, options)
+  options = options_of('Vocabulary', options, { min_freq = 1, reserved = {}, unknown = '<unk>' })
+  local counts, sorted = {}, {}
+  each_token(tokens or {}, function(token)
+    if not counts[token] then sorted[#sorted + 1] = token end
+    counts[token] = (counts[token] or 0) + 1
+  end)
+  table.sort(sorted, function(a, b)
+    if counts[a] ~= counts[b] then return counts[a] > counts[b] end
+    return a < b
+  end)
+  local list, positions = {}, {}
+  local function add(token)
+    if positions[token] then return end
+    list[#list + 1] = token
+    positions[token] = #list
+  end
+  if options.unknown then add(options.unknown) end
+  for _, token in ipairs(options.reserved) do add(token) end
+  for _, token in ipairs(sorted) do
+    if counts[token] >= options.min_freq then add(token) end
+  end
+  local unknown = options.unknown and 1 or false
+  return setmetatable({ list = list, positions = positions, counts = counts, unknown = unknown }, Vocabulary)
+end
+
+--- The position of a token.
+function methods:id(token)
+  local position = self.positions[token] or self.unknown
+  if not position then fail("the vocabulary has no '%s'", tostring(token)) end
+  return position
+end
+
+--- The positions of a list of tokens, as an int64 tensor.
+function methods:ids(tokens)
+  local positions = {}
+  for i, token in ipairs(tokens) do positions[i] = self:id(token) end
+  return torch.tensor(positions, { dtype = torch.int64 })
+end
+
+--- The tokens at positions: a list of numbers or a tensor of one dimension; of one number, the token.
+function methods:tokens(ids)
+  if math.type(ids) == 'integer' then
+    local token = self.list[ids]
+    if not token then fail('the vocabulary has %d tokens, there is none at %d', #self.list, ids) end
+    return token
+  end
+  local found = {}
+  if torch.is_tensor(ids) then ids = ids:reshape(-1):tolist() end
+  for i, id in ipairs(ids) do found[i] = self:tokens(id) end
+  return found
+end
+
+return M

@@ -1,0 +1,294 @@
+/* image.c - PNG through libpng's simplified interface, JPEG through TurboJPEG: both report errors by return values.
+ *
+ * The libraries are opened when the first image is read; without them (or without their headers at build time) that is
+ * an error which says what to install. The pixels come as the file stores them, interleaved, and are spread over the
+ * planes of the tensor here, which also makes gray from colours and the other way round.
+ *
+ * Of a PNG file the library sees only the chunks that make pixels, after every checksum was compared: neither
+ * corrections of gamma nor a damaged file go unnoticed. What a file can ask for is bounded: by 2^31 elements, and by
+ * what its size can unpack to. Includes zlib (crc32), png.h, turbojpeg.h. */
+#include "image.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+
+#if defined(__has_include)
+#if __has_include(<png.h>)
+#include <png.h>
+#endif
+#if __has_include(<turbojpeg.h>)
+#include <turbojpeg.h>
+#endif
+#endif
+
+/* Interleaved pixels. Four channels are red, green, blue, alpha; or inverted cyan, magenta, yellow, black. */
+typedef struct pixels {
+    unsigned char *data;
+    size_t capacity;
+    int64_t width, height;
+    int channels;
+    bool cmyk;
+} pixels;
+
+#define MOST_ELEMENTS (INT64_C(1) << 31)
+
+static lt_status pixels_alloc(pixels *p, const char *kind)
+{
+    /* Width and height have 31 bits at most. */
+    if (p->width < 1 || p->height < 1 || p->width * p->height > MOST_ELEMENTS / 4)
+        return lt_error(LT_ERR_IO, "%s: an image of %lld x %lld pixels is not read", kind, (long long)p->width,
+                        (long long)p->height);
+    p->data = lt_block_alloc((size_t)(p->width * p->height * p->channels), &p->capacity);
+    return p->data ? LT_OK : LT_ERR_MEMORY;
+}
+
+/* ---- PNG -------------------------------------------------------------------------------------------------------- */
+
+#ifdef PNG_SIMPLIFIED_READ_SUPPORTED
+
+static struct {
+    __typeof__(&png_image_begin_read_from_memory) begin;
+    __typeof__(&png_image_finish_read) finish;
+    __typeof__(&png_image_free) free;
+    bool ready;
+} png;
+
+static pthread_once_t png_loaded = PTHREAD_ONCE_INIT;
+
+static void load_png(void)
+{
+    void *library = dlopen("libpng16.so.16", RTLD_LAZY | RTLD_LOCAL);
+    if (library == NULL) return;
+    *(void **)&png.begin = dlsym(library, "png_image_begin_read_from_memory");
+    *(void **)&png.finish = dlsym(library, "png_image_finish_read");
+    *(void **)&png.free = dlsym(library, "png_image_free");
+    png.ready = png.begin != NULL && png.finish != NULL && png.free != NULL;
+}
+
+enum {
+    SIGNATURE = 8,
+    AROUND = 12,             /* a chunk's length, type and checksum */
+    DEFLATE_MAX_RATIO = 1032 /* zlib's documentation: the most that deflate can compress */
+};
+
+static uint32_t big_endian(const unsigned char *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3];
+}
+
+static bool is_type(const unsigned char *chunk, const char *type) { return memcmp(chunk + 4, type, 4) == 0; }
+
+/* Copies the chunks that make pixels to `kept`, *length bytes of them; *packed: those that hold the pixels. */
+static lt_status keep_chunks(const unsigned char *bytes, size_t n, unsigned char *kept, size_t *length, size_t *packed)
+{
+    size_t at = SIGNATURE;
+    memcpy(kept, bytes, SIGNATURE);
+    *length = SIGNATURE;
+    *packed = 0;
+    for (;;) {
+        const unsigned char *chunk = bytes + at;
+        if (n - at < AROUND) return lt_error(LT_ERR_IO, "PNG: the file ends early");
+        const size_t inside = big_endian(chunk);
+        if (inside > INT32_MAX || inside > n - at - AROUND) return lt_error(LT_ERR_IO, "PNG: the file ends early");
+        if (crc32(crc32(0, Z_NULL, 0), chunk + 4, (uInt)(inside + 4)) != big_endian(chunk + 8 + inside))
+            return lt_error(LT_ERR_IO, "PNG: a checksum is wrong: the file is damaged");
+        if ((at == SIGNATURE) != is_type(chunk, "IHDR") || (at == SIGNATURE && inside != 13))
+            return lt_error(LT_ERR_IO, "PNG: the header is wrong");
+        const bool data = is_type(chunk, "IDAT"), end = is_type(chunk, "IEND");
+        if (data) *packed += inside;
+        if (data || end || at == SIGNATURE || is_type(chunk, "PLTE") || is_type(chunk, "tRNS")) {
+            memcpy(kept + *length, chunk, inside + AROUND);
+            *length += inside + AROUND;
+        }
+        at += inside + AROUND;
+        if (end) return LT_OK;
+    }
+}
+
+static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
+{
+    lt_status status = LT_OK;
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    size_t capacity, length, packed;
+    pthread_once(&png_loaded, load_png);
+    if (!png.ready)
+        return lt_error(LT_ERR_IO, "PNG files are read by libpng (libpng16.so.16), which was not found; Debian's package is "
+                                   "libpng16-16");
+    unsigned char *kept = lt_block_alloc(n, &capacity);
+    if (kept == NULL) return LT_ERR_MEMORY;
+    LT_CHECK(keep_chunks(bytes, n, kept, &length, &packed));
+    const unsigned char *header = kept + SIGNATURE + 8;
+    const double bits = (double)big_endian(header) * big_endian(header + 4) * header[8] *
+                        (header[9] == 2 ? 3 : header[9] == 4 ? 2 : header[9] == 6 ? 4 : 1);
+    if (bits / 8 > (double)packed * DEFLATE_MAX_RATIO) {
+        status = lt_error(LT_ERR_IO, "PNG: the data end early");
+        goto done;
+    }
+    if (!png.begin(&image, kept, length)) {
+        status = lt_error(LT_ERR_IO, "PNG: %s", image.message);
+        goto done;
+    }
+    image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are scaled to 8, nothing else */
+    image.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
+    p->width = image.width;
+    p->height = image.height;
+    p->channels = (int)PNG_IMAGE_PIXEL_CHANNELS(image.format);
+    LT_CHECK(pixels_alloc(p, "PNG"));
+    if (!png.finish(&image, NULL, p->data, 0, NULL) || PNG_IMAGE_FAILED(image))
+        status = lt_error(LT_ERR_IO, "PNG: %s", image.message);
+done:
+    png.free(&image);
+    lt_block_free(kept, capacity);
+    return status;
+}
+
+#else
+
+static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
+{
+    (void)bytes, (void)n, (void)p;
+    return lt_error(LT_ERR_IO, "PNG files: this ltensor was built without libpng's header (libpng-dev)");
+}
+
+#endif
+
+/* ---- JPEG ------------------------------------------------------------------------------------------------------- */
+
+#ifdef TJFLAG_LIMITSCANS
+
+static struct {
+    __typeof__(&tjInitDecompress) init;
+    __typeof__(&tjDecompressHeader3) header;
+    __typeof__(&tjDecompress2) decompress;
+    __typeof__(&tjGetErrorStr2) message;
+    __typeof__(&tjGetErrorCode) code;
+    __typeof__(&tjDestroy) destroy;
+    bool ready;
+} jpeg;
+
+static pthread_once_t jpeg_loaded = PTHREAD_ONCE_INIT;
+
+static void load_jpeg(void)
+{
+    void *library = dlopen("libturbojpeg.so.0", RTLD_LAZY | RTLD_LOCAL);
+    if (library == NULL) return;
+    *(void **)&jpeg.init = dlsym(library, "tjInitDecompress");
+    *(void **)&jpeg.header = dlsym(library, "tjDecompressHeader3");
+    *(void **)&jpeg.decompress = dlsym(library, "tjDecompress2");
+    *(void **)&jpeg.message = dlsym(library, "tjGetErrorStr2");
+    *(void **)&jpeg.code = dlsym(library, "tjGetErrorCode");
+    *(void **)&jpeg.destroy = dlsym(library, "tjDestroy");
+    jpeg.ready = jpeg.init != NULL && jpeg.header != NULL && jpeg.decompress != NULL && jpeg.message != NULL &&
+                 jpeg.code != NULL && jpeg.destroy != NULL;
+}
+
+/* A block of 64 pixels takes a bit at least, that is 512 pixels a byte; a channel of full size may be missing. */
+#define MOST_PIXELS_A_BYTE 2048
+
+/* wanted: the channels asked for; gray is what a JPEG file of colours stores beside them. */
+static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pixels *p)
+{
+    lt_status status = LT_OK;
+    int width, height, sampling, space;
+    pthread_once(&jpeg_loaded, load_jpeg);
+    if (!jpeg.ready)
+        return lt_error(LT_ERR_IO, "JPEG files are read by TurboJPEG (libturbojpeg.so.0), which was not found; Debian's package is "
+                                   "libturbojpeg0");
+    tjhandle handle = jpeg.init();
+    if (handle == NULL) return lt_error(LT_ERR_MEMORY, "JPEG: out of memory");
+    if (jpeg.header(handle, bytes, (unsigned long)n, &width, &height, &sampling, &space) != 0) {
+        status = lt_error(LT_ERR_IO, "JPEG: %s", jpeg.message(handle));
+        goto done;
+    }
+    p->width = width;
+    p->height = height;
+    if (p->width * p->height / MOST_PIXELS_A_BYTE > (int64_t)n) {
+        status = lt_error(LT_ERR_IO, "JPEG: the data end early");
+        goto done;
+    }
+    p->cmyk = space == TJCS_CMYK || space == TJCS_YCCK;
+    p->channels = p->cmyk ? 4 : space == TJCS_GRAY || (space == TJCS_YCbCr && wanted > 0 && wanted < 3) ? 1 : 3;
+    LT_CHECK(pixels_alloc(p, "JPEG"));
+    const int format = p->cmyk ? TJPF_CMYK : p->channels == 1 ? TJPF_GRAY : TJPF_RGB;
+    /* Bytes before a marker that mean nothing are common, and every reader passes over them. */
+    if (jpeg.decompress(handle, bytes, (unsigned long)n, p->data, width, 0, height, format, TJFLAG_LIMITSCANS) != 0 &&
+        (jpeg.code(handle) != TJERR_WARNING || strstr(jpeg.message(handle), "extraneous bytes") == NULL))
+        status = lt_error(LT_ERR_IO, "JPEG: %s", jpeg.message(handle));
+done:
+    jpeg.destroy(handle);
+    return status;
+}
+
+#else
+
+static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pixels *p)
+{
+    (void)bytes, (void)n, (void)wanted, (void)p;
+    return lt_error(LT_ERR_IO, "JPEG files: this ltensor was built without TurboJPEG's header (libturbojpeg0-dev)");
+}
+
+#endif
+
+/* ---- planes ------------------------------------------------------------------------------------------------------- */
+
+/* Inverted inks, of which the last is black, to red, green, blue in the same place. */
+static void inks_to_colours(pixels *p)
+{
+    const int64_t count = p->width * p->height;
+    unsigned char *to = p->data;
+    for (int64_t i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++) *to++ = (unsigned char)((p->data[4 * i + c] * p->data[4 * i + 3] + 127) / 255);
+    p->channels = 3;
+}
+
+/* The luminance of ITU-R 601-2 in 16 bits of fraction, rounded. */
+static unsigned char gray_of(const unsigned char *rgb)
+{
+    return (unsigned char)((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
+}
+
+static void spread(const pixels *p, int channels, unsigned char *to)
+{
+    const int64_t count = p->width * p->height;
+    const int step = p->channels;
+    const bool has_alpha = step % 2 == 0;
+    for (int c = 0; c < channels; c++, to += count) {
+        const unsigned char *from = p->data;
+        if (channels % 2 == 0 && c == channels - 1) { /* alpha: opaque where there is none */
+            if (!has_alpha)
+                memset(to, 255, (size_t)count);
+            else
+                for (int64_t i = 0; i < count; i++) to[i] = from[i * step + step - 1];
+        } else if (channels < 3 && step > 2) {
+            for (int64_t i = 0; i < count; i++) to[i] = gray_of(from + i * step);
+        } else {
+            from += step > 2 ? c : 0;
+            for (int64_t i = 0; i < count; i++) to[i] = from[i * step];
+        }
+    }
+}
+
+lt_status lt_image_decode(const void *bytes, size_t n, int channels, lt_tensor **out)
+{
+    lt_status status = LT_OK;
+    pixels p = {0};
+    if (n >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
+        LT_CHECK(read_png(bytes, n, &p));
+    else if (n >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0)
+        LT_CHECK(read_jpeg(bytes, n, channels, &p));
+    else
+        return lt_error(LT_ERR_IO, "neither a PNG nor a JPEG file");
+    if (p.cmyk) inks_to_colours(&p);
+    if (channels == 0) channels = p.channels;
+    LT_CHECK(lt_tensor_new(LT_UINT8, lt_host, 3, (int64_t[]){channels, p.height, p.width}, out));
+    spread(&p, channels, (unsigned char *)lt_data(*out));
+done:
+    if (p.data != NULL) lt_block_free(p.data, p.capacity);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* images.c - torch._C.decode_image: what lib/utils/data/image.lua is made of. */
+#include <lauxlib.h>
+
+#include "binding.h"
+#include "image.h"
+
+/* decode_image(bytes, channels) -> uint8 tensor (channels, height, width), or nil and a message */
+static int decode_image(lua_State *L)
+{
+    size_t n;
+    const char *bytes = luaL_checklstring(L, 1, &n);
+    lua_Integer channels = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, channels >= 0 && channels <= 4, 2, "0 to 4 channels expected");
+    lt_status status = lt_image_decode(bytes, n, (int)channels, lt_lua_new(L));
+    if (status != LT_ERR_IO) {
+        lt_lua_check(L, status);
+        return 1;
+    }
+    lua_pushnil(L);
+    lua_pushstring(L, lt_error_message());
+    return 2;
+}
+
+void lt_lua_open_images(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"decode_image", decode_image}, {NULL, NULL}};
+    lua_pushvalue(L, 2);
+    lt_lua_setfuncs(L, functions);
+    lua_pop(L, 1);
+}

@@ -21,7 +21,7 @@ end
 
 local function call(f, arguments, n)
   local ok, message = pcall(f, table.unpack(arguments, 1, n))
-  if device ~= 'cpu' then pcall(torch.cuda.synchronize) end
+  if device ~= 'cpu' then pcall(torch.cuda.synchronize, device) end
   return ok, tostring(message)
 end
 

@@ -83,7 +83,7 @@ local function run(call, side, gradient)
       results[1]:backward(weights:reshape(results[1].shape))
       results.gradient = leaf.grad
     end
-    if side == 'device' then torch.cuda.synchronize() end -- what kernels find is reported when one waits
+    if side == 'device' then torch.cuda.synchronize(device) end -- what kernels find is reported when one waits
     return results
   end)
 end
@@ -94,7 +94,7 @@ local function compare(call)
   local gradient = self and self:is_floating_point() and math.random() < 0.4
   local host_ok, host = run(call, 'host', gradient)
   local device_ok, on_device = run(call, 'device', gradient)
-  if not device_ok then pcall(torch.cuda.synchronize) end -- or the next one would report what is still to come
+  if not device_ok then pcall(torch.cuda.synchronize, device) end -- or the next one would report what is still to come
   local function fail(what)
     error(('%s\n  %s\nLTENSOR_TEST_SEED=%d makes it again'):format(call.text, what, seed), 0)
   end

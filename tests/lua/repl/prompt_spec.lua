@@ -100,9 +100,9 @@ expect Out[1]: 1
 ]]
   end)
 
-  it('gives Ctrl-C to a shell command', function()
+  it('gives Ctrl-C to a shell command', function() -- exec: dash forgets a Ctrl-C while it starts a program
     follow [[
-send !echo be''gun; sleep 10\r
+send !echo be''gun; exec sleep 10\r
 expect begun
 send \x03
 within 5000

@@ -13,7 +13,7 @@ struct matrix_of {
     int64_t row, column, batch;
 };
 
-template <class T> struct integer_product {
+template <class T> struct gemm_of_integers {
     const T *a, *b;
     T *c;
     matrix_of at_a, at_b, at_c;
@@ -21,7 +21,7 @@ template <class T> struct integer_product {
     uint64_t alpha, beta; /* beta 0: C is not read */
 };
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) multiply(integer_product<T> p)
+template <class T> static __global__ void __launch_bounds__(BLOCK) multiply(gemm_of_integers<T> p)
 {
     const int64_t number = lt_thread_number();
     if (number >= p.numel) return;
@@ -39,7 +39,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) multiply(inte
 
 template <class T> static void launch(const lt_gemm *g, cudaStream_t stream)
 {
-    integer_product<T> p = {};
+    gemm_of_integers<T> p = {};
     p.a = static_cast<const T *>(g->a);
     p.b = static_cast<const T *>(g->b);
     p.c = static_cast<T *>(g->c);

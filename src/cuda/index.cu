@@ -73,7 +73,7 @@ template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(in
 
 /* ---- combining -------------------------------------------------------------------------------------------- */
 
-struct adding {
+struct index_adding {
     template <class T> static __device__ __forceinline__ T of(T a, T b)
     {
         return lt_add(a, b, static_cast<T>(1));
@@ -101,7 +101,7 @@ struct bool_element {
     using type = uint8_t;
     template <class Op> static __device__ __forceinline__ uint8_t join(uint8_t a, uint8_t b)
     {
-        return std::is_same_v<Op, adding> || std::is_same_v<Op, maximizing> ? a | b : a & b;
+        return std::is_same_v<Op, index_adding> || std::is_same_v<Op, maximizing> ? a | b : a & b;
     }
 };
 
@@ -149,11 +149,11 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
     const T value = *reinterpret_cast<const T *>(at);
     T *const p = reinterpret_cast<T *>(indexed);
     const auto join = [=](T old) { return Element::template join<Op>(old, value); };
-    if constexpr (std::is_same_v<Op, adding> && std::is_floating_point_v<T>)
+    if constexpr (std::is_same_v<Op, index_adding> && std::is_floating_point_v<T>)
         atomicAdd(p, value);
-    else if constexpr (std::is_same_v<Op, adding> && std::is_same_v<T, int32_t>)
+    else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int32_t>)
         atomicAdd(p, value);
-    else if constexpr (std::is_same_v<Op, adding> && std::is_same_v<T, int64_t>)
+    else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int64_t>)
         atomicAdd(reinterpret_cast<unsigned long long *>(p),
                   static_cast<unsigned long long>(value));
     else if constexpr (sizeof(T) == 8)
@@ -166,7 +166,7 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
 
 /* ---- launching --------------------------------------------------------------------------------------------- */
 
-struct call {
+struct index_call {
     const lt_iter *it;
     const lt_index_args *args;
     const void *value;
@@ -174,7 +174,7 @@ struct call {
 };
 
 /* Whether rows of 16-byte pieces are moved: all strides but the elements' own are multiples of 16 bytes. */
-static bool moves_rows(const call &c)
+static bool moves_rows(const index_call &c)
 {
     const lt_iter *it = c.it;
     const int64_t size = lt_element_size(it->dtype[1]);
@@ -191,7 +191,7 @@ static bool moves_rows(const call &c)
     return bits % 16 == 0;
 }
 
-template <int N> static indexing<N> operands(const call &c, lt_cuda_report *report, bool rows)
+template <int N> static indexing<N> operands(const index_call &c, lt_cuda_report *report, bool rows)
 {
     const lt_iter *it = c.it;
     indexing<N> a = {};
@@ -222,7 +222,7 @@ template <int N> static indexing<N> operands(const call &c, lt_cuda_report *repo
 
 #define LAUNCH(kernel) LT_LAUNCH(kernel, lt_blocks(a.offsets.numel, BLOCK), BLOCK, c.stream, a)
 
-template <int N, class T> static void launch_move(const call &c, const indexing<N> &a, bool putting)
+template <int N, class T> static void launch_move(const index_call &c, const indexing<N> &a, bool putting)
 {
     if (putting)
         LAUNCH((put<N, T>));
@@ -230,7 +230,7 @@ template <int N, class T> static void launch_move(const call &c, const indexing<
         LAUNCH((get<N, T>));
 }
 
-template <int N> static void move(const call &c, lt_cuda_report *report, bool putting)
+template <int N> static void move(const index_call &c, lt_cuda_report *report, bool putting)
 {
     const bool rows = moves_rows(c);
     const indexing<N> a = operands<N>(c, report, rows);
@@ -243,7 +243,7 @@ template <int N> static void move(const call &c, lt_cuda_report *report, bool pu
     }
 }
 
-template <int N, class Op> static void launch_combine(const call &c, lt_cuda_report *report)
+template <int N, class Op> static void launch_combine(const index_call &c, lt_cuda_report *report)
 {
     const indexing<N> a = operands<N>(c, report, false);
     switch (c.it->dtype[1]) {
@@ -261,12 +261,12 @@ template <int N, class Op> static void launch_combine(const call &c, lt_cuda_rep
 }
 #undef LAUNCH
 
-template <int N> static void launch_put(const call &c, lt_cuda_report *report, lt_scatter_mode mode)
+template <int N> static void launch_put(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
 {
     if (mode == LT_SCATTER_SET)
         move<N>(c, report, true);
     else if (mode == LT_SCATTER_ADD)
-        launch_combine<N, adding>(c, report);
+        launch_combine<N, index_adding>(c, report);
     else if (mode == LT_SCATTER_MUL)
         launch_combine<N, multiplying>(c, report);
     else if (mode == LT_SCATTER_MAX)
@@ -277,7 +277,7 @@ template <int N> static void launch_put(const call &c, lt_cuda_report *report, l
 
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args)
 {
-    call c = {it, args, nullptr, nullptr};
+    index_call c = {it, args, nullptr, nullptr};
     lt_cuda_report *report;
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
@@ -292,7 +292,7 @@ lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args)
 lt_status lt_cuda_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode,
                                 const void *value)
 {
-    call c = {it, args, value, nullptr};
+    index_call c = {it, args, value, nullptr};
     lt_cuda_report *report;
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));

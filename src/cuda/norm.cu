@@ -89,13 +89,13 @@ template <class C> static __global__ void __launch_bounds__(LT_NORM_THREADS) bac
     });
 }
 
-template <class C> struct parameters {
+template <class C> struct norm_parameters {
     lt_channel_sums<C> sums;
     lt_dtype dtype;
     char *grad_weight, *grad_bias;
 };
 
-template <class C> static __global__ void join_parameters(parameters<C> a)
+template <class C> static __global__ void join_parameters(norm_parameters<C> a)
 {
     const int64_t c = lt_thread_number();
     if (c >= a.sums.shape.channels) return;
@@ -140,7 +140,7 @@ template <class C> static lt_status launch_backward(const lt_row_norm_args *n, c
         LT_LAUNCH_MEET(backward<C>, static_cast<unsigned>(n->rows), threads, 0, stream, a);
     }
     if (m.grad_weight == nullptr && m.grad_bias == nullptr) return LT_OK;
-    parameters<C> p = {};
+    norm_parameters<C> p = {};
     lt_channel_sums<C> &sums = p.sums;
     sums.entries = n->length / n->run, sums.groups = n->groups;
     sums.shape.of(n->rows / n->groups, n->groups * sums.entries, n->run);

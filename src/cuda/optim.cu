@@ -7,7 +7,7 @@
 
 enum { BLOCK = 256, ITEMS = 4, RUN = BLOCK * ITEMS, MANY = 48 };
 
-template <class C> struct parameters {
+template <class C> struct optim_parameters {
     char *data[MANY][LT_OPTIM_ARRAYS];
     int64_t numel[MANY];
     int32_t first[MANY + 1]; /* block of each parameter; the number of blocks at last */
@@ -34,7 +34,7 @@ LT_OPTIM_RULES(RULE)
 #undef RULE
 
 template <class Rule, class C>
-static __global__ void __launch_bounds__(BLOCK) optimize(parameters<C> a)
+static __global__ void __launch_bounds__(BLOCK) optimize(optim_parameters<C> a)
 {
     const int32_t block = static_cast<int32_t>(blockIdx.x);
     int low = 0, high = a.n;
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(BLOCK) optimize(parameters<C> a)
     }
 }
 
-template <class C> static void launch(lt_optim_rule rule, const parameters<C> &a, cudaStream_t stream)
+template <class C> static void launch(lt_optim_rule rule, const optim_parameters<C> &a, cudaStream_t stream)
 {
     const unsigned blocks = static_cast<unsigned>(a.first[a.n]);
     switch (rule) {
@@ -82,7 +82,7 @@ template <class C> static void launch(lt_optim_rule rule, const parameters<C> &a
 
 template <class C> static lt_status run(const lt_optim *o, cudaStream_t stream)
 {
-    parameters<C> a;
+    optim_parameters<C> a;
     a.dtype = o->dtype;
     for (int i = 0; i < LT_OPTIM_NUMBERS; i++) a.numbers[i] = static_cast<C>(o->numbers[i]);
     for (int64_t next = 0; next < o->n;) {

@@ -250,14 +250,13 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
     lt_scope_open(&s, true);
     /* The sum over a window of channels is a difference of running sums; windows overlap the ends. */
     const int64_t channels = input->sizes[1], before = size / 2, after = size - before - 1;
-    lt_tensor *square = do_square(&s, input), *total = NULL;
+    const lt_dims sizes = lt_dims_of(input), flat = {.n = 3, .v = {sizes.v[0], channels, input->numel / (sizes.v[0] * channels)}};
+    lt_tensor *square = do_reshape(&s, do_square(&s, input), &flat), *total = NULL;
     for (int64_t shift = -before; shift <= after && s.status == LT_OK; shift++) {
         if (shift <= -channels || shift >= channels) continue;
         lt_scope step; /* one temporary per window, not one per channel of it */
         lt_scope_open(&step, true);
-        lt_dims pad = {.n = 2 * (input->ndim - 1)};
-        pad.v[pad.n - 2] = shift < 0 ? -shift : 0;
-        pad.v[pad.n - 1] = shift > 0 ? shift : 0;
+        lt_dims pad = {.n = 4, .v = {0, 0, shift < 0 ? -shift : 0, shift > 0 ? shift : 0}};
         lt_tensor *part = do_part(&step, square, 1, shift > 0 ? shift : 0, shift < 0 ? channels + shift : channels),
                   *moved = NULL;
         if (part != NULL) {
@@ -270,6 +269,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
         total = kept;
     }
     if (total != NULL) lt_scope_hold(&s, s.status, total);
+    total = do_reshape(&s, total, &sizes);
     lt_tensor *base = plus(&s, times(&s, total, alpha / (double)size), k);
     return lt_scope_give(&s, do_div(&s, input, do_pow(&s, base, do_number(&s, beta))), out);
 }

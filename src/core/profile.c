@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "backend.h"
+#include "clock.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"
@@ -22,13 +22,6 @@ typedef struct recording {
 } recording;
 
 static _Thread_local recording now;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int64_t live(void) { return atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed); }
 
@@ -47,7 +40,7 @@ lt_status lt_profile_start(bool gpu)
 {
     if (lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: a recording runs already in this thread");
     if (gpu && lt_backend_get(LT_CUDA) == NULL) return LT_ERR_DEVICE;
-    now = (recording){.open = -1, .gpu = gpu, .began = seconds()};
+    now = (recording){.open = -1, .gpu = gpu, .began = lt_clock()};
     if (gpu) {
         now.device = lt_backends[LT_CUDA]->current_device();
         now.base = mark(now.device);
@@ -77,14 +70,14 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
         e->marks[0] = mark(e->device);
     }
     now.open = now.n;
-    e->start = seconds() - now.began;
+    e->start = lt_clock() - now.began;
     return now.n++;
 }
 
 static void end_innermost(void)
 {
     lt_profile_event *e = &now.events[now.open];
-    e->end = seconds() - now.began;
+    e->end = lt_clock() - now.began;
     e->memory += live();
     if (e->marks[0] != 0) e->marks[1] = mark(e->device);
     now.open = e->parent;

@@ -17,6 +17,8 @@
 #include <memory>
 #include <new>
 
+#include "clock.h"
+
 lt_cuda_cache *const lt_cuda_caches = new lt_cuda_cache[LT_CUDA_MAX_DEVICES];
 
 bool lt_cuda_by_size::operator()(const lt_cuda_block *a, const lt_cuda_block *b) const
@@ -280,9 +282,9 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
             std::lock_guard<std::mutex> lock(c.mutex);
             if (attempt > 0) {
                 const int64_t reserved = c.reserved();
-                const double start = lt_cuda_seconds();
+                const double start = lt_clock();
                 release_cached(c);
-                if (c.reserved() != reserved) waited = lt_cuda_seconds() - start;
+                if (c.reserved() != reserved) waited = lt_clock() - start;
                 c.stats.retries += attempt == 1;
             }
             *out = try_alloc(c, device, stream, size, &failed);

@@ -55,8 +55,6 @@ lt_status lt_cuda_memory_info(int device, size_t *free, size_t *total);
 bool lt_cuda_can_access_peer(int device, int peer);
 
 /* ---- wait.cu: the device is current, and LT_ERR_INTERRUPTED ends a wait --------------------------------- */
-/* A clock that only goes forward. */
-double lt_cuda_seconds(void);
 /* Wait for a stream or an event; report what kernels recorded. */
 lt_status lt_cuda_wait(int device, cudaStream_t stream);
 lt_status lt_cuda_wait_event(int device, cudaEvent_t event);

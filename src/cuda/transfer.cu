@@ -6,6 +6,7 @@
  * page-locked, else as soon as the runtime has read or written that. */
 #include <atomic>
 
+#include "clock.h"
 #include "cuda.h"
 
 static lt_status with_host(void *dst, const void *src, size_t nbytes, int device, bool to_device, bool pinned,
@@ -13,7 +14,7 @@ static lt_status with_host(void *dst, const void *src, size_t nbytes, int device
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(device, &stream));
-    const double start = lt_cuda_seconds();
+    const double start = lt_clock();
     const bool returns_at_once = mode == LT_COPY_NON_BLOCKING && pinned;
     if (!returns_at_once) LT_TRY(lt_cuda_refuse_recording());
     if (!to_device && !returns_at_once) return lt_cuda_read(device, stream, dst, src, nbytes, waited);
@@ -22,7 +23,7 @@ static lt_status with_host(void *dst, const void *src, size_t nbytes, int device
     if (returns_at_once && lt_cuda_recording()) return LT_OK; /* replays use the block: its owner keeps it */
     if (returns_at_once) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
     if (mode == LT_COPY_BLOCKING) CUDA_TRY(cudaStreamSynchronize(stream));
-    *waited = lt_cuda_seconds() - start;
+    *waited = lt_clock() - start;
     return LT_OK;
 }
 

@@ -8,14 +8,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "clock.h"
 #include "cuda.h"
-
-double lt_cuda_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void rest(double waited)
 {
@@ -33,14 +27,14 @@ static void rest(double waited)
 template <class Query> static lt_status until_done(Query query, const char *call)
 {
     LT_TRY(lt_cuda_refuse_recording());
-    const double start = lt_cuda_seconds();
+    const double start = lt_clock();
     for (;;) {
         cudaError_t error = query();
         if (error == cudaSuccess) return LT_OK;
         if (error != cudaErrorNotReady) return lt_cuda_failed(error, call);
         (void)cudaGetLastError();
         if (lt_cuda_core->interrupted()) return lt_cuda_core->error(LT_ERR_INTERRUPTED, "interrupted");
-        rest(lt_cuda_seconds() - start);
+        rest(lt_clock() - start);
     }
 }
 
@@ -63,11 +57,11 @@ lt_status lt_cuda_wait_event(int device, cudaEvent_t event)
 
 lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes, double *seconds)
 {
-    const double start = lt_cuda_seconds();
+    const double start = lt_clock();
     LT_TRY(lt_cuda_wait(device, stream));
     CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToHost, stream));
     CUDA_TRY(cudaStreamSynchronize(stream));
-    *seconds = lt_cuda_seconds() - start;
+    *seconds = lt_clock() - start;
     return LT_OK;
 }
 

@@ -27,7 +27,8 @@ typedef struct lt_lua_state {
     _Atomic int32_t refs;
     lua_State *main;        /* NULL after lua_close */
     lua_State *running;     /* the thread inside backward, on which hooks are called */
-    uint64_t next_step;     /* lt_mem_total.allocated at which the collector takes a step */
+    uint64_t next_step;     /* lt_mem_total.allocated at which the collector runs again */
+    uint64_t next_full;     /* the same, for a full collection */
     int64_t next_callback;  /* id of the next hook or Function context */
     char origin[32];        /* of copies made while no code of the user runs: "(cell 7)", "" */
 } lt_lua_state;

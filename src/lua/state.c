@@ -1,25 +1,24 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
- * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, every result
- * looks at the bytes that core has handed out; each SHARE-th part of a budget moves the collector on by the
- * same part of a cycle. The budget grows with what is held, so that large working sets are not scanned
- * for every small result. An allocation that fails runs a full collection before it is tried again. */
+ * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, every result looks at
+ * the bytes that core has handed out. The collector runs in its generational mode: after about every megabyte a
+ * minor collection, a microsecond long, frees the temporaries that died young, so that the next large result gets
+ * their block back while it still is in the processor's cache; from time to time a full one frees what had grown
+ * old. Both are paced by how long the last one took. An allocation that fails runs a full collection before it is
+ * tried again. */
 #include <stdio.h>
 #include <string.h>
 
 #include "binding.h"
+#include "clock.h"
 #include "copies.h"
 
-#define BUDGET_MIN (96ll << 20) /* bytes of new tensor data per cycle of the collector */
-#define SHARES 16
-
-/* The collector's parameters in percent (Lua manual, 2.5.1), set when they still are Lua's own. With those, the
- * finalizers of a loop over small temporaries fall behind without end: a million results waited (60 MB of
- * boxes) where these keep a few thousand. */
-#define PAUSE 150
-#define STEP_MULTIPLIER 1000
-#define LUA_PAUSE 200
-#define LUA_STEP_MULTIPLIER 100
+/* Bytes of new tensor data that pay for a second of collecting: operations bound by memory make some 4e10 bytes of
+ * results in a second, of which the collector may take a twentieth. */
+#define BYTES_PER_SECOND 8e11
+#define MINOR_LEAST (1ll << 20)  /* bytes between collections, at least */
+#define FULL_LEAST (32ll << 20)
+#define FULL_MOST (96ll << 20) /* bytes between full collections, at most; or a quarter of the bytes that are held */
 
 static const char state_key = 0;
 static const char callbacks_key = 0;
@@ -55,16 +54,10 @@ lt_lua_state *lt_lua_state_of(lua_State *L)
     return s;
 }
 
-static void set_pace(lua_State *L)
-{
-    int pause = lua_gc(L, LUA_GCSETPAUSE, PAUSE), multiplier = lua_gc(L, LUA_GCSETSTEPMUL, STEP_MULTIPLIER);
-    if (pause != LUA_PAUSE) lua_gc(L, LUA_GCSETPAUSE, pause);
-    if (multiplier != LUA_STEP_MULTIPLIER) lua_gc(L, LUA_GCSETSTEPMUL, multiplier);
-}
-
 void lt_lua_open_state(lua_State *L)
 {
-    set_pace(L);
+    /* In incremental mode the finalizers of a loop over small temporaries fall behind without end besides. */
+    lua_gc(L, LUA_GCGEN, 0, 0);
     lt_lua_state **holder = lua_newuserdatauv(L, sizeof *holder, 0);
     *holder = NULL;
     lua_createtable(L, 0, 1);
@@ -213,23 +206,31 @@ void lt_leave(lt_entry entry)
     lt_copies_set_origin(entry.reclaimer.ctx != NULL ? write_origin : NULL, entry.reclaimer.ctx);
 }
 
+/* Runs one collection. Returns the bytes that pay for it. */
+static int64_t collection(lua_State *L, bool full)
+{
+    double begin = lt_clock();
+    if (full)
+        lua_gc(L, LUA_GCCOLLECT);
+    else
+        lua_gc(L, LUA_GCSTEP, 0); /* a minor one; a step where a program has chosen the incremental mode */
+    return (int64_t)((lt_clock() - begin) * BYTES_PER_SECOND);
+}
+
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
-    int64_t live = atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed);
+    if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
     uint64_t allocated = atomic_load_explicit(&lt_mem_total.allocated, memory_order_relaxed);
-    int64_t budget = live / 4 > BUDGET_MIN ? live / 4 : BUDGET_MIN;
-    uint64_t share = (uint64_t)budget / SHARES;
-    /* A result larger than a share counts for as many. */
-    uint64_t shares = s->next_step == 0 ? 1 : 1 + (allocated - s->next_step) / share;
-    s->next_step = allocated + share;
-    if (!lua_gc(L, LUA_GCISRUNNING)) return;
-    if (shares >= SHARES) {
-        lua_gc(L, LUA_GCCOLLECT);
-        return;
+    int64_t live = atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed);
+    int64_t most = live / 4 > FULL_MOST ? live / 4 : FULL_MOST;
+    if (allocated >= s->next_full) {
+        int64_t earned = collection(L, true);
+        s->next_full = allocated + (uint64_t)(earned < FULL_LEAST ? FULL_LEAST : earned < most ? earned : most);
+        s->next_step = allocated + MINOR_LEAST;
+    } else {
+        int64_t earned = collection(L, false);
+        s->next_step = allocated + (uint64_t)(earned < MINOR_LEAST ? MINOR_LEAST : earned < most ? earned : most);
     }
-    /* A cycle of the collector, its pause included, is about the size of the heap in steps. */
-    int heap = lua_gc(L, LUA_GCCOUNT);
-    lua_gc(L, LUA_GCSTEP, (int)(1 + (uint64_t)heap * 5 / 4 * shares / SHARES));
 }
 
 /* ---- boxes -------------------------------------------------------------------------------------------------------- */

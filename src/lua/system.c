@@ -7,18 +7,16 @@
 #include <lua.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "clock.h"
 #include "gunzip.h"
 #include "ltensor.h"
 
 int lt_lua_clock(lua_State *L)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    lua_pushnumber(L, (lua_Number)now.tv_sec + (lua_Number)now.tv_nsec * 1e-9);
+    lua_pushnumber(L, lt_clock());
     return 1;
 }
 

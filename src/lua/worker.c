@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "binding.h"
+#include "clock.h"
 #include "error.h"
 #include "interrupt.h"
 
@@ -30,13 +30,6 @@ typedef struct {
 enum { POLL_MS = 50 }; /* between two looks at the interrupt flag */
 typedef enum { DONE, ENDED, TIMEOUT, INTERRUPTED } outcome;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Waits until the descriptor can be used. deadline < 0: without end. */
 static outcome wait_for(int fd, short events, double deadline)
 {
@@ -46,7 +39,7 @@ static outcome wait_for(int fd, short events, double deadline)
         int n = poll(&p, 1, POLL_MS);
         if (n > 0) return DONE;
         if (n < 0 && errno != EINTR) return ENDED;
-        if (deadline >= 0 && now() > deadline) return TIMEOUT;
+        if (deadline >= 0 && lt_clock() > deadline) return TIMEOUT;
     }
 }
 
@@ -197,7 +190,7 @@ static void describe_end(lua_State *L, worker *w)
 static int worker_receive(lua_State *L)
 {
     worker *w = check_worker(L);
-    double deadline = lua_isnoneornil(L, 2) ? -1 : now() + luaL_checknumber(L, 2);
+    double deadline = lua_isnoneornil(L, 2) ? -1 : lt_clock() + luaL_checknumber(L, 2);
     switch (receive_message(L, w->from, deadline)) {
     case DONE: return 1;
     case INTERRUPTED: lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted")); return 0;

@@ -1,7 +1,6 @@
 /* mask.c - filling and picking by masks, the positions of non-zero elements, one-hot rows. What needs to know
  * on the host how many elements there are waits for the device and says so in the ledger. */
-#include <time.h>
-
+#include "clock.h"
 #include "compose.h"
 #include "copies.h"
 #include "pointwise.h"
@@ -77,22 +76,15 @@ lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims 
 
 /* ---- positions of elements ------------------------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The count is needed on the host: on a GPU that waits, which the ledger is told. */
 static lt_status count_nonzero(const lt_array *in, int64_t *count)
 {
     const lt_backend *backend = lt_backends[in->device.type];
     if (in->device.type == LT_CPU) return backend->nonzero_count(in, count);
     LT_TRY(lt_copies_check_sync("nonzero"));
-    double start = seconds();
+    double start = lt_clock();
     LT_TRY(backend->nonzero_count(in, count));
-    double waited = seconds() - start;
+    double waited = lt_clock() - start;
     lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){"nonzero", true});
     if (outer.name != NULL) lt_copies_set_cause(outer);
     lt_copies_record(in->device, lt_host, (int64_t)sizeof *count, waited);

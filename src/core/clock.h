@@ -1,0 +1,15 @@
+/* clock.h - one clock for all that measures or waits. */
+#ifndef LT_CLOCK_H
+#define LT_CLOCK_H
+
+#include <time.h>
+
+/* Seconds on a clock that never goes back. */
+static inline double lt_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

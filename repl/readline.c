@@ -1,17 +1,14 @@
 /* readline.c - line editing for the prompt; the only file that knows readline (or libedit, with
  * LT_LIBEDIT, which does without some conveniences).
  *
- * Keys are read by a function of our own, so that Ctrl-C is ours to handle and leaves no readline
- * state behind. The interpreter that reads is known only while read() runs. Completion calls a Lua
- * function, protected; it gets the text before the cursor and returns the words that could stand
- * there. Includes readline, the Lua API, display.h and interrupt.h.
+ * Keys are read by keys.c, so that Ctrl-C is ours to handle and leaves no readline state behind. The
+ * interpreter that reads is known only while read() runs. Completion calls a Lua function, protected; it
+ * gets the text before the cursor and returns the words that could stand there. Includes readline, the Lua API, display.h and keys.h.
  */
 #include "readline.h"
 
-#include <errno.h>
 #include <lauxlib.h>
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,7 +26,7 @@
 #endif
 
 #include "display.h"
-#include "interrupt.h"
+#include "keys.h"
 
 /* Their addresses are keys in the registry: of the completer, the judge of unfinished input and the highlighter. */
 static const char completer_key = 0, judge_key = 0, highlighter_key = 0;
@@ -79,7 +76,6 @@ static char **complete(const char *text, int start, int end)
 static void prepare_readline(void) {}
 static display_classifier classify;
 static const char *classify(const char *text, int length) { return (void)text, (void)length, NULL; }
-static bool is_searching(void) { return false; }
 static void handle_readline_signals(void) {}
 static void watch_signals(bool on) { (void)on; }
 static void set_readline(const char *name, const char *value)
@@ -328,10 +324,11 @@ static void handle_readline_signals(void)
     rl_forced_update_display();
 }
 
-/* While a line is edited these signals are for it. Sizes that changed meanwhile are asked for here. */
+/* While a line is edited these signals, and its keys, are for it. Sizes that changed meanwhile are asked for here. */
 static void watch_signals(bool on)
 {
     static struct sigaction before_cont, before_winch;
+    static rl_hook_func_t *before_available;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     sigemptyset(&action.sa_mask);
@@ -339,13 +336,13 @@ static void watch_signals(bool on)
     sigaction(SIGCONT, on ? &action : &before_cont, on ? &before_cont : NULL);
     action.sa_handler = on_sigwinch;
     sigaction(SIGWINCH, on ? &action : &before_winch, on ? &before_winch : NULL);
+    if (on) before_available = rl_input_available_hook;
+    rl_input_available_hook = on ? keys_available : before_available;
     if (on) {
         rl_reset_screen_size();
         take_size();
     }
 }
-
-static bool is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
 
 static void set_readline(const char *name, const char *value) { rl_variable_bind(name, value); }
 
@@ -353,61 +350,8 @@ static void set_readline(const char *name, const char *value) { rl_variable_bind
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool interrupted;    /* Ctrl-C was pressed in this read() */
 static const char *initial; /* text to begin the line with, or NULL */
 static lua_Integer cursor;  /* where in it the cursor is put; -1 is its end */
-
-/* What readline reads after Ctrl-C: the end of input, from which it returns in whatever mode it is.
- * A search it must leave by Ctrl-G first, or the undo list of the line is freed twice; a paste inside of
- * a search takes that as text and ends only at the end of input: so they take turns. */
-static int key_after_interrupt(void)
-{
-    static bool turn;
-    turn = !turn && is_searching();
-    return turn ? 7 : EOF;
-}
-
-/* Notes a Ctrl-C that has come. */
-static void look_for_interrupt(void)
-{
-    if (interrupted || !interrupt_while_editing()) return;
-    interrupted = true;
-    display_finish();
-    display_stop();
-    fputs("^C", rl_outstream);
-}
-
-/* The next byte from the terminal, or EOF at its end; SIGINT is blocked but for ppoll with `mask`. */
-static int wait_for_key(int terminal, const sigset_t *mask)
-{
-    struct pollfd wait = {terminal, POLLIN, 0};
-    unsigned char byte;
-    for (look_for_interrupt(); !interrupted; look_for_interrupt()) {
-        if (ppoll(&wait, 1, NULL, mask) < 0) {
-            if (errno != EINTR) return EOF;
-            handle_readline_signals(); /* the window's size */
-            continue;
-        }
-        ssize_t n = read(wait.fd, &byte, 1);
-        if (n == 1) return byte;
-        if (n < 0 && errno != EINTR) return EOF;
-        if (n == 0 && (wait.revents & (POLLHUP | POLLERR))) return EOF;
-    }
-    return key_after_interrupt();
-}
-
-/* SIGINT stays open while readline works: Ctrl-C makes the terminal discard its output, and a write that
- * waits for room is not told of the room that this makes; the signal must end it. */
-static int read_key(FILE *stream)
-{
-    sigset_t blocked, mask;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigprocmask(SIG_BLOCK, &blocked, &mask);
-    int key = wait_for_key(fileno(stream), &mask);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    return key;
-}
 
 static int insert_initial(void)
 {
@@ -459,7 +403,7 @@ static void initialize(lua_State *L)
     rl_readline_name = "ltensor";
     rl_catch_signals = 0;
     rl_catch_sigwinch = 0;
-    rl_getc_function = read_key;
+    rl_getc_function = keys_read;
     rl_startup_hook = insert_initial;
     rl_attempted_completion_function = complete;
     rl_completer_word_break_characters = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
@@ -503,17 +447,16 @@ static int read_line(lua_State *L)
     cursor = luaL_optinteger(L, 3, -1);
     continues = lua_toboolean(L, 4);
     reopened = false;
-    interrupt_while_editing(); /* one that came before is not meant for this line */
-    interrupted = false;
     reader = L;
+    keys_begin(handle_readline_signals);
     watch_signals(true);
     display_begin(prompt);
     char *line = readline(prompt);
-    if (line && !interrupted) display_end(!reopened);
+    if (line && !keys_interrupted()) display_end(!reopened);
     watch_signals(false);
     reader = NULL;
 
-    if (interrupted)
+    if (keys_interrupted())
         lua_pushboolean(L, 0);
     else if (line)
         lua_pushstring(L, line);

@@ -57,7 +57,7 @@ send \e[A
   end)
 
   it('shows what has no shape of its own', function()
-    assert.equal('In [1]: a^B?b', screen("send a\\x16\\x02\\x16\\xffb\n", 80).text)
+    assert.equal('In [1]: a^B\u{FFFD}b', screen("send a\\x16\\x02\\x16\\xffb\n", 80).text)
   end)
 
   it('scrolls within a cell that is higher than the terminal', function()

@@ -1,0 +1,221 @@
+/* keys.c - the bytes that readline reads from the terminal: whole characters, tidy pastes, and Ctrl-C.
+ *
+ * Readline gets nothing that it cannot bear. In its buffer a part of a character, or a NUL, makes vi's motions
+ * go round for ever, and a paste without its end is read beyond its memory. So a character of several bytes is
+ * handed over when all of it is there, what is no character becomes U+FFFD, a paste has lines that end in one
+ * character and no NUL, and its end comes also after Ctrl-C. The buffer is looked through before each wait, for
+ * commands of readline can still take a character apart. Ctrl-C is the end of input for readline, from which it
+ * returns in whatever mode it is. Includes readline, display.h and interrupt.h; knows no Lua.
+ */
+#include "keys.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#ifdef LT_LIBEDIT
+#include <editline/readline.h>
+#else
+#include <readline/readline.h>
+#endif
+
+#include "display.h"
+#include "interrupt.h"
+
+enum { REST_OF_CHARACTER_MS = 100, CANCEL = 7 }; /* CANCEL: Ctrl-G */
+
+static const char paste_start[] = "\033[200~", paste_end[] = "\033[201~";
+
+static bool interrupted; /* Ctrl-C was pressed while this line was read */
+static void (*handle_signal)(void);
+
+static unsigned char queue[MB_LEN_MAX + sizeof paste_end]; /* bytes for readline */
+static size_t first, last;
+static int put_back = EOF; /* a byte that did not belong to the character before it */
+static bool pasting;       /* between paste_start and paste_end */
+static size_t matched;     /* so many bytes of the one that comes next were just read */
+static bool after_return;
+
+static void enqueue(const char *bytes, size_t size)
+{
+    memcpy(queue, bytes, size);
+    first = 0;
+    last = size;
+}
+
+/* ---- bytes from the terminal ----------------------------------------------------------------- */
+
+/* The next byte, or EOF at the end of input and when Ctrl-C has come; SIGINT is blocked but for ppoll with
+ * `mask`. EOF also after `limit` without one, where there is a limit. */
+static int wait_for_byte(int terminal, const sigset_t *mask, const struct timespec *limit)
+{
+    struct pollfd wait = {terminal, POLLIN, 0};
+    unsigned char byte;
+    while (!interrupted && !(interrupted = interrupt_while_editing())) {
+        int ready = ppoll(&wait, 1, limit, mask);
+        if (ready == 0) return EOF;
+        if (ready < 0) {
+            if (errno != EINTR) return EOF;
+            handle_signal();
+            continue;
+        }
+        ssize_t n = read(wait.fd, &byte, 1);
+        if (n == 1) return byte;
+        if (n < 0 && errno != EINTR) return EOF;
+        if (n == 0 && (wait.revents & (POLLHUP | POLLERR))) return EOF;
+    }
+    return EOF;
+}
+
+/* SIGINT stays open while readline works: Ctrl-C makes the terminal discard its output, and a write that
+ * waits for room is not told of the room that this makes; the signal must end it. */
+static int read_byte(int terminal, const struct timespec *limit)
+{
+    sigset_t blocked, mask;
+    if (put_back != EOF) {
+        int byte = put_back;
+        put_back = EOF;
+        return byte;
+    }
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigprocmask(SIG_BLOCK, &blocked, &mask);
+    int byte = wait_for_byte(terminal, &mask, limit);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return byte;
+}
+
+/* ---- what they mean -------------------------------------------------------------------------- */
+
+#ifdef LT_LIBEDIT
+static bool is_searching(void) { return false; }
+static bool follows_escape(void) { return false; }
+static void repair_line(void) {}
+#else
+
+static bool is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
+
+/* Whether readline takes the next byte as one with Meta, whatever belongs to it. */
+static bool follows_escape(void) { return RL_ISSTATE(RL_STATE_METANEXT) != 0; }
+
+/* Makes the line consist of characters and puts the cursor between two of them. */
+static void repair_line(void)
+{
+    mbstate_t state;
+    for (int i = 0, size; i < rl_end; i += size) {
+        memset(&state, 0, sizeof state);
+        size_t used = rl_line_buffer[i] ? mbrlen(rl_line_buffer + i, (size_t)(rl_end - i), &state) : 0;
+        bool whole = used > 0 && used <= (size_t)(rl_end - i);
+        size = whole ? (int)used : 1;
+        if (!whole && (MB_CUR_MAX > 1 || !rl_line_buffer[i])) rl_line_buffer[i] = '?';
+        if (rl_point > i && rl_point < i + size) rl_point = i;
+    }
+}
+
+#endif
+
+/* Follows the marks around pastes; false for a byte of a paste that is to be left out. */
+static bool note_paste(int byte)
+{
+    const char *mark = pasting ? paste_end : paste_start;
+    bool drop = pasting && (byte == '\0' || (byte == '\n' && after_return));
+    after_return = byte == '\r';
+    matched = byte == mark[matched] ? matched + 1 : byte == mark[0];
+    if (mark[matched] == '\0') {
+        pasting = !pasting;
+        matched = 0;
+    }
+    return !drop;
+}
+
+/* Queues the character that begins with `byte`. */
+static void complete_character(int terminal, int byte)
+{
+    static const struct timespec limit = {0, REST_OF_CHARACTER_MS * 1000000L};
+    char bytes[MB_LEN_MAX], replacement[MB_LEN_MAX];
+    size_t size = 0, used;
+    mbstate_t state;
+    memset(&state, 0, sizeof state);
+    for (;;) {
+        bytes[size] = (char)byte;
+        used = mbrlen(bytes + size++, 1, &state);
+        if (used != (size_t)-2 || size == sizeof bytes) break;
+        byte = read_byte(terminal, &limit);
+        if (byte == EOF) break;
+    }
+    if (used != (size_t)-1 && used != (size_t)-2) {
+        enqueue(bytes, size);
+        return;
+    }
+    if (size > 1 && byte != EOF) put_back = byte;
+    memset(&state, 0, sizeof state);
+    used = wcrtomb(replacement, L'\uFFFD', &state);
+    if (used == (size_t)-1)
+        enqueue("?", 1);
+    else
+        enqueue(replacement, used);
+}
+
+/* What readline reads after Ctrl-C. A search it must leave by Ctrl-G first, or the undo list of the line is
+ * freed twice; should it take that as text, the next one is the end of input. */
+static int key_after_interrupt(void)
+{
+    static bool turn;
+    if (pasting) {
+        pasting = false;
+        enqueue(paste_end, strlen(paste_end));
+        return queue[first++];
+    }
+    turn = !turn && is_searching();
+    return turn ? CANCEL : EOF;
+}
+
+static void show_interrupt(void)
+{
+    display_finish();
+    display_stop();
+    fputs("^C", rl_outstream);
+}
+
+/* ---- the interface --------------------------------------------------------------------------- */
+
+void keys_begin(void (*on_signal)(void))
+{
+    handle_signal = on_signal;
+    interrupt_while_editing(); /* one that came before is not meant for this line */
+    interrupted = pasting = after_return = false;
+    first = last = matched = 0;
+}
+
+bool keys_interrupted(void) { return interrupted; }
+
+int keys_read(FILE *stream)
+{
+    int byte;
+    if (first < last) return queue[first++];
+    repair_line();
+    bool before = interrupted;
+    do byte = read_byte(fileno(stream), NULL);
+    while (byte != EOF && !note_paste(byte));
+    if (interrupted && !before) show_interrupt();
+    if (byte == EOF) return interrupted ? key_after_interrupt() : EOF;
+    if (byte < 0x80 || MB_CUR_MAX == 1 || follows_escape()) return byte;
+    complete_character(fileno(stream), byte);
+    return queue[first++];
+}
+
+#ifdef LT_LIBEDIT
+int keys_available(void) { return first < last; }
+#else
+int keys_available(void)
+{
+    struct pollfd wait = {fileno(rl_instream), POLLIN, 0};
+    if (first < last || put_back != EOF) return 1;
+    return poll(&wait, 1, rl_set_keyboard_input_timeout(-1) / 1000) > 0;
+}
+#endif

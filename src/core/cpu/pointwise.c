@@ -1,7 +1,7 @@
-/* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype, puts conversions around
- * it where an operand's dtype differs from the loop's, and runs it. The loops, one line per op, stand in
- * vector/arithmetic.c, vector/functions.c and vector/compare.c (results of dtype bool). Half types are
- * computed in float; integers without a loop of their own in int64. */
+/* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops are fast on dense
+ * operands of their own dtype: others are converted, or gathered, block by block, results converted or scattered back.
+ * The loops, one line per op, stand in vector/arithmetic.c, vector/functions.c and vector/compare.c (results of dtype
+ * bool). Half types are computed in float; integers without a loop of their own in int64. */
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
@@ -11,11 +11,12 @@
 #define BLOCK 512
 #define OPERANDS 4
 
-/* A conversion to a loop's dtype; by way of a narrower one when that is the dtype computed in (narrow: NULL if not),
- * so that a number that does not fit wraps first. */
+/* How an operand is brought to a loop's dtype: by way of a narrower one when that is the dtype computed in (narrow:
+ * NULL if not), so that a number that does not fit wraps first. */
 typedef struct conversion {
-    lt_loop narrow, convert; /* convert NULL: the operand is read in place */
+    lt_loop narrow, convert;
     int64_t narrow_size;
+    bool same; /* there is nothing to convert, only elements to gather */
 } conversion;
 
 static void convert(const conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
@@ -34,46 +35,53 @@ static conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wanted
     bool wraps = lt_dtype_is_int(compute) && wanted == LT_INT64 && compute != LT_INT64 && from != compute && from != LT_BOOL;
     return (conversion){
         .narrow = wraps ? lt_loops.cast[compute][from] : NULL,
-        .convert = wraps ? lt_loops.cast[wanted][compute] : from == wanted ? NULL : lt_loops.cast[wanted][from],
+        .convert = lt_loops.cast[wanted][wraps ? compute : from],
         .narrow_size = (int64_t)lt_dtype_size(compute),
+        .same = from == wanted && !wraps,
     };
 }
 
-/* Conversions around a loop; out NULL where the result is written in place. */
-typedef struct converted {
-    lt_loop loop, out;
-    conversion in[OPERANDS];
+/* A loop and what stands around it. */
+typedef struct blocks {
+    lt_loop loop, store;
+    bool stored_as_is; /* store only scatters */
     int operands;
-    int64_t size[OPERANDS]; /* of the loop's elements */
+    conversion in[OPERANDS]; /* of the inputs, from 1 */
+    int64_t size[OPERANDS];  /* of the loop's elements */
     const lt_scalar *params;
-} converted;
+} blocks;
 
-static void run_converted(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+/* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
+static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
-    const converted *c = context;
+    const blocks *b = context;
     _Alignas(64) char buffer[OPERANDS][BLOCK * 8];
     char *at[OPERANDS];
     int64_t step[OPERANDS];
+    bool in_place[OPERANDS], all = true;
+    for (int k = 0; k < b->operands; k++) {
+        bool one = k > 0 && strides[k] == 0;
+        step[k] = one ? 0 : b->size[k];
+        in_place[k] = (k > 0 ? b->in[k].same : b->stored_as_is) && strides[k] == step[k];
+        at[k] = in_place[k] ? ptrs[k] : buffer[k];
+        all = all && in_place[k];
+        if (one && !in_place[k]) convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, 1);
+    }
+    if (all) {
+        b->loop(ptrs, strides, n, b->params);
+        return;
+    }
     for (int64_t from = 0; from < n; from += BLOCK) {
         int64_t m = n - from < BLOCK ? n - from : BLOCK;
-        for (int k = c->out != NULL ? 1 : 0; k < c->operands; k++) {
-            at[k] = ptrs[k] + from * strides[k];
-            step[k] = strides[k];
-            if (c->in[k].convert == NULL) continue;
-            bool one = strides[k] == 0; /* a number: converted once */
-            if (!one || from == 0)
-                convert(&c->in[k], buffer[k], c->size[k], at[k], strides[k], one ? 1 : m);
-            at[k] = buffer[k];
-            step[k] = one ? 0 : c->size[k];
+        for (int k = 0; k < b->operands; k++) {
+            if (in_place[k])
+                at[k] = ptrs[k] + from * strides[k];
+            else if (k > 0 && strides[k] != 0)
+                convert(&b->in[k], buffer[k], b->size[k], ptrs[k] + from * strides[k], strides[k], m);
         }
-        if (c->out != NULL) {
-            at[0] = buffer[0];
-            step[0] = c->size[0];
-        }
-        c->loop(at, step, m, c->params);
-        if (c->out != NULL)
-            c->out((char *[]){ptrs[0] + from * strides[0], buffer[0]}, (int64_t[]){strides[0], c->size[0]}, m,
-                   NULL);
+        b->loop(at, step, m, b->params);
+        if (!in_place[0])
+            b->store((char *[]){ptrs[0] + from * strides[0], buffer[0]}, (int64_t[]){strides[0], b->size[0]}, m, NULL);
     }
 }
 
@@ -108,7 +116,6 @@ static lt_status check_divisor(const lt_iter *it, lt_dtype compute)
 {
     bool zero = false;
     divisor d = {conversion_of(it->dtype[2], compute, LT_INT64), &zero};
-    if (d.convert.convert == NULL) d.convert.convert = lt_loops.cast[LT_INT64][LT_INT64];
     LT_TRY(lt_cpu_for_each(it, find_zero, &d));
     return zero ? lt_error(LT_ERR_RUNTIME, "ZeroDivisionError") : LT_OK;
 }
@@ -129,19 +136,19 @@ lt_status lt_cpu_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute,
                         lt_dtype_scalar_name(compute));
     if (computed == LT_INT64 && divides(op)) LT_TRY(check_divisor(it, compute));
 
-    converted c;
-    bool plain = true;
+    blocks b = {.loop = loop, .operands = it->operands, .params = params};
+    bool plain = it->contiguous;
     for (int k = 0; k < it->operands; k++) {
         lt_dtype wanted = operand_dtype(op, k, computed);
-        c.in[k] = conversion_of(it->dtype[k], compute, wanted);
-        c.size[k] = (int64_t)lt_dtype_size(wanted);
-        plain = plain && c.in[k].convert == NULL;
+        b.size[k] = (int64_t)lt_dtype_size(wanted);
+        if (k == 0) {
+            b.store = lt_loops.cast[it->dtype[0]][wanted];
+            b.stored_as_is = it->dtype[0] == wanted;
+            plain = plain && b.stored_as_is;
+        } else {
+            b.in[k] = conversion_of(it->dtype[k], compute, wanted);
+            plain = plain && b.in[k].same;
+        }
     }
-    if (plain) return lt_cpu_for_each(it, loop, params);
-    c.loop = loop;
-    c.operands = it->operands;
-    c.params = params;
-    lt_dtype made = operand_dtype(op, 0, computed);
-    c.out = it->dtype[0] == made ? NULL : lt_loops.cast[it->dtype[0]][made];
-    return lt_cpu_for_each(it, run_converted, &c);
+    return plain ? lt_cpu_for_each(it, loop, params) : lt_cpu_for_each(it, run_blocks, &b);
 }

@@ -4,8 +4,8 @@
  * in: lt_sigmoid_f32, lt_sigmoid_f64, lt_add_i64, lt_add_b8 (bool: 0 or 1 in a byte). In C++ the names
  * are overloaded: lt_sigmoid(float), lt_sigmoid(double), lt_add(int64_t, ...); formulas on bool keep
  * their ending there, because bytes are also numbers. Half types are computed in float.
- * The formulas stand in formulas_float.inc, formulas_special.inc, formulas_int.inc and formulas_bool.inc. NaN is tested as
- * x != x, which every compiler used here keeps. Includes only <math.h> and <stdint.h>. */
+ * The formulas stand in formulas_float.inc, formulas_special.inc, formulas_activation.inc, formulas_int.inc and
+ * formulas_bool.inc. NaN is tested as x != x, which every compiler used here keeps. Includes only <math.h> and <stdint.h>. */
 #ifndef LT_FORMULAS_H
 #define LT_FORMULAS_H
 
@@ -42,6 +42,7 @@
 #define M(g) g##f
 #include "formulas_float.inc"
 #include "formulas_special.inc"
+#include "formulas_activation.inc"
 #undef T
 #undef NAME
 #undef M
@@ -51,6 +52,7 @@
 #define M(g) g
 #include "formulas_float.inc"
 #include "formulas_special.inc"
+#include "formulas_activation.inc"
 #undef T
 #undef NAME
 #undef M

@@ -42,11 +42,10 @@ LT_BINARY(copysign)
 LT_BINARY(heaviside)
 LT_BINARY(fmax)
 LT_BINARY(fmin)
-LT_UNARY(hardsigmoid)
-LT_UNARY(hardswish)
 LT_BINARY(tanh_backward)
 LT_BINARY(sigmoid_backward)
 LT_BINARY(relu_backward)
+LT_UNARY_THREE(nan_to_num)
 
 /* A GPU has no way to complain of a divisor 0: the result is then -1. */
 #define DIVISION(name)                                                                             \
@@ -105,11 +104,10 @@ static bool run_floating(const lt_pointwise_call &call)
         OP(heaviside, HEAVISIDE)
         OP(fmax, FMAX)
         OP(fmin, FMIN)
-        OP(hardsigmoid, HARDSIGMOID)
-        OP(hardswish, HARDSWISH)
         OP(tanh_backward, TANH_BACKWARD)
         OP(sigmoid_backward, SIGMOID_BACKWARD)
         OP(relu_backward, RELU_BACKWARD)
+        OP(nan_to_num, NAN_TO_NUM)
     default: return false;
     }
 #undef OP

@@ -1,5 +1,5 @@
 /* pointwise.cu - elementwise ops on a GPU: finds the file that has the kernel (arithmetic.cu,
- * functions.cu, compare.cu) and replaces powers by a number that have a shorter way, as the CPU does. */
+ * functions.cu, activations.cu, compare.cu) and replaces powers by a number that have a shorter way, as the CPU does. */
 #include "pointwise.cuh"
 
 static const char *const names[LT_PW_COUNT] = {
@@ -28,7 +28,7 @@ lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &call.stream));
     call.op = shorter_power(call);
-    if (!lt_cuda_arithmetic(call) && !lt_cuda_functions(call) && !lt_cuda_compare(call))
+    if (!lt_cuda_arithmetic(call) && !lt_cuda_functions(call) && !lt_cuda_activations(call) && !lt_cuda_compare(call))
         return lt_cuda_unsupported(names[op], compute);
     return lt_cuda_launched(it->device.index, call.stream, names[op]);
 }

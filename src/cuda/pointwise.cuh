@@ -1,4 +1,4 @@
-/* pointwise.cuh - elementwise kernels from scalar formulas. arithmetic.cu, functions.cu and compare.cu
+/* pointwise.cuh - elementwise kernels from scalar formulas. arithmetic.cu, functions.cu, activations.cu and compare.cu
  * name the formulas (formulas.h, shared with the CPU) with the macros below; each becomes two kernels per
  * type computed in (float, double, int64_t, and uint8_t for bool):
  *
@@ -27,6 +27,7 @@ struct lt_pointwise_call {
 
 /* Each runs the op if it has it for the dtype computed; false if not. */
 bool lt_cuda_arithmetic(const lt_pointwise_call &call);
+bool lt_cuda_activations(const lt_pointwise_call &call);
 bool lt_cuda_functions(const lt_pointwise_call &call);
 bool lt_cuda_compare(const lt_pointwise_call &call);
 
@@ -46,8 +47,12 @@ bool lt_cuda_compare(const lt_pointwise_call &call);
 #define LT_UNARY(name)         LT_FORMULA(name##_op, 1, 0, false, lt_##name(x[0]))
 #define LT_UNARY_NUMBER(name)  LT_FORMULA(name##_op, 1, 1, false, lt_##name(x[0], p[0]))
 #define LT_UNARY_RANGE(name)   LT_FORMULA(name##_op, 1, 2, false, lt_##name(x[0], p[0], p[1]))
+#define LT_UNARY_THREE(name)   LT_FORMULA(name##_op, 1, 3, false, lt_##name(x[0], p[0], p[1], p[2]))
 #define LT_BINARY(name)        LT_FORMULA(name##_op, 2, 0, false, lt_##name(x[0], x[1]))
 #define LT_BINARY_SCALED(name) LT_FORMULA(name##_op, 2, 1, false, lt_##name(x[0], x[1], p[0]))
+#define LT_BINARY_RANGE(name)  LT_FORMULA(name##_op, 2, 2, false, lt_##name(x[0], x[1], p[0], p[1]))
+#define LT_BINARY_THREE(name)                                                                      \
+    LT_FORMULA(name##_op, 2, 3, false, lt_##name(x[0], x[1], p[0], p[1], p[2]))
 #define LT_TERNARY(name)       LT_FORMULA(name##_op, 3, 0, false, lt_##name(x[0], x[1], x[2]))
 #define LT_TERNARY_SCALED(name)                                                                    \
     LT_FORMULA(name##_op, 3, 1, false, lt_##name(x[0], x[1], x[2], p[0]))
@@ -55,14 +60,14 @@ bool lt_cuda_compare(const lt_pointwise_call &call);
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 
-enum { LT_POINTWISE_BLOCK = 256, LT_POINTWISE_ITEMS = 4 };
+enum { LT_POINTWISE_BLOCK = 256, LT_POINTWISE_ITEMS = 4, LT_POINTWISE_PARAMS = 3 };
 
 /* Operand 0 is the output. */
 template <class C, int INPUTS> struct lt_dense_operands {
     char *data[INPUTS + 1]; /* null: the number in value */
     bool dense[INPUTS + 1]; /* else one element for all */
     bool aligned;           /* to whole vectors */
-    C value[INPUTS + 1], params[2];
+    C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
     int64_t n;
 };
 
@@ -131,7 +136,7 @@ template <class C, int INPUTS> struct lt_strided_operands {
     char *data[INPUTS + 1]; /* null: the number in value */
     lt_dtype dtype[INPUTS + 1], compute;
     bool rounds[INPUTS + 1]; /* to the dtype computed, which is narrower than C */
-    C value[INPUTS + 1], params[2];
+    C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
     lt_offsets<INPUTS + 1> offsets;
 };
 

@@ -61,4 +61,6 @@ return {
   { 'nan_to_num(Tensor self, float? nan=nil, float? posinf=nil, float? neginf=nil) -> Tensor', variants = all,
     doc = 'Numbers for nan (0) and the infinities (the largest and least finite numbers of the dtype).',
     grad = { self = 'where(isfinite(self), grad, 0)' } },
+  { '_nan_to_num(Tensor self, Scalar nan, Scalar posinf, Scalar neginf) -> Tensor', variants = '', pointwise = 'promote',
+    doc = 'nan_to_num.' },
 }

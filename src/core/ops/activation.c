@@ -1,51 +1,58 @@
-/* activation.c - activations with parameters and their derivatives, as formulas. Half types are
- * computed in float and rounded once at the end. */
+/* activation.c - activations: what they accept; their kernels' formulas stand in formulas_activation.inc. Second
+ * derivatives that no kernel computes are formulas of other ops. */
 #include <string.h>
 
 #include "compose.h"
+#include "dtype.h"
 #include "pointwise.h"
 
-#define SQRT_2_OVER_PI 0.79788456080286535588
 #define TANH_CUBIC 0.044715 /* coefficient of gelu's approximation */
+#define SQRT_2_OVER_PI 0.79788456080286535588
+#define SELU_ALPHA 1.6732632423543772848170429916717
+#define SELU_SCALE 1.0507009873554804934193349852946
 
-static lt_status check_float(const char *kernel, const lt_tensor *t)
+/* Floating only, and under the names that messages have. */
+static lt_status check_float(const char *name, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", kernel,
+    return lt_error(LT_ERR_RUNTIME, "\"%s%s\" not implemented for '%s'", name, t->device.type == LT_CPU ? "_cpu" : "_cuda",
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-/* ---- leaky_relu, threshold --------------------------------------------------------------------------------- */
-
-/* `a` where x is positive, a * slope elsewhere. */
-static lt_tensor *do_leak(lt_scope *s, lt_tensor *x, lt_tensor *a, lt_scalar slope)
-{
-    return do_where(s, do_gt(s, x, do_scalar(s, lt_int(0))), a, do_mul(s, a, do_scalar(s, slope)));
-}
+/* ---- straight lines ------------------------------------------------------------------------------------------ */
 
 lt_status lt_leaky_relu_impl(lt_tensor *self, lt_scalar negative_slope, lt_tensor **out)
 {
-    lt_scope s;
-    LT_TRY(check_float(self->device.type == LT_CPU ? "leaky_relu_cpu" : "leaky_relu_cuda", self));
-    lt_scope_open(&s, false);
-    return lt_scope_give(&s, do_leak(&s, self, self, negative_slope), out);
+    LT_TRY(check_float("leaky_relu", self));
+    return lt__leaky_relu_impl(self, negative_slope, out);
 }
 
-lt_status lt__leaky_relu_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar negative_slope,
-                                       lt_tensor **out)
+static lt_scalar rounded(lt_scalar value, lt_dtype dtype)
 {
-    lt_scope s;
-    lt_scope_open(&s, true);
-    return lt_scope_give(&s, do_leak(&s, self, grad_output, negative_slope), out);
+    char element[8];
+    lt_store_scalar(element, dtype, value);
+    return lt_load_scalar(element, dtype);
 }
 
 lt_status lt_threshold_impl(lt_tensor *self, lt_scalar threshold, lt_scalar value, lt_tensor **out)
 {
-    lt_scope s;
     lt_dtype dtype = (lt_dtype)self->dtype;
-    lt_scope_open(&s, false);
-    lt_tensor *bound = do_cast(&s, do_scalar(&s, threshold), dtype), *low = do_cast(&s, do_scalar(&s, value), dtype);
-    return lt_scope_give(&s, do_where(&s, do_le(&s, self, bound), low, self), out);
+    return lt__threshold_impl(self, rounded(threshold, dtype), rounded(value, dtype), out);
+}
+
+lt_status lt_hardshrink_impl(lt_tensor *self, lt_scalar lambd, lt_tensor **out)
+{
+    LT_TRY(check_float("hardshrink", self));
+    return lt__hardshrink_impl(self, lambd, out);
+}
+
+lt_status lt_softshrink_impl(lt_tensor *self, lt_scalar lambd, lt_tensor **out)
+{
+    LT_TRY(check_float("softshrink", self));
+    if (!(lt_scalar_double(lambd) >= 0))
+        return lt_error(LT_ERR_RUNTIME, "lambda must not be negative for input dtype %s, but found %g",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_scalar_double(lambd));
+    return lt__softshrink_impl(self, lambd, out);
 }
 
 /* ---- gelu ------------------------------------------------------------------------------------------------------ */
@@ -57,96 +64,98 @@ static lt_status check_approximate(const char *approximate, bool *by_tanh)
     return lt_error(LT_ERR_RUNTIME, "approximate argument must be either none or tanh.");
 }
 
-/* tanh(sqrt(2 / pi) * (x + 0.044715 x^3)): from -1 to 1. gelu(x) is close to x * (odd + 1) / 2. */
-static lt_tensor *do_gelu_odd(lt_scope *s, lt_tensor *x)
-{
-    lt_tensor *cubic = do_mul(s, x, plus(s, times(s, do_square(s, x), TANH_CUBIC), 1));
-    return do_tanh(s, times(s, cubic, SQRT_2_OVER_PI));
-}
-
-static lt_tensor *do_gelu_share(lt_scope *s, lt_tensor *odd) { return times(s, plus(s, odd, 1), 0.5); }
-
 lt_status lt_gelu_impl(lt_tensor *self, const char *approximate, lt_tensor **out)
 {
-    lt_scope s;
     bool by_tanh;
     LT_TRY(check_approximate(approximate, &by_tanh));
-    LT_TRY(check_float(self->device.type == LT_CPU ? "GeluKernelImpl" : "GeluCUDAKernelImpl", self));
-    if (!by_tanh) return lt__gelu_by_erf_impl(self, out);
-    lt_scope_open(&s, false);
-    lt_tensor *x = do_widen(&s, self);
-    lt_tensor *share = do_gelu_share(&s, do_gelu_odd(&s, x));
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, x, share), self), out);
-}
-
-static lt_tensor *do_gelu_slope(lt_scope *s, lt_tensor *x)
-{
-    lt_tensor *slope = NULL;
-    if (x == NULL) return NULL;
-    lt_status status = lt__gelu_slope(x, &slope);
-    return lt_scope_hold(s, status, slope);
-}
-
-static lt_tensor *do_gelu_slope_by_tanh(lt_scope *s, lt_tensor *x)
-{
-    lt_tensor *odd = do_gelu_odd(s, x);
-    lt_tensor *rest = do_neg(s, plus(s, do_square(s, odd), -1));
-    lt_tensor *inner = plus(s, times(s, do_square(s, x), 3 * TANH_CUBIC), 1);
-    lt_tensor *slope = times(s, do_mul(s, rest, inner), 0.5 * SQRT_2_OVER_PI); /* of the share */
-    return do_add(s, do_gelu_share(s, odd), do_mul(s, x, slope));
+    if (!lt_dtype_is_float((lt_dtype)self->dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
+                        self->device.type == LT_CPU ? "GeluKernelImpl" : "GeluCUDAKernelImpl",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype));
+    return by_tanh ? lt__gelu_by_tanh_impl(self, out) : lt__gelu_by_erf_impl(self, out);
 }
 
 lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const char *approximate, lt_tensor **out)
 {
-    lt_scope s;
     bool by_tanh;
     LT_TRY(check_approximate(approximate, &by_tanh));
-    lt_scope_open(&s, true);
-    lt_tensor *x = do_widen(&s, self);
-    lt_tensor *derivative = by_tanh ? do_gelu_slope_by_tanh(&s, x) : do_gelu_slope(&s, x);
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), derivative), self), out);
+    return by_tanh ? lt__gelu_by_tanh_backward(grad_output, self, out) : lt__gelu_by_erf_backward(grad_output, self, out);
 }
 
-/* ---- silu, softplus ---------------------------------------------------------------------------------------- */
+/* Of x (1 + t) / 2, t = tanh(u), u = sqrt(2 / pi) (x + c x^3): (1 - t^2) (u' + x u'' / 2 - x t u'^2), x u'' / 2 being
+ * 3 c x^2 sqrt(2 / pi). */
+lt_status lt__gelu_by_tanh_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *x = do_widen(&s, self), *square = do_square(&s, x);
+    lt_tensor *u = times(&s, do_mul(&s, x, plus(&s, times(&s, square, TANH_CUBIC), 1)), SQRT_2_OVER_PI);
+    lt_tensor *rise = times(&s, plus(&s, times(&s, square, 3 * TANH_CUBIC), 1), SQRT_2_OVER_PI);
+    lt_tensor *t = do_tanh(&s, u), *rest = plus(&s, do_neg(&s, do_square(&s, t)), 1);
+    lt_tensor *sum = do_add(&s, rise, times(&s, square, 3 * TANH_CUBIC * SQRT_2_OVER_PI));
+    sum = do_sub(&s, sum, do_mul(&s, do_mul(&s, x, t), do_square(&s, rise)));
+    lt_tensor *curve = do_mul(&s, rest, sum);
+    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), curve), self), out);
+}
+
+/* ---- of exp and its inverse ------------------------------------------------------------------------------------ */
 
 lt_status lt_silu_impl(lt_tensor *self, lt_tensor **out)
 {
-    lt_scope s;
-    LT_TRY(check_float(self->device.type == LT_CPU ? "silu_cpu" : "silu_cuda", self));
-    lt_scope_open(&s, false);
-    lt_tensor *x = do_widen(&s, self);
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, x, do_sigmoid(&s, x)), self), out);
-}
-
-/* sigmoid(x) * (1 + x * (1 - sigmoid(x))) */
-lt_status lt__silu_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
-{
-    lt_scope s;
-    lt_scope_open(&s, true);
-    lt_tensor *x = do_widen(&s, self), *share = do_sigmoid(&s, x);
-    lt_tensor *rest = plus(&s, do_neg(&s, share), 1);
-    lt_tensor *derivative = do_mul(&s, share, plus(&s, do_mul(&s, x, rest), 1));
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), derivative), self), out);
+    LT_TRY(check_float("silu", self));
+    return lt__silu_impl(self, out);
 }
 
 lt_status lt_softplus_impl(lt_tensor *self, lt_scalar beta, lt_scalar threshold, lt_tensor **out)
 {
-    lt_scope s;
-    LT_TRY(check_float(self->device.type == LT_CPU ? "softplus_cpu" : "softplus_cuda", self));
-    lt_scope_open(&s, false);
-    lt_tensor *x = do_widen(&s, self), *scaled = times(&s, x, lt_scalar_double(beta));
-    lt_tensor *soft = do_div(&s, do_log1p(&s, do_exp(&s, scaled)), do_number(&s, lt_scalar_double(beta)));
-    lt_tensor *result = do_where(&s, do_gt(&s, scaled, do_scalar(&s, threshold)), x, soft);
-    return lt_scope_give(&s, do_narrow_to(&s, result, self), out);
+    LT_TRY(check_float("softplus", self));
+    return lt__softplus_impl(self, beta, threshold, out);
 }
 
-lt_status lt__softplus_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar beta, lt_scalar threshold,
-                                     lt_tensor **out)
+lt_status lt_logsigmoid_impl(lt_tensor *self, lt_tensor **out)
+{
+    LT_TRY(check_float("log_sigmoid", self));
+    return lt__logsigmoid_impl(self, out);
+}
+
+lt_status lt_elu_impl(lt_tensor *self, double alpha, lt_tensor **out)
+{
+    LT_TRY(check_float("elu", self));
+    return lt__elu_impl(self, lt_int(1), lt_float(alpha), lt_int(1), out);
+}
+
+lt_status lt_celu_impl(lt_tensor *self, double alpha, lt_tensor **out)
+{
+    if (alpha == 0) return lt_error(LT_ERR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
+    LT_TRY(check_float("elu", self));
+    return lt__elu_impl(self, lt_int(1), lt_float(alpha), lt_float(1 / alpha), out);
+}
+
+lt_status lt__celu_backward_impl(lt_tensor *grad_output, lt_tensor *self, double alpha, lt_tensor **out)
+{
+    return lt__elu_backward(grad_output, self, lt_int(1), lt_float(alpha), lt_float(1 / alpha), out);
+}
+
+lt_status lt_selu_impl(lt_tensor *self, lt_tensor **out)
+{
+    LT_TRY(check_float("elu", self));
+    return lt__elu_impl(self, lt_float(SELU_SCALE), lt_float(SELU_SCALE * SELU_ALPHA), lt_int(1), out);
+}
+
+/* s (1 - t^2) (2 + x (1 - s) - 2 x s t), s = sigmoid(x), t = tanh(softplus(x)). */
+lt_status lt__mish_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
+    lt_tensor *soft = NULL;
     lt_scope_open(&s, true);
-    lt_tensor *scaled = times(&s, do_widen(&s, self), lt_scalar_double(beta)), *grad = do_widen(&s, grad_output);
-    lt_tensor *result = do_where(&s, do_gt(&s, scaled, do_scalar(&s, threshold)), grad,
-                                 do_mul(&s, grad, do_sigmoid(&s, scaled)));
-    return lt_scope_give(&s, do_narrow_to(&s, result, self), out);
+    lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
+    if (s.status == LT_OK) {
+        lt_status status = lt_softplus(x, lt_int(1), lt_int(20), &soft);
+        soft = lt_scope_hold(&s, status, soft);
+    }
+    lt_tensor *t = do_tanh(&s, soft), *share = do_sigmoid(&s, x);
+    lt_tensor *rest = plus(&s, do_neg(&s, do_square(&s, t)), 1), *part = do_mul(&s, x, share);
+    lt_tensor *sum = do_sub(&s, plus(&s, do_sub(&s, x, part), 2), times(&s, do_mul(&s, part, t), 2));
+    lt_tensor *curve = do_mul(&s, do_mul(&s, share, rest), sum);
+    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, grad, curve), self), out);
 }

@@ -1,5 +1,6 @@
 /* clamp.c - ops that choose between several elementwise kernels: clamp with one bound or two, with bounds
  * that are tensors, and division whose quotient is rounded. */
+#include <math.h>
 #include <string.h>
 
 #include "compose.h"
@@ -21,15 +22,8 @@ lt_status lt_clamp_impl(lt_tensor *self, const lt_scalar *min, const lt_scalar *
 lt_status lt__clamp_backward_impl(lt_tensor *grad_output, lt_tensor *self, const lt_scalar *min,
                                   const lt_scalar *max, lt_tensor **out)
 {
-    lt_scope s;
-    lt_tensor *inside = NULL;
-    lt_scope_open(&s, true);
-    if (min != NULL) inside = do_ge(&s, self, do_scalar(&s, *min));
-    if (max != NULL) {
-        lt_tensor *below = do_le(&s, self, do_scalar(&s, *max));
-        inside = inside != NULL ? do_logical_and(&s, inside, below) : below;
-    }
-    return lt_scope_give(&s, do_where(&s, inside, grad_output, do_number(&s, 0)), out);
+    return lt__within(grad_output, self, min != NULL ? *min : lt_float(-(double)INFINITY),
+                      max != NULL ? *max : lt_float((double)INFINITY), out);
 }
 
 /* a where it lies on the right side of the bound, else the bound; a bound of nan wins. */

@@ -1,5 +1,5 @@
-/* shrink.c - more activations: those that shrink towards zero, that gate one half by the other, that have slopes
- * of their own or by chance. */
+/* shrink.c - activations that are formulas of other ops: those that gate one half by the other, that have slopes of their
+ * own or by chance. */
 #include "compose.h"
 #include "pointwise.h"
 #include "steps.h"
@@ -13,17 +13,6 @@ static lt_status check_float(const char *kernel, const lt_tensor *t)
 
 /* ---- curves ------------------------------------------------------------------------------------------------------ */
 
-/* min(x, 0) - log1p(exp(-|x|)) */
-lt_status lt_logsigmoid_impl(lt_tensor *self, lt_tensor **out)
-{
-    lt_scope s;
-    LT_TRY(check_float("log_sigmoid_cpu", self));
-    lt_scope_open(&s, false);
-    lt_tensor *x = do_widen(&s, self);
-    lt_tensor *rest = do_log1p(&s, do_exp(&s, do_neg(&s, do_abs(&s, x))));
-    return lt_scope_give(&s, do_narrow_to(&s, do_sub(&s, do_minimum(&s, x, do_number(&s, 0)), rest), self), out);
-}
-
 lt_status lt_softsign_impl(lt_tensor *input, lt_tensor **out)
 {
     lt_scope s;
@@ -36,28 +25,6 @@ lt_status lt_tanhshrink_impl(lt_tensor *input, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, true);
     return lt_scope_give(&s, do_sub(&s, input, do_tanh(&s, input)), out);
-}
-
-lt_status lt_hardshrink_impl(lt_tensor *self, lt_scalar lambd, lt_tensor **out)
-{
-    lt_scope s;
-    LT_TRY(check_float("hardshrink_cpu", self));
-    lt_scope_open(&s, false);
-    lt_tensor *small = do_le(&s, do_abs(&s, self), do_scalar(&s, lambd));
-    return lt_scope_give(&s, do_where(&s, small, do_scalar(&s, lt_int(0)), self), out);
-}
-
-lt_status lt_softshrink_impl(lt_tensor *self, lt_scalar lambd, lt_tensor **out)
-{
-    lt_scope s;
-    LT_TRY(check_float("softshrink_cpu", self));
-    if (!(lt_scalar_double(lambd) >= 0))
-        return lt_error(LT_ERR_RUNTIME, "lambda must not be negative for input dtype %s, but found %g",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_scalar_double(lambd));
-    lt_scope_open(&s, false);
-    lt_tensor *bound = do_scalar(&s, lambd), *size = do_abs(&s, self), *small = do_le(&s, size, bound);
-    lt_tensor *moved = do_mul(&s, do_sub(&s, size, bound), do_sign(&s, self));
-    return lt_scope_give(&s, do_where(&s, small, do_scalar(&s, lt_int(0)), moved), out);
 }
 
 /* ---- slopes ------------------------------------------------------------------------------------------------------ */

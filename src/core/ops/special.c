@@ -1,5 +1,5 @@
-/* special.c - the special functions and elu-like activations that are formulas of several kernels, and the
- * derivatives that no single op computes. The kernels' formulas stand in formulas_special.inc. */
+/* special.c - the special functions and clamping activations that are formulas of several kernels or check what they
+ * are given, and the derivatives that no single op computes. The kernels' formulas stand in formulas_special.inc. */
 #include <float.h>
 #include <math.h>
 
@@ -67,24 +67,18 @@ static double largest(lt_dtype dtype)
 lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *posinf, const double *neginf,
                              lt_tensor **out)
 {
-    lt_scope s;
     lt_dtype dtype = (lt_dtype)self->dtype;
-    lt_scope_open(&s, false);
     if (!lt_dtype_is_float(dtype)) {
+        lt_scope s;
+        lt_scope_open(&s, false);
         lt_tensor *copy = *out == NULL ? do_clone(&s, self) : self;
         return lt_scope_store(&s, copy, out);
     }
     const double high = posinf != NULL ? *posinf : largest(dtype), low = neginf != NULL ? *neginf : -largest(dtype);
-    lt_tensor *result = do_where(&s, do_isnan(&s, self), do_number(&s, nan != NULL ? *nan : 0), self);
-    result = do_where(&s, do_eq(&s, self, do_number(&s, (double)INFINITY)), do_number(&s, high), result);
-    result = do_where(&s, do_eq(&s, self, do_number(&s, -(double)INFINITY)), do_number(&s, low), result);
-    return lt_scope_store(&s, result, out);
+    return lt__nan_to_num_impl(self, lt_float(nan != NULL ? *nan : 0), lt_float(high), lt_float(low), out);
 }
 
 /* ---- activations ------------------------------------------------------------------------------------------------- */
-
-#define SELU_ALPHA 1.6732632423543772848170429916717
-#define SELU_SCALE 1.0507009873554804934193349852946
 
 static lt_status check_not_bool(const char *name, const lt_tensor *self)
 {
@@ -106,69 +100,4 @@ lt_status lt_relu6_impl(lt_tensor *self, lt_tensor **out)
 {
     LT_TRY(check_not_bool("hardtanh", self));
     return lt__clamp_both_impl(self, lt_int(0), lt_int(6), out);
-}
-
-/* Floating only, and under the name that messages have. */
-static lt_status exponential_unit(lt_tensor *self, double alpha, double rate, lt_tensor **out)
-{
-    if (!lt_dtype_is_float((lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
-                        self->device.type == LT_CPU ? "elu_cpu" : "elu_cuda", lt_dtype_scalar_name((lt_dtype)self->dtype));
-    return lt__elu_impl(self, lt_float(alpha), lt_float(rate), out);
-}
-
-lt_status lt_elu_impl(lt_tensor *self, double alpha, lt_tensor **out) { return exponential_unit(self, alpha, 1, out); }
-
-lt_status lt_celu_impl(lt_tensor *self, double alpha, lt_tensor **out)
-{
-    if (alpha == 0) return lt_error(LT_ERR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
-    return exponential_unit(self, alpha, 1 / alpha, out);
-}
-
-lt_status lt_selu_impl(lt_tensor *self, lt_tensor **out)
-{
-    lt_scope s;
-    lt_tensor *curve = NULL;
-    lt_scope_open(&s, false);
-    lt_tensor *x = do_widen(&s, self);
-    if (s.status == LT_OK) {
-        lt_status status = exponential_unit(x, SELU_ALPHA, 1, &curve);
-        curve = lt_scope_hold(&s, status, curve);
-    }
-    return lt_scope_store(&s, do_narrow_to(&s, times(&s, curve, SELU_SCALE), self), out);
-}
-
-/* scale where self is positive, else scale * alpha * rate * exp(rate * self). */
-lt_status lt__elu_backward_impl(lt_tensor *grad_output, lt_tensor *self, double alpha, double scale, double rate,
-                                lt_tensor **out)
-{
-    lt_scope s;
-    lt_scope_open(&s, true);
-    lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
-    /* no overflow in what is not chosen: its derivative would be nan */
-    lt_tensor *curve = do_exp(&s, times(&s, do_minimum(&s, x, do_number(&s, 0)), rate));
-    lt_tensor *slope = do_where(&s, do_gt(&s, x, do_number(&s, 0)), do_number(&s, scale),
-                                times(&s, curve, scale * alpha * rate));
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, grad, slope), grad_output), out);
-}
-
-lt_status lt__celu_backward_impl(lt_tensor *grad_output, lt_tensor *self, double alpha, lt_tensor **out)
-{
-    return lt__elu_backward(grad_output, self, alpha, 1, 1 / alpha, out);
-}
-
-/* t + x * sigmoid(x) * (1 - t^2), t = tanh(softplus(x)). */
-lt_status lt__mish_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
-{
-    lt_scope s;
-    lt_tensor *soft = NULL;
-    lt_scope_open(&s, true);
-    lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
-    if (s.status == LT_OK) {
-        lt_status status = lt_softplus(x, lt_int(1), lt_int(20), &soft);
-        soft = lt_scope_hold(&s, status, soft);
-    }
-    lt_tensor *t = do_tanh(&s, soft), *rest = plus(&s, do_neg(&s, do_square(&s, t)), 1);
-    lt_tensor *slope = do_add(&s, t, do_mul(&s, do_mul(&s, x, do_sigmoid(&s, x)), rest));
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, grad, slope), grad_output), out);
 }

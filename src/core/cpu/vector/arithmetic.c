@@ -85,13 +85,27 @@
     FLOATS(UNARY, hardswish, HARDSWISH)                                                            \
     FLOATS(BINARY, tanh_backward, TANH_BACKWARD)                                                   \
     FLOATS(BINARY, sigmoid_backward, SIGMOID_BACKWARD)                                             \
-    FLOATS(BINARY, relu_backward, RELU_BACKWARD)
+    FLOATS(BINARY, relu_backward, RELU_BACKWARD)                                                   \
+    FLOATS(BINARY, hardswish_backward, HARDSWISH_BACKWARD)                                         \
+    FLOATS(UNARY_NUMBER, leaky_relu, LEAKY_RELU)                                                   \
+    FLOATS(BINARY_SCALED, leaky_relu_backward, LEAKY_RELU_BACKWARD)                                \
+    FLOATS(UNARY_RANGE, threshold, THRESHOLD)                                                      \
+    WIDEST(UNARY_RANGE, threshold, THRESHOLD)                                                      \
+    FLOATS(BINARY_SCALED, threshold_backward, THRESHOLD_BACKWARD)                                  \
+    FLOATS(UNARY_NUMBER, hardshrink, HARDSHRINK)                                                   \
+    FLOATS(UNARY_NUMBER, softshrink, SOFTSHRINK)                                                   \
+    FLOATS(BINARY_SCALED, shrink_backward, SHRINK_BACKWARD)                                        \
+    FLOATS(BINARY_RANGE, within, WITHIN)                                                           \
+    FLOATS(BINARY_RANGE, between, BETWEEN)                                                         \
+    FLOATS(UNARY_THREE, nan_to_num, NAN_TO_NUM)
 
 #define UNARY LOOP_UNARY
 #define UNARY_NUMBER LOOP_UNARY_NUMBER
 #define UNARY_RANGE LOOP_UNARY_RANGE
+#define UNARY_THREE LOOP_UNARY_THREE
 #define BINARY LOOP_BINARY
 #define BINARY_SCALED LOOP_BINARY_SCALED
+#define BINARY_RANGE LOOP_BINARY_RANGE
 #define TERNARY LOOP_TERNARY
 #define TERNARY_SCALED LOOP_TERNARY_SCALED
 #define SELECT LOOP_SELECT
@@ -99,8 +113,10 @@ LIST
 #undef UNARY
 #undef UNARY_NUMBER
 #undef UNARY_RANGE
+#undef UNARY_THREE
 #undef BINARY
 #undef BINARY_SCALED
+#undef BINARY_RANGE
 #undef TERNARY
 #undef TERNARY_SCALED
 #undef SELECT
@@ -109,8 +125,10 @@ LIST
 #define UNARY ENTRY
 #define UNARY_NUMBER ENTRY
 #define UNARY_RANGE ENTRY
+#define UNARY_THREE ENTRY
 #define BINARY ENTRY
 #define BINARY_SCALED ENTRY
+#define BINARY_RANGE ENTRY
 #define TERNARY ENTRY
 #define TERNARY_SCALED ENTRY
 #define SELECT ENTRY

@@ -30,20 +30,33 @@
     FLOATS(UNARY, logit, LOGIT)                                                                    \
     FLOATS(UNARY, mish, MISH)                                                                      \
     FLOATS(UNARY_NUMBER, polygamma, POLYGAMMA)                                                     \
-    FLOATS(UNARY_RANGE, elu, ELU)                                                                  \
     FLOATS(BINARY, atan2, ATAN2)                                                                   \
     FLOATS(BINARY, hypot, HYPOT)                                                                   \
     FLOATS(BINARY, xlogy, XLOGY)                                                                   \
     FLOATS(UNARY, sigmoid, SIGMOID)                                                                \
     FLOATS(UNARY, gelu_by_erf, GELU_BY_ERF)                                                        \
-    FLOATS(UNARY, gelu_slope, GELU_SLOPE)                                                          \
+    FLOATS(BINARY, gelu_by_erf_backward, GELU_BY_ERF_BACKWARD)                                     \
+    FLOATS(UNARY, gelu_by_tanh, GELU_BY_TANH)                                                      \
+    FLOATS(BINARY, gelu_by_tanh_backward, GELU_BY_TANH_BACKWARD)                                   \
+    FLOATS(UNARY, silu, SILU)                                                                      \
+    FLOATS(BINARY, silu_backward, SILU_BACKWARD)                                                   \
+    FLOATS(UNARY_RANGE, softplus, SOFTPLUS)                                                        \
+    FLOATS(BINARY_RANGE, softplus_backward, SOFTPLUS_BACKWARD)                                     \
+    FLOATS(UNARY, logsigmoid, LOGSIGMOID)                                                          \
+    FLOATS(BINARY, logsigmoid_backward, LOGSIGMOID_BACKWARD)                                       \
+    FLOATS(UNARY_THREE, elu, ELU)                                                                  \
+    FLOATS(BINARY_THREE, elu_backward, ELU_BACKWARD)                                               \
+    FLOATS(BINARY, mish_backward, MISH_BACKWARD)                                                   \
     FLOATS(POWER, pow, POW)                                                                        \
     WIDEST(BINARY, pow, POW)
 
 #define UNARY LOOP_UNARY
 #define UNARY_NUMBER LOOP_UNARY_NUMBER
 #define UNARY_RANGE LOOP_UNARY_RANGE
+#define UNARY_THREE LOOP_UNARY_THREE
 #define BINARY LOOP_BINARY
+#define BINARY_RANGE LOOP_BINARY_RANGE
+#define BINARY_THREE LOOP_BINARY_THREE
 #define IDENTITY(x) (x)
 #define SQUARE(x) ((x) * (x))
 #define CUBE(x) ((x) * (x) * (x))
@@ -77,13 +90,19 @@ LIST
 #undef UNARY
 #undef UNARY_NUMBER
 #undef UNARY_RANGE
+#undef UNARY_THREE
 #undef BINARY
+#undef BINARY_RANGE
+#undef BINARY_THREE
 #undef POWER
 
 #define ENTRY(name, NAME, s, T, D) [LT_PW_##NAME][LT_##D] = name##_##s,
 #define UNARY ENTRY
 #define UNARY_NUMBER ENTRY
 #define UNARY_RANGE ENTRY
+#define UNARY_THREE ENTRY
 #define BINARY ENTRY
+#define BINARY_RANGE ENTRY
+#define BINARY_THREE ENTRY
 #define POWER ENTRY
 const lt_pointwise_row LT_LOOP(functions)[LT_PW_COUNT] = {LIST};

@@ -120,6 +120,15 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
         T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
         UNARY_BODY(T, T, CALL_RANGE)                                                               \
     }
+#define CALL_THREE(x) formula(x, first, second, third)
+#define LOOP_UNARY_THREE(name, NAME, s, T, D)                                                      \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const lt_scalar *numbers = context;                                                        \
+        const T first = param_##s(numbers[0]), second = param_##s(numbers[1]), third = param_##s(numbers[2]); \
+        T (*const formula)(T, T, T, T) = lt_##name##_##s;                                          \
+        UNARY_BODY(T, T, CALL_THREE)                                                               \
+    }
 #define LOOP_BINARY(name, NAME, s, T, D)                                                           \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -133,6 +142,24 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
         const T value = param_##s(((const lt_scalar *)context)[0]);                                \
         T (*const formula)(T, T, T) = lt_##name##_##s;                                             \
         BINARY_BODY(T, T, CALL_SCALED)                                                             \
+    }
+#define CALL_RANGE_2(x, y) formula(x, y, low, high)
+#define LOOP_BINARY_RANGE(name, NAME, s, T, D)                                                     \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const T low = param_##s(((const lt_scalar *)context)[0]);                                  \
+        const T high = param_##s(((const lt_scalar *)context)[1]);                                 \
+        T (*const formula)(T, T, T, T) = lt_##name##_##s;                                          \
+        BINARY_BODY(T, T, CALL_RANGE_2)                                                            \
+    }
+#define CALL_THREE_2(x, y) formula(x, y, first, second, third)
+#define LOOP_BINARY_THREE(name, NAME, s, T, D)                                                     \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        const lt_scalar *numbers = context;                                                        \
+        const T first = param_##s(numbers[0]), second = param_##s(numbers[1]), third = param_##s(numbers[2]); \
+        T (*const formula)(T, T, T, T, T) = lt_##name##_##s;                                       \
+        BINARY_BODY(T, T, CALL_THREE_2)                                                            \
     }
 #define LOOP_TERNARY(name, NAME, s, T, D)                                                          \
     LOOP_HEAD(name, s)                                                                             \

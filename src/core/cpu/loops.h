@@ -68,15 +68,15 @@ typedef struct lt_attention_loops {
     double (*dot)(const void *a, const void *b, int64_t n);
 } lt_attention_loops;
 
-/* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column];
- * B and C have dense rows, ldb and ldc elements apart. C is not read when beta is 0. */
-typedef struct lt_small_gemm {
-    int64_t m, n, k, a_row, a_column, ldb, ldc;
+/* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column], likewise B
+ * and C. C is not read when beta is 0. Integers: rows of B and C are dense. Floats: A has dense rows or columns. */
+typedef struct lt_product {
+    int64_t m, n, k, a_row, a_column, b_row, b_column, c_row, c_column;
     double alpha, beta;
     const void *a, *b;
     void *c;
-} lt_small_gemm;
-typedef void (*lt_gemm_loop)(const lt_small_gemm *g);
+} lt_product;
+typedef void (*lt_product_loop)(const lt_product *p);
 
 /* One step of an optimizer (optim_rules.h) for n elements of its arrays. */
 typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numbers);
@@ -111,7 +111,8 @@ typedef struct lt_cpu_loops {
     const lt_softmax_loops *softmax; /* float, double */
     const lt_norm_loops *norm;       /* float, double */
     const lt_attention_loops *attention; /* float, double */
-    const lt_gemm_loop *multiply;    /* by dtype; not of half types */
+    const lt_product_loop *multiply; /* by dtype, of integers */
+    const lt_product_loop *product;  /* float, double */
     const lt_pool_loops *pool;       /* float, double */
     const lt_direct_loop *direct;    /* one, of float */
     const lt_optim_loop (*optim)[2]; /* float, double */
@@ -136,7 +137,8 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_attention_loops lt_attention_##isa[2];                                         \
-    extern const lt_gemm_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                   \
+    extern const lt_product_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                \
+    extern const lt_product_loop lt_product_##isa[2];                                              \
     extern const lt_pool_loops lt_pool_##isa[2];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \

@@ -1,23 +1,18 @@
-/* matmul.c - matrix products on the CPU: OpenBLAS for float and double, the loops of vector/matmul.c for
- * small matrices (whose product takes less time than the library's preparations) and for integers. Half
- * types are multiplied in float. A batch of small products is shared out among the threads; a large
- * product uses all of them itself. */
-#include <cblas.h>
+/* matmul.c - matrix products on the CPU, by the loops of vector/product.c for float and double and of vector/matmul.c
+ * for integers: they are cut into pieces that threads share out. Half types are multiplied in float. */
 #include <omp.h>
-#include <limits.h>
 
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
-#include "interrupt.h"
 #include "loops.h"
 #include "mem.h"
 #include "threads.h"
 
-#define SMALL (12 * 12 * 12)        /* multiplications below which our own loop is faster */
-#define ALONE ((int64_t)1 << 22)    /* multiplications below which a product stays on one thread */
-#define PACKED 4096                 /* elements of B that are transposed on the stack */
-#define UNSTOPPED ((int64_t)1 << 30) /* multiplications that an interrupt may have to wait for */
+#define COST 3                   /* multiplications that take as long as an element of a simple loop */
+#define COLUMNS 64               /* of a piece; a multiple of what the loops take at a time */
+#define LEAST_ROWS 32            /* of a piece that is one of several side by side: each prepares its columns */
+#define MOST ((int64_t)1 << 24)  /* elements of A that a piece reads: an interrupt waits for its end */
 
 static const void *at(const void *base, int64_t elements, int64_t size)
 {
@@ -33,156 +28,82 @@ static void transpose(void *to, const void *from, int64_t n, int64_t k, int64_t 
                                     (int64_t[]){n * size, size}, k, NULL);
 }
 
-/* One product by our own loops; *packed has room for k * n elements when B is transposed. */
-static void multiply_here(const lt_gemm *g, const void *a, const void *b, void *c, void *packed)
+/* ---- float and double ------------------------------------------------------------------------------------------- */
+
+typedef struct floats {
+    lt_product whole; /* of the first matrices of the batch */
+    lt_product_loop loop;
+    int64_t size, batch_a, batch_b, batch_c;       /* bytes */
+    int64_t rows, columns, row_pieces, col_pieces; /* of a piece; how many of them */
+} floats;
+
+/* The transpose of the product: the operands change places. */
+static void turn(floats *f)
 {
-    lt_small_gemm s = {.m = g->m, .n = g->n, .k = g->k, .ldb = g->ldb, .ldc = g->ldc};
-    s.a_row = g->trans_a ? 1 : g->lda;
-    s.a_column = g->trans_a ? g->lda : 1;
-    s.alpha = g->alpha;
-    s.beta = g->beta;
-    s.a = a;
-    s.b = b;
-    s.c = c;
-    if (g->trans_b) {
-        transpose(packed, b, g->n, g->k, g->ldb, g->dtype);
-        s.b = packed;
-        s.ldb = g->n;
-    }
-    lt_loops.multiply[g->dtype](&s);
+    const lt_product p = f->whole;
+    const int64_t batch_a = f->batch_a;
+    f->whole.m = p.n, f->whole.n = p.m;
+    f->whole.a = p.b, f->whole.a_row = p.b_column, f->whole.a_column = p.b_row;
+    f->whole.b = p.a, f->whole.b_row = p.a_column, f->whole.b_column = p.a_row;
+    f->whole.c_row = p.c_column, f->whole.c_column = p.c_row;
+    f->batch_a = f->batch_b;
+    f->batch_b = batch_a;
 }
 
-/* y = alpha M x + beta y. OpenBLAS multiplies y by beta even when that is 0, which keeps a nan: clear y. */
-#define MATRIX_VECTOR(name, T, gemv)                                                               \
-    static void name(const lt_gemm *g, const T *m, const T *x, T *y, bool trans, int64_t rows, int64_t cols, \
-                     int64_t ld, int64_t step_x, int64_t step_y)                                   \
-    {                                                                                              \
-        const int64_t length = trans ? cols : rows;                                                \
-        for (int64_t i = 0; g->beta == 0 && i < length; i++) y[i * step_y] = 0;                    \
-        gemv(CblasRowMajor, trans ? CblasTrans : CblasNoTrans, (int)rows, (int)cols, (T)g->alpha, m, (int)ld, x, \
-             (int)step_x, g->beta == 0 ? 1 : (T)g->beta, y, (int)step_y);                          \
-    }
-MATRIX_VECTOR(matrix_vector_f32, float, cblas_sgemv)
-MATRIX_VECTOR(matrix_vector_f64, double, cblas_dgemv)
-#undef MATRIX_VECTOR
-
-/* C has one column: A times a vector. */
-static void multiply_column(const lt_gemm *g, const void *a, const void *b, void *c)
+/* About how long the loops take, in quarters of a cycle of AVX-512: the sums themselves, bringing columns of B side by
+ * side, storing rows of C to columns. */
+static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool columns_of_c)
 {
-    int64_t rows = g->trans_a ? g->k : g->m, cols = g->trans_a ? g->m : g->k;
-    int64_t step = g->trans_b ? 1 : g->ldb;
-    if (g->dtype == LT_FLOAT32)
-        matrix_vector_f32(g, a, b, c, g->trans_a, rows, cols, g->lda, step, g->ldc);
-    else
-        matrix_vector_f64(g, a, b, c, g->trans_a, rows, cols, g->lda, step, g->ldc);
+    return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 2 : 3 * n)) + (columns_of_c ? 6 * m * n : 0);
 }
 
-/* C has one row: the transpose of B times a vector. */
-static void multiply_row(const lt_gemm *g, const void *a, const void *b, void *c)
+static void cut(floats *f, int64_t batch, int threads)
 {
-    int64_t rows = g->trans_b ? g->n : g->k, cols = g->trans_b ? g->k : g->n;
-    int64_t step = g->trans_a ? g->lda : 1;
-    if (g->dtype == LT_FLOAT32)
-        matrix_vector_f32(g, b, a, c, !g->trans_b, rows, cols, g->ldb, step, 1);
-    else
-        matrix_vector_f64(g, b, a, c, !g->trans_b, rows, cols, g->ldb, step, 1);
+    const lt_product *p = &f->whole;
+    const int64_t wanted = 4 * threads;
+    f->columns = COLUMNS;
+    f->col_pieces = (p->n + COLUMNS - 1) / COLUMNS;
+    f->row_pieces = p->k > MOST / LEAST_ROWS ? p->m / LEAST_ROWS : p->m * p->k / MOST;
+    if (threads > 1 && batch * f->col_pieces * f->row_pieces < wanted) f->row_pieces = wanted / (batch * f->col_pieces);
+    if (f->row_pieces > p->m / LEAST_ROWS) f->row_pieces = p->m / LEAST_ROWS;
+    if (f->row_pieces < 1) f->row_pieces = 1;
+    f->rows = ((p->m + f->row_pieces - 1) / f->row_pieces + 15) / 16 * 16;
+    f->row_pieces = (p->m + f->rows - 1) / f->rows;
 }
 
-/* m rows of C. */
-static void multiply_rows(const lt_gemm *g, int64_t m, const void *a, const void *b, void *c)
+static void run_piece(const void *context, int64_t index)
 {
-    CBLAS_TRANSPOSE ta = g->trans_a ? CblasTrans : CblasNoTrans, tb = g->trans_b ? CblasTrans : CblasNoTrans;
-    if (g->dtype == LT_FLOAT32)
-        cblas_sgemm(CblasRowMajor, ta, tb, (int)m, (int)g->n, (int)g->k, (float)g->alpha, a, (int)g->lda, b,
-                    (int)g->ldb, (float)g->beta, c, (int)g->ldc);
-    else
-        cblas_dgemm(CblasRowMajor, ta, tb, (int)m, (int)g->n, (int)g->k, g->alpha, a, (int)g->lda, b,
-                    (int)g->ldb, g->beta, c, (int)g->ldc);
+    const floats *f = context;
+    const int64_t row = index % f->row_pieces * f->rows, rest = index / f->row_pieces;
+    const int64_t column = rest % f->col_pieces * f->columns, n = rest / f->col_pieces;
+    lt_product p = f->whole;
+    p.a = (const char *)p.a + n * f->batch_a + row * p.a_row * f->size;
+    p.b = (const char *)p.b + n * f->batch_b + column * p.b_column * f->size;
+    p.c = (char *)p.c + n * f->batch_c + (row * p.c_row + column * p.c_column) * f->size;
+    p.m = p.m - row < f->rows ? p.m - row : f->rows;
+    p.n = p.n - column < f->columns ? p.n - column : f->columns;
+    f->loop(&p);
 }
 
-/* OpenBLAS shares even small products between threads, whose meeting costs more than it saves. */
-static void multiply_alone(const lt_gemm *g, const void *a, const void *b, void *c)
-{
-    const int threads = lt_get_num_threads();
-    if (threads > 1) openblas_set_num_threads(1);
-    multiply_rows(g, g->m, a, b, c);
-    if (threads > 1) openblas_set_num_threads(threads);
-}
-
-/* A product that takes long is made in pieces of many rows, with a look at interrupts between them. */
-static void multiply_library(const lt_gemm *g, const void *a, const void *b, void *c)
-{
-    if (g->m * g->n * g->k < ALONE && !omp_in_parallel()) {
-        multiply_alone(g, a, b, c);
-        return;
-    }
-    if (g->n == 1) {
-        multiply_column(g, a, b, c);
-        return;
-    }
-    if (g->m == 1) {
-        multiply_row(g, a, b, c);
-        return;
-    }
-    const int64_t size = (int64_t)lt_dtype_size(g->dtype), piece = UNSTOPPED / (g->n * g->k) / 64 * 64 + 64;
-    for (int64_t row = 0; row < g->m && !lt_interrupted(); row += piece)
-        multiply_rows(g, row + piece < g->m ? piece : g->m - row, at(a, row * (g->trans_a ? 1 : g->lda), size), b,
-                      (char *)c + row * g->ldc * size);
-}
-
-/* C = beta C. */
-static void scale(const lt_gemm *g, char *c)
-{
-    const int64_t size = (int64_t)lt_dtype_size(g->dtype);
-    for (int64_t i = 0; i < g->m; i++) {
-        char *row = c + i * g->ldc * size;
-        if (g->beta == 0) {
-            memset(row, 0, (size_t)(g->n * size));
-            continue;
-        }
-        for (int64_t j = 0; j < g->n; j++) {
-            lt_scalar x = lt_load_scalar(row + j * size, g->dtype);
-            x = x.kind == LT_SCALAR_FLOAT ? lt_float(g->beta * x.v.d) : lt_int((int64_t)g->beta * x.v.i);
-            lt_store_scalar(row + j * size, g->dtype, x);
-        }
-    }
-}
-
-static void multiply_one(const lt_gemm *g, int64_t index, bool here, void *packed)
-{
-    const int64_t size = (int64_t)lt_dtype_size(g->dtype);
-    const void *a = at(g->a, index * g->batch_a, size), *b = at(g->b, index * g->batch_b, size);
-    void *c = (char *)g->c + index * g->batch_c * size;
-    if (g->k == 0)
-        scale(g, c);
-    else if (here)
-        multiply_here(g, a, b, c, packed);
-    else
-        multiply_library(g, a, b, c);
-}
-
-typedef struct batch_job {
-    const lt_gemm *gemm;
-    bool here;
-} batch_job;
-
-static void run_batch(const void *context, int64_t index)
-{
-    const batch_job *j = context;
-    double packed[PACKED];
-    multiply_one(j->gemm, index, j->here, packed);
-}
-
-/* Float and double. */
 static lt_status multiply_floats(const lt_gemm *g)
 {
-    const int64_t work = g->m * g->n * g->k;
-    const bool here = work <= SMALL && g->k * g->n <= PACKED;
-    int threads = g->batch > 1 && work < ALONE ? lt_cpu_threads_for(g->batch * work) : 1;
-    if (threads > g->batch) threads = (int)g->batch;
-    const batch_job job = {g, here};
-    return lt_cpu_share(g->batch, threads, run_batch, &job);
+    const int64_t size = (int64_t)lt_dtype_size(g->dtype);
+    floats f = {.whole = {.m = g->m, .n = g->n, .k = g->k,
+                          .alpha = g->k > 0 ? g->alpha : 0, .beta = g->beta, .a = g->a, .b = g->b, .c = g->c,
+                          .a_row = g->trans_a ? 1 : g->lda, .a_column = g->trans_a ? g->lda : 1,
+                          .b_row = g->trans_b ? 1 : g->ldb, .b_column = g->trans_b ? g->ldb : 1,
+                          .c_row = g->ldc, .c_column = 1},
+                .loop = lt_loops.product[g->dtype == LT_FLOAT64], .size = size,
+                .batch_a = g->batch_a * size, .batch_b = g->batch_b * size, .batch_c = g->batch_c * size};
+    const bool vector = g->m == 1 || g->n == 1;
+    if (vector ? g->n != 1 : duration(g->n, g->m, g->k, g->trans_a, true) < duration(g->m, g->n, g->k, !g->trans_b, false))
+        turn(&f);
+    const int threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
+    cut(&f, g->batch, threads);
+    return lt_cpu_share(g->batch * f.row_pieces * f.col_pieces, threads, run_piece, &f);
 }
+
+/* ---- integers, half types --------------------------------------------------------------------------------------- */
 
 /* One row of a product of integers; `context` is the product of one row. */
 static void run_row(const void *context, int64_t row)
@@ -190,10 +111,10 @@ static void run_row(const void *context, int64_t row)
     const lt_gemm *one = context;
     const int64_t size = (int64_t)lt_dtype_size(one->dtype);
     char *c = (char *)one->c + row * one->ldc * size;
-    if (one->k == 0)
-        scale(one, c);
-    else
-        multiply_here(one, at(one->a, row * (one->trans_a ? 1 : one->lda), size), one->b, c, NULL);
+    const lt_product p = {.m = 1, .n = one->n, .k = one->k, .a_column = one->trans_a ? one->lda : 1, .b_row = one->ldb,
+                          .alpha = one->alpha, .beta = one->beta,
+                          .a = at(one->a, row * (one->trans_a ? 1 : one->lda), size), .b = one->b, .c = c};
+    lt_loops.multiply[one->dtype](&p);
 }
 
 /* Integers: B is transposed once where needed, then the rows of C are shared out. */
@@ -276,9 +197,6 @@ lt_status lt_cpu_gemm(const lt_gemm *g)
     if (g->dtype == LT_BOOL)
         return lt_error(LT_ERR_RUNTIME, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
     if (lt_dtype_is_int(g->dtype)) return multiply_integers(g);
-    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->lda > INT_MAX || g->ldb > INT_MAX ||
-        g->ldc > INT_MAX)
-        return lt_error(LT_ERR_RUNTIME, "a matrix product on the CPU takes at most %d rows or columns", INT_MAX);
     if (g->dtype == LT_FLOAT32 || g->dtype == LT_FLOAT64) return multiply_floats(g);
     return multiply_halves(g);
 }

@@ -2,34 +2,9 @@
  * side by side are the lanes of registers, which hold the sums of some output channels until they are complete. Images
  * come with their padding around them. */
 #include "../loops.h"
+#include "lanes.h"
 
-#include <string.h>
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#define LANES 16
-typedef __m512 lanes;
-#define LOAD _mm512_loadu_ps
-#define STORE _mm512_storeu_ps
-#define ALL _mm512_set1_ps
-#define MULTIPLY_ADD _mm512_fmadd_ps
-#elif defined(__AVX2__)
-#include <immintrin.h>
-#define LANES 8
-typedef __m256 lanes;
-#define LOAD _mm256_loadu_ps
-#define STORE _mm256_storeu_ps
-#define ALL _mm256_set1_ps
-#define MULTIPLY_ADD _mm256_fmadd_ps
-#else
-#include <emmintrin.h>
-#define LANES 4
-typedef __m128 lanes;
-#define LOAD _mm_loadu_ps
-#define STORE _mm_storeu_ps
-#define ALL _mm_set1_ps
-#define MULTIPLY_ADD(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
-#endif
+#define LANES LANES_F32
 
 /* Windows `at` of an image: where their elements begin, and those of the result. */
 typedef struct place {
@@ -38,42 +13,31 @@ typedef struct place {
     int64_t n; /* windows, at most LANES */
 } place;
 
-static void put(float *to, lanes sums, int64_t n)
-{
-    float values[LANES];
-    if (n == LANES) {
-        STORE(to, sums);
-        return;
-    }
-    STORE(values, sums);
-    memcpy(to, values, (size_t)n * sizeof *to);
-}
-
 /* Two places at once, OUT channels from `channel` on; the weights of these stand side by side for each tap. */
 #define BLOCK(OUT)                                                                                 \
     static void block_##OUT(const lt_direct *d, int64_t channel, const float *weights, const place *a, const place *b) \
     {                                                                                              \
-        lanes sums[OUT][2];                                                                        \
+        lanes_f32 sums[OUT][2];                                                                        \
         for (int o = 0; o < OUT; o++) {                                                            \
             const float start = d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0; \
-            sums[o][0] = sums[o][1] = ALL(start);                                                  \
+            sums[o][0] = sums[o][1] = ALL_F32(start);                                                  \
         }                                                                                          \
         for (int64_t c = 0; c < d->inputs; c++)                                                    \
             for (int64_t y = 0; y < d->kernel[0]; y++) {                                           \
                 const float *in_a = a->in + c * d->plane + y * d->row, *in_b = b->in + c * d->plane + y * d->row; \
                 for (int64_t x = 0; x < d->kernel[1]; x++, weights += OUT) {                       \
-                    const lanes of_a = LOAD(in_a + x), of_b = LOAD(in_b + x);                      \
+                    const lanes_f32 of_a = LOAD_F32(in_a + x), of_b = LOAD_F32(in_b + x);                      \
                     for (int o = 0; o < OUT; o++) {                                                \
-                        const lanes weight = ALL(weights[o]);                                      \
-                        sums[o][0] = MULTIPLY_ADD(weight, of_a, sums[o][0]);                       \
-                        sums[o][1] = MULTIPLY_ADD(weight, of_b, sums[o][1]);                       \
+                        const lanes_f32 weight = ALL_F32(weights[o]);                                      \
+                        sums[o][0] = MULTIPLY_ADD_F32(weight, of_a, sums[o][0]);                       \
+                        sums[o][1] = MULTIPLY_ADD_F32(weight, of_b, sums[o][1]);                       \
                     }                                                                              \
                 }                                                                                  \
             }                                                                                      \
         for (int o = 0; o < OUT && channel + o < d->outputs; o++) {                                \
             const int64_t step = (channel + o) * d->out[0] * d->out[1];                            \
-            put(a->out + step, sums[o][0], a->n);                                                  \
-            if (b != a) put(b->out + step, sums[o][1], b->n);                                      \
+            put_f32(a->out + step, sums[o][0], a->n);                                                  \
+            if (b != a) put_f32(b->out + step, sums[o][1], b->n);                                      \
         }                                                                                          \
     }
 BLOCK(4)

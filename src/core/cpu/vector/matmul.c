@@ -1,12 +1,11 @@
-/* matmul.c - small products, and products of integers, for which there is no library: rows of C as sums of
- * rows of B. */
+/* matmul.c - products of integers: rows of C as sums of rows of B. */
 #include "../loops.h"
 
 #define TILE 64 /* columns whose sums are held at a time */
 
 /* T: the elements; W: the type of a product of two; N: through which a double becomes an element. */
 #define MULTIPLY(s, T, W, N)                                                                       \
-    static void multiply_##s(const lt_small_gemm *g)                                               \
+    static void multiply_##s(const lt_product *g)                                               \
     {                                                                                              \
         const T *a = g->a, *b = g->b;                                                              \
         T *c = g->c;                                                                               \
@@ -17,10 +16,10 @@
                 T sum[TILE] = {0};                                                                 \
                 for (int64_t p = 0; p < g->k; p++) {                                               \
                     const W x = a[i * g->a_row + p * g->a_column];                                 \
-                    const T *row = b + p * g->ldb + from;                                          \
+                    const T *row = b + p * g->b_row + from;                                          \
                     _Pragma("omp simd") for (int64_t j = 0; j < width; j++) sum[j] += x * row[j];  \
                 }                                                                                  \
-                T *out = c + i * g->ldc + from;                                                    \
+                T *out = c + i * g->c_row + from;                                                    \
                 if (beta == 0)                                                                     \
                     for (int64_t j = 0; j < width; j++) out[j] = (W)alpha * sum[j];                \
                 else                                                                               \
@@ -29,16 +28,13 @@
             }                                                                                      \
         }                                                                                          \
     }
-MULTIPLY(f32, float, float, float)
-MULTIPLY(f64, double, double, double)
 /* Integers wrap, which only unsigned ones may. */
 MULTIPLY(u8, uint8_t, uint32_t, int64_t)
 MULTIPLY(u16, uint16_t, uint32_t, int64_t)
 MULTIPLY(u32, uint32_t, uint32_t, int64_t)
 MULTIPLY(u64, uint64_t, uint64_t, int64_t)
 
-const lt_gemm_loop LT_LOOP(multiply)[LT_DTYPE_COUNT] = {
+const lt_product_loop LT_LOOP(multiply)[LT_DTYPE_COUNT] = {
     [LT_UINT8] = multiply_u8,   [LT_INT8] = multiply_u8,     [LT_INT16] = multiply_u16,
-    [LT_INT32] = multiply_u32,  [LT_INT64] = multiply_u64,   [LT_FLOAT32] = multiply_f32,
-    [LT_FLOAT64] = multiply_f64,
+    [LT_INT32] = multiply_u32,  [LT_INT64] = multiply_u64,
 };

@@ -1,0 +1,104 @@
+/* lanes.h - vectors of float and double of the instruction set that a file of this folder is compiled for, for loops
+ * that hold sums in registers: F32 and F64 name them in macros that are written once for both types. */
+#ifndef LT_CPU_LANES_H
+#define LT_CPU_LANES_H
+
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__)
+#define LANES_F32 16
+#define LANES_F64 8
+typedef __m512 lanes_f32;
+typedef __m512d lanes_f64;
+#define LOAD_F32 _mm512_loadu_ps
+#define LOAD_F64 _mm512_loadu_pd
+#define STORE_F32 _mm512_storeu_ps
+#define STORE_F64 _mm512_storeu_pd
+#define ALL_F32 _mm512_set1_ps
+#define ALL_F64 _mm512_set1_pd
+#define MULTIPLY_ADD_F32 _mm512_fmadd_ps
+#define MULTIPLY_ADD_F64 _mm512_fmadd_pd
+#elif defined(__AVX2__)
+#define LANES_F32 8
+#define LANES_F64 4
+typedef __m256 lanes_f32;
+typedef __m256d lanes_f64;
+#define LOAD_F32 _mm256_loadu_ps
+#define LOAD_F64 _mm256_loadu_pd
+#define STORE_F32 _mm256_storeu_ps
+#define STORE_F64 _mm256_storeu_pd
+#define ALL_F32 _mm256_set1_ps
+#define ALL_F64 _mm256_set1_pd
+#define MULTIPLY_ADD_F32 _mm256_fmadd_ps
+#define MULTIPLY_ADD_F64 _mm256_fmadd_pd
+#else
+#define LANES_F32 4
+#define LANES_F64 2
+typedef __m128 lanes_f32;
+typedef __m128d lanes_f64;
+#define LOAD_F32 _mm_loadu_ps
+#define LOAD_F64 _mm_loadu_pd
+#define STORE_F32 _mm_storeu_ps
+#define STORE_F64 _mm_storeu_pd
+#define ALL_F32 _mm_set1_ps
+#define ALL_F64 _mm_set1_pd
+#define MULTIPLY_ADD_F32(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
+#define MULTIPLY_ADD_F64(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
+#endif
+
+/* The sum of all lanes. */
+#if defined(__AVX512F__)
+#define total_f32 _mm512_reduce_add_ps
+#define total_f64 _mm512_reduce_add_pd
+#else
+static inline float total_f32(lanes_f32 v)
+{
+    float x[LANES_F32];
+    STORE_F32(x, v);
+    for (int n = LANES_F32 / 2; n > 0; n /= 2)
+        for (int i = 0; i < n; i++) x[i] += x[i + n];
+    return x[0];
+}
+static inline double total_f64(lanes_f64 v)
+{
+    double x[LANES_F64];
+    STORE_F64(x, v);
+    for (int n = LANES_F64 / 2; n > 0; n /= 2)
+        for (int i = 0; i < n; i++) x[i] += x[i + n];
+    return x[0];
+}
+#endif
+
+/* The first n lanes, at most all of them; those that are not read are 0. */
+#if defined(__AVX512F__)
+static inline lanes_f32 get_f32(const float *from, int64_t n) { return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from); }
+static inline lanes_f64 get_f64(const double *from, int64_t n) { return _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), from); }
+static inline void put_f32(float *to, lanes_f32 v, int64_t n) { _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), v); }
+static inline void put_f64(double *to, lanes_f64 v, int64_t n) { _mm512_mask_storeu_pd(to, (__mmask8)((1u << n) - 1), v); }
+#else
+#define PARTS(s, S, T)                                                                             \
+    static inline lanes_##s get_##s(const T *from, int64_t n)                                      \
+    {                                                                                              \
+        T values[LANES_##S] = {0};                                                                 \
+        if (n == LANES_##S) return LOAD_##S(from);                                                 \
+        memcpy(values, from, (size_t)n * sizeof *from);                                            \
+        return LOAD_##S(values);                                                                   \
+    }                                                                                              \
+    static inline void put_##s(T *to, lanes_##s v, int64_t n)                                      \
+    {                                                                                              \
+        T values[LANES_##S];                                                                       \
+        if (n == LANES_##S) {                                                                      \
+            STORE_##S(to, v);                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        STORE_##S(values, v);                                                                      \
+        memcpy(to, values, (size_t)n * sizeof *to);                                                \
+    }
+PARTS(f32, F32, float)
+PARTS(f64, F64, double)
+#undef PARTS
+#endif
+
+#endif

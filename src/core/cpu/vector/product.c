@@ -46,13 +46,12 @@ static inline void turn_f64(double *to, int64_t width, const double *from, int64
             return;                                                                                \
         }                                                                                          \
         const int64_t square_k = row == 1 ? k / SIDE * SIDE : 0, square_n = n / SIDE * SIDE;       \
+        if (n < width) memset(to, 0, (size_t)(k * width) * sizeof *to);                            \
         for (int64_t p = 0; p < square_k; p += SIDE)                                               \
             for (int64_t j = 0; j < square_n; j += SIDE)                                           \
                 turn_##s(to + p * width + j, width, from + j * column + p, column);                \
-        for (int64_t p = 0; p < k; p++) {                                                          \
+        for (int64_t p = 0; p < k; p++)                                                            \
             for (int64_t j = p < square_k ? square_n : 0; j < n; j++) to[p * width + j] = from[p * row + j * column]; \
-            for (int64_t j = n; j < width; j++) to[p * width + j] = 0;                             \
-        }                                                                                          \
     }
 
 /* R rows by V vectors, the first n columns of which exist. Lines of the panel lie `step` apart. */

@@ -92,31 +92,35 @@ static inline void turn_f64(double *to, int64_t width, const double *from, int64
     for (; i + R <= g->m; i += R)                                                                  \
         tile_##R##x##V##_##s(g, k, a + i * g->a_row, b, step, c + i * g->c_row, n, beta);
 
-/* C and B have one column, A has dense rows: some of its rows at a time. */
+/* C and B have one column, A has dense rows: some of its rows at a time. Long sums are made of those of BLOCK products,
+ * which are more exact. */
+#define BLOCK 1024
 #define DOTS(R, s, S, T)                                                                           \
     static void dots_##R##_##s(const lt_product *g, const T *a, T *c)                              \
     {                                                                                              \
         const T *b = g->b;                                                                         \
-        lanes_##s sums[R][2];                                                                      \
-        int64_t p = 0;                                                                             \
-        for (int r = 0; r < R; r++) sums[r][0] = sums[r][1] = ALL_##S(0);                          \
-        for (; p + 2 * LANES_##S <= g->k; p += 2 * LANES_##S) {                                    \
-            const lanes_##s x = LOAD_##S(b + p), y = LOAD_##S(b + p + LANES_##S);                  \
-            for (int r = 0; r < R; r++) {                                                          \
-                sums[r][0] = MULTIPLY_ADD_##S(LOAD_##S(a + r * g->a_row + p), x, sums[r][0]);      \
-                sums[r][1] = MULTIPLY_ADD_##S(LOAD_##S(a + r * g->a_row + p + LANES_##S), y, sums[r][1]); \
+        T total[R] = {0};                                                                          \
+        for (int64_t p = 0; p < g->k;) {                                                           \
+            const int64_t end = g->k - p < BLOCK ? g->k : p + BLOCK;                               \
+            lanes_##s sums[R][2];                                                                  \
+            for (int r = 0; r < R; r++) sums[r][0] = sums[r][1] = ALL_##S(0);                      \
+            for (; p + 2 * LANES_##S <= end; p += 2 * LANES_##S) {                                 \
+                const lanes_##s x = LOAD_##S(b + p), y = LOAD_##S(b + p + LANES_##S);              \
+                for (int r = 0; r < R; r++) {                                                      \
+                    sums[r][0] = MULTIPLY_ADD_##S(LOAD_##S(a + r * g->a_row + p), x, sums[r][0]);  \
+                    sums[r][1] = MULTIPLY_ADD_##S(LOAD_##S(a + r * g->a_row + p + LANES_##S), y, sums[r][1]); \
+                }                                                                                  \
             }                                                                                      \
+            for (; p < end; p += LANES_##S) {                                                      \
+                const int64_t n = end - p < LANES_##S ? end - p : LANES_##S;                       \
+                const lanes_##s x = get_##s(b + p, n);                                             \
+                for (int r = 0; r < R; r++)                                                        \
+                    sums[r][0] = MULTIPLY_ADD_##S(get_##s(a + r * g->a_row + p, n), x, sums[r][0]); \
+            }                                                                                      \
+            for (int r = 0; r < R; r++) total[r] += total_##s(sums[r][0]) + total_##s(sums[r][1]); \
         }                                                                                          \
-        for (int v = 0; p < g->k; p += LANES_##S, v = 1) {                                         \
-            const int64_t n = g->k - p < LANES_##S ? g->k - p : LANES_##S;                         \
-            const lanes_##s x = get_##s(b + p, n);                                                 \
-            for (int r = 0; r < R; r++)                                                            \
-                sums[r][v] = MULTIPLY_ADD_##S(get_##s(a + r * g->a_row + p, n), x, sums[r][v]);    \
-        }                                                                                          \
-        for (int r = 0; r < R; r++, c += g->c_row) {                                               \
-            const T sum = total_##s(sums[r][0]) + total_##s(sums[r][1]);                           \
-            *c = (g->beta == 0 ? 0 : (T)g->beta * *c) + (T)g->alpha * sum;                         \
-        }                                                                                          \
+        for (int r = 0; r < R; r++, c += g->c_row)                                                 \
+            *c = (g->beta == 0 ? 0 : (T)g->beta * *c) + (T)g->alpha * total[r];                    \
     }
 
 /* C and B have one column, A has dense columns: those are added up, four at a time, for WIDTH rows. */

@@ -1,10 +1,14 @@
-/* sort.c - stable sorting of lines along a dimension, with the positions that the elements had.
+/* sort.c - stable sorting of lines along a dimension, with the positions that the elements had; single places of a
+ * sorted line.
  *
- * An element becomes an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the largest,
- * the zeros are equal, and a descending order is that of the complements, so that equal elements keep their
- * order either way. Pairs of key and position are sorted, short lines by merging, long ones by the bytes of the
- * key, after those were left out that can't be among the places asked for; the values are then fetched by
- * position. */
+ * An element has an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the largest, the zeros
+ * are equal. Its rank is how far the key lies behind that of the line's first element in the order wanted, so that a
+ * descending order is no case of its own, equal elements keep their order either way, and few bits are left to sort
+ * by. Pairs of rank and position are sorted, short lines by merging, long ones by the digits of the rank, after those
+ * were left out whose highest digit can't be that of a place asked for; the values are made from the ranks again, or
+ * fetched by position where several have the same key. Ranks that fit into 32 bits make pairs of half the size.
+ *
+ * Many lines are shared out among the threads; of few lines each is cut into parts, one for each thread. */
 #include <string.h>
 
 #include "cpu.h"
@@ -14,26 +18,60 @@
 #include "mem.h"
 #include "threads.h"
 
-#define RUN 16         /* elements sorted by insertion before they are merged */
-#define MERGED 512     /* elements up to which merging is faster */
-#define DIGIT_VALUES 256
-#define BLOCK 128
-#define FEW 32 /* places wanted up to which a line is only looked through */
+#define RUN 16          /* elements sorted by insertion before they are merged */
+#define MERGED 512      /* elements up to which merging is faster */
+#define BLOCK 32        /* elements compared with a limit at once */
+#define FEW 32          /* places wanted up to which a line is only looked through */
+#define STORED 256      /* elements stored at a time */
 
 typedef struct sort_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
     lt_dtype read;  /* what elements are read as */
     bool descending, values, indices;
     int64_t wanted; /* places of a sorted line, from the first on */
-    int64_t k;      /* of lt_cpu_kth: the place asked for */
-    int64_t jobs;
-    char *scratch; /* bytes for each job */
+    bool one;       /* lt_cpu_kth: the place asked for is k */
+    int64_t k;
+    int64_t jobs;   /* that lines are shared out among */
+    int parts;      /* that a line is cut into */
+    char *scratch;  /* bytes for each job */
     size_t bytes;
 } sort_job;
 
+/* What is known of a part of a line. */
+typedef struct extent {
+    uint64_t least, greatest; /* keys */
+    int64_t numbers;          /* elements that are not nan */
+} extent;
+
+struct element_kind;
+
+/* The line that a job is at. */
+typedef struct sort_line {
+    const sort_job *j;
+    const struct element_kind *elements;
+    int64_t line, n;
+    const void *x;        /* elements as read, dense */
+    bool wide;            /* pairs of 64-bit ranks and positions */
+    bool stopped;         /* interrupted: what there is is not complete */
+    uint64_t flip, first; /* rank = (key ^ flip) - first */
+    bool whole;           /* all elements become pairs: no digit was looked at */
+    int bits, shift;      /* the digit looked at */
+    uint64_t low, high;   /* digits that are kept */
+    void *from, *to;      /* pairs */
+    int64_t count;        /* of pairs */
+    int64_t place, stored; /* the sorted pairs that are stored */
+    extent *extents;      /* [part] */
+    int64_t *counts;      /* [part][digit]: elements; then the place of the next one */
+} sort_line;
+
+static int64_t part_start(const sort_line *l, int64_t n, int64_t part) { return n * part / l->j->parts; }
+
+/* Longer digits where there are elements enough for their counts. */
+static int digit_bits(int64_t n) { return n >= 16384 ? 11 : 8; }
+
 /* ---- keys ------------------------------------------------------------------------------------------------- */
 
-static uint32_t key_of_float(float x)
+static inline uint32_t key_of_float(float x)
 {
     uint32_t bits;
     if (x != x) return UINT32_MAX;
@@ -42,7 +80,7 @@ static uint32_t key_of_float(float x)
     return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
 }
 
-static uint64_t key_of_double(double x)
+static inline uint64_t key_of_double(double x)
 {
     uint64_t bits;
     if (x != x) return UINT64_MAX;
@@ -51,25 +89,52 @@ static uint64_t key_of_double(double x)
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-static uint32_t key_of_int(int32_t x) { return (uint32_t)x ^ UINT32_C(1) << 31; }
-static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63; }
+static inline uint32_t key_of_int(int32_t x) { return (uint32_t)x ^ UINT32_C(1) << 31; }
+static inline uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63; }
 
-/* ---- sorting pairs --------------------------------------------------------------------------------------- */
+/* The element that has a key; false if several have it: the zeros, nan. */
+static inline bool float_of_key(uint32_t key, float *x)
+{
+    const uint32_t zero = UINT32_C(1) << 31, bits = key >> 31 ? key ^ zero : ~key;
+    memcpy(x, &bits, sizeof bits);
+    return key != zero && key != UINT32_MAX;
+}
 
-/* U: the key. Sorts n pairs of a with the help of b; the result is where the sorted pairs are. Digits that all
- * keys share are left out. */
-#define PAIR_SORT(s, U)                                                                            \
+static inline bool double_of_key(uint64_t key, double *x)
+{
+    const uint64_t zero = UINT64_C(1) << 63, bits = key >> 63 ? key ^ zero : ~key;
+    memcpy(x, &bits, sizeof bits);
+    return key != zero && key != UINT64_MAX;
+}
+
+static inline bool int_of_key(uint32_t key, int32_t *x)
+{
+    *x = (int32_t)(key ^ UINT32_C(1) << 31);
+    return true;
+}
+
+static inline bool long_of_key(uint64_t key, int64_t *x)
+{
+    *x = (int64_t)(key ^ UINT64_C(1) << 63);
+    return true;
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------------ */
+
+/* U: the rank. merge_sort sorts n pairs of a with the help of b; the result is where the sorted pairs are. */
+#define PAIRS(s, U)                                                                                \
     typedef struct pair_##s {                                                                      \
-        U key, index;                                                                              \
+        U rank, index;                                                                             \
     } pair_##s;                                                                                    \
-    static pair_##s *merge_sort_##s(pair_##s *a, pair_##s *b, int64_t n)                           \
+    static void *merge_sort_##s(void *pairs, void *help, int64_t n)                                \
     {                                                                                              \
+        pair_##s *a = pairs, *b = help;                                                            \
         for (int64_t from = 0; from < n; from += RUN) {                                            \
             int64_t to = from + RUN < n ? from + RUN : n;                                          \
             for (int64_t i = from + 1; i < to; i++) {                                              \
                 pair_##s moved = a[i];                                                             \
                 int64_t at = i;                                                                    \
-                for (; at > from && a[at - 1].key > moved.key; at--) a[at] = a[at - 1];            \
+                for (; at > from && a[at - 1].rank > moved.rank; at--) a[at] = a[at - 1];          \
                 a[at] = moved;                                                                     \
             }                                                                                      \
         }                                                                                          \
@@ -79,7 +144,7 @@ static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63;
                 int64_t end = middle + width < n ? middle + width : n;                             \
                 int64_t left = from, right = middle;                                               \
                 for (int64_t i = from; i < end; i++) {                                             \
-                    bool second = left == middle || (right < end && a[right].key < a[left].key);   \
+                    bool second = left == middle || (right < end && a[right].rank < a[left].rank); \
                     b[i] = second ? a[right++] : a[left++];                                        \
                 }                                                                                  \
             }                                                                                      \
@@ -89,88 +154,111 @@ static uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63;
         }                                                                                          \
         return a;                                                                                  \
     }                                                                                              \
-    static pair_##s *radix_sort_##s(pair_##s *a, pair_##s *b, int64_t n)                           \
+    static void count_pairs_##s(const void *context, int64_t part)                                 \
     {                                                                                              \
-        enum { DIGITS = sizeof(U) };                                                               \
-        int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};                                              \
-        for (int64_t i = 0; i < n && !lt_interrupted(); i++)                                       \
-            for (int d = 0; d < DIGITS; d++) counts[d][a[i].key >> (8 * d) & 0xff]++;              \
-        for (int d = 0; d < DIGITS; d++) {                                                         \
-            int64_t *count = counts[d], at = 0;                                                    \
-            if (count[a[0].key >> (8 * d) & 0xff] == n) continue;                                  \
-            for (int v = 0; v < DIGIT_VALUES; v++) {                                               \
-                int64_t here = count[v];                                                           \
-                count[v] = at;                                                                     \
-                at += here;                                                                        \
-            }                                                                                      \
-            for (int64_t i = 0; i < n && !lt_interrupted(); i++)                                   \
-                b[count[a[i].key >> (8 * d) & 0xff]++] = a[i];                                     \
-            if (lt_interrupted()) return a;                                                        \
-            pair_##s *other = a;                                                                   \
-            a = b;                                                                                 \
-            b = other;                                                                             \
+        const sort_line *l = context;                                                              \
+        const pair_##s *a = l->from;                                                               \
+        int64_t *counts = l->counts + (part << l->bits), to = part_start(l, l->count, part + 1);   \
+        const int shift = l->shift;                                                                \
+        const U mask = ((U)1 << l->bits) - 1;                                                      \
+        memset(counts, 0, sizeof *counts << l->bits);                                              \
+        for (int64_t i = part_start(l, l->count, part); i < to; i++) counts[a[i].rank >> shift & mask]++; \
+    }                                                                                              \
+    static void move_pairs_##s(const void *context, int64_t part)                                  \
+    {                                                                                              \
+        const sort_line *l = context;                                                              \
+        const pair_##s *a = l->from;                                                               \
+        pair_##s *b = l->to;                                                                       \
+        int64_t *counts = l->counts + (part << l->bits), to = part_start(l, l->count, part + 1);   \
+        const int shift = l->shift;                                                                \
+        const U mask = ((U)1 << l->bits) - 1;                                                      \
+        for (int64_t i = part_start(l, l->count, part); i < to; i++) b[counts[a[i].rank >> shift & mask]++] = a[i]; \
+    }                                                                                              \
+    static void positions_##s(const void *pairs, int64_t from, int64_t n, int64_t *out)            \
+    {                                                                                              \
+        const pair_##s *a = (const pair_##s *)pairs + from;                                        \
+        for (int64_t i = 0; i < n; i++) out[i] = (int64_t)a[i].index;                              \
+    }
+PAIRS(narrow, uint32_t)
+PAIRS(wide, uint64_t)
+#undef PAIRS
+
+typedef struct pair_kind {
+    size_t bytes;
+    void *(*merge_sort)(void *pairs, void *help, int64_t n);
+    lt_job count, move;
+    void (*positions)(const void *pairs, int64_t from, int64_t n, int64_t *out);
+} pair_kind;
+
+static const pair_kind pair_kinds[] = { /* [wide] */
+    {sizeof(pair_narrow), merge_sort_narrow, count_pairs_narrow, move_pairs_narrow, positions_narrow},
+    {sizeof(pair_wide), merge_sort_wide, count_pairs_wide, move_pairs_wide, positions_wide},
+};
+
+/* ---- elements --------------------------------------------------------------------------------------------- */
+
+/* Elements of a part whose digit is kept, as pairs; where those of the parts before end was counted. */
+#define BUILD(s, T, K, p, U)                                                                       \
+    static void build_##s##_##p(const void *context, int64_t part)                                 \
+    {                                                                                              \
+        const sort_line *l = context;                                                              \
+        const T *x = l->x;                                                                         \
+        const int64_t from = part_start(l, l->n, part), to = part_start(l, l->n, part + 1);        \
+        const K flip = (K)l->flip, first = (K)l->first, low = (K)l->low, high = (K)l->high;        \
+        pair_##p *a = l->from;                                                                     \
+        if (l->whole) {                                                                            \
+            for (int64_t i = from; i < to; i++) a[i] = (pair_##p){(U)((key_of_##s(x[i]) ^ flip) - first), (U)i}; \
+            return;                                                                                \
         }                                                                                          \
-        return a;                                                                                  \
-    }
-/* Of n pairs in a those that may be among the first `wanted`, in their order, with the help of b: by the highest
- * byte of the key, then among those that share the last such byte by the next one. *n becomes how many remain. */
-#define PAIR_SELECT(s, U)                                                                          \
-    static pair_##s *select_##s(pair_##s *a, pair_##s *b, int64_t *n, int64_t wanted)              \
-    {                                                                                              \
-        int64_t below = 0; /* kept for good: pairs in front of those looked at */                  \
-        for (int d = sizeof(U) - 1; d >= 0 && *n > 2 * wanted + MERGED; d--) {                     \
-            int64_t counts[DIGIT_VALUES] = {0}, upto = below;                                      \
-            U last = 0;                                                                            \
-            for (int64_t i = below; i < *n && !lt_interrupted(); i++)                              \
-                counts[a[i].key >> (8 * d) & 0xff]++;                                              \
-            if (lt_interrupted()) return a;                                                        \
-            while (upto + counts[last] < wanted) upto += counts[last++];                           \
-            if (upto + counts[last] == *n && upto == below) continue;                              \
-            memcpy(b, a, (size_t)below * sizeof *b);                                               \
-            int64_t inside = below, edge = upto;                                                   \
-            for (int64_t i = below; i < *n; i++) {                                                 \
-                U digit = a[i].key >> (8 * d) & 0xff;                                              \
-                if (digit < last)                                                                  \
-                    b[inside++] = a[i];                                                            \
-                else if (digit == last)                                                            \
-                    b[edge++] = a[i];                                                              \
-            }                                                                                      \
-            below = inside;                                                                        \
-            *n = edge;                                                                             \
-            pair_##s *other = a;                                                                   \
-            a = b;                                                                                 \
-            b = other;                                                                             \
+        for (int64_t before = 0; before < part; before++)                                          \
+            for (uint64_t d = l->low; d <= l->high; d++) a += l->counts[((uint64_t)before << l->bits) + d]; \
+        for (int64_t i = from; i < to; i++) {                                                      \
+            const K rank = (key_of_##s(x[i]) ^ flip) - first, digit = rank >> l->shift;                   \
+            if (digit >= low && digit <= high) *a++ = (pair_##p){(U)rank, (U)i};                   \
         }                                                                                          \
-        return a;                                                                                  \
-    }
-
-/* The `wanted` least of n keys, in order, equal ones as they come: those found so far are kept sorted, and most keys
- * are turned away by the last of them. For few. */
-#define KEEP_FEW(s, U)                                                                             \
-    static void offer_##s(pair_##s *kept, int64_t *count, int64_t wanted, U key, int64_t index)     \
+    }                                                                                              \
+    static void values_##s##_##p(const sort_line *l, int64_t from, int64_t n, void *out)           \
     {                                                                                              \
-        if (*count == wanted && key >= kept[wanted - 1].key) return;                               \
-        int64_t at = *count < wanted ? (*count)++ : wanted - 1;                                    \
-        for (; at > 0 && kept[at - 1].key > key; at--) kept[at] = kept[at - 1];                    \
-        kept[at] = (pair_##s){key, (U)index};                                                      \
+        const T *x = l->x;                                                                         \
+        const pair_##p *a = (const pair_##p *)l->from + from;                                      \
+        const K flip = (K)l->flip, first = (K)l->first;                                            \
+        T *y = out;                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            if (!s##_of_key(((K)a[i].rank + first) ^ flip, &y[i])) y[i] = x[a[i].index];           \
     }
 
-PAIR_SORT(u32, uint32_t)
-PAIR_SORT(u64, uint64_t)
-KEEP_FEW(u32, uint32_t)
-KEEP_FEW(u64, uint64_t)
-PAIR_SELECT(u32, uint32_t)
-PAIR_SELECT(u64, uint64_t)
-#undef PAIR_SORT
-#undef PAIR_SELECT
-#undef KEEP_FEW
-
-/* ---- lines ------------------------------------------------------------------------------------------------ */
-
-/* T: elements as read. The memory of a job: the elements, and twice the pairs; the pairs not in use in the end
- * make room for what is stored. */
-#define LINE_SORT(s, T, U, KEY)                                                                    \
-    /* Whether an element may come before the limit; nan on either side may. */                    \
+/* T: elements as read; K: their keys. few: the `wanted` first of a line, in order, equal ones as they come: those
+ * found so far are kept sorted, and most elements are turned away by the last of them, nan on either side not. */
+#define ELEMENTS(s, T, K)                                                                          \
+    BUILD(s, T, K, narrow, uint32_t)                                                               \
+    BUILD(s, T, K, wide, uint64_t)                                                                 \
+    static void extent_##s(const void *context, int64_t part)                                      \
+    {                                                                                              \
+        const sort_line *l = context;                                                              \
+        const T *x = l->x;                                                                         \
+        const int64_t to = part_start(l, l->n, part + 1);                                          \
+        K least = (K)-1, greatest = 0;                                                             \
+        int64_t numbers = 0;                                                                       \
+        for (int64_t i = part_start(l, l->n, part); i < to; i++) {                                 \
+            const K key = key_of_##s(x[i]);                                                               \
+            least = key < least ? key : least;                                                     \
+            greatest = key > greatest ? key : greatest;                                            \
+            numbers += x[i] == x[i];                                                               \
+        }                                                                                          \
+        l->extents[part] = (extent){least, greatest, numbers};                                     \
+    }                                                                                              \
+    static void count_##s(const void *context, int64_t part)                                       \
+    {                                                                                              \
+        const sort_line *l = context;                                                              \
+        const T *x = l->x;                                                                         \
+        const int64_t to = part_start(l, l->n, part + 1);                                          \
+        const K flip = (K)l->flip, first = (K)l->first;                                            \
+        const int shift = l->shift;                                                                \
+        int64_t *counts = l->counts + (part << l->bits);                                           \
+        memset(counts, 0, sizeof *counts << l->bits);                                              \
+        for (int64_t i = part_start(l, l->n, part); i < to; i++)                                   \
+            counts[(K)((key_of_##s(x[i]) ^ flip) - first) >> shift]++;                                    \
+    }                                                                                              \
     static bool any_beats_##s(const T *x, int64_t n, T limit, bool descending)                     \
     {                                                                                              \
         int any = 0;                                                                               \
@@ -181,155 +269,257 @@ PAIR_SELECT(u64, uint64_t)
         }                                                                                          \
         return any != 0;                                                                           \
     }                                                                                              \
-    static void sort_line_##s(const sort_job *j, char *memory, int64_t line)                       \
+    static void few_##s(const sort_line *l)                                                        \
     {                                                                                              \
-        int64_t n = j->lines.length, wanted = j->wanted;                                           \
-        T *x = (T *)(void *)memory;                                                                \
-        pair_##U *a = (pair_##U *)(void *)(memory + n * 8), *b = a + n;                            \
-        lt_line_load(&j->lines, 0, lt_line_at(&j->lines, 0, line), 0, n, x, j->read);              \
-        const bool few = wanted <= FEW && n >= 4 * FEW;                                            \
-        int64_t kept = 0;                                                                          \
-        for (int64_t from = 0; from < n && few && !lt_interrupted(); from += BLOCK) {              \
+        const T *x = l->x;                                                                         \
+        pair_wide *kept = l->from;                                                                 \
+        const K flip = (K)l->flip;                                                                 \
+        const int64_t n = l->n, wanted = l->stored;                                                \
+        int64_t count = 0;                                                                         \
+        for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {                     \
             const int64_t to = from + BLOCK < n ? from + BLOCK : n;                                \
-            const __typeof__(a->key) flip = j->descending ? ~(__typeof__(a->key))0 : 0;            \
-            if (kept == wanted && !any_beats_##s(x + from, to - from, x[a[wanted - 1].index], j->descending)) continue; \
-            for (int64_t i = from; i < to; i++)                                                    \
-                offer_##U(a, &kept, wanted, (__typeof__(a->key))KEY(x[i]) ^ flip, i);              \
-        }                                                                                          \
-        for (int64_t i = 0; i < n && !few && !lt_interrupted(); i++) {                             \
-            a[i].key = j->descending ? ~KEY(x[i]) : KEY(x[i]);                                     \
-            a[i].index = (__typeof__(a[i].index))i;                                                \
-        }                                                                                          \
-        if (few) n = kept;                                                                         \
-        if (wanted < n) {                                                                          \
-            pair_##U *chosen = select_##U(a, b, &n, wanted);                                       \
-            b = chosen == a ? b : a;                                                               \
-            a = chosen;                                                                            \
-        }                                                                                          \
-        pair_##U *sorted = few ? a : n <= MERGED ? merge_sort_##U(a, b, n) : radix_sort_##U(a, b, n);        \
-        if (lt_interrupted()) return; /* what is sorted is not complete */                         \
-        void *room = sorted == a ? b : a;                                                          \
-        if (j->values) {                                                                           \
-            T *y = room;                                                                           \
-            for (int64_t i = 0; i < wanted && !lt_interrupted(); i++) y[i] = x[sorted[i].index];   \
-            lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, wanted, y, j->read);    \
-        }                                                                                          \
-        if (j->indices) {                                                                          \
-            int64_t *y = room;                                                                     \
-            for (int64_t i = 0; i < wanted; i++) y[i] = (int64_t)sorted[i].index;                  \
-            lt_line_store(&j->lines, 2, lt_line_at(&j->lines, 2, line), 0, wanted, y, LT_INT64);   \
+            if (count == wanted && !any_beats_##s(x + from, to - from, x[kept[count - 1].index], flip != 0)) continue; \
+            for (int64_t i = from; i < to; i++) {                                                  \
+                const K rank = key_of_##s(x[i]) ^ flip;                                                   \
+                if (count == wanted && rank >= kept[count - 1].rank) continue;                     \
+                int64_t at = count < wanted ? count++ : wanted - 1;                                \
+                for (; at > 0 && kept[at - 1].rank > rank; at--) kept[at] = kept[at - 1];          \
+                kept[at] = (pair_wide){rank, (uint64_t)i};                                         \
+            }                                                                                      \
         }                                                                                          \
     }
-/* One place of a sorted line: byte by byte from the highest on, the pairs remain whose byte is the one there. */
-#define LINE_KTH(s, T, U, KEY)                                                                     \
-    static void kth_of_line_##s(const sort_job *j, char *memory, int64_t line)                     \
-    {                                                                                              \
-        int64_t n = j->lines.length, numbers = n, k = j->k;                                        \
-        T *x = (T *)(void *)memory;                                                                \
-        pair_##U *a = (pair_##U *)(void *)(memory + n * 8);                                        \
-        lt_line_load(&j->lines, 0, lt_line_at(&j->lines, 0, line), 0, n, x, j->read);              \
-        for (int64_t i = 0; i < n && !lt_interrupted(); i++) {                                     \
-            a[i].key = KEY(x[i]);                                                                  \
-            a[i].index = (__typeof__(a[i].index))i;                                                \
-            numbers -= x[i] != x[i];                                                               \
-        }                                                                                          \
-        if (k == LT_KTH_MEDIAN) k = numbers < n ? numbers : (n - 1) / 2;                           \
-        if (k == LT_KTH_NANMEDIAN) k = numbers > 0 ? (numbers - 1) / 2 : 0;                        \
-        for (int d = sizeof a->key - 1; d >= 0 && n > 1 && !lt_interrupted(); d--) {               \
-            int64_t counts[DIGIT_VALUES] = {0}, below = 0, left = 0;                               \
-            unsigned digit = 0;                                                                    \
-            for (int64_t i = 0; i < n; i++) counts[a[i].key >> (8 * d) & 0xff]++;                  \
-            while (below + counts[digit] <= k) below += counts[digit++];                           \
-            k -= below;                                                                            \
-            if (counts[digit] == n) continue;                                                      \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                if ((a[i].key >> (8 * d) & 0xff) == digit) a[left++] = a[i];                       \
-            n = left;                                                                              \
-        }                                                                                          \
-        if (lt_interrupted()) return;                                                              \
-        int64_t at = (int64_t)a[k].index;                                                          \
-        lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, 1, &x[at], j->read);        \
-        lt_line_store(&j->lines, 2, lt_line_at(&j->lines, 2, line), 0, 1, &at, LT_INT64);          \
-    }
-LINE_KTH(float, float, u32, key_of_float)
-LINE_KTH(double, double, u64, key_of_double)
-LINE_KTH(int, int32_t, u32, key_of_int)
-LINE_KTH(long, int64_t, u64, key_of_long)
-LINE_KTH(long_float, float, u64, (uint64_t)key_of_float)
-LINE_KTH(long_int, int32_t, u64, (uint64_t)key_of_int)
-#undef LINE_KTH
-LINE_SORT(float, float, u32, key_of_float)
-LINE_SORT(double, double, u64, key_of_double)
-LINE_SORT(int, int32_t, u32, key_of_int)
-LINE_SORT(long, int64_t, u64, key_of_long)
-/* A line too long for positions of 32 bits. */
-LINE_SORT(long_float, float, u64, (uint64_t)key_of_float)
-LINE_SORT(long_int, int32_t, u64, (uint64_t)key_of_int)
-#undef LINE_SORT
+ELEMENTS(float, float, uint32_t)
+ELEMENTS(double, double, uint64_t)
+ELEMENTS(int, int32_t, uint32_t)
+ELEMENTS(long, int64_t, uint64_t)
+#undef ELEMENTS
+#undef BUILD
 
-static void run_sort(const void *context, int64_t job)
+typedef struct element_kind {
+    lt_job extent, count, build[2]; /* of narrow and wide pairs, as the next */
+    void (*values[2])(const sort_line *l, int64_t from, int64_t n, void *out);
+    void (*few)(const sort_line *l);
+} element_kind;
+
+static const element_kind *kind_of(lt_dtype read)
 {
-    const sort_job *j = context;
-    char *memory = j->scratch + (size_t)job * j->bytes;
-    const bool longer = j->lines.length > UINT32_MAX;
-    const int64_t count = j->lines.count, last = count * (job + 1) / j->jobs;
-    for (int64_t line = count * job / j->jobs; line < last && !lt_interrupted(); line++)
-        switch (j->read) {
-        case LT_FLOAT32: longer ? sort_line_long_float(j, memory, line) : sort_line_float(j, memory, line); break;
-        case LT_FLOAT64: sort_line_double(j, memory, line); break;
-        case LT_INT32: longer ? sort_line_long_int(j, memory, line) : sort_line_int(j, memory, line); break;
-        default: sort_line_long(j, memory, line); break;
+#define KIND(s)                                                                                    \
+    {extent_##s, count_##s, {build_##s##_narrow, build_##s##_wide}, {values_##s##_narrow, values_##s##_wide}, few_##s}
+    static const element_kind of_float = KIND(float), of_double = KIND(double), of_int = KIND(int), of_long = KIND(long);
+#undef KIND
+    return read == LT_FLOAT32 ? &of_float : read == LT_FLOAT64 ? &of_double : read == LT_INT32 ? &of_int : &of_long;
+}
+
+/* ---- a line ----------------------------------------------------------------------------------------------- */
+
+static int significant_bits(uint64_t x) { return x > 0 ? 64 - __builtin_clzll(x) : 0; }
+
+static void in_parts(sort_line *l, lt_job run)
+{
+    if (l->stopped)
+        return;
+    else if (l->j->parts == 1)
+        run(l, 0);
+    else if (lt_cpu_share(l->j->parts, l->j->parts, run, l) != LT_OK)
+        l->stopped = true;
+}
+
+/* Makes counts the places of the pairs to be moved: by digit, then by part. */
+static void counts_to_places(sort_line *l)
+{
+    int64_t at = 0;
+    for (int64_t d = 0; d < (int64_t)1 << l->bits; d++)
+        for (int64_t part = 0; part < l->j->parts; part++) {
+            int64_t *count = &l->counts[(part << l->bits) + d], here = *count;
+            *count = at;
+            at += here;
         }
 }
 
-static void run_kth(const void *context, int64_t job)
+/* By the digits of so many bits, from the lowest on. */
+static void radix_sort(sort_line *l, int bits)
 {
-    const sort_job *j = context;
-    char *memory = j->scratch + (size_t)job * j->bytes;
-    const bool longer = j->lines.length > UINT32_MAX;
-    const int64_t count = j->lines.count, last = count * (job + 1) / j->jobs;
-    for (int64_t line = count * job / j->jobs; line < last && !lt_interrupted(); line++)
-        switch (j->read) {
-        case LT_FLOAT32: longer ? kth_of_line_long_float(j, memory, line) : kth_of_line_float(j, memory, line); break;
-        case LT_FLOAT64: kth_of_line_double(j, memory, line); break;
-        case LT_INT32: longer ? kth_of_line_long_int(j, memory, line) : kth_of_line_int(j, memory, line); break;
-        default: kth_of_line_long(j, memory, line); break;
-        }
+    const pair_kind *pairs = &pair_kinds[l->wide];
+    const int most = digit_bits(l->count), digits = (bits + most - 1) / most;
+    for (int d = 0; d < digits; d++) {
+        l->bits = (bits + digits - 1) / digits;
+        l->shift = d * l->bits;
+        in_parts(l, pairs->count);
+        if (l->stopped || lt_interrupted()) return;
+        counts_to_places(l);
+        in_parts(l, pairs->move);
+        void *other = l->from;
+        l->from = l->to;
+        l->to = other;
+    }
 }
 
-/* Lines shared out among the threads, with room for the elements and twice the pairs. */
-static lt_status run_lines(sort_job *j, void (*run)(const void *context, int64_t job))
+/* Which highest digits to keep so that all places up to `last` are among them, or just that place, which then counts
+ * from the first one kept: l->place. The result: bits that may differ among what is kept. */
+static int narrow(sort_line *l, int bits, int64_t last)
 {
-    int threads = lt_cpu_threads_for(j->lines.count > 1 ? 8 * j->lines.count * j->lines.length : 0);
-    j->jobs = threads < j->lines.count ? threads : j->lines.count;
-    j->bytes = ((size_t)j->lines.length * (8 + 2 * sizeof(pair_u64)) + 63) / 64 * 64;
-    j->scratch = lt_mem_alloc((size_t)j->jobs * j->bytes);
+    const bool one = l->j->one;
+    l->bits = digit_bits(l->n);
+    l->shift = bits > l->bits ? bits - l->bits : 0;
+    in_parts(l, l->elements->count);
+    if (l->stopped) return 0;
+    int64_t upto = 0, here = 0;
+    for (l->high = 0;; l->high++) {
+        here = 0;
+        for (int64_t part = 0; part < l->j->parts; part++) here += l->counts[((uint64_t)part << l->bits) + l->high];
+        if (upto + here > last) break;
+        upto += here;
+    }
+    l->whole = false;
+    l->low = one ? l->high : 0;
+    l->count = one ? here : upto + here;
+    if (one) l->place -= upto;
+    return one ? l->shift : l->shift + significant_bits(l->high);
+}
+
+/* A part of the pairs to be stored, to the first places of the line. */
+static void store_part(const void *context, int64_t part)
+{
+    const sort_line *l = context;
+    const sort_job *j = l->j;
+    const int64_t end = part_start(l, l->stored, part + 1);
+    char *values = j->values ? lt_line_at(&j->lines, 1, l->line) : NULL;
+    char *positions = j->indices ? lt_line_at(&j->lines, 2, l->line) : NULL;
+    int64_t block[STORED];
+    for (int64_t at = part_start(l, l->stored, part); at < end; at += STORED) {
+        const int64_t n = end - at < STORED ? end - at : STORED;
+        if (j->values) {
+            l->elements->values[l->wide](l, l->place + at, n, block);
+            lt_line_store(&j->lines, 1, values, at, n, block, j->read);
+        }
+        if (j->indices) {
+            pair_kinds[l->wide].positions(l->from, l->place + at, n, block);
+            lt_line_store(&j->lines, 2, positions, at, n, block, LT_INT64);
+        }
+    }
+}
+
+/* Ranks begin at the least key, or at the greatest one if descending. The result: the bits of the ranks. */
+static int measure(sort_line *l)
+{
+    in_parts(l, l->elements->extent);
+    if (l->stopped) return 0;
+    extent all = l->extents[0];
+    for (int part = 1; part < l->j->parts; part++) {
+        const extent *e = &l->extents[part];
+        if (e->least < all.least) all.least = e->least;
+        if (e->greatest > all.greatest) all.greatest = e->greatest;
+        all.numbers += e->numbers;
+    }
+    l->first = l->j->descending ? ~all.greatest : all.least;
+    l->wide = all.greatest - all.least > UINT32_MAX || l->n > UINT32_MAX;
+    if (l->j->k == LT_KTH_MEDIAN) l->place = all.numbers < l->n ? all.numbers : (l->n - 1) / 2;
+    if (l->j->k == LT_KTH_NANMEDIAN) l->place = all.numbers > 0 ? (all.numbers - 1) / 2 : 0;
+    return significant_bits(all.greatest - all.least);
+}
+
+static void sort_pairs(sort_line *l, char *memory)
+{
+    int bits = measure(l);
+    if (l->n > MERGED && (l->j->one || l->stored <= l->n / 2))
+        bits = narrow(l, bits, l->j->one ? l->place : l->stored - 1);
+    l->from = memory;
+    l->to = memory + (size_t)l->count * pair_kinds[l->wide].bytes;
+    in_parts(l, l->elements->build[l->wide]);
+    if (l->stopped) return;
+    if (l->count <= MERGED)
+        l->from = pair_kinds[l->wide].merge_sort(l->from, l->to, l->count);
+    else
+        radix_sort(l, bits);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------ */
+
+static size_t counts_bytes(const sort_job *j)
+{
+    const int64_t n = j->lines.length;
+    return n > MERGED ? (size_t)j->parts * sizeof(int64_t) << digit_bits(n) : 0;
+}
+
+static bool is_dense(const sort_job *j)
+{
+    return j->lines.dtype[0] == j->read && j->lines.step[0] == (int64_t)lt_dtype_size(j->read);
+}
+
+static void load_part(const void *context, int64_t part)
+{
+    const sort_line *l = context;
+    const int64_t from = part_start(l, l->n, part), n = part_start(l, l->n, part + 1) - from;
+    const size_t size = lt_dtype_size(l->j->read);
+    lt_line_load(&l->j->lines, 0, l->x, from, n, (char *)l->to + (size_t)from * size, l->j->read);
+}
+
+/* The memory: extents, counts, the elements where they have to be brought together, twice the pairs. */
+static void sort_line_at(const sort_job *j, char *memory, int64_t line)
+{
+    const int64_t n = j->lines.length;
+    sort_line l = {.j = j, .elements = kind_of(j->read), .line = line, .n = n, .x = lt_line_at(&j->lines, 0, line),
+                   .flip = j->descending ? UINT64_MAX : 0, .whole = true, .count = n, .place = j->one ? j->k : 0, .stored = j->one ? 1 : j->wanted};
+    l.extents = (extent *)(void *)memory;
+    memory += (size_t)j->parts * sizeof *l.extents;
+    l.counts = (int64_t *)(void *)memory;
+    memory += counts_bytes(j);
+    if (!is_dense(j)) {
+        l.to = memory;
+        in_parts(&l, load_part);
+        l.x = memory;
+        memory += n * 8;
+    }
+    if (!j->one && j->wanted <= FEW && n >= 4 * FEW) {
+        l.wide = true;
+        l.from = memory;
+        l.elements->few(&l);
+    } else {
+        sort_pairs(&l, memory);
+    }
+    if (!lt_interrupted()) in_parts(&l, store_part);
+}
+
+static void sort_some(const void *context, int64_t job)
+{
+    const sort_job *j = context;
+    const int64_t count = j->lines.count, last = count * (job + 1) / j->jobs;
+    for (int64_t line = count * job / j->jobs; line < last && !lt_interrupted(); line++)
+        sort_line_at(j, j->scratch + (size_t)job * j->bytes, line);
+}
+
+static lt_status sort_lines(sort_job *j, const lt_array *in)
+{
+    const int64_t count = j->lines.count, n = j->lines.length;
+    const int threads = lt_cpu_threads_for(8 * count * n);
+    size_t capacity;
+    j->read = in->dtype == LT_FLOAT64 || in->dtype == LT_INT64 ? in->dtype
+              : lt_dtype_is_float(in->dtype)                   ? LT_FLOAT32
+                                                               : LT_INT32;
+    j->jobs = count >= threads ? threads : 1;
+    j->parts = count >= threads ? 1 : threads;
+    const size_t pair = lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
+    j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) + (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
+    j->bytes = (j->bytes + FEW * sizeof(pair_wide) + 63) / 64 * 64;
+    j->scratch = lt_block_alloc((size_t)j->jobs * j->bytes, &capacity);
     if (j->scratch == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(j->jobs, threads, run, j);
-    lt_mem_free(j->scratch);
+    lt_status status = lt_cpu_share(j->jobs, (int)j->jobs, sort_some, j);
+    lt_block_free(j->scratch, capacity);
     return status;
-}
-
-static lt_dtype read_dtype(lt_dtype dtype)
-{
-    if (dtype == LT_FLOAT64 || dtype == LT_INT64) return dtype;
-    return lt_dtype_is_float(dtype) ? LT_FLOAT32 : LT_INT32;
 }
 
 lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
 {
-    sort_job j = {.k = k, .read = read_dtype(in->dtype)};
+    sort_job j = {.one = true, .k = k, .values = true, .indices = true};
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
-    return j.lines.count == 0 ? LT_OK : run_lines(&j, run_kth);
+    return j.lines.count == 0 ? LT_OK : sort_lines(&j, in);
 }
 
 lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
 {
     sort_job j = {.descending = descending, .values = values != NULL, .indices = indices != NULL};
-    j.read = read_dtype(in->dtype);
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
     const lt_array *out = values != NULL ? values : indices;
     j.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
-    if (j.lines.count == 0 || j.wanted == 0) return LT_OK;
-    return run_lines(&j, run_sort);
+    return j.lines.count == 0 || j.wanted == 0 ? LT_OK : sort_lines(&j, in);
 }

@@ -4,6 +4,7 @@
 #include "threads.h"
 
 #define CHUNK 4096
+#define LANES 16
 
 typedef struct search_job {
     bool right;
@@ -13,20 +14,23 @@ typedef struct search_job {
     int64_t *out;
 } search_job;
 
-/* The first place of `sorted` whose element does not lie before the value. */
+/* The first place of `sorted` whose element does not lie before the value. LANES values are halved at once, so that
+ * their reads from memory overlap. */
 #define SEARCH(s, T)                                                                               \
     static void search_##s(bool right, const T *sorted, int64_t n, const T *values, int64_t count, int64_t *out) \
     {                                                                                              \
-        for (int64_t i = 0; i < count; i++) {                                                      \
-            const T v = values[i];                                                                 \
-            const T *base = sorted;                                                                \
-            for (int64_t left = n; left > 0;) {                                                    \
-                const int64_t half = left / 2;                                                     \
-                const bool beyond = right ? base[half] > v : base[half] >= v;                      \
-                base = beyond ? base : base + half + 1;                                            \
-                left = beyond ? half : left - half - 1;                                            \
+        for (int64_t i = 0; i < count; i += LANES, values += LANES, out += LANES) {                \
+            const int lanes = count - i < LANES ? (int)(count - i) : LANES;                        \
+            for (int k = 0; k < lanes; k++) out[k] = 0;                                            \
+            for (int64_t left = n, half; left > 0; left -= half) {                                 \
+                half = (left + 1) / 2;                                                             \
+                const T *last = sorted + half - 1; /* of the first half */                         \
+                for (int k = 0; k < lanes; k++) {                                                  \
+                    const T v = values[k], x = last[out[k]];                                       \
+                    const bool before = (right ? x <= v : x < v) | (v != v);                       \
+                    out[k] += before ? half : 0;                                                   \
+                }                                                                                  \
             }                                                                                      \
-            out[i] = base - sorted;                                                                \
         }                                                                                          \
     }
 SEARCH(f32, float)

@@ -341,8 +341,9 @@ static lt_status halve(lt_tensor *sorted, lt_tensor *values, bool right, int64_t
     lt_tensor *next = do_add(&s, low, do_scalar(&s, lt_int(width)));
     lt_tensor *at = do_clamp_within(&s, do_sub(&s, next, do_scalar(&s, lt_int(1))), 0, n - 1);
     lt_tensor *there = do_gather(&s, sorted, -1, at);
-    lt_tensor *beyond = right ? do_gt(&s, there, values) : do_ge(&s, there, values); /* never of nan, which comes last */
-    lt_tensor *moves = do_logical_and(&s, do_logical_not(&s, beyond), do_le(&s, next, do_scalar(&s, lt_int(n))));
+    lt_tensor *before = right ? do_le(&s, there, values) : do_lt(&s, there, values);
+    if (lt_dtype_is_float((lt_dtype)values->dtype)) before = do_logical_or(&s, before, do_isnan(&s, values)); /* the largest */
+    lt_tensor *moves = do_logical_and(&s, before, do_le(&s, next, do_scalar(&s, lt_int(n))));
     return lt_scope_give(&s, do_where(&s, moves, next, low), out);
 }
 

@@ -24,7 +24,12 @@ typedef enum lt_reduction {
     LT_REDUCE_MIN,
     LT_REDUCE_ANY, /* into bool */
     LT_REDUCE_ALL,
-    LT_REDUCE_NORM /* (sum |x|^p)^(1/p); p = parameter; inf, -inf and 0 as PyTorch has them */
+    LT_REDUCE_NORM, /* (sum |x|^p)^(1/p); p = parameter; inf, -inf and 0 as PyTorch has them */
+    LT_REDUCE_SUM_NUMBERS, /* floating only: without nan */
+    LT_REDUCE_COUNT,       /* of elements that are not 0, into int64 */
+    LT_REDUCE_VAR,         /* floating only: sum of squared deviations from the mean, divided by parameter */
+    LT_REDUCE_STD,         /* the root of it */
+    LT_REDUCE_LOGSUMEXP    /* floating only */
 } lt_reduction;
 
 /* Numbers k of lt_backend's kth that depend on the line: the middle of its elements (the lower of two), or nan if

@@ -1,11 +1,12 @@
-/* reduce.cu - reductions: sum, mean, prod, max, min, any, all, norm.
+/* reduce.cu - reductions: sum, mean, prod, max, min, any, all, norm, variance, logsumexp.
  *
  * Elements are read as float (half types too), double, int64_t or bool and accumulated in that type. Two
  * ways: a team of threads (a warp or a block) for each result, when the reduced dimension is the dense
  * one; a thread for each result, when the one that stays is, so that neighbours read neighbouring
  * elements. Either way the elements of a result may be cut into shares, whose partial results a second
  * kernel joins in order. How the work is cut depends on sizes only and nothing is added atomically, so a
- * result is always the same; shares are short enough that a float sum does not lose what PyTorch's keeps. */
+ * result is always the same; shares are short enough that a float sum does not lose what PyTorch's keeps.
+ * Variance and logsumexp take two passes; the first one's results are parameters of the second. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,6 +57,15 @@ struct sum_abs_step : adding {
 };
 struct sum_square_step : adding {
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
+};
+struct sum_square_off_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C mean) { return a + (x - mean) * (x - mean); }
+};
+struct sum_exp_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C shift) { return a + lt_exp(x - shift); }
+};
+struct sum_numbers_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return x == x ? a + x : a; }
 };
 struct sum_power_step : adding {
     template <class C> static __device__ __forceinline__ C of(C a, C x, C power)
@@ -123,7 +133,15 @@ template <class C> struct reduction {
     int64_t count, results, shares, share; /* share: elements */
     C identity, parameter, divisor, root;  /* root: 0 for none */
     C *parts;                              /* [shares][results], when there are several */
+    bool logarithm;                        /* of the total, plus the parameter */
+    C *first;                              /* a first pass leaves its results here */
+    const C *parameters;                   /* where a second pass finds them: a parameter for each result */
 };
+
+template <class C> static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t result)
+{
+    return a.parameters != nullptr ? a.parameters[result] : a.parameter;
+}
 
 template <class C> static __device__ void finish(const reduction<C> &a, int64_t result, C total)
 {
@@ -131,6 +149,11 @@ template <class C> static __device__ void finish(const reduction<C> &a, int64_t 
     a.kept.at(result, offset);
     if constexpr (std::is_floating_point_v<C>) {
         total /= a.divisor;
+        if (a.first != nullptr) {
+            a.first[result] = a.logarithm && isinf(total) ? 0 : total;
+            return;
+        }
+        if (a.logarithm) total = lt_log(total) + parameter_of(a, result);
         if (a.root == 2)
             total = lt_sqrt(total);
         else if (a.root != 0)
@@ -148,6 +171,7 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
     int64_t offset[2];
     a.kept.at(result, offset);
     const char *in = a.in + offset[1];
+    const C parameter = parameter_of(a, result);
     C totals[ITEMS];
     for (int j = 0; j < ITEMS; j++) totals[j] = a.identity;
     for (int64_t i = from + first; i < to; i += ITEMS * step) {
@@ -160,7 +184,7 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
         }
         lt_load_many<C, ITEMS>(a.in_dtype, at, x);
         for (int j = 0; j < ITEMS; j++)
-            if (i + j * step < to) totals[j] = Step::of(totals[j], x[j], a.parameter);
+            if (i + j * step < to) totals[j] = Step::of(totals[j], x[j], parameter);
     }
     return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
 }
@@ -237,7 +261,8 @@ template <class C> static void cut(reduction<C> *a, int64_t wanted, int64_t thre
     a->share = (a->count + a->shares - 1) / a->shares;
 }
 
-template <class Step, class C> static lt_status run(const call &c)
+/* first: where a first pass leaves its results; parameters: from where a second one takes them. */
+template <class Step, class C> static lt_status run(const call &c, C *first = nullptr, const C *parameters = nullptr)
 {
     const lt_iter *it = c.it;
     reduction<C> a = {};
@@ -253,7 +278,14 @@ template <class Step, class C> static lt_status run(const call &c)
     a.results = a.kept.numel;
     a.identity = Step::template identity<C>();
     a.parameter = static_cast<C>(c.parameter);
-    a.divisor = c.op == LT_REDUCE_MEAN ? static_cast<C>(a.count) : static_cast<C>(1);
+    a.first = first;
+    a.parameters = parameters;
+    const bool varies = c.op == LT_REDUCE_VAR || c.op == LT_REDUCE_STD;
+    a.divisor = c.op == LT_REDUCE_MEAN || (varies && first != nullptr) ? static_cast<C>(a.count)
+                : varies                                               ? a.parameter
+                                                                       : static_cast<C>(1);
+    a.logarithm = c.op == LT_REDUCE_LOGSUMEXP;
+    if (c.op == LT_REDUCE_STD) a.root = 2;
     if (c.op == LT_REDUCE_NORM && c.parameter != 1 && c.parameter != 0 && !isinf(c.parameter))
         a.root = a.parameter;
     if (a.results == 0) return LT_OK;
@@ -292,13 +324,37 @@ template <class C> static lt_status run_norm(const call &c)
     return run<sum_power_step, C>(c);
 }
 
+template <class First, class Second, class C> static lt_status run_two(const call &c)
+{
+    lt_cuda_scratch scratch;
+    int64_t results = 1;
+    for (int d = c.reduced_dims; d < c.it->ndim; d++) results *= c.it->sizes[d];
+    if (results == 0) return LT_OK;
+    LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(results) * sizeof(C)));
+    LT_TRY((run<First, C>(c, scratch.as<C>())));
+    return run<Second, C>(c, nullptr, scratch.as<C>());
+}
+
 template <class C> static lt_status run_numbers(const call &c)
 {
     switch (c.op) {
     case LT_REDUCE_PROD: return run<prod_step, C>(c);
     case LT_REDUCE_MAX: return run<max_step, C>(c);
     case LT_REDUCE_MIN: return run<min_step, C>(c);
+    case LT_REDUCE_COUNT: return run<count_step, C>(c);
     default: return run<sum_step, C>(c);
+    }
+}
+
+template <class C> static lt_status run_floats(const call &c)
+{
+    switch (c.op) {
+    case LT_REDUCE_NORM: return run_norm<C>(c);
+    case LT_REDUCE_SUM_NUMBERS: return run<sum_numbers_step, C>(c);
+    case LT_REDUCE_VAR:
+    case LT_REDUCE_STD: return run_two<sum_step, sum_square_off_step, C>(c);
+    case LT_REDUCE_LOGSUMEXP: return run_two<max_step, sum_exp_step, C>(c);
+    default: return run_numbers<C>(c);
     }
 }
 
@@ -308,14 +364,12 @@ lt_status lt_cuda_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, d
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     if (op == LT_REDUCE_ANY) return run<any_step, bool>(c);
     if (op == LT_REDUCE_ALL) return run<all_step, bool>(c);
-    const lt_dtype decides =
-        op == LT_REDUCE_MAX || op == LT_REDUCE_MIN ? it->dtype[1] : it->dtype[0];
+    const bool by_input = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT;
+    const lt_dtype decides = by_input ? it->dtype[1] : it->dtype[0];
     if (!lt_is_floating(decides)) {
         if (op == LT_REDUCE_MEAN || op == LT_REDUCE_NORM)
             return lt_cuda_unsupported(op == LT_REDUCE_MEAN ? "mean" : "norm", it->dtype[1]);
         return run_numbers<int64_t>(c);
     }
-    if (decides == LT_FLOAT64)
-        return op == LT_REDUCE_NORM ? run_norm<double>(c) : run_numbers<double>(c);
-    return op == LT_REDUCE_NORM ? run_norm<float>(c) : run_numbers<float>(c);
+    return decides == LT_FLOAT64 ? run_floats<double>(c) : run_floats<float>(c);
 }

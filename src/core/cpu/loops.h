@@ -16,10 +16,28 @@ typedef void (*lt_loop)(char *const *ptrs, const int64_t *strides, int64_t n, co
 
 typedef lt_loop lt_pointwise_row[LT_DTYPE_COUNT];
 
-/* Accumulators of a reduction: acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that
- * lie row_stride bytes apart; columns are contiguous. Types of acc and rows are the same. */
-typedef void (*lt_rows_loop)(void *acc, const char *rows, int64_t row_stride, int64_t nrows, int64_t ncols,
-                             double parameter);
+/* What accumulators are joined in: double for floats, int64 for integers and bools. */
+typedef union lt_total {
+    double d;
+    int64_t i;
+    uint64_t u;
+} lt_total;
+
+/* The loops of one reduction in one type of elements. */
+typedef struct lt_reduce_loops {
+    lt_total identity;
+    /* Joins each of count dense lines of n elements, stride bytes apart, into its total. */
+    void (*line)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n, double parameter);
+    /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes apart. Columns are
+     * contiguous; acc and the parameters, one a column, are of the elements' type. begin: acc holds nothing yet.
+     * At most LT_ROWS_FLUSH rows are added up before the accumulators are joined into totals. */
+    void (*rows)(void *acc, bool begin, const char *rows, int64_t row_stride, int64_t nrows, int64_t ncols,
+                 const void *parameters);
+    void (*join)(lt_total *totals, const void *acc, int64_t n);
+    void (*merge)(lt_total *totals, const lt_total *others, int64_t n);
+} lt_reduce_loops;
+
+#define LT_ROWS_FLUSH 128
 
 typedef enum lt_rows_op {
     LT_ROWS_SUM,
@@ -28,17 +46,17 @@ typedef enum lt_rows_op {
     LT_ROWS_MIN,
     LT_ROWS_SUM_ABS,
     LT_ROWS_SUM_SQUARE,
+    LT_ROWS_SUM_SQUARE_OFF, /* (x - parameter)^2 */
     LT_ROWS_SUM_POWER, /* |x|^parameter */
+    LT_ROWS_SUM_EXP, /* exp(x - parameter) */
+    LT_ROWS_SUM_NUMBERS, /* without nan */
     LT_ROWS_MAX_ABS,
     LT_ROWS_MIN_ABS,
     LT_ROWS_COUNT, /* of elements that are not 0 */
     LT_ROWS_OPS
 } lt_rows_op;
 
-/* Columns for which the loops above are fastest. */
-#define LT_ROWS_WIDTH 64
-
-/* The types that reductions are computed in. bool is read as LT_UINT8. */
+/* The types that reductions are computed in. LT_ROWS_U8 is bool: bytes of 0 and 1. */
 enum { LT_ROWS_F32, LT_ROWS_F64, LT_ROWS_I64, LT_ROWS_U8, LT_ROWS_TYPES };
 
 /* Softmax of one contiguous line of n elements, from in to out (which may be the same). */
@@ -107,7 +125,7 @@ typedef struct lt_cpu_loops {
     const lt_pointwise_row *compare;
     const lt_pointwise_row *functions;
     const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
-    const lt_rows_loop (*rows)[LT_ROWS_TYPES];
+    const lt_reduce_loops (*rows)[LT_ROWS_TYPES];
     const lt_softmax_loops *softmax; /* float, double */
     const lt_norm_loops *norm;       /* float, double */
     const lt_attention_loops *attention; /* float, double */
@@ -133,7 +151,7 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_pointwise_row lt_compare_##isa[LT_PW_COUNT];                                   \
     extern const lt_pointwise_row lt_functions_##isa[LT_PW_COUNT];                                 \
     extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
-    extern const lt_rows_loop lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
+    extern const lt_reduce_loops lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_attention_loops lt_attention_##isa[2];                                         \

@@ -11,6 +11,8 @@
 
 /* ---- extremes ----------------------------------------------------------------------------------------- */
 
+#define LONG 128
+
 /* Best element so far of a line. */
 typedef struct best {
     union {
@@ -24,18 +26,15 @@ typedef struct best {
 /* Position of the first extreme of n dense elements; a nan counts as extreme. Long blocks: the value comes
  * from the vector loop, then it is looked for. extend: takes in a block of a line; the first one, from 0, is
  * all there is, and nothing is compared with it. */
-#define EXTREME(s, T, TYPE)                                                                        \
+#define EXTREME(s, T, TYPE, FIELD)                                                                 \
     static int64_t first_extreme_##s(bool maximum, const T *x, int64_t n)                          \
     {                                                                                              \
         int64_t at = 0;                                                                            \
-        if (n >= 2 * LT_ROWS_WIDTH) {                                                              \
-            T lanes[LT_ROWS_WIDTH];                                                                \
-            int64_t rows = n / LT_ROWS_WIDTH, covered = rows * LT_ROWS_WIDTH;                      \
-            memcpy(lanes, x, sizeof lanes);                                                        \
-            lt_rows_loop loop = lt_loops.rows[maximum ? LT_ROWS_MAX : LT_ROWS_MIN][TYPE];          \
-            loop(lanes, (const char *)(x + LT_ROWS_WIDTH), sizeof lanes, rows - 1, LT_ROWS_WIDTH, 0); \
-            loop(lanes, (const char *)(x + covered), 0, 1, n - covered, 0);                        \
-            T most = lanes[first_extreme_##s(maximum, lanes, LT_ROWS_WIDTH)];                      \
+        if (n >= LONG) {                                                              \
+            const lt_reduce_loops *loops = &lt_loops.rows[maximum ? LT_ROWS_MAX : LT_ROWS_MIN][TYPE]; \
+            lt_total total = loops->identity;                                                      \
+            loops->line(&total, (const char *)x, 0, 1, n, 0);                                      \
+            T most = (T)total.FIELD;                                                               \
             if (most == most)                                                                      \
                 while (x[at] != most) at++;                                                        \
             else                                                                                   \
@@ -58,9 +57,9 @@ typedef struct best {
         b->value.s = x[at];                                                                        \
         b->index = from + at;                                                                      \
     }
-EXTREME(f32, float, LT_ROWS_F32)
-EXTREME(f64, double, LT_ROWS_F64)
-EXTREME(i64, int64_t, LT_ROWS_I64)
+EXTREME(f32, float, LT_ROWS_F32, d)
+EXTREME(f64, double, LT_ROWS_F64, d)
+EXTREME(i64, int64_t, LT_ROWS_I64, i)
 #undef EXTREME
 
 typedef void (*extend_fn)(bool, best *, const void *, int64_t, int64_t);

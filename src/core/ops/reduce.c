@@ -1,11 +1,12 @@
 /* reduce.c - sums, products, extremes, truth and norms over dimensions. One pass of a backend's kernel each;
- * variance and logsumexp are formulas in statistics.c, the derivatives stand in reduce_backward.c. */
+ * variance and logsumexp stand in statistics.c, the derivatives stand in reduce_backward.c. */
 #include <math.h>
 #include <string.h>
 
 #include "common.h"
 #include "ltensor_ops.h"
 #include "pointwise.h"
+#include "statistics.h"
 
 /* Shape of in reduced over mask. */
 static int reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64_t *sizes)
@@ -35,15 +36,22 @@ static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool 
     return lt_finish_output(out, work);
 }
 
-/* As run_kernel, over dims, with the input converted to `read` first. */
-static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim, lt_dtype read,
-                        lt_dtype result, double parameter, lt_tensor **out)
+lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim, lt_dtype result,
+                         double parameter, lt_tensor **out)
 {
     uint32_t mask;
     LT_TRY(lt_dims_mask(dims, self->ndim, &mask));
+    return run_kernel(op, self, mask, keepdim, result, parameter, out);
+}
+
+/* The same with the input converted to `read` first. */
+static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim, lt_dtype read,
+                        lt_dtype result, double parameter, lt_tensor **out)
+{
+    if ((lt_dtype)self->dtype == read) return lt_reduce_over(op, self, dims, keepdim, result, parameter, out);
     lt_tensor *in = NULL;
     LT_TRY(lt_cast(self, read, &in));
-    lt_status status = run_kernel(op, in, mask, keepdim, result, parameter, out);
+    lt_status status = lt_reduce_over(op, in, dims, keepdim, result, parameter, out);
     lt_tensor_release(in);
     return status;
 }
@@ -97,15 +105,7 @@ lt_status lt_mean_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 
 lt_status lt_count_nonzero_impl(lt_tensor *self, const lt_dims *dim, lt_tensor **out)
 {
-    lt_tensor *zero = NULL, *flags = NULL;
-    lt_status status;
-    LT_CHECK(lt_tensor_wrapped(lt_int(0), &zero));
-    LT_CHECK(lt_ne_impl(self, zero, &flags));
-    LT_CHECK(total(LT_REDUCE_SUM, flags, dim, false, LT_DTYPE_NONE, out));
-done:
-    lt_tensor_release(zero);
-    lt_tensor_release(flags);
-    return status;
+    return lt_reduce_over(LT_REDUCE_COUNT, self, dim, false, LT_INT64, 0, out);
 }
 
 lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)

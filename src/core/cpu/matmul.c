@@ -10,8 +10,8 @@
 #include "threads.h"
 
 #define COST 3                   /* multiplications that take as long as an element of a simple loop */
-#define COLUMNS 64               /* of a piece; a multiple of what the loops take at a time */
-#define LEAST_ROWS 32            /* of a piece that is one of several side by side: each prepares its columns */
+#define COLUMNS 32               /* of a piece; a multiple of what the loops take at a time */
+#define ROWS 64                  /* of a piece, for which preparing its columns costs little */
 #define MOST ((int64_t)1 << 24)  /* elements of A that a piece reads: an interrupt waits for its end */
 
 static const void *at(const void *base, int64_t elements, int64_t size)
@@ -57,17 +57,21 @@ static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool co
     return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 2 : 3 * n)) + (columns_of_c ? 6 * m * n : 0);
 }
 
+/* Pieces of COLUMNS columns, which the loops bring side by side once for each: rows are only parted as far as threads, or
+ * interrupts, ask for it. */
 static void cut(floats *f, int64_t batch, int threads)
 {
     const lt_product *p = &f->whole;
-    const int64_t wanted = 4 * threads;
     f->columns = COLUMNS;
     f->col_pieces = (p->n + COLUMNS - 1) / COLUMNS;
-    f->row_pieces = p->k > MOST / LEAST_ROWS ? p->m / LEAST_ROWS : p->m * p->k / MOST;
-    if (threads > 1 && batch * f->col_pieces * f->row_pieces < wanted) f->row_pieces = wanted / (batch * f->col_pieces);
-    if (f->row_pieces > p->m / LEAST_ROWS) f->row_pieces = p->m / LEAST_ROWS;
+    f->row_pieces = p->k / (MOST / ROWS) >= 1 ? p->m / ROWS : p->m * p->k / MOST;
+    if (threads > 1) {
+        const int64_t columns = batch * f->col_pieces, wanted = (4 * threads + columns - 1) / columns;
+        const int64_t useful = p->m / ROWS > threads ? p->m / ROWS : threads;
+        if (f->row_pieces < wanted) f->row_pieces = wanted < useful ? wanted : useful;
+    }
     if (f->row_pieces < 1) f->row_pieces = 1;
-    f->rows = ((p->m + f->row_pieces - 1) / f->row_pieces + 15) / 16 * 16;
+    f->rows = ((p->m + f->row_pieces - 1) / f->row_pieces + 7) / 8 * 8;
     f->row_pieces = (p->m + f->rows - 1) / f->rows;
 }
 

@@ -12,8 +12,9 @@ lt_status lt_cpu_copy(const lt_iter *it);
 lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);
 /* reduce.c */
 lt_status lt_cpu_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
-/* scan.c */
+/* extreme.c */
 lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
+/* scan.c */
 lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim);
 /* scan_extreme.c */
 lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,

@@ -1,6 +1,7 @@
 /* lines.c - see lines.h. */
 #include "lines.h"
 
+#include "dtype.h"
 #include "loops.h"
 
 void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)
@@ -23,6 +24,29 @@ void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)
         lines->sizes[lines->ndim++] = shape->sizes[d];
         lines->count *= shape->sizes[d];
     }
+}
+
+bool lt_lines_side_by_side(const lt_lines *lines, int n)
+{
+    if (lines->ndim == 0 || lines->sizes[0] < 4) return false;
+    for (int v = 0; v < n; v++) {
+        const int64_t size = (int64_t)lt_dtype_size(lines->dtype[v]);
+        if (lines->strides[v][0] != size || lines->step[v] == size) return false;
+    }
+    return true;
+}
+
+bool lt_lines_dense(const lt_lines *lines, int n)
+{
+    for (int v = 0; v < n; v++)
+        if (lines->length > 1 && lines->step[v] != (int64_t)lt_dtype_size(lines->dtype[v])) return false;
+    return true;
+}
+
+int lt_lines_type(lt_dtype dtype, lt_dtype *read)
+{
+    *read = dtype == LT_FLOAT64 ? LT_FLOAT64 : lt_dtype_is_float(dtype) ? LT_FLOAT32 : LT_INT64;
+    return *read == LT_FLOAT64 ? LT_ROWS_F64 : *read == LT_FLOAT32 ? LT_ROWS_F32 : LT_ROWS_I64;
 }
 
 char *lt_line_at(const lt_lines *lines, int v, int64_t index)

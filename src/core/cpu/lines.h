@@ -26,6 +26,14 @@ typedef struct lt_lines {
 /* Views of the same sizes except along dim; NULL views are skipped. views[0] gives the length. */
 void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim);
 
+/* Whether in the first n views neighbouring lines (along the innermost other dimension) lie side by side, and their
+ * elements don't. */
+bool lt_lines_side_by_side(const lt_lines *lines, int n);
+/* Whether in the first n views the elements of a line do. */
+bool lt_lines_dense(const lt_lines *lines, int n);
+/* The index of float, double or int64 among the types of reductions in which a dtype is computed; that dtype. */
+int lt_lines_type(lt_dtype dtype, lt_dtype *read);
+
 /* First element of line number index in view v. */
 char *lt_line_at(const lt_lines *lines, int v, int64_t index);
 

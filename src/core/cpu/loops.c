@@ -10,7 +10,7 @@ lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
 #define SET_OF(set)                                                                                \
     {                                                                                              \
         #set, lt_arithmetic_##set, lt_compare_##set, lt_functions_##set, lt_cast_##set, lt_rows_##set, \
-            lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set, lt_product_##set, lt_pool_##set, \
+            lt_scan_##set, lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set, lt_product_##set, lt_pool_##set, \
             lt_direct_##set, lt_optim_##set, lt_cells_##set                                                        \
     }
 static const lt_cpu_loops sets[] = {SET_OF(baseline), SET_OF(avx2), SET_OF(avx512)};

@@ -59,6 +59,22 @@ typedef enum lt_rows_op {
 /* The types that reductions are computed in. LT_ROWS_U8 is bool: bytes of 0 and 1. */
 enum { LT_ROWS_F32, LT_ROWS_F64, LT_ROWS_I64, LT_ROWS_U8, LT_ROWS_TYPES };
 
+/* Extremes and running totals (vector/scan.c), by LT_ROWS_F32, _F64 and _I64. Places of float are int32, of the
+ * others int64. */
+typedef struct lt_scan_loops {
+    /* Position of the first element that is the value, or nan. One of them must be there. */
+    int64_t (*find)(const void *line, int64_t n, lt_total value);
+    /* Rows number first, first + 1, ... taken into the extremes of ncols columns and their places; last: of equals. */
+    void (*across)(bool maximum, bool last, void *best, void *place, const char *rows, int64_t row_stride,
+                   int64_t nrows, int64_t ncols, int64_t first);
+    /* Extremes up to each of n elements of a line, of which the first is number `from`; of equals the last. */
+    void (*follow)(bool maximum, void *best, int64_t *place, void *out, int64_t *places, const void *in, int64_t from,
+                   int64_t n);
+    /* Running sums or products of a line that go on from *so_far; of n neighbouring lines, one element of each. */
+    void (*line)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
+    void (*side_by_side)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
+} lt_scan_loops;
+
 /* Softmax of one contiguous line of n elements, from in to out (which may be the same). */
 typedef struct lt_softmax_loops {
     void (*forward)(bool log, void *out, const void *in, int64_t n);
@@ -126,6 +142,7 @@ typedef struct lt_cpu_loops {
     const lt_pointwise_row *functions;
     const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
     const lt_reduce_loops (*rows)[LT_ROWS_TYPES];
+    const lt_scan_loops *scan;       /* float, double, int64 */
     const lt_softmax_loops *softmax; /* float, double */
     const lt_norm_loops *norm;       /* float, double */
     const lt_attention_loops *attention; /* float, double */
@@ -152,6 +169,7 @@ extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
     extern const lt_pointwise_row lt_functions_##isa[LT_PW_COUNT];                                 \
     extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
     extern const lt_reduce_loops lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
+    extern const lt_scan_loops lt_scan_##isa[LT_ROWS_I64 + 1];                                     \
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_attention_loops lt_attention_##isa[2];                                         \

@@ -1,80 +1,77 @@
 /* scan_extreme.c - the largest or smallest element so far along a dimension, with its position: the last one of
- * equals; a nan counts as extreme. Lines are brought block by block into float, double or int64 (exactly). */
+ * equals; a nan counts as extreme. Dense lines go straight through the vector loops, and so do lines that lie side by
+ * side; others are brought block by block into float, double or int64 (exactly). */
+#include <string.h>
+
 #include "cpu.h"
 #include "dtype.h"
 #include "lines.h"
+#include "loops.h"
 #include "threads.h"
+
+#define COLUMNS 512 /* lines side by side at a time */
 
 typedef struct extreme_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
     lt_dtype read;
-    bool maximum;
+    int type; /* LT_ROWS_F32 ... */
+    bool maximum, dense;
 } extreme_job;
-
-/* What a line has come to before a block. */
-typedef struct so_far {
-    union {
-        float f32;
-        double f64;
-        int64_t i64;
-    } value;
-    int64_t index;
-} so_far;
-
-/* Dense elements x, from number `from` of the line on, become the extremes up to each. */
-#define FOLLOW(s, T)                                                                               \
-    static void follow_##s(bool maximum, so_far *best, T *x, int64_t *index, int64_t from, int64_t n) \
-    {                                                                                              \
-        T value = from == 0 ? x[0] : best->value.s;                                                \
-        int64_t at = from == 0 ? 0 : best->index;                                                  \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            bool wins = maximum ? x[i] >= value : x[i] <= value;                                   \
-            if (x[i] != x[i] || (wins && value == value)) {                                        \
-                value = x[i];                                                                      \
-                at = from + i;                                                                     \
-            }                                                                                      \
-            x[i] = value;                                                                          \
-            index[i] = at;                                                                         \
-        }                                                                                          \
-        best->value.s = value;                                                                     \
-        best->index = at;                                                                          \
-    }
-FOLLOW(f32, float)
-FOLLOW(f64, double)
-FOLLOW(i64, int64_t)
-#undef FOLLOW
 
 static void run_line(const void *context, int64_t line)
 {
     const extreme_job *j = context;
     const lt_lines *lines = &j->lines;
-    union {
-        float f32[LT_LINES_BLOCK];
-        double f64[LT_LINES_BLOCK];
-        int64_t i64[LT_LINES_BLOCK];
-    } block;
-    int64_t index[LT_LINES_BLOCK];
-    so_far best = {.index = 0};
+    const lt_scan_loops *loops = &lt_loops.scan[j->type];
+    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    int64_t index[LT_LINES_BLOCK], place = 0;
+    lt_total best; /* an element's bytes */
     char *in = lt_line_at(lines, 0, line), *values = lt_line_at(lines, 1, line), *indices = lt_line_at(lines, 2, line);
+    if (lines->length == 0) return;
+    lt_line_load(lines, 0, in, 0, 1, &best, j->read);
+    if (j->dense) {
+        loops->follow(j->maximum, &best, &place, values, (int64_t *)(void *)indices, in, 0, lines->length);
+        return;
+    }
     for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
         int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
-        lt_line_load(lines, 0, in, from, n, &block, j->read);
-        if (j->read == LT_FLOAT32)
-            follow_f32(j->maximum, &best, block.f32, index, from, n);
-        else if (j->read == LT_FLOAT64)
-            follow_f64(j->maximum, &best, block.f64, index, from, n);
-        else
-            follow_i64(j->maximum, &best, block.i64, index, from, n);
-        lt_line_store(lines, 1, values, from, n, &block, j->read);
+        lt_line_load(lines, 0, in, from, n, block, j->read);
+        loops->follow(j->maximum, &best, &place, block, index, block, from, n);
+        lt_line_store(lines, 1, values, from, n, block, j->read);
         lt_line_store(lines, 2, indices, from, n, index, LT_INT64);
+    }
+}
+
+static void run_columns(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const lt_lines *lines = &j->lines;
+    const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
+    const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
+    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS, size = (int64_t)lt_dtype_size(j->read);
+    const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
+    const lt_loop widen = lt_loops.cast[LT_INT64][place_dtype];
+    const int64_t widen_strides[] = {sizeof(int64_t), (int64_t)lt_dtype_size(place_dtype)};
+    _Alignas(64) char best[COLUMNS * 8], place[COLUMNS * 8] = {0};
+    char *in = lt_line_at(lines, 0, first), *values = lt_line_at(lines, 1, first), *indices = lt_line_at(lines, 2, first);
+    memcpy(best, in, (size_t)(n * size));
+    for (int64_t i = 0; i < lines->length; i++) {
+        lt_loops.scan[j->type].across(j->maximum, true, best, place, in + i * lines->step[0], 0, 1, n, i);
+        memcpy(values + i * lines->step[1], best, (size_t)(n * size));
+        widen((char *[]){indices + i * lines->step[2], place}, widen_strides, n, NULL);
     }
 }
 
 lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
 {
     extreme_job j = {.maximum = maximum};
-    j.read = in->dtype == LT_FLOAT64 ? LT_FLOAT64 : lt_dtype_is_float(in->dtype) ? LT_FLOAT32 : LT_INT64;
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
-    return lt_cpu_share(j.lines.count, lt_cpu_threads_for(j.lines.count > 1 ? j.lines.count * j.lines.length : 0),
-                        run_line, &j);
+    j.type = lt_lines_type(in->dtype, &j.read);
+    j.dense = in->dtype == j.read && lt_lines_dense(&j.lines, 3);
+    const int threads = lt_cpu_threads_for(j.lines.count > 1 ? j.lines.count * j.lines.length : 0);
+    if (in->dtype == j.read && lt_lines_side_by_side(&j.lines, 3) && j.lines.length < INT32_MAX) {
+        const int64_t tiles = (j.lines.sizes[0] + COLUMNS - 1) / COLUMNS;
+        return lt_cpu_share(j.lines.count / j.lines.sizes[0] * tiles, threads, run_columns, &j);
+    }
+    return lt_cpu_share(j.lines.count, threads, run_line, &j);
 }

@@ -166,7 +166,6 @@ static int backward(lua_State *L)
     lt_leave(entry);
     s->running = outer;
     if (status != LT_OK) return raise_failure(L);
-    lt_lua_pace(L, s);
     if (results == NULL) return 0;
     for (int i = 0; i < n_inputs; i++)
         if (results[i] != NULL) ((lt_box *)lua_touserdata(L, boxes + i))->tensor = results[i];

@@ -76,7 +76,7 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
 /* Raises an error when a key of the table at arg is not among known (ended by NULL). */
 void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known);
 
-/* Lets the collector keep pace with tensor memory; called after every result. */
+/* Lets the collector keep pace with tensor memory; called before every result. */
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s);
 static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
 {
@@ -93,9 +93,10 @@ typedef struct lt_box {
     lt_tensor *tensor; /* counted; NULL while an op has not yet filled it, and after __gc */
 } lt_box;
 
-/* Pushes an empty box. With upvalues only. */
+/* Pushes an empty box; temporaries that died are collected first. With upvalues only. */
 static inline lt_tensor **lt_lua_new(lua_State *L)
 {
+    lt_lua_pace(L, lt_lua_state_here(L));
     lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
     box->tensor = NULL;
     lua_pushvalue(L, LT_TENSOR_META);

@@ -83,7 +83,6 @@ static int source_tensor(lua_State *L)
     lt_status status = lt_byte_source_tensor(s, dtype, n, swap, out);
     lt_leave(entry);
     lt_lua_check(L, status);
-    lt_lua_pace(L, lt_lua_state_here(L));
     return 1;
 }
 

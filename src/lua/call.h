@@ -70,7 +70,6 @@ static inline int lt_call_tensor(lua_State *L, lt_status status, lt_tensor **slo
 {
     lt_lua_check(L, status);
     if (n > 0 && lt_call_has_history(*slot)) lt_lua_link(L, lua_gettop(L), at, n);
-    lt_lua_pace(L, lt_lua_state_here(L));
     return 1;
 }
 
@@ -94,7 +93,6 @@ static inline int lt_call_inplace(lua_State *L, lt_status status, const lt_tenso
 {
     lt_lua_check(L, status);
     if (lt_call_has_history(self)) lt_lua_link(L, at[0], at, n);
-    lt_lua_pace(L, lt_lua_state_here(L));
     lua_pushvalue(L, at[0]);
     return 1;
 }

@@ -240,7 +240,6 @@ done:
     lt_tensor_release(made);
     lt_leave(entry);
     lt_lua_check(L, status);
-    lt_lua_pace(L, lt_lua_state_here(L));
     return 1;
 }
 

@@ -106,7 +106,6 @@ static int load_safetensors(lua_State *L)
     int failed = lua_pcall(L, 1, 3, 0);
     lt_safetensors_free(&file);
     if (failed) return lua_error(L);
-    lt_lua_pace(L, lt_lua_state_here(L));
     return 3;
 }
 

@@ -259,7 +259,6 @@ int lt_lua_index(lua_State *L)
     lt_leave(entry);
     lt_lua_check(L, status);
     if (lt_requires_grad(*slot)) lt_lua_link(L, lua_gettop(L), args, 1);
-    lt_lua_pace(L, lt_lua_state_here(L));
     return 1;
 }
 

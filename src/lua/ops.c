@@ -21,7 +21,6 @@ int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, 
     }
     for (int i = first; n > 0 && i < first + results; i++)
         if (lt_call_has_history(lt_lua_get(L, i))) lt_lua_link(L, i, at, n);
-    lt_lua_pace(L, lt_lua_state_here(L));
     return results;
 }
 
@@ -56,7 +55,6 @@ int lt_call_list(lua_State *L, lt_status status, lt_tensor_list *list, const int
     }
     lt_mem_free(list->v);
     *list = (lt_tensor_list){0, NULL};
-    lt_lua_pace(L, lt_lua_state_here(L));
     return 1;
 }
 

@@ -1,11 +1,11 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
- * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, every result looks at
- * the bytes that core has handed out. The collector runs in its generational mode: after about every megabyte a
- * minor collection, a microsecond long, frees the temporaries that died young, so that the next large result gets
- * their block back while it still is in the processor's cache; from time to time a full one frees what had grown
- * old. Both are paced by how long the last one took. An allocation that fails runs a full collection before it is
- * tried again. */
+ * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, the bytes that core
+ * has handed out are looked at before every result. The collector runs in its generational mode: after about every
+ * megabyte a minor collection, a microsecond long, frees the temporaries that died young, so that the next large
+ * result gets their block back while it still is in the processor's cache; from time to time a full one frees what
+ * had grown old. Both are paced by how long the last one took. An allocation that fails runs a full collection
+ * before it is tried again. */
 #include <stdio.h>
 #include <string.h>
 

@@ -36,28 +36,14 @@
 #define LT_FORMULA_NAME(name, suffix) lt_##name##_##suffix
 #endif
 
-/* T: the type; NAME(f): the formula's name; M(g): the C function g for the type. */
-#define T float
-#define NAME(f) LT_FORMULA_NAME(f, f32)
-#define M(g) g##f
-#include "formulas_float.inc"
-#include "formulas_special.inc"
-#include "formulas_activation.inc"
-#undef T
-#undef NAME
-#undef M
+#define FORMULAS "formulas_float.inc"
+#include "formulas_floats.h"
+#define FORMULAS "formulas_special.inc"
+#include "formulas_floats.h"
+#define FORMULAS "formulas_activation.inc"
+#include "formulas_floats.h"
 
-#define T double
-#define NAME(f) LT_FORMULA_NAME(f, f64)
-#define M(g) g
-#include "formulas_float.inc"
-#include "formulas_special.inc"
-#include "formulas_activation.inc"
-#undef T
-#undef NAME
-#undef M
-
-/* T: the type; U: an unsigned type at least as wide, in which overflow wraps. */
+/* NAME: as there; T: the type; U: an unsigned type at least as wide, in which overflow wraps. */
 #define T uint8_t
 #define U uint32_t
 #define NAME(f) LT_FORMULA_NAME(f, u8)
@@ -99,8 +85,6 @@
 #undef NAME
 
 #include "formulas_bool.inc"
-
-#undef LT_FORMULA_NAME
 
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop

@@ -5,28 +5,7 @@
 
 #include "formulas.h"
 
-#ifdef __cplusplus
-#define LT_FORMULA_NAME(name, suffix) lt_##name
-#else
-#define LT_FORMULA_NAME(name, suffix) lt_##name##_##suffix
-#endif
-
-#define T float
-#define NAME(f) LT_FORMULA_NAME(f, f32)
-#define M(g) g##f
-#include "formulas_optim.inc"
-#undef T
-#undef NAME
-#undef M
-
-#define T double
-#define NAME(f) LT_FORMULA_NAME(f, f64)
-#define M(g) g
-#include "formulas_optim.inc"
-#undef T
-#undef NAME
-#undef M
-
-#undef LT_FORMULA_NAME
+#define FORMULAS "formulas_optim.inc"
+#include "formulas_floats.h"
 
 #endif

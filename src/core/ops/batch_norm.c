@@ -79,33 +79,13 @@ static lt_status channels_backward(const lt_norm_grads *g, bool training, lt_ten
     lt_scope s;
     lt_device device;
     lt_tensor *input = g->input;
-    const lt_dtype type = lt_norm_type(input);
     LT_TRY(lt_check_same_device("batch_norm_backward", (lt_tensor *[]){input, g->grad, g->weight}, 3, false, &device));
     lt_scope_open(&s, false);
-    const bool empty = input->numel == 0;
     lt_batch_norm_args n = batch_of(input, training);
-    const lt_dims sizes = lt_dims_of(input), line = {1, {n.channels}};
-    lt_tensor *x = lt_norm_dense(&s, input, type), *w = do_typed(&s, g->weight, type);
-    lt_tensor *grad = x != NULL ? lt_norm_dense(&s, do_cast(&s, g->grad, (lt_dtype)x->dtype), type) : NULL;
+    const lt_dims line = {1, {n.channels}};
     lt_tensor *results[3] = {NULL, NULL, NULL};
-    if (s.status == LT_OK) results[0] = lt_norm_gradient(&s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, empty);
-    results[1] = lt_norm_gradient(&s, g->needs[1], type, device, &line, empty);
-    results[2] = lt_norm_gradient(&s, g->needs[2], type, device, &line, empty);
-    if (s.status == LT_OK && !empty) {
-        n.norm = (lt_norm_args){.dtype = (lt_dtype)x->dtype,
-                                .parameter_dtype = type,
-                                .device = device,
-                                .eps = g->eps,
-                                .in = lt_norm_data(x),
-                                .weight = lt_norm_data(w),
-                                .grad = lt_norm_data(grad),
-                                .mean = lt_norm_data(g->mean),
-                                .rstd = lt_norm_data(g->rstd),
-                                .grad_in = lt_norm_data(results[0]),
-                                .grad_weight = lt_norm_data(results[1]),
-                                .grad_bias = lt_norm_data(results[2])};
-        s.status = lt_backend_of(input)->batch_norm_backward(&n);
-    }
+    n.norm = lt_norm_backward_args(&s, g, do_typed(&s, g->weight, lt_norm_type(input)), &line, results);
+    if (s.status == LT_OK && input->numel > 0) s.status = lt_backend_of(input)->batch_norm_backward(&n);
     return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 

@@ -91,12 +91,40 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
 }
 
 /* A gradient to fill in; NULL when it is not wanted. Where nothing will be summed it is zeros. */
-lt_tensor *lt_norm_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device, const lt_dims *sizes,
-                            bool empty)
+static lt_tensor *do_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device, const lt_dims *sizes,
+                              bool empty)
 {
     lt_tensor *t = wanted ? lt_norm_new(s, dtype, device, sizes) : NULL;
     if (t != NULL && empty) s->status = lt_fill_value(t, lt_int(0));
     return t;
+}
+
+lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight, const lt_dims *parameters,
+                                   lt_tensor **results)
+{
+    lt_tensor *input = g->input;
+    const lt_device device = input->device;
+    const lt_dtype type = lt_norm_type(input), parameter = weight != NULL ? (lt_dtype)weight->dtype : type;
+    const lt_dims sizes = lt_dims_of(input);
+    const bool empty = input->numel == 0;
+    lt_tensor *x = lt_norm_dense(s, input, type);
+    lt_tensor *grad = x != NULL ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type) : NULL;
+    if (s->status == LT_OK) results[0] = do_gradient(s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, empty);
+    results[1] = do_gradient(s, g->needs[1], parameter, device, parameters, empty);
+    results[2] = do_gradient(s, g->needs[2], parameter, device, parameters, empty);
+    if (s->status != LT_OK) return (lt_norm_args){.dtype = type};
+    return (lt_norm_args){.dtype = (lt_dtype)x->dtype,
+                          .parameter_dtype = parameter,
+                          .device = device,
+                          .eps = g->eps,
+                          .in = lt_norm_data(x),
+                          .weight = lt_norm_data(weight),
+                          .grad = lt_norm_data(grad),
+                          .mean = lt_norm_data(g->mean),
+                          .rstd = lt_norm_data(g->rstd),
+                          .grad_in = lt_norm_data(results[0]),
+                          .grad_weight = lt_norm_data(results[1]),
+                          .grad_bias = lt_norm_data(results[2])};
 }
 
 /* The gradients by kernel: rows. */
@@ -105,34 +133,13 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
     lt_scope s;
     lt_device device;
     lt_tensor *input = g->input;
-    const lt_dtype type = lt_norm_type(input);
     LT_TRY(lt_check_same_device("layer_norm_backward", (lt_tensor *[]){input, g->grad, g->weight}, 3, false, &device));
     lt_scope_open(&s, false);
-    const bool empty = input->numel == 0;
-    const lt_dims sizes = lt_dims_of(input), line = {1, {shape->groups * (shape->length / shape->run)}};
-    lt_tensor *x = lt_norm_dense(&s, input, type), *w = lt_norm_dense(&s, g->weight, type);
-    lt_tensor *grad = x != NULL ? lt_norm_dense(&s, do_cast(&s, g->grad, (lt_dtype)x->dtype), type) : NULL;
-    const lt_dtype parameter = w != NULL ? (lt_dtype)w->dtype : type;
+    const lt_dims line = {1, {shape->groups * (shape->length / shape->run)}};
     lt_tensor *results[3] = {NULL, NULL, NULL};
-    if (s.status == LT_OK) results[0] = lt_norm_gradient(&s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, empty);
-    results[1] = lt_norm_gradient(&s, g->needs[1], parameter, device, &line, empty);
-    results[2] = lt_norm_gradient(&s, g->needs[2], parameter, device, &line, empty);
-    if (s.status == LT_OK && !empty) {
-        lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
-        n.norm = (lt_norm_args){.dtype = (lt_dtype)x->dtype,
-                                .parameter_dtype = parameter,
-                                .device = device,
-                                .eps = g->eps,
-                                .in = lt_norm_data(x),
-                                .weight = lt_norm_data(w),
-                                .grad = lt_norm_data(grad),
-                                .mean = lt_norm_data(g->mean),
-                                .rstd = lt_norm_data(g->rstd),
-                                .grad_in = lt_norm_data(results[0]),
-                                .grad_weight = lt_norm_data(results[1]),
-                                .grad_bias = lt_norm_data(results[2])};
-        s.status = lt_backend_of(input)->row_norm_backward(&n);
-    }
+    lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
+    n.norm = lt_norm_backward_args(&s, g, lt_norm_dense(&s, g->weight, lt_norm_type(input)), &line, results);
+    if (s.status == LT_OK && input->numel > 0) s.status = lt_backend_of(input)->row_norm_backward(&n);
     return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 

@@ -28,8 +28,10 @@ lt_dtype lt_norm_type(const lt_tensor *input);
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias);
 lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics);
 lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes);
-lt_tensor *lt_norm_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device, const lt_dims *sizes,
-                            bool empty);
+/* What the kernels of derivatives take: dense operands, and in results (three) the gradients that are wanted, those of
+ * the parameters of the size `parameters`; zeros where the input is empty. weight: dense, in the kernel's dtype. */
+lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight, const lt_dims *parameters,
+                                   lt_tensor **results);
 bool lt_norm_differentiated(const lt_norm_grads *g);
 lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs);
 

@@ -12,6 +12,7 @@ require 'torch.arrays'
 
 local parts = { amp = true, distributions = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
 
+torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 
 --- The i-th GPU (from 0), else the CPU.

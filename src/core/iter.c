@@ -41,35 +41,55 @@ static void set_operands(lt_iter *it, lt_tensor *const *operands, int n)
     }
 }
 
-/* Whether dimension a should be inside (before) b: the first operand that tells them apart decides. */
-static bool goes_inside(const lt_iter *it, int a, int b)
+/* Below 0: dimension a goes inside b, above 0: outside, 0: the operands do not say. The first that tells them
+ * apart decides; one that repeats its elements along either says nothing, equal strides let the shorter inside. */
+static int compare_dims(const lt_iter *it, int a, int b)
 {
     for (int k = 0; k < it->operands; k++) {
         int64_t sa = it->strides[k][a], sb = it->strides[k][b];
         if (sa < 0) sa = -sa;
         if (sb < 0) sb = -sb;
-        if (sa == 0 || sb == 0 || sa == sb) continue;
-        return sa < sb;
+        if (sa == 0 || sb == 0) continue;
+        if (sa != sb) return sa < sb ? -1 : 1;
+        if (it->sizes[a] < it->sizes[b]) return -1;
     }
-    return false;
+    return 0;
 }
 
-static void swap_dims(lt_iter *it, int a, int b)
+/* The dimensions from .. to - 1 as they are to be walked, innermost first: an insertion sort that passes over
+ * neighbours that do not say, as PyTorch's does, because the strides of results follow from it. */
+static void order_dims(const lt_iter *it, int from, int to, int *order)
 {
-    int64_t size = it->sizes[a];
-    it->sizes[a] = it->sizes[b];
-    it->sizes[b] = size;
-    for (int k = 0; k < it->operands; k++) {
-        int64_t stride = it->strides[k][a];
-        it->strides[k][a] = it->strides[k][b];
-        it->strides[k][b] = stride;
+    for (int i = from; i < to; i++) {
+        order[i] = i;
+        for (int at = i, j = i - 1; j >= from; j--) {
+            int c = compare_dims(it, order[at], order[j]);
+            if (c > 0) break;
+            if (c == 0) continue;
+            int moved = order[at];
+            order[at] = order[j];
+            order[j] = moved;
+            at = j;
+        }
     }
+}
+
+static void permute(int64_t *row, int from, int to, const int *order)
+{
+    int64_t old[LT_MAX_DIMS];
+    for (int d = from; d < to; d++) old[d] = row[d];
+    for (int d = from; d < to; d++) row[d] = old[order[d]];
 }
 
 static void sort_dims(lt_iter *it, int from, int to)
 {
-    for (int i = from + 1; i < to; i++)
-        for (int j = i; j > from && goes_inside(it, j, j - 1); j--) swap_dims(it, j, j - 1);
+    int order[LT_MAX_DIMS];
+    bool sorted = true;
+    order_dims(it, from, to, order);
+    for (int d = from; d < to; d++) sorted = sorted && order[d] == d;
+    if (sorted) return;
+    permute(it->sizes, from, to, order);
+    for (int k = 0; k < it->operands; k++) permute(it->strides[k], from, to, order);
 }
 
 static bool can_merge(const lt_iter *it, int inner, int outer)
@@ -131,6 +151,34 @@ static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *
     char a[256], b[256];
     return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
                     lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
+}
+
+static bool same_geometry(const lt_tensor *a, const lt_tensor *b)
+{
+    size_t n = (size_t)a->ndim * sizeof *a->sizes;
+    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, n) == 0 && memcmp(a->strides, b->strides, n) == 0;
+}
+
+lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes, int64_t *strides)
+{
+    bool alike = lt_is_dense(inputs[0]);
+    for (int k = 1; k < n && alike; k++) alike = same_geometry(inputs[0], inputs[k]);
+    if (alike) {
+        memcpy(strides, inputs[0]->strides, (size_t)ndim * sizeof *strides);
+        return LT_OK;
+    }
+    lt_iter it = {.ndim = ndim, .operands = n};
+    int order[LT_MAX_DIMS];
+    for (int d = 0; d < ndim; d++) it.sizes[d] = sizes[ndim - 1 - d];
+    for (int k = 0; k < n; k++) LT_TRY(broadcast_strides(inputs[k], ndim, sizes, it.strides[k]));
+    order_dims(&it, 0, ndim, order);
+    int64_t step = 1;
+    for (int d = 0; d < ndim; d++) {
+        int own = ndim - 1 - order[d];
+        strides[own] = step;
+        if (sizes[own] > 1) step *= sizes[own];
+    }
+    return LT_OK;
 }
 
 /* All operands contiguous and of one shape (or single elements): one dimension, no sorting needed. */

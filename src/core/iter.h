@@ -42,4 +42,9 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
 /* Broadcast shape of n tensors; PyTorch's message when they do not fit. */
 lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_t *sizes);
 
+/* Strides (elements) of the result of an elementwise op on inputs of broadcast shape sizes, PyTorch's: dense, the
+ * dimensions in the order in which the inputs lie, the first input weighing first. Those of the inputs when all have
+ * the same and are dense. The one place that decides this. */
+lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes, int64_t *strides);
+
 #endif

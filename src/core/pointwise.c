@@ -25,7 +25,7 @@ lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
         return LT_OK;
     }
     lt_tensor *cast = NULL;
-    LT_TRY(lt_tensor_like(t, dtype, &cast));
+    LT_TRY(lt_tensor_like(t, dtype, t->device, &cast));
     lt_tensor *operands[] = {cast, t};
     lt_iter it;
     lt_status status = lt_iter_elementwise(&it, operands, 2);
@@ -172,7 +172,7 @@ lt_status lt_pointwise_run(lt_pointwise op, lt_rule rule, lt_tensor *const *inpu
     if (direct)
         result = lt_tensor_retain(given);
     else
-        LT_CHECK(lt_tensor_new(result_dtype, device, ndim, sizes, &result));
+        LT_CHECK(lt_tensor_result(inputs, n, result_dtype, device, ndim, sizes, &result));
     operands[0] = result;
     for (int i = 0; i < n; i++) {
         lt_dtype want = rule == LT_RULE_SELECT && i == 0 ? LT_BOOL : compute;

@@ -103,7 +103,7 @@ typedef struct elements {
 static lt_status fetch(elements *e, lt_tensor *t)
 {
     lt_status status = LT_OK;
-    lt_tensor *view = NULL, *host = NULL;
+    lt_tensor *view = NULL, *arrived = NULL, *host = NULL;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS], dense = 1;
     int ndim = 0, spare = LT_MAX_DIMS - t->ndim;
     lt_copy_cause before = lt_copies_set_cause((lt_copy_cause){"print", true});
@@ -120,7 +120,8 @@ static lt_status fetch(elements *e, lt_tensor *t)
         strides[ndim++] = t->strides[d];
     }
     LT_CHECK(lt_tensor_view(t, ndim, sizes, strides, t->offset, &view));
-    LT_CHECK(lt__to_copy_impl(view, LT_DTYPE_NONE, &lt_host, false, &host));
+    LT_CHECK(lt__to_copy_impl(view, LT_DTYPE_NONE, &lt_host, false, &arrived));
+    LT_CHECK(lt_contiguous_impl(arrived, &host));
     for (int d = t->ndim - 1; d >= 0; d--) {
         e->strides[d] = dense * (int64_t)lt_dtype_size(e->dtype);
         dense *= e->shown[d] + e->skip[d];
@@ -130,6 +131,7 @@ static lt_status fetch(elements *e, lt_tensor *t)
 done:
     lt_copies_set_cause(before);
     lt_tensor_release(view);
+    lt_tensor_release(arrived);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "copies.h"
 #include "dtype.h"
 #include "error.h"
+#include "iter.h"
 #include "mem.h"
 
 /* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is
@@ -144,6 +145,19 @@ static bool strides_are_contiguous(int ndim, const int64_t *sizes, const int64_t
         expected *= sizes[d];
     }
     return true;
+}
+
+bool lt_is_dense(const lt_tensor *t)
+{
+    if (lt_is_contiguous(t)) return true;
+    int64_t filled = 1;
+    for (int found = 0; found < t->ndim; found++) {
+        int d = 0;
+        while (d < t->ndim && (t->sizes[d] == 1 || t->strides[d] != filled)) d++;
+        if (d == t->ndim) break;
+        filled *= t->sizes[d];
+    }
+    return filled == t->numel;
 }
 
 static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int ndim, unsigned flags)
@@ -282,9 +296,36 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
     return LT_OK;
 }
 
-lt_status lt_tensor_like(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+/* The strides must be those of a dense tensor. */
+static void set_strides(lt_tensor *t, const int64_t *strides)
 {
-    return lt_tensor_new(dtype, t->device, t->ndim, t->sizes, out);
+    for (int d = 0; d < t->ndim; d++) t->strides[d] = strides[d];
+    if (!strides_are_contiguous(t->ndim, t->sizes, strides)) t->flags &= (uint8_t)~LT_FLAG_CONTIGUOUS;
+}
+
+lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
+                           const int64_t *sizes, lt_tensor **out)
+{
+    bool contiguous = true;
+    for (int i = 0; i < n && contiguous; i++) contiguous = lt_is_contiguous(inputs[i]);
+    LT_TRY(lt_tensor_new(dtype, device, ndim, sizes, out));
+    if (contiguous) return LT_OK;
+    int64_t strides[LT_MAX_DIMS];
+    lt_status status = lt_result_strides(inputs, n, ndim, sizes, strides);
+    if (status == LT_OK) {
+        set_strides(*out, strides);
+    } else {
+        lt_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out)
+{
+    LT_TRY(lt_tensor_result(&t, 1, dtype, device, t->ndim, t->sizes, out));
+    if (lt_is_contiguous(t)) set_strides(*out, t->strides); /* those of dimensions of size 1 are free */
+    return LT_OK;
 }
 
 lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out)

@@ -69,6 +69,9 @@ static inline char *lt_data(const lt_tensor *t)
 
 static inline bool lt_is_contiguous(const lt_tensor *t) { return t->flags & LT_FLAG_CONTIGUOUS; }
 
+/* Whether t's elements fill their memory without gaps, in any order of the dimensions. */
+bool lt_is_dense(const lt_tensor *t);
+
 /* Number of elements; LT_ERR_RUNTIME for negative sizes, too many dimensions or overflow. */
 lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel);
 
@@ -83,8 +86,19 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
 /* New reference: same storage and geometry, no autograd data, no view_base (shares the version). */
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);
 
-/* New uninitialized tensor shaped like t (contiguous), of dtype, on t's device. */
-lt_status lt_tensor_like(const lt_tensor *t, lt_dtype dtype, lt_tensor **out);
+/* New uninitialized tensor for the result of an elementwise op on n inputs whose broadcast shape is sizes: dense,
+ * its dimensions in the order of the inputs' (iter.h). */
+lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
+                           const int64_t *sizes, lt_tensor **out);
+
+/* New uninitialized tensor shaped like t and dense in the order of its dimensions. */
+lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out);
+
+/* New uninitialized contiguous tensor shaped like t, on its device. */
+static inline lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+{
+    return lt_tensor_new(dtype, t->device, t->ndim, t->sizes, out);
+}
 
 /* New 0-dim CPU tensor that holds a number and counts as one in type promotion. */
 lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out);

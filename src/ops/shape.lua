@@ -80,7 +80,11 @@ return {
   { 'detach(Tensor self) -> Tensor', doc = 'The same memory without history: no gradient flows through it.' },
 
   -- ---- copies -----------------------------------------------------------------------------------------------
-  { 'clone(Tensor self) -> Tensor', doc = 'A copy with memory of its own.', grad = { self = 'grad' } },
+  { 'clone(Tensor self) -> Tensor', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
+    grad = { self = 'grad' } },
+  { 'clone.format(Tensor self, *, string memory_format) -> Tensor', grad_fn = 'CloneBackward0', grad = { self = 'grad' },
+    doc = 'A copy as of clone, or with `torch.contiguous_format` one whose dimensions lie in order.',
+    example = 'x:t():clone({memory_format = torch.contiguous_format})' },
   { 'contiguous(Tensor self) -> Tensor', variants = method, composite = true,
     doc = 'The tensor itself when its elements lie in order, else a copy.' },
   { 'copy_(Tensor self, Tensor src, bool non_blocking=false) -> self', variants = method, grad_fn = 'CopyBackwards',

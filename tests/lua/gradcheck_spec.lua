@@ -74,6 +74,7 @@ cases.add = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3), { alpha = 2.5 } }, { X(2, 1
 cases.sub = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3), { alpha = 2.5 } }, { X(2, 1), X(3) }, { X(3), 2.0 }, { 2.0, X(3), { alpha = 3 } } }
 cases.pow = { { P(2, 3), P(2, 3) }, { P(2, 3), X(3) }, { X(2, 3), 2 }, { X(3), 3.0 }, { P(3), -1.5 }, { X(3), 1 }, { X(3), 0 }, { 2.0, X(3) } }
 
+cases.clone_format = { { X(2, 3), { memory_format = torch.contiguous_format } } }
 cases.clamp_min = { { X(2, 3), 0.1 } }
 cases.clamp_max = { { X(2, 3), 0.1 } }
 cases.clamp = { { X(2, 4), -1.0, 1.0 }, { X(4), { min = 0.2 } }, { X(4), { max = 0.2 } } }

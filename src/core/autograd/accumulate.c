@@ -71,19 +71,39 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
 bool lt_is_unshared(const lt_tensor *t)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && t->view_base == NULL &&
-           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 && lt_is_contiguous(t) &&
+           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 && lt_is_dense(t) &&
            (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype) == t->storage->nbytes;
 }
 
-/* The first gradient: with grad mode off one that nobody else has is taken as it is. */
-static lt_status first_gradient(lt_tensor *grad, lt_tensor **out)
+/* Whether grad lies as the .grad of a leaf does: as the leaf where that is dense, else contiguous. */
+static bool lies_as_grad_of(const lt_tensor *grad, const lt_tensor *leaf)
 {
-    if (!lt_grad_mode && lt_is_unshared(grad) && !(grad->flags & LT_FLAG_REQUIRES_GRAD)) {
+    if (lt_is_contiguous(leaf) || !lt_is_dense(leaf)) return lt_is_contiguous(grad);
+    bool same = grad->ndim == leaf->ndim;
+    for (int d = 0; same && d < grad->ndim; d++) same = grad->sizes[d] == 1 || grad->strides[d] == leaf->strides[d];
+    return same;
+}
+
+/* The first gradient: with grad mode off one that nobody else has is taken as it is. */
+static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **out)
+{
+    bool fits = lies_as_grad_of(grad, leaf);
+    if (fits && !lt_grad_mode && lt_is_unshared(grad) && !(grad->flags & LT_FLAG_REQUIRES_GRAD)) {
         grad->flags &= (uint8_t)~LT_FLAG_WRAPPED_NUMBER;
         *out = lt_tensor_retain(grad);
         return LT_OK;
     }
-    return lt_clone(grad, out);
+    if (fits) return lt_clone(grad, out);
+    if (lt_is_contiguous(leaf) || !lt_is_dense(leaf)) return lt_clone_format(grad, "contiguous_format", out);
+    lt_tensor *copy = NULL;
+    LT_TRY(lt_tensor_like(leaf, (lt_dtype)grad->dtype, grad->device, &copy));
+    lt_status status = lt_copy_(copy, grad, false);
+    if (status != LT_OK) {
+        lt_tensor_release(copy);
+        return status;
+    }
+    *out = copy;
+    return LT_OK;
 }
 
 lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
@@ -93,7 +113,7 @@ lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
     lt_status status = LT_OK;
     LT_CHECK(lt_autograd_of(t, &autograd));
     if (autograd->grad == NULL) {
-        LT_CHECK(first_gradient(grad, &sum));
+        LT_CHECK(first_gradient(t, grad, &sum));
     } else if (!lt_grad_mode) {
         LT_CHECK(lt_add_(autograd->grad, grad, lt_int(1)));
     } else {

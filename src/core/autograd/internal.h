@@ -58,7 +58,7 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out);
 /* Adds grad to t's .grad: takes it as it is when nobody else has it and grad mode is off, adds in place
  * when grad mode is off, else makes a new sum. Takes over the reference. */
 lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad);
-/* Whether only the caller holds t and t's memory, all of it in order. */
+/* Whether only the caller holds t and t's memory, all of it. */
 bool lt_is_unshared(const lt_tensor *t);
 
 /* Runs the hooks of the node's input on *grad, replacing it; stores it where it is retained. */

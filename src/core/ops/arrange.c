@@ -204,7 +204,14 @@ static lt_status flipped(const char *op, lt_tensor *self, int least, int64_t dim
 
 lt_status lt_fliplr_impl(lt_tensor *self, lt_tensor **out) { return flipped("fliplr", self, 2, 1, out); }
 lt_status lt_flipud_impl(lt_tensor *self, lt_tensor **out) { return flipped("flipud", self, 1, 0, out); }
-lt_status lt_ravel_impl(lt_tensor *self, lt_tensor **out) { return lt_reshape(self, &(lt_dims){1, {-1}}, out); }
+lt_status lt_ravel_impl(lt_tensor *self, lt_tensor **out)
+{
+    lt_tensor *dense = NULL;
+    LT_TRY(lt_contiguous(self, &dense));
+    lt_status status = lt_view(dense, &(lt_dims){1, {-1}}, out);
+    lt_tensor_release(dense);
+    return status;
+}
 
 /* A view of at least n dimensions; of three, a vector is the second. */
 static lt_status at_least(lt_tensor *self, int n, lt_tensor **out)

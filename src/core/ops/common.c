@@ -34,7 +34,7 @@ lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out)
         return LT_OK;
     }
     lt_tensor *copy;
-    LT_TRY(lt_tensor_like(t, (lt_dtype)t->dtype, &copy));
+    LT_TRY(lt_tensor_shaped(t, (lt_dtype)t->dtype, &copy));
     lt_status status = lt_copy_elements(copy, t);
     if (status != LT_OK) {
         lt_tensor_release(copy);

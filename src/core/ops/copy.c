@@ -3,6 +3,8 @@
  * Across devices the source is made dense where it lives, the block is transferred, and a strided or
  * converted copy follows on the destination: the wire carries every element once, in the smaller dtype. */
 
+#include <string.h>
+
 #include "common.h"
 #include "copies.h"
 #include "ltensor_ops.h"
@@ -36,21 +38,47 @@ static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
     return same;
 }
 
+static bool same_strides(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = true;
+    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == 1 || a->strides[d] == b->strides[d];
+    return same;
+}
+
+/* New reference: src, or a copy on its device, dense in the order of dst's dimensions, which have its sizes. */
+static lt_status laid_out_as(lt_tensor *dst, lt_tensor *src, lt_tensor **out)
+{
+    if (same_strides(src, dst)) {
+        *out = lt_tensor_retain(src);
+        return LT_OK;
+    }
+    lt_tensor *copy = NULL;
+    LT_TRY(lt_tensor_like(dst, (lt_dtype)src->dtype, src->device, &copy));
+    lt_status status = lt_copy_elements(copy, src);
+    if (status != LT_OK) {
+        lt_tensor_release(copy);
+        return status;
+    }
+    *out = copy;
+    return LT_OK;
+}
+
 lt_status lt_copy(lt_tensor *dst, lt_tensor *src, bool non_blocking)
 {
     if (lt_device_equal(dst->device, src->device)) return lt_copy_elements(dst, src);
     lt_status status = LT_OK;
     lt_tensor *dense = NULL, *narrow = NULL, *landed = NULL;
     bool shrink = lt_dtype_size((lt_dtype)dst->dtype) < lt_dtype_size((lt_dtype)src->dtype);
-    LT_CHECK(lt_make_contiguous(src, &dense));
+    const bool alike = lt_is_dense(dst) && same_sizes(dst, src);
+    LT_CHECK(alike ? laid_out_as(dst, src, &dense) : lt_make_contiguous(src, &dense));
     if (shrink)
         LT_CHECK(lt_cast(dense, (lt_dtype)dst->dtype, &narrow));
     else
         narrow = lt_tensor_retain(dense);
-    if (dst->dtype == narrow->dtype && lt_is_contiguous(dst) && same_sizes(dst, narrow)) {
+    if (dst->dtype == narrow->dtype && alike) {
         LT_CHECK(transfer(dst, narrow, non_blocking));
     } else {
-        LT_CHECK(lt_tensor_new((lt_dtype)narrow->dtype, dst->device, narrow->ndim, narrow->sizes, &landed));
+        LT_CHECK(lt_tensor_like(narrow, (lt_dtype)narrow->dtype, dst->device, &landed));
         LT_CHECK(transfer(landed, narrow, non_blocking && dst->device.type != LT_CPU));
         LT_CHECK(lt_copy_elements(dst, landed));
     }
@@ -67,7 +95,7 @@ static lt_status copy_into(lt_tensor *dst, lt_tensor *src, bool non_blocking)
     if (dst == src) return LT_OK;
     if (dst->storage != src->storage) return lt_copy(dst, src, non_blocking);
     lt_tensor *aside = NULL;
-    LT_TRY(lt_tensor_like(src, (lt_dtype)src->dtype, &aside));
+    LT_TRY(lt_tensor_like(src, (lt_dtype)src->dtype, src->device, &aside));
     lt_status status = lt_copy_elements(aside, src);
     if (status == LT_OK) status = lt_copy_elements(dst, aside);
     lt_tensor_release(aside);
@@ -89,8 +117,7 @@ lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *dev
     lt_device target = device != NULL ? *device : self->device;
     LT_TRY(lt_device_resolve(&target));
     lt_tensor *result = NULL;
-    LT_TRY(lt_tensor_new(dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target, self->ndim, self->sizes,
-                         &result));
+    LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target, &result));
     lt_status status = lt_copy(result, self, non_blocking);
     if (status != LT_OK) {
         lt_tensor_release(result);
@@ -100,11 +127,18 @@ lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *dev
     return LT_OK;
 }
 
-/* A dense copy; tensors that fill their memory in another order of dimensions keep that order. */
 lt_status lt_clone_impl(lt_tensor *self, lt_tensor **out)
 {
+    return lt__to_copy_impl(self, LT_DTYPE_NONE, NULL, false, out);
+}
+
+lt_status lt_clone_format_impl(lt_tensor *self, const char *memory_format, lt_tensor **out)
+{
+    if (strcmp(memory_format, "preserve_format") == 0) return lt_clone_impl(self, out);
+    if (strcmp(memory_format, "contiguous_format") != 0)
+        return lt_error(LT_ERR_RUNTIME, "clone(): memory_format must be torch.preserve_format or torch.contiguous_format");
     lt_tensor *result = NULL;
-    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, &result));
+    LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &result));
     lt_status status = lt_copy_elements(result, self);
     if (status != LT_OK) {
         lt_tensor_release(result);
@@ -116,7 +150,7 @@ lt_status lt_clone_impl(lt_tensor *self, lt_tensor **out)
 
 lt_status lt_contiguous_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (!lt_is_contiguous(self)) return lt_clone(self, out);
+    if (!lt_is_contiguous(self)) return lt_clone_format(self, "contiguous_format", out);
     *out = lt_tensor_retain(self);
     return LT_OK;
 }

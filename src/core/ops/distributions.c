@@ -15,7 +15,7 @@ static lt_tensor *do_uniform(lt_scope *s, const lt_tensor *t, lt_generator *gene
 {
     lt_tensor *u = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_tensor_like(t, LT_FLOAT64, &u);
+    lt_status status = lt_tensor_shaped(t, LT_FLOAT64, &u);
     u = lt_scope_hold(s, status, u);
     if (u != NULL) s->status = lt_uniform__impl(u, 0, 1, generator);
     return u;
@@ -69,7 +69,7 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *numbers = NULL;
-    s.status = lt_tensor_like(self, LT_FLOAT64, &numbers);
+    s.status = lt_tensor_shaped(self, LT_FLOAT64, &numbers);
     if (s.status == LT_OK) lt_scope_hold(&s, LT_OK, numbers);
     if (s.status == LT_OK && self->numel > 0) {
         if (generator == NULL) generator = lt_default_generator(self->device);

@@ -11,13 +11,14 @@ typedef struct kind {
 
 #define ALPHA 1.7580993408473766 /* minus the limit of selu */
 
-static lt_tensor *do_noise(lt_scope *s, const lt_tensor *input, double p, bool channels)
+static lt_tensor *do_noise(lt_scope *s, lt_tensor *input, double p, bool channels)
 {
     lt_tensor *noise = NULL;
     lt_dims sizes = lt_dims_of(input);
-    for (int d = 2; d < sizes.n && channels; d++) sizes.v[d] = 1;
+    for (int d = 2; d < sizes.n; d++) sizes.v[d] = 1;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_tensor_new((lt_dtype)input->dtype, input->device, sizes.n, sizes.v, &noise);
+    lt_status status = channels ? lt_tensor_new((lt_dtype)input->dtype, input->device, sizes.n, sizes.v, &noise)
+                                : lt_tensor_like(input, (lt_dtype)input->dtype, input->device, &noise);
     noise = lt_scope_hold(s, status, noise);
     if (s->status == LT_OK) s->status = lt_bernoulli_(noise, 1 - p, NULL);
     return noise;

@@ -6,11 +6,9 @@
 
 static lt_dtype or_default(lt_dtype dtype) { return dtype == LT_DTYPE_NONE ? lt_default_dtype() : dtype; }
 
-/* A new tensor of one value; takes the place of what a failure leaves. */
-static lt_status new_filled(const lt_dims *size, lt_scalar value, lt_dtype dtype, lt_device device, lt_tensor **out)
+/* Gives t, a fresh tensor, with one value in it. */
+static lt_status filled(lt_tensor *t, lt_scalar value, lt_tensor **out)
 {
-    lt_tensor *t = NULL;
-    LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
     lt_status status = lt_fill_value(t, value);
     if (status != LT_OK) {
         lt_tensor_release(t);
@@ -18,6 +16,13 @@ static lt_status new_filled(const lt_dims *size, lt_scalar value, lt_dtype dtype
     }
     *out = t;
     return LT_OK;
+}
+
+static lt_status new_filled(const lt_dims *size, lt_scalar value, lt_dtype dtype, lt_device device, lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
+    return filled(t, value, out);
 }
 
 static lt_device or_cpu(const lt_device *device) { return device != NULL ? *device : lt_host; }
@@ -146,13 +151,6 @@ static lt_dtype like_dtype(const lt_tensor *t, lt_dtype dtype) { return dtype ==
 
 static lt_device like_device(const lt_tensor *t, const lt_device *device) { return device != NULL ? *device : t->device; }
 
-static lt_dims like_size(const lt_tensor *t)
-{
-    lt_dims size = {.n = t->ndim};
-    for (int d = 0; d < t->ndim; d++) size.v[d] = t->sizes[d];
-    return size;
-}
-
 lt_status lt_new_empty_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype, const lt_device *device,
                             lt_tensor **out)
 {
@@ -177,15 +175,15 @@ lt_status lt_new_ones_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype,
 
 lt_status lt_empty_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
-    lt_dims size = like_size(self);
-    return lt_new_empty_impl(self, &size, dtype, device, out);
+    return lt_tensor_like(self, like_dtype(self, dtype), like_device(self, device), out);
 }
 
 lt_status lt_full_like_impl(lt_tensor *self, lt_scalar fill_value, lt_dtype dtype, const lt_device *device,
                             lt_tensor **out)
 {
-    lt_dims size = like_size(self);
-    return lt_new_full_impl(self, &size, fill_value, dtype, device, out);
+    lt_tensor *t = NULL;
+    LT_TRY(lt_empty_like_impl(self, dtype, device, &t));
+    return filled(t, fill_value, out);
 }
 
 lt_status lt_zeros_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)

@@ -196,7 +196,7 @@ lt_status lt_repeat_impl(lt_tensor *self, const lt_dims *repeats, lt_tensor **ou
     lt_tensor *a = NULL, *b = NULL, *c = NULL;
     LT_CHECK(lt_reshape(self, &split, &a));
     LT_CHECK(lt_expand(a, &wide, &b));
-    LT_CHECK(lt_clone(b, &c));
+    LT_CHECK(lt_clone_format(b, "contiguous_format", &c));
     status = lt__unsafe_view(c, &merged, out);
 done:
     lt_tensor_release(a);
@@ -233,7 +233,7 @@ lt_status lt_repeat_interleave_impl(lt_tensor *self, int64_t repeats, const int6
     for (int k = 0; k < column->ndim; k++) shape.v[k] = k == d + 1 ? repeats : column->sizes[k];
     for (int k = 0; k < flat->ndim; k++) merged.v[k] = k == d ? flat->sizes[k] * repeats : flat->sizes[k];
     LT_CHECK(lt_expand(column, &shape, &wide));
-    LT_CHECK(lt_clone(wide, &copy));
+    LT_CHECK(lt_clone_format(wide, "contiguous_format", &copy));
     status = lt__unsafe_view(copy, &merged, out);
 done:
     lt_tensor_release(flat);
@@ -256,7 +256,7 @@ lt_status lt_flip_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
         strides[d] = reverse ? -self->strides[d] : self->strides[d];
         if (reverse) offset += (self->sizes[d] - 1) * self->strides[d];
     }
-    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, &result));
+    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, self->device, &result));
     LT_CHECK(lt_tensor_view(self, self->ndim, self->sizes, strides, offset, &reversed));
     LT_CHECK(lt_copy_elements(result, reversed));
     *out = result;
@@ -323,7 +323,7 @@ static lt_status triangle(lt_tensor *self, int64_t diagonal, bool keep_lower, lt
         return lt_error(LT_ERR_RUNTIME, "%s: input tensor must have at least 2 dimensions", keep_lower ? "tril" : "triu");
     lt_status status = LT_OK;
     lt_tensor *given = *out, *result = given, *row = NULL, *part = NULL;
-    if (given == NULL) LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, &result));
+    if (given == NULL) LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &result));
     if (result != self) LT_CHECK(lt_copy_elements(result, self));
     int rows_dim = self->ndim - 2;
     int64_t columns = self->sizes[self->ndim - 1];

@@ -67,7 +67,7 @@ static lt_tensor *do_dense_copy(lt_scope *s, lt_tensor *a)
 {
     lt_tensor *copy = NULL;
     if (s->status != LT_OK) return NULL;
-    s->status = lt_tensor_like(a, (lt_dtype)a->dtype, &copy);
+    s->status = lt_tensor_shaped(a, (lt_dtype)a->dtype, &copy);
     if (s->status == LT_OK && lt_scope_hold(s, LT_OK, copy) != NULL) s->status = lt_copy_elements(copy, a);
     return s->status == LT_OK ? copy : NULL;
 }

@@ -42,7 +42,7 @@ static lt_tensor *race(lt_scope *s, lt_tensor *p, lt_generator *generator)
 {
     lt_tensor *times = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_tensor_like(p, (lt_dtype)p->dtype, &times);
+    lt_status status = lt_tensor_shaped(p, (lt_dtype)p->dtype, &times);
     times = lt_scope_hold(s, status, times);
     if (s->status == LT_OK) s->status = lt_exponential__impl(times, 1, generator);
     return do_div(s, p, times);
@@ -83,7 +83,7 @@ static int compare_runners(const void *a, const void *b)
 /* The positions of the `count` largest of each row, in order; in host memory. */
 static lt_tensor *winners_on_host(lt_scope *s, lt_tensor *quotients, int64_t count)
 {
-    lt_tensor *wide = do_cast(s, quotients, LT_FLOAT64), *positions = new_positions(s, quotients, count);
+    lt_tensor *wide = do_contiguous(s, do_cast(s, quotients, LT_FLOAT64)), *positions = new_positions(s, quotients, count);
     if (s->status != LT_OK) return NULL;
     const int64_t n = quotients->sizes[quotients->ndim - 1], rows = quotients->numel / n;
     const double *values = (const double *)lt_data(wide);

@@ -24,20 +24,6 @@ static const int arrays_of[] = {
 
 /* ---- layout --------------------------------------------------------------------------------------------------- */
 
-/* Whether the elements fill their memory without gaps, in any order of the dimensions. */
-static bool is_dense(const lt_tensor *t)
-{
-    int64_t expected = 1;
-    for (int found = 0; found < t->ndim; found++) {
-        int d = 0;
-        while (d < t->ndim && t->strides[d] != expected) d++;
-        if (d == t->ndim) break;
-        expected *= t->sizes[d];
-        if (t->sizes[d] == 1) break;
-    }
-    return expected == t->numel;
-}
-
 static bool same_numbers(int n, const int64_t *a, const int64_t *b)
 {
     for (int d = 0; d < n; d++)
@@ -55,7 +41,7 @@ static bool walks_as_one(const step *s, int64_t row)
         contiguous = contiguous && lt_is_contiguous(t);
         alike = alike && same_numbers(w->ndim, t->strides, w->strides);
     }
-    return contiguous || (alike && is_dense(w));
+    return contiguous || (alike && lt_is_dense(w));
 }
 
 static lt_status check_row(const step *s, int64_t row)

@@ -33,24 +33,25 @@ static lt_status draw(lt_tensor *t, lt_distribution what, double a, double b, lt
         return lt_backend_of(t)->random(what, &array, a, b, generator);
     }
     lt_tensor *ordered = NULL, *dense = NULL;
-    lt_status status;
+    lt_status status = LT_OK;
     LT_CHECK(in_memory_order(t, &ordered));
-    LT_CHECK(lt_tensor_like(ordered, (lt_dtype)t->dtype, &dense));
+    if (lt_is_contiguous(ordered))
+        dense = lt_tensor_retain(ordered);
+    else
+        LT_CHECK(lt_tensor_shaped(ordered, (lt_dtype)t->dtype, &dense));
     if (what == LT_RANDOM_NORMAL) what = LT_RANDOM_NORMAL_SINGLY;
     lt_array array = lt_array_of(dense);
     LT_CHECK(lt_backend_of(t)->random(what, &array, a, b, generator));
-    status = lt_copy_elements(ordered, dense);
+    if (dense != ordered) status = lt_copy_elements(ordered, dense);
 done:
     lt_tensor_release(ordered);
     lt_tensor_release(dense);
     return status;
 }
 
-static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, lt_distribution what, double a,
-                            double b, lt_generator *generator, lt_tensor **out)
+/* Gives t, a fresh tensor, with numbers in it. */
+static lt_status drawn(lt_tensor *t, lt_distribution what, double a, double b, lt_generator *generator, lt_tensor **out)
 {
-    lt_tensor *t = NULL;
-    LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
     lt_status status = draw(t, what, a, b, generator);
     if (status != LT_OK) {
         lt_tensor_release(t);
@@ -58,6 +59,14 @@ static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device devic
     }
     *out = t;
     return LT_OK;
+}
+
+static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, lt_distribution what, double a,
+                            double b, lt_generator *generator, lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
+    return drawn(t, what, a, b, generator, out);
 }
 
 static lt_device place(const lt_device *device, const lt_generator *generator)
@@ -69,6 +78,13 @@ static lt_status check_float(const char *op, lt_dtype dtype)
 {
     if (lt_dtype_is_float(dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name(dtype));
+}
+
+static lt_status check_range(int64_t low, int64_t high)
+{
+    if (low < high) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+                    (long long)low, (long long)high);
 }
 
 lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
@@ -97,9 +113,7 @@ lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype d
 lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
                           const lt_device *device, lt_tensor **out)
 {
-    if (low >= high)
-        return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
-                        (long long)low, (long long)high);
+    LT_TRY(check_range(low, high));
     if (dtype == LT_DTYPE_NONE) dtype = LT_INT64;
     return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, (double)low, (double)high, generator,
                       out);
@@ -130,11 +144,11 @@ lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype, c
 static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_distribution what,
                              lt_tensor **out)
 {
-    lt_dims size = {.n = self->ndim};
-    for (int d = 0; d < self->ndim; d++) size.v[d] = self->sizes[d];
+    lt_tensor *t = NULL;
     if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
     LT_TRY(check_float(what == LT_RANDOM_UNIFORM ? "uniform_" : "normal_", dtype));
-    return new_random(&size, dtype, device != NULL ? *device : self->device, what, 0, 1, NULL, out);
+    LT_TRY(lt_tensor_like(self, dtype, device != NULL ? *device : self->device, &t));
+    return drawn(t, what, 0, 1, NULL, out);
 }
 
 lt_status lt_rand_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
@@ -150,9 +164,11 @@ lt_status lt_randn_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *d
 lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dtype dtype, const lt_device *device,
                                lt_tensor **out)
 {
-    lt_dims size = lt_dims_of(self);
-    if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
-    return lt_randint_impl(low, high, &size, NULL, dtype, device != NULL ? device : &self->device, out);
+    lt_tensor *t = NULL;
+    LT_TRY(check_range(low, high));
+    LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype,
+                          device != NULL ? *device : self->device, &t));
+    return drawn(t, LT_RANDOM_INTEGERS, (double)low, (double)high, NULL, out);
 }
 
 lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype dtype, const lt_device *device,
@@ -167,7 +183,7 @@ lt_status lt_bernoulli_impl(lt_tensor *self, lt_generator *generator, lt_tensor 
     LT_TRY(check_float("bernoulli", (lt_dtype)self->dtype));
     lt_status status = LT_OK;
     lt_tensor *u = NULL, *less = NULL;
-    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, &u));
+    LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &u));
     LT_CHECK(draw(u, LT_RANDOM_UNIFORM, 0, 1, generator));
     LT_CHECK(lt_lt_impl(u, self, &less));
     status = lt__to_copy_impl(less, (lt_dtype)self->dtype, NULL, false, out);
@@ -210,9 +226,7 @@ lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *t
 {
     if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, 0, 0, generator);
     int64_t low = to != NULL ? *from : 0, high = to != NULL ? *to : *from;
-    if (low >= high)
-        return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
-                        (long long)low, (long long)high);
+    LT_TRY(check_range(low, high));
     return draw(self, LT_RANDOM_INTEGERS, (double)low, (double)high, generator);
 }
 

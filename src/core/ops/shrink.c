@@ -187,7 +187,7 @@ lt_status lt_gumbel_softmax_impl(lt_tensor *logits, double tau, bool hard, doubl
     LT_TRY(lt_wrap_dim(dim, logits->ndim, &d));
     LT_TRY(check_float("gumbel_softmax", logits));
     lt_scope_open(&s, true);
-    lt_status status = lt_tensor_like(logits, (lt_dtype)logits->dtype, &noise);
+    lt_status status = lt_tensor_shaped(logits, (lt_dtype)logits->dtype, &noise);
     noise = lt_scope_hold(&s, status, noise);
     if (s.status == LT_OK) s.status = lt_exponential_(noise, 1, NULL);
     lt_tensor *scores = times(&s, do_sub(&s, logits, do_log(&s, noise)), 1 / tau);

@@ -37,7 +37,7 @@ lt_status lt_reshape_impl(lt_tensor *self, const lt_dims *shape, lt_tensor **out
     LT_TRY(lt_infer_shape(shape, self->numel, &final));
     if (lt_view_strides(self, &final, strides)) return lt_view(self, &final, out);
     lt_tensor *copy;
-    LT_TRY(lt_clone(self, &copy));
+    LT_TRY(lt_clone_format(self, "contiguous_format", &copy));
     lt_status status = lt__unsafe_view(copy, &final, out);
     lt_tensor_release(copy);
     return status;

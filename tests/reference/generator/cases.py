@@ -117,8 +117,16 @@ def leaves(args):
             yield from leaves(arg)
 
 
-def spell_result(out):
-    return lua.tensor(out) if isinstance(out, torch.Tensor) else "{value=" + lua.number(out) + "}"
+def spell_result(out, strides=None):
+    """strides: of the result, in the data where it is not contiguous."""
+    if not isinstance(out, torch.Tensor):
+        return "{value=" + lua.number(out) + "}"
+    extra = {"strides": lua.items(strides)} if strides else {}
+    return lua.tensor(out, **extra)
+
+
+def uncommon_strides(out):
+    return out.stride() if isinstance(out, torch.Tensor) and not out.is_contiguous() else None
 
 
 class Group:
@@ -152,7 +160,7 @@ class Group:
         if loose:
             row.append(f"loose={loose}")
         row.append("out={" + ",".join(
-            spell_result(index_tensor(o) if i in index_out else o) for i, o in enumerate(outs)) + "}")
+            spell_result(index_tensor(o) if i in index_out else o, uncommon_strides(o)) for i, o in enumerate(outs)) + "}")
         wanted = list(leaves(values)) + list(leaves(named.values()))
         if wanted and getattr(outs[0], "requires_grad", False):
             outs[0].backward(upstream(outs[0]))

@@ -54,6 +54,9 @@ def views(g):
     g.add("flatten", Arg(torch.tensor(2.0)), exact=True)
     for layout in (None, "transpose", "step", "offset", "expand"):
         g.add("clone", Arg(x, layout, **gr), exact=True)
+        for memory_format in ("preserve_format", "contiguous_format"):
+            g.add("clone", Arg(x, layout, **gr), memory_format=memory_format, exact=True,
+                  run=lambda t, memory_format: t.clone(memory_format=getattr(torch, memory_format)))
         g.add("contiguous", Arg(x, layout), run=method("contiguous"), via="m", exact=True)
 
 

@@ -35,10 +35,11 @@ typedef struct {
 } screen;
 
 static screen drawn, next;
-static int drawn_columns;       /* of the terminal when `drawn` was drawn */
-static int top;                 /* first row that is on the terminal: the others did not fit */
-static int at_row, at_column;   /* where the cursor is, in rows of `drawn` and columns */
-static int prompt_columns;      /* of the first prompt */
+static int drawn_columns;     /* of the terminal when `drawn` was drawn */
+static int top;               /* first row that is on the terminal: the others did not fit */
+static int at_row, at_column; /* where the cursor is, in rows of `drawn` and columns */
+static int prompt_columns;    /* of the first prompt */
+static int mode_columns;      /* of the editing mode shown before it */
 static bool stopped;
 static display_classifier *classifier;
 
@@ -104,7 +105,8 @@ static size_t add_character(screen *s, const char *text, size_t size, char class
     memset(&state, 0, sizeof state);
     if (byte == '\t') {
         do add_glyph(s, " ", 1, 1, class, columns);
-        while (!s->failed && s->rows[s->count - 1].width % TAB_STOP != 0 && s->rows[s->count - 1].width < columns);
+        while (!s->failed && s->rows[s->count - 1].width % TAB_STOP != 0 &&
+               s->rows[s->count - 1].width < columns);
         return 1;
     }
     if (byte < 0x20 || byte == 0x7f) {
@@ -140,25 +142,41 @@ static void add_prompt(screen *s, const char *prompt, int columns)
 
 static void add_inner_prompt(screen *s, int columns)
 {
-    int blanks = prompt_columns > INNER_PROMPT ? prompt_columns - INNER_PROMPT : 0;
+    int blanks = mode_columns + (prompt_columns > INNER_PROMPT ? prompt_columns - INNER_PROMPT : 0);
     for (int i = 0; i < blanks && !s->failed; i++) add_glyph(s, " ", 1, 1, 'p', columns);
     for (const char *p = "...: "; *p && !s->failed; p++) add_glyph(s, p, 1, 1, 'p', columns);
+}
+
+/* What the user has readline show for the editing mode (show-mode-in-prompt of the inputrc). */
+static const char *mode_string(void)
+{
+    const char *shown = rl_variable_value("show-mode-in-prompt");
+    if (!shown || strcmp(shown, "on") != 0) return "";
+    const char *name = rl_editing_mode != 0                    ? "emacs-mode-string"
+                       : rl_get_keymap() == vi_movement_keymap ? "vi-cmd-mode-string"
+                                                               : "vi-ins-mode-string";
+    const char *text = rl_variable_value(name);
+    return text ? text : "";
 }
 
 static void lay_out(screen *s, int columns)
 {
     const char *text = rl_line_buffer ? rl_line_buffer : "";
     size_t length = rl_line_buffer ? (size_t)rl_end : 0;
-    const char *classes = classifier && length < MAX_COLOURED ? classifier(text, (int)length) : NULL;
+    const char *classes =
+        classifier && length < MAX_COLOURED ? classifier(text, (int)length) : NULL;
     s->length = 0;
     s->count = 0;
     s->failed = false;
     add_row(s);
+    if (!s->failed) add_prompt(s, mode_string(), columns);
+    mode_columns = s->rows[0].width;
     if (!s->failed) add_prompt(s, rl_display_prompt ? rl_display_prompt : "", columns);
     for (size_t i = 0; i <= length && !s->failed;) {
         bool full = s->rows[s->count - 1].width >= columns;
         bool ends = i == length || text[i] == '\n';
-        if (full && ends && (size_t)rl_point == i) { /* the cursor has no place behind the last column */
+        if (full && ends &&
+            (size_t)rl_point == i) { /* the cursor has no place behind the last column */
             s->rows[s->count - 1].wraps = true;
             add_row(s);
         }
@@ -199,15 +217,19 @@ static const char *colour_of(char class)
 static void move_to(int to_row, int to_column)
 {
     if (to_row < at_row) fprintf(rl_outstream, "\033[%dA", at_row - to_row);
-    if (to_row > at_row || at_column >= drawn_columns) { /* behind the last column: only \r is sure */
+    if (to_row > at_row ||
+        at_column >= drawn_columns) { /* behind the last column: only \r is sure */
         for (; at_row < to_row; at_row++) fputs("\n", rl_outstream);
         fputs("\r", rl_outstream);
         at_column = 0;
     }
     at_row = to_row;
-    if (to_column == 0 && at_column > 0) fputs("\r", rl_outstream);
-    else if (to_column > at_column) fprintf(rl_outstream, "\033[%dC", to_column - at_column);
-    else if (to_column < at_column) fprintf(rl_outstream, "\033[%dD", at_column - to_column);
+    if (to_column == 0 && at_column > 0)
+        fputs("\r", rl_outstream);
+    else if (to_column > at_column)
+        fprintf(rl_outstream, "\033[%dC", to_column - at_column);
+    else if (to_column < at_column)
+        fprintf(rl_outstream, "\033[%dD", at_column - to_column);
     at_column = to_column;
 }
 
@@ -254,7 +276,8 @@ static size_t common_start(const row *a, const row *b)
            drawn.classes[a->start + same] == next.classes[b->start + same])
         same++;
     if (same == old_size && same == new_size) return same;
-    while (same > 0 && ((unsigned char)new[same] >= 0x80 || (same < old_size && (unsigned char)old[same] >= 0x80)))
+    while (same > 0 && ((unsigned char)new[same] >= 0x80 ||
+                        (same < old_size && (unsigned char)old[same] >= 0x80)))
         same--; /* of two characters that are no ASCII the second may combine with the first */
     return same;
 }
@@ -268,7 +291,7 @@ static void draw_row(int i, bool whole, int shown)
     move_to(i, columns_of(next.bytes + new->start, same));
     write_bytes(&next, new->start + same, new->end);
     at_column = new->width;
-    if (shown > new->width && new->width < drawn_columns) fputs("\033[K", rl_outstream);
+    if (shown > new->width &&new->width < drawn_columns) fputs("\033[K", rl_outstream);
 }
 
 /* The terminal wraps a long line of its own accord, so that it can be copied as one: what comes after its edge
@@ -325,6 +348,22 @@ static void draw(int height)
     }
 }
 
+/* Writes what the mode's string has between \1 and \2, as the form of the cursor, when it is not as written before. */
+static void write_mode(void)
+{
+    static char written[64];
+    const char *mode = mode_string();
+    if (strncmp(mode, written, sizeof written - 1) == 0) return;
+    snprintf(written, sizeof written, "%s", mode);
+    bool hidden = false;
+    for (; *mode; mode++) {
+        if (*mode == RL_PROMPT_START_IGNORE || *mode == RL_PROMPT_END_IGNORE)
+            hidden = *mode == RL_PROMPT_START_IGNORE;
+        else if (hidden)
+            putc(*mode, rl_outstream);
+    }
+}
+
 /* Draws what has changed. With `at_end`, the cursor counts as behind the last character. */
 static bool update(bool at_end)
 {
@@ -340,6 +379,7 @@ static bool update(bool at_end)
     lay_out(&next, columns);
     rl_point = point;
     if (next.failed) return false;
+    write_mode();
     draw(height);
     screen old = drawn;
     drawn = next;

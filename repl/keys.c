@@ -20,8 +20,10 @@
 
 #ifdef LT_LIBEDIT
 #include <editline/readline.h>
+#define INTERRUPT_MARK "^C\n"
 #else
 #include <readline/readline.h>
+#define INTERRUPT_MARK "^C" /* it ends the line itself */
 #endif
 
 #include "display.h"
@@ -109,7 +111,8 @@ static void repair_line(void)
     mbstate_t state;
     for (int i = 0, size; i < rl_end; i += size) {
         memset(&state, 0, sizeof state);
-        size_t used = rl_line_buffer[i] ? mbrlen(rl_line_buffer + i, (size_t)(rl_end - i), &state) : 0;
+        size_t used =
+            rl_line_buffer[i] ? mbrlen(rl_line_buffer + i, (size_t)(rl_end - i), &state) : 0;
         bool whole = used > 0 && used <= (size_t)(rl_end - i);
         size = whole ? (int)used : 1;
         if (!whole && (MB_CUR_MAX > 1 || !rl_line_buffer[i])) rl_line_buffer[i] = '?';
@@ -179,7 +182,23 @@ static void show_interrupt(void)
 {
     display_finish();
     display_stop();
-    fputs("^C", rl_outstream);
+    fputs(INTERRUPT_MARK, rl_outstream);
+}
+
+/* What readline reads next of the queue: a byte, for libedit a whole character. */
+static int next_queued(void)
+{
+#ifdef LT_LIBEDIT
+    wchar_t wide;
+    mbstate_t state;
+    memset(&state, 0, sizeof state);
+    size_t used = mbrtowc(&wide, (const char *)queue + first, last - first, &state);
+    if (used > 0 && used <= last - first) {
+        first += used;
+        return (int)wide;
+    }
+#endif
+    return queue[first++];
 }
 
 /* ---- the interface --------------------------------------------------------------------------- */
@@ -197,7 +216,7 @@ bool keys_interrupted(void) { return interrupted; }
 int keys_read(FILE *stream)
 {
     int byte;
-    if (first < last) return queue[first++];
+    if (first < last) return next_queued();
     repair_line();
     bool before = interrupted;
     do byte = read_byte(fileno(stream), NULL);
@@ -206,7 +225,7 @@ int keys_read(FILE *stream)
     if (byte == EOF) return interrupted ? key_after_interrupt() : EOF;
     if (byte < 0x80 || MB_CUR_MAX == 1 || follows_escape()) return byte;
     complete_character(fileno(stream), byte);
-    return queue[first++];
+    return next_queued();
 }
 
 #ifdef LT_LIBEDIT

@@ -20,9 +20,11 @@
 
 #ifdef LT_LIBEDIT
 #include <editline/readline.h>
+#define WORD_BREAKS rl_basic_word_break_characters /* what it breaks words at in completion */
 #else
 #include <readline/history.h>
 #include <readline/readline.h>
+#define WORD_BREAKS rl_completer_word_break_characters
 #endif
 
 #include "display.h"
@@ -30,9 +32,10 @@
 
 /* Their addresses are keys in the registry: of the completer, the judge of unfinished input and the highlighter. */
 static const char completer_key = 0, judge_key = 0, highlighter_key = 0;
-static lua_State *reader; /* the interpreter inside read(), else NULL */
-static bool continues;    /* what is read continues lines read before */
-static bool reopened;     /* the user went back to those lines */
+static lua_State *reader;       /* the interpreter inside read(), else NULL */
+static bool continues;          /* what is read continues lines read before */
+static bool reopened;           /* the user went back to those lines */
+static bool in_vi_command_mode; /* when they did */
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
@@ -56,7 +59,7 @@ static char **complete(const char *text, int start, int end)
     char **matches = NULL;
     (void)start;
     rl_attempted_completion_over = 1; /* never file names of readline's own accord */
-    rl_completion_suppress_append = 1;
+    rl_completion_append_character = '\0';
     if (!reader || !lua_checkstack(reader, 8)) return NULL;
     int top = lua_gettop(reader);
     lua_rawgetp(reader, LUA_REGISTRYINDEX, &completer_key);
@@ -72,6 +75,8 @@ static char **complete(const char *text, int start, int end)
 
 #ifdef LT_LIBEDIT
 
+static int restore_mode(void) { return 0; }
+
 /* libedit has neither prefix search nor functions to bind; its own bindings stay. */
 static void prepare_readline(void) {}
 static display_classifier classify;
@@ -80,8 +85,8 @@ static void handle_readline_signals(void) {}
 static void watch_signals(bool on) { (void)on; }
 static void set_readline(const char *name, const char *value)
 {
-    (void)name;
-    (void)value;
+    if (strcmp(name, "editing-mode") == 0)
+        rl_parse_and_bind(strcmp(value, "vi") == 0 ? "bind -v" : "bind -e");
 }
 
 #else
@@ -146,6 +151,7 @@ static int history_up(int count, int key)
     }
     if (continues) {
         reopened = true;
+        in_vi_command_mode = rl_get_keymap() == vi_movement_keymap;
         rl_point = rl_end;
         rl_redisplay_function();
         rl_done = 1;
@@ -189,6 +195,39 @@ static int kill_to_end(int count, int key)
     int end = line_end(rl_point);
     if (end == rl_end || count < 1) return rl_kill_line(count, key);
     return rl_kill_text(rl_point, end > rl_point ? end : end + 1);
+}
+
+/* The same in vi's command mode, where the cursor stands on a character, unless a command deletes so far. */
+static int vi_go_to_end(int count, int key)
+{
+    go_to_end(count, key);
+    if (!RL_ISSTATE(RL_STATE_VIMOTION) && rl_point > line_start(rl_point))
+        rl_point = character_start(rl_point - 1);
+    return 0;
+}
+
+static int vi_go_to_start(int count, int key)
+{
+    return rl_explicit_arg ? rl_vi_arg_digit(count, key) : go_to_start(count, key);
+}
+
+static int vi_go_to_text(int count, int key)
+{
+    go_to_start(count, key);
+    while (rl_line_buffer[rl_point] == ' ' || rl_line_buffer[rl_point] == '\t') rl_point++;
+    return 0;
+}
+
+static int vi_append_to_line(int count, int key)
+{
+    go_to_end(count, key);
+    return rl_vi_insert_mode(count, key);
+}
+
+static int vi_insert_before_line(int count, int key)
+{
+    vi_go_to_text(count, key);
+    return rl_vi_insert_mode(count, key);
 }
 
 /* Whether the function that judges input wants more than what is in the buffer. */
@@ -250,6 +289,18 @@ static void prepare_terminal(int meta)
     tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
 }
 
+/* Readline begins every line in insertion mode; this one goes on with those before it. */
+static int restore_mode(void)
+{
+    int point = rl_point;
+    if (in_vi_command_mode && rl_editing_mode == 0) {
+        rl_vi_movement_mode(1, 0);
+        rl_point = point;
+    }
+    in_vi_command_mode = false;
+    return 0;
+}
+
 /* What must be set before the user's inputrc is read, which may say otherwise. */
 static void prepare_readline(void)
 {
@@ -273,6 +324,11 @@ static void prepare_readline(void)
     }
     rl_bind_key_in_map('k', history_up, vi_movement_keymap);
     rl_bind_key_in_map('j', history_down, vi_movement_keymap);
+    rl_bind_key_in_map('0', vi_go_to_start, vi_movement_keymap);
+    rl_bind_key_in_map('^', vi_go_to_text, vi_movement_keymap);
+    rl_bind_key_in_map('$', vi_go_to_end, vi_movement_keymap);
+    rl_bind_key_in_map('A', vi_append_to_line, vi_movement_keymap);
+    rl_bind_key_in_map('I', vi_insert_before_line, vi_movement_keymap);
     rl_bind_key_in_map(1, go_to_start, emacs_standard_keymap); /* Ctrl-A */
     rl_bind_key_in_map(5, go_to_end, emacs_standard_keymap);   /* Ctrl-E */
     rl_bind_key_in_map(11, kill_to_end, emacs_standard_keymap);
@@ -375,9 +431,9 @@ static struct {
     __typeof__(rl_readline_name) name;
     __typeof__(rl_catch_signals) catch_signals, catch_sigwinch;
     __typeof__(rl_getc_function) getc;
-    __typeof__(rl_startup_hook) startup;
+    __typeof__(rl_startup_hook) startup, pre_input;
     __typeof__(rl_attempted_completion_function) complete;
-    __typeof__(rl_completer_word_break_characters) word_breaks;
+    __typeof__(WORD_BREAKS) word_breaks;
     __typeof__(rl_completer_quote_characters) quotes;
     __typeof__(rl_prep_term_function) prepare;
     __typeof__(rl_redisplay_function) redisplay;
@@ -393,8 +449,9 @@ static void initialize(lua_State *L)
     before.catch_sigwinch = rl_catch_sigwinch;
     before.getc = rl_getc_function;
     before.startup = rl_startup_hook;
+    before.pre_input = rl_pre_input_hook;
     before.complete = rl_attempted_completion_function;
-    before.word_breaks = rl_completer_word_break_characters;
+    before.word_breaks = WORD_BREAKS;
     before.quotes = rl_completer_quote_characters;
     before.prepare = rl_prep_term_function;
     before.redisplay = rl_redisplay_function;
@@ -405,12 +462,14 @@ static void initialize(lua_State *L)
     rl_catch_sigwinch = 0;
     rl_getc_function = keys_read;
     rl_startup_hook = insert_initial;
+    rl_pre_input_hook = restore_mode;
     rl_attempted_completion_function = complete;
-    rl_completer_word_break_characters = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
+    WORD_BREAKS = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
     rl_completer_quote_characters = "";
     prepare_readline();
     rl_initialize(); /* takes the terminal for a dumb one where drawing is not its own */
-    display_install(lua_rawgetp(L, LUA_REGISTRYINDEX, &highlighter_key) == LUA_TFUNCTION ? classify : NULL);
+    display_install(lua_rawgetp(L, LUA_REGISTRYINDEX, &highlighter_key) == LUA_TFUNCTION ? classify
+                                                                                         : NULL);
     lua_pop(L, 1);
 }
 
@@ -425,8 +484,9 @@ static int restore(lua_State *L)
     rl_catch_sigwinch = before.catch_sigwinch;
     rl_getc_function = before.getc;
     rl_startup_hook = before.startup;
+    rl_pre_input_hook = before.pre_input;
     rl_attempted_completion_function = before.complete;
-    rl_completer_word_break_characters = before.word_breaks;
+    WORD_BREAKS = before.word_breaks;
     rl_completer_quote_characters = before.quotes;
     rl_prep_term_function = before.prepare;
     rl_redisplay_function = before.redisplay;

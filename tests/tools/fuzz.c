@@ -2,9 +2,9 @@
  *
  *   fuzz [-m MINUTES] [-s SEED] [-n SESSIONS] PROGRAM [ARGUMENT...]
  *
- * A session is a run of the program that gets keys, control characters, escape sequences, pastes,
- * pieces of Lua, bytes that are no UTF-8 and changes of the terminal's size. After every burst Ctrl-C
- * and an expression must bring the prompt back. The program runs in an empty folder of its own with
+ * A session is a run of the program, in emacs or vi mode, that gets keys, control characters, escape
+ * sequences, pastes, pieces of Lua, bytes that are no UTF-8 and changes of the terminal's size. After every
+ * burst Ctrl-C and an expression must bring the prompt back. The program runs in an empty folder of its own with
  * /bin/true as its shell and its editor, so that nothing typed can do harm. The seed is printed; session
  * n of a seed types the same again (with -s SEED+n-1 as the first one). Exit status: 0, or 1 with what was
  * typed and seen last.
@@ -112,6 +112,11 @@ static const char *const pieces[] = {
     "local function r() return r() end r()",
     "local function d() return 1 + d() end d()",
     "In [3]: x = 4\n   ...: y\nOut[3]: 5\n",
+    "x = 4\r\nx\r\n",
+    "e\xCC\x81\xE2\x80\x8D\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA9",
+    "dwd$cwP.u~rxfxtx;,bBeEwW0^$",
+    "%time while true do end",
+    "a\tb\t\tc",
     "中文 = 1",
     "'日本語'",
     "é",
@@ -240,7 +245,7 @@ static void act(void)
     case 6:
     case 7: type_text(ONE_OF(sequences)); break;
     case 8:
-        key[0] = (char)(1 + random_below(31));
+        key[0] = (char)random_below(32);
         /* Ctrl-\ asks for a core file; Ctrl-D ends sessions too often */
         if (key[0] == 28 || (key[0] == 4 && random_below(8))) key[0] = '\t';
         ctrl_c_count += key[0] == 3;
@@ -360,6 +365,7 @@ static void finish(unsigned long seed)
 static void session(unsigned long seed, char **argv)
 {
     state = (uint64_t)seed * 0x9E3779B97F4A7C15ULL + 1;
+    setenv("INPUTRC", random_below(2) ? "vi.inputrc" : "/dev/null", 1);
     start(argv);
     for (double limit = now() + HANG_SECONDS;
          !was_seen("In [1]", 0);) { /* until then Ctrl-C ends it */
@@ -391,7 +397,11 @@ static void isolate(void)
     setenv("SHELL", "/bin/true", 1);
     setenv("EDITOR", "/bin/true", 1);
     setenv("PAGER", "cat", 1);
-    setenv("INPUTRC", "/dev/null", 1);
+    FILE *settings = fopen("vi.inputrc", "w");
+    if (settings) {
+        fputs("set editing-mode vi\n", settings);
+        fclose(settings);
+    }
     setenv("TERM", "xterm-256color", 1);
     unsetenv("VISUAL");
     unsetenv("LTENSOR_INIT");

@@ -105,6 +105,49 @@ expect In [4]:
 ]]
   end)
 
+  it('goes back to earlier lines of the cell in vi command mode, whose motions stay in a line', function()
+    follow [[
+send %config editing vi\r
+expect In [2]: 
+send for i = 1, 2 do\r
+expect ...: 
+send print('line', i)\e
+sleep 700
+send kA print('more', i)\e
+sleep 700
+send jIprint('then', i) \e
+sleep 700
+send $xa) end\r
+expect more	1
+expect then	1
+expect line	1
+]]
+  end)
+
+  it('shows the editing mode where the inputrc asks for it', function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write [[
+set editing-mode vi
+set show-mode-in-prompt on
+set vi-cmd-mode-string "\1\e[2 q\2<c>"
+set vi-ins-mode-string "\1\e[6 q\2<i>"
+]]
+    file:close()
+    follow([[
+send do\r
+expect <i>   ...: 
+send x = 4\e
+expect \e[2 q
+expect c>   ...: 
+send a; print(x) end\r
+expect \e[6 q
+expect 4\r\n
+expect <i>In [2]: 
+]], 'INPUTRC=' .. path)
+    os.remove(path)
+  end)
+
   it('takes the editing mode from the inputrc', function()
     local path = os.tmpname()
     local file = assert(io.open(path, 'w'))

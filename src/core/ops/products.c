@@ -5,6 +5,21 @@
 #include "mem.h"
 #include "steps.h"
 
+lt_status lt__mm_as_impl(lt_tensor *self, lt_tensor *mat2, const lt_dims *strides, lt_tensor **out)
+{
+    if (strides->n != 2 || strides->v[0] != 1 || strides->v[1] == 1) return lt_mm(self, mat2, out);
+    lt_scope s;
+    lt_scope_open(&s, true);
+    return lt_scope_give(&s, do_t(&s, do_mm(&s, do_t(&s, mat2), do_t(&s, self))), out);
+}
+
+lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    return lt_scope_give(&s, lt_scalar_double(factor) == 1 ? self : do_mul_scalar(&s, self, factor), out);
+}
+
 static lt_tensor *do_addmm_scaled(lt_scope *s, lt_tensor *self, lt_tensor *product, lt_scalar beta, lt_scalar alpha)
 {
     lt_tensor *right = lt_scalar_double(alpha) == 1 ? product : do_mul_scalar(s, product, alpha);

@@ -68,11 +68,20 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
 
 /* ---- .grad ----------------------------------------------------------------------------------------- */
 
-bool lt_is_unshared(const lt_tensor *t)
+/* Whether t is dense, all there is of its storage, and nobody else's, where `tensors` share the storage. */
+static bool is_alone(const lt_tensor *t, int32_t tensors)
 {
-    return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && t->view_base == NULL &&
-           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 && lt_is_dense(t) &&
+    return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 &&
+           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == tensors && lt_is_dense(t) &&
            (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype) == t->storage->nbytes;
+}
+
+bool lt_is_unshared(const lt_tensor *t) { return t->view_base == NULL && is_alone(t, 1); }
+
+/* A view of a tensor that only it holds: a product turned round, for one. */
+static bool is_only_view(const lt_tensor *t)
+{
+    return t->view_base != NULL && atomic_load_explicit(&t->view_base->refs, memory_order_acquire) == 1 && is_alone(t, 2);
 }
 
 /* Whether grad lies as the .grad of a leaf does: as the leaf where that is dense, else contiguous. */
@@ -88,7 +97,9 @@ static bool lies_as_grad_of(const lt_tensor *grad, const lt_tensor *leaf)
 static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **out)
 {
     bool fits = lies_as_grad_of(grad, leaf);
-    if (fits && !lt_grad_mode && lt_is_unshared(grad) && !(grad->flags & LT_FLAG_REQUIRES_GRAD)) {
+    const bool free = fits && !lt_grad_mode && !(grad->flags & LT_FLAG_REQUIRES_GRAD);
+    if (free && is_only_view(grad)) return lt_tensor_alias(grad, out);
+    if (free && lt_is_unshared(grad)) {
         grad->flags &= (uint8_t)~LT_FLAG_WRAPPED_NUMBER;
         *out = lt_tensor_retain(grad);
         return LT_OK;

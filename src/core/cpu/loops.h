@@ -75,11 +75,17 @@ typedef struct lt_scan_loops {
     void (*side_by_side)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
 } lt_scan_loops;
 
-/* Softmax of one contiguous line of n elements, from in to out (which may be the same). */
+/* Softmax of one contiguous line of n elements, from in to out (which may be the same); of `width` neighbouring lines,
+ * at most LT_SOFTMAX_COLUMNS, whose elements lie `step` elements apart. */
 typedef struct lt_softmax_loops {
     void (*forward)(bool log, void *out, const void *in, int64_t n);
     void (*backward)(bool log, void *grad_in, const void *grad, const void *result, int64_t n);
+    void (*columns)(bool log, void *out, int64_t out_step, const void *in, int64_t in_step, int64_t n, int64_t width);
+    void (*columns_backward)(bool log, void *grad_in, int64_t in_step, const void *grad, int64_t grad_step,
+                             const void *result, int64_t result_step, int64_t n, int64_t width);
 } lt_softmax_loops;
+
+#define LT_SOFTMAX_COLUMNS 64
 
 /* Normalization of rows or channels [first, last), all of the type of the statistics. What a backward adds up for
  * the parameters goes to sums and products (of grad and the normalized input), which hold zeros or what came

@@ -1,6 +1,6 @@
-/* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense
- * line stand in vector/softmax.c; lines that are strided or of a half type pass through a buffer of float,
- * a tile of neighbouring lines at a time. */
+/* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense line and
+ * over lines that lie side by side stand in vector/softmax.c; lines that are strided otherwise or of a half type pass
+ * through a buffer of float, a tile of neighbouring lines at a time. */
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
@@ -83,17 +83,39 @@ static void run_share(const void *context, int64_t t)
     }
 }
 
+/* Neighbouring lines side by side. */
+static void run_columns(const void *context, int64_t tile)
+{
+    const job *j = context;
+    const lt_lines *lines = &j->lines;
+    const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
+    const int64_t across = lines->sizes[0], tiles = (across + LT_SOFTMAX_COLUMNS - 1) / LT_SOFTMAX_COLUMNS;
+    const int64_t column = tile % tiles * LT_SOFTMAX_COLUMNS, first = tile / tiles * across + column;
+    const int64_t width = across - column < LT_SOFTMAX_COLUMNS ? across - column : LT_SOFTMAX_COLUMNS;
+    const char *in = lt_line_at(lines, 0, first);
+    char *out = lt_line_at(lines, 1, first);
+    if (j->backward)
+        loops->columns_backward(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size,
+                                lt_line_at(lines, 2, first), lines->step[2] / j->size, lines->length, width);
+    else
+        loops->columns(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size, lines->length, width);
+}
+
 static lt_status run(job *j, const lt_array *const *views, int n, int dim)
 {
     lt_lines_of(&j->lines, views, n, dim);
     j->type = views[0]->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
     j->size = (int64_t)lt_dtype_size(j->type);
-    j->dense = true;
-    for (int v = 0; v < n; v++)
-        j->dense = j->dense && views[v]->dtype == j->type && (j->lines.step[v] == j->size || j->lines.length == 1);
+    bool direct = true; /* no conversion */
+    for (int v = 0; v < n; v++) direct = direct && views[v]->dtype == j->type;
+    j->dense = direct && lt_lines_dense(&j->lines, n);
     const int64_t count = j->lines.count, tile_bytes = LT_LINES_TILE * j->lines.length * j->size * 2;
     const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
     if (count == 0 || j->lines.length == 0) return LT_OK;
+    if (direct && lt_lines_side_by_side(&j->lines, n)) {
+        const int64_t tiles = (j->lines.sizes[0] + LT_SOFTMAX_COLUMNS - 1) / LT_SOFTMAX_COLUMNS;
+        return lt_cpu_share(count / j->lines.sizes[0] * tiles, threads, run_columns, j);
+    }
     size_t capacity = 0;
     char *buffers = NULL;
     if (!j->dense) {

@@ -8,6 +8,7 @@
  * one that ignores nan, beside a sum, which is nan when an element was (or when there were both infinities); only
  * then the careful comparison goes over the same elements once more. */
 #include "../loops.h"
+#include "exponential.h"
 #include "vector_math.h"
 
 #define WIDTH 64
@@ -22,7 +23,7 @@
 #define SUM_SQUARE(a, x, p) ((a) + (x) * (x))
 #define SUM_SQUARE_OFF(a, x, p) ((a) + ((x) - (p)) * ((x) - (p)))
 #define SUM_POWER(a, x, p) ((a) + M(pow)(M(fabs)(x), p))
-#define SUM_EXP(a, x, p) ((a) + M(exp)((x) - (p)))
+#define SUM_EXP(a, x, p) ((a) + EXP((x) - (p)))
 #define SUM_NUMBERS(a, x, p) ((a) + ((x) == (x) ? (x) : 0))
 #define COUNT(a, x, p) ((a) + ((x) != 0))
 #define MAX(a, x, p) ((x) > (a) || (x) != (x) ? (x) : (a))
@@ -161,14 +162,18 @@
 #define FOLDED T
 #define T      float
 #define M(g)   g##f
+#define EXP    inline_expf
 FLOAT_ROWS(f32)
 #undef T
 #undef M
+#undef EXP
 #define T    double
 #define M(g) g
+#define EXP  exp
 FLOAT_ROWS(f64)
 #undef T
 #undef M
+#undef EXP
 #undef A
 #undef FIELD
 

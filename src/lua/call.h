@@ -48,13 +48,21 @@ static inline bool lt_call_has_history(const lt_tensor *t)
            (t->view_base != NULL && (t->view_base->flags & LT_FLAG_REQUIRES_GRAD));
 }
 
+#define LT_CALL_FEW 1024 /* elements for which an op costs more than its work */
+
 /* Results that are indices from 0 become positions from 1; in new memory when a node has saved the indices. */
 static inline lt_status lt_call_positions_from(lt_tensor **slot)
 {
     lt_tensor *one = NULL, *positions = NULL;
-    LT_TRY(lt_tensor_wrapped(lt_int(1), &one));
     bool saved = atomic_load_explicit(&(*slot)->refs, memory_order_relaxed) > 1 ||
                  atomic_load_explicit(&(*slot)->storage->refs, memory_order_relaxed) > 1;
+    if (!saved && (*slot)->device.type == LT_CPU && (*slot)->dtype == LT_INT64 && (*slot)->numel <= LT_CALL_FEW &&
+        lt_is_contiguous(*slot)) {
+        int64_t *indices = (int64_t *)lt_data(*slot);
+        for (int64_t i = 0; i < (*slot)->numel; i++) indices[i]++;
+        return LT_OK;
+    }
+    LT_TRY(lt_tensor_wrapped(lt_int(1), &one));
     lt_status status = saved ? lt_add(*slot, one, lt_int(1), &positions) : lt_add_(*slot, one, lt_int(1));
     lt_tensor_release(one);
     if (positions != NULL) {

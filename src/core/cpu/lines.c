@@ -53,8 +53,8 @@ char *lt_line_at(const lt_lines *lines, int v, int64_t index)
 {
     char *p = lines->base[v];
     for (int d = 0; d < lines->ndim; d++) {
-        p += index % lines->sizes[d] * lines->strides[v][d];
-        index /= lines->sizes[d];
+        p += (d + 1 < lines->ndim ? index % lines->sizes[d] : index) * lines->strides[v][d];
+        if (d + 1 < lines->ndim) index /= lines->sizes[d];
     }
     return p;
 }

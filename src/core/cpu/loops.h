@@ -70,9 +70,11 @@ typedef struct lt_scan_loops {
     /* Extremes up to each of n elements of a line, of which the first is number `from`; of equals the last. */
     void (*follow)(bool maximum, void *best, int64_t *place, void *out, int64_t *places, const void *in, int64_t from,
                    int64_t n);
-    /* Running sums or products of a line that go on from *so_far; of n neighbouring lines, one element of each. */
+    /* Running sums or products of a line that go on from *so_far; of n neighbouring lines, whose elements lie `step`
+     * bytes apart. */
     void (*line)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
-    void (*side_by_side)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
+    void (*side_by_side)(lt_scan op, char *out, int64_t out_step, const char *in, int64_t in_step, int64_t length,
+                         int64_t n, lt_total *so_far);
 } lt_scan_loops;
 
 /* Softmax of one contiguous line of n elements, from in to out (which may be the same); of `width` neighbouring lines,
@@ -85,7 +87,7 @@ typedef struct lt_softmax_loops {
                              const void *result, int64_t result_step, int64_t n, int64_t width);
 } lt_softmax_loops;
 
-#define LT_SOFTMAX_COLUMNS 64
+#define LT_SOFTMAX_COLUMNS 1024
 
 /* Normalization of rows or channels [first, last), all of the type of the statistics. What a backward adds up for
  * the parameters goes to sums and products (of grad and the normalized input), which hold zeros or what came

@@ -151,7 +151,7 @@ void lt_reduce_result_at(const lt_iter *it, int first_dim, int64_t index, char *
     ptrs[1] = it->data[1];
     for (int d = first_dim; d < it->ndim; d++) {
         int64_t position = d + 1 < it->ndim ? index % it->sizes[d] : index;
-        index /= it->sizes[d];
+        if (d + 1 < it->ndim) index /= it->sizes[d];
         ptrs[0] += position * it->strides[0][d];
         ptrs[1] += position * it->strides[1][d];
     }

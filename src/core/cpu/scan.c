@@ -8,7 +8,7 @@
 #include "loops.h"
 #include "threads.h"
 
-#define COLUMNS 512 /* lines side by side at a time */
+#define COLUMNS 1024 /* lines side by side at a time */
 
 /* log(exp(a) + exp(b)); two infinities alike stay what they are. */
 static double log_add(double a, double b)
@@ -90,8 +90,7 @@ static void run_columns(const void *context, int64_t job)
     char *out = lt_line_at(lines, 1, first);
     lt_total totals[COLUMNS];
     begin_totals(j, totals, n);
-    for (int64_t i = 0; i < lines->length; i++)
-        lt_loops.scan[j->type].side_by_side(j->op, out + i * lines->step[1], in + i * lines->step[0], n, totals);
+    lt_loops.scan[j->type].side_by_side(j->op, out, lines->step[1], in, lines->step[0], lines->length, n, totals);
 }
 
 lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim)

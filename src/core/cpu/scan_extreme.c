@@ -9,30 +9,33 @@
 #include "loops.h"
 #include "threads.h"
 
-#define COLUMNS 512 /* lines side by side at a time */
+#define COLUMNS 512 /* lines side by side at a time, */
+#define LEAST 32    /* and so many at least */
 
 typedef struct extreme_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
     lt_dtype read;
     int type; /* LT_ROWS_F32 ... */
     bool maximum, dense;
+    int64_t batch; /* lines of a job */
 } extreme_job;
 
-static void run_line(const void *context, int64_t line)
+static void run_line(const extreme_job *j, int64_t line)
 {
-    const extreme_job *j = context;
     const lt_lines *lines = &j->lines;
     const lt_scan_loops *loops = &lt_loops.scan[j->type];
-    _Alignas(64) char block[LT_LINES_BLOCK * 8];
-    int64_t index[LT_LINES_BLOCK], place = 0;
+    int64_t place = 0;
     lt_total best; /* an element's bytes */
     char *in = lt_line_at(lines, 0, line), *values = lt_line_at(lines, 1, line), *indices = lt_line_at(lines, 2, line);
     if (lines->length == 0) return;
-    lt_line_load(lines, 0, in, 0, 1, &best, j->read);
     if (j->dense) {
+        memcpy(&best, in, lt_dtype_size(j->read));
         loops->follow(j->maximum, &best, &place, values, (int64_t *)(void *)indices, in, 0, lines->length);
         return;
     }
+    lt_line_load(lines, 0, in, 0, 1, &best, j->read);
+    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    int64_t index[LT_LINES_BLOCK];
     for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
         int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
         lt_line_load(lines, 0, in, from, n, block, j->read);
@@ -40,6 +43,13 @@ static void run_line(const void *context, int64_t line)
         lt_line_store(lines, 1, values, from, n, block, j->read);
         lt_line_store(lines, 2, indices, from, n, index, LT_INT64);
     }
+}
+
+static void run_lines(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const int64_t end = (job + 1) * j->batch;
+    for (int64_t l = job * j->batch; l < end && l < j->lines.count; l++) run_line(j, l);
 }
 
 static void run_columns(const void *context, int64_t job)
@@ -69,9 +79,11 @@ lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_arr
     j.type = lt_lines_type(in->dtype, &j.read);
     j.dense = in->dtype == j.read && lt_lines_dense(&j.lines, 3);
     const int threads = lt_cpu_threads_for(j.lines.count > 1 ? j.lines.count * j.lines.length : 0);
-    if (in->dtype == j.read && lt_lines_side_by_side(&j.lines, 3) && j.lines.length < INT32_MAX) {
+    if (in->dtype == j.read && lt_lines_side_by_side(&j.lines, 3) && j.lines.sizes[0] >= LEAST &&
+        j.lines.length < INT32_MAX) {
         const int64_t tiles = (j.lines.sizes[0] + COLUMNS - 1) / COLUMNS;
         return lt_cpu_share(j.lines.count / j.lines.sizes[0] * tiles, threads, run_columns, &j);
     }
-    return lt_cpu_share(j.lines.count, threads, run_line, &j);
+    j.batch = 1 + LT_CPU_GRAIN / 4 / (j.lines.length + 1);
+    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads, run_lines, &j);
 }

@@ -9,6 +9,8 @@
 #include "mem.h"
 #include "threads.h"
 
+#define NEAR 524288 /* bytes that a near cache keeps from one pass to the next */
+
 /* Forward: view 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
 typedef struct job {
     lt_lines lines;
@@ -16,6 +18,7 @@ typedef struct job {
     lt_dtype type; /* computed in */
     int64_t size;  /* bytes of it */
     bool dense;    /* every line of every view can be used where it lies */
+    int64_t width; /* lines side by side that are taken at a time */
 } job;
 
 static void compute(const job *j, void *out, const void *in, const void *result, int64_t n)
@@ -89,9 +92,9 @@ static void run_columns(const void *context, int64_t tile)
     const job *j = context;
     const lt_lines *lines = &j->lines;
     const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
-    const int64_t across = lines->sizes[0], tiles = (across + LT_SOFTMAX_COLUMNS - 1) / LT_SOFTMAX_COLUMNS;
-    const int64_t column = tile % tiles * LT_SOFTMAX_COLUMNS, first = tile / tiles * across + column;
-    const int64_t width = across - column < LT_SOFTMAX_COLUMNS ? across - column : LT_SOFTMAX_COLUMNS;
+    const int64_t across = lines->sizes[0], tiles = (across + j->width - 1) / j->width;
+    const int64_t column = tile % tiles * j->width, first = tile / tiles * across + column;
+    const int64_t width = across - column < j->width ? across - column : j->width;
     const char *in = lt_line_at(lines, 0, first);
     char *out = lt_line_at(lines, 1, first);
     if (j->backward)
@@ -113,7 +116,10 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
     const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
     if (count == 0 || j->lines.length == 0) return LT_OK;
     if (direct && lt_lines_side_by_side(&j->lines, n)) {
-        const int64_t tiles = (j->lines.sizes[0] + LT_SOFTMAX_COLUMNS - 1) / LT_SOFTMAX_COLUMNS;
+        j->width = NEAR / (j->lines.length * j->size) / 64 * 64;
+        if (j->width < 64) j->width = 64;
+        if (j->width > LT_SOFTMAX_COLUMNS) j->width = LT_SOFTMAX_COLUMNS;
+        const int64_t tiles = (j->lines.sizes[0] + j->width - 1) / j->width;
         return lt_cpu_share(count / j->lines.sizes[0] * tiles, threads, run_columns, j);
     }
     size_t capacity = 0;

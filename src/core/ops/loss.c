@@ -167,6 +167,8 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
         loss = lt_scope_hold(&s, status, loss);
     }
     if (s.status == LT_OK) sizes = lt_dims_of(p.safe);
+    if (how == LT_OVER_MEAN && p.weight == NULL && p.ignored == NULL)
+        return lt_scope_give(&s, do_neg(&s, do_mean(&s, loss)), out);
     loss = do_neg(&s, do_reshape(&s, loss, &sizes));
     if (p.weight != NULL) loss = do_mul(&s, loss, p.weight);
     if (p.ignored != NULL) loss = do_where(&s, p.ignored, do_number(&s, 0), loss);

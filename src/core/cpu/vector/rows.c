@@ -13,8 +13,10 @@
 
 #define WIDTH 64
 #define FLUSH LT_ROWS_FLUSH
-#define PARTS 8    /* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
-#define SHORT 24   /* elements of a line that one accumulator takes: neighbouring lines overlap in the processor */
+#define PARTS 8  /* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
+#define SHORT 24 /* elements of a line of which GROUP are taken at once, one in each lane */
+#define GROUP 16
+#define FEW 8 /* elements that one accumulator takes */
 
 /* Steps: accumulator, element, parameter. */
 #define SUM(a, x, p) ((a) + (x))
@@ -108,14 +110,30 @@
             SIMD for (int j = 0; j < half; j++) fold[j] = JOIN(fold[j], fold[half + j], 0);        \
         for (int j = 0; j < PARTS; j++) parts[j] = JOIN(parts[j], (A)fold[j], 0);                  \
     }                                                                                              \
+    /* GROUP lines at once, one in each lane. */                                                   \
+    static inline void group_##name##_##s(lt_total *totals, const char *lines, int64_t stride, int64_t n, const T p) \
+    {                                                                                              \
+        FOLDED lane[GROUP];                                                                        \
+        (void)p;                                                                                   \
+        for (int l = 0; l < GROUP; l++) lane[l] = IDENTITY;                                        \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            SIMD for (int l = 0; l < GROUP; l++)                                                   \
+            {                                                                                      \
+                const T x = *(const T *)(lines + l * stride + i * (int64_t)sizeof(T));             \
+                lane[l] = CAREFUL(lane[l], x, p);                                                  \
+            }                                                                                      \
+        for (int l = 0; l < GROUP; l++) totals[l].FIELD = JOIN(totals[l].FIELD, (A)lane[l], 0);    \
+    }                                                                                              \
     static void line_##name##_##s(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n, \
                                   double parameter)                                                \
     {                                                                                              \
         const T p = (T)parameter;                                                                  \
+        int64_t l = 0;                                                                             \
         (void)p;                                                                                   \
-        for (int64_t l = 0; l < count; l++) {                                                      \
+        for (; n <= SHORT && l + GROUP <= count; l += GROUP) group_##name##_##s(totals + l, lines + l * stride, stride, n, p); \
+        for (; l < count; l++) {                                                                   \
             const T *x = (const T *)(lines + l * stride);                                          \
-            if (n <= SHORT) {                                                                      \
+            if (n <= FEW) {                                                                        \
                 FOLDED all = IDENTITY;                                                             \
                 for (int64_t i = 0; i < n; i++) all = CAREFUL(all, x[i], p);                       \
                 totals[l].FIELD = JOIN(totals[l].FIELD, (A)all, 0);                                \
@@ -131,9 +149,21 @@
                 x += rows * WIDTH;                                                                 \
                 left -= rows * WIDTH;                                                              \
             }                                                                                      \
+            const T *tail = x;                                                                     \
+            T seen[PARTS] = {0}, watched = 0;                                                      \
             for (; left >= PARTS; left -= PARTS, x += PARTS)                                       \
-                SIMD for (int j = 0; j < PARTS; j++) rest[j] = CAREFUL(rest[j], x[j], p);          \
-            for (int j = 0; j < left; j++) rest[j] = CAREFUL(rest[j], x[j], p);                    \
+                SIMD for (int j = 0; j < PARTS; j++)                                               \
+                {                                                                                  \
+                    rest[j] = STEP(rest[j], x[j], p);                                              \
+                    LOOK(seen[j], x[j])                                                            \
+                }                                                                                  \
+            for (int j = 0; j < left; j++) {                                                       \
+                rest[j] = STEP(rest[j], x[j], p);                                                  \
+                LOOK(seen[j], x[j])                                                                \
+            }                                                                                      \
+            for (int j = 0; j < PARTS; j++) watched += seen[j];                                    \
+            if (watched != watched)                                                                \
+                for (; tail < x + left; tail++) rest[0] = CAREFUL(rest[0], *tail, p);              \
             for (int j = 0; j < PARTS; j++) parts[j] = JOIN(parts[j], (A)rest[j], 0);              \
             for (int half = PARTS / 2; half > 0; half /= 2)                                        \
                 for (int j = 0; j < half; j++) parts[j] = JOIN(parts[j], parts[half + j], 0);      \

@@ -138,13 +138,18 @@ EXTREMES(i64, int64_t, int64_t, i)
         for (; i < n; i++) out[i] = (T)(total = OP(total, (A)in[i]));                              \
         so_far->FIELD = total;                                                                     \
     }                                                                                              \
-    static void name##_across_##s(T *out, const T *in, int64_t n, lt_total *so_far)                \
+    static void name##_across_##s(char *to, int64_t out_step, const char *from, int64_t in_step, int64_t length, \
+                                  int64_t n, lt_total *so_far)                                     \
     {                                                                                              \
-        SIMD for (int64_t j = 0; j < n; j++)                                                       \
-        {                                                                                          \
-            const A t = OP(so_far[j].FIELD, (A)in[j]);                                             \
-            so_far[j].FIELD = t;                                                                   \
-            out[j] = (T)t;                                                                         \
+        for (int64_t i = 0; i < length; i++) {                                                     \
+            T *out = (T *)(to + i * out_step);                                                     \
+            const T *in = (const T *)(from + i * in_step);                                         \
+            SIMD for (int64_t j = 0; j < n; j++)                                                   \
+            {                                                                                      \
+                const A t = OP(so_far[j].FIELD, (A)in[j]);                                         \
+                so_far[j].FIELD = t;                                                               \
+                out[j] = (T)t;                                                                     \
+            }                                                                                      \
         }                                                                                          \
     }
 #define RUNNING(s, T, A, FIELD)                                                                    \
@@ -154,9 +159,10 @@ EXTREMES(i64, int64_t, int64_t, i)
     {                                                                                              \
         (op == LT_SCAN_SUM ? sum_line_##s : prod_line_##s)(out, in, n, so_far);                    \
     }                                                                                              \
-    static void side_by_side_##s(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far) \
+    static void side_by_side_##s(lt_scan op, char *out, int64_t out_step, const char *in, int64_t in_step, \
+                                 int64_t length, int64_t n, lt_total *so_far)                      \
     {                                                                                              \
-        (op == LT_SCAN_SUM ? sum_across_##s : prod_across_##s)(out, in, n, so_far);                \
+        (op == LT_SCAN_SUM ? sum_across_##s : prod_across_##s)(out, out_step, in, in_step, length, n, so_far); \
     }
 RUNNING(f32, float, double, d)
 RUNNING(f64, double, double, d)

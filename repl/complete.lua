@@ -198,7 +198,7 @@ end
 
 -- ---- named arguments -----------------------------------------------------------------------
 
--- The name of the function whose call's table argument is open at the end of the tokens.
+-- The position of the name of the function whose call's table argument is open at the end of the tokens.
 local function open_call(tokens)
   local depth = 0
   for index = #tokens, 1, -1 do
@@ -207,7 +207,7 @@ local function open_call(tokens)
     elseif (kind == '{' or kind == '(') and depth > 0 then depth = depth - 1
     elseif kind == '{' then
       local direct = tokens[index - 1]
-      if direct and direct.kind == 'name' then return direct.text end
+      if direct and direct.kind == 'name' then return index - 1 end
       -- f(a, b, {…
       depth = 0
       for back = index - 1, 2, -1 do
@@ -215,7 +215,7 @@ local function open_call(tokens)
         if back_kind == ')' or back_kind == '}' then depth = depth + 1
         elseif back_kind == '{' then depth = depth - 1
         elseif back_kind == '(' then
-          if depth == 0 then return tokens[back - 1].kind == 'name' and tokens[back - 1].text or nil end
+          if depth == 0 then return tokens[back - 1].kind == 'name' and back - 1 or nil end
           depth = depth - 1
         end
       end
@@ -224,11 +224,14 @@ local function open_call(tokens)
   end
 end
 
--- Named arguments of the op called `name` that begin with `prefix`, from its documented signature.
-local function named_arguments(name, prefix)
+-- Named arguments of the op that is called at `tokens[at]` that begin with `prefix`, from its documented
+-- signature. An op of a part of torch (linalg.eigh) is declared under both names (linalg_eigh).
+local function named_arguments(tokens, at, prefix)
   local torch = package.loaded.torch
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
-  local entry = type(docs) == 'function' and rawget(docs(), name)
+  if type(docs) ~= 'function' then return {} end
+  local name, part = tokens[at].text, at > 2 and tokens[at - 1].kind == '.' and tokens[at - 2].text
+  local entry = part and rawget(docs(), part .. '_' .. name) or rawget(docs(), name)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')
   local found, seen = {}, {}
   if type(signature) ~= 'string' then return found end
@@ -295,7 +298,7 @@ local function candidates(session, before, word)
     if #found > 0 then return found end
   end
   local call = (separator == '{' or separator == ',') and open_call({table.unpack(tokens, 1, at)})
-  local found = call and named_arguments(call, prefix) or {}
+  local found = call and named_arguments(tokens, call, prefix) or {}
   if #found > 0 then return found end
   return names(session, prefix, tokens)
 end

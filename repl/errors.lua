@@ -132,6 +132,7 @@ end
 
 -- The entry of `names` nearest to `name`, if it is near.
 function errors.nearest(name, names)
+  if #name < 2 then return nil end -- to one letter any other is near
   local best, best_distance = nil, math.max(1, #name // 3) + 1
   for _, candidate in ipairs(names) do
     if math.abs(#candidate - #name) < best_distance then

@@ -13,6 +13,7 @@ A cell is Lua; the value of its last expression is shown, and its top-level loca
   x;            runs without showing the value        _, __, Out[n], In[n]   earlier values and cells
   ?name name?   help        ??name   source            Tab    completes names, fields and paths
   !command      runs a shell command, {expr} filled in  Ctrl-C stops a running cell
+  Ctrl-C waits for the end of one library call or GPU kernel; a third one kills
   %name         a magic: ]]
 
 -- The documentation of the op that `name` (torch.sum, x:sum, sum) speaks of.
@@ -21,7 +22,8 @@ local function documented(name)
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
   if type(docs) ~= 'function' then return nil end
   docs = docs()
-  return docs[name] or docs[name:match '^torch%.(.+)$'] or docs[name:match '[.:]([%w_]+)$']
+  local inside = name:match '^torch%.(.+)$' or name
+  return docs[name] or docs[inside] or docs[(inside:gsub('%.', '_'))] or docs[name:match '[.:]([%w_]+)$']
 end
 
 -- The value behind a dotted name, read without running user code where that is possible.

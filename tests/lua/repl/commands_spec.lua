@@ -167,11 +167,15 @@ function inc(n) return n + 1 end
 x?
 ?string.rep
 ?%who
+torch.linalg.eigh?
+q?
 ]]
     has(out, 'goes through source and shows')
     has(out, 'torch.cuda: table\nmembers: ')
     has(out, 'x: tensor of size [2], torch.float32, on cpu')
     has(out, 'manual.html#pdf-string.rep')
+    has(out, "linalg_eigh(Tensor self, string UPLO='L')")
+    has(out, 'nothing is called q\n')
     has(out, 'lists the locals and globals that cells have made')
     has(out, 'sum(Tensor self')
     has(out, 'matmul(Tensor self, Tensor other) -> Tensor')
@@ -274,6 +278,7 @@ describe('completion', function()
   it('knows arguments, dtypes, devices and what is loaded later', function()
     assert.equal('dtype =  dim = ', words 'x:sum{d')
     assert.equal('keepdim = ', words 'torch.sum(x, {dim = 1, k')
+    assert.equal('UPLO = ', words 'torch.linalg.eigh{x, U')
     assert.equal('torch.float torch.float16 torch.float32 torch.float64', (words 'torch.ones(2, {dtype = ':match 'torch.float.*float64'))
     assert.equal('cpu cuda cuda:0 cuda:1', words "torch.ones(2, {device = '")
     assert.equal('cuda cuda:0 cuda:1', words "torch.device('cu")

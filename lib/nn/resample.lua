@@ -34,14 +34,44 @@ function taps.cubic(i, scale, align)
   return { { low - 1, far(t + 1) }, { low, near(t) }, { low + 1, near(1 - t) }, { low + 2, far(2 - t) } }
 end
 
+-- Antialiasing: a filter as wide as what an output position covers, its weights made to add up to 1. A filter is a
+-- function of the distance and the distance from which on it is 0.
+local filters = {
+  linear = { function(x) return 1 - x end, 1 },
+  cubic = { function(x) return x < 1 and (1.5 * x - 2.5) * x * x + 1 or ((2.5 - 0.5 * x) * x - 4) * x + 2 end, 2 },
+  lanczos = { function(x)
+    if x == 0 then return 1 end
+    return 3 * math.sin(math.pi * x) * math.sin(math.pi * x / 3) / (math.pi * x) ^ 2
+  end, 3 },
+}
+
+local function filtered(filter, reach)
+  return function(i, scale, _, n)
+    local wide, center, list, sum = math.max(scale, 1), scale * (i + 0.5), {}, 0
+    for at = math.max(math.floor(center - reach * wide + 0.5), 0), math.min(math.floor(center + reach * wide + 0.5), n) - 1 do
+      local x = math.abs(at - center + 0.5) / wide
+      list[#list + 1] = { at, x < reach and filter(x) or 0 }
+      sum = sum + list[#list][2]
+    end
+    for _, tap in ipairs(list) do tap[2] = tap[2] / sum end
+    return list
+  end
+end
+for name, filter in pairs(filters) do taps[name .. ' antialias'] = filtered(table.unpack(filter)) end
+
 local function along(input, dim, out, scale, mode, align)
   local n = input:size(dim)
+  local read, count = {}, 0
+  for i = 1, out do
+    read[i] = taps[mode](i - 1, scale, align, n)
+    count = math.max(count, #read[i])
+  end
   local positions, weights = {}, {}
-  for i = 0, out - 1 do
-    for k, tap in ipairs(taps[mode](i, scale, align)) do
-      positions[k], weights[k] = positions[k] or {}, weights[k] or {}
-      positions[k][i + 1] = math.min(math.max(tap[1], 0), n - 1) + 1
-      weights[k][i + 1] = tap[2]
+  for k = 1, count do
+    positions[k], weights[k] = {}, {}
+    for i, list in ipairs(read) do -- who reads less reads its last position again, for nothing
+      positions[k][i] = math.min(math.max((list[k] or list[#list])[1], 0), n - 1) + 1
+      weights[k][i] = list[k] and list[k][2] or 0
     end
   end
   local shape = {}
@@ -58,8 +88,9 @@ local function along(input, dim, out, scale, mode, align)
 end
 
 local kinds = { nearest = 'nearest', ['nearest-exact'] = 'nearest-exact', linear = 'linear', bilinear = 'linear',
-  trilinear = 'linear', bicubic = 'cubic', area = 'area' }
-local dims_of_mode = { linear = 1, bilinear = 2, bicubic = 2, trilinear = 3 }
+  trilinear = 'linear', bicubic = 'cubic', lanczos = 'lanczos', area = 'area' }
+local dims_of_mode = { linear = 1, bilinear = 2, bicubic = 2, trilinear = 3, lanczos = 2 }
+local can_antialias = { bilinear = true, bicubic = true, lanczos = true }
 
 local function per_dim(value, n, what)
   if type(value) == 'number' then
@@ -89,9 +120,10 @@ local function check_mode(input, mode, align)
   return n
 end
 
-local defaults = { size = 0, scale_factor = 0, mode = 'nearest', align_corners = 0, recompute_scale_factor = 0 }
+local defaults = { size = 0, scale_factor = 0, mode = 'nearest', align_corners = 0, recompute_scale_factor = 0,
+  antialias = false }
 
--- interpolate(input, size, {scale_factor =, mode = 'nearest', align_corners =, recompute_scale_factor =})
+-- interpolate(input, size, {scale_factor =, mode = 'nearest', align_corners =, recompute_scale_factor =, antialias =})
 function M.interpolate(input, ...)
   local named = { ... }
   local options = type(named[#named]) == 'table' and next(named[#named]) ~= nil and type(next(named[#named])) == 'string'
@@ -110,6 +142,16 @@ function M.interpolate(input, ...)
   local size = options.size and per_dim(options.size, n, 'output size') or {}
   for i = 1, n do size[i] = size[i] or math.floor(input:size(i + 2) * factor[i]) end
   local kind = kinds[options.mode]
+  if options.antialias then
+    if not can_antialias[options.mode] or input.ndim ~= 4 then
+      fail 'Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input'
+    end
+    kind = kind .. ' antialias'
+  end
+  if options.mode == 'lanczos' then
+    if options.align_corners then fail 'Lanczos mode does not support align_corners=True' end
+    if not options.antialias then fail 'Lanczos mode requires antialias=True' end
+  end
   if kind == 'area' then return torch.nn.functional[('adaptive_avg_pool%dd'):format(n)](input, size) end
   local align = options.align_corners
   for i = 1, n do
@@ -119,7 +161,8 @@ function M.interpolate(input, ...)
     end
     local scale = factor and not options.recompute_scale_factor and 1 / factor[i] or from / to
     if align then scale = to > 1 and (from - 1) / (to - 1) or 0 end
-    input = along(input, i + 2, to, f32(scale), kind, align)
+    if not (options.antialias and input.dtype == torch.float64) then scale = f32(scale) end
+    input = along(input, i + 2, to, scale, kind, align)
   end
   return input
 end

@@ -1,4 +1,4 @@
-"""affine_grid, grid_sample, triplet_margin_with_distance_loss."""
+"""affine_grid, grid_sample, interpolate with antialiasing, triplet_margin_with_distance_loss."""
 
 import torch
 import torch.nn.functional as F
@@ -24,10 +24,22 @@ def write(path):
         a, p, n = (Arg(values(dtype, 3, 4), grad=True) for _ in range(3))
         for reduction in ("mean", "sum", "none"):
             add("triplet_margin_with_distance_loss", a, p, n, margin=2.0, swap=reduction == "sum", reduction=reduction)
+        for mode in ("bilinear", "bicubic", "lanczos"):
+            for size in ([3, 2], [5, 4], [9, 13]):
+                for align in (False, True):
+                    if align and mode == "lanczos":
+                        continue
+                    add("interpolate", Arg(values(dtype, 2, 1, 7, 5), grad=True), size=size, mode=mode, align_corners=align, antialias=True)
+            add("interpolate", Arg(values(dtype, 1, 2, 6, 9), "transpose", grad=True), scale_factor=0.4, mode=mode, antialias=True)
     image = Arg(torch.ones(1, 1, 2, 2))
     fails = lambda name, *args, message, **kw: g.fails(name, *args, run=getattr(F, name), via="F", message=message, **kw)
     fails("grid_sample", image, Arg(torch.ones(1, 2, 2, 3)), message="grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes [1, 2, 2, 3]")
     fails("grid_sample", image, Arg(torch.ones(2, 2, 2, 2)), message="expected grid and input to have same batch size")
     fails("grid_sample", image, Arg(torch.ones(1, 2, 2, 2)), "linear", message="expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: 'linear'")
     fails("affine_grid", Arg(torch.ones(1, 2, 2)), [1, 1, 2, 2], message="Expected a batch of 2D affine matrices of shape Nx2x3")
-    return g.write(path, "Grids.")
+    refused = "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+    fails("interpolate", image, size=[1, 1], mode="nearest", antialias=True, message=refused)
+    fails("interpolate", Arg(torch.ones(1, 1, 4)), size=[2], mode="linear", antialias=True, message=refused)
+    fails("interpolate", image, size=[1, 1], mode="lanczos", message="Lanczos mode requires antialias=True")
+    fails("interpolate", image, size=[1, 1], mode="lanczos", align_corners=True, antialias=True, message="Lanczos mode does not support align_corners=True")
+    return g.write(path, "Grids and resampling.")

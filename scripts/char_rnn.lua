@@ -35,19 +35,6 @@ function Network:forward(x, state)
   return self.head(output), last
 end
 
-local function write(net, text, bytes, device)
-  local _ <close> = torch.no_grad()
-  net:eval()
-  local symbol, state, parts = text.data:narrow(1, 1, 1):reshape(1, 1), nil, {}
-  for i = 1, bytes do
-    local scores
-    scores, state = net(symbol, state)
-    symbol = torch.multinomial(scores:reshape(-1):softmax(1), 1):reshape(1, 1):to(device)
-    parts[i] = text.alphabet[symbol:item()]
-  end
-  return table.concat(parts)
-end
-
 local function main(argv)
   local options = script:parse(argv)
   local device = script:device(options.device)
@@ -65,7 +52,11 @@ local function main(argv)
       return F.cross_entropy(net(x):reshape(-1, text.kinds), y:reshape(-1))
     end,
   }
-  if options.sample > 0 then print(write(net, text, options.sample, device)) end
+  local scores, state
+  training.write(net, text, options.sample, function(symbols)
+    scores, state = net(symbols:narrow(2, -1, 1), state)
+    return scores:select(2, -1)
+  end)
 end
 
 main(arg)

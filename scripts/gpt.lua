@@ -100,20 +100,6 @@ local function mean_loss(net, count, window, kinds)
   return sum:item() / count
 end
 
-local function write(net, text, options, device)
-  local _ <close> = torch.no_grad()
-  net:eval()
-  local symbols, parts = text.data:narrow(1, 1, 1):reshape(1, 1), {}
-  for i = 1, options.sample do
-    local seen = math.min(symbols:size(2), options.length)
-    local scores = net(symbols:narrow(2, symbols:size(2) - seen + 1, seen)):select(2, -1)
-    local symbol = torch.multinomial(scores:softmax(2), 1):to(device)
-    symbols = torch.cat({ symbols, symbol }, 2)
-    parts[i] = text.alphabet[symbol:item()]
-  end
-  return table.concat(parts)
-end
-
 -- ---- training ---------------------------------------------------------------------------------------------------------
 
 local function main(argv)
@@ -141,7 +127,10 @@ local function main(argv)
       return ('test loss %.4f (pairs: %.4f)'):format(mean_loss(net, test_count, on_device, text.kinds), pairs_loss)
     end,
   }
-  if options.sample > 0 then print(write(net, text, options, device)) end
+  training.write(net, text, options.sample, function(symbols)
+    local seen = math.min(symbols:size(2), options.length)
+    return net(symbols:narrow(2, -seen, seen)):select(2, -1)
+  end)
 end
 
 main(arg)

@@ -118,6 +118,21 @@ function M.windows(data, length)
   end
 end
 
+--- Prints `count` bytes that net writes after the first of the text, if any. scores: from the symbols so far (1 x n) to
+-- those of the next (1 x kinds).
+function M.write(net, text, count, scores)
+  if count == 0 then return end
+  local _ <close> = torch.no_grad()
+  net:eval()
+  local symbols, parts = text.data:narrow(1, 1, 1):reshape(1, 1), {}
+  for i = 1, count do
+    local symbol = torch.multinomial(scores(symbols):softmax(2), 1)
+    symbols = torch.cat({ symbols, symbol }, 2)
+    parts[i] = text.alphabet[symbol:item()]
+  end
+  print(table.concat(parts))
+end
+
 -- ---- checkpoints --------------------------------------------------------------------------------------------------
 
 local function random_state(device)

@@ -164,8 +164,8 @@ function M.save(tensor, path)
   file:commit()
 end
 
---- Writes a table of tensors by name as a .npz file.
-function M.save_archive(tensors, path)
+--- Writes a table of tensors by name as a .npz file. compressed: deflated, as by numpy.savez_compressed.
+function M.save_archive(tensors, path, compressed)
   local names = {}
   if type(tensors) ~= 'table' then
     fail('torch.save', '%s: a .npz file holds a table of tensors by name, not a %s', path, torch.type(tensors))
@@ -181,7 +181,7 @@ function M.save_archive(tensors, path)
   local writer <close> = zip.create(path)
   for _, name in ipairs(names) do
     if #name > 60000 then fail('torch.save', "%s: the name '%s...' is too long", path, name) end
-    writer:add(name .. '.npy', parts(("%s, '%s'"):format(path, name), tensors[name]), ALIGNMENT)
+    writer:add(name .. '.npy', parts(("%s, '%s'"):format(path, name), tensors[name]), ALIGNMENT, compressed)
   end
   writer:finish()
 end

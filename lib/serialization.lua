@@ -8,6 +8,7 @@
 
 local torch = require 'torch'
 local npy = require 'torch.npy'
+local options_of = require 'torch.options'
 local ordered_dict = require 'torch.ordered_dict'
 local pt = require 'torch.pt'
 local structure = require 'torch.structure'
@@ -38,15 +39,18 @@ end
 -- Positions from 1 that the values hold are written as they are.
 -- @param obj   what to save
 -- @param path  the file
-function M.save(obj, path)
+-- @param options  compressed (false): a .npz file is deflated, as numpy.savez_compressed does it
+function M.save(obj, path, options)
   check_path('torch.save', path)
+  options = options_of('torch.save', options, { compressed = false })
   local suffix = path:match '%.([^./]*)$'
   suffix = suffix and suffix:lower()
   if others[suffix] then
     fail("torch.save: %s: ltensor does not write '.%s'; the suffix .safetensors is for tensors and tables of them, .pt for "
       .. 'PyTorch, .npy and .npz for NumPy', path, suffix)
   end
-  if savers[suffix] then return savers[suffix](obj, path) end
+  if options.compressed and suffix ~= 'npz' then fail("torch.save: %s: only '.npz' files can be compressed", path) end
+  if savers[suffix] then return savers[suffix](obj, path, options.compressed) end
   local text, names, tensors = structure.encode(obj)
   torch._C.save_safetensors(path, names, tensors, { [KEY] = text })
 end

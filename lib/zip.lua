@@ -2,7 +2,7 @@
 --
 -- The reader trusts nothing: the directory must end where the file says, name every entry once, and no two entries
 -- may share a byte, so that what can be read out is bounded by the file's size. An entry is read through the archive's
--- file (src/lua/byte_files.c) between open() and finish(), which checks its CRC-32. The writer stores entries.
+-- file (src/lua/byte_files.c) between open() and finish(), which checks its CRC-32. The writer stores or deflates entries.
 
 local torch = require 'torch'
 local shown = require 'torch.shown'
@@ -191,27 +191,32 @@ end
 --- Adds an entry.
 -- @param parts  strings, and tensors in saved form
 -- @param align  its first byte stands at a multiple of this; nil: anywhere
-function Writer:add(name, parts, align)
+-- @param compressed  whether to deflate it
+function Writer:add(name, parts, align, compressed)
   local crc, size = 0, 0
   for _, part in ipairs(parts) do
     crc = torch._C.checksum(part, crc)
     size = size + (type(part) == 'string' and #part or part:numel() * part:element_size())
   end
-  local offset = self.at
+  if compressed then parts = { torch._C.deflated(parts) } end
+  local offset, packed, method = self.at, compressed and #parts[1] or size, compressed and DEFLATED or STORED
   -- In an entry's own header the field holds both sizes or none.
-  local extra, sizes = narrow(size, size)
+  local extra, shown_packed, shown_size = '', packed, size
+  if math.max(size, packed) >= FULL32 then
+    extra, shown_packed, shown_size = ('<I2I2i8i8'):pack(1, 16, size, packed), FULL32, FULL32
+  end
   if align then
     local padding = -(offset + LOCAL_SIZE + #name + #extra + 4) % align
     extra = extra .. ('<c2s2'):pack('FB', ('Z'):rep(padding))
   end
-  local version = sizes[1] == FULL32 and WITH_64 or MODERN
+  local version = shown_size == FULL32 and WITH_64 or MODERN
   local flags = utf8.len(name) and 0x800 or 0
-  self:put(('<c4I2I2I2I2I2I4I4I4I2I2'):pack('PK\3\4', version, flags, STORED, 0, FIRST_OF_1980, crc, sizes[1], sizes[2],
+  self:put(('<c4I2I2I2I2I2I4I4I4I2I2'):pack('PK\3\4', version, flags, method, 0, FIRST_OF_1980, crc, shown_packed, shown_size,
     #name, #extra) .. name .. extra)
   for _, part in ipairs(parts) do self:put(part, type(part) ~= 'string' and part:numel() * part:element_size() or nil) end
-  local wide, fields = narrow(size, size, offset)
+  local wide, fields = narrow(size, packed, offset)
   self.directory[#self.directory + 1] = ('<c4I2I2I2I2I2I2I4I4I4I2I2I2I2I2I4I4'):pack('PK\1\2', WITH_64, wide ~= '' and WITH_64
-    or MODERN, flags, STORED, 0, FIRST_OF_1980, crc, fields[2], fields[1], #name, #wide, 0, 0, 0, 0, fields[3]) .. name .. wide
+    or MODERN, flags, method, 0, FIRST_OF_1980, crc, fields[2], fields[1], #name, #wide, 0, 0, 0, 0, fields[3]) .. name .. wide
 end
 
 --- Writes the directory and lets the file appear.

@@ -82,7 +82,8 @@ function torch.manual_seed(seed) end
 ---Writes tensors, and tables of them, to a file: safetensors, or by suffix NumPy's (.npy, .npz) or PyTorch's (.pt, .pth).
 ---@param object any
 ---@param path string
-function torch.save(object, path) end
+---@param options? {compressed?: boolean}  of a .npz
+function torch.save(object, path, options) end
 
 ---Reads what torch.save, NumPy or PyTorch have written. Runs no code, whatever the file holds.
 ---@param path string

@@ -6,6 +6,7 @@
  * to write: file:write(text or tensor), file:commit(); without commit no file appears. Offsets count from 0, as in
  * the formats. Both are closed by close(), `<close>` or the collector. */
 #include <string.h>
+#include <zlib.h>
 
 #include "atomic_file.h"
 #include "binding.h"
@@ -183,6 +184,61 @@ static int checksum(lua_State *L)
     return 1;
 }
 
+/* The bytes of the parts, one after the other, as a deflate stream in room bytes at out; gives its length, or -1. */
+static int64_t deflate_parts(z_stream *z, lua_State *L, int parts, Bytef *out, int64_t room)
+{
+    const int64_t most = 1 << 30; /* zlib counts in unsigned int */
+    const int64_t n = (int64_t)lua_rawlen(L, parts);
+    int64_t written = 0;
+    int code = Z_OK;
+    for (int64_t i = 1; i <= n || code != Z_STREAM_END; i++) {
+        size_t left = 0;
+        const Bytef *bytes = (const Bytef *)"";
+        if (i <= n) {
+            lua_rawgeti(L, parts, i);
+            bytes = check_bytes(L, -1, &left);
+            lua_pop(L, 1);
+        }
+        do {
+            const uInt take = (uInt)((int64_t)left < most ? (int64_t)left : most);
+            z->next_in = (Bytef *)(uintptr_t)bytes;
+            z->avail_in = take;
+            z->next_out = out + written;
+            z->avail_out = (uInt)(room - written < most ? room - written : most);
+            code = deflate(z, i > n ? Z_FINISH : Z_NO_FLUSH);
+            if (code == Z_STREAM_ERROR || (z->avail_out == 0 && written == room)) return -1;
+            bytes += take - z->avail_in;
+            left -= take - z->avail_in;
+            written = z->next_out - out;
+        } while (left > 0);
+    }
+    return written;
+}
+
+/* deflated(parts) -> a tensor of bytes: a deflate stream of all of them, strings and tensors in saved form */
+static int deflated(lua_State *L)
+{
+    z_stream z = {.zalloc = Z_NULL};
+    luaL_checktype(L, 1, LUA_TTABLE);
+    int64_t total = 0, room;
+    for (int64_t i = 1, n = (int64_t)lua_rawlen(L, 1); i <= n; i++, lua_pop(L, 1)) {
+        size_t bytes;
+        lua_rawgeti(L, 1, i);
+        check_bytes(L, -1, &bytes);
+        total += (int64_t)bytes;
+    }
+    lt_tensor **memory = lt_lua_new(L), **out = lt_lua_new(L);
+    room = total + total / 1000 + 1024; /* what cannot be made smaller grows by less */
+    lt_lua_check(L, lt_tensor_new(LT_UINT8, lt_host, 1, &room, memory));
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return luaL_error(L, "out of memory");
+    const int64_t stride = 1, length = deflate_parts(&z, L, 1, (Bytef *)lt_data(*memory), room);
+    deflateEnd(&z);
+    if (length < 0) return luaL_error(L, "zlib refuses to compress");
+    lt_lua_check(L, lt_tensor_view(*memory, 1, &length, &stride, 0, out));
+    return 1;
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
 static void make_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction close)
@@ -204,6 +260,7 @@ void lt_lua_open_byte_files(lua_State *L)
                                          {"create_file", create_file},
                                          {"saved_form", saved_form},
                                          {"checksum", checksum},
+                                         {"deflated", deflated},
                                          {NULL, NULL}};
     static const luaL_Reg source[] = {{"section", source_section}, {"text", source_text},   {"tensor", source_tensor},
                                       {"finish", source_finish},   {"close", source_close}, {NULL, NULL}};

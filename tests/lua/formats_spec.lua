@@ -146,6 +146,17 @@ describe('a saved .npz', function()
     assert.same({}, names_of(round_trip({}, 'x.npz')))
   end)
 
+  it('may be compressed', function()
+    local x = { zeros = torch.zeros(300, 400, { device = DEVICE }), noise = torch.rand(50, { device = DEVICE }),
+      none = torch.empty(0, 3, { device = DEVICE }) }
+    torch.save(x, path 'x.npz', { compressed = true })
+    assert.is_true(#read(path 'x.npz') < 4000)
+    local dict = torch.load(path 'x.npz', { map_location = DEVICE })
+    for name, tensor in pairs(x) do same(tensor, dict[name]) end
+    refused("only '.npz' files can be compressed", torch.save, x, path 'x.pt', { compressed = true })
+    os.remove(path 'x.npz')
+  end)
+
   it('may be a state_dict, whose order it keeps #cpu', function()
     local net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
     assert.same(names_of(net:state_dict()), names_of(round_trip(net:state_dict(), 'x.npz')))

@@ -34,6 +34,7 @@ local families = {
     .. 'ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d CircularPad1d '
     .. 'CircularPad2d CircularPad3d',
   distance = 'CosineSimilarity PairwiseDistance',
+  adaptive = 'AdaptiveLogSoftmaxWithLoss',
   rnn = 'RNN GRU LSTM RNNBase',
   rnn_cell = 'RNNCell GRUCell LSTMCell',
   lazy = 'LazyLinear LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d '

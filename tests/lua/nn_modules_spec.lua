@@ -12,7 +12,7 @@ end)
 
 describe('functions made of other ops', function()
   local torch = require 'torch'
-  local F = torch.nn.functional
+  local nn, F = torch.nn, torch.nn.functional
   local function fails_with(text, fn, ...)
     local ok, message = pcall(fn, ...)
     assert.is_false(ok)
@@ -23,14 +23,37 @@ describe('functions made of other ops', function()
     torch.manual_seed(4)
     local x = torch.rand(2, 2, 4, { dtype = torch.float64 }):to(modules.device):requires_grad_()
     local function linear(t) return F.interpolate(t, { size = 7, mode = 'linear' }) end
+    local function smoothed(t)
+      return F.interpolate(t:unsqueeze(1), { size = { 2, 3 }, mode = 'bicubic', antialias = true })
+    end
     local function pooled(t) return F.lp_pool1d(t, 2, 2) end
     local function ctc(t)
       return F.ctc_loss(t:log_softmax(3), torch.tensor { { 2, 3 }, { 4, 4 } }, { 2, 2 }, { 1, 2 }, { zero_infinity = true })
     end
-    for _, fn in ipairs { linear, pooled, ctc } do
+    for _, fn in ipairs { linear, smoothed, pooled, ctc } do
       assert.is_true(torch.autograd.gradcheck(fn, { x }))
       assert.is_true(torch.autograd.gradgradcheck(fn, { x }))
     end
+  end)
+
+  it('predict: AdaptiveLogSoftmaxWithLoss has probabilities, and picks the likeliest class', function()
+    torch.manual_seed(3)
+    local net = nn.AdaptiveLogSoftmaxWithLoss(6, 12, { 3, 7 }, { div_value = 2 }):to(modules.device)
+    local x = torch.randn(9, 6):to(modules.device)
+    local all = net:log_prob(x)
+    assert.is_true(torch.allclose(all:exp():sum(2), torch.ones(9):to(modules.device), { atol = 1e-5 }))
+    local target = torch.arange(1, 10):to(modules.device)
+    local picked, loss = net(x, target)
+    assert.is_true(torch.allclose(picked, all:gather(2, target:unsqueeze(2)):squeeze(2), { atol = 1e-5 }))
+    assert.is_true(math.abs(loss:item() + picked:mean():item()) < 1e-6)
+    local predicted, likeliest = net:predict(x), all:argmax(2)
+    local within = net.head(x):argmax(2):le(3)
+    assert.is_true(torch.equal(predicted, torch.where(within, predicted, likeliest)))
+    assert.is_true(predicted[within]:le(3):all():item())
+    fails_with('Target values should be in [1, 12], but values in range [1, 13] were found.', net, x[{ { 1, 2 } }],
+      torch.tensor({ 1, 13 }, { device = modules.device }))
+    fails_with('same size in the batch dimension', net, x, target[{ { 1, 2 } }])
+    fails_with('cutoffs should be a sequence of unique', nn.AdaptiveLogSoftmaxWithLoss, 6, 12, { 7, 3 })
   end)
 
   it('give infinity where no alignment exists, or zero when asked to', function()

@@ -213,8 +213,16 @@ def images(g):
     g.add(M("ChannelShuffle", 2), x(1, 4, 2, 2))
 
 
+def adaptive(g):
+    for named in ({}, {"div_value": 2.0, "head_bias": True}):
+        make = M("AdaptiveLogSoftmaxWithLoss", 8, 20, (4, 10), **named)
+        g.add(make, x(5, 8), Idx([0, 5, 12, 3, 19]), loose=4)
+        g.add(make, x(3, 8), Idx([1, 2, 0]), loose=4)
+        g.add(make, x(8), Idx(torch.tensor(11)), loose=4)
+
+
 def write(path):
     g = Modules()
-    for part in (linear, activations, dropouts, embeddings, losses, distances, paddings, convolutions, pools, norms, images):
+    for part in (linear, activations, dropouts, embeddings, losses, distances, paddings, convolutions, pools, norms, images, adaptive):
         part(g)
     return g.write(path, "Layers of torch.nn: initial values, printed form, results, gradients.")

@@ -55,4 +55,6 @@ VECTOR_BINARY(hypot)
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+#include "float_math.h"
+
 #endif

@@ -1,0 +1,130 @@
+/* float_math.h - functions of float that are faster as polynomials of our own than in SLEEF: minimax fits (Lawson's
+ * algorithm) whose own error is below 2e-8 of the result, which rounding brings to 1.5 ULP or what is said. No branches, so that
+ * "omp simd" loops that call them are vectorized by any compiler. Special values are those of <math.h>. Included by
+ * vector_math.h, after which erff and the others mean these. */
+#ifndef LT_CPU_FLOAT_MATH_H
+#define LT_CPU_FLOAT_MATH_H
+
+#include "half.h"
+
+/* a b + c, rounded once where the instruction set has that. */
+#ifdef __FMA__
+#define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
+#define MULTIPLY_ADD_DOUBLE(a, b, c) __builtin_fma(a, b, c)
+#else
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#define MULTIPLY_ADD_DOUBLE MULTIPLY_ADD
+#endif
+
+/* x = k log(2) + r: 2^k (expm1(r) + 1) - 1, as twice the half, since 2^128 is no float. */
+static inline float vector_expm1f(float x)
+{
+    const float low = x < -18 ? -18 : x, c = low > 89 ? 89 : low;
+    const float shifted = c * 1.44269504088896341f + 12582912.0f, k = shifted - 12582912.0f; /* 1.5 2^23: rounds */
+    const float r = MULTIPLY_ADD(k, -1.42860677e-6f, MULTIPLY_ADD(k, -0.693145752f, c));
+    const float half = lt_bits_to_float((lt_float_to_bits(shifted) << 23) + 0x3f000000u); /* 2^(k-1) */
+    float p = 0.0013945999581846957f;
+    p = MULTIPLY_ADD(p, r, 0.008366345979845943f);
+    p = MULTIPLY_ADD(p, r, 0.04166629043236338f);
+    p = MULTIPLY_ADD(p, r, 0.1666654545878187f);
+    p = MULTIPLY_ADD(p, r, 0.500000005833097f);
+    p = MULTIPLY_ADD(r * r, p, r);
+    return __builtin_copysignf(MULTIPLY_ADD(half, p, half - 0.5f) * 2, x);
+}
+
+/* |x| P(x^2) / Q(x^2), at most 1, the float next to erf from 3.92 on. 3 ULP. */
+static inline float vector_erff(float x)
+{
+    const float square = x * x, s = square > 15.3664f ? 15.3664f : square;
+    float p = 2.05015667e-06f;
+    p = MULTIPLY_ADD(p, s, 0.000284880033f);
+    p = MULTIPLY_ADD(p, s, 0.00376539261f);
+    p = MULTIPLY_ADD(p, s, 0.0527480276f);
+    p = MULTIPLY_ADD(p, s, 0.190400872f);
+    p = MULTIPLY_ADD(p, s, 1.12837915f);
+    float q = 3.80923057e-05f;
+    q = MULTIPLY_ADD(q, s, 0.00116248584f);
+    q = MULTIPLY_ADD(q, s, 0.0149687615f);
+    q = MULTIPLY_ADD(q, s, 0.114106839f);
+    q = MULTIPLY_ADD(q, s, 0.502071121f);
+    q = MULTIPLY_ADD(q, s, 1.0f);
+    const float y = __builtin_fabsf(x) * p / q;
+    return __builtin_copysignf(y > 1 ? 1 : y, x);
+}
+
+/* The arc tangent of the smaller by the larger, t P(t^2), turned into the octant. */
+static inline float vector_atan2f(float y, float x)
+{
+    const float a = __builtin_fabsf(y), b = __builtin_fabsf(x), large = a > b ? a : b, small = a > b ? b : a;
+    const float quotient = small / large, t = large == 0 ? 0 : small == large ? 1 : quotient, s = t * t;
+    float p = 0.00297454319f;
+    p = MULTIPLY_ADD(p, s, -0.0165809973f);
+    p = MULTIPLY_ADD(p, s, 0.0435532403f);
+    p = MULTIPLY_ADD(p, s, -0.0758055328f);
+    p = MULTIPLY_ADD(p, s, 0.106789289f);
+    p = MULTIPLY_ADD(p, s, -0.142142063f);
+    p = MULTIPLY_ADD(p, s, 0.199941369f);
+    p = MULTIPLY_ADD(p, s, -0.33333167f);
+    p = MULTIPLY_ADD(p * s, t, t);
+    p = a > b ? 1.57079632679489662f - p : p;
+    p = lt_float_to_bits(x) >> 31 != 0 ? 3.14159265358979324f - p : p;
+    return x != x || y != y ? x + y : __builtin_copysignf(p, y);
+}
+
+static inline double vector_bits_to_double(uint64_t u)
+{
+    double d;
+    memcpy(&d, &u, sizeof d);
+    return d;
+}
+
+static inline uint64_t vector_double_to_bits(double d)
+{
+    uint64_t u;
+    memcpy(&u, &d, sizeof u);
+    return u;
+}
+
+/* 2^(y log2(|x|)) in double, to 2e-9. |x| = 2^k m with m from sqrt(1/2) to sqrt(2), whose logarithm is an odd series in
+ * (m - 1) / (m + 1); the exponent is rounded to an integer and a rest by adding 1.5 2^52. */
+static inline float vector_powf(float x, float y)
+{
+    const double a = __builtin_fabs((double)x);
+    const uint64_t bits = vector_double_to_bits(a) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
+    const double k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
+    const double m = vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
+    const double t = (m - 1) / (m + 1), s = t * t;
+    double p = 0.34074748472378863;
+    p = MULTIPLY_ADD_DOUBLE(p, s, 0.41167174679867347);
+    p = MULTIPLY_ADD_DOUBLE(p, s, 0.5770836019165315);
+    p = MULTIPLY_ADD_DOUBLE(p, s, 0.9617966732474945);
+    p = MULTIPLY_ADD_DOUBLE(p, s, 2.885390081790169);
+    p = MULTIPLY_ADD_DOUBLE(p, t, k);
+    p = a == 0 ? -(double)INFINITY : a < (double)INFINITY ? p : a; /* nan too */
+    double e = p * y;
+    e = e < -200 ? -200 : e;
+    e = e > 200 ? 200 : e;
+    const double shifted = e + 0x1.8p52, f = e - (shifted - 0x1.8p52);
+    double q = 0.00015478017729570002;
+    q = MULTIPLY_ADD_DOUBLE(q, f, 0.0013400431669445799);
+    q = MULTIPLY_ADD_DOUBLE(q, f, 0.009617994531191625);
+    q = MULTIPLY_ADD_DOUBLE(q, f, 0.05550327215758394);
+    q = MULTIPLY_ADD_DOUBLE(q, f, 0.2402265150489581);
+    q = MULTIPLY_ADD_DOUBLE(q, f, 0.6931472067096528);
+    q = MULTIPLY_ADD_DOUBLE(q, f, 0.9999999999190887);
+    q *= vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
+    const float size = a == 1 || y == 0 ? 1 : (float)q;
+    const bool odd = y == __builtin_floorf(y) && y * 0.5f != __builtin_floorf(y * 0.5f);
+    const float result = odd ? __builtin_copysignf(size, x) : size;
+    return x < 0 && x > -INFINITY && y != __builtin_floorf(y) ? NAN : result;
+}
+
+#undef MULTIPLY_ADD
+#undef MULTIPLY_ADD_DOUBLE
+
+#define powf vector_powf
+#define erff vector_erff
+#define expm1f vector_expm1f
+#define atan2f vector_atan2f
+
+#endif

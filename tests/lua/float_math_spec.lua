@@ -1,0 +1,44 @@
+-- Functions of float whose vector loops are polynomials of our own, against the same functions of double: special values
+-- in every combination, and errors over a range, in rounding units of the result. Long enough to fill vectors.
+
+local torch = require 'torch'
+
+local special = torch.tensor { 0.0, -0.0, 1 / 0, -1 / 0, 0 / 0, 1.0, -1.0, 2.0, -2.0, 3.0, 0.5, -0.5, 1e-40, -1e-40, 3e38, -3e38, 1e8, -7.0, 89.0 }
+local n = special:numel()
+
+-- f of float and of double, which agree to so many units in the last place, signs of zeros too.
+local function agree(f, units, ...)
+  local wide = {}
+  for i, x in ipairs { ... } do wide[i] = x:double() end
+  local got, exact = f(...):double():cpu(), f(table.unpack(wide)):cpu()
+  local expected = exact:float():double()
+  local finite = torch.isfinite(expected)
+  local same = got:eq(expected) | (got:isnan() & expected:isnan())
+  assert.is_true((same | finite):all():item())
+  local one = torch.ones_like(got)
+  assert.is_true((one:copysign(got):eq(one:copysign(expected)) | got:isnan()):all():item())
+  local unit = torch.clamp(exact:abs(), { min = 2.0 ^ -126 }) * 2.0 ^ -23
+  local errors = torch.where(finite, ((got - exact) / unit):abs(), 0.0)
+  assert.is_true(errors:max():item() <= units, ('%g units'):format(errors:max():item()))
+end
+
+describe('functions of float', function()
+  for name, units in pairs { erf = 4, expm1 = 2 } do
+    it(name, function()
+      agree(torch[name], units, special)
+      agree(torch[name], units, torch.linspace(-20, 88, 100003))
+      agree(torch[name], units, torch.linspace(-4.5, 4.5, 100003))
+    end)
+  end
+
+  for name, units in pairs { pow = 1, atan2 = 3 } do
+    it(name, function()
+      local a, b = special:unsqueeze(2):expand(n, n):flatten(), special:unsqueeze(1):expand(n, n):flatten()
+      agree(torch[name], units, a, b)
+      agree(torch[name], units, torch.exp(torch.linspace(-80, 80, 100003)), torch.linspace(-1.2, 1.1, 100003))
+      agree(torch[name], units, torch.linspace(-9, 9, 19):expand(19, 19):flatten(), torch.linspace(-9, 9, 19):repeat_interleave(19))
+    end)
+  end
+
+  it('erf does not pass 1', function() assert.is_true(torch.erf(torch.linspace(3, 5, 100003)):max():item() <= 1) end)
+end)

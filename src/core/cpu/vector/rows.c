@@ -36,13 +36,14 @@
 #define QUICK_MAX(a, x, p) ((x) > (a) ? (x) : (a))
 #define QUICK_MIN(a, x, p) ((x) < (a) ? (x) : (a))
 
-#define IGNORE(sum, x)
+#define IGNORE(sum, x) (void)(sum);
 #define WATCH(sum, x) (sum) += (x);
 
 #define SIMD _Pragma("omp simd")
 
-/* STEP: of elements, with LOOK at each; CAREFUL: repeated where LOOK found something. JOIN: of accumulators. */
-#define REDUCTION(name, s, IDENTITY, STEP, LOOK, CAREFUL, JOIN)                                     \
+/* STEP: of elements, with LOOK at each; CAREFUL: repeated where LOOK found a nan. JOIN: of accumulators; QUICK: of
+ * those that STEP made, without branches. */
+#define REDUCTION(name, s, IDENTITY, STEP, LOOK, CAREFUL, JOIN, QUICK)                              \
     static void rows_##name##_##s(void *accumulators, bool begin, const char *rows, int64_t row_stride, \
                                   int64_t nrows, int64_t ncols, const void *parameters)            \
     {                                                                                              \
@@ -88,27 +89,25 @@
     {                                                                                              \
         SIMD for (int64_t j = 0; j < n; j++) totals[j].FIELD = JOIN(totals[j].FIELD, others[j].FIELD, 0); \
     }                                                                                              \
-    /* nrows rows of WIDTH elements, joined into the parts. */                                     \
-    static inline void batch_##name##_##s(A *parts, const T *x, int64_t nrows, const T p)          \
+    /* nrows rows of WIDTH elements, joined into the parts. Returns what LOOK has summed. */       \
+    static inline A batch_##name##_##s(A *parts, const T *x, int64_t nrows, const T p)             \
     {                                                                                              \
-        T lane[WIDTH], watch[WIDTH], watched = 0;                                                  \
+        T lane[WIDTH], seen[WIDTH], sum = 0;                                                       \
         FOLDED fold[WIDTH];                                                                        \
         (void)p;                                                                                   \
-        for (int j = 0; j < WIDTH; j++) lane[j] = IDENTITY, watch[j] = 0;                          \
+        for (int j = 0; j < WIDTH; j++) lane[j] = IDENTITY, seen[j] = 0;                           \
         for (int64_t i = 0; i < nrows; i++)                                                        \
             SIMD for (int j = 0; j < WIDTH; j++)                                                   \
             {                                                                                      \
                 lane[j] = STEP(lane[j], x[i * WIDTH + j], p);                                      \
-                LOOK(watch[j], x[i * WIDTH + j])                                                   \
+                LOOK(seen[j], x[i * WIDTH + j])                                                    \
             }                                                                                      \
-        _Pragma("omp simd reduction(+ : watched)") for (int j = 0; j < WIDTH; j++) watched += watch[j]; \
-        if (watched != watched)                                                                    \
-            for (int64_t i = 0; i < nrows; i++)                                                    \
-                SIMD for (int j = 0; j < WIDTH; j++) lane[j] = CAREFUL(lane[j], x[i * WIDTH + j], p); \
+        _Pragma("omp simd reduction(+ : sum)") for (int j = 0; j < WIDTH; j++) LOOK(sum, seen[j])  \
         for (int j = 0; j < WIDTH; j++) fold[j] = lane[j];                                         \
         for (int half = WIDTH / 2; half >= PARTS; half /= 2)                                       \
-            SIMD for (int j = 0; j < half; j++) fold[j] = JOIN(fold[j], fold[half + j], 0);        \
-        for (int j = 0; j < PARTS; j++) parts[j] = JOIN(parts[j], (A)fold[j], 0);                  \
+            SIMD for (int j = 0; j < half; j++) fold[j] = QUICK(fold[j], fold[half + j], 0);       \
+        for (int j = 0; j < PARTS; j++) parts[j] = QUICK(parts[j], (A)fold[j], 0);                 \
+        return (A)sum;                                                                             \
     }                                                                                              \
     /* GROUP lines at once, one in each lane. */                                                   \
     static inline void group_##name##_##s(lt_total *totals, const char *lines, int64_t stride, int64_t n, const T p) \
@@ -139,44 +138,45 @@
                 totals[l].FIELD = JOIN(totals[l].FIELD, (A)all, 0);                                \
                 continue;                                                                          \
             }                                                                                      \
-            A parts[PARTS];                                                                        \
+            A parts[PARTS], sum = 0;                                                               \
             FOLDED rest[PARTS];                                                                    \
-            int64_t left = n;                                                                      \
+            int64_t i = 0;                                                                         \
             for (int j = 0; j < PARTS; j++) parts[j] = IDENTITY, rest[j] = IDENTITY;               \
-            while (left >= WIDTH) {                                                                \
-                const int64_t rows = left < FLUSH * WIDTH ? left / WIDTH : FLUSH;                  \
-                batch_##name##_##s(parts, x, rows, p);                                             \
-                x += rows * WIDTH;                                                                 \
-                left -= rows * WIDTH;                                                              \
+            while (n - i >= WIDTH) {                                                               \
+                const int64_t rows = n - i < FLUSH * WIDTH ? (n - i) / WIDTH : FLUSH;              \
+                sum += batch_##name##_##s(parts, x + i, rows, p);                                  \
+                i += rows * WIDTH;                                                                 \
             }                                                                                      \
-            const T *tail = x;                                                                     \
-            T seen[PARTS] = {0}, watched = 0;                                                      \
-            for (; left >= PARTS; left -= PARTS, x += PARTS)                                       \
+            T seen[PARTS] = {0};                                                                   \
+            for (; i + PARTS <= n; i += PARTS)                                                     \
                 SIMD for (int j = 0; j < PARTS; j++)                                               \
                 {                                                                                  \
-                    rest[j] = STEP(rest[j], x[j], p);                                              \
-                    LOOK(seen[j], x[j])                                                            \
+                    rest[j] = STEP(rest[j], x[i + j], p);                                          \
+                    LOOK(seen[j], x[i + j])                                                        \
                 }                                                                                  \
-            for (int j = 0; j < left; j++) {                                                       \
-                rest[j] = STEP(rest[j], x[j], p);                                                  \
-                LOOK(seen[j], x[j])                                                                \
+            for (int j = 0; i + j < n; j++) {                                                      \
+                rest[j] = STEP(rest[j], x[i + j], p);                                              \
+                LOOK(seen[j], x[i + j])                                                            \
             }                                                                                      \
-            for (int j = 0; j < PARTS; j++) watched += seen[j];                                    \
-            if (watched != watched)                                                                \
-                for (; tail < x + left; tail++) rest[0] = CAREFUL(rest[0], *tail, p);              \
-            for (int j = 0; j < PARTS; j++) parts[j] = JOIN(parts[j], (A)rest[j], 0);              \
+            for (int j = 0; j < PARTS; j++) parts[j] = QUICK(parts[j], (A)rest[j], 0);             \
+            for (int j = 0; j < PARTS; j++) LOOK(sum, seen[j])                                     \
             for (int half = PARTS / 2; half > 0; half /= 2)                                        \
-                for (int j = 0; j < half; j++) parts[j] = JOIN(parts[j], parts[half + j], 0);      \
+                for (int j = 0; j < half; j++) parts[j] = QUICK(parts[j], parts[half + j], 0);     \
+            if (sum != sum) {                                                                      \
+                FOLDED all = IDENTITY;                                                             \
+                for (i = 0; i < n && all == all; i++) all = CAREFUL(all, x[i], p);                 \
+                parts[0] = (A)all;                                                                 \
+            }                                                                                      \
             totals[l].FIELD = JOIN(totals[l].FIELD, parts[0], 0);                                  \
         }                                                                                          \
     }
 
-#define PLAIN(name, s, IDENTITY, STEP, JOIN) REDUCTION(name, s, IDENTITY, STEP, IGNORE, STEP, JOIN)
+#define PLAIN(name, s, IDENTITY, STEP, JOIN) REDUCTION(name, s, IDENTITY, STEP, IGNORE, STEP, JOIN, JOIN)
 #define FLOAT_ROWS(s)                                                                              \
     PLAIN(sum, s, 0, SUM, SUM)                                                                     \
     PLAIN(prod, s, 1, PROD, PROD)                                                                  \
-    REDUCTION(max, s, (T)-INFINITY, QUICK_MAX, WATCH, MAX, MAX)                                    \
-    REDUCTION(min, s, (T)INFINITY, QUICK_MIN, WATCH, MIN, MIN)                                     \
+    REDUCTION(max, s, (T)-INFINITY, QUICK_MAX, WATCH, MAX, MAX, QUICK_MAX)                         \
+    REDUCTION(min, s, (T)INFINITY, QUICK_MIN, WATCH, MIN, MIN, QUICK_MIN)                          \
     PLAIN(sum_abs, s, 0, SUM_ABS, SUM)                                                             \
     PLAIN(sum_square, s, 0, SUM_SQUARE, SUM)                                                       \
     PLAIN(sum_square_off, s, 0, SUM_SQUARE_OFF, SUM)                                               \

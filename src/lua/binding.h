@@ -29,6 +29,7 @@ typedef struct lt_lua_state {
     lua_State *running;     /* the thread inside backward, on which hooks are called */
     uint64_t next_step;     /* lt_mem_total.allocated at which the collector runs again */
     uint64_t next_full;     /* the same, for a full collection */
+    double last_minor;      /* seconds that the last minor collection took */
     int64_t next_callback;  /* id of the next hook or Function context */
     char origin[32];        /* of copies made while no code of the user runs: "(cell 7)", "" */
 } lt_lua_state;

@@ -206,30 +206,38 @@ void lt_leave(lt_entry entry)
     lt_copies_set_origin(entry.reclaimer.ctx != NULL ? write_origin : NULL, entry.reclaimer.ctx);
 }
 
-/* Runs one collection. Returns the bytes that pay for it. */
-static int64_t collection(lua_State *L, bool full)
+/* Runs one collection. Returns the seconds that it took. */
+static double collection(lua_State *L, bool full)
 {
     double begin = lt_clock();
     if (full)
         lua_gc(L, LUA_GCCOLLECT);
     else
         lua_gc(L, LUA_GCSTEP, 0); /* a minor one; a step where a program has chosen the incremental mode */
-    return (int64_t)((lt_clock() - begin) * BYTES_PER_SECOND);
+    return lt_clock() - begin;
+}
+
+/* The bytes between two collections of which each takes so long. */
+static uint64_t interval(double seconds, int64_t least)
+{
+    int64_t quarter = atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed) / 4;
+    int64_t most = quarter > FULL_MOST ? quarter : FULL_MOST;
+    double bytes = seconds * BYTES_PER_SECOND;
+    return bytes < (double)least ? (uint64_t)least : bytes < (double)most ? (uint64_t)bytes : (uint64_t)most;
 }
 
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
     uint64_t allocated = atomic_load_explicit(&lt_mem_total.allocated, memory_order_relaxed);
-    int64_t live = atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed);
-    int64_t most = live / 4 > FULL_MOST ? live / 4 : FULL_MOST;
     if (allocated >= s->next_full) {
-        int64_t earned = collection(L, true);
-        s->next_full = allocated + (uint64_t)(earned < FULL_LEAST ? FULL_LEAST : earned < most ? earned : most);
+        s->next_full = allocated + interval(collection(L, true), FULL_LEAST);
         s->next_step = allocated + MINOR_LEAST;
     } else {
-        int64_t earned = collection(L, false);
-        s->next_step = allocated + (uint64_t)(earned < MINOR_LEAST ? MINOR_LEAST : earned < most ? earned : most);
+        /* One that takes long by itself has met a library just loaded, or another process. */
+        double took = collection(L, false);
+        s->next_step = allocated + interval(took < s->last_minor ? took : s->last_minor, MINOR_LEAST);
+        s->last_minor = took;
     }
 }
 

@@ -1,6 +1,7 @@
 /* running.c - the derivatives of running products and of logarithms of running sums, sums and means that leave nan
  * out, and softmin, as formulas of other ops. */
 #include "pointwise.h"
+#include "statistics.h"
 #include "steps.h"
 
 /* ---- cumprod ---------------------------------------------------------------------------------------------------- */
@@ -100,20 +101,21 @@ lt_status lt__logcumsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self
 
 /* ---- without nan ------------------------------------------------------------------------------------------------- */
 
-static lt_tensor *do_nansum(lt_scope *s, lt_tensor *a, const lt_dims *dim, bool keepdim, lt_dtype dtype)
-{
-    lt_tensor *out = NULL, *numbers = do_where(s, do_isnan(s, a), do_scalar(s, lt_int(0)), a);
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_sum_dim(numbers, dim, keepdim, dtype, &out);
-    return lt_scope_hold(s, status, out);
-}
-
 lt_status lt_nansum_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
 {
+    lt_dtype own = (lt_dtype)self->dtype;
+    if (!lt_dtype_is_float(own)) return lt_sum_dim_impl(self, dim, keepdim, dtype, out);
+    if (dtype == LT_DTYPE_NONE || dtype == own)
+        return lt_reduce_over(LT_REDUCE_SUM_NUMBERS, self, dim, keepdim, own, 0, out);
     lt_scope s;
-    if (!lt_dtype_is_float((lt_dtype)self->dtype)) return lt_sum_dim(self, dim, keepdim, dtype, out);
     lt_scope_open(&s, true);
-    return lt_scope_give(&s, do_nansum(&s, self, dim, keepdim, dtype), out);
+    lt_tensor *numbers = do_where(&s, do_isnan(&s, self), do_scalar(&s, lt_int(0)), self);
+    lt_tensor *sum = NULL;
+    if (s.status == LT_OK) {
+        lt_status status = lt_sum_dim(numbers, dim, keepdim, dtype, &sum);
+        sum = lt_scope_hold(&s, status, sum);
+    }
+    return lt_scope_give(&s, sum, out);
 }
 
 lt_status lt_nanmean_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
@@ -123,8 +125,12 @@ lt_status lt_nanmean_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_
         return lt_error(LT_ERR_RUNTIME, "nanmean(): expected input to have floating point or complex dtype but got %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
     lt_scope_open(&s, true);
-    lt_tensor *count = do_sum_dims(&s, do_logical_not(&s, do_isnan(&s, self)), dim, keepdim);
-    return lt_scope_give(&s, do_div(&s, do_nansum(&s, self, dim, keepdim, dtype), count), out);
+    lt_tensor *sum = NULL, *count = do_sum_dims(&s, do_logical_not(&s, do_isnan(&s, self)), dim, keepdim);
+    if (s.status == LT_OK) {
+        lt_status status = lt_nansum(self, dim, keepdim, dtype, &sum);
+        sum = lt_scope_hold(&s, status, sum);
+    }
+    return lt_scope_give(&s, do_div(&s, sum, count), out);
 }
 
 lt_status lt_softmin_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)

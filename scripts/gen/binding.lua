@@ -113,6 +113,7 @@ local function overload_of(op, form)
   for _, a in ipairs(o.args) do o.takes_tensors = o.takes_tensors or a.type:match('^Tensor') ~= nil end
   -- Factories' results have no history; neither have those of ops on indices alone.
   o.linked = o.takes_tensors and not op.factory
+  o.positions = op.positions
   return o
 end
 
@@ -178,7 +179,8 @@ local function specification(f, put)
     put('\nstatic const lt_arg_spec %s_args_%d[] = {\n', f.c, k)
     for i, a in ipairs(o.args) do
       local scalar, text = default_of(a, o.fail)
-      put('    {%s, LT_ARG_%s, %s, %s, %s, %s, %s, %s},\n', c_string(a.name), types[base_of(a)].spec,
+      local spec = o.positions and base_of(a) == 'IndexTensor' and 'POSITIONS' or types[base_of(a)].spec
+      put('    {%s, LT_ARG_%s, %s, %s, %s, %s, %s, %s},\n', c_string(a.name), spec,
         tostring(a.optional), tostring(a.has_default), tostring(a.keyword_only), tostring(takes_row(o, i)),
         scalar or '{LT_SCALAR_INT, {.i = 0}}', base_of(a) == 'string' and c_string(text) or 'NULL')
     end

@@ -29,7 +29,8 @@ local c_results = {
 
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, grad = true,
-  view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, [1] = true,
+  view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true,
+  [1] = true,
 }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true, nn = true }
@@ -107,7 +108,7 @@ local function parse_op(entry, group, where)
     operator = entry.operator, pointwise = entry.pointwise, view = entry.view,
     composite = entry.composite, factory = entry.factory, grad = entry.grad, grad_fn = entry.grad_fn,
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
-    doc = entry.doc, example = entry.example,
+    doc = entry.doc, example = entry.example, positions = entry.positions,
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end
   if op.pointwise and not pointwise_kinds[op.pointwise] then

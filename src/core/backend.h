@@ -46,6 +46,7 @@ typedef struct lt_array {
     const int64_t *sizes;
     const int64_t *strides;
     lt_device device;
+    int base; /* of indices: what they count from, 0 or 1 */
 } lt_array;
 
 /* C[b] = alpha * A[b] B[b] + beta * C[b], all matrices of one dtype (bool excluded; integers allowed on
@@ -139,9 +140,12 @@ typedef struct lt_attention {
  * tensor with stride 0 along indexed dimensions, [2 .. 1+count] int64 index tensors. The address of an
  * element is data[1] + sum_k wrap(index_k, sizes[k]) * strides[k]. An index outside [-size, size) is an
  * error: "index 10 is out of bounds for dimension 1 with size 3" (dimension counted from 1, positive
- * indices shown as positions, i.e. plus 1). */
+ * indices shown as positions, i.e. plus 1). Indices may be positions, which count from 1: base. */
 typedef struct lt_index_args {
     int count;
+    bool distinct; /* no place is named twice */
+    bool fresh;    /* put: nobody sees the indexed tensor when the call fails: no look at all indices first */
+    int base[LT_MAX_DIMS]; /* 0, or 1 for positions */
     int64_t sizes[LT_MAX_DIMS];
     int64_t strides[LT_MAX_DIMS]; /* bytes */
     int dims[LT_MAX_DIMS];        /* for messages, from 0 */
@@ -149,6 +153,13 @@ typedef struct lt_index_args {
 
 /* Index tensors reach kernels 0-based. This value marks a Lua 0, which is no position. */
 #define LT_INDEX_NO_POSITION INT64_MIN
+
+/* An index counted from 0 of one that counts from base. */
+static inline int64_t lt_index_from(int64_t value, int base)
+{
+    return base == 0 || value < 0 ? value : value > 0 ? value - 1 : LT_INDEX_NO_POSITION;
+}
+
 /* A bit that is set in negative indices and in no other. Cleared where counting from the end is no choice
  * (classes), it leaves an index that no tensor has; messages set it again. */
 #define LT_INDEX_FROM_END ((int64_t)1 << 62)
@@ -286,9 +297,9 @@ typedef struct lt_backend {
     lt_status (*index_put)(const lt_iter *it, const lt_index_args *args, bool accumulate);
     /* out[..i..] = in[..index..i..]: sizes of out are those of index. */
     lt_status (*gather)(const lt_array *out, const lt_array *in, int dim, const lt_array *index);
-    /* out[..index..i..] (op)= src[..i..]; src NULL: the scalar value. */
+    /* out[..index..i..] (op)= src[..i..]; src NULL: the scalar value. fresh: see lt_index_args. */
     lt_status (*scatter)(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
-                         const lt_array *src, lt_scalar value);
+                         const lt_array *src, lt_scalar value, bool fresh);
     /* Two calls: count of non-zero elements; then their coordinates as [count, ndim] int64 (row-major
      * order of in). The count waits for the device. */
     lt_status (*nonzero_count)(const lt_array *in, int64_t *count);

@@ -165,7 +165,7 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
     atomic_init(&t->refs, 1);
     t->dtype = (int8_t)dtype;
     t->ndim = (uint8_t)ndim;
-    t->flags = (uint8_t)flags;
+    t->flags = (uint16_t)flags;
     t->device = storage->device;
     t->offset = 0;
     t->storage = storage;
@@ -280,6 +280,7 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
     lt_tensor *t;
     LT_TRY(shared_geometry(base, ndim, sizes, strides, offset, &t));
     t->view_base = lt_tensor_retain(base->view_base != NULL ? base->view_base : base);
+    t->flags |= base->flags & LT_FLAG_POSITIONS;
     *out = t;
     return LT_OK;
 }
@@ -288,7 +289,8 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
 {
     lt_tensor *alias = lt_mem_take(sizeof *alias);
     if (alias == NULL) return LT_ERR_MEMORY;
-    tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim, t->flags & LT_FLAG_CONTIGUOUS);
+    tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim,
+                t->flags & (LT_FLAG_CONTIGUOUS | LT_FLAG_POSITIONS));
     alias->numel = t->numel;
     alias->offset = t->offset;
     for (int d = 0; d < t->ndim; d++) alias->sizes[d] = t->sizes[d], alias->strides[d] = t->strides[d];
@@ -432,7 +434,7 @@ void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
     t->offset = src->offset;
     memcpy(t->sizes, src->sizes, sizeof t->sizes);
     memcpy(t->strides, src->strides, sizeof t->strides);
-    t->flags = (uint8_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (src->flags & LT_FLAG_CONTIGUOUS));
+    t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (src->flags & LT_FLAG_CONTIGUOUS));
 }
 
 lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)

@@ -36,14 +36,17 @@ enum {
     LT_FLAG_RETAINS_GRAD = 16,
     LT_FLAG_INFERENCE = 32,
     LT_FLAG_NO_GRAD_VIEW = 64, /* a view made while grad mode was off */
-    LT_FLAG_AT_HOME = 128 /* allocated together with its first storage (tensor.c) */
+    LT_FLAG_AT_HOME = 128, /* allocated together with its first storage (tensor.c) */
+    /* int64 positions as a script counts them, from 1, on their way to a kernel that takes the 1 off itself: only
+     * ops declared with `positions` meet them. Views and copies have the flag, what is computed has not. */
+    LT_FLAG_POSITIONS = 256
 };
 
 struct lt_tensor {
     _Atomic int32_t refs;
     int8_t dtype;
     uint8_t ndim;
-    uint8_t flags;
+    uint16_t flags;
     lt_device device;
     int64_t numel;
     int64_t offset; /* elements from the start of the storage */

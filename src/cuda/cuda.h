@@ -197,7 +197,7 @@ lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);
 lt_status lt_cuda_gather(const lt_array *out, const lt_array *in, int dim, const lt_array *index);
 lt_status lt_cuda_scatter(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
-                          const lt_array *src, lt_scalar value);
+                          const lt_array *src, lt_scalar value, bool fresh);
 lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *count);
 lt_status lt_cuda_nonzero(const lt_array *in, const lt_array *out);
 /* recurrent.cu */

@@ -31,6 +31,7 @@ static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense,
     args->sizes[0] = indexed->ndim > 0 ? indexed->sizes[dim] : 1;
     args->strides[0] = indexed->ndim > 0 ? indexed->strides[dim] * size : 0;
     args->dims[0] = dim;
+    args->base[0] = index->base;
 }
 
 lt_status lt_cuda_gather(const lt_array *out, const lt_array *in, int dim, const lt_array *index)
@@ -42,11 +43,12 @@ lt_status lt_cuda_gather(const lt_array *out, const lt_array *in, int dim, const
 }
 
 lt_status lt_cuda_scatter(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
-                          const lt_array *src, lt_scalar value)
+                          const lt_array *src, lt_scalar value, bool fresh)
 {
     lt_iter it;
     lt_index_args args;
     char element[8];
+    (void)fresh; /* wrong indices are left out, and found later */
     iterate(&it, &args, src, out, dim, index);
     if (value.kind == LT_SCALAR_FLOAT)
         lt_store<double>(out->dtype, element, value.v.d);

@@ -19,7 +19,7 @@ enum { BLOCK = 256, ONE_INDEX = 3 /* operands */ };
 template <int N> struct indexing {
     char *data[N];
     int count; /* of indices */
-    int dims[N - 2];
+    int dims[N - 2], base[N - 2];
     int64_t sizes[N - 2], strides[N - 2];
     lt_offsets<N> offsets;
     lt_cuda_report *report;
@@ -30,6 +30,12 @@ template <int N> struct indexing {
 struct alignas(16) bytes16 {
     uint64_t v[2];
 };
+
+/* From 0; LT_INDEX_NO_POSITION for position 0. */
+static __device__ __forceinline__ int64_t lt_index_counted(int64_t value, int base)
+{
+    return base == 0 || value < 0 ? value : value > 0 ? value - 1 : LT_INDEX_NO_POSITION;
+}
 
 /* Addresses of this thread's elements; false: none, or an index is wrong. */
 template <int N>
@@ -44,7 +50,8 @@ static __device__ __forceinline__ bool locate(const indexing<N> &a, const char *
         a.data[0] != nullptr ? a.data[0] + offset[0] : reinterpret_cast<const char *>(&a.value);
     char *p = a.data[1] + offset[1];
     for (int k = 0; k < N - 2 && k < a.count; k++) {
-        int64_t index = *reinterpret_cast<const int64_t *>(a.data[k + 2] + offset[k + 2]);
+        const int64_t index = lt_index_counted(
+            *reinterpret_cast<const int64_t *>(a.data[k + 2] + offset[k + 2]), a.base[k]);
         if (index < -a.sizes[k] || index >= a.sizes[k]) {
             lt_report_index(a.report, a.op, index, a.sizes[k], a.dims[k]);
             return false;
@@ -206,6 +213,7 @@ template <int N> static indexing<N> operands(const index_call &c, lt_cuda_report
     }
     for (int k = 0; k < a.count; k++) {
         a.dims[k] = c.args->dims[k];
+        a.base[k] = c.args->base[k];
         a.sizes[k] = c.args->sizes[k];
         a.strides[k] = c.args->strides[k];
     }

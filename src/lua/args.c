@@ -34,7 +34,7 @@ typedef struct call {
 } call;
 
 static const char *const expected[] = {
-    [LT_ARG_TENSOR] = "Tensor", [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number", [LT_ARG_INDEX_TENSOR] = "Tensor",
+    [LT_ARG_TENSOR] = "Tensor", [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number", [LT_ARG_INDEX_TENSOR] = "Tensor", [LT_ARG_POSITIONS] = "Tensor",
     [LT_ARG_TENSORS] = "table of Tensors", [LT_ARG_INDEX_TENSORS] = "table of Tensors", [LT_ARG_SCALAR] = "number", [LT_ARG_INT] = "int",
     [LT_ARG_FLOAT] = "float", [LT_ARG_BOOL] = "bool", [LT_ARG_STRING] = "string", [LT_ARG_DIM] = "int",
     [LT_ARG_DIMS] = "int or table of ints", [LT_ARG_INDEX] = "int", [LT_ARG_SIZE] = "table of ints",
@@ -125,6 +125,7 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
         fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_get(L, index) != NULL;
         break;
     case LT_ARG_INDEX_TENSOR:
+    case LT_ARG_POSITIONS:
         t = lt_lua_get(L, index);
         fits = t != NULL;
         if (fits && !lt_dtype_is_int((lt_dtype)t->dtype)) {
@@ -435,7 +436,15 @@ static lt_status wrap_number(lt_scalar number, lt_args *a, lt_value *v)
     return LT_OK;
 }
 
-static lt_status to_indices(lt_tensor *positions, lt_args *a, lt_value *v)
+lt_status lt_lua_positions(lt_tensor *positions, lt_tensor **out)
+{
+    LT_TRY(lt_tensor_alias(positions, out));
+    (*out)->flags |= LT_FLAG_POSITIONS;
+    return LT_OK;
+}
+
+/* shift: indices from 0, else positions marked as such, for a kernel that knows. */
+static lt_status to_indices(lt_tensor *positions, bool shift, lt_args *a, lt_value *v)
 {
     lt_tensor *whole = NULL, *indices = NULL;
     lt_status status = LT_OK;
@@ -443,14 +452,14 @@ static lt_status to_indices(lt_tensor *positions, lt_args *a, lt_value *v)
         LT_CHECK(lt_to_dtype(positions, LT_INT64, false, false, &whole));
         positions = whole;
     }
-    LT_CHECK(lt__position_to_index(positions, &indices));
+    LT_CHECK(shift ? lt__position_to_index(positions, &indices) : lt_lua_positions(positions, &indices));
     a->owned[a->n_owned++] = v->tensor = indices;
 done:
     lt_tensor_release(whole);
     return status;
 }
 
-/* Masks stay, positions become 0-based; the array is the call's own. */
+/* Masks stay, positions are marked; the array is the call's own. */
 static lt_status to_index_list(lt_args *a, lt_value *v)
 {
     if (v->list.n > LT_MAX_DIMS)
@@ -461,7 +470,7 @@ static lt_status to_index_list(lt_args *a, lt_value *v)
         if (dtype == LT_BOOL) continue;
         if (lt_dtype_is_float(dtype))
             return lt_error(LT_ERR_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
-        lt_status status = to_indices(v->list.v[i], a, &index);
+        lt_status status = to_indices(v->list.v[i], false, a, &index);
         if (status != LT_OK) return status;
         v->list.v[i] = index.tensor;
     }
@@ -495,7 +504,8 @@ static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_a
     case LT_ARG_TENSOR_OR_SCALAR:
         v->tensor = lt_lua_get(L, index);
         return v->tensor != NULL ? LT_OK : wrap_number(to_scalar(L, index), a, v);
-    case LT_ARG_INDEX_TENSOR: return to_indices(lt_lua_get(L, index), a, v);
+    case LT_ARG_INDEX_TENSOR: return to_indices(lt_lua_get(L, index), true, a, v);
+    case LT_ARG_POSITIONS: return to_indices(lt_lua_get(L, index), false, a, v);
     case LT_ARG_TENSORS:
         v->list = (lt_tensor_list){(int64_t)lua_rawlen(L, index), lua_touserdata(L, a->rows[i])};
         break;

@@ -3,7 +3,8 @@
  * A generated function has an array of lt_signature (its overloads). lt_args_match finds the first that fits
  * without converting anything (it may raise: nothing is held yet); lt_args_convert then fills in the values
  * without raising, and lt_args_release gives back what conversion made (numbers as tensors, shifted index
- * tensors). The shift from positions (from 1) to indices (from 0) happens here and nowhere else. */
+ * tensors). The shift from positions (from 1) to indices (from 0) happens here and nowhere else; tensors of positions
+ * may be left to the kernel (LT_FLAG_POSITIONS). */
 #ifndef LT_LUA_ARGS_H
 #define LT_LUA_ARGS_H
 
@@ -12,7 +13,7 @@
 #define LT_MAX_ARGS 16
 
 typedef enum lt_arg_type {
-    LT_ARG_TENSOR, LT_ARG_TENSOR_OR_SCALAR, LT_ARG_INDEX_TENSOR, LT_ARG_TENSORS, LT_ARG_INDEX_TENSORS, LT_ARG_SCALAR, LT_ARG_INT,
+    LT_ARG_TENSOR, LT_ARG_TENSOR_OR_SCALAR, LT_ARG_INDEX_TENSOR, LT_ARG_POSITIONS, LT_ARG_TENSORS, LT_ARG_INDEX_TENSORS, LT_ARG_SCALAR, LT_ARG_INT,
     LT_ARG_FLOAT, LT_ARG_BOOL, LT_ARG_STRING, LT_ARG_DIM, LT_ARG_DIMS, LT_ARG_INDEX, LT_ARG_SIZE, LT_ARG_DTYPE,
     LT_ARG_DEVICE, LT_ARG_GENERATOR
 } lt_arg_type;
@@ -66,5 +67,8 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
 /* Fills value[] and present[]. On failure nothing is held. */
 lt_status lt_args_convert(lua_State *L, const lt_signature *s, lt_args *a);
 void lt_args_release(lt_args *a);
+
+/* New reference: int64 positions, not their values changed but marked as counting from 1. */
+lt_status lt_lua_positions(lt_tensor *positions, lt_tensor **out);
 
 #endif

@@ -7,6 +7,7 @@
  * included. */
 #include <string.h>
 
+#include "args.h"
 #include "autograd.h"
 #include "backend.h"
 #include "binding.h"
@@ -146,7 +147,7 @@ static int dims_taken(const lt_subscript *s)
     return s->kind == TENSOR && is_mask(s->tensor) ? s->tensor->ndim : 1;
 }
 
-/* New reference: index positions as 0-based int64 on the indexed tensor's device; masks as bool. */
+/* New reference: index positions as int64 on the indexed tensor's device, marked as such; masks as bool. */
 static lt_status prepare_index(lt_tensor *index, lt_device device, lt_tensor **out)
 {
     lt_status status = LT_OK;
@@ -162,7 +163,7 @@ static lt_status prepare_index(lt_tensor *index, lt_device device, lt_tensor **o
     if (wide->dtype == LT_BOOL)
         *out = lt_tensor_retain(wide);
     else
-        status = lt__position_to_index(wide, out);
+        status = lt_lua_positions(wide, out);
 done:
     lt_tensor_release(moved);
     lt_tensor_release(wide);

@@ -49,7 +49,7 @@ return {
     example = 'local values, counts = x:unique{return_counts = true}' },
   { 'unique_consecutive(Tensor self, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)',
     doc = 'The elements, or entries of a dimension, without those that equal the one before.' },
-  { 'bincount(IndexTensor self, Tensor? weights=nil, int minlength=0) -> Tensor',
+  { 'bincount(IndexTensor self, Tensor? weights=nil, int minlength=0) -> Tensor', positions = true,
     doc = 'How often each position occurs in a vector of positions, or the sums of their weights.' },
   { 'histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor',
     doc = 'How many elements lie in each of `bins` equal parts of [min, max]; of the range of the elements if both are 0.' },

@@ -100,7 +100,7 @@ static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **ou
     const bool free = fits && !lt_grad_mode && !(grad->flags & LT_FLAG_REQUIRES_GRAD);
     if (free && is_only_view(grad)) return lt_tensor_alias(grad, out);
     if (free && lt_is_unshared(grad)) {
-        grad->flags &= (uint8_t)~LT_FLAG_WRAPPED_NUMBER;
+        grad->flags &= (uint16_t)~LT_FLAG_WRAPPED_NUMBER;
         *out = lt_tensor_retain(grad);
         return LT_OK;
     }

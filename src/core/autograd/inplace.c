@@ -218,7 +218,7 @@ lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *cla
     t->numel = view->numel;
     t->sizes[0] = t->strides[0] = 1;
     for (int d = 0; d < view->ndim; d++) t->sizes[d] = view->sizes[d], t->strides[d] = view->strides[d];
-    t->flags = (uint8_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (view->flags & LT_FLAG_CONTIGUOUS));
+    t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (view->flags & LT_FLAG_CONTIGUOUS));
     lt_bump_version(t);
     if (node == NULL) return LT_OK;
     node->class = class;

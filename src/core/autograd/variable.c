@@ -49,7 +49,7 @@ lt_status lt_detach_inplace(lt_tensor *t)
         t->autograd->slot = 0;
         lt_node_release(fn);
     }
-    t->flags &= (uint8_t) ~(LT_FLAG_REQUIRES_GRAD | LT_FLAG_RETAINS_GRAD);
+    t->flags &= (uint16_t)~(LT_FLAG_REQUIRES_GRAD | LT_FLAG_RETAINS_GRAD);
     return LT_OK;
 }
 
@@ -130,6 +130,6 @@ lt_status lt_set_requires_grad(lt_tensor *t, bool on)
     if (on)
         t->flags |= LT_FLAG_REQUIRES_GRAD;
     else
-        t->flags &= (uint8_t)~LT_FLAG_REQUIRES_GRAD;
+        t->flags &= (uint16_t)~LT_FLAG_REQUIRES_GRAD;
     return LT_OK;
 }

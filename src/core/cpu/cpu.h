@@ -54,7 +54,7 @@ lt_status lt_cpu_index_put(const lt_iter *it, const lt_index_args *args, bool ac
 /* gather.c */
 lt_status lt_cpu_gather(const lt_array *out, const lt_array *in, int dim, const lt_array *index);
 lt_status lt_cpu_scatter(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
-                         const lt_array *src, lt_scalar value);
+                         const lt_array *src, lt_scalar value, bool fresh);
 /* nonzero.c */
 lt_status lt_cpu_nonzero_count(const lt_array *in, int64_t *count);
 lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out);

@@ -28,6 +28,7 @@ static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense, con
     args->sizes[0] = indexed->ndim > 0 ? indexed->sizes[dim] : 1;
     args->strides[0] = indexed->ndim > 0 ? indexed->strides[dim] * size : 0;
     args->dims[0] = dim;
+    args->base[0] = index->base;
 }
 
 lt_status lt_cpu_gather(const lt_array *out, const lt_array *in, int dim, const lt_array *index)
@@ -39,12 +40,13 @@ lt_status lt_cpu_gather(const lt_array *out, const lt_array *in, int dim, const 
 }
 
 lt_status lt_cpu_scatter(lt_scatter_mode mode, const lt_array *out, int dim, const lt_array *index,
-                         const lt_array *src, lt_scalar value)
+                         const lt_array *src, lt_scalar value, bool fresh)
 {
     lt_iter it;
     lt_index_args args;
     char element[8];
     iterate(&it, &args, src, out, dim, index);
+    args.fresh = fresh;
     if (src == NULL) {
         lt_store_scalar(element, out->dtype, value);
         it.data[0] = element;

@@ -305,7 +305,8 @@ static const element_kind *kind_of(lt_dtype read)
 {
 #define KIND(s)                                                                                    \
     {extent_##s, count_##s, {build_##s##_narrow, build_##s##_wide}, {values_##s##_narrow, values_##s##_wide}, few_##s}
-    static const element_kind of_float = KIND(float), of_double = KIND(double), of_int = KIND(int), of_long = KIND(long);
+    static const element_kind of_float = KIND(float), of_double = KIND(double);
+    static const element_kind of_int = KIND(int), of_long = KIND(long);
 #undef KIND
     return read == LT_FLOAT32 ? &of_float : read == LT_FLOAT64 ? &of_double : read == LT_INT32 ? &of_int : &of_long;
 }
@@ -459,7 +460,8 @@ static void sort_line_at(const sort_job *j, char *memory, int64_t line)
 {
     const int64_t n = j->lines.length;
     sort_line l = {.j = j, .elements = kind_of(j->read), .line = line, .n = n, .x = lt_line_at(&j->lines, 0, line),
-                   .flip = j->descending ? UINT64_MAX : 0, .whole = true, .count = n, .place = j->one ? j->k : 0, .stored = j->one ? 1 : j->wanted};
+                   .flip = j->descending ? UINT64_MAX : 0, .whole = true, .count = n, .place = j->one ? j->k : 0,
+                   .stored = j->one ? 1 : j->wanted};
     l.extents = (extent *)(void *)memory;
     memory += (size_t)j->parts * sizeof *l.extents;
     l.counts = (int64_t *)(void *)memory;

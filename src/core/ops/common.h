@@ -11,7 +11,8 @@
 /* A tensor as kernels outside the iterator see it. Borrows t. */
 static inline lt_array lt_array_of(const lt_tensor *t)
 {
-    lt_array v = {lt_data(t), (lt_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->device};
+    lt_array v = {lt_data(t), (lt_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->device,
+                  (t->flags & LT_FLAG_POSITIONS) != 0};
     return v;
 }
 

@@ -123,6 +123,7 @@ lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *dev
         lt_tensor_release(result);
         return status;
     }
+    result->flags |= self->flags & LT_FLAG_POSITIONS;
     *out = result;
     return LT_OK;
 }
@@ -144,6 +145,7 @@ lt_status lt_clone_format_impl(lt_tensor *self, const char *memory_format, lt_te
         lt_tensor_release(result);
         return status;
     }
+    result->flags |= self->flags & LT_FLAG_POSITIONS;
     *out = result;
     return LT_OK;
 }

@@ -10,7 +10,7 @@
 /* Vectors over the entries in an order in which equals are neighbours. */
 typedef struct runs {
     lt_tensor *starts; /* bool: where an entry differs from the one before */
-    lt_tensor *number; /* int64: of the run, from 0 */
+    lt_tensor *number; /* int64: of the run, from 0; NULL if not asked for */
 } runs;
 
 static lt_tensor *do_places_of(lt_scope *s, lt_tensor *flags) /* of those that are true, int64 */
@@ -31,7 +31,7 @@ static lt_tensor *do_any_along(lt_scope *s, lt_tensor *a, int64_t dim)
 }
 
 /* entries: [n], or [n, width] whose rows are compared. */
-static runs do_runs(lt_scope *s, lt_tensor *entries)
+static runs do_runs(lt_scope *s, lt_tensor *entries, bool numbered)
 {
     runs r = {NULL, NULL};
     lt_dims sizes = {.n = 1, .v = {entries->sizes[0]}};
@@ -46,7 +46,7 @@ static runs do_runs(lt_scope *s, lt_tensor *entries)
         if (entries->ndim == 2) differs = do_any_along(s, differs, 1);
         do_store(s, do_part(s, r.starts, 0, 1, n), differs);
     }
-    r.number = do_sub(s, do_cumsum(s, r.starts, 0), do_scalar(s, lt_int(1)));
+    if (numbered) r.number = do_sub(s, do_cumsum(s, r.starts, 0), do_scalar(s, lt_int(1)));
     return r;
 }
 
@@ -93,7 +93,7 @@ static lt_status give_distinct(lt_scope *s, lt_tensor *whole, int64_t dim, lt_te
 {
     lt_tensor *back = NULL, *lengths = NULL, *chosen = NULL;
     if (s->status == LT_OK) {
-        runs r = do_runs(s, entries);
+        runs r = do_runs(s, entries, want_inverse);
         lt_tensor *places = do_places_of(s, r.starts);
         lt_tensor *from = order != NULL && whole != entries ? do_index_select(s, order, 0, places) : places;
         chosen = do_index_select(s, whole, dim, from);
@@ -168,6 +168,22 @@ lt_status lt_unique_consecutive_impl(lt_tensor *self, bool return_inverse, bool 
 
 /* ---- counts -------------------------------------------------------------------------------------------------------- */
 
+/* The least and the largest element; unchanged of an empty tensor. */
+static lt_status range_of(lt_tensor *self, lt_scalar *least, lt_scalar *most)
+{
+    lt_tensor *low = NULL, *high = NULL;
+    lt_status status;
+    if (self->numel == 0) return LT_OK;
+    LT_CHECK(lt_min_impl(self, &low));
+    LT_CHECK(lt_max_impl(self, &high));
+    LT_CHECK(lt_tensor_item(low, least));
+    LT_CHECK(lt_tensor_item(high, most));
+done:
+    lt_tensor_release(low);
+    lt_tensor_release(high);
+    return status;
+}
+
 lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlength, lt_tensor **out)
 {
     lt_scalar least = lt_int(0), most = lt_int(-1);
@@ -176,31 +192,28 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     if (minlength < 0) return lt_error(LT_ERR_RUNTIME, "minlength should be >= 0");
     if (weights != NULL && (weights->ndim != 1 || weights->sizes[0] != self->sizes[0]))
         return lt_error(LT_ERR_RUNTIME, "weights should be 1-d and have the same length as input");
-    if (self->numel > 0) {
-        lt_tensor *low = NULL, *high = NULL;
-        lt_status status;
-        LT_CHECK(lt_min_impl(self, &low));
-        LT_CHECK(lt_max_impl(self, &high));
-        LT_CHECK(lt_tensor_item(low, &least));
-        LT_CHECK(lt_tensor_item(high, &most));
-    done:
-        lt_tensor_release(low);
-        lt_tensor_release(high);
-        if (status != LT_OK) return status;
-    }
-    if (least.v.i < 0) return lt_error(LT_ERR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
-    lt_scope s;
-    lt_dims sizes = {.n = 1, .v = {most.v.i + 1 > minlength ? most.v.i + 1 : minlength}};
+    LT_TRY(range_of(self, &least, &most));
+    const int64_t base = (self->flags & LT_FLAG_POSITIONS) != 0;
+    if (least.v.i < base && self->numel > 0)
+        return lt_error(LT_ERR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
+    const int64_t bins = most.v.i + 1 - base;
     lt_dtype dtype = weights == NULL ? LT_INT64 : weights->dtype == LT_FLOAT32 ? LT_FLOAT32 : LT_FLOAT64;
-    lt_scope_open(&s, false);
-    lt_tensor *source = weights != NULL ? do_cast(&s, weights, dtype) : do_zeros(&s, self, &(lt_dims){1, {self->numel}});
-    if (weights == NULL && source != NULL) s.status = lt_fill_value(source, lt_int(1));
-    lt_tensor *zeros = s.status == LT_OK ? do_zeros(&s, source, &sizes) : NULL, *sums = NULL;
-    if (s.status == LT_OK) {
-        lt_status status = lt_scatter_add(zeros, 0, self, source, &sums);
-        sums = lt_scope_hold(&s, status, sums);
+    lt_tensor *counts = NULL, *heavy = NULL;
+    lt_status status;
+    if (weights != NULL) LT_TRY(lt_cast(weights, dtype, &heavy));
+    status = lt_tensor_new(dtype, self->device, 1, &(int64_t){bins > minlength ? bins : minlength}, &counts);
+    if (status == LT_OK) status = lt_fill_value(counts, lt_int(0));
+    if (status == LT_OK && self->numel > 0) {
+        lt_array to = lt_array_of(counts), at = lt_array_of(self), source;
+        if (heavy != NULL) source = lt_array_of(heavy);
+        status = lt_backend_of(self)->scatter(LT_SCATTER_ADD, &to, 0, &at, heavy != NULL ? &source : NULL, lt_int(1), true);
     }
-    return lt_scope_give(&s, sums, out);
+    lt_tensor_release(heavy);
+    if (status == LT_OK)
+        *out = counts;
+    else
+        lt_tensor_release(counts);
+    return status;
 }
 
 static lt_tensor *do_floor(lt_scope *s, lt_tensor *a)
@@ -219,20 +232,11 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"histogram_%s\" not implemented for '%s'",
                         self->device.type == LT_CPU ? "cpu" : "cuda", lt_dtype_scalar_name((lt_dtype)self->dtype));
-    if (low == high && self->numel > 0) {
-        lt_tensor *least = NULL, *most = NULL;
+    if (low == high) {
         lt_scalar a = min, b = max;
-        lt_status status;
-        LT_CHECK(lt_min_impl(self, &least));
-        LT_CHECK(lt_max_impl(self, &most));
-        LT_CHECK(lt_tensor_item(least, &a));
-        LT_CHECK(lt_tensor_item(most, &b));
+        LT_TRY(range_of(self, &a, &b));
         low = lt_scalar_double(a);
         high = lt_scalar_double(b);
-    done:
-        lt_tensor_release(least);
-        lt_tensor_release(most);
-        if (status != LT_OK) return status;
     }
     if (low == high) {
         low -= 1;

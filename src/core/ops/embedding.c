@@ -34,12 +34,12 @@ lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t
     return lt_scope_give(&s, do_reshape(&s, lt_scope_hold(&s, status, rows), &sizes), out);
 }
 
+/* In place: a is of the scope's own making. */
 static lt_tensor *do_index_add(lt_scope *s, lt_tensor *a, lt_tensor *index, lt_tensor *rows)
 {
-    lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_index_add(a, 0, index, rows, lt_int(1), &out);
-    return lt_scope_hold(s, status, out);
+    s->status = lt_index_add_(a, 0, index, rows, lt_int(1));
+    return s->status == LT_OK ? a : NULL;
 }
 
 /* How often each index occurs, as a column of like's dtype. */
@@ -60,7 +60,8 @@ lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     lt_tensor *rows = do_reshape(&s, grad_output, &(lt_dims){2, {indices->numel, sizes->v[1]}});
     if (padding_idx != NULL) {
         const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
-        lt_tensor *padding = do_unsqueeze(&s, do_eq(&s, line, do_scalar(&s, lt_int(row))), 1);
+        const int64_t given = row + ((indices->flags & LT_FLAG_POSITIONS) != 0);
+        lt_tensor *padding = do_unsqueeze(&s, do_eq(&s, line, do_scalar(&s, lt_int(given))), 1);
         rows = do_where(&s, padding, do_scalar(&s, lt_int(0)), rows);
     }
     if (scale_grad_by_freq) rows = do_div(&s, rows, do_counts(&s, line, sizes->v[0], grad_output));

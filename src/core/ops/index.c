@@ -12,6 +12,7 @@
 #define MAX_INDICES (LT_ITER_OPERANDS - 2)
 
 typedef struct plan {
+    bool only_mask; /* the one index is a mask: no place is named twice, and none is out of range */
     int ndim;                     /* of the indexed tensor; a 0-dim mask adds a dimension of size 1 */
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     lt_tensor *index[LT_MAX_DIMS]; /* int64, on the tensor's device; NULL: the dimension whole */
@@ -96,12 +97,30 @@ static lt_status add_dimension(plan *p, lt_tensor *self, lt_tensor *positions)
     return status;
 }
 
+/* One dimension instead of several that a mask covers, if they can be walked as one; the mask likewise. */
+static lt_status merge_masked(plan *p, lt_tensor **mask)
+{
+    const int first = p->covered, n = (*mask)->ndim, last = first + n - 1;
+    for (int d = first; d < last; d++)
+        if (p->strides[d] != p->sizes[d + 1] * p->strides[d + 1]) return LT_OK;
+    lt_tensor *flat = NULL;
+    LT_TRY(lt_reshape(*mask, &(lt_dims){1, {(*mask)->numel}}, &flat));
+    lt_tensor_release(*mask);
+    *mask = flat;
+    p->sizes[first] = flat->numel;
+    p->strides[first] = p->strides[last];
+    for (int d = first + 1; d + n - 1 < p->ndim; d++) p->sizes[d] = p->sizes[d + n - 1], p->strides[d] = p->strides[d + n - 1];
+    p->ndim -= n - 1;
+    return LT_OK;
+}
+
 static lt_status add_mask(plan *p, lt_tensor *self, lt_tensor *given)
 {
     lt_tensor *mask = NULL, *positions = NULL, *column = NULL;
     lt_status status;
     LT_TRY(check_mask(p, self, given));
     LT_CHECK(bring(given, self, (lt_dtype)given->dtype, &mask));
+    if (p->only_mask && mask->ndim > 1) LT_CHECK(merge_masked(p, &mask)); /* dimensions have no names in errors then */
     LT_CHECK(lt_nonzero_impl(mask, &positions));
     if (mask->ndim == 0) LT_CHECK(add_dimension(p, self, positions));
     for (int d = 0; d < mask->ndim; d++) {
@@ -147,7 +166,7 @@ static lt_status shape_mismatch(lt_tensor *const *indices, int n)
 /* Where the broadcast dimensions go, and the shape of the result. */
 static lt_status plan_shape(plan *p)
 {
-    lt_tensor *indices[LT_MAX_DIMS];
+    lt_tensor *indices[LT_MAX_DIMS] = {NULL};
     int64_t common[LT_MAX_DIMS];
     int n = 0, first = 0, last = 0;
     for (int d = 0; d < p->ndim; d++) {
@@ -171,10 +190,25 @@ static lt_status plan_shape(plan *p)
     return LT_OK;
 }
 
+/* The only index when that is a mask, with the number of whole dimensions before it; else NULL. */
+static lt_tensor *the_mask(const lt_tensor_list *indices, int *before)
+{
+    lt_tensor *mask = NULL;
+    for (int64_t i = 0; i < indices->n; i++) {
+        lt_tensor *index = indices->v[i];
+        if (index == NULL) continue;
+        if (mask != NULL || ((lt_dtype)index->dtype != LT_BOOL && (lt_dtype)index->dtype != LT_UINT8)) return NULL;
+        mask = index;
+        *before = (int)i;
+    }
+    return mask;
+}
+
 /* Fills in p; to be freed also when this fails. */
 static lt_status plan_make(plan *p, lt_tensor *self, const lt_tensor_list *indices)
 {
-    *p = (plan){.ndim = self->ndim};
+    int before;
+    *p = (plan){.ndim = self->ndim, .only_mask = the_mask(indices, &before) != NULL};
     for (int d = 0; d < self->ndim; d++) p->sizes[d] = self->sizes[d], p->strides[d] = self->strides[d];
     for (int64_t i = 0; i < indices->n; i++) {
         if (indices->v[i] != NULL)
@@ -194,7 +228,7 @@ static void plan_iter(const plan *p, lt_tensor *self, lt_tensor *dense, lt_iter 
     const int64_t size = (int64_t)lt_dtype_size((lt_dtype)self->dtype);
     for (int own = dense->ndim - 1, d = p->shape_ndim - 1; own >= 0 && d >= 0; own--, d--)
         strides[0][d] = dense->sizes[own] == 1 ? 0 : dense->strides[own];
-    *args = (lt_index_args){.count = 0};
+    *args = (lt_index_args){.distinct = p->only_mask};
     for (int d = 0, to = 0; d < p->ndim; d++) {
         if (p->index[d] == NULL) {
             if (to == p->from_ndim) to += p->result_ndim;
@@ -209,6 +243,7 @@ static void plan_iter(const plan *p, lt_tensor *self, lt_tensor *dense, lt_iter 
         args->sizes[k] = p->sizes[d];
         args->strides[k] = p->strides[d] * size;
         args->dims[k] = d;
+        args->base[k] = (index->flags & LT_FLAG_POSITIONS) != 0;
     }
     for (int k = 0; k < 2 + args->count; k++) rows[k] = strides[k];
     lt_iter_strided(it, operands, 2 + args->count, p->shape_ndim, p->shape, rows);
@@ -274,20 +309,6 @@ static lt_status check_values(const plan *p, const lt_tensor *values)
                     lt_format_sizes(b, sizeof b, p->shape_ndim, p->shape));
 }
 
-/* The only index when that is a mask, with the number of whole dimensions before it; else NULL. */
-static lt_tensor *only_mask(const lt_tensor_list *indices, int *before)
-{
-    lt_tensor *mask = NULL;
-    for (int64_t i = 0; i < indices->n; i++) {
-        lt_tensor *index = indices->v[i];
-        if (index == NULL) continue;
-        if (mask != NULL || ((lt_dtype)index->dtype != LT_BOOL && (lt_dtype)index->dtype != LT_UINT8)) return NULL;
-        mask = index;
-        *before = (int)i;
-    }
-    return mask;
-}
-
 /* One number where the mask is true: no positions need to be found, and nothing waits for the device. */
 static lt_status fill_where(lt_tensor *self, lt_tensor *given, int before, lt_tensor *value)
 {
@@ -320,7 +341,7 @@ lt_status lt__index_put__impl(lt_tensor *self, const lt_tensor_list *indices, lt
     lt_status status;
     int before = 0;
     LT_CHECK(bring_values(values, self, &here));
-    lt_tensor *mask = only_mask(indices, &before);
+    lt_tensor *mask = the_mask(indices, &before);
     if (mask != NULL && here->ndim == 0 && !accumulate && before + mask->ndim <= self->ndim) {
         status = fill_where(self, mask, before, here);
         goto done;

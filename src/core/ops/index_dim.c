@@ -1,5 +1,5 @@
-/* index_dim.c - picking and storing along one dimension. Index tensors hold positions from 0 (int64, or int32
- * which is converted); the kernels check them. */
+/* index_dim.c - picking and storing along one dimension. Index tensors hold indices from 0, or with LT_FLAG_POSITIONS
+ * positions from 1 (int64, or int32 which is converted); the kernels check them. */
 #include "steps.h"
 #include "pointwise.h"
 
@@ -131,7 +131,7 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
     if (index->numel > 0) {
         lt_array to = lt_line_array_of(work), at = lt_line_array_of(where), in;
         if (src != NULL) in = lt_line_array_of(from);
-        LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL, value));
+        LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL, value, *out == NULL));
     }
     end_change(out, work);
     work = NULL;
@@ -168,10 +168,9 @@ lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
 {
     lt_scope s;
     lt_scope_open(&s, true);
-    lt_tensor *zeros = do_zeros(&s, grad_output, sizes), *result = NULL;
-    if (zeros == NULL) return lt_scope_close(&s);
-    lt_status status = lt_scatter_add(zeros, dim, index, grad_output, &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+    lt_tensor *result = do_zeros(&s, grad_output, sizes);
+    if (result != NULL) s.status = lt_scatter_add_(result, dim, index, grad_output);
+    return lt_scope_give(&s, result, out);
 }
 
 /* ---- whole entries of a dimension ------------------------------------------------------------------------------ */
@@ -186,7 +185,7 @@ static void along(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense, 
         strides[1][d] = d == dim ? 0 : self->strides[d];
         strides[2][d] = d == dim && index->ndim > 0 ? index->strides[0] : 0;
     }
-    *args = (lt_index_args){.count = 1, .dims = {dim}};
+    *args = (lt_index_args){.count = 1, .dims = {dim}, .base = {(index->flags & LT_FLAG_POSITIONS) != 0}};
     args->sizes[0] = size_at(self, dim);
     args->strides[0] = self->ndim > 0 ? self->strides[dim] * (int64_t)lt_dtype_size((lt_dtype)self->dtype) : 0;
     lt_iter_strided(it, (lt_tensor *[]){dense, self, index}, 3, self->ndim, sizes,
@@ -244,6 +243,7 @@ static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_ten
     LT_CHECK(bring_index(op, index, work, &where));
     LT_CHECK(bring_source(source, work, &from));
     along(work, dim, where, from, &it, &args);
+    args.fresh = *out == NULL;
     if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
     end_change(out, work);
     work = NULL;
@@ -349,10 +349,9 @@ lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *
 {
     lt_scope s;
     lt_scope_open(&s, true);
-    lt_tensor *zeros = do_zeros(&s, grad_output, sizes), *result = NULL;
-    if (zeros == NULL) return lt_scope_close(&s);
-    lt_status status = lt_index_add(zeros, dim, index, grad_output, lt_int(1), &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+    lt_tensor *result = do_zeros(&s, grad_output, sizes);
+    if (result != NULL) s.status = lt_index_add_(result, dim, index, grad_output, lt_int(1));
+    return lt_scope_give(&s, result, out);
 }
 
 lt_status lt_take_impl(lt_tensor *self, lt_tensor *index, lt_tensor **out)

@@ -197,7 +197,7 @@ static const lt_array *keep_dim(kept *k, const lt_array *in, int dim, const lt_t
     if (t == NULL) return NULL;
     for (int d = 0; d < in->ndim; d++) k->sizes[d] = d == dim ? 1 : in->sizes[d];
     lt_contiguous_strides(in->ndim, k->sizes, k->strides);
-    k->array = (lt_array){lt_data(t), (lt_dtype)t->dtype, in->ndim, k->sizes, k->strides, t->device};
+    k->array = (lt_array){lt_data(t), (lt_dtype)t->dtype, in->ndim, k->sizes, k->strides, t->device, 0};
     return &k->array;
 }
 

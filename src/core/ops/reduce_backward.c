@@ -160,11 +160,8 @@ lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, i
     lt_scope_open(&s, true);
     lt_tensor *index = do_restore_dims(&s, indices, sizes->n, &dims, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, sizes->n, &dims, keepdim);
-    lt_tensor *zeros = do_zeros(&s, grad_output, sizes), *placed = NULL;
-    if (s.status == LT_OK) {
-        lt_status status = lt_scatter(zeros, dim, index, grad, &placed);
-        placed = lt_scope_hold(&s, status, placed);
-    }
+    lt_tensor *placed = do_zeros(&s, grad_output, sizes);
+    if (s.status == LT_OK) s.status = lt_scatter_(placed, dim, index, grad);
     return lt_scope_give(&s, placed, out);
 }
 

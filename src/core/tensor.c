@@ -302,7 +302,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
 static void set_strides(lt_tensor *t, const int64_t *strides)
 {
     for (int d = 0; d < t->ndim; d++) t->strides[d] = strides[d];
-    if (!strides_are_contiguous(t->ndim, t->sizes, strides)) t->flags &= (uint8_t)~LT_FLAG_CONTIGUOUS;
+    if (!strides_are_contiguous(t->ndim, t->sizes, strides)) t->flags &= (uint16_t)~LT_FLAG_CONTIGUOUS;
 }
 
 lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,

@@ -3,8 +3,10 @@
  * The handler sets a flag, tells the core (lt_interrupt) and arms a count hook on the main state and
  * on the coroutine that runs; the hook raises "interrupted". No hook is set in normal running, so
  * that a tight loop runs at full speed. While the flag is up the hook stays armed, so an error caught
- * by pcall is raised again at the next instruction, until the cell ends. To know the running
- * coroutine, install() replaces coroutine.resume and coroutine.wrap by versions that record it.
+ * by pcall is raised again at the next instruction, until the cell ends. A signal that comes just
+ * before C code waits for something would not end that wait: until the cell ends a timer sends another
+ * one now and then, which does nothing else. To know the running coroutine, install() replaces
+ * coroutine.resume and coroutine.wrap by versions that record it.
  * Includes the Lua API and ltensor.h's lt_interrupt only.
  */
 #include "interrupt.h"
@@ -14,6 +16,7 @@
 #include <lualib.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ltensor.h"
@@ -29,7 +32,9 @@ static struct {
     lua_Hook function;
     int mask, count;
 } user_hook;
-static struct sigaction previous_action;
+static struct sigaction previous_action, previous_wake_action;
+static timer_t wake_timer;
+static bool has_timer;
 
 /* A __close metamethod restores what its scope changed; it runs to its end. */
 static bool inside_close(lua_State *L)
@@ -54,6 +59,18 @@ static void raise_interrupted(lua_State *L, lua_Debug *frame)
     luaL_error(L, "interrupted");
 }
 
+#define WAKE_SIGNAL SIGURG /* ignored where nobody has a handler */
+
+static void on_wake(int signal_number) { (void)signal_number; }
+
+/* Starts or stops the signals that end waits. */
+static void wake(bool on)
+{
+    enum { EVERY_NS = 50000000 };
+    struct itimerspec every = {{0, on ? EVERY_NS : 0}, {0, on ? EVERY_NS : 0}};
+    if (has_timer) timer_settime(wake_timer, 0, &every, NULL);
+}
+
 static void arm(lua_State *L) { lua_sethook(L, raise_interrupted, LUA_MASKCOUNT, 1); }
 
 static void on_sigint(int signal_number)
@@ -68,6 +85,7 @@ static void on_sigint(int signal_number)
             lt_interrupt();
             arm(main_state);
             if (running != main_state) arm(running);
+            wake(true);
         } else if (times == 2) {
             if (write(STDERR_FILENO, warning, sizeof warning - 1) < 0) errno = saved_errno;
         } else {
@@ -187,6 +205,11 @@ static int install(lua_State *L)
     action.sa_handler = on_sigint; /* without SA_RESTART: a blocked read returns */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &previous_action);
+    action.sa_handler = on_wake;
+    sigaction(WAKE_SIGNAL, &action, &previous_wake_action);
+    has_timer = timer_create(CLOCK_MONOTONIC,
+                             &(struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = WAKE_SIGNAL},
+                             &wake_timer) == 0;
     lua_getglobal(L, LUA_COLIBNAME);
     if (lua_istable(L, -1)) {
         replace_field(L, "resume", coroutine_resume, &resume_key);
@@ -198,7 +221,10 @@ static int install(lua_State *L)
 /* restore(): all is again as it was before install(). */
 static int restore(lua_State *L)
 {
+    if (has_timer) timer_delete(wake_timer);
+    has_timer = false;
     sigaction(SIGINT, &previous_action, NULL);
+    sigaction(WAKE_SIGNAL, &previous_wake_action, NULL);
     lua_getglobal(L, LUA_COLIBNAME);
     if (lua_istable(L, -1)) {
         restore_field(L, "resume", &resume_key);
@@ -222,6 +248,7 @@ static void begin(void)
 /* Takes the hook off again: the interrupt has reached the call that ends the cell. */
 static void disarm(lua_State *L)
 {
+    wake(false);
     lt_interrupt_clear();
     lua_sethook(main_state, user_hook.function, user_hook.mask, user_hook.count);
     if (L != main_state) lua_sethook(L, NULL, 0, 0);

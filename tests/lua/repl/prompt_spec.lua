@@ -52,6 +52,20 @@ expect ab\r\nOut[2]: 5
 ]]
   end)
 
+  it('stops a cell at Ctrl-C that comes while C code is busy, before it waits', function()
+    follow [[
+send f = io.popen("echo $$; trap '' INT; head -c 200000000 /dev/zero; exec sleep 20"); pid = f:read(); print('be' .. 'gun') f:read('a')\r
+expect begun
+sleep 20
+send \x03
+within 15000
+expect interrupted
+expect In [2]: 
+send os.execute('kill ' .. pid)\r
+expect Out[2]: 
+]]
+  end)
+
   it('stops a running cell at Ctrl-C', function()
     for _, cell in ipairs {
       'while true do end',

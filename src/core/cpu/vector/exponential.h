@@ -3,28 +3,13 @@
 #ifndef LT_CPU_EXPONENTIAL_H
 #define LT_CPU_EXPONENTIAL_H
 
-#include <stdint.h>
-#include <string.h>
+#include "half.h"
 
 #ifdef __FMA__
 #define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
-
-static inline float float_of_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline uint32_t bits_of_float(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* exp(x) = 2^n exp(r), |r| <= log(2) / 2, exp(r) by its series. Adding 1.5 * 2^23 rounds to an integer, which the low
  * bits then hold. 2^n is multiplied in as two halves, for it may leave the range of float. */
@@ -44,9 +29,9 @@ static inline float inline_expf(float x)
     p = MULTIPLY_ADD(p, r, 0.5f);
     p = MULTIPLY_ADD(p, r, 1.0f);
     p = MULTIPLY_ADD(p, r, 1.0f);
-    const uint32_t power = bits_of_float(shifted) - bits_of_float(round) + 254; /* n + 2 * 127 */
+    const uint32_t power = lt_float_to_bits(shifted) - lt_float_to_bits(round) + 254; /* n + 2 * 127 */
     const uint32_t half = power >> 1;
-    return p * float_of_bits(half << 23) * float_of_bits((power - half) << 23);
+    return p * lt_bits_to_float(half << 23) * lt_bits_to_float((power - half) << 23);
 }
 
 #undef MULTIPLY_ADD

@@ -82,11 +82,11 @@ VECTOR_FLAGS := -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math
 
 LUA_SRC := $(wildcard src/lua/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
-REPL_SRC := $(wildcard repl/*.c)
+REPL_SRC := $(wildcard repl/*.c repl/*/*.c)
 REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
 # lib/meta is for editors, no program loads it.
 LIB_LUA := $(shell find lib -name meta -prune -o -name '*.lua' -print 2>/dev/null | sort)
-REPL_LUA := $(sort $(wildcard repl/*.lua))
+REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
 CU_SRC := $(wildcard src/cuda/*.cu)
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)

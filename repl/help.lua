@@ -1,8 +1,8 @@
 -- `?name`: what a name is and how it is called.
 --
 -- Ops come from the declarations (torch._docs: signature, doc and more); Lua functions from the
--- comment above them, classes from that of their file. May use repl.complete, repl.echo,
--- repl.errors and repl.markdown.
+-- comment above them, classes from that of their file. May use repl.edit.complete, repl.echo,
+-- repl.errors and repl.notebook.markdown.
 
 local echo = require 'repl.echo'
 
@@ -40,7 +40,7 @@ local function value_of(session, name)
   return value
 end
 
-local markdown = require 'repl.markdown'
+local markdown = require 'repl.notebook.markdown'
 
 -- The lines of the source of a chunk of ours, a file or a cell; nil when it is not known.
 local function lines_of(session, info)
@@ -143,7 +143,7 @@ local function show_class(session, name, class, with_source)
   local comment = lines and comment_of_class(lines, class.__classname)
   if comment then print(comment) end
   if info and lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
-  print_words('members:', require('repl.complete').members(class, ''))
+  print_words('members:', require('repl.edit.complete').members(class, ''))
 end
 
 local function is_class(value)
@@ -154,7 +154,7 @@ end
 -- The names among which a misspelled one is sought.
 local function names_near(session, name)
   local owner = name:match '^(.*)[.:][%w_]+$'
-  local complete = require 'repl.complete'
+  local complete = require 'repl.edit.complete'
   if owner then return complete.members(value_of(session, owner) or package.loaded.torch, '') end
   local names = complete.members(package.loaded.torch, '')
   table.move(complete.members(session.environment, ''), 1, 1000, #names + 1, names)
@@ -199,7 +199,7 @@ function help.show(session, name, with_source)
     show_class(session, name, value, with_source)
   elseif value ~= nil and not entry then
     print(('%s: %s'):format(name, kind_of(value)))
-    local members = require('repl.complete').members(value, '')
+    local members = require('repl.edit.complete').members(value, '')
     if #members > 0 and type(value) ~= 'string' then print_words('members:', members) end
   elseif not entry then
     local near = require('repl.errors').nearest(name:match '[%w_]+$' or name, names_near(session, name))

@@ -2,7 +2,7 @@
 --
 -- Used where Lua's own compiler says too little: to find the top-level locals and the last
 -- expression of a cell (repl.parser), to indent, and to know what stands before the cursor
--- (repl.complete). It accepts any text: what is no token of Lua becomes a token of kind
+-- (repl.edit.complete). It accepts any text: what is no token of Lua becomes a token of kind
 -- 'unknown', and an unfinished string or comment one of kind 'unfinished'. Whether source is
 -- valid is for load() to say. Depends on nothing.
 

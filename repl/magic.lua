@@ -214,7 +214,7 @@ end}
 magics.export = {'%export file.md|file.ipynb', 'writes the session into a notebook, with what its cells have shown',
 function(session, path)
   if path == '' then error('which file?', 0) end
-  require('repl.export').write(session, path)
+  require('repl.notebook.export').write(session, path)
 end}
 
 magics.debug = {'%debug [n [code]]', 'shows the calls of the last error with their locals; runs code in call n',
@@ -245,7 +245,7 @@ local settings = {
     function(session, choice)
       if not session.terminal then error('no line is edited', 0) end
       session.editing = choice
-      require('repl.readline').set_option('editing-mode', choice)
+      require('repl.edit.readline').set_option('editing-mode', choice)
     end},
 }
 for _, name in ipairs {'time', 'pager'} do -- on until they are turned off

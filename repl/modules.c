@@ -10,7 +10,7 @@
 
 #include "embedded.h"
 #include "interrupt.h"
-#include "readline.h"
+#include "edit/readline.h"
 #include "system.h"
 
 static const char private_globals = 0; /* its address is the key of that table in the registry */
@@ -90,7 +90,7 @@ void modules_preload(lua_State *L)
     lua_pushcfunction(L, luaopen_repl_interrupt);
     lua_setfield(L, -2, "repl.interrupt");
     lua_pushcfunction(L, luaopen_repl_readline);
-    lua_setfield(L, -2, "repl.readline");
+    lua_setfield(L, -2, "repl.edit.readline");
     lua_pushcfunction(L, luaopen_repl_system);
     lua_setfield(L, -2, "repl.system");
     lua_pop(L, 1);

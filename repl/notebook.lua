@@ -5,13 +5,13 @@
 -- file descriptors; its output is what it prints followed by its value. Notes on hidden copies
 -- (stderr) are compared with `copies` blocks and otherwise passed on. A notebook can say that it
 -- needs GPUs: a cell stored as silent for N GPUs that has something to say on fewer is where it
--- stops, without a failure. May use repl.input, repl.session, repl.markdown, repl.ipynb,
--- repl.compare, repl.system.
+-- stops, without a failure. May use repl.input, repl.session, repl.notebook.markdown, repl.notebook.ipynb,
+-- repl.notebook.compare, repl.system.
 
-local compare = require 'repl.compare'
+local compare = require 'repl.notebook.compare'
 local input = require 'repl.input'
-local ipynb = require 'repl.ipynb'
-local markdown = require 'repl.markdown'
+local ipynb = require 'repl.notebook.ipynb'
+local markdown = require 'repl.notebook.markdown'
 local session = require 'repl.session'
 local system = require 'repl.system'
 

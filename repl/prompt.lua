@@ -90,16 +90,16 @@ local function plain_reader(text)
 end
 
 local function editing_reader(state)
-  local readline = require 'repl.readline'
+  local readline = require 'repl.edit.readline'
   readline.set_completer(function(before, word)
     local text = table.concat(state.lines, '\n')
-    return require('repl.complete').words(state, #state.lines > 0 and text .. '\n' .. before or before, word)
+    return require('repl.edit.complete').words(state, #state.lines > 0 and text .. '\n' .. before or before, word)
   end)
   readline.set_judge(function(text) return is_unfinished(state, text) end)
   if state.colour then
     readline.set_highlighter(function(text)
       local before = #state.lines > 0 and table.concat(state.lines, '\n') .. '\n' or ''
-      return require('repl.highlight').classes(before .. text, #before)
+      return require('repl.edit.highlight').classes(before .. text, #before)
     end)
   end
   return readline.read
@@ -108,8 +108,8 @@ end
 -- ---- history -------------------------------------------------------------------------------
 
 local function open_history(state)
-  local history = require 'repl.history'
-  local readline = require 'repl.readline'
+  local history = require 'repl.edit.history'
+  local readline = require 'repl.edit.readline'
   local path = history.path()
   local last
   for _, cell in ipairs(history.load(path)) do
@@ -250,7 +250,7 @@ function prompt.main(ignore_environment, hosted)
   state.terminal = system.isatty(0) and system.isatty(1)
   state.colour = has_colour(state.terminal)
   local read, remember = plain_reader, function() end
-  local stop_notes = require('repl.export').take_notes(state)
+  local stop_notes = require('repl.notebook.export').take_notes(state)
   if state.terminal then
     interrupt.install()
     state.width = function() return fit(state) end
@@ -273,7 +273,7 @@ function prompt.main(ignore_environment, hosted)
   rawset(_G, 'quit', old_quit)
   if state.terminal then
     interrupt.restore()
-    require('repl.readline').restore()
+    require('repl.edit.readline').restore()
   end
 end
 

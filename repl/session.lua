@@ -252,7 +252,7 @@ local function fellows(self, message, line)
   local kind
   kind, name = message:match "nil value %((%a+) '([^']+)'%)"
   if kind ~= 'field' and kind ~= 'method' then return nil end
-  local complete = require 'repl.complete'
+  local complete = require 'repl.edit.complete'
   local owner = complete.owner_of(self, line or '', name)
   -- of the result of an expression nothing is known; most methods are functions of torch too
   if owner == nil and kind == 'method' then owner = package.loaded.torch end

@@ -268,7 +268,7 @@ describe('completion', function()
   -- Words for the end of the text, in a session with `x = torch.ones(2)`.
   local function words(text)
     return (process.lua(([[
-      local complete, session = require 'repl.complete', require('repl.session').new()
+      local complete, session = require 'repl.edit.complete', require('repl.session').new()
       x = torch.ones(2)
       local text = %q
       print(table.concat(complete.words(session, text, text:match '[%%w_]*$'), ' '))
@@ -292,7 +292,7 @@ describe('completion', function()
 
   it('of all methods of a tensor takes less than 10 ms', function()
     local out = process.lua [[
-      local complete, session = require 'repl.complete', require('repl.session').new()
+      local complete, session = require 'repl.edit.complete', require('repl.session').new()
       x = torch.ones(2)
       complete.words(session, 'x:', '')
       local start = os.clock()

@@ -1,6 +1,6 @@
 -- The markers of notebooks: what counts as the same output.
 
-local compare = require 'repl.compare'
+local compare = require 'repl.notebook.compare'
 
 describe('an expected line', function()
   for _, case in ipairs {

@@ -2,7 +2,7 @@
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local terminal = dofile(here .. '../support/terminal.lua')
-local highlight = require 'repl.highlight'
+local highlight = require 'repl.edit.highlight'
 
 local state
 local function follow(script, environment) return terminal.follow(state, script, environment) end

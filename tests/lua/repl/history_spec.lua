@@ -2,7 +2,7 @@
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. '../support/process.lua')
-local history = require 'repl.history'
+local history = require 'repl.edit.history'
 
 describe('the history file', function()
   local folder, path
@@ -24,7 +24,7 @@ describe('the history file', function()
     local script = os.tmpname()
     local file = assert(io.open(script, 'w'))
     file:write [[
-      local history = require 'repl.history'
+      local history = require 'repl.edit.history'
       for i = 1, 200 do assert(history.append(arg[1], arg[2] .. i .. '\nsecond line')) end
     ]]
     file:close()

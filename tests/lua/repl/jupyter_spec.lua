@@ -2,8 +2,8 @@
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. '../support/process.lua')
-local ipynb = require 'repl.ipynb'
-local json = require 'repl.json'
+local ipynb = require 'repl.notebook.ipynb'
+local json = require 'repl.notebook.json'
 
 describe('JSON', function()
   it('comes back as it was', function()

@@ -25,7 +25,7 @@ describe('the prompt is quick: #pty #speed', function()
 
   it('in completing the name of a method', function()
     local out, err, status = process.lua [[
-      local complete = require 'repl.complete'
+      local complete = require 'repl.edit.complete'
       local session = require('repl.session').new()
       x = torch.ones(2)
       local times = {}

@@ -2,8 +2,8 @@
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local terminal = dofile(here .. '../support/terminal.lua')
-local compare = require 'repl.compare'
-local markdown = require 'repl.markdown'
+local compare = require 'repl.notebook.compare'
+local markdown = require 'repl.notebook.markdown'
 
 local folder = here .. '../../../docs/notebooks/'
 local state

@@ -1,6 +1,6 @@
 -- The colours of Lua as it is typed: a class for every byte of a cell.
 --
--- Classes are letters that repl/display.c paints: k keyword, s string, n number, c comment, x a command of
+-- Classes are letters that repl/edit/display.c paints: k keyword, s string, n number, c comment, x a command of
 -- the prompt (`!`, `%`, `?`), blank for the rest. Text that is no Lua is coloured as far as it goes. Uses
 -- repl.lexer.
 

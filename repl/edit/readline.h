@@ -4,7 +4,7 @@
 
 #include <lua.h>
 
-/* The Lua module repl.readline: read, add_history, clear_history, set_completer, filenames. */
+/* The Lua module repl.edit.readline: read, add_history, clear_history, set_completer, filenames. */
 int luaopen_repl_readline(lua_State *L);
 
 #endif

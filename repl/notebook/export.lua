@@ -1,7 +1,7 @@
 -- %export: the session as a notebook, Markdown or Jupyter's, with what its cells have shown.
 --
 -- At the prompt `print` and `io.write` also note down what they write, for the cell that runs. Cells
--- that are commands are exported without outputs. May use repl.ipynb, repl.markdown and repl.input,
+-- that are commands are exported without outputs. May use repl.notebook.ipynb, repl.notebook.markdown and repl.input,
 -- which it loads when it writes: every session takes notes, few are exported.
 
 local export = {}
@@ -66,7 +66,7 @@ local function cells_of(session)
 end
 
 local function block(parts, info, text)
-  local markdown = require 'repl.markdown'
+  local markdown = require 'repl.notebook.markdown'
   local lines = markdown.lines(text)
   local fence = markdown.fence(lines)
   parts[#parts + 1] = fence .. info
@@ -90,7 +90,7 @@ local function as_markdown(cells)
 end
 
 local function as_jupyter(cells)
-  local ipynb = require 'repl.ipynb'
+  local ipynb = require 'repl.notebook.ipynb'
   local stored = {}
   for index, cell in ipairs(cells) do
     stored[index] = {

@@ -4,7 +4,7 @@
 -- in its first user value, the table `__methods` of metatables whose `__index` is a function, and the
 -- names in the field `__names` of tables that make their fields when these are first read.
 -- It never calls user code, loads a module or raises. May use repl.lexer, repl.magic's names, and
--- repl.readline for paths.
+-- repl.edit.readline for paths.
 
 local lexer = require 'repl.lexer'
 
@@ -161,7 +161,7 @@ end
 local function paths(path, word)
   local found = {}
   local kept = #path - #word
-  for _, name in ipairs(require('repl.readline').filenames(path)) do found[#found + 1] = name:sub(kept + 1) end
+  for _, name in ipairs(require('repl.edit.readline').filenames(path)) do found[#found + 1] = name:sub(kept + 1) end
   table.sort(found)
   return found
 end
@@ -170,7 +170,7 @@ end
 local function programs(prefix, word)
   local seen, found = {}, {}
   for folder in (os.getenv 'PATH' or ''):gmatch '[^:]+' do
-    for _, path in ipairs(require('repl.readline').filenames(folder .. '/' .. prefix)) do
+    for _, path in ipairs(require('repl.edit.readline').filenames(folder .. '/' .. prefix)) do
       local name = path:sub(#folder + 2)
       if not seen[name] and not name:find '/' then
         seen[name] = true

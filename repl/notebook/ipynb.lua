@@ -1,12 +1,12 @@
--- Jupyter's notebooks (nbformat 4) as the same data that repl.markdown gives: cells with the outputs
+-- Jupyter's notebooks (nbformat 4) as the same data that repl.notebook.markdown gives: cells with the outputs
 -- stored for them, so that both kinds run, are checked and are written by the same code.
 --
 -- What a cell printed is a `stream`, its value an `execute_result` (text/plain), an error an `error`.
 -- Other outputs (pictures, HTML) do not take part in checks. What is not understood is kept as it is.
--- May use repl.json and repl.markdown.
+-- May use repl.notebook.json and repl.notebook.markdown.
 
-local json = require 'repl.json'
-local markdown = require 'repl.markdown'
+local json = require 'repl.notebook.json'
+local markdown = require 'repl.notebook.markdown'
 
 local ipynb = {}
 

@@ -66,7 +66,9 @@ GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
 GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
-GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ops_impl.h pointwise_ops.h bind_ops.h)
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ops_impl.h pointwise_ops.h backend_hash.h bind_ops.h)
+# Headers that the hash of backend_hash.h is of.
+GEN_HASHED := $(addprefix src/core/,backend.h cell.h iter.h optim_rules.h random.h)
 GEN_STAMP := $(GEN)/.stamp
 
 CORE_SRC := $(wildcard src/core/*.c src/core/ops/*.c src/core/autograd/*.c src/core/cpu/*.c)
@@ -108,7 +110,7 @@ $(if $(V),,$(eval .SILENT:))
 all: $(TARGETS)
 
 # ---- generated sources ---------------------------------------------------------------------------------
-$(GEN_STAMP): $(DECLARATIONS) $(GENERATORS)
+$(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED)
 	@mkdir -p $(GEN)
 	$(LUA) scripts/gen/headers.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)

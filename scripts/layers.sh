@@ -13,5 +13,5 @@ refuse() {
 refuse src/core '#include *[<"](lua|lauxlib|lualib|cuda|cublas)' 'core includes no Lua and no CUDA header'
 refuse src/lua '#include *[<"](cuda|cublas|readline)' 'the binding includes no CUDA and no readline header'
 refuse src/cuda '#include *[<"](lua|lauxlib|tensor\.h|autograd\.h|mem\.h)' \
-    'a backend includes only backend.h, iter.h, random.h, half.h, formulas.h and ltensor.h of core'
+    'a backend includes only backend.h, backend_abi.h, iter.h, random.h, half.h, formulas.h and ltensor.h of core'
 exit $status

@@ -1,5 +1,5 @@
--- headers.lua - emits the C prototypes of every op, the list of pointwise kernels, and the
--- implementations of pointwise ops (a call of the runner in src/core/pointwise.c each).
+-- headers.lua - emits the C prototypes of every op, the list of pointwise kernels, the hash by which program and
+-- backend know each other, and the implementations of pointwise ops (a call of the runner in src/core/pointwise.c each).
 --
 -- Usage: lua5.4 scripts/gen/headers.lua OUT_DIR
 
@@ -53,6 +53,24 @@ local function pointwise_enum(model)
   return table.concat(out)
 end
 
+-- FNV-1a, 64 bits.
+local function hash(text)
+  local h = 0xcbf29ce484222325
+  for i = 1, #text do h = (h ~ text:byte(i)) * 0x100000001b3 end
+  return ('%016x'):format(h)
+end
+
+-- What src/core/backend_abi.h compares: comments and spaces do not count.
+local function backend_hash(pointwise)
+  local parts = { pointwise }
+  for _, name in ipairs { 'backend', 'cell', 'iter', 'optim_rules', 'random' } do
+    local file = assert(io.open('src/core/' .. name .. '.h'))
+    parts[#parts + 1] = file:read 'a':gsub('/%*.-%*/', ''):gsub('%s+', ' ') .. ''
+    file:close()
+  end
+  return notice .. ('#define LT_BACKEND_HASH "%s"\n'):format(hash(table.concat(parts)))
+end
+
 local kinds = { promote = 'LT_RULE_PROMOTE', float = 'LT_RULE_FLOAT', compare = 'LT_RULE_COMPARE',
   integral = 'LT_RULE_INTEGRAL', select = 'LT_RULE_SELECT' }
 
@@ -84,5 +102,7 @@ local dir = assert(arg[1], 'usage: headers.lua OUT_DIR')
 local model = declarations.load()
 declarations.write(dir .. '/ltensor_ops.h', prototypes(model))
 declarations.write(dir .. '/ops_impl.h', impl_prototypes(model))
-declarations.write(dir .. '/pointwise_ops.h', pointwise_enum(model))
+local pointwise = pointwise_enum(model)
+declarations.write(dir .. '/pointwise_ops.h', pointwise)
+declarations.write(dir .. '/backend_hash.h', backend_hash(pointwise))
 declarations.write(dir .. '/ops_pointwise.c', pointwise_impls(model))

@@ -394,7 +394,7 @@ typedef struct lt_core_services {
     lt_generator *(*default_generator)(lt_device device);
 } lt_core_services;
 
-/* The one symbol a backend library exports. NULL with a reason in `reason` (n bytes) when unusable. */
+/* What a backend library exports beside backend_abi.h's data. NULL with a reason in `reason` (n bytes) when unusable. */
 typedef const lt_backend *(*lt_backend_open_fn)(const lt_core_services *core, char *reason, size_t n);
 #define LT_BACKEND_OPEN "lt_backend_open"
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "backend_abi.h"
 #include "copies.h"
 #include "error.h"
 #include "interrupt.h"
@@ -97,6 +98,21 @@ static void *open_library(const char *name)
     return NULL;
 }
 
+/* Whether the library was made for this program's tables; else says which it was made for. */
+static bool made_for_us(void *library, const char *name)
+{
+    static const lt_backend_abi ours = LT_BACKEND_ABI_HERE;
+    const lt_backend_abi *theirs = dlsym(library, LT_BACKEND_ABI);
+    if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0) return true;
+    char made_for[80] = "a version that does not say which it is";
+    if (theirs != NULL && theirs->size == ours.size)
+        snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %.19s)", theirs->version, theirs->hash);
+    snprintf(missing_reason, sizeof missing_reason,
+             "%s belongs to %s, this is ltensor %s (interface %s): build or install both together", name, made_for,
+             ours.version, ours.hash);
+    return false;
+}
+
 static void load_cuda(void)
 {
     if (getenv("LTENSOR_DISABLE_CUDA") != NULL) {
@@ -113,6 +129,10 @@ static void load_cuda(void)
                            : "ltensor was built without CUDA, or its backend %s could not be loaded (%s); "
                              "--sim-gpus N gives simulated GPUs",
                  name, why != NULL ? why : "not found");
+        return;
+    }
+    if (!made_for_us(library, name)) {
+        dlclose(library);
         return;
     }
     lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);

@@ -1,9 +1,12 @@
-/* backend.cu - the table of the CUDA backend, and the one symbol that its library exports. */
+/* backend.cu - the table of the CUDA backend, and the two symbols that its library exports. */
 #include <stdio.h>
 
+#include "backend_abi.h"
 #include "cuda.h"
 
 const lt_core_services *lt_cuda_core;
+
+extern "C" LT_API const lt_backend_abi lt_backend_abi_of_library = LT_BACKEND_ABI_HERE;
 
 #ifdef __CUDACC__
 static const bool simulated = false;

@@ -2,11 +2,11 @@
 -- elements of each storage as an entry (data/0, data/1, ...), their byte order, a version.
 --
 -- Reading gives tensors that share a storage as views of one memory again. What the pickle may refer to is in
--- `globals` below; unpickle.lua refuses any other name and executes nothing. The text of written pickles is made here
+-- pt_globals.lua; unpickle.lua refuses any other name and executes nothing. The text of written pickles is made here
 -- too, of what PyTorch's torch.load(weights_only=True) reads.
 
 local torch = require 'torch'
-local ordered_dict = require 'torch.ordered_dict'
+local pt_globals = require 'torch.pt_globals'
 local structure = require 'torch.structure'
 local unpickle = require 'torch.unpickle'
 local zip = require 'torch.zip'
@@ -16,135 +16,6 @@ local M = {}
 local MAX_PICKLE = 100000000 -- bytes
 local MAX_DEPTH = 200
 local ALIGNMENT = 64 -- of storages in the file
-local LEGACY = '\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19'
-
-local storage_types = { BoolStorage = torch.bool, ByteStorage = torch.uint8, CharStorage = torch.int8,
-  ShortStorage = torch.int16, IntStorage = torch.int32, LongStorage = torch.int64, HalfStorage = torch.float16,
-  BFloat16Storage = torch.bfloat16, FloatStorage = torch.float32, DoubleStorage = torch.float64 }
-local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64' }
--- Storages of elements that ltensor does not have: named when they are met.
-local other_storages = { 'ComplexFloatStorage', 'ComplexDoubleStorage', 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage',
-  'UntypedStorage' }
-
--- ---- what a pickle may refer to ----------------------------------------------------------------------------------
-
-local function integers(machine, value, what)
-  local values, count = machine:arguments(value, what)
-  for i = 1, count do
-    if math.type(values[i]) ~= 'integer' or values[i] < 0 then machine:fail('its pickle is damaged: %s', what) end
-  end
-  return table.move(values, 1, count, 1, {})
-end
-
--- _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata)
-local function rebuild_tensor(machine, arguments, count)
-  local storage, offset, requires_grad = arguments[1], arguments[2], arguments[5] == true
-  if count < 4 or machine.kinds[storage] ~= 'storage' or math.type(offset) ~= 'integer' then
-    machine:fail 'its pickle is damaged: a tensor without a storage'
-  end
-  local metadata = arguments[7]
-  if type(metadata) == 'table' and (metadata.conj or metadata.neg) then
-    machine:fail 'a tensor that is a conjugate or negative view; call resolve_conj() or resolve_neg() before saving it'
-  end
-  local size = integers(machine, arguments[3], 'the sizes of a tensor')
-  local stride = integers(machine, arguments[4], 'the strides of a tensor')
-  local ok, tensor = pcall(function() return storage.tensor:as_strided(size, stride, offset):detach() end)
-  if not ok then machine:fail('a tensor does not fit its storage: %s', (tostring(tensor):gsub('^[^:]*:%d+: ', ''))) end
-  if requires_grad and tensor.dtype.is_floating_point then tensor:requires_grad_(true) end
-  return tensor
-end
-
--- _rebuild_parameter(tensor, requires_grad, hooks)
-local function rebuild_parameter(machine, arguments)
-  local tensor, requires_grad = arguments[1], arguments[2] == true
-  if not torch.is_tensor(tensor) then machine:fail 'its pickle is damaged: a parameter without a tensor' end
-  return tensor.dtype.is_floating_point and tensor:requires_grad_(requires_grad) or tensor
-end
-
--- _rebuild_from_type_v2(function, type, arguments, state): a tensor with fields of its own, which are not kept.
-local function rebuild_from_type(machine, arguments)
-  local rebuild = arguments[1]
-  if machine.kinds[rebuild] ~= 'class' or not rebuild.tensor then machine:fail 'its pickle is damaged: a tensor made by another call' end
-  return rebuild.call(machine, machine:arguments(arguments[3], 'the arguments of a tensor'))
-end
-
-local function make_size(machine, arguments) return torch.Size(integers(machine, arguments[1], 'a torch.Size')) end
-
-local function make_device(machine, arguments, count)
-  local kind, index = arguments[1], arguments[2]
-  local ok, device = pcall(torch.device, count == 2 and ('%s:%s'):format(kind, index) or kind)
-  if not ok then machine:fail("a device that ltensor does not have, '%s'", tostring(kind)) end
-  return device
-end
-
--- A dict, from pairs of keys and values or from another one.
-local function make_dict(kind)
-  return function(machine, arguments, count)
-    local dict = kind == 'ordered' and machine:ordered() or machine:made({}, 'dict')
-    local source = arguments[count]
-    local of = machine.kinds[source]
-    if of == 'dict' or of == 'ordered' then
-      for key, value in pairs(source) do machine:set(dict, key, value) end
-    elseif of == 'list' or of == 'tuple' then
-      for i = 1, machine.lengths[source] do
-        local pair, n = machine:arguments(source[i], 'the pairs of a dict')
-        if n ~= 2 then machine:fail 'its pickle is damaged: the pairs of a dict' end
-        machine:set(dict, pair[1], pair[2])
-      end
-    end
-    return dict
-  end
-end
-
--- _codecs.encode(text, 'latin1') is how bytes are written.
-local function encode(machine, arguments)
-  local text, encoding = arguments[1], arguments[2]
-  local points = type(text) == 'string' and encoding == 'latin1' and utf8.len(text) and { utf8.codepoint(text, 1, -1) }
-  if not points and text ~= '' then machine:fail 'its pickle is damaged: bytes' end
-  local bytes = {}
-  for i, point in ipairs(points or {}) do
-    if point > 255 then machine:fail 'its pickle is damaged: bytes' end
-    bytes[i] = string.char(point)
-  end
-  return table.concat(bytes)
-end
-
--- Made anew for every file: the machine marks them as its own.
-local function make_globals()
-  local globals = {}
-  local function add(full, call, more)
-    local global = more or {}
-    global.name, global.call = full, call
-    globals[full] = global
-  end
-  for name, dtype in pairs(storage_types) do
-    add('torch.' .. name, nil, { dtype = dtype })
-    add('torch.storage.' .. name, nil, { dtype = dtype })
-  end
-  for _, name in ipairs(other_storages) do add('torch.' .. name, nil, { other = true }) end
-  add('torch.storage.UntypedStorage', nil, { other = true })
-  for _, name in ipairs(dtypes) do globals['torch.' .. name] = torch[name] end
-  add('torch._utils._rebuild_tensor_v2', rebuild_tensor, { tensor = true })
-  add('torch._utils._rebuild_parameter', rebuild_parameter, { tensor = true })
-  add('torch._tensor._rebuild_from_type_v2', rebuild_from_type)
-  add('torch.serialization._get_layout', function(machine, arguments)
-    if arguments[1] ~= 'torch.strided' then machine:fail('the layout %s, which ltensor does not have', tostring(arguments[1])) end
-    return 'torch.strided'
-  end)
-  add('torch.Tensor')
-  add('torch.nn.parameter.Parameter')
-  add('torch.Size', make_size)
-  add('torch.device', make_device)
-  add('collections.OrderedDict', make_dict 'ordered')
-  add('collections.Counter', make_dict 'dict')
-  add('collections.defaultdict', make_dict 'dict')
-  for _, name in ipairs { 'dict', 'list', 'int', 'float' } do
-    add('builtins.' .. name)
-    add('__builtin__.' .. name)
-  end
-  add('_codecs.encode', encode)
-  return globals
-end
 
 -- ---- reading -----------------------------------------------------------------------------------------------------
 
@@ -163,14 +34,7 @@ local function storage_reader(archive, folder, put)
   if order ~= 'little' and order ~= 'big' then archive:fail('the byte order %q', order) end
   local found = {}
   return function(machine, id)
-    local values, count = machine:arguments(id, 'a storage')
-    local word, class, key, location, numel = table.unpack(values, 1, 5)
-    if count ~= 5 or word ~= 'storage' or machine.kinds[class] ~= 'class' or type(key) ~= 'string'
-      or type(location) ~= 'string' or math.type(numel) ~= 'integer' then
-      machine:fail 'its pickle is damaged: a storage'
-    end
-    local dtype = class.dtype
-    if not dtype then machine:fail('elements of %s, which ltensor does not have', class.name) end
+    local dtype, key, location, numel = pt_globals.storage_id(machine, id)
     local storage = found[key]
     if storage then
       if storage.dtype ~= dtype then machine:fail('storage %s is used with elements of two types', key) end
@@ -178,17 +42,12 @@ local function storage_reader(archive, folder, put)
     end
     local entry = archive.by_name[folder .. 'data/' .. key]
     if not entry then machine:fail("there is no entry for storage '%s'", key) end
-    if numel < 0 or entry.size // dtype.itemsize ~= numel or entry.size % dtype.itemsize ~= 0 then
+    if entry.size // dtype.itemsize ~= numel or entry.size % dtype.itemsize ~= 0 then
       machine:fail("storage '%s' has %d bytes where %d elements of %d are promised", key, entry.size, numel, dtype.itemsize)
     end
     local tensor = archive:begin(entry):tensor(dtype, numel, order == 'big')
     archive:finish(entry)
-    tensor = put(tensor, location)
-    if tensor.dtype ~= dtype or tensor:numel() ~= numel or not tensor:is_contiguous() or tensor:storage_offset() ~= 0 then
-      machine:fail 'map_location must return the storage it was given, as a Tensor of the same size and dtype'
-    end
-    storage = { tensor = tensor:detach(), dtype = dtype }
-    machine.kinds[storage] = 'storage'
+    storage = pt_globals.storage(machine, pt_globals.placed(machine, put, tensor, location), dtype, 0)
     found[key] = storage
     return storage
   end
@@ -201,18 +60,15 @@ function M.load(archive, folder, put)
     archive:fail 'a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict()'
   end
   local text = archive:text(archive.by_name[folder .. 'data.pkl'], MAX_PICKLE)
-  local ok, result = unpickle.load(text, make_globals(), storage_reader(archive, folder, put))
+  local ok, result = unpickle.load(text, pt_globals.make(), storage_reader(archive, folder, put))
   if not ok then torch._C.raise(archive.path .. ': ' .. result) end
   return result
 end
 
---- Whether a file with this beginning is of PyTorch's old format.
-function M.is_legacy(start) return start:sub(1, #LEGACY) == LEGACY end
-
 -- ---- writing -----------------------------------------------------------------------------------------------------
 
 local storage_names = {}
-for name, dtype in pairs(storage_types) do storage_names[dtype] = name end
+for name, dtype in pairs(pt_globals.storage_types) do storage_names[dtype] = name end
 
 local Pickler = {}
 Pickler.__index = Pickler

@@ -1,6 +1,6 @@
 -- serialization.lua - torch.save and torch.load: tensors and nested tables of them in files. Saved as safetensors
--- unless the suffix names another format: NumPy's .npy and .npz (npy.lua), PyTorch's .pt and .pth (pt.lua). Loading
--- goes by what a file begins with, whatever its name.
+-- unless the suffix names another format: NumPy's .npy and .npz (npy.lua), PyTorch's .pt and .pth (pt.lua; those of
+-- before 1.6: pt_legacy.lua). Loading goes by what a file begins with, whatever its name.
 --
 -- In safetensors files the tensors stand under the names of their places ("model.fc.weight"), so that any reader of
 -- the format finds them; the tables around them, other values, devices and requires_grad are a text in its metadata
@@ -11,6 +11,7 @@ local npy = require 'torch.npy'
 local options_of = require 'torch.options'
 local ordered_dict = require 'torch.ordered_dict'
 local pt = require 'torch.pt'
+local pt_legacy = require 'torch.pt_legacy'
 local structure = require 'torch.structure'
 local zip = require 'torch.zip'
 
@@ -141,7 +142,7 @@ end
 -- The first bytes of a file, which tell its format.
 local function beginning(path)
   local file <close>, size = torch._C.open_file(path)
-  return file:text(math.min(size, 16))
+  return file:text(math.min(size, 512))
 end
 
 local function load_archive(path, put)
@@ -151,9 +152,9 @@ local function load_archive(path, put)
   return npy.load_archive(archive, function(tensor) return put(tensor, 'cpu') end)
 end
 
---- Loads what torch.save has saved, NumPy's .npy and .npz, PyTorch's .pt and .pth, or any safetensors file. The format
--- is that of the content, whatever the name. Runs no code, whatever the file holds: a pickle that refers to anything
--- but tensors and containers is refused.
+--- Loads what torch.save has saved, NumPy's .npy and .npz, PyTorch's .pt and .pth (also those of before PyTorch 1.6),
+-- or any safetensors file. The format is that of the content, whatever the name. Runs no code, whatever the file
+-- holds: a pickle that refers to anything but tensors and containers is refused.
 --
 -- Of PyTorch's files, lists and tuples become tables from 1, dicts tables with their keys as they are (an optimizer's
 -- numbers from 0), OrderedDicts tables that keep their order, None nil. Arrays of a .npz and foreign safetensors come as
@@ -168,9 +169,8 @@ function M.load(path, options)
   local start = beginning(path)
   if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then return put(npy.load(path), 'cpu') end
   if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then return load_archive(path, put) end
-  if pt.is_legacy(start) then
-    fail("%s: PyTorch's format of before version 1.6, which is not read; load and save it again with PyTorch", path)
-  end
+  local legacy = pt_legacy.kind(start)
+  if legacy then return pt_legacy.load(legacy, path, put) end
   if start:sub(9, 9) ~= '{' then
     if start:find '^\x80[\2-\5]' then fail('%s: a pickle, which is not read', path) end
     local suffix = path:match '%.([^./]*)$' or ''

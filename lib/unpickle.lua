@@ -13,6 +13,7 @@ local M = {}
 
 local MAX_DEPTH = 200
 local MAX_STACK = 1000000
+local MAX_LINE = 1000 -- bytes of a name
 
 local None = setmetatable({}, { __name = 'None' })
 local MARK = {}
@@ -56,18 +57,36 @@ end
 
 -- ---- reading operands --------------------------------------------------------------------------------------------
 
+-- The next n bytes are in `text`, or a source has no more. What was read is dropped there.
+function Machine:fill(n)
+  local missing = n - (#self.text - self.at + 1)
+  if missing <= 0 or not self.more then return end
+  self.before = self.before + self.at - 1
+  self.text = self.text:sub(self.at) .. self.more(missing)
+  self.at = 1
+end
+
 function Machine:take(n)
+  self:fill(n)
   local at = self.at
   if n < 0 or n > #self.text - at + 1 then self:fail 'its pickle is cut short' end
   self.at = at + n
   return self.text:sub(at, at + n - 1)
 end
 
+-- Counts what a call copies: a pickle gives each of its values once, so that all copies together are no more than its
+-- bytes, unless it recalls a long value over and over to fill the memory.
+function Machine:spend(n)
+  self.spent = self.spent + n
+  if self.spent > self.before + self.at + 1000 then self:fail 'its pickle copies its values again and again' end
+end
+
 function Machine:number(format, n) return (format:unpack(self:take(n))) end
 
 function Machine:line()
+  if not self.text:find('\n', self.at, true) then self:fill(MAX_LINE + 1) end
   local finish = self.text:find('\n', self.at, true)
-  if not finish or finish - self.at > 1000 then self:fail 'its pickle is cut short' end
+  if not finish or finish - self.at > MAX_LINE then self:fail 'its pickle is cut short' end
   local line = self.text:sub(self.at, finish - 1)
   self.at = finish + 1
   return line
@@ -298,9 +317,9 @@ local opcodes = {
 }
 
 function Machine:run()
-  local all = self.text
   while true do
-    local opcode = all:sub(self.at, self.at)
+    self:fill(1)
+    local opcode = self.text:sub(self.at, self.at)
     if opcode == '' then self:fail 'its pickle is cut short' end
     self.at = self.at + 1
     if opcode == '.' then break end
@@ -309,7 +328,7 @@ function Machine:run()
     action(self)
   end
   if self.n ~= 1 then self:fail 'its pickle leaves other than one value' end
-  if self.at <= #all then self:fail 'bytes follow its pickle' end
+  if not self.more and self.at <= #self.text then self:fail 'bytes follow its pickle' end
   return self:pop()
 end
 
@@ -335,23 +354,30 @@ function Machine:check(value, level)
   return depth
 end
 
+local function load(text, more, globals, persistent)
+  local machine = setmetatable({ text = text, at = 1, before = 0, more = more, spent = 0, stack = {}, n = 0, marks = {},
+    memo = {}, memo_size = 0, kinds = {}, lengths = {}, depths = {}, globals = globals, persistent = persistent }, Machine)
+  local ok, result = pcall(function()
+    local value = machine:run()
+    machine:check(value, 0)
+    return plain(value)
+  end)
+  if ok then return true, result, #machine.text - machine.at + 1 end
+  if type(result) == 'table' and result.machine == machine then return false, result.message end
+  error(result, 0)
+end
+
 --- Reads a pickle.
 -- @param text        its bytes
 -- @param globals     "module.name" -> {name = , call = function(machine, arguments, count)} (without call: a name
 --                    alone), or a value that is no table, which it stands for
 -- @param persistent  function(machine, id): the object of a persistent id
 -- @return true and the value, or false and what is wrong
-function M.load(text, globals, persistent)
-  local machine = setmetatable({ text = text, at = 1, stack = {}, n = 0, marks = {}, memo = {}, memo_size = 0,
-    kinds = {}, lengths = {}, depths = {}, globals = globals, persistent = persistent }, Machine)
-  local ok, result = pcall(function()
-    local value = machine:run()
-    machine:check(value, 0)
-    return plain(value)
-  end)
-  if ok then return true, result end
-  if type(result) == 'table' and result.machine == machine then return false, result.message end
-  error(result, 0)
-end
+function M.load(text, globals, persistent) return load(text, nil, globals, persistent) end
+
+--- Reads a pickle that other bytes follow.
+-- @param more  function(n): the next bytes, n or more of them unless no more are there
+-- @return true, the value and how many of the bytes given were not needed, or false and what is wrong
+function M.load_from(more, globals, persistent) return load('', more, globals, persistent) end
 
 return M

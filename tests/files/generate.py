@@ -7,6 +7,8 @@ import collections
 import io
 import os
 import pickle
+import struct
+import tarfile
 import zipfile
 
 import numpy as np
@@ -94,9 +96,93 @@ def checkpoints():
     swapped(at("little.pt"), at("big.pt"))
 
 
+def legacy(name, value):
+    torch.save(value, at(name), _use_new_zipfile_serialization=False)
+
+
+class Named(str):
+    """A string that a pickle refers to by a persistent id."""
+
+
+class TarPickler(pickle.Pickler):
+    def persistent_id(self, value):
+        return str(value) if isinstance(value, Named) else None
+
+
+def tar_archive(name):
+    """A file as PyTorch wrote it before 0.1.10: two tensors in one storage, one of them through a view of the storage."""
+    elements = np.arange(6, dtype="<f4")
+    storages, tensors, value = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    pickle.dump(1, storages, 2)
+    pickle.dump((11, "cpu", torch.FloatStorage), storages, 2)
+    storages.write(struct.pack("<q", len(elements)) + elements.tobytes())
+    pickle.dump([(12, 11, 2, 4)], storages, 2)
+    pickle.dump(2, tensors, 2)
+    for key, storage, shape, stride, offset in ((21, 11, (2, 3), (3, 1), 0), (22, 12, (3,), (1,), 1)):
+        pickle.dump((key, storage, torch.FloatTensor), tensors, 2)
+        tensors.write(struct.pack("<iI", len(shape), 0))
+        tensors.write(struct.pack(f"<{2 * len(shape) + 1}q", *shape, *stride, offset))
+    TarPickler(value, 2).dump(collections.OrderedDict([("weight", Named("21")), ("part", Named("22")), ("epoch", 3)]))
+    with tarfile.open(at(name), "w:", format=tarfile.PAX_FORMAT) as tar:
+        for member, content in (("sys_info", io.BytesIO(pickle.dumps({}, 2))), ("pickle", value), ("tensors", tensors),
+                                ("storages", storages)):
+            info = tarfile.TarInfo(member)
+            info.size = len(content.getvalue())
+            tar.addfile(info, io.BytesIO(content.getvalue()))
+
+
+def view_of_storage(name):
+    """A stream as PyTorch 0.2 wrote a tensor in a part of a storage: the persistent id says which part."""
+    class Id(tuple):
+        pass
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, value):
+            return tuple(value) if isinstance(value, Id) else None
+
+    class Rebuilt:
+        def __init__(self, view):
+            self.view = view
+
+        def __reduce__(self):
+            whole = Id(("storage", torch.FloatStorage, "root", "cpu", 6, self.view))
+            return torch._utils._rebuild_tensor, (whole, 0, (2,), (1,))
+
+    elements = np.arange(6, dtype="<f4")
+    with open(at(name), "wb") as file:
+        pickle.dump(0x1950A86A20F9469CFC6C, file, 2)
+        pickle.dump(1001, file, 2)
+        pickle.dump({"protocol_version": 1001, "little_endian": False}, file, 2)
+        Pickler(file, 2).dump({"first": Rebuilt(None), "part": Rebuilt(("part", 3, 2)), "same": Rebuilt(("part", 3, 2))})
+        pickle.dump(["root"], file, 2)
+        file.write(struct.pack("<q", 6) + elements.tobytes())
+
+
+def before_1_6():
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    optimizer = torch.optim.Adam(net.parameters(), 0.01)
+    net(torch.tensor([[1.0, 2.0], [3.0, -4.0]])).square().sum().backward()
+    optimizer.step()
+    legacy("legacy.pt", torch.ones(2))
+    legacy("checkpoint_legacy.pt", {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3,
+                                    "parameter": torch.nn.Parameter(torch.ones(2))})
+    base = torch.arange(12.0)
+    legacy("views_legacy.pt", {"all": base, "transposed": base.view(3, 4).t(), "stepped": base[3:9:2],
+                               "empty": torch.zeros(0, 3), "scalar": torch.tensor(7)})
+    values = torch.tensor([0, 1, 2, 100])
+    names = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+    legacy("dtypes_legacy.pt", {name: values.to(getattr(torch, name)) for name in names})
+    tar_archive("tar.pt")
+    view_of_storage("storage_view.pt")
+    for name in ("tar.pt", "storage_view.pt"):
+        print(name, torch.load(at(name), weights_only=False))
+
+
 def refused():
     torch.save(torch.nn.Linear(2, 2), at("module.pt"))
-    torch.save(torch.ones(2), at("legacy.pt"), _use_new_zipfile_serialization=False)
+    legacy("module_legacy.pt", torch.nn.Linear(2, 2))
+    legacy("system_legacy.pt", Hostile(os.system, "touch /tmp/hostile"))
     torch.save(torch.zeros(2, dtype=torch.complex64), at("complex.pt"))
     torch.save(torch.eye(2).to_sparse(), at("sparse.pt"))
     script = io.BytesIO()
@@ -110,4 +196,5 @@ def refused():
 
 arrays()
 checkpoints()
+before_1_6()
 refused()

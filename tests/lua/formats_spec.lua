@@ -257,7 +257,6 @@ describe('a file of PyTorch #cpu', function()
   it('is refused, by name, when it would call or is something else', function()
     refused('torch.nn.modules.linear.Linear', load, 'module.pt')
     refused('state_dict()', load, 'module.pt')
-    refused('before version 1.6', load, 'legacy.pt')
     refused('torch.ComplexFloatStorage', load, 'complex.pt')
     refused('torch._utils._rebuild_sparse_tensor', load, 'sparse.pt')
     refused('TorchScript', load, 'script.pt')
@@ -492,6 +491,18 @@ describe('a hostile pickle #cpu', function()
       refused(case[3], torch.load, pickled(case[2], { ['data/0'] = eight }))
     end)
   end
+
+  it('that copies one value again and again, to fill the memory, is refused', function()
+    -- A dict of 1000 items, then 5000 copies of it in a list: 13 bytes each.
+    local text = { '\x80\2]}q\0(' }
+    for i = 1, 1000 do text[#text + 1] = 'M' .. ('<I2'):pack(i) .. 'K\1' end
+    text[#text + 1] = 'u0ccollections\nCounter\nq\0010}q\2'
+    text[#text + 1] = '0'
+    text = table.concat(text) .. ('h\1h\0\x85Ra'):rep(5000) .. '.'
+    refused('again and again', torch.load, pickled(text))
+    local bytes = '\x80\2]c_codecs\nencode\nq\0000X' .. ('<s4'):pack(('x'):rep(10000)) .. 'X\6\0\0\0latin1\x86q\0010'
+    refused('again and again', torch.load, pickled(bytes .. ('h\0h\1Ra'):rep(5000) .. '.'))
+  end)
 
   it('may share lists as it likes', function()
     -- Each of 100 lists holds the one before twice: small here, 2^100 items for who copies them.

@@ -1,0 +1,188 @@
+-- pt_globals.lua - what the pickles in PyTorch's files may refer to: classes of storages, the functions that rebuild
+-- tensors, sizes, devices and dicts from data. unpickle.lua refuses every other name. Shared by the readers of the zip
+-- archives (pt.lua) and of the formats before them (pt_legacy.lua).
+--
+-- A storage, in the machine's hands, is {tensor = its elements, of one dimension, dtype =, first = where it begins in
+-- them}.
+
+local torch = require 'torch'
+
+local M = {}
+
+M.storage_types = { BoolStorage = torch.bool, ByteStorage = torch.uint8, CharStorage = torch.int8,
+  ShortStorage = torch.int16, IntStorage = torch.int32, LongStorage = torch.int64, HalfStorage = torch.float16,
+  BFloat16Storage = torch.bfloat16, FloatStorage = torch.float32, DoubleStorage = torch.float64 }
+local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64' }
+-- Storages of elements that ltensor does not have: named when they are met.
+local other_storages = { 'ComplexFloatStorage', 'ComplexDoubleStorage', 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage',
+  'UntypedStorage' }
+-- Classes of tensors, which the oldest files name beside each tensor.
+M.tensor_types = { 'ByteTensor', 'CharTensor', 'ShortTensor', 'IntTensor', 'LongTensor', 'HalfTensor', 'FloatTensor',
+  'DoubleTensor' }
+
+local function integers(machine, value, what)
+  local values, count = machine:arguments(value, what)
+  machine:spend(count)
+  for i = 1, count do
+    if math.type(values[i]) ~= 'integer' or values[i] < 0 then machine:fail('its pickle is damaged: %s', what) end
+  end
+  return table.move(values, 1, count, 1, {})
+end
+
+--- A new storage of these elements.
+function M.storage(machine, tensor, dtype, first)
+  local storage = { tensor = tensor, dtype = dtype, first = first }
+  machine.kinds[storage] = 'storage'
+  return storage
+end
+
+--- The elements of a storage where put (serialization.lua), which may be a function of the caller's, wants them.
+function M.placed(machine, put, tensor, location)
+  local dtype, numel = tensor.dtype, tensor:numel()
+  tensor = put(tensor, location)
+  if tensor.dtype ~= dtype or tensor:numel() ~= numel or not tensor:is_contiguous() or tensor:storage_offset() ~= 0 then
+    machine:fail 'map_location must return the storage it was given, as a Tensor of the same size and dtype'
+  end
+  return tensor:detach()
+end
+
+--- What a persistent id says of a storage: its class, key, location, number of elements; in files of before 1.6 also
+-- {key, offset, number of elements} of the view of it that is meant.
+function M.storage_id(machine, id)
+  local values, count = machine:arguments(id, 'a storage')
+  local word, class, key, location, numel, view = table.unpack(values, 1, 6)
+  if count ~= 5 and count ~= 6 or word ~= 'storage' or machine.kinds[class] ~= 'class' or type(key) ~= 'string'
+    or type(location) ~= 'string' or math.type(numel) ~= 'integer' or numel < 0 then
+    machine:fail 'its pickle is damaged: a storage'
+  end
+  if not class.dtype then machine:fail('elements of %s, which ltensor does not have', class.name) end
+  return class.dtype, key, location, numel, view
+end
+
+--- A tensor of a storage; nil and what is wrong when it does not fit.
+function M.view(storage, size, stride, offset)
+  local ok, tensor = pcall(function()
+    return storage.tensor:as_strided(size, stride, offset < 0 and offset or storage.first + offset):detach()
+  end)
+  if ok then return tensor end
+  return nil, 'a tensor does not fit its storage: ' .. tostring(tensor):gsub('^[^:]*:%d+: ', '')
+end
+
+-- _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata); _rebuild_tensor: the first four.
+local function rebuild_tensor(machine, arguments, count)
+  local storage, offset, requires_grad = arguments[1], arguments[2], arguments[5] == true
+  if count < 4 or machine.kinds[storage] ~= 'storage' or math.type(offset) ~= 'integer' then
+    machine:fail 'its pickle is damaged: a tensor without a storage'
+  end
+  local metadata = arguments[7]
+  if type(metadata) == 'table' and (metadata.conj or metadata.neg) then
+    machine:fail 'a tensor that is a conjugate or negative view; call resolve_conj() or resolve_neg() before saving it'
+  end
+  local size = integers(machine, arguments[3], 'the sizes of a tensor')
+  local stride = integers(machine, arguments[4], 'the strides of a tensor')
+  local tensor, message = M.view(storage, size, stride, offset)
+  if not tensor then machine:fail('%s', message) end
+  if requires_grad and tensor.dtype.is_floating_point then tensor:requires_grad_(true) end
+  return tensor
+end
+
+-- _rebuild_parameter(tensor, requires_grad, hooks)
+local function rebuild_parameter(machine, arguments)
+  local tensor, requires_grad = arguments[1], arguments[2] == true
+  if not torch.is_tensor(tensor) then machine:fail 'its pickle is damaged: a parameter without a tensor' end
+  return tensor.dtype.is_floating_point and tensor:requires_grad_(requires_grad) or tensor
+end
+
+-- _rebuild_from_type_v2(function, type, arguments, state): a tensor with fields of its own, which are not kept.
+local function rebuild_from_type(machine, arguments)
+  local rebuild = arguments[1]
+  if machine.kinds[rebuild] ~= 'class' or not rebuild.tensor then machine:fail 'its pickle is damaged: a tensor made by another call' end
+  return rebuild.call(machine, machine:arguments(arguments[3], 'the arguments of a tensor'))
+end
+
+local function make_size(machine, arguments) return torch.Size(integers(machine, arguments[1], 'a torch.Size')) end
+
+local function make_device(machine, arguments, count)
+  local kind, index = arguments[1], arguments[2]
+  local ok, device = pcall(torch.device, count == 2 and ('%s:%s'):format(kind, index) or kind)
+  if not ok then machine:fail("a device that ltensor does not have, '%s'", tostring(kind)) end
+  return device
+end
+
+-- A dict, from pairs of keys and values or from another one.
+local function make_dict(kind)
+  return function(machine, arguments, count)
+    local dict = kind == 'ordered' and machine:ordered() or machine:made({}, 'dict')
+    local source = arguments[count]
+    local of = machine.kinds[source]
+    if of == 'dict' or of == 'ordered' then
+      for key, value in pairs(source) do
+        machine:spend(1)
+        machine:set(dict, key, value)
+      end
+    elseif of == 'list' or of == 'tuple' then
+      machine:spend(machine.lengths[source])
+      for i = 1, machine.lengths[source] do
+        local pair, n = machine:arguments(source[i], 'the pairs of a dict')
+        if n ~= 2 then machine:fail 'its pickle is damaged: the pairs of a dict' end
+        machine:set(dict, pair[1], pair[2])
+      end
+    end
+    return dict
+  end
+end
+
+-- _codecs.encode(text, 'latin1') is how bytes are written.
+local function encode(machine, arguments)
+  local text, encoding = arguments[1], arguments[2]
+  if type(text) == 'string' then machine:spend(#text) end
+  local points = type(text) == 'string' and encoding == 'latin1' and utf8.len(text) and { utf8.codepoint(text, 1, -1) }
+  if not points and text ~= '' then machine:fail 'its pickle is damaged: bytes' end
+  local bytes = {}
+  for i, point in ipairs(points or {}) do
+    if point > 255 then machine:fail 'its pickle is damaged: bytes' end
+    bytes[i] = string.char(point)
+  end
+  return table.concat(bytes)
+end
+
+--- Made anew for every file: the machine marks them as its own.
+function M.make()
+  local globals = {}
+  local function add(full, call, more)
+    local global = more or {}
+    global.name, global.call = full, call
+    globals[full] = global
+  end
+  for name, dtype in pairs(M.storage_types) do
+    add('torch.' .. name, nil, { dtype = dtype })
+    add('torch.storage.' .. name, nil, { dtype = dtype })
+  end
+  for _, name in ipairs(other_storages) do add('torch.' .. name, nil, { other = true }) end
+  add('torch.storage.UntypedStorage', nil, { other = true })
+  for _, name in ipairs(dtypes) do globals['torch.' .. name] = torch[name] end
+  for _, name in ipairs(M.tensor_types) do add('torch.' .. name) end
+  add('torch._utils._rebuild_tensor', rebuild_tensor, { tensor = true })
+  add('torch._utils._rebuild_tensor_v2', rebuild_tensor, { tensor = true })
+  add('torch._utils._rebuild_parameter', rebuild_parameter, { tensor = true })
+  add('torch._tensor._rebuild_from_type_v2', rebuild_from_type)
+  add('torch.serialization._get_layout', function(machine, arguments)
+    if arguments[1] ~= 'torch.strided' then machine:fail('the layout %s, which ltensor does not have', tostring(arguments[1])) end
+    return 'torch.strided'
+  end)
+  add('torch.Tensor')
+  add('torch.nn.parameter.Parameter')
+  add('torch.Size', make_size)
+  add('torch.device', make_device)
+  add('collections.OrderedDict', make_dict 'ordered')
+  add('collections.Counter', make_dict 'dict')
+  add('collections.defaultdict', make_dict 'dict')
+  for _, name in ipairs { 'dict', 'list', 'int', 'float' } do
+    add('builtins.' .. name)
+    add('__builtin__.' .. name)
+  end
+  add('_codecs.encode', encode)
+  return globals
+end
+
+return M

@@ -243,6 +243,12 @@ done:
     return 1;
 }
 
+void lt_lua_push_tensor_of(lua_State *L, int index)
+{
+    lt_factory_options o = {.dtype = LT_DTYPE_NONE};
+    make_tensor(L, index, &o);
+}
+
 /* torch.tensor(data, {dtype =, device =, requires_grad =, pin_memory =}) */
 static int tensor_from(lua_State *L)
 {

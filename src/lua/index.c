@@ -1,10 +1,12 @@
 /* index.c - x[key] and x[key] = value, in all the forms of the language.
  *
  *   x[i]   x[{i, j}]   x[{ {from, to, step}, {}, torch.newaxis, '...' }]   x[mask]   x[positions]   mixtures
+ *   x['from:to:step, :, None, ...']
+ *   x[{ {{1, 3}, {2, 4}}, {} }]   x[{true, false, true}]: tensors written out
  *
  * The key is first read into a list of subscripts (this part may raise: nothing is held), then applied:
  * numbers and slices make a view, tensors then index that view. Positions count from 1, both ends are
- * included. */
+ * included; ends of slices beyond the dimension are clamped. */
 #include <string.h>
 
 #include "args.h"
@@ -13,24 +15,10 @@
 #include "binding.h"
 #include "copies.h"
 #include "dtype.h"
+#include "index_key.h"
 #include "ltensor_ops.h"
 
-#define MAX_SUBSCRIPTS (2 * LT_MAX_DIMS)
-
 static const char newaxis_key = 0;
-
-typedef struct lt_subscript {
-    enum { AT, SLICE, NEWAXIS, ELLIPSIS, TENSOR } kind;
-    int64_t from, to, step; /* AT: from; positions as Lua gives them */
-    bool has_from, has_to;
-    lt_tensor *tensor;      /* borrowed from the key */
-} lt_subscript;
-
-typedef struct lt_key {
-    int n;
-    bool tensors;
-    lt_subscript at[MAX_SUBSCRIPTS];
-} lt_key;
 
 /* ---- reading a key --------------------------------------------------------------------------------------------------- */
 
@@ -52,73 +40,132 @@ static int64_t slice_entry(lua_State *L, int table, int i, bool *given, int64_t 
     return value;
 }
 
-static void read_slice(lua_State *L, int index, lt_subscript *s)
+void lt_lua_check_slice(lua_State *L, const lt_subscript *s)
 {
-    bool has_step;
-    if (lua_rawlen(L, index) > 3) luaL_error(L, "a slice is {from, to, step}, got %d entries", (int)lua_rawlen(L, index));
-    s->kind = SLICE;
-    s->from = slice_entry(L, index, 1, &s->has_from, 1);
-    s->to = slice_entry(L, index, 2, &s->has_to, -1);
-    s->step = slice_entry(L, index, 3, &has_step, 1);
-    if (s->has_from && !s->has_to) luaL_error(L, "a slice is {from, to}: {%d} lacks its end", (int)s->from);
     if (s->step < 1) luaL_error(L, "slice step must be positive");
     if ((s->has_from && s->from == 0) || (s->has_to && s->to == 0 && s->from > 1))
         luaL_error(L, "index 0: positions count from 1");
 }
 
-/* One subscript; the value is at index. */
+static void read_slice(lua_State *L, int index, lt_subscript *s)
+{
+    bool has_step;
+    if (lua_rawlen(L, index) > 3) luaL_error(L, "a slice is {from, to, step}, got %d entries", (int)lua_rawlen(L, index));
+    s->kind = LT_SLICE;
+    s->from = slice_entry(L, index, 1, &s->has_from, 1);
+    s->to = slice_entry(L, index, 2, &s->has_to, -1);
+    s->step = slice_entry(L, index, 3, &has_step, 1);
+    if (s->has_from && !s->has_to) luaL_error(L, "a slice is {from, to}: {%d} lacks its end", (int)s->from);
+    lt_lua_check_slice(L, s);
+}
+
+/* Whether the table at index begins with a table or a boolean: a tensor written out, since slices hold numbers. */
+static bool is_written_out(lua_State *L, int index)
+{
+    int type = lua_rawgeti(L, index, 1);
+    lua_pop(L, 1);
+    return type == LUA_TTABLE || type == LUA_TBOOLEAN;
+}
+
+/* Positions or a mask as nested tables; the tensor made of them takes their place at index, as long as the key is used. */
+static void read_written_out(lua_State *L, int index, lt_subscript *s)
+{
+    lt_lua_push_tensor_of(L, index);
+    lua_replace(L, index);
+    s->kind = LT_INDICES;
+    s->tensor = lt_lua_get(L, index);
+}
+
+static bool is_mask(const lt_tensor *t) { return t->dtype == LT_BOOL || t->dtype == LT_UINT8; }
+
+/* A tensor; a 0-dim one of an integer is a position like any other, as in PyTorch: its result is a view. */
+static void read_tensor(lua_State *L, lt_tensor *t, lt_subscript *s)
+{
+    lt_scalar position;
+    s->kind = LT_INDICES;
+    s->tensor = t;
+    if (t->ndim > 0 || is_mask(t) || !lt_dtype_is_int((lt_dtype)t->dtype)) return;
+    lt_entry entry = lt_enter(L);
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
+    lt_status status = lt_tensor_item(t, &position);
+    lt_copies_set_cause(previous);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    s->kind = LT_AT;
+    s->from = position.v.i;
+    if (s->from == 0) luaL_error(L, "index 0: positions count from 1");
+}
+
+/* One subscript; the value is at index, an absolute index. */
 static void read_subscript(lua_State *L, int index, lt_subscript *s)
 {
     memset(s, 0, sizeof *s);
     switch (lua_type(L, index)) {
     case LUA_TNUMBER:
-        s->kind = AT;
+        s->kind = LT_AT;
         if (!integer_at(L, index, &s->from)) luaL_error(L, "an index must be an integer, got %f", lua_tonumber(L, index));
         if (s->from == 0) luaL_error(L, "index 0: positions count from 1");
         return;
-    case LUA_TTABLE: read_slice(L, index, s); return;
+    case LUA_TTABLE:
+        if (is_written_out(L, index))
+            read_written_out(L, index, s);
+        else
+            read_slice(L, index, s);
+        return;
     case LUA_TLIGHTUSERDATA:
         if (lua_touserdata(L, index) == (void *)&newaxis_key) {
-            s->kind = NEWAXIS;
+            s->kind = LT_NEWAXIS;
             return;
         }
         break;
     case LUA_TSTRING:
         if (strcmp(lua_tostring(L, index), "...") == 0) {
-            s->kind = ELLIPSIS;
+            s->kind = LT_ELLIPSIS;
             return;
         }
         break;
     case LUA_TUSERDATA:
-        s->kind = TENSOR;
-        s->tensor = lt_lua_get(L, index);
-        if (s->tensor != NULL) return;
-        break;
+        if (lt_lua_get(L, index) == NULL) break;
+        read_tensor(L, lt_lua_get(L, index), s);
+        return;
     }
     luaL_error(L, "an index is an integer, a slice {from, to}, {}, a tensor, torch.newaxis or '...', got a %s",
                luaL_typename(L, index));
 }
 
-static void read_key(lua_State *L, int index, lt_key *key)
+/* {true, false, true}: a mask of the first dimension. */
+static bool is_mask_table(lua_State *L, int index)
 {
-    key->n = 1;
-    key->tensors = false;
-    if (lua_type(L, index) != LUA_TTABLE) {
-        read_subscript(L, index, &key->at[0]);
+    int type = lua_rawgeti(L, index, 1);
+    lua_pop(L, 1);
+    return type == LUA_TBOOLEAN;
+}
+
+/* Fills room, which the key then refers to. */
+static void read_key(lua_State *L, int index, lt_subscript *room, lt_key *key)
+{
+    *key = (lt_key){.n = 1, .tensors = false, .at = room};
+    if (lua_type(L, index) == LUA_TSTRING) {
+        *key = lt_lua_index_text(L, index);
+        return;
+    }
+    if (lua_type(L, index) != LUA_TTABLE || is_mask_table(L, index)) {
+        read_subscript(L, index, &room[0]);
     } else {
         lua_Integer n = (lua_Integer)lua_rawlen(L, index);
-        if (n > MAX_SUBSCRIPTS) luaL_error(L, "too many indices: %d", (int)n);
+        if (n > LT_MAX_SUBSCRIPTS) luaL_error(L, "too many indices: %d", (int)n);
+        luaL_checkstack(L, LT_MAX_SUBSCRIPTS + LUA_MINSTACK, NULL); /* tensors stay on it */
         key->n = (int)n;
         for (int i = 0; i < key->n; i++) {
             lua_rawgeti(L, index, i + 1);
-            read_subscript(L, lua_gettop(L), &key->at[i]);
-            lua_pop(L, 1);
+            read_subscript(L, lua_gettop(L), &room[i]);
+            if (room[i].kind != LT_INDICES) lua_pop(L, 1);
         }
     }
     int ellipses = 0;
     for (int i = 0; i < key->n; i++) {
-        key->tensors = key->tensors || key->at[i].kind == TENSOR;
-        ellipses += key->at[i].kind == ELLIPSIS;
+        key->tensors = key->tensors || key->at[i].kind == LT_INDICES;
+        ellipses += key->at[i].kind == LT_ELLIPSIS;
     }
     if (ellipses > 1) luaL_error(L, "an index can only have a single '...'");
 }
@@ -128,7 +175,8 @@ static void read_key(lua_State *L, int index, lt_key *key)
 /* What a key makes of a tensor: a view, and for each of its leading dimensions an index tensor or NULL. */
 typedef struct lt_target {
     lt_tensor *view;
-    int n; /* entries of indices */
+    int n;       /* entries of indices */
+    int covered; /* dimensions that they stand for: a mask, for all of its own */
     lt_tensor *indices[LT_MAX_DIMS];
 } lt_target;
 
@@ -138,13 +186,11 @@ static void target_release(lt_target *target)
     for (int i = 0; i < target->n; i++) lt_tensor_release(target->indices[i]);
 }
 
-static bool is_mask(const lt_tensor *t) { return t->dtype == LT_BOOL || t->dtype == LT_UINT8; }
-
 /* How many dimensions of the tensor a subscript takes. */
 static int dims_taken(const lt_subscript *s)
 {
-    if (s->kind == NEWAXIS || s->kind == ELLIPSIS) return 0;
-    return s->kind == TENSOR && is_mask(s->tensor) ? s->tensor->ndim : 1;
+    if (s->kind == LT_NEWAXIS || s->kind == LT_ELLIPSIS) return 0;
+    return s->kind == LT_INDICES && is_mask(s->tensor) ? s->tensor->ndim : 1;
 }
 
 /* New reference: index positions as int64 on the indexed tensor's device, marked as such; masks as bool. */
@@ -170,39 +216,37 @@ done:
     return status;
 }
 
+/* Ends beyond the dimension are those of the dimension. */
 static lt_status apply_slice(lt_tensor *t, int dim, const lt_subscript *s, lt_tensor **out)
 {
     int64_t size = t->sizes[dim];
     int64_t first = s->from > 0 ? s->from - 1 : s->from + size;
-    int64_t last = s->to >= 0 ? s->to - 1 : s->to + size; /* included */
-    if (!s->has_from && !s->has_to) {
+    int64_t stop = s->to >= 0 ? s->to : s->to + size + 1; /* one behind the last */
+    if (!s->has_from && !s->has_to && s->step == 1) {
         *out = lt_tensor_retain(t);
         return LT_OK;
     }
-    if (first < 0 || last >= size || first > last + 1)
-        return lt_error(LT_ERR_INDEX, "slice {%lld, %lld} is out of bounds for dimension %d with size %lld",
-                        (long long)s->from, (long long)s->to, dim + 1, (long long)size);
-    return lt__slice(t, dim, first, last + 1, s->step, out);
+    return lt__slice(t, dim, first < 0 ? 0 : first, stop < 0 ? 0 : stop, s->step, out);
 }
 
 static lt_status apply_one(lt_tensor *t, int *dim, const lt_subscript *s, lt_target *target, lt_tensor **out)
 {
     switch (s->kind) {
-    case AT:
+    case LT_AT:
         if (s->from > t->sizes[*dim] || -s->from > t->sizes[*dim])
             return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld",
                             (long long)s->from, *dim + 1, (long long)t->sizes[*dim]);
         return lt_select(t, *dim, s->from > 0 ? s->from - 1 : s->from, out);
-    case SLICE: return apply_slice(t, (*dim)++, s, out);
-    case NEWAXIS: return lt_unsqueeze(t, (*dim)++, out);
-    case TENSOR:
-        for (; target->n < *dim; target->n++) target->indices[target->n] = NULL;
+    case LT_SLICE: return apply_slice(t, (*dim)++, s, out);
+    case LT_NEWAXIS: return lt_unsqueeze(t, (*dim)++, out);
+    case LT_INDICES:
+        for (; target->covered < *dim; target->covered++) target->indices[target->n++] = NULL;
         if (target->n == LT_MAX_DIMS) return lt_error(LT_ERR_INDEX, "too many indices");
-        LT_TRY(prepare_index(s->tensor, t->device, &target->indices[*dim]));
+        LT_TRY(prepare_index(s->tensor, t->device, &target->indices[target->n]));
         target->n++;
-        *dim += dims_taken(s);
+        target->covered = *dim += dims_taken(s);
         break;
-    case ELLIPSIS: break;
+    case LT_ELLIPSIS: break;
     }
     *out = lt_tensor_retain(t);
     return LT_OK;
@@ -213,11 +257,11 @@ static lt_status apply_key(lt_tensor *self, const lt_key *key, lt_target *target
     int taken = 0, dim = 0;
     for (int i = 0; i < key->n; i++) taken += dims_taken(&key->at[i]);
     target->view = lt_tensor_retain(self);
-    target->n = 0;
+    target->n = target->covered = 0;
     if (taken > self->ndim) return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
     for (int i = 0; i < key->n; i++) {
         lt_tensor *next = NULL;
-        if (key->at[i].kind == ELLIPSIS && self->ndim > taken) dim += self->ndim - taken;
+        if (key->at[i].kind == LT_ELLIPSIS && self->ndim > taken) dim += self->ndim - taken;
         LT_TRY(apply_one(target->view, &dim, &key->at[i], target, &next));
         lt_tensor_release(target->view);
         target->view = next;
@@ -229,7 +273,7 @@ static lt_status apply_key(lt_tensor *self, const lt_key *key, lt_target *target
 
 static lt_status get(lt_tensor *self, const lt_key *key, lt_tensor **out)
 {
-    lt_target target = {NULL, 0, {NULL}};
+    lt_target target = {NULL, 0, 0, {NULL}};
     lt_status status;
     LT_CHECK(apply_key(self, key, &target));
     if (key->tensors) {
@@ -249,9 +293,10 @@ int lt_lua_index(lua_State *L)
 {
     static const int args[] = {1};
     lt_tensor *self = lt_lua_get(L, 1);
+    lt_subscript room[LT_MAX_SUBSCRIPTS];
     lt_key key;
     if (lua_isnil(L, 2)) return luaL_error(L, "index is nil");
-    read_key(L, 2, &key);
+    read_key(L, 2, room, &key);
     lt_tensor **slot = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
@@ -282,7 +327,7 @@ static lt_status drop_leading(lt_tensor *value, int ndim, lt_tensor **out)
 
 static lt_status put(lt_tensor *self, const lt_key *key, lt_tensor *value, lt_scalar number)
 {
-    lt_target target = {NULL, 0, {NULL}};
+    lt_target target = {NULL, 0, 0, {NULL}};
     lt_tensor *source = NULL, *near = NULL;
     lt_status status;
     LT_CHECK(apply_key(self, key, &target));
@@ -319,6 +364,7 @@ int lt_lua_newindex(lua_State *L)
     static const int args[] = {1, 3};
     lt_tensor *self = lt_lua_get(L, 1), *value = lt_lua_get(L, 3);
     lt_scalar number = lt_int(0);
+    lt_subscript room[LT_MAX_SUBSCRIPTS];
     lt_key key;
     if (lua_isnil(L, 2)) return luaL_error(L, "index is nil");
     if (value == NULL) {
@@ -331,7 +377,7 @@ int lt_lua_newindex(lua_State *L)
         else
             return luaL_error(L, "can't assign a %s to a Tensor", luaL_typename(L, 3));
     }
-    read_key(L, 2, &key);
+    read_key(L, 2, room, &key);
     lt_entry entry = lt_enter(L);
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
     lt_status status = put(self, &key, value, number);

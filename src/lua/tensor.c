@@ -7,6 +7,7 @@
 #include "backend.h"
 #include "binding.h"
 #include "dtype.h"
+#include "index_key.h"
 #include "ltensor_ops.h"
 #include "print.h"
 
@@ -142,7 +143,11 @@ static int tensor_index(lua_State *L)
     lua_pushvalue(L, 2);
     if (lua_rawget(L, METHODS) != LUA_TNIL) return 1;
     lua_pushvalue(L, 2);
-    if (lua_rawget(L, FIELDS) == LUA_TNIL) return 1;
+    if (lua_rawget(L, FIELDS) == LUA_TNIL) {
+        if (!lt_lua_is_index_text(lua_tostring(L, 2))) return 1;
+        lua_settop(L, 2);
+        return lt_lua_index(L);
+    }
     field id = (field)lua_tointeger(L, -1);
     lua_settop(L, 2);
     return push_field(L, self, id);
@@ -173,6 +178,7 @@ static int tensor_newindex(lua_State *L)
         lt_tensor_set_data(self, lt_lua_get(L, 3));
         return 0;
     }
+    if (id == 0 && lt_lua_is_index_text(lua_tostring(L, 2))) return lt_lua_newindex(L);
     return luaL_error(L, "a Tensor's field '%s' cannot be assigned%s", lua_tostring(L, 2),
                       id == FIELD_REQUIRES_GRAD ? " anything but true or false"
                       : id == FIELD_DATA        ? " anything but a Tensor"

@@ -38,8 +38,9 @@ lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t st
     if (stop < start) stop = start;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     for (int i = 0; i < self->ndim; i++) sizes[i] = self->sizes[i], strides[i] = self->strides[i];
-    sizes[d] = (stop - start + step - 1) / step;
-    strides[d] *= step;
+    sizes[d] = stop > start ? (stop - start - 1) / step + 1 : 0;
+    if (__builtin_mul_overflow(strides[d], step, &strides[d]))
+        strides[d] = self->strides[d]; /* of one entry at most */
     return lt_tensor_view(self, self->ndim, sizes, strides, self->offset + start * self->strides[d], out);
 }
 

@@ -1,0 +1,113 @@
+-- x[key] and x[key] = value: slices whose ends are clamped, keys as strings, tensors written out as tables, and the
+-- place of the dimensions that index tensors leave. The figures are PyTorch's.
+
+local torch = require 'torch'
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+local function grid() return torch.arange(12, { device = device }):reshape(3, 4) end
+local function failure(f)
+  local ok, message = pcall(f)
+  assert.is_false(ok)
+  return tostring(message)
+end
+
+describe('a slice', function()
+  it('is clamped to the dimension', function()
+    local x = grid()
+    assert.same(x[{ { 2, 3 } }]:tolist(), x[{ { 2, 9 } }]:tolist())
+    assert.same(x[{ { 1, 2 } }]:tolist(), x[{ { -9, 2 } }]:tolist())
+    for _, empty in ipairs { { 5, 9 }, { 3, 2 }, { 1, 0 }, { -1, -2 }, { -9, -8 }, { math.maxinteger, math.mininteger } } do
+      assert.same({ 0, 4 }, { table.unpack(x[{ empty }].shape) })
+    end
+    assert.same({ 3, 4 }, { table.unpack(x[{ { math.mininteger, math.maxinteger } }].shape) })
+    assert.same({ { 0, 1, 2, 3 } }, x[{ { 1, 3, math.maxinteger } }]:tolist())
+    x[{ { 3, 100 }, { 4, 100 } }] = -1
+    assert.equal(-1, x[{ 3, 4 }]:item())
+  end)
+
+  it('still counts from 1, and goes forward', function()
+    local x = grid()
+    assert.truthy(failure(function() return x[{ { 0, 2 } }] end):find 'index 0: positions count from 1')
+    assert.truthy(failure(function() return x[{ { 1, 2, 0 } }] end):find 'slice step must be positive')
+  end)
+end)
+
+describe('a key as a string', function()
+  it('holds positions, slices with both ends included, steps, dots and new axes', function()
+    local x = grid()
+    local same = {
+      ['-1'] = x[-1], ['2'] = x[2], ['2,'] = x[2], ['1, 2'] = x[{ 1, 2 }], [':, -1'] = x[{ {}, -1 }], ['2:3'] = x[{ { 2, 3 } }],
+      ['2:9, :'] = x[{ { 2, 3 }, {} }], ['-2:, 2:3'] = x[{ { 2, 3 }, { 2, 3 } }], [':2'] = x[{ { 1, 2 } }],
+      ['::2'] = x[{ { 1, 3, 2 } }], ['1:9:2'] = x[{ { 1, 3, 2 } }], ['..., ::2'] = x[{ '...', { 1, 4, 2 } }],
+      ['None, :3'] = x[{ torch.newaxis, { 1, 3 } }], ['newaxis,...,None'] = x[{ torch.newaxis, '...', torch.newaxis }],
+      [' 2 : 3 '] = x[{ { 2, 3 } }], ['...'] = x, [':,None,:'] = x[{ {}, torch.newaxis, {} }], ['1:0'] = x[{ { 1, 0 } }],
+    }
+    for _ = 1, 2 do -- parsed, then remembered
+      for key, wanted in pairs(same) do
+        assert.same({ table.unpack(wanted.shape) }, { table.unpack(x[key].shape) }, key)
+        assert.same(wanted:tolist(), x[key]:tolist(), key)
+        assert.equal(wanted:data_ptr(), x[key]:data_ptr(), key)
+      end
+    end
+  end)
+
+  it('assigns', function()
+    local x = grid()
+    x['2:, ::2'] = -1
+    x['..., -1'] = torch.tensor { 7, 8, 9 }
+    assert.same({ { 0, 1, 2, 7 }, { -1, 5, -1, 8 }, { -1, 9, -1, 9 } }, x:tolist())
+    assert.truthy(failure(function() x[':, 1:2'] = torch.ones(4, { device = device }) end):find 'must match the existing size')
+  end)
+
+  it('is remembered for as long as there is room', function()
+    local x = torch.arange(1000, { device = device })
+    for round = 1, 2 do
+      for i = 1, 600 do assert.equal(i - 1, x[('%d:%d'):format(i, i + round)][1]:item()) end
+    end
+  end)
+
+  it('says what cannot be read', function()
+    local x = grid()
+    for _, key in ipairs { '1.5', '1 2', '.', '..', ',', '- 1', '--1', '1:2:3:4', ':None', '2None' } do
+      assert.truthy(failure(function() return x[key] end):find(("the index '%s' cannot be read"):format(key), 1, true), key)
+      assert.truthy(failure(function() x[key] = 1 end):find(("the index '%s' cannot be read"):format(key), 1, true), key)
+    end
+    for key, words in pairs { ['0'] = 'positions count from 1', ['2:0'] = 'positions count from 1', ['::-1'] = 'slice step must be positive',
+      [':,:,:'] = 'too many indices', ['...,...'] = "a single '...'", ['4'] = 'out of bounds', [('9'):rep(30)] = 'too large',
+      [(':,'):rep(40)] = 'too many indices' } do
+      assert.truthy(failure(function() return x[key] end):find(words, 1, true), key)
+    end
+  end)
+end)
+
+describe('index tensors', function()
+  local function P(t) return torch.tensor(t, { device = device }) end
+
+  it('may be written out', function()
+    local x = grid()
+    assert.same({ { { 0, 1, 2, 3 }, { 8, 9, 10, 11 } } }, x[{ { { 1, 3 } } }]:tolist())
+    assert.same({ { 1, 5 }, { 9, 9 } }, x[{ { { 1, 2 }, { 3, 3 } }, 2 }]:tolist())
+    assert.same({ { 0, 1, 2, 3 }, { 8, 9, 10, 11 } }, x[{ true, false, true }]:tolist())
+    assert.same({ { 1, 2 }, { 9, 10 } }, x[{ { true, false, true }, { 2, 3 } }]:tolist())
+    x[{ { { 1 }, { 2 } }, { { 1, 2 } } }] = 55
+    assert.same({ { 55, 55, 2, 3 }, { 55, 55, 6, 7 }, { 8, 9, 10, 11 } }, x:tolist())
+    assert.truthy(failure(function() return x[{ { { 1, 2 }, { 3 } } }] end):find 'expected sequence of length 2')
+  end)
+
+  it('follow a mask of several dimensions', function()
+    local x = torch.arange(12, { device = device }):reshape(1, 4, 3)
+    assert.same({ 5, 8, 11 }, x[{ P { { false, true, true, true } }, P { -1, 3, 3 } }]:tolist())
+    x[{ P { { false, true, false, false } }, P { 1, 2 } }] = -7
+    assert.same({ -7, -7, 5 }, x[{ 1, 2 }]:tolist())
+  end)
+
+  it('of no dimension are positions: the result is a view, and slices keep their place', function()
+    local x = torch.arange(24, { device = device }):reshape(2, 3, 4)
+    assert.equal(x[2]:data_ptr(), x[P(2)]:data_ptr())
+    assert.same({ 3, 2 }, { table.unpack(x[{ P(1), {}, P { 4, 2 } }].shape) })
+    assert.same({ { 3, 1 }, { 7, 5 }, { 11, 9 } }, x[{ P(1), {}, P { 4, 2 } }]:tolist())
+    assert.same({ 2, 3 }, { table.unpack(x[{ P { 1, 2 }, {}, P { 4, 2 } }].shape) }) -- two with a slice between come first
+    assert.truthy(failure(function() return x[P(0)] end):find 'positions count from 1')
+    assert.truthy(failure(function() return x[P(3)] end):find 'index 3 is out of bounds for dimension 1 with size 2')
+  end)
+end)

@@ -5,6 +5,7 @@
 #   make test          set up, build, run every test (CPU, 1 and 2 simulated GPUs)
 #   make check         the fast tests, under 2 minutes
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
+#   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
 #   make test-tsan     the tests of streams under ThreadSanitizer
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
@@ -101,7 +102,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all docs demo test check bench install clean layers test-programs fuzz-repl test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all docs demo test check bench install clean layers test-programs fuzz test-asan test-cuda bench-cuda dist test-dist format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -245,6 +246,12 @@ $(BUILD)/tests/prompt_host: tests/repl/prompt_host.c $(BUILD)/libltensor_repl.a 
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a $(LUA_STATIC) \
 	  $(READLINE_LIBS) $(CORE_LIBS)
 
+FUZZ_TOOLS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz/*.c))
+
+$(BUILD)/tests/fuzz_%: tests/fuzz/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
+
 $(BUILD)/tests/%: tests/tools/%.c tests/tools/screen.h
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
@@ -268,9 +275,9 @@ check: all test-programs layers
 
 test-programs: $(C_TESTS) $(TEST_TOOLS) $(BUILD)/tests/prompt_host
 
-# Random typing at the prompt: `make fuzz-repl MINUTES=10`, `SEED=n` to type the same again.
-fuzz-repl: $(PROGRAM) $(BUILD)/tests/fuzz
-	$(BUILD)/tests/fuzz -m $(or $(MINUTES),10) $(if $(SEED),-s $(SEED) -n 1) $(PROGRAM)
+# Hostile calls and random typing: tests/README.md. `make fuzz MINUTES=10`, `SEED=n` to do the same again, FUZZERS="calls keys".
+fuzz: all $(FUZZ_TOOLS)
+	@BUILD=$(BUILD) MINUTES=$(MINUTES) SEED=$(SEED) FUZZERS="$(FUZZERS)" sh tests/fuzz/run.sh
 
 test-asan:
 	@sh scripts/deps.sh test

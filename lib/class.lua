@@ -19,6 +19,13 @@ local function forward(class, name, missing)
   end
 end
 
+-- What pairs shows of an object: its fields but those whose names begin with _, which are the class's own.
+local function next_public(fields, key)
+  local value
+  repeat key, value = next(fields, key) until type(key) ~= 'string' or key:byte() ~= 95
+  return key, value
+end
+
 local function metatable_for(class)
   local metatable = {
     __name = class.__classname,
@@ -39,7 +46,7 @@ local function metatable_for(class)
     __pairs = function(self)
       local method = class.__pairs
       if method then return method(self) end
-      return pairs(object_fields(self))
+      return next_public, object_fields(self)
     end,
   }
   return metatable
@@ -77,4 +84,13 @@ function Object:is_instance(value)
   return false
 end
 
-return { Object = Object, fields = object_fields }
+local getinfo, next_of_ipairs = debug.getinfo, (ipairs {})
+
+-- Whether ipairs has called the __getitem that runs, which then answers nil behind the last entry. depth: how many
+-- functions of the class lie between it and the caller of this one.
+local function asked_by_ipairs(depth)
+  local frame = getinfo(depth + 4, 'f') -- this function, its caller, __getitem's __index in C
+  return frame ~= nil and frame.func == next_of_ipairs
+end
+
+return { Object = Object, fields = object_fields, asked_by_ipairs = asked_by_ipairs }

@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
+local Sequential = require 'torch.nn.sequential'
 local parallel = require 'torch.nn.parallel'
 local options_of = require 'torch.options'
 local fail = require 'torch.fail'
@@ -15,11 +16,11 @@ local function all_ids()
   return ids
 end
 
---- device_ids: the GPUs to use, all if not given; without a GPU the module runs where it is. output_device: the
+--- module: also a list of layers, as Sequential takes it. device_ids: the GPUs to use, all if not given; without a GPU the module runs where it is. output_device: the
 -- first of them if not given. dim: what batches are split along, 1 if not given.
 function DataParallel:init(module, options)
   options = options_of('DataParallel', options, { device_ids = false, output_device = false, dim = 1 })
-  self.module = module
+  self.module = type(module) == 'table' and Sequential(module) or module
   self.dim = options.dim
   self.device_ids = options.device_ids or all_ids()
   self.devices = parallel.devices(self.device_ids)

@@ -1,4 +1,4 @@
--- module_list.lua - nn.ModuleList{layer, ...}: a list whose modules are registered. list[1], #list, append, insert, pop,
+-- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list whose modules are registered. list[1], #list, append, insert, pop,
 -- extend, iter. It cannot be called.
 
 local class = require 'torch.class'
@@ -9,8 +9,16 @@ local fields_of = class.fields
 
 local ModuleList = Module:extend('ModuleList')
 
-function ModuleList:init(modules)
-  for _, module in ipairs(modules or {}) do self:append(module) end
+function ModuleList:init(...)
+  local modules, more = ...
+  if modules == nil then return end
+  if more ~= nil or ModuleList.is_layer(modules) then modules = { ... } end
+  for _, module in ipairs(modules) do self:append(module) end
+end
+
+-- Whether a value is an entry of a list, and not itself a list of layers.
+function ModuleList.is_layer(value)
+  return Module:is_instance(value) and not Sequential:is_instance(value) and not ModuleList:is_instance(value)
 end
 
 for _, name in ipairs { 'append', 'extend', 'insert', 'pop', 'iter', '__len', '__getitem', '__setattr', '__pairs' } do

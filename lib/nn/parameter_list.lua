@@ -1,4 +1,4 @@
--- parameter_list.lua - nn.ParameterList{parameter, ...}: a list whose parameters are registered. list[1], #list,
+-- parameter_list.lua - nn.ParameterList{parameter, ...} or nn.ParameterList(parameter, ...): a list whose parameters are registered. list[1], #list,
 -- append, extend, iter. Tensors become parameters.
 
 local torch = require 'torch'
@@ -19,7 +19,9 @@ local function as_parameter(value)
   return is_parameter(value) and value or Parameter(value)
 end
 
-function ParameterList:init(values)
+function ParameterList:init(...)
+  local values = ...
+  if torch.is_tensor(values) then values = { ... } end
   for _, value in ipairs(values or {}) do self:append(value) end
 end
 
@@ -41,11 +43,17 @@ local function name_at(self, position)
   local n = #fields_of(self)._parameters
   if position == 0 then fail 'index 0: positions count from 1' end
   local i = position > 0 and position or n + 1 + position
-  if i < 1 or i > n then fail('index %d is out of range', position) end
+  if i < 1 or i > n then
+    if position == n + 1 and class.asked_by_ipairs(1) then return nil end
+    fail('index %d is out of range', position)
+  end
   return tostring(i - 1)
 end
 
-function ParameterList:__getitem(position) return fields_of(self)[name_at(self, position)] end
+function ParameterList:__getitem(position)
+  local name = name_at(self, position)
+  return name and fields_of(self)[name]
+end
 
 function ParameterList:__setattr(key, value)
   if math.type(key) ~= 'integer' then return Module.__setattr(self, key, value) end

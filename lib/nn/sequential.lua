@@ -1,5 +1,5 @@
--- sequential.lua - nn.Sequential(layer, ...): the output of each layer is the input of the next. A table
--- {{'name', layer}, ...} names them. net[1] is the first layer, net[-1] the last; state_dict keys and the
+-- sequential.lua - nn.Sequential(layer, ...) or nn.Sequential{layer, ...}: the output of each layer is the input of the
+-- next. {'name', layer} in the place of a layer names it, a list of layers is a Sequential of them. net[1] is the first layer, net[-1] the last; state_dict keys and the
 -- printed form count from 0, as PyTorch's do.
 
 local torch = require 'torch'
@@ -12,17 +12,19 @@ local fields_of = class.fields
 local Sequential = Module:extend('Sequential')
 
 function Sequential:init(...)
-  local first = ...
-  if type(first) == 'table' and select('#', ...) == 1 then
-    for i, entry in ipairs(first) do
-      if type(entry) ~= 'table' then
-        fail("Sequential(): entry %d of the table must be {'name', layer}, got %s", i, type(entry))
-      end
-      self:add_module(entry[1], entry[2])
-    end
-    return
+  local layers = { ... }
+  if type(layers[1]) == 'table' and select('#', ...) == 1 and type(layers[1][1]) ~= 'string' then layers = layers[1] end
+  local key = next(layers, #layers > 0 and #layers or nil)
+  if key ~= nil then
+    fail("Sequential(): a table has no order of its names: {{'%s', layer}, ...} gives layers names and an order", tostring(key))
   end
-  for i = 1, select('#', ...) do self:append((select(i, ...))) end
+  for _, entry in ipairs(layers) do
+    if type(entry) == 'table' and type(entry[1]) == 'string' then
+      self:add_module(entry[1], entry[2])
+    else
+      self:append(type(entry) == 'table' and Sequential(entry) or entry)
+    end
+  end
 end
 
 function Sequential:append(layer)
@@ -76,12 +78,16 @@ local function name_at(self, position)
   if position == 0 then fail 'index 0: positions count from 1' end
   local name = names[position > 0 and position or #names + 1 + position]
   if name == nil then
+    if position == #names + 1 and class.asked_by_ipairs(1) then return nil end
     fail('index %d is out of range for a %s of %d layers', position, self.__classname, #names)
   end
   return name
 end
 
-function Sequential:__getitem(position) return fields_of(self)[name_at(self, position)] end
+function Sequential:__getitem(position)
+  local name = name_at(self, position)
+  return name and fields_of(self)[name]
+end
 
 function Sequential:__setattr(key, value)
   local name = math.type(key) == 'integer' and name_at(self, key)

@@ -3,14 +3,13 @@
 
 local torch = require 'torch'
 local fail = require 'torch.fail'
+local parameters_of = require 'torch.nn.parameters_of'
 
 local utils = {}
 
-local function list_of(parameters) return torch.is_tensor(parameters) and { parameters } or parameters end
-
 local function gradients_of(parameters)
   local grads = {}
-  for _, parameter in ipairs(list_of(parameters)) do
+  for _, parameter in ipairs(parameters_of(parameters)) do
     if parameter.grad ~= nil then grads[#grads + 1] = parameter.grad end
   end
   return grads
@@ -18,6 +17,7 @@ end
 
 -- The joint norm of a list of tensors, on the device of the first.
 function utils.get_total_norm(tensors, norm_type, options)
+  tensors = parameters_of(tensors)
   if type(norm_type) == 'table' then norm_type, options = norm_type.norm_type, norm_type end
   norm_type = norm_type == 'inf' and math.huge or norm_type or 2.0
   if #tensors == 0 then return torch.tensor(0.0) end
@@ -32,6 +32,7 @@ function utils.get_total_norm(tensors, norm_type, options)
   return total
 end
 
+-- parameters, here and below: tensors, modules, nested lists of them (parameters_of.lua).
 -- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns the norm
 -- before, a 0-dim tensor that stays on the device. {norm_type =, error_if_nonfinite = false}
 function utils.clip_grad_norm_(parameters, max_norm, norm_type, options)
@@ -54,14 +55,14 @@ end
 
 function utils.parameters_to_vector(parameters)
   local parts = {}
-  for i, parameter in ipairs(parameters) do parts[i] = parameter:reshape(-1) end
+  for i, parameter in ipairs(parameters_of(parameters)) do parts[i] = parameter:reshape(-1) end
   return torch.cat(parts)
 end
 
 function utils.vector_to_parameters(vector, parameters)
   if not torch.is_tensor(vector) then fail('expected torch.Tensor, but got: %s', torch.type(vector)) end
   local start = 1
-  for _, parameter in ipairs(parameters) do
+  for _, parameter in ipairs(parameters_of(parameters)) do
     local n = parameter:numel()
     parameter.data = vector:narrow(1, start, n):view_as(parameter).data
     start = start + n

@@ -12,6 +12,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local parameters_of = require 'torch.nn.parameters_of'
 
 local Optimizer = class.Object:extend('Optimizer')
 
@@ -28,14 +29,19 @@ local function check_parameter(parameter, position)
   if not parameter.is_leaf then fail("can't optimize a non-leaf Tensor") end
 end
 
--- params: a list of tensors, or a list of groups {params = {...}, lr = ...}. defaults: the options.
+-- params: tensors, modules, nested lists of them (parameters_of.lua), or a list of groups {params = {...}, lr = ...},
+-- whose params are the same. defaults: the options.
 function Optimizer:init(params, defaults)
   if torch.is_tensor(params) then
     fail('params argument given to the optimizer should be a table of Tensors or groups, but got a Tensor')
   end
-  if type(params) ~= 'table' or #params == 0 then fail('optimizer got an empty parameter list') end
+  local groups = type(params) == 'table' and type(params[1]) == 'table' and params[1].params ~= nil
+  if not groups then
+    params = parameters_of(params)
+    if #params == 0 then fail('optimizer got an empty parameter list') end
+    params = { { params = params } }
+  end
   self.defaults, self.param_groups, self.state = defaults, {}, {}
-  if type(params[1]) ~= 'table' then params = { { params = params } } end
   for _, group in ipairs(params) do self:add_param_group(group) end
 end
 
@@ -67,8 +73,8 @@ function Optimizer:add_param_group(group)
     end
     added[name] = value
   end
-  if torch.is_tensor(added.params) then added.params = { added.params } end
-  if type(added.params) ~= 'table' then fail("parameter group has no 'params'") end
+  if added.params == nil then fail("parameter group has no 'params'") end
+  added.params = parameters_of(added.params)
   for _, other in ipairs(self.param_groups) do
     for _, parameter in ipairs(other.params) do seen[parameter] = other end
   end
@@ -109,11 +115,11 @@ end
 
 -- One update. closure, if given, computes the loss anew (with autograd on) and is called first.
 function Optimizer:step(closure)
-  for _, hook in ipairs(self.pre_hooks or {}) do hook(self) end
+  for _, hook in ipairs(self._step_pre_hooks or {}) do hook(self) end
   local loss = closure and torch.enable_grad(closure) or nil
   without_grad(self._update_all, self)
-  self.step_count = (self.step_count or 0) + 1
-  for _, hook in ipairs(self.post_hooks or {}) do hook(self) end
+  self._step_count = (self._step_count or 0) + 1
+  for _, hook in ipairs(self._step_post_hooks or {}) do hook(self) end
   return loss
 end
 
@@ -128,8 +134,8 @@ local function add_hook(self, list, hook)
 end
 
 -- hook(optimizer), before and after every step. The result's remove() takes it away.
-function Optimizer:register_step_pre_hook(hook) return add_hook(self, 'pre_hooks', hook) end
-function Optimizer:register_step_post_hook(hook) return add_hook(self, 'post_hooks', hook) end
+function Optimizer:register_step_pre_hook(hook) return add_hook(self, '_step_pre_hooks', hook) end
+function Optimizer:register_step_post_hook(hook) return add_hook(self, '_step_post_hooks', hook) end
 
 function Optimizer:columns() return {} end
 function Optimizer:key(state) return state.step end

@@ -44,7 +44,7 @@ function SequentialLR:init(optimizer, ...)
   undo(self)
   local first = self:present()
   first:initial_step()
-  self.last_lr = first:get_last_lr()
+  self._last_lr = first:get_last_lr()
 end
 
 -- Whose turn it is, and whether it begins.
@@ -62,7 +62,7 @@ function SequentialLR:step()
   self.last_epoch = self.last_epoch + 1
   local scheduler, begins = self:present()
   if begins then scheduler:update(0) else scheduler:step() end
-  self.last_lr = scheduler:get_last_lr()
+  self._last_lr = scheduler:get_last_lr()
 end
 
 local ChainedScheduler = Scheduler:extend('ChainedScheduler')
@@ -72,7 +72,7 @@ function ChainedScheduler:init(schedulers, optimizer)
   optimizer = optimizer or (Scheduler:is_instance(first) and first.optimizer)
   check('ChainedScheduler', optimizer, schedulers)
   self.optimizer, self.schedulers = optimizer, schedulers
-  self.last_lr = self:present_rates()
+  self._last_lr = self:present_rates()
 end
 
 function ChainedScheduler:initial_step()
@@ -81,7 +81,7 @@ end
 
 function ChainedScheduler:step()
   for _, each in ipairs(self.schedulers) do each:step() end
-  self.last_lr = self:present_rates()
+  self._last_lr = self:present_rates()
 end
 
 return { SequentialLR = SequentialLR, ChainedScheduler = ChainedScheduler }

@@ -16,8 +16,8 @@ end
 
 function CosineAnnealingLR:get_lr()
   local epoch, T_max, eta_min = self.last_epoch, self.T_max, self.eta_min
-  if self.is_initial then return self:present_rates() end
-  if self.step_count == 1 and epoch > 0 then return self:closed_form() end
+  if self._is_initial then return self:present_rates() end
+  if self._step_count == 1 and epoch > 0 then return self:closed_form() end
   if (epoch - 1 - T_max) % (2 * T_max) == 0 then -- from the bottom, where the quotient below is none
     return self:each_rate(function(rate, i)
       return rate + (self.base_lrs[i] - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
@@ -54,7 +54,7 @@ end
 
 -- epoch may have a fraction: how far the epoch has come.
 function WarmRestarts:step(epoch)
-  self.step_count = self.step_count + 1
+  self._step_count = self._step_count + 1
   if epoch == nil and self.last_epoch < 0 then epoch = 0 end
   if epoch == nil then
     epoch = self.last_epoch + 1

@@ -78,7 +78,7 @@ local LinearLR = scheduler('LinearLR', { 'start_factor', 'end_factor', 'total_it
 
 function LinearLR:get_lr()
   if self.last_epoch == 0 then return self:each_rate(function(rate) return rate * self.start_factor end) end
-  if self.is_initial or self.last_epoch > self.total_iters then return self:present_rates() end
+  if self._is_initial or self.last_epoch > self.total_iters then return self:present_rates() end
   local change = self.end_factor - self.start_factor
   local factor = 1 + change / (self.total_iters * self.start_factor + (self.last_epoch - 1) * change)
   return self:each_rate(function(rate) return rate * factor end)
@@ -93,7 +93,7 @@ end
 local ExponentialLR = scheduler('ExponentialLR', { 'gamma' }, { gamma = NEEDED })
 
 function ExponentialLR:get_lr()
-  if self.is_initial then return self:present_rates() end
+  if self._is_initial then return self:present_rates() end
   return self:each_rate(function(rate) return rate * self.gamma end)
 end
 
@@ -104,7 +104,7 @@ end
 local PolynomialLR = scheduler('PolynomialLR', { 'total_iters', 'power' }, { total_iters = 5, power = 1.0 })
 
 function PolynomialLR:get_lr()
-  if self.is_initial or self.last_epoch > self.total_iters then return self:present_rates() end
+  if self._is_initial or self.last_epoch > self.total_iters then return self:present_rates() end
   local total = self.total_iters
   local factor = ((1 - self.last_epoch / total) / (1 - (self.last_epoch - 1) / total)) ^ self.power
   return self:each_rate(function(rate) return rate * factor end)

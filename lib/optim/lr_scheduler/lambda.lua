@@ -28,7 +28,7 @@ local MultiplicativeLR = Scheduler:extend('MultiplicativeLR')
 MultiplicativeLR.init = init
 
 function MultiplicativeLR:get_lr()
-  if self.is_initial then return self:present_rates() end
+  if self._is_initial then return self:present_rates() end
   return self:each_rate(function(rate, i) return rate * self.lambda_of(i)(self.last_epoch) end)
 end
 

@@ -23,7 +23,7 @@ function Plateau:init(optimizer, ...)
   self.min_lrs = Scheduler.per_group(optimizer, 'min_lr', a.min_lr)
   self.last_epoch, self.cooldown_counter, self.num_bad_epochs = 0, 0, 0
   self.best = a.mode == 'min' and math.huge or -math.huge
-  self.last_lr = self:present_rates()
+  self._last_lr = self:present_rates()
 end
 
 function Plateau:is_better(value)
@@ -58,7 +58,7 @@ function Plateau:step(metric)
     self:reduce()
     self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
   end
-  self.last_lr = self:present_rates()
+  self._last_lr = self:present_rates()
 end
 
 return Plateau

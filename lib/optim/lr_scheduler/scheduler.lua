@@ -75,9 +75,9 @@ function Scheduler:start(optimizer, last_epoch)
 end
 
 function Scheduler:initial_step()
-  self.step_count, self.is_initial = 0, true
+  self._step_count, self._is_initial = 0, true
   self:step()
-  self.is_initial = false
+  self._is_initial = false
 end
 
 -- The present rates, changed by f(rate, i).
@@ -112,17 +112,17 @@ end
 
 function Scheduler:set_rates(rates)
   for i, group in ipairs(self.optimizer.param_groups) do group.lr = rates[i] end
-  self.last_lr = self:present_rates()
+  self._last_lr = self:present_rates()
 end
 
 -- To the next epoch, or to a given one.
 function Scheduler:step(epoch)
-  self.step_count = self.step_count + 1
+  self._step_count = self._step_count + 1
   self:update(epoch)
 end
 
 -- The rates that were set last, by group.
-function Scheduler:get_last_lr() return self.last_lr end
+function Scheduler:get_last_lr() return self._last_lr end
 
 local function copy(value)
   if type(value) ~= 'table' then return value end

@@ -1,5 +1,6 @@
 -- dataloader.lua - utils.data.DataLoader(dataset, {batch_size = 1, shuffle = false, ...}) or
--- DataLoader{dataset = ..., ...}: for X, Y in loader:iter() do ... end.
+-- DataLoader{dataset = ..., ...}: for X, Y in loader do ... end. With num_workers, for X, Y in loader:iter() also ends the
+-- processes at once when the loop is left early; otherwise the collector does.
 --
 -- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load and decode in the
 -- background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order. For the same
@@ -48,22 +49,23 @@ function DataLoader:init(dataset, options)
   if type(dataset) == 'table' and options == nil and dataset.dataset ~= nil then dataset, options = dataset.dataset, dataset end
   options = options_of('DataLoader', options, defaults)
   if dataset == nil then fail 'DataLoader(): a dataset is required' end
-  self.streams = datasets.IterableDataset:is_instance(dataset)
-  check(options, self.streams)
+  self._running = setmetatable({}, { __mode = 'k' })
+  self._streams = datasets.IterableDataset:is_instance(dataset)
+  check(options, self._streams)
   self.dataset, self.batch_size, self.drop_last = dataset, options.batch_size, options.drop_last
   self.collate_fn, self.pin_memory = options.collate_fn or nil, options.pin_memory
   self.generator = options.generator or nil
   self.num_workers, self.prefetch_factor = options.num_workers, options.prefetch_factor or 2
   self.persistent_workers, self.worker_init_fn = options.persistent_workers, options.worker_init_fn or nil
   self.timeout = options.timeout
-  if self.streams then return end
+  if self._streams then return end
   self.sampler = options.sampler or (options.shuffle
     and samplers.RandomSampler(dataset, { generator = options.generator }) or samplers.SequentialSampler(dataset))
   self.batch_sampler = options.batch_sampler or samplers.BatchSampler(self.sampler, options.batch_size, options.drop_last)
 end
 
 function DataLoader:__len()
-  if not self.streams then return #self.batch_sampler end
+  if not self._streams then return #self.batch_sampler end
   local n = #self.dataset
   return self.drop_last and n // self.batch_size or (n + self.batch_size - 1) // self.batch_size
 end
@@ -123,10 +125,10 @@ local function pinned(...)
 end
 
 function DataLoader:_unpinned()
-  local next_positions = not self.streams and self.batch_sampler:iter()
+  local next_positions = not self._streams and self.batch_sampler:iter()
   local seed = torch.empty({}, { dtype = torch.int64 }):random_({ generator = self.generator }):item() -- as PyTorch
   if self.num_workers > 0 then return require('torch.utils.data.workers').iter(self, next_positions, seed) end
-  if self.streams then return self:_batches_of_stream() end
+  if self._streams then return self:_batches_of_stream() end
   return function()
     local positions = next_positions()
     if positions then return self:_fetch(positions) end
@@ -149,6 +151,26 @@ end
 function DataLoader:iter()
   local next_batch, _, _, closing = self:_unpinned()
   return loads(next_batch, self.pin_memory and torch.cuda.is_available()), nil, nil, closing
+end
+
+-- A for loop calls the loader with the first value of the batch before, nil at its start. Which iterator that batch came
+-- from is kept for as long as the batch lives, so loops may be nested and left.
+local function passed(running, next_batch, first, ...)
+  if first ~= nil and first == first then running[first] = next_batch end
+  return first, ...
+end
+
+--- The next batch of the for loop that asks: for X, Y in loader do.
+function DataLoader:__call(_, previous)
+  local next_batch
+  if previous == nil then
+    next_batch = self:iter()
+  else
+    next_batch = self._running[previous]
+    if next_batch == nil then fail 'a DataLoader is called by a for loop: for X, Y in loader do' end
+    self._running[previous] = nil
+  end
+  return passed(self._running, next_batch, next_batch())
 end
 
 return DataLoader

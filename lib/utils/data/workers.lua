@@ -57,7 +57,7 @@ local function serve(loader, receive, send, seed, id)
   info = { id = id, num_workers = loader.num_workers, seed = seed + id, dataset = loader.dataset }
   local where, next_batch = {}, nil
   local function answer(request)
-    if not loader.streams then
+    if not loader._streams then
       local positions = {}
       for i = 1, #request // 8 do positions[i] = string.unpack('<i8', request, 8 * i - 7) end
       return pack(loader:_fetch(positions, where))
@@ -145,7 +145,7 @@ function M.iter(loader, next_positions, seed)
 
   local function ask(worker)
     local request = 'n'
-    if not loader.streams then
+    if not loader._streams then
       local positions = more and next_positions()
       more = positions ~= nil and positions ~= false
       request = more and request_of(positions)
@@ -161,7 +161,7 @@ function M.iter(loader, next_positions, seed)
   local function fill()
     while more and #queue - taken < count * loader.prefetch_factor do
       local worker = asked % count + 1
-      if loader.streams and #ended == count then return end
+      if loader._streams and #ended == count then return end
       if not ask(worker) then return end
       queue[#queue + 1] = worker
     end

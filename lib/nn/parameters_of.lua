@@ -1,0 +1,39 @@
+-- parameters_of.lua - the tensors meant where PyTorch takes parameters: by optimizers, clip_grad_norm_ and their kin.
+--
+-- A tensor, a module (its parameters), a list of either, nested as deep as one likes, or an iterator such as
+-- net:named_parameters(). A parameter that several modules share comes once; one that is listed twice comes twice,
+-- for the caller to refuse. What is none of these is left in the list, for the caller to name.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+
+local MAX_DEPTH = 100
+
+local function is_module(value)
+  return type(value) == 'userdata' and require('torch.nn.module'):is_instance(value)
+end
+
+local function add(list, value, seen, depth)
+  if is_module(value) then
+    for _, parameter in ipairs(value:parameters()) do
+      if not seen[parameter] then
+        seen[parameter] = true
+        list[#list + 1] = parameter
+      end
+    end
+  elseif type(value) == 'table' then
+    if depth == MAX_DEPTH then fail 'a list of parameters is nested too deeply, or contains itself' end
+    for _, entry in ipairs(value) do add(list, entry, seen, depth + 1) end
+  elseif type(value) == 'function' then
+    for name, entry in value do add(list, torch.is_tensor(name) and name or entry, seen, depth + 1) end
+  else
+    if torch.is_tensor(value) then seen[value] = true end
+    list[#list + 1] = value
+  end
+end
+
+return function(value)
+  local list = {}
+  add(list, value, {}, 0)
+  return list
+end

@@ -1,0 +1,171 @@
+-- Lists of layers and parameters, loops over them, and the places where either stands for parameters.
+
+local torch = require 'torch'
+local nn, optim, data = torch.nn, torch.optim, torch.utils.data
+
+local function count(f, ...)
+  local n = 0
+  for _ in f(...) do n = n + 1 end
+  return n
+end
+
+local function failure(f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  return tostring(message)
+end
+
+local function names(module)
+  local list = {}
+  for name in module:named_children() do list[#list + 1] = name end
+  return list
+end
+
+describe('Sequential', function()
+  it('takes layers in a row or in a table, with names where they are given', function()
+    assert.equal(tostring(nn.Sequential(nn.Linear(2, 3), nn.ReLU())), tostring(nn.Sequential { nn.Linear(2, 3), nn.ReLU() }))
+    assert.same({ '0', 'act', '2' }, names(nn.Sequential { nn.Linear(2, 3), { 'act', nn.ReLU() }, nn.Tanh() }))
+    assert.same({ 'a', 'b' }, names(nn.Sequential { { 'a', nn.ReLU() }, { 'b', nn.Tanh() } }))
+    assert.same({ 'a', 'b' }, names(nn.Sequential({ 'a', nn.ReLU() }, { 'b', nn.Tanh() })))
+    assert.same({}, names(nn.Sequential {}))
+  end)
+
+  it('makes a Sequential of a list of layers in it', function()
+    local net = nn.Sequential { { nn.Linear(2, 3), nn.ReLU() }, nn.Linear(3, 1) }
+    assert.equal('Sequential', torch.type(net[1]))
+    assert.same({ 4, 1 }, { table.unpack(net(torch.ones(4, 2)).shape) })
+  end)
+
+  it('refuses names without an order and what is no layer', function()
+    assert.truthy(failure(nn.Sequential, { act = nn.ReLU() }):find("{{'act', layer}, ...}", 1, true))
+    assert.truthy(failure(nn.Sequential, { nn.ReLU(), act = nn.ReLU() }):find("{{'act', layer}, ...}", 1, true))
+    assert.truthy(failure(nn.Sequential, 1):find 'number is not a Module subclass')
+    assert.truthy(failure(nn.Sequential, { nn.ReLU(), 'tanh' }):find 'string is not a Module subclass')
+  end)
+end)
+
+describe('ModuleList and ParameterList', function()
+  it('take their entries in a row or in a table', function()
+    local layers = nn.ModuleList(nn.ReLU(), nn.Tanh())
+    assert.equal(2, #layers)
+    assert.equal(2, #nn.ModuleList(layers))
+    assert.equal(2, #nn.ModuleList(nn.Sequential { nn.ReLU(), nn.Tanh() }))
+    assert.equal(1, #nn.ModuleList(nn.ReLU()))
+    assert.equal(0, #nn.ModuleList())
+    assert.equal(2, #nn.ParameterList(torch.ones(2), torch.ones(1)))
+    assert.equal(2, #nn.ParameterList(nn.ParameterList { torch.ones(2), torch.ones(1) }))
+  end)
+end)
+
+describe('ipairs', function()
+  it('ends behind the last entry, where a read is an error', function()
+    local layers = { nn.ReLU(), nn.Tanh(), nn.ReLU() }
+    for _, list in ipairs { nn.Sequential(layers), nn.ModuleList(layers), torch.ones(3, 2), torch.arange(3),
+      nn.ParameterList { torch.ones(1), torch.ones(1), torch.ones(1) } } do
+      assert.equal(3, count(ipairs, list))
+      assert.equal(3, count(pairs, list))
+      assert.truthy(failure(function() return list[4] end):find 'out of ')
+      assert.truthy(failure(function() for i in ipairs { 1 } do local _ = list[i + 3] end end):find 'out of ')
+    end
+    assert.equal(0, count(ipairs, torch.zeros(0, 3)))
+    assert.equal(0, count(ipairs, nn.Sequential()))
+    assert.truthy(failure(count, ipairs, torch.tensor(1)):find 'too many indices')
+  end)
+end)
+
+describe('parameters', function()
+  local function net() return nn.Sequential { nn.Linear(2, 2), nn.Linear(2, 1) } end
+  local function params(given) return #optim.SGD(given, { lr = 0.1 }).param_groups[1].params end
+
+  it('are those of a module, of lists of modules and tensors, or of an iterator', function()
+    local one = net()
+    assert.equal(4, params(one))
+    assert.equal(4, params(one:parameters()))
+    assert.equal(4, params(one:named_parameters()))
+    assert.equal(7, params { one, { nn.Linear(1, 1), { torch.ones(1, { requires_grad = true }) } } })
+    assert.equal(2, params(nn.ParameterList(torch.ones(2), torch.ones(1))))
+    local groups = optim.SGD({ { params = one }, { params = { net() }, lr = 0.2 } }, { lr = 0.1 }).param_groups
+    assert.same({ 4, 4 }, { #groups[1].params, #groups[2].params })
+  end)
+
+  it('that modules share come once; listed twice they are refused, as is what is no tensor', function()
+    local shared = nn.Linear(2, 2)
+    assert.equal(2, params { nn.Sequential { shared }, nn.Sequential { shared } })
+    assert.truthy(failure(params, { shared.weight, shared.weight }):find 'duplicate parameters')
+    assert.truthy(failure(params, { shared, 'x' }):find 'parameter 3 is a string')
+    assert.truthy(failure(params, nn.ReLU()):find 'empty parameter list')
+    local cycle = {}
+    cycle[1] = cycle
+    assert.truthy(failure(params, cycle):find 'contains itself')
+  end)
+
+  it('are clipped the same way however they are given', function()
+    local one = net()
+    one(torch.ones(1, 2)):sum():backward()
+    local norm = nn.utils.clip_grad_norm_(one:parameters(), 1e9):item()
+    assert.equal(norm, nn.utils.clip_grad_norm_({ { one[1] }, one[2] }, 0.5):item())
+    assert.near(0.5, nn.utils.clip_grad_norm_(one, 1e9):item(), 1e-5)
+    nn.utils.clip_grad_value_(one, 0.01)
+    for _, parameter in ipairs(one:parameters()) do assert.is_true(parameter.grad:abs():max():item() <= 0.01) end
+    assert.equal(9, #nn.utils.parameters_to_vector(one))
+    nn.utils.vector_to_parameters(torch.zeros(9), one)
+    assert.equal(0, one[1].weight:abs():sum():item())
+    assert.equal('Sequential', torch.type(nn.DataParallel({ nn.Linear(2, 2), nn.ReLU() }, { device_ids = {} }).module))
+  end)
+end)
+
+describe('a loader', function()
+  local function loader(options)
+    return data.DataLoader(data.TensorDataset(torch.arange(6), torch.arange(6) * 10), options or { batch_size = 2 })
+  end
+
+  it('is what a for loop runs over', function()
+    local batches = {}
+    for x, y in loader() do batches[#batches + 1] = { x:tolist(), y:tolist() } end
+    assert.same({ { { 0, 1 }, { 0, 10 } }, { { 2, 3 }, { 20, 30 } }, { { 4, 5 }, { 40, 50 } } }, batches)
+  end)
+
+  it('may be looped over again, inside of itself, and after a loop that was left', function()
+    local one, n = loader(), 0
+    for _ in one do
+      for _ in one do n = n + 1 end
+    end
+    assert.equal(9, n)
+    for _ in one do break end
+    for _ in one do n = n + 1 end
+    assert.equal(12, n)
+  end)
+
+  it('may give batches that are numbers', function()
+    local sum = 0
+    for size in loader { batch_size = 4, collate_fn = function(batch) return #batch end } do sum = sum + size end
+    assert.equal(6, sum)
+  end)
+
+  it('forgets a loop that was left', function()
+    local one = loader()
+    for _ in one do break end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(next(one._running))
+    assert.truthy(failure(one, nil, 5):find 'called by a for loop')
+  end)
+end)
+
+describe('pairs', function()
+  it('shows nothing private', function()
+    local net = nn.Linear(2, 2)
+    local optimizer = optim.Adam(net)
+    net(torch.ones(1, 2)):sum():backward()
+    optimizer:step()
+    local one = data.DataLoader(data.TensorDataset(torch.arange(6)), { batch_size = 2 })
+    for _ in one do end
+    for _, object in ipairs { net, optimizer, optim.lr_scheduler.StepLR(optimizer, 2), one, one.dataset, one.sampler } do
+      for key in pairs(object) do assert.is_nil(key:find '^_', key) end
+    end
+    local fields = {}
+    for key in pairs(optimizer) do fields[#fields + 1] = key end
+    table.sort(fields)
+    assert.same({ 'defaults', 'param_groups', 'state' }, fields)
+  end)
+end)

@@ -60,7 +60,7 @@ local function dims_of(...)
   local first = ...
   if first == nil then return {} end
   if type(first) == 'number' then return { ... } end
-  if type(first) == 'table' and first.sample_shape then first = first.sample_shape end
+  if type(first) == 'table' and rawget(first, 'sample_shape') then first = first.sample_shape end
   return table.move(first, 1, #first, 1, {})
 end
 Distribution.dims_of = dims_of

@@ -190,7 +190,7 @@ for n = 1, 3 do
 
   -- output_size chooses among the sizes that a stride above 1 leaves open.
   function class:forward(input, output_size)
-    if type(output_size) == 'table' and output_size.output_size then output_size = output_size.output_size end
+    if type(output_size) == 'table' and rawget(output_size, 'output_size') then output_size = output_size.output_size end
     return F[op](input, self.weight, self.bias, self.stride, self.padding, output_padding(self, input, output_size, n),
       self.groups, self.dilation)
   end

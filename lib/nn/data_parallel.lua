@@ -43,7 +43,7 @@ local function check_place(self)
 end
 
 local function results_of(output)
-  if type(output) == 'table' and math.type(output.n) == 'integer' then return table.unpack(output, 1, output.n) end
+  if type(output) == 'table' and math.type(rawget(output, 'n')) == 'integer' then return table.unpack(output, 1, output.n) end
   return output
 end
 

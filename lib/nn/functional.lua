@@ -30,7 +30,7 @@ local function max_pool(plain, with_indices, place)
   return function(...)
     local n = select('#', ...)
     local last = n > 0 and select(n, ...)
-    if type(last) == 'table' and last.return_indices ~= nil then
+    if type(last) == 'table' and rawget(last, 'return_indices') ~= nil then
       local arguments, named = { ... }, {}
       for name, value in pairs(last) do
         if name ~= 'return_indices' then named[name] = value end

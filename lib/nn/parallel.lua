@@ -143,7 +143,7 @@ function parallel.parallel_apply(modules, inputs, devices)
   end
   local outputs = {}
   for i, input in ipairs(inputs) do
-    local packed = type(input) == 'table' and math.type(input.n) == 'integer'
+    local packed = type(input) == 'table' and math.type(rawget(input, 'n')) == 'integer'
     local device = devices and device_of(devices[i]) or first_device(input)
     local function call()
       if packed then return table.pack(modules[i](table.unpack(input, 1, input.n))) end

@@ -13,7 +13,7 @@
 #include "ltensor_ops.h"
 
 typedef enum problem_kind {
-    WRONG_TYPE, WRONG_ENTRY, NOT_POSITIONS, TOO_LONG, TOO_MANY, MISSING, NAME_LEFT
+    WRONG_TYPE, WRONG_ENTRY, NOT_POSITIONS, TOO_LONG, TOO_MANY, MISSING, NAME_LEFT, ROW_NIL
 } problem_kind;
 
 /* Why a signature does not fit. */
@@ -42,16 +42,6 @@ static const char *const expected[] = {
 };
 
 /* ---- looking at values ---------------------------------------------------------------------------------------- */
-
-/* Lua's type, or what the metatable calls it. The string lives as long as the value. */
-static const char *type_name(lua_State *L, int index)
-{
-    const char *name = luaL_typename(L, index);
-    int type = luaL_getmetafield(L, index, "__name");
-    if (type == LUA_TSTRING) name = lua_tostring(L, -1);
-    if (type != LUA_TNIL) lua_pop(L, 1);
-    return name;
-}
 
 /* Numbers that are whole; strings never are. */
 static bool to_integer(lua_State *L, int index, int64_t *out)
@@ -158,7 +148,7 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     case LT_ARG_DTYPE: fits = lt_lua_to_dtype(L, index) != LT_DTYPE_NONE; break;
     case LT_ARG_DEVICE: {
         int64_t number;
-        fits = type == LUA_TSTRING || (to_integer(L, index, &number) && number >= 0) || lt_lua_is_device(L, index);
+        fits = (type == LUA_TSTRING && lt_lua_to_dtype(L, index) == LT_DTYPE_NONE) || (to_integer(L, index, &number) && number >= 0) || lt_lua_is_device(L, index);
         break;
     }
     case LT_ARG_GENERATOR: fits = lt_lua_to_generator(L, index) != NULL; break;
@@ -203,6 +193,9 @@ static void look_at_call(lua_State *L, const char *op, int given, call *c)
         return;
     }
     bool named = lua_type(L, -2) == LUA_TSTRING;
+    if (length > 0 && lua_isinteger(L, -2))
+        raise_type(L, lua_pushfstring(L, "%s(): a list has an entry %I but a nil at %I", op, (LUAI_UACINT)lua_tointeger(L, -2),
+                                      (LUAI_UACINT)length + 1));
     lua_pop(L, 2);
     if (!named) return;
     c->names = given;
@@ -235,6 +228,11 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
         at += used;
     }
     if (c->empty_tail && at == c->positional) at++;
+    /* A number that is missing at the end of a shape is no argument that is absent. */
+    if (at <= c->positional && lua_type(L, at) == LUA_TNIL && i > 0 && a->rows[i - 1] > 0 && s->args[i - 1].row) {
+        *p = (problem){ROW_NIL, &s->args[i - 1], a->at[i - 1], a->rows[i - 1] + 1};
+        return false;
+    }
     while (at <= c->positional && lua_type(L, at) == LUA_TNIL) at++;
     if (at <= c->positional) {
         *p = (problem){TOO_MANY, NULL, 0, 0};
@@ -268,6 +266,13 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
 }
 
 /* ---- messages --------------------------------------------------------------------------------------------------- */
+
+/* What to add where the first argument, a tensor, is none: perhaps a method was called with a dot. */
+static const char *colon_hint(lua_State *L, const lt_signature *s)
+{
+    if (s->n == 0 || strcmp(s->args[0].name, "self") != 0 || lt_lua_get(L, 1) != NULL) return "";
+    return lua_pushfstring(L, " (a method is called with a colon: x:%s())", s->op);
+}
 
 static const lt_arg_spec *find_name(const lt_signature *s, int n, const char *name)
 {
@@ -314,8 +319,9 @@ static int raise_missing(lua_State *L, const lt_signature *s, const lt_args *a, 
         luaL_addchar(&b, '\'');
     }
     luaL_pushresult(&b);
-    return raise_type(L, lua_pushfstring(L, "%s() missing %d required argument%s: %s", s->op, n, n == 1 ? "" : "s",
-                                         lua_tostring(L, -1)));
+    const char *list = lua_tostring(L, -1);
+    return raise_type(L, lua_pushfstring(L, "%s() missing %d required argument%s: %s%s", s->op, n, n == 1 ? "" : "s", list,
+                                         first == 0 ? colon_hint(L, s) : ""));
 }
 
 static int raise_too_many(lua_State *L, const lt_signature *s, const call *c)
@@ -343,19 +349,22 @@ static int raise_problem(lua_State *L, const lt_signature *s, const lt_args *a, 
     if (p->value > 0 && p->value <= c->positional) snprintf(where, sizeof where, " (position %d)", p->value);
     switch (p->kind) {
     case WRONG_TYPE:
-        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, not %s", s->op, name, where,
-                                             expected[p->arg->type], type_name(L, p->value)));
+        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, not %s%s", s->op, name, where,
+                                             expected[p->arg->type], lt_lua_type_name(L, p->value), p->value == 1 ? colon_hint(L, s) : ""));
     case WRONG_ENTRY:
         return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but found element of type %s at pos %d",
                                              s->op, name, where,
                                              p->arg->type == LT_ARG_TENSORS || p->arg->type == LT_ARG_INDEX_TENSORS ? expected[LT_ARG_TENSORS] : "table of ints",
-                                             (lua_rawgeti(L, p->value, p->entry), type_name(L, -1)), p->entry));
+                                             (lua_rawgeti(L, p->value, p->entry), lt_lua_type_name(L, -1)), p->entry));
     case NOT_POSITIONS:
         return raise_type(L, lua_pushfstring(L, "%s(): expected an integer tensor of positions for '%s', got torch.%s",
                                              s->op, name, lt_dtype_name((lt_dtype)lt_lua_get(L, p->value)->dtype)));
     case TOO_LONG:
         return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s has %d entries, at most %d are possible", s->op,
                                              name, where, p->entry, LT_MAX_DIMS));
+    case ROW_NIL:
+        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but number %d is nil", s->op, name, where,
+                                             expected[p->arg->type], p->entry));
     case TOO_MANY: return raise_too_many(L, s, c);
     case MISSING: return raise_missing(L, s, a, p->entry);
     default: return raise_twice(L, s, c, p->entry);
@@ -372,20 +381,22 @@ static int raise_combination(lua_State *L, const lt_signature *s, int n, const c
     luaL_addstring(&b, "() received an invalid combination of arguments - got (");
     luaL_pushresult(&b);
     for (int i = 1; i <= c->positional; i++) {
-        lua_pushfstring(L, "%s%s", i > 1 ? ", " : "", type_name(L, i));
+        lua_pushfstring(L, "%s%s", i > 1 ? ", " : "", lt_lua_type_name(L, i));
         lua_concat(L, 2);
     }
     if (c->names != 0) {
         bool first = c->positional == 0;
         for (lua_pushnil(L); lua_next(L, c->names) != 0; first = false) {
             lua_pushvalue(L, top + 1);
-            lua_pushfstring(L, "%s%s=%s", first ? "" : ", ", lua_tostring(L, -3), type_name(L, -2));
+            lua_pushfstring(L, "%s%s=%s", first ? "" : ", ", lua_tostring(L, -3), lt_lua_type_name(L, -2));
             lua_concat(L, 2);
             lua_replace(L, top + 1);
             lua_pop(L, 1);
         }
     }
-    lua_pushliteral(L, "), but expected one of:");
+    lua_pushfstring(L, ")%s, but expected one of:", c->positional > 0 || c->names == 0 ? colon_hint(L, s) : "");
+    lua_replace(L, top + 2);
+    lua_settop(L, top + 2);
     lua_concat(L, 2);
     for (int i = 0; i < n; i++) {
         lua_pushfstring(L, "\n * %s", strchr(s[i].text, '('));

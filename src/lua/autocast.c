@@ -155,7 +155,7 @@ void lt_lua_autocast(lua_State *L, lt_autocast_policy cpu, lt_autocast_policy cu
 static lt_device_type check_type(lua_State *L, int arg)
 {
     static const char *const names[] = {[LT_CPU] = "cpu", [LT_CUDA] = "cuda", [LT_DEVICE_TYPES] = NULL};
-    return (lt_device_type)luaL_checkoption(L, arg, "cuda", names);
+    return (lt_device_type)lt_lua_check_option(L, arg, "cuda", names);
 }
 
 static void update(void) { lt_autocast_on = modes[LT_CPU].enabled || modes[LT_CUDA].enabled; }

@@ -54,7 +54,7 @@ static int call_closure(lua_State *L)
 {
     lt_call *call = lua_touserdata(L, 1);
     if (!lt_lua_push_anchored(L, call->id))
-        return luaL_error(L, "a function of the graph was collected: no tensor of its graph is held any more");
+        return lt_lua_error(L, "a function of the graph was collected: no tensor of its graph is held any more");
     luaL_checkstack(L, call->n_arguments + call->n_results + 8, NULL);
     int base = lua_gettop(L);
     if (call->needs != NULL) {
@@ -74,7 +74,7 @@ static int call_closure(lua_State *L)
     for (int i = 0; i < call->n_results; i++) {
         int at = base + i;
         if (!lua_isnil(L, at) && lt_lua_tensor(L, at) == NULL)
-            return luaL_error(L, "expected a Tensor or nil as gradient, got a %s (result %d)", luaL_typename(L, at),
+            return lt_lua_error(L, "expected a Tensor or nil as gradient, got a %s (result %d)", lt_lua_type_name(L, at),
                               i + 1);
     }
     for (int i = 0; i < call->n_results; i++) {
@@ -124,7 +124,7 @@ static lt_tensor **read_list(lua_State *L, int index, int n, const char *what)
         lua_rawgeti(L, index, i + 1);
         list[i] = lt_lua_get(L, -1);
         if (list[i] == NULL && lua_toboolean(L, -1))
-            luaL_error(L, "%s: entry %d must be a Tensor, not %s", what, i + 1, luaL_typename(L, -1));
+            lt_lua_error(L, "%s: entry %d must be a Tensor, not %s", what, i + 1, lt_lua_type_name(L, -1));
         lua_pop(L, 1);
     }
     return list;
@@ -134,8 +134,8 @@ static lt_tensor **read_list(lua_State *L, int index, int n, const char *what)
  * tensors; grads and results may hold false. Returns the list of gradients unless accumulate. */
 static int backward(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    luaL_checktype(L, 2, LUA_TTABLE);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
+    lt_lua_check_type(L, 2, LUA_TTABLE);
     lua_settop(L, 7);
     bool retain = lua_toboolean(L, 3), create = lua_toboolean(L, 4);
     bool accumulate = lua_toboolean(L, 6), allow_unused = lua_toboolean(L, 7);
@@ -144,9 +144,9 @@ static int backward(lua_State *L)
     lt_tensor **grads = read_list(L, 2, n, "backward(): grad_tensors");
     lt_tensor **inputs = n_inputs > 0 ? read_list(L, 5, n_inputs, "inputs") : NULL;
     for (int i = 0; i < n; i++)
-        if (roots[i] == NULL) return luaL_error(L, "backward(): entry %d of tensors is missing", i + 1);
+        if (roots[i] == NULL) return lt_lua_error(L, "backward(): entry %d of tensors is missing", i + 1);
     for (int i = 0; i < n_inputs; i++)
-        if (inputs[i] == NULL) return luaL_error(L, "inputs: entry %d is missing", i + 1);
+        if (inputs[i] == NULL) return lt_lua_error(L, "inputs: entry %d is missing", i + 1);
     lt_tensor **results = NULL;
     int boxes = 0;
     luaL_checkstack(L, n_inputs + 8, "too many inputs");
@@ -188,11 +188,11 @@ static int backward(lua_State *L)
 static int register_hook(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
-    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lt_lua_check_type(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
     lt_callback *callback = NULL;
     lt_lua_state *s = lt_lua_state_here(L);
-    if (!lt_requires_grad(t)) return luaL_error(L, "cannot register a hook on a tensor that doesn't require gradient");
+    if (!lt_requires_grad(t)) return lt_lua_error(L, "cannot register a hook on a tensor that doesn't require gradient");
     int64_t anchor = lt_lua_anchor(L, 1, s), id = 0;
     lt_lua_check(L, callback_new(s, anchor, &callback));
     lt_hook hook = {.run = run_hook, .release = callback_release, .ctx = callback};
@@ -209,8 +209,8 @@ static int register_hook(lua_State *L)
 /* _C.remove_hook(tensor, id, closure's id) */
 static int remove_hook(lua_State *L)
 {
-    lt_remove_hook(lt_lua_check_tensor(L, 1), luaL_checkinteger(L, 2));
-    lt_lua_drop_anchor(L, luaL_checkinteger(L, 3));
+    lt_remove_hook(lt_lua_check_tensor(L, 1), lt_lua_check_integer(L, 2));
+    lt_lua_drop_anchor(L, lt_lua_check_integer(L, 3));
     return 0;
 }
 
@@ -311,10 +311,10 @@ done:
  * results of a node; closure(needs, grads...) gives a gradient per input. */
 static int function(lua_State *L)
 {
-    const char *name = luaL_checkstring(L, 1);
-    luaL_checktype(L, 2, LUA_TFUNCTION);
-    luaL_checktype(L, 3, LUA_TTABLE);
-    luaL_checktype(L, 4, LUA_TTABLE);
+    const char *name = lt_lua_check_string(L, 1);
+    lt_lua_check_type(L, 2, LUA_TFUNCTION);
+    lt_lua_check_type(L, 3, LUA_TTABLE);
+    lt_lua_check_type(L, 4, LUA_TTABLE);
     lua_settop(L, 4);
     int n_inputs = (int)lua_rawlen(L, 3), n_outputs = (int)lua_rawlen(L, 4);
     lt_lua_state *s = lt_lua_state_here(L);
@@ -364,8 +364,8 @@ void lt_lua_push_node(lua_State *L, lt_node *node, int box)
 
 static lt_node *check_node(lua_State *L)
 {
-    lt_node **holder = luaL_checkudata(L, 1, NODE_META);
-    luaL_argcheck(L, *holder != NULL, 1, "released node");
+    lt_node **holder = lt_lua_check_udata(L, 1, NODE_META);
+    if (*holder == NULL) lt_lua_error(L, "the node of the graph was released");
     return *holder;
 }
 
@@ -417,7 +417,7 @@ static int node_eq(lua_State *L)
 
 static int node_gc(lua_State *L)
 {
-    lt_node **holder = luaL_checkudata(L, 1, NODE_META);
+    lt_node **holder = lt_lua_check_udata(L, 1, NODE_META);
     lt_node *node = *holder;
     *holder = NULL;
     lt_node_release(node);

@@ -13,6 +13,7 @@
 #include "error.h"
 #include "mem.h"
 #include "profile.h"
+#include "refuse.h"
 #include "tensor.h"
 
 /* ---- the interpreter's state ------------------------------------------------------------------------- */
@@ -140,7 +141,7 @@ void lt_lua_push_size(lua_State *L, int n, const int64_t *sizes); /* a torch.Siz
 void lt_lua_push_dtype(lua_State *L, lt_dtype dtype);             /* the one userdata of each dtype */
 void lt_lua_push_device(lua_State *L, lt_device device);
 void lt_lua_push_scalar(lua_State *L, lt_scalar s);
-/* LT_DTYPE_NONE / false when the value is none. */
+/* A dtype, or its name ("float64", "torch.float64"); LT_DTYPE_NONE for other values. */
 lt_dtype lt_lua_to_dtype(lua_State *L, int index);
 /* A device userdata, or a string ("cuda:0"; false with core's error set when it is malformed). */
 bool lt_lua_to_device(lua_State *L, int index, lt_device *out);

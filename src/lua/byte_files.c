@@ -20,8 +20,8 @@ static const char OUTPUT_META[] = "ltensor.ByteOutput";
 static const char *check_path(lua_State *L)
 {
     size_t n;
-    const char *path = luaL_checklstring(L, 1, &n);
-    if (strlen(path) != n) luaL_error(L, "paths must not contain zero bytes");
+    const char *path = lt_lua_check_lstring(L, 1, &n);
+    if (strlen(path) != n) lt_lua_error(L, "paths must not contain zero bytes");
     return path;
 }
 
@@ -29,8 +29,8 @@ static const char *check_path(lua_State *L)
 
 static lt_byte_source *check_source(lua_State *L)
 {
-    lt_byte_source *s = luaL_checkudata(L, 1, SOURCE_META);
-    if (s->fd < 0) luaL_error(L, "the file is closed");
+    lt_byte_source *s = lt_lua_check_udata(L, 1, SOURCE_META);
+    if (s->fd < 0) lt_lua_error(L, "the file is closed");
     return s;
 }
 
@@ -53,7 +53,7 @@ static int open_file(lua_State *L)
 static int source_section(lua_State *L)
 {
     lt_byte_source *s = check_source(L);
-    lua_Integer offset = luaL_checkinteger(L, 2), packed = luaL_checkinteger(L, 3), length = luaL_checkinteger(L, 4);
+    lua_Integer offset = lt_lua_check_integer(L, 2), packed = lt_lua_check_integer(L, 3), length = lt_lua_check_integer(L, 4);
     lt_lua_check(L, lt_byte_source_section(s, offset, packed, length, lua_toboolean(L, 5)));
     return 0;
 }
@@ -61,9 +61,9 @@ static int source_section(lua_State *L)
 static int source_text(lua_State *L)
 {
     lt_byte_source *s = check_source(L);
-    lua_Integer n = luaL_checkinteger(L, 2);
+    lua_Integer n = lt_lua_check_integer(L, 2);
     luaL_Buffer b;
-    luaL_argcheck(L, n >= 0, 2, "negative");
+    if (n < 0) lt_lua_refuse(L, 2, "at least 0");
     /* Not more than there is: the memory comes before the bytes. */
     char *to = luaL_buffinitsize(L, &b, n <= s->left ? (size_t)n : 0);
     lt_lua_check(L, lt_byte_source_read(s, to, n));
@@ -76,8 +76,8 @@ static int source_tensor(lua_State *L)
 {
     lt_byte_source *s = check_source(L);
     lt_dtype dtype = lt_lua_to_dtype(L, 2);
-    luaL_argcheck(L, dtype != LT_DTYPE_NONE, 2, "dtype expected");
-    lua_Integer n = luaL_checkinteger(L, 3);
+    if (dtype == LT_DTYPE_NONE) lt_lua_refuse(L, 2, "a dtype");
+    lua_Integer n = lt_lua_check_integer(L, 3);
     bool swap = lua_toboolean(L, 4);
     lt_tensor **out = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
@@ -97,7 +97,7 @@ static int source_finish(lua_State *L)
 
 static int source_close(lua_State *L)
 {
-    lt_byte_source_close(luaL_checkudata(L, 1, SOURCE_META));
+    lt_byte_source_close(lt_lua_check_udata(L, 1, SOURCE_META));
     return 0;
 }
 
@@ -110,8 +110,8 @@ typedef struct output {
 
 static output *check_output(lua_State *L)
 {
-    output *o = luaL_checkudata(L, 1, OUTPUT_META);
-    if (!o->open) luaL_error(L, "the file is closed");
+    output *o = lt_lua_check_udata(L, 1, OUTPUT_META);
+    if (!o->open) lt_lua_error(L, "the file is closed");
     return o;
 }
 
@@ -133,7 +133,7 @@ static const void *check_bytes(lua_State *L, int arg, size_t *n)
 {
     if (lua_type(L, arg) == LUA_TSTRING) return lua_tolstring(L, arg, n);
     const lt_tensor *t = lt_lua_check_tensor(L, arg);
-    luaL_argcheck(L, t->device.type == LT_CPU && lt_is_contiguous(t), arg, "not in saved form");
+    if (t->device.type != LT_CPU || !lt_is_contiguous(t)) lt_lua_refuse(L, arg, "in saved form");
     *n = (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype);
     return *n > 0 ? lt_data(t) : "";
 }
@@ -157,7 +157,7 @@ static int output_commit(lua_State *L)
 
 static int output_close(lua_State *L)
 {
-    output *o = luaL_checkudata(L, 1, OUTPUT_META);
+    output *o = lt_lua_check_udata(L, 1, OUTPUT_META);
     if (o->open) lt_atomic_file_abort(&o->file);
     o->open = false;
     return 0;
@@ -180,7 +180,7 @@ static int checksum(lua_State *L)
 {
     size_t n;
     const void *bytes = check_bytes(L, 1, &n);
-    lua_pushinteger(L, lt_crc32((uint32_t)luaL_checkinteger(L, 2), bytes, (int64_t)n));
+    lua_pushinteger(L, lt_crc32((uint32_t)lt_lua_check_integer(L, 2), bytes, (int64_t)n));
     return 1;
 }
 
@@ -219,7 +219,7 @@ static int64_t deflate_parts(z_stream *z, lua_State *L, int parts, Bytef *out, i
 static int deflated(lua_State *L)
 {
     z_stream z = {.zalloc = Z_NULL};
-    luaL_checktype(L, 1, LUA_TTABLE);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
     int64_t total = 0, room;
     for (int64_t i = 1, n = (int64_t)lua_rawlen(L, 1); i <= n; i++, lua_pop(L, 1)) {
         size_t bytes;
@@ -231,10 +231,10 @@ static int deflated(lua_State *L)
     room = total + total / 1000 + 1024; /* what cannot be made smaller grows by less */
     lt_lua_check(L, lt_tensor_new(LT_UINT8, lt_host, 1, &room, memory));
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return luaL_error(L, "out of memory");
+        return lt_lua_error(L, "out of memory");
     const int64_t stride = 1, length = deflate_parts(&z, L, 1, (Bytef *)lt_data(*memory), room);
     deflateEnd(&z);
-    if (length < 0) return luaL_error(L, "zlib refuses to compress");
+    if (length < 0) return lt_lua_error(L, "zlib refuses to compress");
     lt_lua_check(L, lt_tensor_view(*memory, 1, &length, &stride, 0, out));
     return 1;
 }

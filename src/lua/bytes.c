@@ -11,7 +11,7 @@
 static int bytes_of_tensor(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1), *dense;
-    luaL_argcheck(L, lt_tensor_device(t).type == LT_CPU, 1, "a tensor on the CPU expected");
+    if (lt_tensor_device(t).type != LT_CPU) lt_lua_refuse(L, 1, "a Tensor on the CPU");
     lt_lua_check(L, lt_contiguous(t, &dense));
     *lt_lua_new(L) = dense;
     lua_pushlstring(L, lt_tensor_data(dense), (size_t)lt_tensor_numel(dense) * lt_dtype_size(lt_tensor_dtype(dense)));
@@ -22,23 +22,23 @@ static int bytes_of_tensor(lua_State *L)
 static int tensor_of_bytes(lua_State *L)
 {
     size_t length;
-    const char *bytes = luaL_checklstring(L, 1, &length);
+    const char *bytes = lt_lua_check_lstring(L, 1, &length);
     lt_dtype dtype = lt_lua_to_dtype(L, 2);
-    luaL_argcheck(L, dtype != LT_DTYPE_NONE, 2, "a dtype expected");
-    luaL_checktype(L, 3, LUA_TTABLE);
-    lua_Integer first = luaL_optinteger(L, 4, 1);
+    if (dtype == LT_DTYPE_NONE) lt_lua_refuse(L, 2, "a dtype");
+    lt_lua_check_type(L, 3, LUA_TTABLE);
+    lua_Integer first = lt_lua_opt_integer(L, 4, 1);
     int64_t sizes[LT_MAX_DIMS], numel = 1, wanted;
     lua_Integer n = (lua_Integer)lua_rawlen(L, 3);
-    luaL_argcheck(L, n <= LT_MAX_DIMS, 3, "too many dimensions");
+    if (n > LT_MAX_DIMS) lt_lua_error(L, "a tensor has at most %d dimensions, not %I", LT_MAX_DIMS, (LUAI_UACINT)n);
     for (int i = 0; i < n; i++) {
         lua_rawgeti(L, 3, i + 1);
         sizes[i] = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : -1;
         lua_pop(L, 1);
-        if (sizes[i] < 0 || __builtin_mul_overflow(numel, sizes[i], &numel)) return luaL_error(L, "the sizes are too large");
+        if (sizes[i] < 0 || __builtin_mul_overflow(numel, sizes[i], &numel)) return lt_lua_error(L, "the sizes are too large");
     }
     if (__builtin_mul_overflow(numel, (int64_t)lt_dtype_size(dtype), &wanted) || first < 1 ||
         (uint64_t)first - 1 > length || (uint64_t)wanted > length - ((size_t)first - 1))
-        return luaL_error(L, "the data end early");
+        return lt_lua_error(L, "the data end early");
     lt_tensor **out = lt_lua_new(L);
     lt_lua_check(L, lt_tensor_new(dtype, (lt_device){LT_CPU, 0}, (int)n, sizes, out));
     char *to = lt_tensor_data(*out);

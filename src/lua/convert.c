@@ -40,9 +40,9 @@ static void note_number(lua_State *L, int index, lt_literal *m)
     default:
         t = lt_lua_get(L, index);
         if (t == NULL || t->numel != 1)
-            luaL_error(L, t == NULL ? "tensor(): a %s is no number, boolean or table of them"
+            lt_lua_error(L, t == NULL ? "tensor(): a %s is no number, boolean or table of them"
                                     : "tensor(): only one element tensors can be converted to numbers",
-                       luaL_typename(L, index));
+                       lt_lua_type_name(L, index));
         m->dtype = m->tensors ? lt_promote(m->dtype, (lt_dtype)t->dtype) : (lt_dtype)t->dtype;
         m->tensors = true;
         return;
@@ -57,7 +57,7 @@ static void measure_shape(lua_State *L, int index, lt_literal *m)
     int top = lua_gettop(L);
     lua_pushvalue(L, index);
     while (lua_type(L, -1) == LUA_TTABLE) {
-        if (m->ndim == LT_MAX_DIMS) luaL_error(L, "tensor(): more than %d dimensions", LT_MAX_DIMS);
+        if (m->ndim == LT_MAX_DIMS) lt_lua_error(L, "tensor(): more than %d dimensions", LT_MAX_DIMS);
         m->sizes[m->ndim++] = (int64_t)lua_rawlen(L, -1);
         if (lua_rawlen(L, -1) == 0) break;
         lua_rawgeti(L, -1, 1);
@@ -69,16 +69,16 @@ static void check_level(lua_State *L, int index, int dim, lt_literal *m)
 {
     if (dim == m->ndim) {
         if (lua_type(L, index) == LUA_TTABLE)
-            luaL_error(L, "tensor(): expected a number at dim %d, got a table", dim + 1);
+            lt_lua_error(L, "tensor(): expected a number at dim %d, got a table", dim + 1);
         note_number(L, index, m);
         return;
     }
     if (lua_type(L, index) != LUA_TTABLE)
-        luaL_error(L, "expected sequence of length %d at dim %d (got a %s)", (int)m->sizes[dim], dim + 1,
-                   luaL_typename(L, index));
+        lt_lua_error(L, "expected sequence of length %d at dim %d (got a %s)", (int)m->sizes[dim], dim + 1,
+                   lt_lua_type_name(L, index));
     int64_t n = (int64_t)lua_rawlen(L, index);
     if (n != m->sizes[dim])
-        luaL_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim], dim + 1, (int)n);
+        lt_lua_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim], dim + 1, (int)n);
     for (int64_t i = 1; i <= n; i++) {
         lua_rawgeti(L, index, i);
         check_level(L, lua_gettop(L), dim + 1, m);
@@ -133,7 +133,7 @@ static void check_range(lua_State *L, const lt_literal *m, lt_dtype dtype)
     int64_t low = dtype == LT_UINT8 ? 0 : INT64_MIN >> (64 - bits);
     int64_t high = dtype == LT_UINT8 ? 255 : INT64_MAX >> (64 - bits);
     if (m->low < low || m->high > high)
-        luaL_error(L, "value %I cannot be converted to type %s without overflow",
+        lt_lua_error(L, "value %I cannot be converted to type %s without overflow",
                    (LUAI_UACINT)(m->low < low ? m->low : m->high), lt_dtype_name(dtype));
 }
 
@@ -146,13 +146,13 @@ typedef struct lt_factory_options {
 static void read_options(lua_State *L, int index, const char *op, lt_factory_options *o)
 {
     if (lua_isnoneornil(L, index)) return;
-    luaL_checktype(L, index, LUA_TTABLE);
+    lt_lua_check_type(L, index, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
         if (strcmp(key, "dtype") == 0) {
             o->dtype = lt_lua_to_dtype(L, -1);
             if (o->dtype == LT_DTYPE_NONE)
-                luaL_error(L, "%s(): argument 'dtype' must be torch.dtype, not %s", op, luaL_typename(L, -1));
+                lt_lua_error(L, "%s(): argument 'dtype' must be torch.dtype, not %s", op, lt_lua_type_name(L, -1));
         } else if (strcmp(key, "device") == 0) {
             if (!lt_lua_to_device(L, -1, &o->device)) lt_lua_raise(L);
             o->has_device = true;
@@ -162,7 +162,7 @@ static void read_options(lua_State *L, int index, const char *op, lt_factory_opt
             o->pin_memory = lua_toboolean(L, -1);
         } else {
             lua_pushvalue(L, -2);
-            luaL_error(L, "%s(): unknown or unfit argument '%s' (known: dtype, device, requires_grad, pin_memory)",
+            lt_lua_error(L, "%s(): unknown or unfit argument '%s' (known: dtype, device, requires_grad, pin_memory)",
                        op, luaL_tolstring(L, -1, NULL));
         }
     }
@@ -253,7 +253,7 @@ void lt_lua_push_tensor_of(lua_State *L, int index)
 static int tensor_from(lua_State *L)
 {
     lt_factory_options o = {.dtype = LT_DTYPE_NONE};
-    luaL_checkany(L, 1);
+    lt_lua_check_any(L, 1);
     lua_settop(L, 2);
     read_options(L, 2, "tensor", &o);
     return make_tensor(L, 1, &o);
@@ -263,7 +263,7 @@ static int tensor_from(lua_State *L)
 static int as_tensor(lua_State *L)
 {
     lt_factory_options o = {.dtype = LT_DTYPE_NONE};
-    luaL_checkany(L, 1);
+    lt_lua_check_any(L, 1);
     lua_settop(L, 2);
     read_options(L, 2, "as_tensor", &o);
     lt_tensor *t = lt_lua_get(L, 1);
@@ -281,7 +281,7 @@ static int new_tensor(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     lt_factory_options o = {.dtype = (lt_dtype)self->dtype, .device = self->device, .has_device = true};
-    luaL_checkany(L, 2);
+    lt_lua_check_any(L, 2);
     lua_settop(L, 3);
     read_options(L, 3, "new_tensor", &o);
     return make_tensor(L, 2, &o);

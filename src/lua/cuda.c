@@ -64,7 +64,7 @@ static int current_device(lua_State *L)
 /* set_device(d): a negative number changes nothing, as in PyTorch */
 static int set_device(lua_State *L)
 {
-    luaL_checkany(L, 1);
+    lt_lua_check_any(L, 1);
     if (lua_isinteger(L, 1) && lua_tointeger(L, 1) < 0) return 0;
     int device = lt_lua_gpu_device(L, 1);
     lt_lua_check(L, lt_lua_gpu(L)->set_device(device));
@@ -80,8 +80,8 @@ static int synchronize(lua_State *L)
 
 static int can_device_access_peer(lua_State *L)
 {
-    luaL_checkany(L, 1);
-    luaL_checkany(L, 2);
+    lt_lua_check_any(L, 1);
+    lt_lua_check_any(L, 2);
     int device = lt_lua_gpu_device(L, 1), peer = lt_lua_gpu_device(L, 2);
     lua_pushboolean(L, device != peer && lt_lua_gpu(L)->can_access_peer(device, peer));
     return 1;
@@ -102,7 +102,7 @@ static int properties_tostring(lua_State *L)
     snprintf(text, sizeof text,
              "_CudaDeviceProperties(name='%s', major=%lld, minor=%lld, total_memory=%lldMB, "
              "multi_processor_count=%lld)",
-             luaL_checkstring(L, -5), (long long)lua_tointeger(L, -4), (long long)lua_tointeger(L, -3),
+             lt_lua_check_string(L, -5), (long long)lua_tointeger(L, -4), (long long)lua_tointeger(L, -3),
              (long long)(lua_tointeger(L, -2) >> 20), (long long)lua_tointeger(L, -1));
     lua_pushstring(L, text);
     return 1;
@@ -203,7 +203,7 @@ static int empty_cache(lua_State *L)
 
 static int set_per_process_memory_fraction(lua_State *L)
 {
-    lua_Number fraction = luaL_checknumber(L, 1);
+    lua_Number fraction = lt_lua_check_number(L, 1);
     int device = lt_lua_gpu_device(L, 2);
     if (!(fraction >= 0 && fraction <= 1)) {
         lt_error_set(LT_ERR_RUNTIME, "Invalid fraction value: %g. Allowed range: 0~1", fraction);
@@ -222,14 +222,14 @@ static void seed_device(int device, uint64_t seed)
 
 static int manual_seed(lua_State *L)
 {
-    uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
+    uint64_t seed = (uint64_t)lt_lua_check_integer(L, 1);
     if (count_devices() > 0) seed_device(lt_backends[LT_CUDA]->current_device(), seed);
     return 0;
 }
 
 static int manual_seed_all(lua_State *L)
 {
-    uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
+    uint64_t seed = (uint64_t)lt_lua_check_integer(L, 1);
     for (int device = count_devices() - 1; device >= 0; device--) seed_device(device, seed);
     return 0;
 }
@@ -251,7 +251,7 @@ static int allow_tf32(lua_State *L)
 
 static int set_allow_tf32(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TBOOLEAN);
+    lt_lua_check_type(L, 1, LUA_TBOOLEAN);
     lt_set_allow_tf32(lua_toboolean(L, 1));
     return 0;
 }

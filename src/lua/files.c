@@ -12,7 +12,7 @@
 /* raise(message): an error at the position of the user's code */
 static int files_raise(lua_State *L)
 {
-    lt_error_set(LT_ERR_RUNTIME, "%s", luaL_checkstring(L, 1));
+    lt_error_set(LT_ERR_RUNTIME, "%s", lt_lua_check_string(L, 1));
     return lt_lua_raise(L);
 }
 
@@ -20,9 +20,9 @@ static int files_raise(lua_State *L)
 static const char *check_text(lua_State *L, int index, const char *what)
 {
     size_t n;
-    if (lua_type(L, index) != LUA_TSTRING) luaL_error(L, "%s must be strings, got %s", what, luaL_typename(L, index));
+    if (lua_type(L, index) != LUA_TSTRING) lt_lua_error(L, "%s must be strings, got %s", what, lt_lua_type_name(L, index));
     const char *text = lua_tolstring(L, index, &n);
-    if (strlen(text) != n) luaL_error(L, "%s must not contain zero bytes", what);
+    if (strlen(text) != n) lt_lua_error(L, "%s must not contain zero bytes", what);
     return text;
 }
 
@@ -34,7 +34,7 @@ static lt_named_tensor *read_tensors(lua_State *L, int names, int tensors, lua_I
         lua_rawgeti(L, names, i + 1);
         lua_rawgeti(L, tensors, i + 1);
         named[i] = (lt_named_tensor){check_text(L, -2, "names"), lt_lua_get(L, -1)};
-        if (named[i].tensor == NULL) luaL_error(L, "tensor %I is a %s", (LUAI_UACINT)(i + 1), luaL_typename(L, -1));
+        if (named[i].tensor == NULL) lt_lua_error(L, "tensor %I is a %s", (LUAI_UACINT)(i + 1), lt_lua_type_name(L, -1));
         lua_pop(L, 2);
     }
     return named;
@@ -55,7 +55,7 @@ static lt_named_text *read_texts(lua_State *L, int table, int64_t *n)
 static int save_safetensors(lua_State *L)
 {
     const char *path = check_text(L, 1, "paths");
-    for (int arg = 2; arg <= 4; arg++) luaL_checktype(L, arg, LUA_TTABLE);
+    for (int arg = 2; arg <= 4; arg++) lt_lua_check_type(L, arg, LUA_TTABLE);
     lua_settop(L, 4);
     int64_t n = (int64_t)lua_rawlen(L, 2), n_texts;
     lt_named_tensor *tensors = read_tensors(L, 2, 3, n);

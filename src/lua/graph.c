@@ -10,7 +10,7 @@ typedef struct graph {
     uint64_t handle; /* 0: could not be made */
 } graph;
 
-static uint64_t check_graph(lua_State *L) { return ((graph *)luaL_checkudata(L, 1, GRAPH_META))->handle; }
+static uint64_t check_graph(lua_State *L) { return ((graph *)lt_lua_check_udata(L, 1, GRAPH_META))->handle; }
 
 /* CUDAGraph() */
 static int graph_new(lua_State *L)
@@ -25,7 +25,7 @@ static int graph_new(lua_State *L)
 
 static int graph_gc(lua_State *L)
 {
-    graph *g = luaL_checkudata(L, 1, GRAPH_META);
+    graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
     if (g->handle != 0) lt_backends[LT_CUDA]->graph_free(g->handle);
     g->handle = 0;
     return 0;

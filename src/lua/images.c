@@ -8,9 +8,9 @@
 static int decode_image(lua_State *L)
 {
     size_t n;
-    const char *bytes = luaL_checklstring(L, 1, &n);
-    lua_Integer channels = luaL_checkinteger(L, 2);
-    luaL_argcheck(L, channels >= 0 && channels <= 4, 2, "0 to 4 channels expected");
+    const char *bytes = lt_lua_check_lstring(L, 1, &n);
+    lua_Integer channels = lt_lua_check_integer(L, 2);
+    if (channels < 0 || channels > 4) lt_lua_refuse(L, 2, "0 to 4 channels");
     lt_status status = lt_image_decode(bytes, n, (int)channels, lt_lua_new(L));
     if (status != LT_ERR_IO) {
         lt_lua_check(L, status);

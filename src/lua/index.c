@@ -35,27 +35,27 @@ static int64_t slice_entry(lua_State *L, int table, int i, bool *given, int64_t 
     lua_rawgeti(L, table, i);
     *given = !lua_isnil(L, -1);
     if (*given && !integer_at(L, -1, &value))
-        luaL_error(L, "a slice {from, to, step} holds integers, got a %s", luaL_typename(L, -1));
+        lt_lua_error(L, "a slice {from, to, step} holds integers, got a %s", lt_lua_type_name(L, -1));
     lua_pop(L, 1);
     return value;
 }
 
 void lt_lua_check_slice(lua_State *L, const lt_subscript *s)
 {
-    if (s->step < 1) luaL_error(L, "slice step must be positive");
+    if (s->step < 1) lt_lua_error(L, "slice step must be positive");
     if ((s->has_from && s->from == 0) || (s->has_to && s->to == 0 && s->from > 1))
-        luaL_error(L, "index 0: positions count from 1");
+        lt_lua_error(L, "index 0: positions count from 1");
 }
 
 static void read_slice(lua_State *L, int index, lt_subscript *s)
 {
     bool has_step;
-    if (lua_rawlen(L, index) > 3) luaL_error(L, "a slice is {from, to, step}, got %d entries", (int)lua_rawlen(L, index));
+    if (lua_rawlen(L, index) > 3) lt_lua_error(L, "a slice is {from, to, step}, got %d entries", (int)lua_rawlen(L, index));
     s->kind = LT_SLICE;
     s->from = slice_entry(L, index, 1, &s->has_from, 1);
     s->to = slice_entry(L, index, 2, &s->has_to, -1);
     s->step = slice_entry(L, index, 3, &has_step, 1);
-    if (s->has_from && !s->has_to) luaL_error(L, "a slice is {from, to}: {%d} lacks its end", (int)s->from);
+    if (s->has_from && !s->has_to) lt_lua_error(L, "a slice is {from, to}: {%d} lacks its end", (int)s->from);
     lt_lua_check_slice(L, s);
 }
 
@@ -93,7 +93,7 @@ static void read_tensor(lua_State *L, lt_tensor *t, lt_subscript *s)
     lt_lua_check(L, status);
     s->kind = LT_AT;
     s->from = position.v.i;
-    if (s->from == 0) luaL_error(L, "index 0: positions count from 1");
+    if (s->from == 0) lt_lua_error(L, "index 0: positions count from 1");
 }
 
 /* One subscript; the value is at index, an absolute index. */
@@ -103,8 +103,8 @@ static void read_subscript(lua_State *L, int index, lt_subscript *s)
     switch (lua_type(L, index)) {
     case LUA_TNUMBER:
         s->kind = LT_AT;
-        if (!integer_at(L, index, &s->from)) luaL_error(L, "an index must be an integer, got %f", lua_tonumber(L, index));
-        if (s->from == 0) luaL_error(L, "index 0: positions count from 1");
+        if (!integer_at(L, index, &s->from)) lt_lua_error(L, "an index must be an integer, got %f", lua_tonumber(L, index));
+        if (s->from == 0) lt_lua_error(L, "index 0: positions count from 1");
         return;
     case LUA_TTABLE:
         if (is_written_out(L, index))
@@ -129,8 +129,8 @@ static void read_subscript(lua_State *L, int index, lt_subscript *s)
         read_tensor(L, lt_lua_get(L, index), s);
         return;
     }
-    luaL_error(L, "an index is an integer, a slice {from, to}, {}, a tensor, torch.newaxis or '...', got a %s",
-               luaL_typename(L, index));
+    lt_lua_error(L, "an index is an integer, a slice {from, to}, {}, a tensor, torch.newaxis or '...', got a %s",
+               lt_lua_type_name(L, index));
 }
 
 /* {true, false, true}: a mask of the first dimension. */
@@ -153,7 +153,7 @@ static void read_key(lua_State *L, int index, lt_subscript *room, lt_key *key)
         read_subscript(L, index, &room[0]);
     } else {
         lua_Integer n = (lua_Integer)lua_rawlen(L, index);
-        if (n > LT_MAX_SUBSCRIPTS) luaL_error(L, "too many indices: %d", (int)n);
+        if (n > LT_MAX_SUBSCRIPTS) lt_lua_error(L, "too many indices: %d", (int)n);
         luaL_checkstack(L, LT_MAX_SUBSCRIPTS + LUA_MINSTACK, NULL); /* tensors stay on it */
         key->n = (int)n;
         for (int i = 0; i < key->n; i++) {
@@ -167,7 +167,7 @@ static void read_key(lua_State *L, int index, lt_subscript *room, lt_key *key)
         key->tensors = key->tensors || key->at[i].kind == LT_INDICES;
         ellipses += key->at[i].kind == LT_ELLIPSIS;
     }
-    if (ellipses > 1) luaL_error(L, "an index can only have a single '...'");
+    if (ellipses > 1) lt_lua_error(L, "an index can only have a single '...'");
 }
 
 /* ---- applying it -------------------------------------------------------------------------------------------------------- */
@@ -308,7 +308,7 @@ int lt_lua_index(lua_State *L)
     lt_tensor *self = lt_lua_get(L, 1);
     lt_subscript room[LT_MAX_SUBSCRIPTS];
     lt_key key;
-    if (lua_isnil(L, 2)) return luaL_error(L, "index is nil");
+    if (lua_isnil(L, 2)) return lt_lua_error(L, "index is nil");
     read_key(L, 2, room, &key);
     lt_tensor **slot = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
@@ -383,7 +383,7 @@ int lt_lua_newindex(lua_State *L)
     lt_scalar number = lt_int(0);
     lt_subscript room[LT_MAX_SUBSCRIPTS];
     lt_key key;
-    if (lua_isnil(L, 2)) return luaL_error(L, "index is nil");
+    if (lua_isnil(L, 2)) return lt_lua_error(L, "index is nil");
     if (value == NULL) {
         if (lua_isboolean(L, 3))
             number = lt_boolean(lua_toboolean(L, 3));
@@ -392,7 +392,7 @@ int lt_lua_newindex(lua_State *L)
         else if (lua_type(L, 3) == LUA_TNUMBER)
             number = lt_float(lua_tonumber(L, 3));
         else
-            return luaL_error(L, "can't assign a %s to a Tensor", luaL_typename(L, 3));
+            return lt_lua_error(L, "can't assign a %s to a Tensor", lt_lua_type_name(L, 3));
     }
     read_key(L, 2, room, &key);
     lt_entry entry = lt_enter(L);

@@ -47,7 +47,7 @@ bool lt_lua_is_index_text(const char *text)
 
 static int bad_text(lua_State *L, const char *text, const char *at)
 {
-    return luaL_error(L,
+    return lt_lua_error(L,
                       "the index '%s' cannot be read from its character %d on: it is made of "
                       "positions, slices from:to:step "
                       "(both ends included), '...' and None, with commas between",
@@ -69,7 +69,7 @@ static bool read_integer(lua_State *L, const char *text, const char **p, int64_t
     const char *digits = end;
     while (isdigit((unsigned char)*end)) {
         if (value > (LUA_MAXINTEGER - 9) / 10)
-            luaL_error(L, "the index '%s' holds a number that is too large", text);
+            lt_lua_error(L, "the index '%s' holds a number that is too large", text);
         value = value * 10 + (*end++ - '0');
     }
     if (end == digits) {
@@ -98,7 +98,7 @@ static const char *read_subscript(lua_State *L, const char *text, const char *p,
     s->has_from = read_integer(L, text, &p, &s->from);
     if (*p != ':') {
         if (!s->has_from) bad_text(L, text, p);
-        if (s->from == 0) luaL_error(L, "index 0: positions count from 1");
+        if (s->from == 0) lt_lua_error(L, "index 0: positions count from 1");
         s->kind = LT_AT;
         return p;
     }
@@ -121,13 +121,13 @@ static void parse(lua_State *L, const char *text)
     int n = 0, ellipses = 0;
     const char *p = text;
     do {
-        if (n == LT_MAX_SUBSCRIPTS) luaL_error(L, "too many indices in '%s'", text);
+        if (n == LT_MAX_SUBSCRIPTS) lt_lua_error(L, "too many indices in '%s'", text);
         p = read_subscript(L, text, p, &at[n]);
         ellipses += at[n++].kind == LT_ELLIPSIS;
         if (*p != ',' && *p != 0) bad_text(L, text, p);
         if (*p == ',') p = skip(p + 1);
     } while (*p != 0);
-    if (ellipses > 1) luaL_error(L, "an index can only have a single '...'");
+    if (ellipses > 1) lt_lua_error(L, "an index can only have a single '...'");
     parsed *key = lua_newuserdatauv(L, sizeof *key + (size_t)n * sizeof *at, 0);
     key->n = n;
     memcpy(key->at, at, (size_t)n * sizeof *at);

@@ -8,7 +8,7 @@
 
 static int list_free(lua_State *L)
 {
-    lt_copy_entry **list = luaL_checkudata(L, 1, LIST_META);
+    lt_copy_entry **list = lt_lua_check_udata(L, 1, LIST_META);
     lt_mem_free(*list);
     *list = NULL;
     return 0;
@@ -38,7 +38,7 @@ static void push_entry(lua_State *L, const lt_copy_entry *e)
 /* copies([cause]) -> a list of entries with the totals in its fields count, bytes and seconds */
 static int copies(lua_State *L)
 {
-    const char *cause = luaL_optstring(L, 1, NULL);
+    const char *cause = lt_lua_opt_string(L, 1, NULL);
     int64_t n = 0, count = 0, bytes = 0;
     double waited = 0;
     lt_copy_entry **list = lua_newuserdatauv(L, sizeof *list, 0);
@@ -120,7 +120,7 @@ static int set_loading(lua_State *L)
 static int set_copy_origin(lua_State *L)
 {
     lt_lua_state *s = lt_lua_state_here(L);
-    const char *label = luaL_optstring(L, 1, "");
+    const char *label = lt_lua_opt_string(L, 1, "");
     strncpy(s->origin, label, sizeof s->origin - 1);
     s->origin[sizeof s->origin - 1] = '\0';
     return 0;

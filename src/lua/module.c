@@ -39,7 +39,7 @@ static int load_embedded(lua_State *L)
 /* module_source(name) -> the text of the module `name` of ours, or nil; for help. */
 static int module_source(lua_State *L)
 {
-    const char *name = luaL_checkstring(L, 1);
+    const char *name = lt_lua_check_string(L, 1);
     for (const struct lt_embedded *module = lib_modules; module->name != NULL; module++) {
         if (strcmp(module->name, name) != 0) continue;
         lua_pushlstring(L, (const char *)module->data, module->size);
@@ -84,6 +84,8 @@ LT_API int luaopen_torch(lua_State *L)
     lua_setfield(L, 2, "methods");
     lua_pushcfunction(L, module_source);
     lua_setfield(L, 2, "module_source");
+    lua_pushcfunction(L, lt_lua_nearest_name);
+    lua_setfield(L, 2, "nearest_name");
     lt_lua_open_state(L);
     lt_lua_open_reclaimer(L);
     lt_lua_open_types(L);

@@ -9,13 +9,14 @@
 #include <lua.h>
 
 #include "ltensor.h"
+#include "refuse.h"
 #include "tensor.h"
 
 /* new_object(metatable, fields) -> userdata */
 static int new_object(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    luaL_checktype(L, 2, LUA_TTABLE);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
+    lt_lua_check_type(L, 2, LUA_TTABLE);
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 2);
     lua_setiuservalue(L, -2, 1);
@@ -27,8 +28,7 @@ static int new_object(lua_State *L)
 /* object_fields(object) -> the table of its fields, to read and write without metamethods */
 static int object_fields(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TUSERDATA);
-    if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return luaL_argerror(L, 1, "object expected");
+    if (lua_type(L, 1) != LUA_TUSERDATA || lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return lt_lua_refuse(L, 1, "an object");
     return 1;
 }
 
@@ -54,7 +54,7 @@ static int index_object(lua_State *L)
 /* object_index(class) -> an __index function for the metatable of its objects */
 static int object_index(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
     lua_pushcclosure(L, index_object, 1);
     return 1;
@@ -64,7 +64,7 @@ static int object_index(lua_State *L)
 static int make_parameter(lua_State *L)
 {
     lt_tensor *t = lt_lua_tensor(L, 1);
-    if (t == NULL) return luaL_argerror(L, 1, "Tensor expected");
+    if (t == NULL) return lt_lua_refuse(L, 1, "a Tensor");
     t->flags |= LT_FLAG_PARAMETER;
     lua_settop(L, 1);
     return 1;

@@ -19,7 +19,7 @@ static int is_on(lua_State *L)
 /* profile_begin(name) -> the event's number, nil when nothing is recorded */
 static int begin(lua_State *L)
 {
-    const char *name = luaL_checkstring(L, 1);
+    const char *name = lt_lua_check_string(L, 1);
     if (!lt_profiling) return 0;
     lua_pushinteger(L, lt_profile_begin(name, LT_PROFILE_USER));
     return 1;

@@ -29,7 +29,7 @@ lt_generator *lt_lua_to_generator(lua_State *L, int index)
 
 static lt_generator *check_generator(lua_State *L, int arg)
 {
-    luaL_checkudata(L, arg, GENERATOR_META);
+    lt_lua_check_udata(L, arg, GENERATOR_META);
     return lt_lua_to_generator(L, arg);
 }
 
@@ -44,7 +44,7 @@ static int push_seed(lua_State *L, uint64_t seed)
 static uint64_t random_seed(lua_State *L)
 {
     uint64_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) luaL_error(L, "the system gave no random numbers");
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) lt_lua_error(L, "the system gave no random numbers");
     return seed >> 11;
 }
 
@@ -171,7 +171,7 @@ static int generator_new(lua_State *L)
 
 static int generator_manual_seed(lua_State *L)
 {
-    lt_generator_seed(check_generator(L, 1), (uint64_t)luaL_checkinteger(L, 2));
+    lt_generator_seed(check_generator(L, 1), (uint64_t)lt_lua_check_integer(L, 2));
     lua_settop(L, 1);
     return 1;
 }
@@ -195,7 +195,7 @@ static int generator_set_state(lua_State *L)
 
 static int generator_index(lua_State *L)
 {
-    const generator *g = luaL_checkudata(L, 1, GENERATOR_META);
+    const generator *g = lt_lua_check_udata(L, 1, GENERATOR_META);
     if (lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "device") == 0) {
         lt_lua_push_device(L, g->device);
         return 1;
@@ -208,7 +208,7 @@ static int generator_index(lua_State *L)
 
 static int generator_tostring(lua_State *L)
 {
-    const generator *g = luaL_checkudata(L, 1, GENERATOR_META);
+    const generator *g = lt_lua_check_udata(L, 1, GENERATOR_META);
     char text[32];
     lua_pushfstring(L, "<torch.Generator device=%s>", lt_format_device(text, sizeof text, g->device));
     return 1;
@@ -227,7 +227,7 @@ void lt_lua_push_default_generator(lua_State *L, lt_device device)
 /* manual_seed(n) -> the CPU's default generator; GPUs are seeded, too */
 static int manual_seed(lua_State *L)
 {
-    lt_manual_seed((uint64_t)luaL_checkinteger(L, 1));
+    lt_manual_seed((uint64_t)lt_lua_check_integer(L, 1));
     lua_rawgetp(L, LUA_REGISTRYINDEX, &default_key);
     return 1;
 }

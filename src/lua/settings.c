@@ -16,7 +16,7 @@
 
 static int raise_type(lua_State *L, const char *what, const char *wanted, int index)
 {
-    lt_error_set(LT_ERR_TYPE, "%s expects %s, but got %s", what, wanted, luaL_typename(L, index));
+    lt_error_set(LT_ERR_TYPE, "%s expects %s, but got %s", what, wanted, lt_lua_type_name(L, index));
     return lt_lua_raise(L);
 }
 
@@ -24,7 +24,7 @@ static int raise_type(lua_State *L, const char *what, const char *wanted, int in
 
 static int set_num_threads(lua_State *L)
 {
-    luaL_checkany(L, 1);
+    lt_lua_check_any(L, 1);
     if (!lua_isinteger(L, 1)) return raise_type(L, "set_num_threads", "an int", 1);
     lua_Integer n = lua_tointeger(L, 1);
     lt_lua_check(L, lt_set_num_threads(n > INT_MAX ? INT_MAX : n < 0 ? -1 : (int)n));
@@ -39,7 +39,7 @@ static int get_num_threads(lua_State *L)
 
 static int set_default_dtype(lua_State *L)
 {
-    luaL_checkany(L, 1);
+    lt_lua_check_any(L, 1);
     lt_dtype dtype = lt_lua_to_dtype(L, 1);
     if (dtype == LT_DTYPE_NONE) return raise_type(L, "set_default_dtype", "a floating-point torch.dtype", 1);
     lt_lua_check(L, lt_set_default_dtype(dtype));

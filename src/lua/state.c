@@ -67,7 +67,7 @@ void lt_lua_open_state(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &state_key);
 
     lt_lua_state *s = lt_mem_zalloc(sizeof *s);
-    if (s == NULL) luaL_error(L, "not enough memory");
+    if (s == NULL) lt_lua_error(L, "not enough memory");
     atomic_init(&s->refs, 1);
     *holder = s;
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
@@ -105,22 +105,11 @@ void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions)
 
 /* ---- errors ------------------------------------------------------------------------------------------------ */
 
-/* The nearest frame of the user's own code: neither C nor a module of ours. */
-static bool users_frame(lua_State *L, lua_Debug *frame)
-{
-    for (int level = 0; lua_getstack(L, level, frame); level++) {
-        lua_getinfo(L, "Sl", frame);
-        if (frame->currentline < 0 || strncmp(frame->source, "=[ltensor ", 10) == 0) continue;
-        return true;
-    }
-    return false;
-}
-
 /* Writes "train.lua:31", or "(cell 7)" for chunks that are named after what they are. */
 static void write_origin(void *ctx, char *buffer, size_t n)
 {
     lua_Debug frame;
-    if (!users_frame(ctx, &frame))
+    if (!lt_lua_users_frame(ctx, &frame))
         snprintf(buffer, n, "%s", lt_lua_state_of(ctx)->origin);
     else if (frame.source[0] == '=')
         snprintf(buffer, n, "%s", frame.short_src);
@@ -130,19 +119,12 @@ static void write_origin(void *ctx, char *buffer, size_t n)
 
 int lt_lua_raise(lua_State *L)
 {
-    lua_Debug frame;
-    if (users_frame(L, &frame))
-        lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline);
-    else
-        lua_pushliteral(L, "");
-    lua_pushstring(L, lt_error_message());
-    lua_concat(L, 2);
-    return lua_error(L);
+    return lt_lua_error(L, "%s", lt_error_message());
 }
 
 void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known)
 {
-    luaL_checktype(L, arg, LUA_TTABLE);
+    lt_lua_check_type(L, arg, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
         int i = 0;
@@ -167,7 +149,7 @@ static const char reclaimer_key = 0; /* its address is the key of set_reclaimer'
 /* set_reclaimer(f): f() is called before the collection that is tried when memory runs out. */
 static int set_reclaimer(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lt_lua_check_type(L, 1, LUA_TFUNCTION);
     lua_settop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &reclaimer_key);
     return 0;
@@ -246,7 +228,7 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
 {
     lt_tensor *t = lt_lua_get(L, arg);
-    if (t == NULL) luaL_typeerror(L, arg, LT_TENSOR_NAME);
+    if (t == NULL) lt_lua_refuse(L, arg, "a " LT_TENSOR_NAME);
     return t;
 }
 

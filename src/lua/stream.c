@@ -25,8 +25,8 @@ typedef struct event {
     bool timing;
 } event;
 
-static stream *check_stream(lua_State *L, int arg) { return luaL_checkudata(L, arg, STREAM_META); }
-static event *check_event(lua_State *L, int arg) { return luaL_checkudata(L, arg, EVENT_META); }
+static stream *check_stream(lua_State *L, int arg) { return lt_lua_check_udata(L, arg, STREAM_META); }
+static event *check_event(lua_State *L, int arg) { return lt_lua_check_udata(L, arg, EVENT_META); }
 
 /* Reads a field of the value's metatable: its methods. */
 static int push_method(lua_State *L)
@@ -220,7 +220,7 @@ static bool read_flag(lua_State *L, int options, const char *name)
     if (!lua_istable(L, options)) return false;
     lua_getfield(L, options, name);
     if (!lua_isnil(L, -1) && !lua_isboolean(L, -1)) {
-        lt_error_set(LT_ERR_TYPE, "Event(): argument '%s' must be bool, not %s", name, luaL_typename(L, -1));
+        lt_error_set(LT_ERR_TYPE, "Event(): argument '%s' must be bool, not %s", name, lt_lua_type_name(L, -1));
         lt_lua_raise(L);
     }
     bool flag = lua_toboolean(L, -1);

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "gunzip.h"
 #include "ltensor.h"
+#include "refuse.h"
 
 int lt_lua_clock(lua_State *L)
 {
@@ -23,7 +24,7 @@ int lt_lua_clock(lua_State *L)
 /* terminal(fd) -> its columns and rows; nothing when it is no terminal */
 static int system_terminal(lua_State *L)
 {
-    int fd = (int)luaL_checkinteger(L, 1);
+    int fd = (int)lt_lua_check_integer(L, 1);
     struct winsize size;
     if (!isatty(fd)) return 0;
     bool known = ioctl(fd, TIOCGWINSZ, &size) == 0;
@@ -42,7 +43,7 @@ static int push_tensor(lua_State *L)
 static int system_gunzip(lua_State *L)
 {
     lt_tensor *bytes;
-    if (lt_gunzip(luaL_checkstring(L, 1), &bytes) != LT_OK) {
+    if (lt_gunzip(lt_lua_check_string(L, 1), &bytes) != LT_OK) {
         lua_pushnil(L);
         lua_pushstring(L, lt_error_message());
         return 2;
@@ -58,8 +59,8 @@ static int system_gunzip(lua_State *L)
 static int system_crc32(lua_State *L)
 {
     size_t size;
-    const char *bytes = luaL_checklstring(L, 1, &size);
-    uLong before = (uLong)luaL_optinteger(L, 2, 0);
+    const char *bytes = lt_lua_check_lstring(L, 1, &size);
+    uLong before = (uLong)lt_lua_opt_integer(L, 2, 0);
     lua_pushinteger(L, (lua_Integer)crc32_z(before, (const Bytef *)bytes, size));
     return 1;
 }
@@ -70,13 +71,13 @@ enum { RAW = -15, WITH_HEADER = 15, MEMORY = 8 }; /* zlib's windowBits and memLe
 static int system_deflate(lua_State *L)
 {
     size_t size;
-    const char *bytes = luaL_checklstring(L, 1, &size);
+    const char *bytes = lt_lua_check_lstring(L, 1, &size);
     z_stream z = {0};
     luaL_Buffer out;
-    luaL_argcheck(L, size <= (1u << 31), 1, "too long to compress at once");
+    if (size > (1u << 31)) lt_lua_error(L, "%d bytes are too many to compress at once", (int)size);
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, lua_toboolean(L, 2) ? WITH_HEADER : RAW, MEMORY,
                      Z_DEFAULT_STRATEGY) != Z_OK)
-        return luaL_error(L, "not enough memory");
+        return lt_lua_error(L, "not enough memory");
     size_t room = deflateBound(&z, (uLong)size);
     deflateEnd(&z);
     char *to = luaL_buffinitsize(L, &out, room); /* may raise: nothing is held here */
@@ -86,7 +87,7 @@ static int system_deflate(lua_State *L)
                 deflate(&z, Z_FINISH) == Z_STREAM_END;
     size_t length = z.total_out;
     deflateEnd(&z);
-    if (!done) return luaL_error(L, "not enough memory");
+    if (!done) return lt_lua_error(L, "not enough memory");
     luaL_pushresultsize(&out, length);
     return 1;
 }

@@ -144,7 +144,7 @@ static int tensor_index(lua_State *L)
     if (lua_rawget(L, METHODS) != LUA_TNIL) return 1;
     lua_pushvalue(L, 2);
     if (lua_rawget(L, FIELDS) == LUA_TNIL) {
-        if (!lt_lua_is_index_text(lua_tostring(L, 2))) return 1;
+        if (!lt_lua_is_index_text(lua_tostring(L, 2))) return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
         lua_settop(L, 2);
         return lt_lua_index(L);
     }
@@ -157,7 +157,7 @@ static int set_grad(lua_State *L, lt_tensor *self)
 {
     lt_tensor *grad = lua_isnil(L, 3) ? NULL : lt_lua_get(L, 3);
     if (grad == NULL && !lua_isnil(L, 3))
-        return luaL_error(L, "assigned grad has unsupported type: expected a Tensor or nil, got %s", luaL_typename(L, 3));
+        return lt_lua_error(L, "assigned grad has unsupported type: expected a Tensor or nil, got %s", lt_lua_type_name(L, 3));
     lt_lua_check(L, lt_set_grad(self, grad));
     return 0;
 }
@@ -179,7 +179,8 @@ static int tensor_newindex(lua_State *L)
         return 0;
     }
     if (id == 0 && lt_lua_is_index_text(lua_tostring(L, 2))) return lt_lua_newindex(L);
-    return luaL_error(L, "a Tensor's field '%s' cannot be assigned%s", lua_tostring(L, 2),
+    if (id == 0) return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
+    return lt_lua_error(L, "a Tensor's field '%s' cannot be assigned%s", lua_tostring(L, 2),
                       id == FIELD_REQUIRES_GRAD ? " anything but true or false"
                       : id == FIELD_DATA        ? " anything but a Tensor"
                                                 : "");
@@ -189,11 +190,11 @@ static int tensor_newindex(lua_State *L)
 
 static int wrap_position(lua_State *L, const lt_tensor *self, int arg)
 {
-    lua_Integer position = luaL_checkinteger(L, arg);
+    lua_Integer position = lt_lua_check_integer(L, arg);
     int dim;
-    if (position == 0) return luaL_error(L, "dim 0: positions count from 1");
+    if (position == 0) return lt_lua_error(L, "dim 0: positions count from 1");
     lt_lua_check(L, lt_wrap_dim(position > 0 ? position - 1 : position, self->ndim, &dim));
-    if (self->ndim == 0) return luaL_error(L, "a 0-dim tensor has no sizes");
+    if (self->ndim == 0) return lt_lua_error(L, "a 0-dim tensor has no sizes");
     return dim;
 }
 
@@ -319,7 +320,7 @@ static int is_tensor(lua_State *L)
 static int tensor_len(lua_State *L)
 {
     const lt_tensor *self = lt_lua_check_tensor(L, 1);
-    if (self->ndim == 0) return luaL_error(L, "len() of a 0-d tensor");
+    if (self->ndim == 0) return lt_lua_error(L, "len() of a 0-d tensor");
     lua_pushinteger(L, self->sizes[0]);
     return 1;
 }
@@ -328,7 +329,7 @@ static int tensor_len(lua_State *L)
 static int next_row(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
-    lua_Integer i = luaL_checkinteger(L, 2);
+    lua_Integer i = lt_lua_check_integer(L, 2);
     if (self->ndim == 0 || i >= self->sizes[0]) {
         lua_pushnil(L);
         return 1;
@@ -344,7 +345,7 @@ static int next_row(lua_State *L)
 static int tensor_iter(lua_State *L)
 {
     const lt_tensor *self = lt_lua_check_tensor(L, 1);
-    if (self->ndim == 0) return luaL_error(L, "iteration over a 0-d tensor");
+    if (self->ndim == 0) return lt_lua_error(L, "iteration over a 0-d tensor");
     lua_pushvalue(L, LT_TENSOR_META);
     lua_pushvalue(L, LT_STATE_UPVALUE);
     lua_pushcclosure(L, next_row, LT_UPVALUES);
@@ -352,6 +353,24 @@ static int tensor_iter(lua_State *L)
     lua_pushinteger(L, 0);
     return 3;
 }
+
+/* Lua makes a boolean of what a comparison gives, and x > 1 of 1 < x: the method to write follows from the order. */
+static int refuse_comparison(lua_State *L, const char *less, const char *greater)
+{
+    bool first = lt_lua_get(L, 1) != NULL, both = first && lt_lua_get(L, 2) != NULL;
+    const char *method = first ? less : greater;
+    if (!first && lt_lua_get(L, 2) == NULL) return 0;
+    if (both) return lt_lua_error(L, "tensors are compared by methods, x:%s(y): <, <=, > and >= give one boolean in Lua", method);
+    int number = first ? 2 : 1;
+    if (lua_type(L, number) != LUA_TNUMBER)
+        return lt_lua_error(L, "attempt to compare a Tensor with a %s", lt_lua_type_name(L, number));
+    return lt_lua_error(L, "a tensor is compared by a method, x:%s(%s): <, <=, > and >= give one boolean in Lua", method,
+                        luaL_tolstring(L, number, NULL));
+}
+
+static int tensor_lt(lua_State *L) { return refuse_comparison(L, "lt", "gt"); }
+
+static int tensor_le(lua_State *L) { return refuse_comparison(L, "le", "ge"); }
 
 static int tensor_eq(lua_State *L)
 {
@@ -390,8 +409,14 @@ static void set_field_closure(lua_State *L, const char *name, lua_CFunction f)
 
 void lt_lua_open_tensor(lua_State *L)
 {
-    static const luaL_Reg meta[] = {{"__tostring", tensor_tostring}, {"__len", tensor_len}, {"__pairs", tensor_iter},
-                                    {"__eq", tensor_eq},             {"__gc", tensor_gc},   {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", tensor_tostring},
+                                    {"__len", tensor_len},
+                                    {"__pairs", tensor_iter},
+                                    {"__eq", tensor_eq},
+                                    {"__lt", tensor_lt},
+                                    {"__le", tensor_le},
+                                    {"__gc", tensor_gc},
+                                    {NULL, NULL}};
     static const luaL_Reg methods[] = {
         {"size", tensor_size},
         {"stride", tensor_stride},

@@ -30,7 +30,7 @@ void lt_lua_push_size(lua_State *L, int n, const int64_t *sizes)
 static int size_tostring(lua_State *L)
 {
     luaL_Buffer b;
-    luaL_checktype(L, 1, LUA_TTABLE);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
     luaL_buffinit(L, &b);
     luaL_addstring(&b, "torch.Size([");
     lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
@@ -62,30 +62,54 @@ static int size_eq(lua_State *L)
 
 static int size_numel(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
     lua_Integer numel = 1;
     for (lua_Integer i = (lua_Integer)lua_rawlen(L, 1); i > 0; i--) {
         lua_rawgeti(L, 1, i);
-        numel *= luaL_checkinteger(L, -1);
+        numel *= lt_lua_check_integer(L, -1);
         lua_pop(L, 1);
     }
     lua_pushinteger(L, numel);
     return 1;
 }
 
+/* What a Size's table has not: a size counted from the end, or numel. The sizes end where a loop in C (ipairs, unpack) asks
+ * for the next; code in Lua that asks for one past the end is wrong. Upvalue 1: the methods. */
+static int size_index(lua_State *L)
+{
+    lua_Debug caller;
+    int64_t i;
+    if (lua_type(L, 2) == LUA_TSTRING) {
+        lua_pushvalue(L, 2);
+        if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+        return lt_lua_no_field(L, "torch.Size", lua_upvalueindex(1), 0);
+    }
+    lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
+    if (lua_type(L, 2) != LUA_TNUMBER || !lua_isinteger(L, 2))
+        return lt_lua_error(L, "a torch.Size is indexed by a whole number, not %s", lt_lua_type_name(L, 2));
+    i = lua_tointeger(L, 2);
+    if (i < 0 && -i <= n) {
+        lua_rawgeti(L, 1, n + 1 + i);
+        return 1;
+    }
+    if (i == 0) return lt_lua_error(L, "dim 0: positions count from 1");
+    if (i > 0 && (!lua_getstack(L, 1, &caller) || (lua_getinfo(L, "l", &caller), caller.currentline < 0))) return 0;
+    return lt_lua_error(L, "dim %I is out of range for a size of %I dimensions", (LUAI_UACINT)i, (LUAI_UACINT)n);
+}
+
 /* Size{2, 3}: the table itself is left alone. */
 static int size_new(lua_State *L)
 {
     int64_t sizes[LT_MAX_DIMS];
-    luaL_checktype(L, 1, LUA_TTABLE);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
     lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
-    luaL_argcheck(L, n <= LT_MAX_DIMS, 1, "too many dimensions");
+    if (n > LT_MAX_DIMS) lt_lua_error(L, "Size(): %I entries, at most %d are possible", (LUAI_UACINT)n, LT_MAX_DIMS);
     for (lua_Integer i = 1; i <= n; i++) {
         int is_integer;
         lua_rawgeti(L, 1, i);
         sizes[i - 1] = lua_tointegerx(L, -1, &is_integer);
         if (!is_integer || lua_type(L, -1) != LUA_TNUMBER)
-            return luaL_error(L, "Size(): entry %d must be an integer, not %s", (int)i, luaL_typename(L, -1));
+            return lt_lua_error(L, "Size(): entry %d must be an integer, not %s", (int)i, lt_lua_type_name(L, -1));
         lua_pop(L, 1);
     }
     lt_lua_push_size(L, (int)n, sizes);
@@ -104,21 +128,38 @@ void lt_lua_push_dtype(lua_State *L, lt_dtype dtype)
 lt_dtype lt_lua_to_dtype(lua_State *L, int index)
 {
     const lt_dtype *dtype = luaL_testudata(L, index, DTYPE_META);
-    return dtype != NULL ? *dtype : LT_DTYPE_NONE;
+    if (dtype != NULL) return *dtype;
+    if (lua_type(L, index) != LUA_TSTRING) return LT_DTYPE_NONE;
+    const char *name = lua_tostring(L, index);
+    return lt_dtype_from_name(strncmp(name, "torch.", 6) == 0 ? name + 6 : name);
 }
 
 static int dtype_tostring(lua_State *L)
 {
-    const lt_dtype *dtype = luaL_checkudata(L, 1, DTYPE_META);
+    const lt_dtype *dtype = lt_lua_check_udata(L, 1, DTYPE_META);
     lua_pushfstring(L, "torch.%s", lt_dtype_name(*dtype));
     return 1;
 }
 
+/* Raises that a value of the class has none but these fields (ended by NULL). */
+static int refuse_field(lua_State *L, const char *class, const char *const *fields)
+{
+    lua_newtable(L);
+    for (; *fields != NULL; fields++) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, -2, *fields);
+    }
+    luaL_tolstring(L, 2, NULL);
+    lua_replace(L, 2);
+    return lt_lua_no_field(L, class, -1, 0);
+}
+
+static const char *const dtype_fields[] = {"is_floating_point", "is_complex", "is_signed", "itemsize", NULL};
+
 static int dtype_index(lua_State *L)
 {
-    const lt_dtype *dtype = luaL_checkudata(L, 1, DTYPE_META);
-    const char *key = lua_tostring(L, 2);
-    if (key == NULL) return 0;
+    const lt_dtype *dtype = lt_lua_check_udata(L, 1, DTYPE_META);
+    const char *key = luaL_tolstring(L, 2, NULL);
     if (strcmp(key, "is_floating_point") == 0)
         lua_pushboolean(L, lt_dtype_is_float(*dtype));
     else if (strcmp(key, "is_complex") == 0)
@@ -128,7 +169,7 @@ static int dtype_index(lua_State *L)
     else if (strcmp(key, "itemsize") == 0)
         lua_pushinteger(L, (lua_Integer)lt_dtype_size(*dtype));
     else
-        return 0;
+        return refuse_field(L, "dtype", dtype_fields);
     return 1;
 }
 
@@ -184,7 +225,7 @@ bool lt_lua_to_device(lua_State *L, int index, lt_device *out)
         *out = (lt_device){LT_CUDA, (int8_t)lua_tointeger(L, index)};
         return true;
     }
-    lt_error_set(LT_ERR_TYPE, "expected a device or a string such as 'cuda:0', got %s", luaL_typename(L, index));
+    lt_error_set(LT_ERR_TYPE, "expected a device or a string such as 'cuda:0', got %s", lt_lua_type_name(L, index));
     return false;
 }
 
@@ -194,10 +235,10 @@ static int device_new(lua_State *L)
     lt_device device;
     if (!lt_lua_to_device(L, 1, &device)) return lt_lua_raise(L);
     if (!lua_isnoneornil(L, 2)) {
-        lua_Integer index = luaL_checkinteger(L, 2);
-        luaL_argcheck(L, index >= 0 && index < 128, 2, "device index out of range");
+        lua_Integer index = lt_lua_check_integer(L, 2);
+        if (index < 0 || index > 127) lt_lua_refuse(L, 2, "a device number from 0 to 127");
         if (lua_type(L, 1) != LUA_TSTRING || strchr(lua_tostring(L, 1), ':') != NULL)
-            return luaL_error(L, "type (string) must not include an index because index was passed explicitly: %s",
+            return lt_lua_error(L, "type (string) must not include an index because index was passed explicitly: %s",
                               luaL_tolstring(L, 1, NULL));
         device.index = (int8_t)index;
     }
@@ -207,7 +248,7 @@ static int device_new(lua_State *L)
 
 static int device_tostring(lua_State *L)
 {
-    const lt_device *d = luaL_checkudata(L, 1, DEVICE_META);
+    const lt_device *d = lt_lua_check_udata(L, 1, DEVICE_META);
     char text[32];
     lua_pushstring(L, d->type == LT_CPU ? "cpu" : lt_format_device(text, sizeof text, *d));
     return 1;
@@ -215,7 +256,7 @@ static int device_tostring(lua_State *L)
 
 static int device_repr(lua_State *L)
 {
-    const lt_device *d = luaL_checkudata(L, 1, DEVICE_META);
+    const lt_device *d = lt_lua_check_udata(L, 1, DEVICE_META);
     if (d->type == LT_CPU)
         lua_pushliteral(L, "device(type='cpu')");
     else if (d->index < 0)
@@ -232,20 +273,22 @@ static int device_eq(lua_State *L)
     return 1;
 }
 
+static const char *const device_fields[] = {"type", "index", NULL};
+
 static int device_index(lua_State *L)
 {
-    const lt_device *d = luaL_checkudata(L, 1, DEVICE_META);
-    const char *key = lua_tostring(L, 2);
-    if (key == NULL) return 0;
+    const lt_device *d = lt_lua_check_udata(L, 1, DEVICE_META);
+    const char *key = luaL_tolstring(L, 2, NULL);
     if (strcmp(key, "type") == 0) {
         lua_pushstring(L, d->type == LT_CPU ? "cpu" : "cuda");
         return 1;
     }
-    if (strcmp(key, "index") == 0 && d->type == LT_CUDA && d->index >= 0) {
+    if (strcmp(key, "index") != 0) return refuse_field(L, "device", device_fields);
+    if (d->type == LT_CUDA && d->index >= 0)
         lua_pushinteger(L, d->index);
-        return 1;
-    }
-    return 0;
+    else
+        lua_pushnil(L);
+    return 1;
 }
 
 /* ---- torch.type, opening -------------------------------------------------------------------------------------- */
@@ -263,7 +306,7 @@ void lt_lua_push_scalar(lua_State *L, lt_scalar s)
 /* type(value): what a metatable's __name says ("Tensor", "Linear"), else Lua's type. */
 static int type_of(lua_State *L)
 {
-    luaL_checkany(L, 1);
+    lt_lua_check_any(L, 1);
     if (luaL_getmetafield(L, 1, "__name") != LUA_TSTRING) lua_pushstring(L, luaL_typename(L, 1));
     return 1;
 }
@@ -283,6 +326,7 @@ void lt_lua_open_types(lua_State *L)
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, size_numel);
     lua_setfield(L, -2, "numel");
+    lua_pushcclosure(L, size_index, 1);
     lua_setfield(L, -2, "__index");
     luaL_newmetatable(L, DEVICE_META);
     luaL_setfuncs(L, device_meta, 0);

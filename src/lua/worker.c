@@ -91,7 +91,7 @@ static int child_receive(lua_State *L)
 static int child_send(lua_State *L)
 {
     size_t n;
-    const char *bytes = luaL_checklstring(L, 1, &n);
+    const char *bytes = lt_lua_check_lstring(L, 1, &n);
     if (send_message((int)lua_tointeger(L, lua_upvalueindex(1)), bytes, n) != DONE) _exit(0);
     return 0;
 }
@@ -118,8 +118,8 @@ static void run_child(lua_State *L, int from, int to, pid_t parent)
 
 static worker *check_worker(lua_State *L)
 {
-    worker *w = luaL_checkudata(L, 1, WORKER_NAME);
-    luaL_argcheck(L, w->pid > 0, 1, "the worker has been closed");
+    worker *w = lt_lua_check_udata(L, 1, WORKER_NAME);
+    if (w->pid <= 0) lt_lua_error(L, "the worker has been closed");
     return w;
 }
 
@@ -127,16 +127,16 @@ static worker *check_worker(lua_State *L)
 static int fork_worker(lua_State *L)
 {
     int down[2], up[2];
-    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lt_lua_check_type(L, 1, LUA_TFUNCTION);
     lua_settop(L, 1);
     worker *w = lua_newuserdatauv(L, sizeof *w, 0);
     w->pid = 0;
     luaL_setmetatable(L, WORKER_NAME);
-    if (pipe2(down, O_CLOEXEC) != 0) return luaL_error(L, "a worker's pipe: %s", strerror(errno));
+    if (pipe2(down, O_CLOEXEC) != 0) return lt_lua_error(L, "a worker's pipe: %s", strerror(errno));
     if (pipe2(up, O_CLOEXEC) != 0) {
         close(down[0]);
         close(down[1]);
-        return luaL_error(L, "a worker's pipe: %s", strerror(errno));
+        return lt_lua_error(L, "a worker's pipe: %s", strerror(errno));
     }
     fflush(NULL); /* or the worker would write it once more */
     pid_t parent = getpid(), pid = fork();
@@ -152,7 +152,7 @@ static int fork_worker(lua_State *L)
     if (failed) {
         close(down[1]);
         close(up[0]);
-        return luaL_error(L, "a worker process: %s", strerror(failed));
+        return lt_lua_error(L, "a worker process: %s", strerror(failed));
     }
     fcntl(down[1], F_SETFL, O_NONBLOCK); /* a worker that is busy must not hold an interrupt up */
     *w = (worker){pid, down[1], up[0]};
@@ -164,7 +164,7 @@ static int worker_send(lua_State *L)
 {
     size_t n;
     worker *w = check_worker(L);
-    const char *bytes = luaL_checklstring(L, 2, &n);
+    const char *bytes = lt_lua_check_lstring(L, 2, &n);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigaction(SIGPIPE, &ignore, &before);
     outcome sent = send_message(w->to, bytes, n);
@@ -190,7 +190,7 @@ static void describe_end(lua_State *L, worker *w)
 static int worker_receive(lua_State *L)
 {
     worker *w = check_worker(L);
-    double deadline = lua_isnoneornil(L, 2) ? -1 : lt_clock() + luaL_checknumber(L, 2);
+    double deadline = lua_isnoneornil(L, 2) ? -1 : lt_clock() + lt_lua_check_number(L, 2);
     switch (receive_message(L, w->from, deadline)) {
     case DONE: return 1;
     case INTERRUPTED: lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted")); return 0;
@@ -209,14 +209,14 @@ static int worker_receive(lua_State *L)
 
 static int worker_pid(lua_State *L)
 {
-    worker *w = luaL_checkudata(L, 1, WORKER_NAME);
+    worker *w = lt_lua_check_udata(L, 1, WORKER_NAME);
     lua_pushinteger(L, w->pid);
     return 1;
 }
 
 static int worker_close(lua_State *L)
 {
-    worker *w = luaL_checkudata(L, 1, WORKER_NAME);
+    worker *w = lt_lua_check_udata(L, 1, WORKER_NAME);
     if (w->pid <= 0) return 0;
     close(w->to);
     close(w->from);

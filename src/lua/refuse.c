@@ -1,0 +1,285 @@
+/* refuse.c - errors for values that a function of ours cannot take; see refuse.h. Includes Lua and nothing else but
+ * the name of the tensors' metatable. */
+#include "refuse.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+
+/* ---- where and what --------------------------------------------------------------------------------------------- */
+
+static bool is_ours(const lua_Debug *frame)
+{
+    return strncmp(frame->source, "=[ltensor ", 10) == 0;
+}
+
+bool lt_lua_users_frame(lua_State *L, lua_Debug *frame)
+{
+    for (int level = 0; lua_getstack(L, level, frame); level++) {
+        lua_getinfo(L, "Sl", frame);
+        if (frame->currentline >= 0 && !is_ours(frame)) return true;
+    }
+    return false;
+}
+
+/* Raises the text on top of the stack. */
+static int raise_at_user(lua_State *L)
+{
+    lua_Debug frame;
+    if (lt_lua_users_frame(L, &frame)) {
+        lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+    }
+    return lua_error(L);
+}
+
+int lt_lua_error(lua_State *L, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    lua_pushvfstring(L, format, args);
+    va_end(args);
+    return raise_at_user(L);
+}
+
+const char *lt_lua_type_name(lua_State *L, int index)
+{
+    const char *name = luaL_typename(L, index);
+    if (lua_isnone(L, index)) return name;
+    int type = luaL_getmetafield(L, index, "__name");
+    if (type == LUA_TSTRING) name = lua_tostring(L, -1);
+    if (type != LUA_TNIL) lua_pop(L, 1);
+    return name;
+}
+
+/* Pushes the name under which the table on top of the stack holds the function below it; nil without one. */
+static bool push_key_of(lua_State *L)
+{
+    int table = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        if (!lua_rawequal(L, -1, table - 1) || lua_type(L, -2) != LUA_TSTRING) continue;
+        lua_pop(L, 1);
+        return true;
+    }
+    lua_pushnil(L);
+    return false;
+}
+
+/* Pushes the name of the C function that runs, as torch, its methods or torch._C know it, else as the caller does. Sets
+ * *method when it is one of tensors. */
+static const char *push_function_name(lua_State *L, bool *method)
+{
+    lua_Debug frame;
+    *method = false;
+    if (!lua_getstack(L, 0, &frame)) return lua_pushliteral(L, "?");
+    lua_getinfo(L, "nf", &frame);
+    int f = lua_gettop(L);
+    luaL_getmetatable(L, LT_TENSOR_META_NAME);
+    if (lua_getfield(L, -1, "__methods") == LUA_TTABLE) {
+        lua_pushvalue(L, f);
+        lua_insert(L, -2);
+        if (push_key_of(L)) {
+            *method = true;
+            return lua_tostring(L, -1);
+        }
+    }
+    lua_settop(L, f);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    if (lua_getfield(L, -1, "torch") == LUA_TTABLE) {
+        lua_pushvalue(L, f);
+        lua_insert(L, -2);
+        if (push_key_of(L)) return lua_tostring(L, -1);
+    }
+    lua_settop(L, f);
+    return lua_pushstring(L, frame.name != NULL ? frame.name : "?");
+}
+
+/* Pushes the name of the function in Lua of ours that the user's code called, when it is one that has called the C function
+ * that runs. */
+static const char *push_entry_name(lua_State *L)
+{
+    lua_Debug frame, entry;
+    bool ours = false;
+    for (int level = 1; lua_getstack(L, level, &frame); level++) {
+        lua_getinfo(L, "S", &frame);
+        if (*frame.what != 'C' && !is_ours(&frame)) break;
+        if (level == 1 && !is_ours(&frame)) return NULL;
+        if (!is_ours(&frame)) continue;
+        entry = frame;
+        ours = true;
+    }
+    if (!ours) return NULL;
+    lua_getinfo(L, "n", &entry);
+    return entry.name != NULL ? lua_pushfstring(L, "%s(): ", entry.name) : lua_pushliteral(L, "");
+}
+
+int lt_lua_refuse(lua_State *L, int arg, const char *expected)
+{
+    const char *entry = push_entry_name(L);
+    if (entry != NULL)
+        return lt_lua_error(L, "%sexpected %s, got %s", entry, expected, lt_lua_type_name(L, arg));
+    bool method;
+    const char *got = lt_lua_type_name(L, arg), *name = push_function_name(L, &method);
+    if (method && arg == 1)
+        return lt_lua_error(
+            L, "%s(): argument 'self' must be %s, not %s (a method is called with a colon: x:%s())",
+            name, expected, got, name);
+    return lt_lua_error(L, "%s(): argument %d must be %s, not %s", name, arg, expected, got);
+}
+
+/* ---- near names --------------------------------------------------------------------------------------------------- */
+
+#define LONGEST 48 /* longer names have no near ones */
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Insertions, removals, replacements and swaps of neighbours that make b of a, in small letters. */
+static int distance(const char *a, int n, const char *b, int m)
+{
+    int rows[3][LONGEST + 1], *before = rows[0], *previous = rows[1], *current = rows[2];
+    for (int j = 0; j <= m; j++) previous[j] = j;
+    for (int i = 1; i <= n; i++) {
+        current[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            current[j] = least(least(previous[j], current[j - 1]) + 1, previous[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                y == tolower((unsigned char)a[i - 2]))
+                current[j] = least(current[j], before[j - 2] + 1);
+        }
+        int *oldest = before;
+        before = previous, previous = current, current = oldest;
+    }
+    return previous[m];
+}
+
+/* Whether the candidate is near to name, and nearer than best; of equally near ones the first in order of letters is. */
+static bool nearer(const char *name, const char *candidate, const char *best)
+{
+    int n = (int)strlen(name), m = (int)strlen(candidate), limit = n / 3 > 1 ? n / 3 : 1;
+    if (n < 2 || n > LONGEST || m > LONGEST || abs(n - m) > limit) return false;
+    int d = distance(name, n, candidate, m);
+    if (d > limit) return false;
+    if (best == NULL) return true;
+    int known = distance(name, n, best, (int)strlen(best));
+    return d < known || (d == known && strcmp(candidate, best) < 0);
+}
+
+const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char *best)
+{
+    table = lua_absindex(L, table);
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) continue;
+        const char *candidate = lua_tostring(L, -2);
+        if (nearer(name, candidate, best)) best = candidate;
+    }
+    return best;
+}
+
+int lt_lua_no_field(lua_State *L, const char *class, int table, int other)
+{
+    const char *name = lua_tostring(L, 2), *best = lt_lua_nearest(L, table, name, NULL);
+    if (other != 0) best = lt_lua_nearest(L, other, name, best);
+    if (best != NULL)
+        return lt_lua_error(L, "a %s has no field '%s'; did you mean '%s'?", class, name, best);
+    return lt_lua_error(L, "a %s has no field '%s'", class, name);
+}
+
+int lt_lua_nearest_name(lua_State *L)
+{
+    const char *name = lt_lua_check_string(L, 1), *best = NULL;
+    lt_lua_check_type(L, 2, LUA_TTABLE);
+    for (lua_Integer i = (lua_Integer)lua_rawlen(L, 2); i > 0; i--) {
+        lua_rawgeti(L, 2, i);
+        if (lua_type(L, -1) == LUA_TSTRING && nearer(name, lua_tostring(L, -1), best))
+            best = lua_tostring(L, -1);
+        lua_pop(L, 1);
+    }
+    lua_pushstring(L, best);
+    return 1;
+}
+
+/* ---- checks -------------------------------------------------------------------------------------------------------- */
+
+void lt_lua_check_any(lua_State *L, int arg)
+{
+    if (lua_isnone(L, arg)) lt_lua_refuse(L, arg, "given");
+}
+
+void lt_lua_check_type(lua_State *L, int arg, int type)
+{
+    if (lua_type(L, arg) != type)
+        lt_lua_refuse(L, arg, lua_pushfstring(L, "a %s", lua_typename(L, type)));
+}
+
+void *lt_lua_check_udata(lua_State *L, int arg, const char *metatable)
+{
+    void *value = luaL_testudata(L, arg, metatable);
+    if (value != NULL) return value;
+    const char *name = strrchr(metatable, '.');
+    luaL_getmetatable(L, metatable);
+    if (lua_istable(L, -1) && lua_getfield(L, -1, "__name") == LUA_TSTRING)
+        name = lua_tostring(L, -1);
+    else
+        name = name != NULL ? name + 1 : metatable;
+    lt_lua_refuse(L, arg, lua_pushfstring(L, "a %s", name));
+    return NULL;
+}
+
+lua_Integer lt_lua_check_integer(lua_State *L, int arg)
+{
+    int whole;
+    lua_Integer value = lua_tointegerx(L, arg, &whole);
+    if (!whole || lua_type(L, arg) != LUA_TNUMBER)
+        lt_lua_refuse(L, arg, lua_type(L, arg) == LUA_TNUMBER ? "a whole number" : "an integer");
+    return value;
+}
+
+lua_Integer lt_lua_opt_integer(lua_State *L, int arg, lua_Integer otherwise)
+{
+    return lua_isnoneornil(L, arg) ? otherwise : lt_lua_check_integer(L, arg);
+}
+
+lua_Number lt_lua_check_number(lua_State *L, int arg)
+{
+    if (lua_type(L, arg) != LUA_TNUMBER) lt_lua_refuse(L, arg, "a number");
+    return lua_tonumber(L, arg);
+}
+
+const char *lt_lua_check_lstring(lua_State *L, int arg, size_t *n)
+{
+    if (lua_type(L, arg) != LUA_TSTRING) lt_lua_refuse(L, arg, "a string");
+    return lua_tolstring(L, arg, n);
+}
+
+const char *lt_lua_check_string(lua_State *L, int arg)
+{
+    return lt_lua_check_lstring(L, arg, NULL);
+}
+
+const char *lt_lua_opt_string(lua_State *L, int arg, const char *otherwise)
+{
+    return lua_isnoneornil(L, arg) ? otherwise : lt_lua_check_string(L, arg);
+}
+
+int lt_lua_check_option(lua_State *L, int arg, const char *otherwise, const char *const *list)
+{
+    const char *given = lua_type(L, arg) == LUA_TSTRING ? lua_tostring(L, arg)
+                        : lua_isnoneornil(L, arg)       ? otherwise
+                                                        : NULL;
+    luaL_Buffer b;
+    for (int i = 0; given != NULL && list[i] != NULL; i++)
+        if (strcmp(list[i], given) == 0) return i;
+    luaL_buffinit(L, &b);
+    for (int i = 0; list[i] != NULL; i++) {
+        luaL_addstring(&b, i > 0 ? " or '" : "'");
+        luaL_addstring(&b, list[i]);
+        luaL_addchar(&b, '\'');
+    }
+    luaL_pushresult(&b);
+    return lt_lua_refuse(L, arg, lua_tostring(L, -1));
+}

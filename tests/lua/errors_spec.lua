@@ -1,0 +1,104 @@
+-- errors_spec.lua - mistakes are told: by an error where PyTorch has one, at the line of the caller, in words that name
+-- what was written, what was expected, and what was perhaps meant.
+
+local torch = require 'torch'
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+-- The message of the error that the code, with x = ones(2, 3), ends in, without its place, which must be line 1 of the code.
+local function message_of(code)
+  local chunk = assert(load('local torch, x, net, opt = ...; ' .. code, '=(code)'))
+  local x, net = torch.ones(2, 3, { device = device }), torch.nn.Linear(3, 2):to(device)
+  local ok, message = pcall(chunk, torch, x, net, torch.optim.SGD(net:parameters(), { lr = 0.1 }))
+  assert(not ok, code .. ' raised nothing')
+  local text = message:match '^%(code%):1: (.*)'
+  assert(text, code .. ' says, without its place: ' .. message)
+  return text
+end
+
+local function says(code, part)
+  local text = message_of(code)
+  assert(text:find(part, 1, true), ('%s says: %s'):format(code, text))
+end
+
+describe('a field that a value does not have', function()
+  it('raises and names the nearest', function()
+    says('local y = x.shpae', "a Tensor has no field 'shpae'; did you mean 'shape'?")
+    says('x:reshpae(6)', "did you mean 'reshape'?")
+    says('x.requries_grad = true', "did you mean 'requires_grad'?")
+    says('local y = x.nothing_alike_at_all', "a Tensor has no field 'nothing_alike_at_all'")
+    says('local y = x.dtype.is_floting_point', "did you mean 'is_floating_point'?")
+    says('local y = x.device.tpye', "did you mean 'type'?")
+    says('local y = x.shape.nummel', "did you mean 'numel'?")
+  end)
+
+  it('is nil in a module', function() assert.is_nil(torch.nn.Linear(2, 3).nothing) end)
+  it('is nil where a device has no number', function() assert.is_nil(torch.device('cpu').index) end)
+end)
+
+describe('a size', function()
+  it('is counted from the end too', function()
+    local shape = torch.ones(2, 3, 4).shape
+    assert.equal(4, shape[-1])
+    assert.equal(2, shape[-3])
+  end)
+
+  it('refuses what it does not have', function()
+    says('local n = x.shape[0]', 'dim 0: positions count from 1')
+    says('local n = x.shape[3]', 'dim 3 is out of range for a size of 2 dimensions')
+    says('local n = x.shape[-3]', 'dim -3 is out of range for a size of 2 dimensions')
+  end)
+
+  it('ends for ipairs and unpack', function()
+    local n = 0
+    for _ in ipairs(torch.ones(2, 3).shape) do n = n + 1 end
+    assert.equal(2, n)
+    assert.same({ 2, 3 }, { table.unpack(torch.ones(2, 3).shape) })
+  end)
+end)
+
+describe('a nil', function()
+  it('among the numbers of a shape is refused', function()
+    says('x:reshape(-1, nil)', "reshape(): argument 'shape' (position 2) must be table of ints, but number 2 is nil")
+    says('torch.zeros(2, nil)', 'but number 2 is nil')
+    says('x:permute(2, nil)', 'but number 2 is nil')
+    says('x:reshape{2, nil, 3}', 'found element of type nil at pos 2')
+    says('x:reshape{2, [3] = 3}', 'a list has an entry 3 but a nil at 2')
+    says('local y = x[nil]', 'index is nil')
+  end)
+
+  it('for an argument that may be absent means that it is', function()
+    assert.equal(6, torch.ones(2, 3):sum(nil):item())
+    assert.equal(6, torch.ones(2, 3):sum(nil, nil):item())
+  end)
+end)
+
+describe('a method with a dot', function()
+  it('of a tensor says that a colon is meant', function()
+    says('x.sum()', 'a method is called with a colon: x:sum()')
+    says('x.reshape(6)', 'a method is called with a colon: x:reshape()')
+    says("x.to('cpu')", 'a method is called with a colon: x:to()')
+    says('x.item()', 'a method is called with a colon: x:item()')
+    says('x.size()', 'a method is called with a colon: x:size()')
+  end)
+end)
+
+describe('a comparison', function()
+  it('names the method to write', function()
+    says('return (x > 1)', 'x:gt(1)')
+    says('return (x < 1)', 'x:lt(1)')
+    says('return (x >= 2.5)', 'x:ge(2.5)')
+    says('return (1 >= x)', 'x:le(1)')
+    says('return (x <= x)', 'x:le(y)')
+  end)
+end)
+
+describe('the name of a dtype', function()
+  it('stands for the dtype', function()
+    local x = torch.ones(2, { device = device })
+    assert.equal(torch.float64, x:to('float64').dtype)
+    assert.equal(torch.float64, x:to(device, 'torch.float64').dtype)
+    assert.equal(torch.int64, torch.zeros(2, { dtype = 'int64' }).dtype)
+    assert.equal(torch.bool, torch.tensor({ 1 }, { dtype = 'bool' }).dtype)
+    says("x:to('flaot64')", "Invalid device string: 'flaot64'")
+  end)
+end)

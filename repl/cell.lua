@@ -34,6 +34,11 @@ end
 
 function Scope:forget(name) self.variables[name] = nil end
 
+-- Takes over all variables of another scope.
+function Scope:adopt(other)
+  for name, variable in pairs(other.variables) do self.variables[name] = variable end
+end
+
 -- Sorted names of the living locals.
 function Scope:names()
   local names = {}

@@ -30,7 +30,8 @@ end
 
 local function shown(value)
   if value == GONE then return '<gone>' end
-  local text = echo.value(value)
+  local kind, text = echo.kind(value)
+  if kind == 'tensor' then return ('tensor of size %s'):format(text) end
   local first = text:match '^[^\n]*'
   return first == text and text or first .. ' ...'
 end

@@ -9,6 +9,7 @@ local echo = {}
 
 local WIDTH = 79
 local MAX_ENTRIES = 1000
+local MANY_MEMBERS = 100
 
 local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or
@@ -138,6 +139,18 @@ local function label(key, render)
   return '[' .. render(key, math.huge) .. '] = '
 end
 
+-- `<module torch>` for a table that is a loaded module with many members: nobody wants to read them all.
+local function module_name(value)
+  local members = 0
+  for _ in next, value do members = members + 1 end
+  if members <= MANY_MEMBERS then return nil end
+  local found
+  for name, loaded in next, package.loaded do
+    if rawequal(loaded, value) and type(name) == 'string' and (not found or #name < #found) then found = name end
+  end
+  return found and ('<module %s: ?%s lists its %d members>'):format(found, found, members)
+end
+
 -- A renderer of its own per echo: it counts the entries shown and knows the tables it is inside of.
 local function renderer()
   local shown, inside = 0, {}
@@ -176,6 +189,8 @@ local function renderer()
     if kind == 'function' then return func(value) end
     if kind ~= 'table' then return plain_name(value) end
     if inside[value] then return '<cycle>' end
+    local module = module_name(value)
+    if module then return module end
     inside[value] = true
     local text = bracket('{', contents(value, width), '}', width)
     inside[value] = nil
@@ -187,6 +202,23 @@ end
 
 -- One value as text; lines are at most `width` columns wide where they can be broken.
 function echo.value(value, width) return renderer()(value, width or WIDTH) end
+
+-- What kind of value it is and what is to be known of it in a line: size, dtype and device of a tensor, else the
+-- value. Nothing of a tensor is copied.
+function echo.kind(value)
+  if type(value) == 'userdata' then
+    local ok, size, dtype, device, grad = pcall(function()
+      return tostring(value:size()):match '%[.*%]', tostring(value.dtype), tostring(value.device), value.requires_grad
+    end)
+    if ok and size then
+      return 'tensor', ('%s, %s, %s%s'):format(size, dtype, device, grad == true and ', requires grad' or '')
+    end
+    local metatable = debug.getmetatable(value)
+    local name = type(metatable) == 'table' and rawget(metatable, '__name')
+    return type(name) == 'string' and name or 'userdata', echo.value(value)
+  end
+  return math.type(value) or type(value), echo.value(value)
+end
 
 -- The values of a cell (a table with n, as table.pack returns it) as text: nil when there is
 -- nothing to show, the value alone, or a tuple.

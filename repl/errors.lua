@@ -116,16 +116,20 @@ local function column_of(message, line)
   if start and not line:find(pattern, stop + 1) then return start, stop end
 end
 
+-- Edits that make one name of the other; two letters swapped are one.
 local function distance(a, b)
-  local previous = {}
+  local before, previous = nil, {}
   for j = 0, #b do previous[j] = j end
   for i = 1, #a do
     local current = {[0] = i}
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
       current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        current[j] = math.min(current[j], before[j - 2] + 1)
+      end
     end
-    previous = current
+    before, previous = previous, current
   end
   return previous[#b]
 end

@@ -5,6 +5,7 @@
 -- repl.errors and repl.notebook.markdown.
 
 local echo = require 'repl.echo'
+local width = require 'torch.utils.width'
 
 local help = {}
 
@@ -14,7 +15,7 @@ A cell is Lua; the value of its last expression is shown, and its top-level loca
   ?name name?   help        ??name   source            Tab    completes names, fields and paths
   !command      runs a shell command, {expr} filled in  Ctrl-C stops a running cell
   Ctrl-C waits for the end of one library call or GPU kernel; a third one kills
-  %name         a magic: ]]
+  Up            finds cells that begin as the line   Right    takes the rest that is shown dimmed]]
 
 -- The documentation of the op that `name` (torch.sum, x:sum, sum) speaks of.
 local function documented(name)
@@ -83,9 +84,47 @@ local function comment_of_file(lines)
   return comment and comment:gsub('^[%w_]+%.lua %- ', '')
 end
 
+-- The columns that text may take.
+local function text_columns() return math.max(20, math.min(79, (require('repl.system').size()) - 1)) end
+
+-- The text with lines no wider than the terminal, broken between words; lines that go on are indented by `hanging`
+-- more than the line.
+local function print_wrapped(text, hanging)
+  local columns = text_columns()
+  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
+    local indent = line:match '^%s*'
+    local current
+    for word in line:gmatch '%S+' do
+      if current and width.of(current) + 1 + width.of(word) > columns then
+        print(current)
+        current = indent .. hanging .. word
+      else
+        current = current and current .. ' ' .. word or indent .. word
+      end
+    end
+    print(width.of(line) <= columns and line or current or '')
+  end
+end
+
+local FILLED = 72 -- columns from which on a line of a comment ended for want of room
+
+-- Prints what is written in paragraphs: lines that were full go on with the next one.
+local function print_text(text)
+  local lines, was_full = {}, false
+  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
+    if was_full and line:find '^[%w%p]' and not line:find '^[-*] ' then
+      lines[#lines] = lines[#lines] .. ' ' .. line
+    else
+      lines[#lines + 1] = line
+    end
+    was_full = width.of(line) >= FILLED and not line:find '^%s'
+  end
+  print_wrapped(table.concat(lines, '\n'), '')
+end
+
 -- Words on as many lines as they need, after a title.
 local function print_words(title, words)
-  local columns = math.min(79, (require('repl.system').size()) - 1)
+  local columns = text_columns()
   local line = title
   for _, word in ipairs(words) do
     if #line + 1 + #word > columns then
@@ -110,7 +149,7 @@ local function show_function(session, name, value, with_source)
   local comment = comment_above(lines, info.linedefined)
   -- a module that is one function says at its head what it does
   if not comment and lines[info.linedefined]:find '^return function' then comment = comment_of_file(lines) end
-  if comment then print(comment) end
+  if comment then print_text(comment) end
   if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
 end
 
@@ -141,7 +180,7 @@ local function show_class(session, name, class, with_source)
   end
   local lines = known and known.what ~= 'C' and lines_of(session, known)
   local comment = lines and comment_of_class(lines, class.__classname)
-  if comment then print(comment) end
+  if comment then print_text(comment) end
   if info and lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
   print_words('members:', require('repl.edit.complete').members(class, ''))
 end
@@ -163,36 +202,43 @@ end
 
 -- What the value is, in a few words.
 local function kind_of(value)
-  if type(value) == 'userdata' then
-    local ok, text = pcall(function()
-      return ('tensor of size %s, %s, on %s'):format(tostring(value:size()):match '%[.*%]', value.dtype, value.device)
-    end)
-    if ok then return text end
-    local metatable = debug.getmetatable(value)
-    local name = type(metatable) == 'table' and rawget(metatable, '__name')
-    return type(name) == 'string' and name or 'userdata'
+  local kind, text = echo.kind(value)
+  if kind == 'tensor' then return 'tensor of size ' .. text end
+  if type(value) == 'table' or type(value) == 'userdata' then return kind end
+  return ('%s, %s'):format(type(value), text)
+end
+
+-- The op's declaration: signatures, words, an example.
+local function show_op(entry)
+  if entry.signature then print_wrapped(entry.signature, '    ') end
+  if entry.doc then print_text(entry.doc) end
+  if entry.example then print('\n  ' .. entry.example:gsub('\n', '\n  ')) end
+end
+
+-- Whether the value is an op or a method of torch's, so that its declaration speaks of it.
+local function is_op(name, value)
+  if type(value) ~= 'function' then return false end
+  local last = name:match '[%w_]+$'
+  local torch = package.loaded.torch
+  if type(torch) ~= 'table' then return false end
+  local complete = require 'repl.edit.complete'
+  for _, owner in ipairs {torch, complete.tensor_members(), rawget(torch, 'linalg') or {}} do
+    if type(owner) == 'table' and rawequal(rawget(owner, last), value) then return true end
   end
-  return type(value) == 'table' and 'table' or ('%s, %s'):format(type(value), echo.value(value))
+  return false
 end
 
 -- Shows help on a name; with_source shows a Lua function's text too. No name: an overview.
 function help.show(session, name, with_source)
   if name == '' then
-    print(overview .. table.concat(require('repl.magic').names(), ' '))
+    print(overview)
+    print_words('  %name         a magic:', require('repl.magic').names())
     return
   end
+  -- The value decides; only a name without one, or the name of an op, is looked up in the declarations.
   local value = value_of(session, name)
-  local entry = documented(name)
-  -- What the user calls so hides the op of that name, unless it is the op itself.
-  local is_op = type(value) == 'function' and debug.getinfo(value, 'S').what == 'C'
-  if value ~= nil and not is_op and not name:find '[.:]' then entry = nil end
-  -- A module is not the method of the same name (torch.cuda, x:cuda()).
-  if type(value) == 'table' then entry = nil end
-  if entry then
-    if entry.signature then print(entry.signature) end
-    if entry.doc then print(entry.doc) end
-    if entry.example then print('\n  ' .. entry.example:gsub('\n', '\n  ')) end
-  end
+  local entry = (value == nil or is_op(name, value)) and documented(name) or nil
+  if entry then show_op(entry) end
   if type(value) == 'function' and (not entry or with_source) then
     show_function(session, name, value, with_source)
   elseif is_class(value) then

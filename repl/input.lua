@@ -1,11 +1,10 @@
 -- What was typed, as something to run: Lua, `!command`, `%magic`, `?name`.
 --
 -- A cell is Lua, except for command lines at its start; they are carried out in order, then the
--- rest runs as Lua with its line numbers kept. A `%` or `!` further down is what it is in Lua.
--- May use repl.session's interface, repl.magic, repl.help and repl.system.
+-- rest runs as Lua with its line numbers kept. A magic that takes code takes all of the rest. A `%` or `!`
+-- further down is what it is in Lua. May use repl.session's interface, repl.magic, repl.help and repl.reload.
 
 local cell = require 'repl.cell'
-local system = require 'repl.system'
 
 local input = {}
 
@@ -24,35 +23,70 @@ local function fill_in(session, command)
 end
 
 local function shell(session, command)
-  local code = system.shell(fill_in(session, command))
+  local code = session:shell(fill_in(session, command))
   if code ~= 0 then print(('exit code %d'):format(code)) end
 end
 
 -- ---- command lines -------------------------------------------------------------------------
 
--- The function that carries out the command line, and its arguments; nil when it is Lua.
+-- What the line asks for, when it is a command line: {run, first, second}, with kind 'shell', 'magic' or 'help',
+-- the magic's name, and where its code begins when it takes code. Nil when it is Lua.
 local function command_of(line)
   local command = line:match '^%s*!(.*)$'
-  if command then return shell, command end
+  if command then return {run = shell, first = command, kind = 'shell'} end
   local name, rest = line:match '^%s*%%([%a_]+)%s*(.-)%s*$'
   if name then
     local magic = require 'repl.magic'
     local asked = rest == '?' and name or (rest == '' and name:match '^(.-)%?$')
-    if asked then return magic.explain, asked end
-    return magic.run, name, rest
+    if asked then return {run = magic.explain, first = asked, kind = 'help'} end
+    return {run = magic.run, first = name, second = rest, kind = 'magic', name = name,
+      code = magic.takes_code(name) and line:match '^%s*%%[%a_]+%s*()' or nil}
   end
   local magic_name = line:match '^%s*%?%??%s*%%([%a_]+)%s*$'
-  if magic_name then return require('repl.magic').explain, magic_name end
+  if magic_name then return {run = require('repl.magic').explain, first = magic_name, kind = 'help'} end
   local marks, topic = line:match '^%s*(%?%??)%s*([%w_.:]*)%s*$'
   if not marks then
     topic, marks = line:match '^%s*([%a_][%w_.:]*)(%?%??)%s*$'
   end
-  if marks then return require('repl.help').show, topic, #marks == 2 end
+  if marks then return {run = require('repl.help').show, first = topic, second = #marks == 2, kind = 'help'} end
 end
 
--- Whether the text begins with a command line and so needs no parser to say that it is complete.
-function input.is_command(source)
-  return command_of(source:match '^[^\n]*') ~= nil and not source:find '\n%s*%S'
+-- The commands at the cell's start, each with its text, and the Lua that follows (nil: none) with line ends in
+-- front that keep its line numbers.
+function input.parts(source)
+  local commands, line_ends, position = {}, 0, 1
+  while position <= #source do
+    local line, after = source:match('^([^\n]*)\n?()', position)
+    local command = command_of(line)
+    if command then
+      command.text = line
+      commands[#commands + 1] = command
+      if command.code then
+        command.padding = ('\n'):rep(line_ends)
+        command.text = source:sub(position)
+        command.second = source:sub(position + command.code - 1)
+        return commands, nil
+      end
+    elseif line:find '%S' then
+      break
+    end
+    line_ends = line_ends + 1
+    position = after
+  end
+  local rest = source:sub(position)
+  return commands, rest:find '%S' and ('\n'):rep(line_ends) .. rest or nil
+end
+
+-- Whether the text, which may begin with command lines, wants more: `%time for` does, and `%time` alone.
+function input.is_unfinished(session, text)
+  local commands, code = input.parts(text)
+  local last = commands[#commands]
+  if last and last.code then
+    code = last.second
+    if not code:find '%S' then return not text:find('\n', 1, true) end
+    code = code:gsub('^%-%a[ \t]*%w+[ \t]+', ''):gsub('^%-%a[ \t]*%w+[ \t]+', '') -- options
+  end
+  return code ~= nil and session:status(code) == 'incomplete'
 end
 
 -- Takes off prompts that were pasted with the text, and the results between them.
@@ -74,27 +108,34 @@ function input.without_prompts(source)
   return table.concat(lines, '\n')
 end
 
+-- Whether what the cell shows is another thing every time, as times are.
+function input.varies(source)
+  local magic = require 'repl.magic'
+  for _, command in ipairs(input.parts(source)) do
+    if command.name and magic.varies(command.name) then return true end
+  end
+  return false
+end
+
+local function run_parts(session, source, number)
+  local commands, code = input.parts(source)
+  for _, command in ipairs(commands) do
+    local ok, result = session:protect(command.run, session, command.first, command.second, command.padding)
+    if not ok then return {number = number, seconds = 0, report = result} end
+    if type(result) == 'table' and result.number then return result end
+  end
+  if not code then return {number = number, seconds = 0} end
+  return session:run(code, number)
+end
+
 -- Runs the text as the session's next cell and returns session.run's result. The values are not
 -- printed; a command prints as it goes.
 function input.run(session, source)
+  if session.autoreload then session:protect(require('repl.reload').changed, session.autoreload) end
   local number = session:begin_cell(source)
-  local blank_lines, position = 0, 1
-  while position <= #source do
-    local line, after = source:match('^([^\n]*)\n?()', position)
-    local run, first, second = command_of(line)
-    if run then
-      local ok, result = session:protect(run, session, first, second)
-      if not ok then return {number = number, seconds = 0, report = result} end
-      if type(result) == 'table' and result.number then return result end
-    elseif line:find '%S' then
-      break
-    end
-    blank_lines = blank_lines + 1
-    position = after
-  end
-  local rest = source:sub(position)
-  if not rest:find '%S' then return {number = number, seconds = 0} end
-  return session:run(('\n'):rep(blank_lines) .. rest, number)
+  local result = run_parts(session, source, number)
+  session:end_cell(result)
+  return result
 end
 
 return input

@@ -219,27 +219,32 @@ static bool run_cells(lua_State *L, const options *o, const char *path)
     return lua_toboolean(L, -1);
 }
 
-static bool run_prompt(lua_State *L, const options *o)
+/* The prompt; a script that is given runs in it first, so that its locals and its errors are the prompt's. */
+static bool run_prompt(lua_State *L, const options *o, const char *script)
 {
     modules_push_function(L, "repl.prompt", "main");
     lua_pushboolean(L, o->ignore_environment);
-    return report(L, call(L, 1, 0));
+    lua_pushboolean(L, false);
+    lua_pushstring(L, script);
+    return report(L, call(L, 3, 0));
 }
 
 /* Does all that the command line asks for; true when nothing failed. */
 static bool run(lua_State *L, const options *o, char **argv)
 {
-    if (!o->ignore_environment && !run_init(L)) return false;
-    if (o->has_code && !run_code_options(L, argv, o->first)) return false;
+    bool prompts = o->interactive && !o->cells; /* whatever fails before */
+    if (!o->ignore_environment && !run_init(L) && !prompts) return false;
+    if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
     if (o->cells) return run_cells(L, o, argv[o->script]);
     if (o->script) {
         bool is_stdin = strcmp(argv[o->script], "-") == 0 && strcmp(argv[o->script - 1], "--") != 0;
-        if (!run_script(L, is_stdin ? NULL : argv[o->script])) return false;
-        return o->interactive ? run_prompt(L, o) : true;
+        if (o->interactive && !is_stdin) return run_prompt(L, o, argv[o->script]);
+        bool ok = run_script(L, is_stdin ? NULL : argv[o->script]);
+        return o->interactive ? run_prompt(L, o, NULL) : ok;
     }
-    if (o->interactive) return run_prompt(L, o);
+    if (o->interactive) return run_prompt(L, o, NULL);
     if (o->has_code || o->version) return true;
-    return isatty(STDIN_FILENO) ? run_prompt(L, o) : run_script(L, NULL);
+    return isatty(STDIN_FILENO) ? run_prompt(L, o, NULL) : run_script(L, NULL);
 }
 
 static int protected_main(lua_State *L)

@@ -8,9 +8,11 @@
 #include <lauxlib.h>
 #include <stdbool.h>
 
+#include "edit/readline.h"
 #include "embedded.h"
 #include "interrupt.h"
-#include "edit/readline.h"
+#include "notes.h"
+#include "shell.h"
 #include "system.h"
 
 static const char private_globals = 0; /* its address is the key of that table in the registry */
@@ -91,6 +93,10 @@ void modules_preload(lua_State *L)
     lua_setfield(L, -2, "repl.interrupt");
     lua_pushcfunction(L, luaopen_repl_readline);
     lua_setfield(L, -2, "repl.edit.readline");
+    lua_pushcfunction(L, luaopen_repl_notes);
+    lua_setfield(L, -2, "repl.notes");
+    lua_pushcfunction(L, luaopen_repl_shell);
+    lua_setfield(L, -2, "repl.shell");
     lua_pushcfunction(L, luaopen_repl_system);
     lua_setfield(L, -2, "repl.system");
     lua_pop(L, 1);

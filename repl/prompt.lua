@@ -57,7 +57,7 @@ local function write_long(state, text)
     local command = os.getenv 'PAGER'
     if not command or command == '' then command = 'LESS=${LESS--FRX} less' end
     io.flush()
-    if system.page(text, command) ~= 127 then return end -- 127: there is no such program
+    if require('repl.shell').page(text, command) ~= 127 then return end -- 127: there is no such program
   end
   io.write(text)
 end
@@ -78,10 +78,7 @@ end
 -- A reader of lines: read(prompt, text, cursor, continues) returns a line, which begins as `text`; nil
 -- at the end, false after Ctrl-C; true when the user went back to the lines it continues; and the number of
 -- rows that it took on the terminal.
-local function is_unfinished(state, text)
-  text = input.without_prompts(text)
-  return not input.is_command(text) and state:status(text) == 'incomplete'
-end
+local function is_unfinished(state, text) return input.is_unfinished(state, input.without_prompts(text)) end
 
 local function plain_reader(text)
   io.write(text)
@@ -199,12 +196,13 @@ end
 
 local function show(state, result)
   -- readline, and what is aligned, take it that a line begins here
-  if state.terminal and state.inside_line() then print() end
+  if state.terminal and state.notes.inside_line() then print() end
   if result.text then
     local gap = result.text:find('\n', 1, true) and '\n' or ' '
     write_long(state, painted(state, 'out', ('Out[%d]:'):format(result.number)) .. gap .. result.text .. '\n')
   end
   io.flush()
+  if result.hint then print(painted(state, 'hint', result.hint)) end
   if result.report then show_report(state, result.report) end
   if result.seconds >= SLOW_SECONDS and state.terminal and state.time ~= false then
     print(painted(state, 'time', ('%.2f s'):format(result.seconds)))
@@ -239,8 +237,8 @@ local function run_init(state)
 end
 
 -- Runs the prompt until the input ends. ignore_environment: read no init file; hosted: the interpreter
--- is another program's, which gets everything back as it was.
-function prompt.main(ignore_environment, hosted)
+-- is another program's, which gets everything back as it was; script: a file to run first.
+function prompt.main(ignore_environment, hosted, script)
   local state = session.new()
   local old_exit, old_quit = rawget(_G, 'exit'), rawget(_G, 'quit')
   state.leave = leave_function(state, hosted)
@@ -250,12 +248,18 @@ function prompt.main(ignore_environment, hosted)
   state.terminal = system.isatty(0) and system.isatty(1)
   state.colour = has_colour(state.terminal)
   local read, remember = plain_reader, function() end
-  local stop_notes = require('repl.notebook.export').take_notes(state)
+  state.notes = require 'repl.notes'
+  state.notes.start()
   if state.terminal then
     interrupt.install()
     state.width = function() return fit(state) end
     read = editing_reader(state)
     remember = open_history(state)
+  end
+  if script then
+    local report = require('repl.script').run(state, script, rawget(_G, 'arg'))
+    io.flush()
+    if report then show_report(state, report) end
   end
   if not ignore_environment and not os.getenv 'LTENSOR_INIT' then run_init(state) end
   if state.terminal then banner() end
@@ -268,7 +272,7 @@ function prompt.main(ignore_environment, hosted)
       if not state.leaving then show(state, result) end
     end
   end
-  stop_notes()
+  state.notes.stop()
   rawset(_G, 'exit', old_exit)
   rawset(_G, 'quit', old_quit)
   if state.terminal then

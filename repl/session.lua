@@ -4,12 +4,14 @@
 -- shows values, always runs inside a protected call; the session never raises. It holds results
 -- only as long as Out promises: the last 20, large tensors for three cells, none when memory runs out.
 -- May use repl.cell,
--- repl.echo, repl.errors and the program's repl.interrupt; torch only through package.loaded.
+-- repl.echo, repl.errors, repl.lexer, repl.edit.complete and the program's repl.interrupt and repl.shell; torch only through package.loaded.
 
 local cell = require 'repl.cell'
 local echo = require 'repl.echo'
 local errors = require 'repl.errors'
 local interrupt = require 'repl.interrupt'
+local lexer = require 'repl.lexer'
+local shell = require 'repl.shell'
 local system = require 'repl.system'
 
 local KEPT_RESULTS = 20
@@ -150,12 +152,19 @@ local function protected(f, ...) return outcome_of(interrupt.call(f, errors.capt
 -- Runs a function of the program that may call user code, with errors as reports.
 function Session:protect(f, ...) return protected(f, ...) end
 
+-- The name of the chunk that the current cell is.
+function Session:chunk_name() return ('(cell %d)'):format(self.count) end
+
 -- Gives the next cell its number and remembers its text.
 function Session:begin_cell(source)
   self.count = self.count + 1
   self.inputs[self.count] = source
+  if self.notes then self.notes.begin() end
   return self.count
 end
+
+-- Runs a command in the user's shell; its exit code. What it writes is noted down where notes are taken.
+function Session:shell(command) return shell.run(command, self.notes ~= nil) end
 
 local function origin(label)
   local set = cuda_function '_set_copy_origin'
@@ -173,11 +182,11 @@ local function show(values, width)
   return nil, text
 end
 
--- Notes down what a cell has shown, for %export and %debug.
+-- Keeps what a cell has shown, for %export and %debug.
 local function keep_shown(self, result)
   local report = result.report
   self.shown[result.number] = {
-    printed = self.end_notes and self.end_notes() or '',
+    printed = self.notes and self.notes.text() or '',
     value = result.text,
     message = report and report.message:gsub('^%(cell %d+%):%d+: ', '') or nil,
     traceback = report and self:error_lines(report) or nil,
@@ -185,16 +194,12 @@ local function keep_shown(self, result)
   if report then self.failed = {message = report.message, frames = report.frames} end -- not the value
 end
 
--- Runs the text as cell `number` (begin_cell's). Returns {number, seconds} and, after success,
--- values (packed), has_value and text (what to show, or nil); after an error, report.
-function Session:run(source, number)
-  if self.begin_notes then self.begin_notes() end
-  local result = self:run_cell(source, number)
-  keep_shown(self, result)
-  return result
-end
+-- Ends the cell that begin_cell has begun: what it has shown is kept.
+function Session:end_cell(result) keep_shown(self, result) end
 
-function Session:run_cell(source, number)
+-- Runs the text as cell `number` (begin_cell's). Returns {number, seconds} and, after success,
+-- values (packed), text (what to show, or nil) and hint (what may help, or nil); after an error, report.
+function Session:run(source, number)
   local name = ('(cell %d)'):format(number)
   local result = {number = number, seconds = 0}
   local compiled, message = cell.compile(source, '=' .. name, self.scope)
@@ -215,6 +220,7 @@ function Session:run_cell(source, number)
     result.values = values
     if values.n > 0 and not compiled.silent and not is_output_handle(values, source) then
       result.text, result.report = show(values, width)
+      if values.n == 1 and values[1] == nil then result.hint = self:undefined(source) end
       if result.text then
         shift_last(self, values.n == 1 and values[1] or values, largest(values))
       end
@@ -259,11 +265,36 @@ local function fellows(self, message, line)
   return name, complete.members(owner, '')
 end
 
--- A sentence about a misspelled name, or nil.
-function Session:suggest(message, line)
-  local name, names = fellows(self, message, line)
+local function suggestion(name, names)
   local near = name and errors.nearest(name, names)
   return near and near ~= name and ("did you mean '%s'?"):format(near) or nil
+end
+
+-- A sentence about a misspelled name, or nil.
+function Session:suggest(message, line) return suggestion(fellows(self, message, line)) end
+
+-- What to say of a cell that is nil: that nobody defined it, when it is only a name or a path of fields.
+function Session:undefined(source)
+  local path = source:match '^%s*=?%s*([%a_][%w_.]*)%s*$'
+  if not path or lexer.keywords[path] or path:find '%.%.' then return nil end
+  local complete = require 'repl.edit.complete'
+  local owner, field = path:match '^(.+)%.([%w_]+)$'
+  local said, near
+  if owner then
+    local value = complete.value_of(self, owner)
+    if value == nil then return nil end
+    local members = complete.members(value, '')
+    for _, member in ipairs(members) do
+      if member == field then return nil end -- as a parameter that is absent
+    end
+    said, near = ('%s has no field %s'):format(owner, field), suggestion(field, members)
+    if type(value) == 'userdata' and not near then return nil end
+  else
+    if select(2, self.scope:get(path)) then return nil end
+    local line = ("nil value (global '%s')"):format(path)
+    said, near = path .. ' is not defined', self:suggest(line)
+  end
+  return near and said .. '; ' .. near or said
 end
 
 -- The report of a failed cell as lines of text; paint(kind, text), if given, puts colours in.

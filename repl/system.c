@@ -1,5 +1,5 @@
-/* system.c - what the program's Lua code needs from the operating system: terminals, the clock, the
- * user's shell, capturing what a cell writes, and appending to files that other sessions share.
+/* system.c - what the program's Lua code needs from the operating system: terminals, the clock,
+ * capturing what a cell writes, and appending to files that other sessions share.
  *
  * Capturing replaces the file descriptors 1 and 2, not Lua's streams, so that it also sees what C
  * code and child processes write. One capture at a time. Includes the Lua API and POSIX only.
@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,63 +42,6 @@ static int monotonic_clock(lua_State *L)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     lua_pushnumber(L, (lua_Number)now.tv_sec + (lua_Number)now.tv_nsec * 1e-9);
-    return 1;
-}
-
-/* shell(command) -> exit code; runs it in the user's shell, on the program's own terminal. A signal
- * that kills it counts as 128 plus its number. While it runs, Ctrl-C is for the command alone. */
-static int run_shell(lua_State *L)
-{
-    const char *command = luaL_checkstring(L, 1);
-    const char *shell = getenv("SHELL");
-    struct sigaction ignore, saved_int, saved_quit;
-    int status = 0;
-    if (!shell || !*shell) shell = "/bin/sh";
-    fflush(NULL);
-    memset(&ignore, 0, sizeof ignore);
-    ignore.sa_handler = SIG_IGN;
-    sigemptyset(&ignore.sa_mask);
-    sigaction(SIGINT, &ignore, &saved_int);
-    sigaction(SIGQUIT, &ignore, &saved_quit);
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
-        execl(shell, shell, "-c", command, (char *)NULL);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    int fork_error = child < 0 ? errno : 0;
-    sigaction(SIGINT, &saved_int, NULL);
-    sigaction(SIGQUIT, &saved_quit, NULL);
-    if (fork_error) return luaL_error(L, "cannot start a shell: %s", strerror(fork_error));
-    lua_pushinteger(L, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    return 1;
-}
-
-/* page(text, command) -> exit code of the pager; quitting it early is no error, Ctrl-C is its own. */
-static int page(lua_State *L)
-{
-    size_t length;
-    const char *text = luaL_checklstring(L, 1, &length);
-    const char *command = luaL_checkstring(L, 2);
-    struct sigaction ignore, saved_int, saved_pipe;
-    fflush(NULL);
-    memset(&ignore, 0, sizeof ignore);
-    ignore.sa_handler = SIG_IGN;
-    sigemptyset(&ignore.sa_mask);
-    sigaction(SIGINT, &ignore, &saved_int);
-    sigaction(SIGPIPE, &ignore, &saved_pipe);
-    int status = -1;
-    FILE *pager = popen(command, "w");
-    if (pager) {
-        fwrite(text, 1, length, pager);
-        status = pclose(pager);
-    }
-    sigaction(SIGINT, &saved_int, NULL);
-    sigaction(SIGPIPE, &saved_pipe, NULL);
-    lua_pushinteger(L, status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 128);
     return 1;
 }
 
@@ -243,6 +184,15 @@ static int working_directory(lua_State *L)
     return 1;
 }
 
+/* modified(path) -> when the file was changed last, in nanoseconds; nil when it is not there */
+static int modified(lua_State *L)
+{
+    struct stat status;
+    if (stat(luaL_checkstring(L, 1), &status) != 0) return 0;
+    lua_pushinteger(L, (lua_Integer)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec);
+    return 1;
+}
+
 /* set_environment(name, value) */
 static int set_environment(lua_State *L)
 {
@@ -254,14 +204,13 @@ int luaopen_repl_system(lua_State *L)
     static const luaL_Reg functions[] = {{"isatty", is_terminal},
                                          {"size", terminal_size},
                                          {"clock", monotonic_clock},
-                                         {"shell", run_shell},
-                                         {"page", page},
                                          {"start_capture", start_capture},
                                          {"end_capture", end_capture},
                                          {"make_directories", make_directories},
                                          {"append", append_locked},
                                          {"change_directory", change_directory},
                                          {"working_directory", working_directory},
+                                         {"modified", modified},
                                          {"set_environment", set_environment},
                                          {NULL, NULL}};
     luaL_newlib(L, functions);

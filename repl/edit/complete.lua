@@ -71,6 +71,12 @@ function complete.members(value, prefix, callable_only)
   return names
 end
 
+-- The table of the methods of tensors; empty when there is no torch.
+function complete.tensor_members()
+  local metatable = debug.getregistry()['Tensor']
+  return type(metatable) == 'table' and rawget(metatable, '__methods') or {}
+end
+
 -- ---- the text before the cursor ------------------------------------------------------------
 
 -- The value of the name, living locals first; nil when there is none.
@@ -110,6 +116,12 @@ local function value_of_chain(session, tokens, last)
       return nil
     end
   end
+end
+
+-- The value of a path of fields such as `a.b.c`, read without running anything; nil when it has none.
+function complete.value_of(session, path)
+  local tokens = lexer.tokens(path)
+  return value_of_chain(session, tokens, #tokens)
 end
 
 -- The value of what stands before `.name` or `:name` in the line; nil when it cannot be known.

@@ -10,6 +10,8 @@ local system = require 'repl.system'
 local history = {}
 
 local MAX_CELLS = 10000
+local MAX_BYTES = 64 << 10 -- of a cell: a longer one is no text that anyone edits
+local MAX_FILE = 32 << 20 -- of the file only so much is read, its end
 
 -- The folder `.ltensor` of a project: in the current folder or one above it, below the user's own.
 local function project_folder()
@@ -46,15 +48,21 @@ end
 local function decode(text)
   local cells, lines = {}, nil
   local function finish()
-    if lines then cells[#cells + 1] = table.concat(lines, '\n') end
+    local cell = lines and table.concat(lines, '\n')
+    if cell and #cell <= MAX_BYTES then cells[#cells + 1] = cell end
   end
-  for line in text:gmatch '([^\n]*)\n' do
+  local position = 1
+  while true do -- by plain find: a pattern would look at a long text without line ends once from every byte
+    local stop = text:find('\n', position, true)
+    if not stop then break end
+    local line = text:sub(position, stop - 1)
     if line:find '^#%d+$' then
       finish()
       lines = {}
     elseif lines then
       lines[#lines + 1] = line:gsub('^\\([#\\])', '%1')
     end
+    position = stop + 1
   end
   finish()
   return cells
@@ -72,7 +80,9 @@ end
 function history.load(path)
   local file = path and io.open(path)
   if not file then return {} end
-  local cells = decode(file:read 'a')
+  local size = file:seek 'end' or 0
+  file:seek('set', math.max(0, size - MAX_FILE))
+  local cells = decode(file:read 'a' or '')
   file:close()
   if #cells > MAX_CELLS + MAX_CELLS // 5 then shorten(path, cells) end
   return table.move(cells, math.max(1, #cells - MAX_CELLS + 1), #cells, 1, {})
@@ -80,6 +90,7 @@ end
 
 -- Appends a cell; true, or nil and a message.
 function history.append(path, cell)
+  if #cell > MAX_BYTES then return true end
   system.make_directories(path:match '^(.*)/')
   return system.append(path, encode(cell, os.time()))
 end

@@ -28,6 +28,7 @@
 #endif
 
 #include "display.h"
+#include "../notes.h"
 #include "keys.h"
 
 /* Their addresses are keys in the registry: of the completer, the judge of unfinished input and the highlighter. */
@@ -437,6 +438,7 @@ static struct {
     __typeof__(rl_completer_quote_characters) quotes;
     __typeof__(rl_prep_term_function) prepare;
     __typeof__(rl_redisplay_function) redisplay;
+    __typeof__(rl_outstream) output;
     __typeof__(rl_completion_display_matches_hook) list;
 } before;
 
@@ -455,9 +457,11 @@ static void initialize(lua_State *L)
     before.quotes = rl_completer_quote_characters;
     before.prepare = rl_prep_term_function;
     before.redisplay = rl_redisplay_function;
+    before.output = rl_outstream;
     before.list = rl_completion_display_matches_hook;
     choose_locale(); /* how wide a character is; numbers stay as C writes them */
     rl_readline_name = "ltensor";
+    rl_outstream = notes_terminal();
     rl_catch_signals = 0;
     rl_catch_sigwinch = 0;
     rl_getc_function = keys_read;
@@ -490,6 +494,7 @@ static int restore(lua_State *L)
     rl_completer_quote_characters = before.quotes;
     rl_prep_term_function = before.prepare;
     rl_redisplay_function = before.redisplay;
+    rl_outstream = before.output;
     rl_completion_display_matches_hook = before.list;
     return 0;
 }
@@ -508,6 +513,7 @@ static int read_line(lua_State *L)
     continues = lua_toboolean(L, 4);
     reopened = false;
     reader = L;
+    fflush(stdout);
     keys_begin(handle_readline_signals);
     watch_signals(true);
     display_begin(prompt);

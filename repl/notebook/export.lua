@@ -1,64 +1,21 @@
 -- %export: the session as a notebook, Markdown or Jupyter's, with what its cells have shown.
 --
--- At the prompt `print` and `io.write` also note down what they write, for the cell that runs. Cells
--- that are commands are exported without outputs. May use repl.notebook.ipynb, repl.notebook.markdown and repl.input,
--- which it loads when it writes: every session takes notes, few are exported.
+-- The session has kept what its cells wrote, showed and failed with. May use repl.input and the modules of repl.notebook.
+
+local plain = require 'repl.notebook.plain'
 
 local export = {}
 
-local MAX_NOTED = 64 << 10 -- bytes of a cell's output
-
--- Puts versions of print and io.write that take notes into the session's environment; returns a
--- function that puts the old ones back.
-function export.take_notes(session)
-  local noted, size, last
-  function session.begin_notes() noted, size, last = {}, 0, '' end
-  function session.end_notes() return table.concat(noted) end
-  function session.inside_line() return last ~= '' and last:sub(-1) ~= '\n' end
-  session.begin_notes()
-  local function note(text)
-    if size < MAX_NOTED then noted[#noted + 1] = text:sub(1, MAX_NOTED - size) end
-    size = size + #text
-    if text ~= '' then last = text:sub(-1) end
-  end
-
-  local stdout = io.stdout
-  local library = rawget(session.environment, 'io')
-  local old_print, old_write = rawget(session.environment, 'print'), rawget(library, 'write')
-  rawset(session.environment, 'print', function(...)
-    local texts = table.pack(...)
-    for index = 1, texts.n do texts[index] = tostring(texts[index]) end
-    local text = table.concat(texts, '\t') .. '\n'
-    note(text)
-    stdout:write(text)
-    stdout:flush()
-  end)
-  local write, output = io.write, io.output
-  rawset(library, 'write', function(...)
-    if output() == stdout then
-      for _, part in ipairs {...} do
-        if type(part) == 'string' or type(part) == 'number' then note(tostring(part)) end
-      end
-    end
-    return write(...)
-  end)
-  return function()
-    rawset(session.environment, 'print', old_print)
-    rawset(library, 'write', old_write)
-  end
-end
-
--- The cells to export: {number, source, printed, value, message, traceback}.
+-- The cells to export: {number, source, printed, value, message, traceback}. An %export is none.
 local function cells_of(session)
-  local input = require 'repl.input'
   local cells = {}
   for number = 1, session.count - 1 do
     local shown = session.shown[number] or {}
-    local is_command = input.is_command(session.inputs[number])
-    if not (is_command and session.inputs[number]:find '^%s*%%export') then
+    if not session.inputs[number]:find '^%s*%%export' then
       cells[#cells + 1] = {
-        number = number, source = session.inputs[number], printed = not is_command and shown.printed or '',
-        value = shown.value, message = shown.message, traceback = shown.traceback,
+        number = number, source = session.inputs[number], printed = plain.text(shown.printed or ''),
+        value = shown.value and plain.text(shown.value), message = shown.message and plain.text(shown.message),
+        traceback = shown.traceback,
       }
     end
   end

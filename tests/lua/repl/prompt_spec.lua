@@ -247,8 +247,8 @@ expect Out[2]: 5
 send local a = 1; b = 2\r
 expect In [2]: 
 send %who\r
-expect local  a = 1
-expect global b = 2
+expect local   a  integer  1
+expect global  b  integer  2
 send %reset\r
 expect In [4]: 
 send a, b\r

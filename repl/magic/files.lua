@@ -1,0 +1,108 @@
+-- Magics that read and write files, folders and the environment. May use repl.script, repl.shell, repl.system.
+
+local system = require 'repl.system'
+
+local magics = {}
+
+local function shell_word(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local function need_file(path)
+  if not path or path == '' then error('which file?', 0) end
+  return path
+end
+
+local function read_file(path)
+  local file, message = io.open(path)
+  if not file then error(message, 0) end
+  local text = file:read 'a'
+  file:close()
+  return text
+end
+
+magics.run = {'%run file [arguments]', "runs a script in this session; its top-level locals live on, as a cell's do",
+function(session, arguments)
+  local words = {}
+  for word in arguments:gmatch '%S+' do words[#words + 1] = word end
+  local path = need_file(table.remove(words, 1))
+  local previous = rawget(_G, 'arg')
+  rawset(_G, 'arg', table.move(words, 1, #words, 1, {[0] = path}))
+  local report = require('repl.script').run(session, path, words)
+  rawset(_G, 'arg', previous)
+  if report then return {number = session.count, seconds = 0, report = report} end
+end}
+
+magics.load = {'%load file', 'puts a script into the next cell, to be edited and run', function(session, path)
+  local text = read_file(need_file(path)):gsub('^#[^\n]*', ''):gsub('%s+$', '')
+  if session.terminal then
+    session.next_text = text
+  else
+    session.inputs[session.count] = text
+    return session:run(text, session.count)
+  end
+end}
+
+-- Whether the file may be written: it is not there, or the user says so.
+local function may_write(session, path)
+  local file = io.open(path)
+  if not file then return true end
+  file:close()
+  if not session.terminal then error(('%s exists; %%save -f overwrites it'):format(path), 0) end
+  io.write(('%s exists. Overwrite it? [y/N] '):format(path))
+  io.flush()
+  return (io.read 'l' or ''):find '^%s*[yY]' ~= nil
+end
+
+magics.save = {'%save [-f] file [n-m]', 'writes cells (all, n or n to m) into a script; asks before it overwrites one, unless -f',
+function(session, arguments)
+  local forced, rest = arguments:match '^(%-f)%s+(.*)$'
+  local path, first, last = (rest or arguments):match '^(%S+)%s*(%d*)%-?(%d*)$'
+  need_file(path)
+  first = tonumber(first)
+  last = tonumber(last) or first or session.count - 1
+  local text, problem = require('repl.script').text(session, first or 1, last)
+  if not forced and not may_write(session, path) then print 'not written' return end
+  local file, message = io.open(path, 'w')
+  if not file then error(message, 0) end
+  assert(file:write(text))
+  assert(file:close())
+  if problem then print('as one script these cells do not compile: ' .. problem) end
+end}
+
+magics.pwd = {'%pwd', 'shows the current folder', function() print(assert(system.working_directory())) end, varies = true}
+
+magics.cd = {'%cd [folder]', 'changes the current folder', function(_, folder)
+  local home = os.getenv 'HOME' or '/'
+  if folder == '' then folder = home end
+  assert(system.change_directory((folder:gsub('^~', home))))
+  print(system.working_directory())
+end, varies = true}
+
+magics.ls = {'%ls [arguments]', 'lists files', function(session, arguments) session:shell('ls ' .. arguments) end, varies = true}
+
+magics.env = {'%env [name[=value]]', 'shows or sets environment variables', function(session, arguments)
+  local name, value = arguments:match '^([%w_]+)=(.*)$'
+  if name then
+    assert(system.set_environment(name, value))
+  elseif arguments == '' then
+    session:shell 'env'
+  else
+    print(os.getenv(arguments) or arguments .. ' is not set')
+  end
+end, varies = true}
+
+magics.edit = {'%edit [n]', 'opens cell n, or the one before, in $EDITOR and runs the result', function(session, number)
+  local text = session.inputs[tonumber(number) or session.count - 1] or ''
+  local path = os.tmpname()
+  local file = assert(io.open(path, 'w'))
+  file:write(text, '\n')
+  file:close()
+  local code = require('repl.shell').run((os.getenv 'VISUAL' or os.getenv 'EDITOR' or 'vi') .. ' ' .. shell_word(path))
+  local edited = read_file(path)
+  os.remove(path)
+  if code ~= 0 then return end
+  session.inputs[session.count] = edited
+  io.write(edited)
+  return session:run(edited, session.count)
+end}
+
+return magics

@@ -1,0 +1,87 @@
+-- Magics that show and forget names, and look into errors. May use repl.echo, repl.debugger.
+
+local echo = require 'repl.echo'
+local width = require 'torch.utils.width'
+
+local magics = {}
+
+-- What was in the environment before the first cell is not the user's.
+local function own_globals(session)
+  local names = {}
+  for key in next, session.environment do
+    if type(key) == 'string' and not session.given_names[key] and not key:find '^_+$' then names[#names + 1] = key end
+  end
+  table.sort(names)
+  return names
+end
+
+-- The text on one line, cut where it is longer than `columns`.
+local function one_line(text, columns)
+  text = text:gsub('[ \t]*\n[ \t\n]*', ' ')
+  if width.of(text) <= columns then return text end
+  local cut = utf8.len(text) and utf8.offset(text, columns - 2) or columns - 2
+  return text:sub(1, cut - 1) .. '...'
+end
+
+-- Text in columns as wide as their widest entries; the last one is cut at the terminal's edge.
+local function print_columns(rows, columns)
+  local widths = {}
+  for _, row in ipairs(rows) do
+    for index = 1, #row - 1 do widths[index] = math.min(24, math.max(widths[index] or 0, width.of(row[index]))) end
+  end
+  for _, row in ipairs(rows) do
+    local line = ''
+    for index = 1, #row - 1 do
+      line = line .. row[index] .. (' '):rep(widths[index] - width.of(row[index]) + 2)
+    end
+    print((line .. one_line(row[#row], math.max(10, columns - width.of(line)))):match '^(.-)%s*$')
+  end
+end
+
+magics.who = {'%who', 'lists the locals and globals that cells have made: type, and shape, dtype and device of tensors, or value',
+function(session)
+  local rows = {}
+  local function list(kind, names, get)
+    for _, name in ipairs(names) do
+      local type_name, text = echo.kind(get(name))
+      rows[#rows + 1] = {kind, name, type_name, text}
+    end
+  end
+  list('local', session.scope:names(), function(name) return (session.scope:get(name)) end)
+  list('global', own_globals(session), function(name) return rawget(session.environment, name) end)
+  print_columns(rows, session.width and session.width() or 79)
+end}
+
+magics.reset = {'%reset [out]', 'forgets locals, globals of cells and results; `out`: the results only',
+function(session, what)
+  if what == 'out' then
+    session:drop_results()
+  else
+    for _, name in ipairs(own_globals(session)) do rawset(session.environment, name, nil) end
+    session:reset()
+  end
+  collectgarbage()
+  collectgarbage()
+end}
+
+magics.debug = {'%debug [n [code]]', 'shows the calls of the last error with their locals; runs code in call n',
+function(session, arguments)
+  if not session.failed then error('no cell has failed', 0) end
+  local debugger = require 'repl.debugger'
+  local number, code = arguments:match '^(%d+)%s*(.*)$'
+  if not number then
+    debugger.show(session.failed)
+  elseif code == '' then
+    debugger.show(session.failed, tonumber(number))
+  else
+    local values = table.pack(debugger.evaluate(session.failed, tonumber(number), code, function(name)
+      local value, found = session.scope:get(name)
+      if found then return value end
+      return session.environment[name]
+    end))
+    local text = echo.values(values)
+    if text then print(text) end
+  end
+end}
+
+return magics

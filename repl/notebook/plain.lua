@@ -1,0 +1,30 @@
+-- What a terminal would show of a text, as plain text: without colours and other escape sequences, and with lines
+-- that were written over, as progress bars are, in their last form. Depends on nothing.
+
+local plain = {}
+
+local CUT = '\24' -- stands for the sequence that erases the rest of the line
+
+-- The text of a line whose parts begin at its start again, each over the one before.
+local function written_over(line)
+  local shown = ''
+  for part in (line .. '\r'):gmatch '([^\r]*)\r' do
+    local kept = not part:find(CUT, 1, true)
+    part = part:gsub(CUT, '')
+    local whole = utf8.len(part) and utf8.len(shown)
+    local after = whole and utf8.offset(shown, utf8.len(part) + 1) or not whole and #part + 1 or #shown + 1
+    shown = kept and part .. shown:sub(after) or part
+  end
+  return shown
+end
+
+function plain.text(text)
+  if not text:find '[\27\r]' then return text end
+  text = text:gsub('\r\n', '\n'):gsub(CUT, '')
+  text = text:gsub('\27%][^\7\27]*\27?[\7\\]', '')
+  text = text:gsub('\27%[[0-?]*[ -/]*([@-~])', function(final) return final == 'K' and CUT or '' end)
+  text = text:gsub('\27[ -/]*[0-~]', '')
+  return (text:gsub('[^\n]*[\r\24][^\n]*', written_over))
+end
+
+return plain

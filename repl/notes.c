@@ -1,0 +1,147 @@
+/* notes.c - what a cell writes to the terminal, noted down as it passes.
+ *
+ * C's stdout, which print() and io.stdout write to, becomes a stream that notes down what it passes on to file
+ * descriptor 1: `print` and `io.write` themselves stay what they are. Of a cell the first 64 KB are kept. Threads that pass on
+ * what processes write add to the notes, too. Includes the Lua API only.
+ */
+#include "notes.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+static FILE *plain, *noting; /* stdout as it was; the stream that takes its place */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    unsigned long cell;
+    char text[64 << 10];
+    size_t size;
+    char last; /* byte written, or 0 */
+} notes;
+
+unsigned long notes_cell(void)
+{
+    pthread_mutex_lock(&lock);
+    unsigned long cell = notes.cell;
+    pthread_mutex_unlock(&lock);
+    return cell;
+}
+
+void notes_add(unsigned long cell, const char *bytes, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    if (cell == notes.cell && size > 0) {
+        size_t room = sizeof notes.text - notes.size, taken = size < room ? size : room;
+        memcpy(notes.text + notes.size, bytes, taken);
+        notes.size += taken;
+        notes.last = bytes[size - 1];
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+FILE *notes_terminal(void) { return plain && stdout == noting ? plain : stdout; }
+
+/* As for stdout itself, a signal ends a write that waits. */
+static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
+{
+    (void)cookie;
+    notes_add(notes_cell(), bytes, size);
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = write(STDOUT_FILENO, bytes + done, size - done);
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
+/* Makes io.stdout, where it is C's, the other stream. */
+static void move_stdout(lua_State *L, FILE *from, FILE *to)
+{
+    lua_getglobal(L, LUA_IOLIBNAME);
+    if (lua_istable(L, -1)) {
+        lua_pushliteral(L, "stdout");
+        lua_rawget(L, -2);
+        luaL_Stream *stream = luaL_testudata(L, -1, LUA_FILEHANDLE);
+        if (stream && stream->f == from) stream->f = to;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    fflush(stdout);
+    stdout = to;
+}
+
+/* start(): from now on notes are taken. */
+static int start(lua_State *L)
+{
+    if (stdout == noting && noting) return 0;
+    if (!noting) {
+        noting = fopencookie(NULL, "w", (cookie_io_functions_t){.write = pass_on});
+        if (!noting) return luaL_error(L, "cannot note output: %s", strerror(errno));
+        setvbuf(noting, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+    }
+    plain = stdout;
+    move_stdout(L, plain, noting);
+    return 0;
+}
+
+/* stop(): stdout is as it was before start(). */
+static int stop(lua_State *L)
+{
+    if (noting && stdout == noting) move_stdout(L, noting, plain);
+    return 0;
+}
+
+/* begin(): what is written from now on belongs to another cell. */
+static int begin(lua_State *L)
+{
+    (void)L;
+    fflush(stdout);
+    pthread_mutex_lock(&lock);
+    notes.cell++;
+    notes.size = 0;
+    notes.last = '\0';
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+/* text() -> what the cell has written */
+static int text(lua_State *L)
+{
+    fflush(stdout);
+    luaL_Buffer buffer;
+    char *place = luaL_buffinitsize(L, &buffer, sizeof notes.text);
+    pthread_mutex_lock(&lock);
+    size_t size = notes.size;
+    memcpy(place, notes.text, size);
+    pthread_mutex_unlock(&lock);
+    luaL_pushresultsize(&buffer, size);
+    return 1;
+}
+
+/* inside_line() -> whether the cell has left a line without its end */
+static int inside_line(lua_State *L)
+{
+    fflush(stdout);
+    pthread_mutex_lock(&lock);
+    bool inside = notes.last != '\0' && notes.last != '\n';
+    pthread_mutex_unlock(&lock);
+    lua_pushboolean(L, inside);
+    return 1;
+}
+
+int luaopen_repl_notes(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"start", start},
+                                         {"stop", stop},
+                                         {"begin", begin},
+                                         {"text", text},
+                                         {"inside_line", inside_line},
+                                         {NULL, NULL}};
+    luaL_newlib(L, functions);
+    return 1;
+}

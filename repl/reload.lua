@@ -1,0 +1,50 @@
+-- Modules whose files have changed, read again in place: %autoreload.
+--
+-- A module is watched when its file is found as `require` finds it. What a file returns anew is put into the table
+-- that it returned before, so that everyone who holds that table sees the new functions. May use repl.system.
+
+local system = require 'repl.system'
+
+local reload = {}
+
+-- Notes when the files of new modules were modified; returns the names of those that changed since they were noted.
+local function look(watched)
+  local names = {}
+  for name in pairs(package.loaded) do
+    if type(name) == 'string' and not package.preload[name] then
+      local known = watched[name]
+      local path = known and known.path or package.searchpath(name, package.path)
+      local modified = path and system.modified(path)
+      if known and modified and modified ~= known.modified then names[#names + 1] = name end
+      if modified then watched[name] = {path = path, modified = modified} end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+-- A watch over the modules that are loaded now.
+function reload.watch()
+  local watched = {}
+  look(watched)
+  return watched
+end
+
+-- Reads the modules again that changed since the last look; their names. One that fails raises, and stays as it was.
+function reload.changed(watched)
+  local names = look(watched)
+  for _, name in ipairs(names) do
+    local path = watched[name].path
+    local chunk, message = loadfile(path)
+    if not chunk then error(message, 0) end
+    local old, new = package.loaded[name], chunk(name, path)
+    if type(old) == 'table' and type(new) == 'table' then
+      for key, value in next, new do rawset(old, key, value) end
+    elseif new ~= nil then
+      package.loaded[name] = new
+    end
+  end
+  return names
+end
+
+return reload

@@ -5,6 +5,7 @@
 -- one, calls it and returns its results. Both restore what was before, also when an error passes.
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local fail = require 'torch.fail'
 local C = torch._C
 local is_tensor = torch.is_tensor
@@ -23,6 +24,10 @@ local guard_metatable = {
 local function within(set, mode, body, ...)
   local guard = setmetatable({ set = set, previous = set(mode) }, guard_metatable)
   if body == nil then return guard end
+  if not kinds.fits(body, 'function') then
+    guard.set(guard.previous)
+    kinds.check('a scope', 'body', body, 'function')
+  end
   local _ <close> = guard
   return body(...)
 end

@@ -3,12 +3,13 @@
 -- a misspelled setting would otherwise do nothing.
 
 local torch = require 'torch'
+local fail = require 'torch.fail'
 local cuda = torch.cuda
 
 -- A table whose fields are settings: { name = { get, set } }.
 local function settings(title, fields)
   local function field(name)
-    return fields[name] or error(("torch.backends.%s has no setting '%s'"):format(title, tostring(name)), 3)
+    return fields[name] or fail(("torch.backends.%s has no setting '%s'"):format(title, tostring(name)))
   end
   return setmetatable({}, {
     __name = 'torch.backends.' .. title,
@@ -18,7 +19,7 @@ local function settings(title, fields)
 end
 
 local function set_tf32(on)
-  if type(on) ~= 'boolean' then error('allow_tf32 must be true or false', 3) end
+  if type(on) ~= 'boolean' then fail('allow_tf32 must be true or false') end
   cuda._set_allow_tf32(on)
 end
 
@@ -27,7 +28,7 @@ local precision = 'highest'
 --- How exact products of float32 matrices on a GPU are: 'highest' (float32), 'high' or 'medium' (TF32).
 function torch.set_float32_matmul_precision(name)
   if name ~= 'highest' and name ~= 'high' and name ~= 'medium' then
-    error(("expected 'highest', 'high' or 'medium', got '%s'"):format(tostring(name)), 2)
+    fail(("expected 'highest', 'high' or 'medium', got '%s'"):format(tostring(name)))
   end
   precision = name
   cuda._set_allow_tf32(name ~= 'highest')

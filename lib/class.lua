@@ -5,6 +5,8 @@
 -- act as such, whenever they are defined. `Model.super` is the parent. An object's fields are its own.
 
 local torch = require 'torch'
+local fail = require 'torch.fail'
+local checked = require 'torch.checked'
 local new_object, object_index, object_fields = torch._C.new_object, torch._C.object_index, torch._C.object_fields
 
 local Object = { __classname = 'Object' }
@@ -14,7 +16,7 @@ Object.__index = Object
 local function forward(class, name, missing)
   return function(self, ...)
     local method = class[name]
-    if not method then error(missing:format(class.__classname), 2) end
+    if not method then fail(missing:format(class.__classname)) end
     return method(self, ...)
   end
 end
@@ -37,8 +39,8 @@ local function metatable_for(class)
       if setter then return setter(self, key, value) end
       object_fields(self)[key] = value
     end,
-    __len = forward(class, '__len', "attempt to get length of a %s, which has no method '__len'"),
-    __call = forward(class, '__call', "attempt to call a %s, which has no method '__call'"),
+    __len = forward(class, '__len', "a %s has no length (no method '__len')"),
+    __call = forward(class, '__call', "a %s cannot be called (it has no method '__call')"),
     __tostring = function(self)
       local method = class.__tostring
       return method and method(self) or class.__classname
@@ -59,15 +61,18 @@ local function construct(class, ...)
   return object
 end
 
+-- Methods of the library's own classes look at what they are called with.
+local function define(class, name, value) rawset(class, name, checked.member(class, name, value)) end
+
 -- A class derived from this one.
 function Object:extend(name)
   if type(name) ~= 'string' then
-    error(("extend(): the class's name must be a string, not %s"):format(type(name)), 2)
+    fail(("extend(): the class's name must be a string, not %s"):format(type(name)))
   end
   local class = { __classname = name, super = self }
   class.__metatable_of_objects = metatable_for(class)
   return setmetatable(class, {
-    __index = self, __call = construct, __name = 'class',
+    __index = self, __call = construct, __name = 'class', __newindex = define,
     __tostring = function() return ("<class '%s'>"):format(name) end,
   })
 end

@@ -2,6 +2,7 @@
 -- named, and the two functions of the book that make code run with any number of GPUs.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 
 -- Parts that are loaded at once, since they add methods or functions to torch itself.
 torch.autograd = require 'torch.autograd'
@@ -27,6 +28,13 @@ function torch.try_all_gpus()
   local devices = {}
   for i = 0, torch.cuda.device_count() - 1 do devices[#devices + 1] = torch.device('cuda:' .. i) end
   return #devices > 0 and devices or { torch.device 'cpu' }
+end
+
+-- Methods that are written in Lua refuse what is no tensor, as those in C do.
+for name, method in pairs(torch._C.methods) do
+  if debug.getinfo(method, 'S').what ~= 'C' then
+    torch._C.methods[name] = checked.method('Tensor', name, method, torch.is_tensor, { ['numpy.options'] = 'named|boolean?', options = 'any?' })
+  end
 end
 
 -- Objects in files; what does it is loaded when it is first needed.

@@ -6,18 +6,13 @@
 -- default may stand for "none". device and dtype are always known and are nil when absent.
 
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
+local is_named = kinds.is_named
 
 local function words(text)
   local list = {}
   for word in text:gmatch '%S+' do list[#list + 1] = word end
   return list
-end
-
--- A table of named arguments, not a list or an object.
-local function is_named(value)
-  if type(value) ~= 'table' or getmetatable(value) ~= nil then return false end
-  local key = next(value)
-  return key == nil or type(key) == 'string'
 end
 
 local function known_names(order, defaults)
@@ -67,6 +62,7 @@ return function(what, required, positional, defaults)
     for name, value in pairs(defaults) do
       if values[name] == nil then values[name] = value end
     end
+    kinds.check_named(what, values, defaults)
     return values
   end
 end

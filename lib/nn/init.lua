@@ -3,6 +3,7 @@
 -- 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 
 local init = {}
@@ -215,4 +216,4 @@ function init.sparse_(tensor, ...)
   end)
 end
 
-return init
+return checked.functions(init, { tensor = 'Tensor|Unmade', value = 'number|Tensor' })

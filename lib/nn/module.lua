@@ -52,7 +52,7 @@ function Module:__setattr(name, value)
       registry[#registry + 1] = name
     end
   elseif value ~= nil and index_of(fields._parameters, name) then
-    error(("cannot assign '%s' as parameter '%s' (nn.Parameter or nil expected)"):format(torch.type(value), name), 3)
+    fail(("cannot assign '%s' as parameter '%s' (nn.Parameter or nil expected)"):format(torch.type(value), name))
   elseif not ((value == nil or torch.is_tensor(value)) and index_of(fields._buffers, name)) then
     unregister(fields, name)
   end
@@ -61,10 +61,10 @@ end
 
 local function check_name(self, name, what)
   if type(name) ~= 'string' and math.type(name) ~= 'integer' then
-    error(('%s name should be a string, got %s'):format(what, type(name)), 3)
+    fail(('%s name should be a string, got %s'):format(what, type(name)))
   end
-  if tostring(name):find('.', 1, true) then error(("%s name can't contain \".\", got: %s"):format(what, name), 3) end
-  if name == '' then error(('%s name can\'t be empty string ""'):format(what), 3) end
+  if tostring(name):find('.', 1, true) then fail(("%s name can't contain \".\", got: %s"):format(what, name)) end
+  if name == '' then fail(('%s name can\'t be empty string ""'):format(what)) end
 end
 
 -- register_buffer(name, tensor, {persistent = true}): a tensor that moves with the module and, when persistent, is
@@ -72,7 +72,7 @@ end
 function Module:register_buffer(name, tensor, persistent)
   check_name(self, name, 'buffer')
   if tensor ~= nil and not torch.is_tensor(tensor) and not Module.is_unmade(tensor) then
-    error(("cannot assign '%s' to buffer '%s' (Tensor or nil required)"):format(torch.type(tensor), name), 2)
+    fail(("cannot assign '%s' to buffer '%s' (Tensor or nil required)"):format(torch.type(tensor), name))
   end
   if type(persistent) == 'table' then persistent = persistent.persistent end
   local fields = fields_of(self)
@@ -87,8 +87,8 @@ function Module:register_parameter(name, parameter)
   check_name(self, name, 'parameter')
   local fields = fields_of(self)
   if parameter ~= nil and not is_parameter(parameter) and not Module.is_unmade(parameter) then
-    error(("cannot assign '%s' object to parameter '%s' (nn.Parameter or nil required)"):format(
-      torch.type(parameter), name), 2)
+    fail(("cannot assign '%s' object to parameter '%s' (nn.Parameter or nil required)"):format(
+      torch.type(parameter), name))
   end
   unregister(fields, name)
   fields._parameters[#fields._parameters + 1] = name
@@ -98,7 +98,7 @@ end
 function Module:add_module(name, module)
   check_name(self, name, 'module')
   if module ~= nil and not Module:is_instance(module) then
-    error(('%s is not a Module subclass'):format(torch.type(module)), 2)
+    fail(('%s is not a Module subclass'):format(torch.type(module)))
   end
   local fields = fields_of(self)
   if not index_of(fields._modules, name) then
@@ -119,7 +119,7 @@ function Module:__call(...)
 end
 
 function Module:forward()
-  error(('Module [%s] is missing the required "forward" function'):format(torch.type(self)), 2)
+  fail(('Module [%s] is missing the required "forward" function'):format(torch.type(self)))
 end
 
 -- ---- walking --------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ end
 
 function Module:train(mode)
   if mode == nil then mode = true end
-  if type(mode) ~= 'boolean' then error('training mode is expected to be boolean', 2) end
+  if type(mode) ~= 'boolean' then fail('training mode is expected to be boolean') end
   fields_of(self).training = mode
   for _, child in self:named_children() do child:train(mode) end
   return self
@@ -313,11 +313,11 @@ function Module:to(...)
   end
   for key in pairs(options) do
     if key ~= 'device' and key ~= 'dtype' and key ~= 'non_blocking' then
-      error(("Module.to(): unknown argument '%s'; it takes device, dtype, non_blocking"):format(tostring(key)), 2)
+      fail(("Module.to(): unknown argument '%s'; it takes device, dtype, non_blocking"):format(tostring(key)))
     end
   end
   if options.dtype and not options.dtype.is_floating_point then
-    error(('nn.Module.to only accepts floating point dtypes, but got desired dtype=%s'):format(tostring(options.dtype)), 2)
+    fail(('nn.Module.to only accepts floating point dtypes, but got desired dtype=%s'):format(tostring(options.dtype)))
   end
   return convert(self, function(tensor)
     local dtype = options.dtype and tensor:is_floating_point() and options.dtype or tensor.dtype
@@ -340,7 +340,7 @@ function Module:type(dtype) return self:to(dtype) end
 -- Memory on a device for all parameters and buffers, with nothing in it: to_empty{device = 'cuda'}.
 function Module:to_empty(options)
   local device = type(options) == 'table' and options.device or options
-  if device == nil then error("to_empty() missing 1 required argument: 'device'", 2) end
+  if device == nil then fail("to_empty() missing 1 required argument: 'device'") end
   return convert(self, function(tensor) return torch.empty_like(tensor, { device = device }) end)
 end
 

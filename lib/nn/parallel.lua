@@ -7,6 +7,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local Module = require 'torch.nn.module'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 
 local fields_of = class.fields
@@ -155,4 +156,5 @@ function parallel.parallel_apply(modules, inputs, devices)
   return outputs
 end
 
-return parallel
+return checked.functions(parallel, { ['scatter.input'] = 'any?', outputs = 'table', modules = 'table', inputs = 'table', dim = 'integer?',
+  device = 'device', ids = 'any', ['scatter.devices'] = 'any', ['replicate.devices'] = 'any' })

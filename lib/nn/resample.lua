@@ -2,6 +2,7 @@
 -- ctc_loss. Each is differentiable because the ops are.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local options_of = require 'torch.options'
 
@@ -277,4 +278,6 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
   return alone and loss:squeeze(1) or loss
 end
 
-return M
+return checked.functions(M, { indices = 'Tensor', kernel_size = 'sizes', stride = 'sizes?', padding = 'sizes?', norm_type = 'number',
+  ceil_mode = 'boolean?', output_size = 'table?', log_probs = 'Tensor', targets = 'Tensor', input_lengths = 'Tensor|table|integer',
+  target_lengths = 'Tensor|table|integer' })

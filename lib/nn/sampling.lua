@@ -3,6 +3,7 @@
 -- PyTorch has them, not positions.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 
 local M = {}
@@ -185,4 +186,4 @@ function M.triplet_margin_with_distance_loss(anchor, positive, negative, options
   return reduction == 'none' and loss or loss[reduction](loss)
 end
 
-return M
+return checked.functions(M, { theta = 'Tensor', size = 'table', align_corners = 'boolean|named?', grid = 'Tensor' })

@@ -2,6 +2,7 @@
 -- parametrize and parametrizations are loaded when they are first named.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local parameters_of = require 'torch.nn.parameters_of'
 
@@ -84,7 +85,9 @@ utils.remove_weight_norm, utils.remove_spectral_norm = remove, remove
 
 local parts = { rnn = true, parametrize = true, parametrizations = true }
 
-return setmetatable(utils, {
+return setmetatable(checked.functions(utils, {
+  parameters = 'Tensor|Module|table', max_norm = 'number', clip_value = 'number', norm_type = 'number|string|named?', vector = 'Tensor', name = 'string?',
+}), {
   __index = function(_, name)
     if not parts[name] then return nil end
     local part = require('torch.nn.utils.' .. name)

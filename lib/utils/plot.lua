@@ -8,6 +8,7 @@ local torch = require 'torch'
 local class = require 'torch.class'
 local axis = require 'torch.utils.plot.axis'
 local options_of = require 'torch.options'
+local fail = require 'torch.fail'
 
 local plot = {}
 
@@ -20,11 +21,11 @@ local function numbers(what, values)
   if torch.is_tensor(values) then
     values = values:detach():to(torch.device('cpu'), torch.float64):flatten():tolist()
   elseif type(values) ~= 'table' then
-    error(('%s(): expected a tensor or a list of numbers, got %s'):format(what, type(values)), 3)
+    fail(('%s(): expected a tensor or a list of numbers, got %s'):format(what, type(values)))
   end
   for i, value in ipairs(values) do
     if type(value) ~= 'number' then
-      error(('%s(): expected numbers, got %s at position %d'):format(what, torch.is_tensor(value) and 'a tensor' or type(value), i), 3)
+      fail(('%s(): expected numbers, got %s at position %d'):format(what, torch.is_tensor(value) and 'a tensor' or type(value), i))
     end
   end
   return values
@@ -71,7 +72,7 @@ function plot.lines(...)
     local values = numbers('lines', row)
     local places = x ~= nil and numbers('lines', x) or count_from_one(#values)
     if #places ~= #values then
-      error(('lines(): x has %d numbers and y has %d'):format(#places, #values), 2)
+      fail(('lines(): x has %d numbers and y has %d'):format(#places, #values))
     end
     series[i] = { x = places, y = values, label = options.labels[i] }
     xs[i], ys[i] = places, values
@@ -109,7 +110,7 @@ end
 function plot.heatmap(matrix, options)
   options = options_of('heatmap', options, { title = false })
   if not torch.is_tensor(matrix) then matrix = torch.tensor(matrix) end
-  if matrix:dim() ~= 2 then error(('heatmap(): expected a matrix, got %d dimensions'):format(matrix:dim()), 2) end
+  if matrix:dim() ~= 2 then fail(('heatmap(): expected a matrix, got %d dimensions'):format(matrix:dim())) end
   local height, width = matrix:size(1), matrix:size(2)
   local values = numbers('heatmap', matrix)
   local low, high = axis.range { values }
@@ -128,11 +129,11 @@ end
 function plot.image(picture, options)
   options = options_of('image', options, { title = false })
   if not torch.is_tensor(picture) then
-    error(('image(): expected a tensor, got %s'):format(type(picture)), 2)
+    fail(('image(): expected a tensor, got %s'):format(type(picture)))
   end
   if picture:dim() == 2 then picture = picture:unsqueeze(1) end
   local channels = picture:dim() == 3 and picture:size(1)
-  if channels ~= 1 and channels ~= 3 then error('image(): expected (H, W), (1, H, W) or (3, H, W)', 2) end
+  if channels ~= 1 and channels ~= 3 then fail('image(): expected (H, W), (1, H, W) or (3, H, W)') end
   local height, width = picture:size(2), picture:size(3)
   local most = picture:is_floating_point() and 1 or 255
   local values = numbers('image', picture)
@@ -184,7 +185,7 @@ end
 --- Writes the figure into an SVG or PNG file.
 function Figure:save(path)
   local kind, suffix = drawn_by[self.kind], path:match '%.(%a+)$'
-  if suffix ~= 'svg' and suffix ~= 'png' then error(("save(): '%s' does not end in .svg or .png"):format(path), 2) end
+  if suffix ~= 'svg' and suffix ~= 'png' then fail(("save(): '%s' does not end in .svg or .png"):format(path)) end
   local file = assert(io.open(path, 'wb'))
   if suffix == 'svg' then
     assert(file:write(require('torch.utils.plot.svg')[kind](self)))

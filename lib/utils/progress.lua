@@ -8,6 +8,7 @@
 local torch = require 'torch'
 local options_of = require 'torch.options'
 local width = require 'torch.utils.width'
+local fail = require 'torch.fail'
 
 local clock, terminal = torch._C.clock, torch._C.terminal
 
@@ -96,7 +97,7 @@ local function open(source)
     return source
   end
   if type(source) ~= 'table' and type(source) ~= 'userdata' then
-    error(('progress(): expected a number, list, function or an object with iter(), got %s'):format(type(source)), 3)
+    fail(('progress(): expected a number, list, function or an object with iter(), got %s'):format(type(source)))
   end
   local iter = source.iter
   if type(iter) == 'function' then

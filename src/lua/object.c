@@ -35,7 +35,7 @@ static int object_fields(lua_State *L)
 /* __index of an object; upvalue 1 is its class. */
 static int index_object(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TUSERDATA); /* a metatable's functions can be called with anything */
+    lt_lua_check_type(L, 1, LUA_TUSERDATA); /* a metatable's functions can be called with anything */
     lua_settop(L, 2);
     if (lua_getiuservalue(L, 1, 1) == LUA_TTABLE) {
         lua_pushvalue(L, 2);

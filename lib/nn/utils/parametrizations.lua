@@ -2,6 +2,7 @@
 -- (T. Miyato et al. 2018). Dimensions count from 1.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local Module = require 'torch.nn.module'
 local parametrize = require 'torch.nn.utils.parametrize'
@@ -92,4 +93,4 @@ function parametrizations.spectral_norm(module, name, options)
   return parametrize.register_parametrization(module, name, norm)
 end
 
-return parametrizations
+return checked.functions(parametrizations, { name = 'string|named?' })

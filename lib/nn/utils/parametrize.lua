@@ -7,6 +7,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.class'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local Module = require 'torch.nn.module'
 local ModuleDict = require 'torch.nn.module_dict'
@@ -151,4 +152,4 @@ function parametrize.remove_parametrizations(module, name, options)
   return module
 end
 
-return parametrize
+return checked.functions(parametrize, { name = 'string', ['is_parametrized.name'] = 'string?', parametrization = 'function' })

@@ -5,6 +5,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.class'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 
 local rnn = {}
@@ -181,4 +182,5 @@ function rnn.unpack_sequence(packed)
   return rnn.unpad_sequence(padded, lengths)
 end
 
-return rnn
+return checked.functions(rnn, {
+  lengths = 'Tensor|table', sequence = 'PackedSequence', packed = 'PackedSequence', padded = 'Tensor', permutation = 'Tensor?' })

@@ -96,7 +96,7 @@ function Scheduler:each_base(f)
   return rates
 end
 
-function Scheduler:get_lr() error(self.__classname .. ' defines no get_lr', 2) end
+function Scheduler:get_lr() fail(self.__classname .. ' defines no get_lr') end
 
 function Scheduler:update(epoch)
   local rates

@@ -2,11 +2,12 @@
 -- more values) and __len().
 
 local class = require 'torch.class'
+local fail = require 'torch.fail'
 
 local Dataset = class.Object:extend('Dataset')
 
 function Dataset:__getitem()
-  error(("%s has no method '__getitem'"):format(self.__classname), 2)
+  fail(("%s has no method '__getitem'"):format(self.__classname))
 end
 
 return Dataset

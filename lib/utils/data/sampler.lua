@@ -105,7 +105,7 @@ end
 M.BatchSampler = M.Sampler:extend('BatchSampler')
 function M.BatchSampler:init(sampler, batch_size, drop_last)
   if math.type(batch_size) ~= 'integer' or batch_size <= 0 then
-    error('batch_size should be a positive integer value, but got batch_size=' .. tostring(batch_size), 3)
+    fail('batch_size should be a positive integer value, but got batch_size=' .. tostring(batch_size))
   end
   self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last or false
 end

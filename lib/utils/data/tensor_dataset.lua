@@ -3,19 +3,20 @@
 
 local torch = require 'torch'
 local Dataset = require 'torch.utils.data.dataset'
+local fail = require 'torch.fail'
 
 local TensorDataset = Dataset:extend('TensorDataset')
 
 function TensorDataset:init(...)
   self.tensors = { ... }
-  if #self.tensors == 0 then error('TensorDataset(): at least one tensor is expected', 3) end
+  if #self.tensors == 0 then fail('TensorDataset(): at least one tensor is expected') end
   for i, tensor in ipairs(self.tensors) do
     if not torch.is_tensor(tensor) then
-      error(('TensorDataset(): argument %d must be a Tensor, not %s'):format(i, torch.type(tensor)), 3)
+      fail(('TensorDataset(): argument %d must be a Tensor, not %s'):format(i, torch.type(tensor)))
     end
     if #tensor ~= #self.tensors[1] then
-      error(('Size mismatch between tensors: tensor 1 has %d samples, tensor %d has %d'):format(
-        #self.tensors[1], i, #tensor), 3)
+      fail(('Size mismatch between tensors: tensor 1 has %d samples, tensor %d has %d'):format(
+        #self.tensors[1], i, #tensor))
     end
   end
 end

@@ -1,0 +1,114 @@
+-- checked.lua - functions of the library that look at their arguments before they begin: a wrong one is named at the
+-- line of the user's code, where otherwise Lua would speak of the insides of the library.
+--
+-- What an argument must be follows from its name in the function's own list of parameters: `tensor` is a Tensor wherever
+-- it stands. The table `declared` says it once, and by function where a name means several things. Functions that run at
+-- every step (forward, an optimizer's rules) are left as they are: what they call checks.
+
+local torch = require 'torch'
+local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
+local check, fits = kinds.check, kinds.fits
+
+local checked = {}
+
+-- Kinds by the name of the parameter, or by function and parameter.
+local declared = {
+  tensor = 'Tensor', input = 'Tensor', module = 'Module', fn = 'function', hook = 'function', dict = 'table', options = 'named?',
+  path = 'string', optimizer = 'Optimizer', closure = 'function?', device = 'device|named?', outputs = 'Tensor|table',
+  prefix = 'string|named?', recurse = 'boolean|named?', target = 'string', body = 'function?', group = 'table', layer = 'Module',
+  ['register_buffer.tensor'] = 'any?', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', sequences = 'tensors',
+}
+
+-- Methods on the path of every step, and those that take a class or anything for self.
+local left_alone = {}
+for name in ([[init forward extend is_instance update update_batch state_of columns key new_state call_with_hooks tensor_list start
+  named_children setup make derive]]):gmatch '%S+' do left_alone[name] = true end
+
+local originals = setmetatable({}, { __mode = 'k' })
+
+--- The function that a checked one stands for; others are themselves.
+function checked.original(f) return originals[f] or f end
+
+-- { {position, name, kind}, ... } of the parameters that are declared, from the first on.
+local function checks_of(what, f, first, declarations)
+  local list, name = {}, what:match '[%w_]+$'
+  for i = first, debug.getinfo(f, 'u').nparams do
+    local parameter = debug.getlocal(f, i)
+    local kind = declarations and declarations[name .. '.' .. parameter] or declared[name .. '.' .. parameter]
+      or declarations and declarations[parameter] or declared[parameter]
+    if kind then list[#list + 1] = { i, parameter, kind } end
+  end
+  return list
+end
+
+local function look(what, checks, ...)
+  for i = 1, #checks do
+    local at, name, kind = checks[i][1], checks[i][2], checks[i][3]
+    local value = select(at, ...)
+    if not fits(value, kind) then check(what, name, value, kind) end
+  end
+end
+
+--- f, with its arguments looked at first.
+function checked.wrap(what, f, declarations)
+  local checks = checks_of(what, f, 1, declarations)
+  if #checks == 0 then return f end
+  local function wrapped(...)
+    look(what, checks, ...)
+    return f(...)
+  end
+  originals[wrapped] = f
+  return wrapped
+end
+
+--- The functions of a module of ours, in place. declarations: kinds beside those that are declared for all.
+function checked.functions(module, declarations)
+  for name, f in pairs(module) do
+    if type(f) == 'function' and name:sub(1, 1) ~= '_' and debug.getinfo(f, 'S').what ~= 'C' then
+      module[name] = checked.wrap(name, f, declarations)
+    end
+  end
+  return module
+end
+
+local function refuse_self(what, class, self)
+  local name = class == 'Tensor' and 'x' or class:gsub('^_*', ''):lower()
+  fail("%s(): argument 'self' must be %s, not %s (a method is called with a colon: %s:%s())", what,
+    kinds.with_article(class), kinds.described(self), name, what)
+end
+
+--- A method of a class, which is named, with its self and its arguments looked at first.
+function checked.method(class, what, f, is_self, declarations)
+  local checks = checks_of(what, f, 2, declarations)
+  local function wrapped(self, ...)
+    if not is_self(self) then refuse_self(what, class, self) end
+    if #checks > 0 then look(what, checks, self, ...) end
+    return f(self, ...)
+  end
+  originals[wrapped] = f
+  return wrapped
+end
+
+local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
+
+--- What a class of ours shall hold for a function that is assigned to it: a checked method, where it is one that users call.
+function checked.member(class, name, f)
+  if type(f) ~= 'function' or type(name) ~= 'string' or name:sub(1, 1) == '_' or left_alone[name] then return f end
+  if debug.getlocal(f, 1) ~= 'self' or originals[f] then return f end
+  if debug.getinfo(f, 'S').source:sub(1, 10) ~= '=[ltensor ' then return f end
+  return checked.method(class.__classname, name, f, is_object)
+end
+
+--- The methods of a table that is the metatable of its objects, in place.
+function checked.methods(class, name, declarations)
+  local function is_self(value) return debug.getmetatable(value) == class end
+  for key, f in pairs(class) do
+    if type(f) == 'function' and key:sub(1, 1) ~= '_' and debug.getlocal(f, 1) == 'self' then
+      class[key] = checked.method(name, key, f, is_self, declarations)
+    end
+  end
+  return class
+end
+
+return checked

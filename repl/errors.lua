@@ -116,36 +116,8 @@ local function column_of(message, line)
   if start and not line:find(pattern, stop + 1) then return start, stop end
 end
 
--- Edits that make one name of the other; two letters swapped are one.
-local function distance(a, b)
-  local before, previous = nil, {}
-  for j = 0, #b do previous[j] = j end
-  for i = 1, #a do
-    local current = {[0] = i}
-    for j = 1, #b do
-      local cost = a:byte(i) == b:byte(j) and 0 or 1
-      current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)
-      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
-        current[j] = math.min(current[j], before[j - 2] + 1)
-      end
-    end
-    before, previous = previous, current
-  end
-  return previous[#b]
-end
-
 -- The entry of `names` nearest to `name`, if it is near.
-function errors.nearest(name, names)
-  if #name < 2 then return nil end -- to one letter any other is near
-  local best, best_distance = nil, math.max(1, #name // 3) + 1
-  for _, candidate in ipairs(names) do
-    if math.abs(#candidate - #name) < best_distance then
-      local d = distance(name:lower(), candidate:lower())
-      if d < best_distance then best, best_distance = candidate, d end
-    end
-  end
-  return best
-end
+function errors.nearest(name, names) return require('torch')._C.nearest_name(name, names) end
 
 local function frame_text(frame)
   if frame.skipped then return ('... %d more calls'):format(frame.skipped) end

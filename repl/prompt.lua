@@ -3,9 +3,9 @@
 -- On a terminal with line editing, history, completion and Ctrl-C; otherwise (`-i` with a pipe) it
 -- reads plain lines. May use the other modules of repl, and readline only on a terminal.
 
+local indent = require 'repl.edit.indent'
 local input = require 'repl.input'
 local interrupt = require 'repl.interrupt'
-local lexer = require 'repl.lexer'
 local session = require 'repl.session'
 local system = require 'repl.system'
 local width = require 'torch.utils.width'
@@ -92,13 +92,14 @@ local function editing_reader(state)
     local text = table.concat(state.lines, '\n')
     return require('repl.edit.complete').words(state, #state.lines > 0 and text .. '\n' .. before or before, word)
   end)
-  readline.set_judge(function(text) return is_unfinished(state, text) end)
-  if state.colour then
-    readline.set_highlighter(function(text)
-      local before = #state.lines > 0 and table.concat(state.lines, '\n') .. '\n' or ''
-      return require('repl.edit.highlight').classes(before .. text, #before)
-    end)
-  end
+  readline.set_judge(function(text, point)
+    return is_unfinished(state, text) and #(indent.for_next(text:sub(1, point)) or '') or nil
+  end)
+  readline.set_highlighter(function(text, point)
+    local before = #state.lines > 0 and table.concat(state.lines, '\n') .. '\n' or ''
+    local hidden = indent.excess(text, state.indent)
+    return require('repl.edit.highlight').classes(before .. text, #before, point, hidden)
+  end, state.colour)
   return readline.read
 end
 
@@ -128,25 +129,6 @@ end
 
 -- ---- reading a cell ------------------------------------------------------------------------
 
--- Blanks for a continuation line; none where they would become part of a string.
-local function indent_for(lines)
-  local text = table.concat(lines, '\n')
-  local tokens = lexer.tokens(text)
-  if tokens[#tokens] and tokens[#tokens].kind == 'unfinished' then return nil end
-  local depth = lexer.depth(text)
-  return depth > 0 and ('  '):rep(depth) or nil
-end
-
--- The line without the part of the inserted indentation that its first word takes back.
-local function without_excess(line, indent)
-  if not indent or line:sub(1, #indent) ~= indent then return line end
-  local rest = line:sub(#indent + 1)
-  local word = rest:match '^%a+' or rest:match '^[})%]]'
-  local closes = word == 'end' or word == 'else' or word == 'elseif' or word == 'until' or
-    (word and not word:find '%a')
-  return closes and line:sub(3) or line
-end
-
 -- Takes the rows of the terminal that end at the cursor's off it again.
 local function erase(rows)
   io.write('\r', rows > 1 and ('\27[%dA'):format(rows - 1) or '', '\27[J')
@@ -162,8 +144,8 @@ local function read_cell(state, read)
   state.lines, state.next_text = lines, nil
   while true do
     local continues = state.terminal and #lines > 0
-    local indent = continues and indent_for(lines) or nil
-    local line, reopened, taken = read(#lines == 0 and first or continuation, initial or indent, cursor, continues)
+    state.indent = continues and indent.for_next(table.concat(lines, '\n')) or nil
+    local line, reopened, taken = read(#lines == 0 and first or continuation, initial or state.indent, cursor, continues)
     initial, cursor = nil, nil
     rows = rows + (taken or 0)
     if line == false then return false end
@@ -179,7 +161,7 @@ local function read_cell(state, read)
       lines, rows = {}, 0
       state.lines = lines
     else
-      lines[#lines + 1] = without_excess(line, indent)
+      lines[#lines + 1] = line:sub(indent.excess(line, state.indent) + 1)
       local text = input.without_prompts(table.concat(lines, '\n'))
       if not text:find '%S' then return '' end
       if not is_unfinished(state, text) then return text end

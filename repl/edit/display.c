@@ -3,7 +3,7 @@
  * Readline calls redraw() whenever something may have changed. The cell is laid out as rows of the
  * terminal; only rows that differ from those drawn before are written, from the first difference on. A cell
  * higher than the terminal is drawn in part, around the cursor. The cursor is moved by ANSI sequences; on a
- * terminal without them readline's own drawing stays. Includes readline and display.h; knows no Lua.
+ * terminal without them dumb.c draws. Includes readline, layout.h and dumb.h; knows no Lua.
  */
 #include "display.h"
 
@@ -16,187 +16,16 @@
 
 #include <readline/readline.h>
 
-enum { INNER_PROMPT = 5, TAB_STOP = 8, MAX_COLOURED = 1 << 15 };
-
-typedef struct {
-    size_t start, end; /* of its bytes */
-    int width;
-    bool wraps; /* goes on in the next row without an end of line */
-} row;
-
-typedef struct {
-    char *bytes, *classes; /* what is shown, and the class of each byte */
-    size_t length, capacity;
-    row *rows;
-    int count, row_capacity;
-    int cursor_row, cursor_column;
-    int place_row, place_column; /* of the first glyph since place_row was -1 */
-    bool failed;                 /* memory ran out */
-} screen;
+#include "dumb.h"
 
 static screen drawn, next;
 static int drawn_columns;     /* of the terminal when `drawn` was drawn */
 static int top;               /* first row that is on the terminal: the others did not fit */
 static int at_row, at_column; /* where the cursor is, in rows of `drawn` and columns */
-static int prompt_columns;    /* of the first prompt */
-static int mode_columns;      /* of the editing mode shown before it */
 static bool stopped;
-static display_classifier *classifier;
-
-/* ---- layout ---------------------------------------------------------------------------------- */
-
-static void add_byte(screen *s, char byte, char class)
-{
-    if (s->length == s->capacity) {
-        size_t capacity = s->capacity ? s->capacity * 2 : 1024;
-        char *bytes = realloc(s->bytes, capacity);
-        if (bytes) s->bytes = bytes;
-        char *classes = bytes ? realloc(s->classes, capacity) : NULL;
-        if (classes) s->classes = classes;
-        if (!bytes || !classes) {
-            s->failed = true;
-            return;
-        }
-        s->capacity = capacity;
-    }
-    s->bytes[s->length] = byte;
-    s->classes[s->length++] = class;
-}
-
-static void add_row(screen *s)
-{
-    if (s->count == s->row_capacity) {
-        int capacity = s->row_capacity ? s->row_capacity * 2 : 16;
-        row *rows = realloc(s->rows, (size_t)capacity * sizeof *rows);
-        if (!rows) {
-            s->failed = true;
-            return;
-        }
-        s->rows = rows;
-        s->row_capacity = capacity;
-    }
-    s->rows[s->count++] = (row){s->length, s->length, 0, false};
-}
-
-/* Adds what is shown for one character; it never crosses the terminal's edge. */
-static void add_glyph(screen *s, const char *bytes, size_t size, int width, char class, int columns)
-{
-    if (s->rows[s->count - 1].width + width > columns && s->rows[s->count - 1].width > 0) {
-        s->rows[s->count - 1].wraps = true;
-        add_row(s);
-        if (s->failed) return;
-    }
-    row *r = &s->rows[s->count - 1];
-    if (s->place_row < 0) {
-        s->place_row = s->count - 1;
-        s->place_column = r->width;
-    }
-    for (size_t i = 0; i < size && !s->failed; i++) add_byte(s, bytes[i], class);
-    r->end = s->length;
-    r->width += width;
-}
-
-/* Adds the first character of the text; returns the bytes it takes. */
-static size_t add_character(screen *s, const char *text, size_t size, char class, int columns)
-{
-    unsigned char byte = (unsigned char)*text;
-    mbstate_t state;
-    wchar_t wide;
-    memset(&state, 0, sizeof state);
-    if (byte == '\t') {
-        do add_glyph(s, " ", 1, 1, class, columns);
-        while (!s->failed && s->rows[s->count - 1].width % TAB_STOP != 0 &&
-               s->rows[s->count - 1].width < columns);
-        return 1;
-    }
-    if (byte < 0x20 || byte == 0x7f) {
-        char code = (char)(byte ^ 0x40);
-        add_glyph(s, "^", 1, 1, class, columns);
-        if (!s->failed) add_glyph(s, &code, 1, 1, class, columns);
-        return 1;
-    }
-    size_t used = mbrtowc(&wide, text, size, &state);
-    int width = used == 0 || used > size ? -1 : wcwidth(wide);
-    if (width < 0 || width > columns) { /* no character of the locale, or there is no room for it */
-        add_glyph(s, "?", 1, 1, class, columns);
-        return used == 0 || used > size ? 1 : used;
-    }
-    add_glyph(s, text, used, width, class, columns);
-    return used;
-}
-
-/* Adds the prompt without what takes no columns: what \1 and \2 enclose. */
-static void add_prompt(screen *s, const char *prompt, int columns)
-{
-    bool hidden = false;
-    for (size_t size = strlen(prompt); size > 0 && !s->failed;) {
-        size_t used = 1;
-        if (*prompt == RL_PROMPT_START_IGNORE || *prompt == RL_PROMPT_END_IGNORE)
-            hidden = *prompt == RL_PROMPT_START_IGNORE;
-        else if (!hidden)
-            used = add_character(s, prompt, size, 'p', columns);
-        prompt += used;
-        size -= used;
-    }
-}
-
-static void add_inner_prompt(screen *s, int columns)
-{
-    int blanks = mode_columns + (prompt_columns > INNER_PROMPT ? prompt_columns - INNER_PROMPT : 0);
-    for (int i = 0; i < blanks && !s->failed; i++) add_glyph(s, " ", 1, 1, 'p', columns);
-    for (const char *p = "...: "; *p && !s->failed; p++) add_glyph(s, p, 1, 1, 'p', columns);
-}
-
-/* What the user has readline show for the editing mode (show-mode-in-prompt of the inputrc). */
-static const char *mode_string(void)
-{
-    const char *shown = rl_variable_value("show-mode-in-prompt");
-    if (!shown || strcmp(shown, "on") != 0) return "";
-    const char *name = rl_editing_mode != 0                    ? "emacs-mode-string"
-                       : rl_get_keymap() == vi_movement_keymap ? "vi-cmd-mode-string"
-                                                               : "vi-ins-mode-string";
-    const char *text = rl_variable_value(name);
-    return text ? text : "";
-}
-
-static void lay_out(screen *s, int columns)
-{
-    const char *text = rl_line_buffer ? rl_line_buffer : "";
-    size_t length = rl_line_buffer ? (size_t)rl_end : 0;
-    const char *classes =
-        classifier && length < MAX_COLOURED ? classifier(text, (int)length) : NULL;
-    s->length = 0;
-    s->count = 0;
-    s->failed = false;
-    add_row(s);
-    if (!s->failed) add_prompt(s, mode_string(), columns);
-    mode_columns = s->rows[0].width;
-    if (!s->failed) add_prompt(s, rl_display_prompt ? rl_display_prompt : "", columns);
-    for (size_t i = 0; i <= length && !s->failed;) {
-        bool full = s->rows[s->count - 1].width >= columns;
-        bool ends = i == length || text[i] == '\n';
-        if (full && ends &&
-            (size_t)rl_point == i) { /* the cursor has no place behind the last column */
-            s->rows[s->count - 1].wraps = true;
-            add_row(s);
-        }
-        if (s->failed) return;
-        int line_row = s->count - 1, line_column = s->rows[line_row].width;
-        size_t used = 1;
-        s->place_row = -1;
-        if (ends && i < length) {
-            add_row(s);
-            if (!s->failed) add_inner_prompt(s, columns);
-        } else if (i < length) {
-            used = add_character(s, text + i, length - i, classes ? classes[i] : ' ', columns);
-        }
-        if ((size_t)rl_point >= i && (size_t)rl_point < i + used) {
-            s->cursor_row = ends ? line_row : s->place_row;
-            s->cursor_column = ends ? line_column : s->place_column;
-        }
-        i += used;
-    }
-}
+static bool coloured;
+static layout_classifier *classifier;
+static display_suggester *suggester;
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -209,6 +38,8 @@ static const char *colour_of(char class)
     case 'n': return "\033[36m"; /* number */
     case 'c': return "\033[2m";  /* comment */
     case 'x': return "\033[36m"; /* command */
+    case 'b': return "\033[1;4m"; /* matching brackets */
+    case LAYOUT_SUGGESTED: return "\033[2m";
     default: return NULL;
     }
 }
@@ -237,7 +68,7 @@ static void write_bytes(const screen *s, size_t start, size_t end)
 {
     const char *colour = NULL;
     for (size_t i = start; i < end; i++) {
-        const char *wanted = classifier ? colour_of(s->classes[i]) : NULL;
+        const char *wanted = coloured ? colour_of(s->classes[i]) : NULL;
         if (wanted != colour) {
             if (colour) fputs("\033[0m", rl_outstream);
             if (wanted) fputs(wanted, rl_outstream);
@@ -352,7 +183,7 @@ static void draw(int height)
 static void write_mode(void)
 {
     static char written[64];
-    const char *mode = mode_string();
+    const char *mode = layout_mode();
     if (strncmp(mode, written, sizeof written - 1) == 0) return;
     snprintf(written, sizeof written, "%s", mode);
     bool hidden = false;
@@ -374,10 +205,9 @@ static bool update(bool at_end)
     if (height < 1) height = 24;
     if (drawn.count > 0 && columns != drawn_columns) reflow(columns);
     drawn_columns = columns;
-    int point = rl_point;
-    if (at_end) rl_point = rl_end;
-    lay_out(&next, columns);
-    rl_point = point;
+    /* without colours nobody could tell what is suggested from what was typed */
+    const char *suggestion = coloured && suggester && !at_end ? suggester() : NULL;
+    layout_cell(&next, columns, classifier, suggestion, at_end ? -1 : rl_point);
     if (next.failed) return false;
     write_mode();
     draw(height);
@@ -423,15 +253,22 @@ int display_clear_screen(int count, int key)
     return 0;
 }
 
-bool display_install(display_classifier *classify)
+bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours)
 {
     const char *term = getenv("TERM");
-    if (!term || !*term || strcmp(term, "dumb") == 0) return false;
+    if (!term || !*term || strcmp(term, "dumb") == 0) {
+        rl_redisplay_function = dumb_redraw;
+        return false;
+    }
     classifier = classify;
+    suggester = suggest;
+    coloured = colours;
     rl_redisplay_function = redraw;
     rl_completion_display_matches_hook = list_words;
     return true;
 }
+
+bool display_suggests(void) { return coloured && rl_redisplay_function == redraw; }
 
 void display_begin(const char *prompt)
 {
@@ -439,7 +276,8 @@ void display_begin(const char *prompt)
     top = at_row = at_column = 0;
     if (!prompt) return;
     stopped = false;
-    prompt_columns = (int)strlen(prompt);
+    layout_begin(prompt);
+    dumb_begin();
 }
 
 void display_finish(void)
@@ -467,11 +305,12 @@ void display_stop(void) { stopped = true; }
 
 #else /* libedit draws for itself */
 
-bool display_install(display_classifier *classify)
+bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours)
 {
-    (void)classify;
+    (void)classify, (void)suggest, (void)colours;
     return false;
 }
+bool display_suggests(void) { return false; }
 void display_begin(const char *prompt) { (void)prompt; }
 void display_finish(void) {}
 void display_end(bool new_line) { (void)new_line; }

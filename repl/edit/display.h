@@ -4,12 +4,16 @@
 
 #include <stdbool.h>
 
-/* Gives the class of every byte of the text, or NULL when nothing is to be coloured; valid until the
- * next call. Classes are the letters of display.c's palette. */
-typedef const char *display_classifier(const char *text, int length);
+#include "layout.h"
 
-/* Takes readline's drawing over, after rl_initialize(), where the terminal has cursor movement; false where it has not. */
-bool display_install(display_classifier *classify);
+/* Returns what could follow the line, or NULL. */
+typedef const char *display_suggester(void);
+
+/* Takes readline's drawing over, after rl_initialize(), where the terminal has cursor movement; false where it has not.
+ * Without colours only what is hidden counts of the classes, and nothing is suggested. */
+bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours);
+/* Whether what is suggested is shown. */
+bool display_suggests(void);
 /* The cursor is at the start of an empty row: what is drawn next begins there. With `prompt`, the
  * prompt of readline() that is about to be called. */
 void display_begin(const char *prompt);

@@ -1,7 +1,7 @@
 -- The colours of Lua as it is typed: a class for every byte of a cell.
 --
 -- Classes are letters that repl/edit/display.c paints: k keyword, s string, n number, c comment, x a command of
--- the prompt (`!`, `%`, `?`), blank for the rest. Text that is no Lua is coloured as far as it goes. Uses
+-- the prompt (`!`, `%`, `?`), b two brackets that belong together, h what is not shown, blank for the rest. Text that is no Lua is coloured as far as it goes. Uses
 -- repl.lexer.
 
 local lexer = require 'repl.lexer'
@@ -12,8 +12,35 @@ local class_of = {number = 'n', string = 's', name = ' ', unknown = ' '}
 
 local function is_command(line) return line:find '^%s*[!%%?]' ~= nil or line:find '^%s*[%a_][%w_.:]*%?%??%s*$' ~= nil end
 
--- The classes of the text's bytes after the first `skipped`.
-function highlight.classes(text, skipped)
+local opens = {['('] = ')', ['['] = ']', ['{'] = '}'}
+local closes = {[')'] = true, [']'] = true, ['}'] = true}
+
+-- Where the bracket at or else before `place` stands, and the one that belongs to it; nil when there are not both.
+local function matching_brackets(tokens, place)
+  local stack, pair_of = {}, {}
+  for _, token in ipairs(tokens) do
+    if opens[token.kind] then
+      stack[#stack + 1] = token
+    elseif closes[token.kind] then
+      local open = table.remove(stack)
+      if open and opens[open.kind] == token.kind then
+        pair_of[open.start], pair_of[token.start] = token.start, open.start
+      end
+    end
+  end
+  for _, at in ipairs {place, place - 1} do
+    if pair_of[at] then return at, pair_of[at] end
+  end
+end
+
+local function with_class(classes, at, class)
+  if at < 1 or at > #classes then return classes end
+  return classes:sub(1, at - 1) .. class .. classes:sub(at + 1)
+end
+
+-- The classes of the text's bytes after the first `skipped`. point: the cursor's place among these, so many before it,
+-- or nil or negative for none; hidden: how many of the first are not shown.
+function highlight.classes(text, skipped, point, hidden)
   local first = text:match '^[^\n]*'
   local parts, position = {}, 1
   local function fill(class, stop)
@@ -24,7 +51,8 @@ function highlight.classes(text, skipped)
   end
   if is_command(first) then fill('x', #first) end
   local offset = position - 1
-  for _, token in ipairs(lexer.tokens(text:sub(position))) do
+  local tokens = lexer.tokens(text:sub(position))
+  for _, token in ipairs(tokens) do
     local start, stop = token.start + offset, token.stop + offset
     -- comments leave no token: what lies between two is blank or a comment
     local dashes = text:find('--', position, true)
@@ -40,7 +68,15 @@ function highlight.classes(text, skipped)
   local dashes = text:find('--', position, true)
   fill(' ', dashes and dashes - 1 or #text)
   fill('c', #text)
-  return table.concat(parts):sub(skipped + 1)
+  local classes = table.concat(parts):sub(skipped + 1)
+  if point and point >= 0 then
+    local first_bracket, second = matching_brackets(tokens, skipped + point + 1 - offset)
+    if first_bracket then
+      classes = with_class(classes, first_bracket + offset - skipped, 'b')
+      classes = with_class(classes, second + offset - skipped, 'b')
+    end
+  end
+  return ('h'):rep(hidden or 0) .. classes:sub((hidden or 0) + 1)
 end
 
 return highlight

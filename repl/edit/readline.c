@@ -27,16 +27,15 @@
 #define WORD_BREAKS rl_completer_word_break_characters
 #endif
 
+#include "bindings.h"
 #include "display.h"
 #include "../notes.h"
 #include "keys.h"
 
-/* Their addresses are keys in the registry: of the completer, the judge of unfinished input and the highlighter. */
-static const char completer_key = 0, judge_key = 0, highlighter_key = 0;
+/* Their addresses are keys in the registry: of the completer, the judge of unfinished input, the
+ * highlighter, and whether there are colours. */
+static const char completer_key = 0, judge_key = 0, highlighter_key = 0, colours_key = 0;
 static lua_State *reader;       /* the interpreter inside read(), else NULL */
-static bool continues;          /* what is read continues lines read before */
-static bool reopened;           /* the user went back to those lines */
-static bool in_vi_command_mode; /* when they did */
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
@@ -76,12 +75,9 @@ static char **complete(const char *text, int start, int end)
 
 #ifdef LT_LIBEDIT
 
-static int restore_mode(void) { return 0; }
-
-/* libedit has neither prefix search nor functions to bind; its own bindings stay. */
 static void prepare_readline(void) {}
-static display_classifier classify;
-static const char *classify(const char *text, int length) { return (void)text, (void)length, NULL; }
+static const char *classify(const char *text, int length, int point) { return (void)text, (void)length, (void)point, NULL; }
+static bool wants_more(int *indent) { return *indent = 0, false; }
 static void handle_readline_signals(void) {}
 static void watch_signals(bool on) { (void)on; }
 static void set_readline(const char *name, const char *value)
@@ -92,159 +88,23 @@ static void set_readline(const char *name, const char *value)
 
 #else
 
-/* Tab: indents where only blanks stand before the cursor on its line, completes elsewhere. */
-static int complete_or_indent(int count, int key)
+/* Asks the function that judges input about what is in the buffer. */
+static bool wants_more(int *indent)
 {
-    int at = rl_point;
-    while (at > 0 && (rl_line_buffer[at - 1] == ' ' || rl_line_buffer[at - 1] == '\t')) at--;
-    if (at == 0 || rl_line_buffer[at - 1] == '\n') return rl_insert_text("  ");
-    /* A second Tab lists the words; readline asks whether the last one was its own function. */
-    if (rl_last_func == complete_or_indent) rl_last_func = rl_complete;
-    return rl_complete(count, key);
-}
-
-/* A buffer may hold several lines: the arrows move between them, and beyond the first and the last
- * one through the history. */
-static int line_start(int at)
-{
-    while (at > 0 && rl_line_buffer[at - 1] != '\n') at--;
-    return at;
-}
-
-static int line_end(int at)
-{
-    while (at < rl_end && rl_line_buffer[at] != '\n') at++;
-    return at;
-}
-
-/* The start of a character of UTF-8 at or before `at`. */
-static int character_start(int at)
-{
-    while (at > 0 && ((unsigned char)rl_line_buffer[at] & 0xC0) == 0x80) at--;
-    return at;
-}
-
-/* Puts the cursor on the line that starts at `start`, as far from its start as `offset` bytes. */
-static void go_to_line(int start, int offset)
-{
-    int end = line_end(start);
-    rl_point = start + offset < end ? character_start(start + offset) : end;
-}
-
-static int history_up(int count, int key);
-static int history_down(int count, int key);
-
-/* Whether the arrows search for what stands before the cursor; on an empty line, and until another
- * key is pressed, they step through all entries. */
-static bool searching(void)
-{
-    static bool was;
-    if (rl_last_func != history_up && rl_last_func != history_down) was = rl_point > 0;
-    return was;
-}
-
-static int history_up(int count, int key)
-{
-    int start = line_start(rl_point);
-    if (start > 0) {
-        go_to_line(line_start(start - 1), rl_point - start);
-        return 0;
-    }
-    if (continues) {
-        reopened = true;
-        in_vi_command_mode = rl_get_keymap() == vi_movement_keymap;
-        rl_point = rl_end;
-        rl_redisplay_function();
-        rl_done = 1;
-        return 0;
-    }
-    if (searching()) return rl_history_search_backward(count, key);
-    int result = rl_get_previous_history(count, key);
-    rl_point = line_end(0); /* so that the next one goes on */
-    return result;
-}
-
-static int history_down(int count, int key)
-{
-    int end = line_end(rl_point);
-    if (end < rl_end) {
-        go_to_line(end + 1, rl_point - line_start(rl_point));
-        return 0;
-    }
-    return searching() ? rl_history_search_forward(count, key) : rl_get_next_history(count, key);
-}
-
-/* Home, End and Ctrl-K mean the line of the buffer that the cursor is on. */
-static int go_to_start(int count, int key)
-{
-    (void)count;
-    (void)key;
-    rl_point = line_start(rl_point);
-    return 0;
-}
-
-static int go_to_end(int count, int key)
-{
-    (void)count;
-    (void)key;
-    rl_point = line_end(rl_point);
-    return 0;
-}
-
-static int kill_to_end(int count, int key)
-{
-    int end = line_end(rl_point);
-    if (end == rl_end || count < 1) return rl_kill_line(count, key);
-    return rl_kill_text(rl_point, end > rl_point ? end : end + 1);
-}
-
-/* The same in vi's command mode, where the cursor stands on a character, unless a command deletes so far. */
-static int vi_go_to_end(int count, int key)
-{
-    go_to_end(count, key);
-    if (!RL_ISSTATE(RL_STATE_VIMOTION) && rl_point > line_start(rl_point))
-        rl_point = character_start(rl_point - 1);
-    return 0;
-}
-
-static int vi_go_to_start(int count, int key)
-{
-    return rl_explicit_arg ? rl_vi_arg_digit(count, key) : go_to_start(count, key);
-}
-
-static int vi_go_to_text(int count, int key)
-{
-    go_to_start(count, key);
-    while (rl_line_buffer[rl_point] == ' ' || rl_line_buffer[rl_point] == '\t') rl_point++;
-    return 0;
-}
-
-static int vi_append_to_line(int count, int key)
-{
-    go_to_end(count, key);
-    return rl_vi_insert_mode(count, key);
-}
-
-static int vi_insert_before_line(int count, int key)
-{
-    vi_go_to_text(count, key);
-    return rl_vi_insert_mode(count, key);
-}
-
-/* Whether the function that judges input wants more than what is in the buffer. */
-static bool wants_more(void)
-{
+    *indent = 0;
     if (!reader || !lua_checkstack(reader, 8)) return false;
     int top = lua_gettop(reader);
     lua_rawgetp(reader, LUA_REGISTRYINDEX, &judge_key);
     lua_pushlstring(reader, rl_line_buffer, (size_t)rl_end);
-    bool more = lua_pcall(reader, 1, 1, 0) == LUA_OK && lua_toboolean(reader, -1);
+    lua_pushinteger(reader, rl_point);
+    bool more = lua_pcall(reader, 2, 1, 0) == LUA_OK && lua_isinteger(reader, -1);
+    if (more) *indent = (int)lua_tointeger(reader, -1);
     lua_settop(reader, top);
     return more;
 }
 
 /* The classes of the buffer's bytes, from the highlighter. */
-static const char *classify(const char *text, int length)
+static const char *classify(const char *text, int length, int point)
 {
     static char classes[1 << 15];
     if (!reader || (size_t)length >= sizeof classes || !lua_checkstack(reader, 8)) return NULL;
@@ -252,31 +112,12 @@ static const char *classify(const char *text, int length)
     size_t size = 0;
     lua_rawgetp(reader, LUA_REGISTRYINDEX, &highlighter_key);
     lua_pushlstring(reader, text, (size_t)length);
-    const char *found = lua_pcall(reader, 1, 1, 0) == LUA_OK ? lua_tolstring(reader, -1, &size) : NULL;
+    lua_pushinteger(reader, point);
+    const char *found = lua_pcall(reader, 2, 1, 0) == LUA_OK ? lua_tolstring(reader, -1, &size) : NULL;
     bool usable = found && size == (size_t)length;
     if (usable) memcpy(classes, found, size);
     lua_settop(reader, top);
     return usable ? classes : NULL;
-}
-
-static int insert_newline(int count, int key)
-{
-    (void)count;
-    (void)key;
-    return rl_insert_text("\n");
-}
-
-/* Return: hands over the cell, wherever in it the cursor is; in the middle of an unfinished one it is
- * a new line. */
-static int accept_cell(int count, int key)
-{
-    if (rl_point < rl_end && memchr(rl_line_buffer, '\n', (size_t)rl_end)) {
-        if (wants_more()) return insert_newline(count, key);
-        rl_point = rl_end;
-        rl_redisplay_function();
-    }
-    display_end(true);
-    return rl_newline(count, key);
 }
 
 /* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already announced. */
@@ -290,51 +131,7 @@ static void prepare_terminal(int meta)
     tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
 }
 
-/* Readline begins every line in insertion mode; this one goes on with those before it. */
-static int restore_mode(void)
-{
-    int point = rl_point;
-    if (in_vi_command_mode && rl_editing_mode == 0) {
-        rl_vi_movement_mode(1, 0);
-        rl_point = point;
-    }
-    in_vi_command_mode = false;
-    return 0;
-}
-
-/* What must be set before the user's inputrc is read, which may say otherwise. */
-static void prepare_readline(void)
-{
-    Keymap maps[] = {emacs_standard_keymap, vi_insertion_keymap, vi_movement_keymap};
-    static const char *const home[] = {"\033[H", "\033OH", "\033[1~"};
-    static const char *const end[] = {"\033[F", "\033OF", "\033[4~"};
-    rl_prep_term_function = prepare_terminal;
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
-        rl_bind_keyseq_in_map("\033[A", history_up, maps[i]);
-        rl_bind_keyseq_in_map("\033OA", history_up, maps[i]);
-        rl_bind_keyseq_in_map("\033[B", history_down, maps[i]);
-        rl_bind_keyseq_in_map("\033OB", history_down, maps[i]);
-        for (size_t k = 0; k < sizeof home / sizeof *home; k++) {
-            rl_bind_keyseq_in_map(home[k], go_to_start, maps[i]);
-            rl_bind_keyseq_in_map(end[k], go_to_end, maps[i]);
-        }
-        rl_bind_key_in_map('\r', accept_cell, maps[i]);
-        rl_bind_key_in_map('\n', accept_cell, maps[i]);
-        rl_bind_key_in_map(12, display_clear_screen, maps[i]); /* Ctrl-L */
-        if (maps[i] != vi_movement_keymap) rl_bind_key_in_map('\t', complete_or_indent, maps[i]);
-    }
-    rl_bind_key_in_map('k', history_up, vi_movement_keymap);
-    rl_bind_key_in_map('j', history_down, vi_movement_keymap);
-    rl_bind_key_in_map('0', vi_go_to_start, vi_movement_keymap);
-    rl_bind_key_in_map('^', vi_go_to_text, vi_movement_keymap);
-    rl_bind_key_in_map('$', vi_go_to_end, vi_movement_keymap);
-    rl_bind_key_in_map('A', vi_append_to_line, vi_movement_keymap);
-    rl_bind_key_in_map('I', vi_insert_before_line, vi_movement_keymap);
-    rl_bind_key_in_map(1, go_to_start, emacs_standard_keymap); /* Ctrl-A */
-    rl_bind_key_in_map(5, go_to_end, emacs_standard_keymap);   /* Ctrl-E */
-    rl_bind_key_in_map(11, kill_to_end, emacs_standard_keymap);
-    rl_bind_keyseq_in_map("\033\r", insert_newline, emacs_standard_keymap);
-}
+static void prepare_readline(void) { rl_prep_term_function = prepare_terminal; }
 
 static volatile sig_atomic_t continued,
     resized; /* the program was stopped and goes on; SIGWINCH came */
@@ -417,6 +214,12 @@ static int insert_initial(void)
     return 0;
 }
 
+static int restore_mode(void)
+{
+    bindings_restore_mode();
+    return 0;
+}
+
 /* Where the environment names no character set, text is UTF-8, here and in the programs started. */
 static void choose_locale(void)
 {
@@ -472,8 +275,8 @@ static void initialize(lua_State *L)
     rl_completer_quote_characters = "";
     prepare_readline();
     rl_initialize(); /* takes the terminal for a dumb one where drawing is not its own */
-    display_install(lua_rawgetp(L, LUA_REGISTRYINDEX, &highlighter_key) == LUA_TFUNCTION ? classify
-                                                                                         : NULL);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &colours_key);
+    display_install(classify, bindings_suggestion, lua_toboolean(L, -1));
     lua_pop(L, 1);
 }
 
@@ -510,15 +313,14 @@ static int read_line(lua_State *L)
     initialize(L);
     initial = luaL_optstring(L, 2, NULL);
     cursor = luaL_optinteger(L, 3, -1);
-    continues = lua_toboolean(L, 4);
-    reopened = false;
+    bindings_begin(lua_toboolean(L, 4), wants_more);
     reader = L;
     fflush(stdout);
     keys_begin(handle_readline_signals);
     watch_signals(true);
     display_begin(prompt);
     char *line = readline(prompt);
-    if (line && !keys_interrupted()) display_end(!reopened);
+    if (line && !keys_interrupted()) display_end(!bindings_reopened());
     watch_signals(false);
     reader = NULL;
 
@@ -529,7 +331,7 @@ static int read_line(lua_State *L)
     else
         lua_pushnil(L);
     free(line);
-    lua_pushboolean(L, reopened);
+    lua_pushboolean(L, bindings_reopened());
     lua_pushinteger(L, display_rows());
     return 3;
 }
@@ -545,7 +347,8 @@ static int set_completer(lua_State *L)
     return 0;
 }
 
-/* set_judge(f): f(text) says whether the text is unfinished. */
+/* set_judge(f): f(text, point) returns nil for a text that is whole, else by how many blanks a line that begins at the
+ * cursor is to be indented. */
 static int set_judge(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -554,12 +357,13 @@ static int set_judge(lua_State *L)
     return 0;
 }
 
-/* set_highlighter(f): f(text) returns a string as long, of the class of each byte (display.c's), or nil. To
- * be called before the first read(). */
+/* set_highlighter(f, colours): f(text, point) returns a string as long, of the class of each byte (display.c's), or nil;
+ * point is the cursor's place, -1 when the line is done. To be called before the first read(). */
 static int set_highlighter(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
-    lua_settop(L, 1);
+    lua_settop(L, 2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &colours_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &highlighter_key);
     return 0;
 }

@@ -1,0 +1,333 @@
+/* bindings.c - what the keys do in a cell of several lines: arrows move between its lines and beyond them through the
+ * history, Home and End mean a line, Return hands over a cell that is whole, Right takes what is suggested.
+ *
+ * The user's inputrc decides about the keys: functions of readline that know one line only are replaced by ours
+ * wherever they are bound. libedit has nothing to bind; its own keys stay. Includes readline and display.h; knows no
+ * Lua.
+ */
+#include "bindings.h"
+
+#ifndef LT_LIBEDIT
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#include "display.h"
+
+static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+static bool continues;          /* what is read continues lines read before */
+static bool reopened;           /* the user went back to those lines */
+static bool in_vi_command_mode; /* when they did */
+static bindings_judge *judge;
+
+bool bindings_reopened(void) { return reopened; }
+
+/* Tab: indents where only blanks stand before the cursor on its line, completes elsewhere. */
+static int complete_or_indent(int count, int key)
+{
+    int at = rl_point;
+    while (at > 0 && (rl_line_buffer[at - 1] == ' ' || rl_line_buffer[at - 1] == '\t')) at--;
+    if (at == 0 || rl_line_buffer[at - 1] == '\n') return rl_insert_text("  ");
+    /* A second Tab lists the words; readline asks whether the last one was its own function. */
+    if (rl_last_func == complete_or_indent) rl_last_func = rl_complete;
+    return rl_complete(count, key);
+}
+
+/* A buffer may hold several lines: the arrows move between them, and beyond the first and the last
+ * one through the history. */
+static int line_start(int at)
+{
+    while (at > 0 && rl_line_buffer[at - 1] != '\n') at--;
+    return at;
+}
+
+static int line_end(int at)
+{
+    while (at < rl_end && rl_line_buffer[at] != '\n') at++;
+    return at;
+}
+
+/* The start of a character of UTF-8 at or before `at`. */
+static int character_start(int at)
+{
+    while (at > 0 && ((unsigned char)rl_line_buffer[at] & 0xC0) == 0x80) at--;
+    return at;
+}
+
+/* Puts the cursor on the line that starts at `start`, as far from its start as `offset` bytes. */
+static void go_to_line(int start, int offset)
+{
+    int end = line_end(start);
+    rl_point = start + offset < end ? character_start(start + offset) : end;
+}
+
+static int history_up(int count, int key);
+static int history_down(int count, int key);
+
+static char *typed; /* what the arrows search for and come back to */
+
+/* Whether the arrows search for what stands before the cursor; on an empty line, and until another
+ * key is pressed, they step through all entries. */
+static bool searching(void)
+{
+    static bool was;
+    if (rl_last_func == history_up || rl_last_func == history_down) return was;
+    was = rl_point > 0;
+    free(typed);
+    typed = was ? strdup(rl_line_buffer) : NULL;
+    return was;
+}
+
+/* Readline goes on with a search only when the function before was its own. */
+static int search_history(rl_command_func_t *search, int count, int key)
+{
+    if (rl_last_func == history_up || rl_last_func == history_down) rl_last_func = search;
+    return search(count, key);
+}
+
+static int history_up(int count, int key)
+{
+    int start = line_start(rl_point);
+    if (start > 0) {
+        go_to_line(line_start(start - 1), rl_point - start);
+        return 0;
+    }
+    if (continues) {
+        reopened = true;
+        in_vi_command_mode = rl_get_keymap() == vi_movement_keymap;
+        rl_point = rl_end;
+        rl_redisplay_function();
+        rl_done = 1;
+        return 0;
+    }
+    if (searching()) return search_history(rl_history_search_backward, count, key);
+    int result = rl_get_previous_history(count, key);
+    rl_point = line_end(0); /* so that the next one goes on */
+    return result;
+}
+
+static int history_down(int count, int key)
+{
+    int end = line_end(rl_point);
+    if (end < rl_end) {
+        go_to_line(end + 1, rl_point - line_start(rl_point));
+        return 0;
+    }
+    if (!searching()) return rl_get_next_history(count, key);
+    if (search_history(rl_history_search_forward, count, key) == 0 || !typed) return 0;
+    using_history(); /* behind the newest entry is what was typed */
+    rl_replace_line(typed, 0);
+    rl_point = rl_end;
+    return 0;
+}
+
+/* ---- suggestions ----------------------------------------------------------------------------- */
+
+enum { MOST_SUGGESTED = 1000 }; /* bytes of a cell that is suggested */
+
+const char *bindings_suggestion(void)
+{
+    if (rl_point < rl_end || rl_end == 0 || continues) return NULL;
+    if (RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH | RL_STATE_COMPLETING)) return NULL;
+    HIST_ENTRY **entries = history_list();
+    for (int i = history_length - 1; entries && i >= 0; i--) {
+        const char *cell = entries[i]->line;
+        if (strncmp(cell, rl_line_buffer, (size_t)rl_end) != 0 || cell[rl_end] == '\0') continue;
+        return strnlen(cell, MOST_SUGGESTED) < MOST_SUGGESTED ? cell + rl_end : NULL;
+    }
+    return NULL;
+}
+
+/* Puts what is suggested, or its first word, into the line; false when nothing is. */
+static bool take_suggestion(bool word)
+{
+    const char *rest = display_suggests() ? bindings_suggestion() : NULL;
+    if (!rest) return false;
+    size_t size = strlen(rest);
+    if (word) {
+        size = strcspn(rest, WORD);
+        size += strspn(rest + size, WORD);
+    }
+    char *taken = strndup(rest, size);
+    if (taken) rl_insert_text(taken);
+    free(taken);
+    return taken != NULL;
+}
+
+/* ---- lines of the cell ----------------------------------------------------------------------- */
+
+/* Home, End and Ctrl-K mean the line of the buffer that the cursor is on. */
+static int go_to_start(int count, int key)
+{
+    (void)count;
+    (void)key;
+    rl_point = line_start(rl_point);
+    return 0;
+}
+
+static int go_to_end(int count, int key)
+{
+    (void)count;
+    (void)key;
+    if (take_suggestion(false)) return 0;
+    rl_point = line_end(rl_point);
+    return 0;
+}
+
+/* Right, and a word forward, take what is suggested when nothing is right of the cursor. */
+static int forward_char(int count, int key) { return take_suggestion(false) ? 0 : rl_forward_char(count, key); }
+
+static int forward_word(int count, int key) { return take_suggestion(true) ? 0 : rl_forward_word(count, key); }
+
+static int kill_to_end(int count, int key)
+{
+    int end = line_end(rl_point);
+    if (end == rl_end || count < 1) return rl_kill_line(count, key);
+    return rl_kill_text(rl_point, end > rl_point ? end : end + 1);
+}
+
+/* The same in vi's command mode, where the cursor stands on a character, unless a command deletes so far. */
+static int vi_go_to_end(int count, int key)
+{
+    (void)count;
+    (void)key;
+    rl_point = line_end(rl_point);
+    if (!RL_ISSTATE(RL_STATE_VIMOTION) && rl_point > line_start(rl_point))
+        rl_point = character_start(rl_point - 1);
+    return 0;
+}
+
+static int vi_go_to_start(int count, int key)
+{
+    return rl_explicit_arg && key == '0' ? rl_vi_arg_digit(count, key) : go_to_start(count, key);
+}
+
+static int vi_go_to_text(int count, int key)
+{
+    go_to_start(count, key);
+    while (rl_line_buffer[rl_point] == ' ' || rl_line_buffer[rl_point] == '\t') rl_point++;
+    return 0;
+}
+
+static int vi_append_to_line(int count, int key)
+{
+    rl_point = line_end(rl_point);
+    return rl_vi_insert_mode(count, key);
+}
+
+static int vi_insert_before_line(int count, int key)
+{
+    vi_go_to_text(count, key);
+    return rl_vi_insert_mode(count, key);
+}
+
+static int insert_newline(int count, int key)
+{
+    int indent = 0;
+    (void)count;
+    (void)key;
+    if (!judge(&indent)) indent = 0;
+    rl_insert_text("\n");
+    for (; indent > 0; indent--) rl_insert_text(" ");
+    return 0;
+}
+
+/* Return: hands over the cell, wherever in it the cursor is; in the middle of an unfinished one it is
+ * a new line. */
+static int accept_cell(int count, int key)
+{
+    if (rl_point < rl_end && memchr(rl_line_buffer, '\n', (size_t)rl_end)) {
+        int indent;
+        if (judge(&indent)) return insert_newline(count, key);
+        rl_point = rl_end;
+        rl_redisplay_function();
+    }
+    display_end(true);
+    return rl_newline(count, key);
+}
+
+void bindings_restore_mode(void)
+{
+    int point = rl_point;
+    if (in_vi_command_mode && rl_editing_mode == 0) {
+        rl_vi_movement_mode(1, 0);
+        rl_point = point;
+    }
+    in_vi_command_mode = false;
+}
+
+/* ---- binding --------------------------------------------------------------------------------- */
+
+enum { CTRL_L = 12 };
+
+typedef struct {
+    rl_command_func_t *theirs, *ours;
+} replacement;
+
+static const replacement while_typing[] = {{rl_beg_of_line, go_to_start},
+                                           {rl_end_of_line, go_to_end},
+                                           {rl_kill_line, kill_to_end},
+                                           {rl_forward_char, forward_char},
+                                           {rl_forward_word, forward_word},
+                                           {rl_complete, complete_or_indent},
+                                           {NULL, NULL}};
+static const replacement in_vi_commands[] = {{rl_beg_of_line, vi_go_to_start},
+                                             {rl_end_of_line, vi_go_to_end},
+                                             {rl_vi_first_print, vi_go_to_text},
+                                             {rl_vi_append_eol, vi_append_to_line},
+                                             {rl_vi_insert_beg, vi_insert_before_line},
+                                             {NULL, NULL}};
+static const replacement everywhere[] = {{rl_get_previous_history, history_up},
+                                         {rl_history_search_backward, history_up},
+                                         {rl_get_next_history, history_down},
+                                         {rl_history_search_forward, history_down},
+                                         {rl_newline, accept_cell},
+                                         {rl_clear_screen, display_clear_screen},
+                                         {NULL, NULL}};
+
+static void replace(Keymap map, const replacement *list)
+{
+    for (int key = 0; key < KEYMAP_SIZE; key++) {
+        if (map[key].type == ISKMAP && map[key].function) replace((Keymap)map[key].function, list);
+        if (map[key].type != ISFUNC) continue;
+        for (const replacement *r = list; r->theirs; r++)
+            if (map[key].function == r->theirs) map[key].function = r->ours;
+    }
+}
+
+void bindings_begin(bool line_continues, bindings_judge *line_judge)
+{
+    static const struct {
+        const char *keys;
+        rl_command_func_t *function;
+    } usual[] = {{"\033[1~", rl_beg_of_line}, {"\033[7~", rl_beg_of_line}, {"\033[H", rl_beg_of_line},
+                 {"\033OH", rl_beg_of_line},  {"\033[4~", rl_end_of_line}, {"\033[8~", rl_end_of_line},
+                 {"\033[F", rl_end_of_line},  {"\033OF", rl_end_of_line},  {"\033[3~", rl_delete}};
+    Keymap maps[] = {emacs_standard_keymap, vi_insertion_keymap, vi_movement_keymap};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+            rl_bind_keyseq_if_unbound_in_map(usual[k].keys, usual[k].function, maps[i]);
+        if (maps[i][CTRL_L].type == ISFUNC && maps[i][CTRL_L].function == rl_insert) /* so vi's insertion has it */
+            maps[i][CTRL_L].function = display_clear_screen;
+        replace(maps[i], everywhere);
+        replace(maps[i], maps[i] == vi_movement_keymap ? in_vi_commands : while_typing);
+    }
+    rl_bind_keyseq_if_unbound_in_map("\033\r", insert_newline, emacs_standard_keymap);
+    continues = line_continues;
+    judge = line_judge;
+    reopened = false;
+}
+
+#else
+
+void bindings_begin(bool continues, bindings_judge *judge) { (void)continues, (void)judge; }
+bool bindings_reopened(void) { return false; }
+void bindings_restore_mode(void) {}
+const char *bindings_suggestion(void) { return NULL; }
+
+#endif

@@ -7,7 +7,7 @@
 local torch = require 'torch'
 local fail = require 'torch.fail'
 local checked = require 'torch.checked'
-local new_object, object_index, object_fields = torch._C.new_object, torch._C.object_index, torch._C.object_fields
+local new_object, object_metatable, object_fields = torch._C.new_object, torch._C.object_metatable, torch._C.object_fields
 
 local Object = { __classname = 'Object' }
 Object.__index = Object
@@ -29,10 +29,10 @@ local function next_public(fields, key)
 end
 
 local function metatable_for(class)
-  local metatable = {
+  local metatable = object_metatable(class)
+  for name, value in pairs {
     __name = class.__classname,
     __class = class,
-    __index = object_index(class),
     __methods = class,
     __newindex = function(self, key, value)
       local setter = class.__setattr
@@ -50,7 +50,7 @@ local function metatable_for(class)
       if method then return method(self) end
       return next_public, object_fields(self)
     end,
-  }
+  } do metatable[name] = value end
   return metatable
 end
 

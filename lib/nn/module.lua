@@ -144,16 +144,23 @@ function Module:children()
   return list
 end
 
--- seen is false where a module that is registered twice shall appear twice.
-local function collect_modules(module, prefix, list, seen)
+-- seen is false where a module that is registered twice shall appear twice. path holds the modules around this one, by
+-- name: a walk over a module that contains itself would never end.
+local function collect_modules(module, prefix, list, seen, path)
+  if path[module] then
+    fail("%s contains itself: '%s' is %s", module:_get_name(), prefix,
+      path[module] == '' and 'the module itself' or ("'%s'"):format(path[module]))
+  end
   if seen then
     if seen[module] then return end
     seen[module] = true
   end
   list[#list + 1] = { prefix, module }
+  path[module] = prefix
   for name, child in module:named_children() do
-    collect_modules(child, prefix == '' and name or prefix .. '.' .. name, list, seen)
+    collect_modules(child, prefix == '' and name or prefix .. '.' .. name, list, seen, path)
   end
+  path[module] = nil
 end
 
 local function pairs_of(list)
@@ -172,7 +179,7 @@ end
 
 local function module_list(self, prefix, remove_duplicate)
   local list = {}
-  collect_modules(self, prefix or '', list, remove_duplicate ~= false and {})
+  collect_modules(self, prefix or '', list, remove_duplicate ~= false and {}, {})
   return list
 end
 
@@ -183,6 +190,10 @@ function Module:named_modules(prefix, options)
 end
 
 function Module:modules() return values_of(module_list(self)) end
+
+-- Raises an error when the module contains itself; for walks that do not go through module_list.
+local function check_finite(self) module_list(self) end
+Module._check_finite = check_finite
 
 -- Tensors registered under `kind` in self and its descendants: { {name, tensor, fields, key}... }. Each tensor once,
 -- unless remove_duplicate is false.
@@ -249,6 +260,7 @@ function Module:get_buffer(target) return get_tensor(self, target, '_buffers', '
 
 -- Calls fn on every descendant and then on self.
 function Module:apply(fn)
+  check_finite(self)
   for _, child in self:named_children() do child:apply(fn) end
   fn(self)
   return self
@@ -259,6 +271,7 @@ end
 function Module:train(mode)
   if mode == nil then mode = true end
   if type(mode) ~= 'boolean' then fail('training mode is expected to be boolean') end
+  check_finite(self)
   fields_of(self).training = mode
   for _, child in self:named_children() do child:train(mode) end
   return self
@@ -354,6 +367,7 @@ function Module:_get_name() return torch.type(self) end
 
 -- A module that holds one module twice prints it twice, as it is registered.
 function Module:__tostring()
+  check_finite(self)
   local extra, name = self:extra_repr(), self:_get_name()
   local lines = {}
   for key, child in self:named_children() do

@@ -144,6 +144,7 @@ return function(Module)
   -- the names at 1..#dict and the tensors by name; pairs() walks name, tensor.
   function Module:state_dict(options)
     options = options or {}
+    self:_check_finite()
     local dict = setmetatable({}, ordered_dict)
     collect(self, dict, options.prefix or '', options.keep_vars or false)
     return dict
@@ -155,6 +156,7 @@ return function(Module)
   function Module:load_state_dict(dict, options)
     if type(dict) ~= 'table' then fail('Expected state_dict to be dict-like, got %s.', torch.type(dict)) end
     options = type(options) == 'boolean' and { strict = options } or options or {}
+    self:_check_finite()
     dict = shallow_copy(dict)
     run_load_hooks(self, dict, '')
     local list = places(self, '', {})

@@ -121,6 +121,7 @@ function parallel.replicate(module, devices)
   if not Module:is_instance(module) then
     fail('replicate(): argument 1 must be a Module, not %s', torch.type(module))
   end
+  module:_check_finite()
   local replicas = {}
   for i, device in ipairs(parallel.devices(devices)) do replicas[i] = copy_module(module, device) end
   return replicas

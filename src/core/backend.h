@@ -307,7 +307,7 @@ typedef struct lt_backend {
 
     /* -- sources ------------------------------------------------------------------------------------- */
     lt_status (*range)(const lt_array *out, lt_scalar start, lt_scalar step); /* out contiguous */
-    lt_status (*random)(lt_distribution what, const lt_array *out, double a, double b,
+    lt_status (*random)(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b,
                         lt_generator *generator); /* out contiguous; see random.h */
 
     /* -- recurrent layers: a step, after and before the products ------------------------------------ */

@@ -105,7 +105,7 @@ static lt_copy_entry *find_entry(lt_device from, lt_device to, const char *cause
     }
     if (ledger.n == ledger.capacity) {
         int64_t capacity = ledger.capacity > 0 ? 2 * ledger.capacity : 16;
-        lt_copy_entry *grown = lt_mem_realloc(ledger.entries, (size_t)capacity * sizeof *grown);
+        lt_copy_entry *grown = lt_mem_rearray(ledger.entries, capacity, sizeof *grown);
         if (grown == NULL) return NULL;
         ledger.entries = grown;
         ledger.capacity = capacity;
@@ -168,7 +168,7 @@ lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
 {
     lt_status status = LT_OK;
     pthread_mutex_lock(&ledger.lock);
-    lt_copy_entry *copy = lt_mem_alloc((size_t)(ledger.n + 1) * sizeof *copy);
+    lt_copy_entry *copy = lt_mem_array(ledger.n, sizeof *copy);
     if (copy == NULL) {
         status = LT_ERR_MEMORY;
     } else {

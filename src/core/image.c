@@ -44,7 +44,7 @@ static lt_status pixels_alloc(pixels *p, const char *kind)
     if (p->width < 1 || p->height < 1 || p->width * p->height > MOST_ELEMENTS / 4)
         return lt_error(LT_ERR_IO, "%s: an image of %lld x %lld pixels is not read", kind, (long long)p->width,
                         (long long)p->height);
-    p->data = lt_block_alloc((size_t)(p->width * p->height * p->channels), &p->capacity);
+    p->data = lt_block_array(lt_times(lt_times(p->width, p->height), p->channels), 1, &p->capacity);
     return p->data ? LT_OK : LT_ERR_MEMORY;
 }
 

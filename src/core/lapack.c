@@ -97,8 +97,8 @@ static bool take(room *r, lt_dtype dtype)
 {
     r->size = at_least_1((int)(dtype == LT_FLOAT32 ? (double)r->asked.f * 1.0000002 : r->asked.d));
     r->whole_size = at_least_1(r->whole_asked);
-    r->work = lt_mem_alloc((size_t)r->size * sizeof(double));
-    r->whole = lt_mem_zalloc((size_t)r->whole_size * sizeof(int));
+    r->work = lt_mem_array(r->size, sizeof(double));
+    r->whole = lt_mem_zarray(r->whole_size, sizeof(int));
     return r->work != NULL && r->whole != NULL;
 }
 

@@ -1,6 +1,6 @@
 /* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes go to
  * malloc, which is fast for them. Larger ones are kept when freed, in bins of four sizes per power of two,
- * and handed out again: the pages stay mapped. What is kept is bounded by KEEP_LIMIT: a block that does not
+ * and handed out again: the pages stay mapped. What is kept is bounded by LT_BLOCK_KEEP: a block that does not
  * fit any more drives the others out, so that a program that moves on to other sizes is not left with the
  * old ones. */
 #include "mem.h"
@@ -15,7 +15,6 @@
 
 #define SMALL ((size_t)64 * 1024)
 #define BINS 160
-#define KEEP_LIMIT ((size_t)256 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
 typedef struct free_block {
@@ -85,6 +84,41 @@ void *lt_mem_realloc(void *old, size_t n)
 }
 
 void lt_mem_free(void *p) { free(p); }
+
+/* Bytes of n entries, at least one; SIZE_MAX, which nothing gives, when there cannot be so many. */
+static size_t array_bytes(int64_t n, size_t size)
+{
+    const int64_t bytes = lt_times(n != 0 ? n : 1, (int64_t)size);
+    return bytes == LT_TOO_MUCH ? SIZE_MAX : (size_t)bytes;
+}
+
+static void *too_many(int64_t n, size_t size)
+{
+    lt_error_set(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld entries of %zu bytes.", (long long)n, size);
+    return NULL;
+}
+
+void *lt_mem_array(int64_t n, size_t size)
+{
+    const size_t bytes = array_bytes(n, size);
+    return bytes != SIZE_MAX ? lt_mem_alloc(bytes) : too_many(n, size);
+}
+
+/* The system hands out large arrays full of zeros: their pages are not touched before they are used. */
+void *lt_mem_zarray(int64_t n, size_t size)
+{
+    const size_t bytes = array_bytes(n, size);
+    if (bytes == SIZE_MAX) return too_many(n, size);
+    if (injected_failure()) return out_of_memory(bytes);
+    void *p = calloc(1, bytes);
+    return p != NULL ? p : out_of_memory(bytes);
+}
+
+void *lt_mem_rearray(void *old, int64_t n, size_t size)
+{
+    const size_t bytes = array_bytes(n, size);
+    return bytes != SIZE_MAX ? lt_mem_realloc(old, bytes) : too_many(n, size);
+}
 
 /* ---- structs kept per thread ------------------------------------------------------------------------ */
 
@@ -244,6 +278,12 @@ void *lt_block_alloc(size_t n, size_t *capacity)
     return p;
 }
 
+void *lt_block_array(int64_t n, size_t size, size_t *capacity)
+{
+    const size_t bytes = array_bytes(n, size);
+    return bytes != SIZE_MAX ? lt_block_alloc(bytes, capacity) : too_many(n, size);
+}
+
 void lt_block_free(void *p, size_t capacity)
 {
     if (p == NULL) return;
@@ -254,12 +294,12 @@ void lt_block_free(void *p, size_t capacity)
     }
     int bin;
     size_class(capacity, &bin);
-    if (capacity > KEEP_LIMIT) {
+    if (capacity > LT_BLOCK_KEEP) {
         munmap(p, capacity);
         return;
     }
     pthread_mutex_lock(&cache.lock);
-    if (cache.kept + capacity > KEEP_LIMIT) release_kept();
+    if (cache.kept + capacity > LT_BLOCK_KEEP) release_kept();
     free_block *block = p;
     block->next = cache.bins[bin];
     cache.bins[bin] = block;
@@ -272,4 +312,12 @@ void lt_block_trim(void)
     pthread_mutex_lock(&cache.lock);
     release_kept();
     pthread_mutex_unlock(&cache.lock);
+}
+
+size_t lt_block_kept(void)
+{
+    pthread_mutex_lock(&cache.lock);
+    const size_t kept_bytes = cache.kept;
+    pthread_mutex_unlock(&cache.lock);
+    return kept_bytes;
 }

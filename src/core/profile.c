@@ -52,7 +52,7 @@ lt_status lt_profile_start(bool gpu)
 static bool grow(void)
 {
     int32_t room = now.room == 0 ? 1024 : now.room * 2;
-    lt_profile_event *events = lt_mem_realloc(now.events, sizeof *events * (size_t)room);
+    lt_profile_event *events = lt_mem_rearray(now.events, room, sizeof *events);
     if (events == NULL) return false;
     now.events = events;
     now.room = room;

@@ -28,8 +28,7 @@ typedef enum lt_distribution {
     LT_RANDOM_UNIFORM,   /* [a, b) */
     LT_RANDOM_NORMAL,    /* mean a, standard deviation b */
     LT_RANDOM_NORMAL_SINGLY, /* the same, each number by itself: PyTorch's way for tensors that are not contiguous */
-    LT_RANDOM_INTEGERS,  /* integers in [a, b), any dtype; a, b as int64 values held exactly in double up
-                            to 2^53 */
+    LT_RANDOM_INTEGERS,  /* integers in [a, b), any dtype; a < b are integers themselves */
     LT_RANDOM_FULL_RANGE, /* random_() without bounds: all values of the dtype (floats: the mantissa) */
     LT_RANDOM_BERNOULLI, /* 1 with probability a */
     LT_RANDOM_EXPONENTIAL, /* rate a */

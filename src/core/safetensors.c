@@ -147,7 +147,7 @@ static lt_status parse_texts(const char *path, const cJSON *object, lt_safetenso
 {
     const cJSON *item;
     if (!cJSON_IsObject(object)) return DAMAGED(path, "%s is no object", METADATA);
-    out->texts = lt_mem_alloc(((size_t)cJSON_GetArraySize(object) + 1) * sizeof *out->texts);
+    out->texts = lt_mem_array(cJSON_GetArraySize(object), sizeof *out->texts);
     if (out->texts == NULL) return LT_ERR_MEMORY;
     cJSON_ArrayForEach(item, object) {
         if (!cJSON_IsString(item)) return DAMAGED(path, "%s holds '%.100s', which is no text", METADATA, item->string);
@@ -161,7 +161,7 @@ static lt_status parse_header(const char *path, int64_t data_bytes, lt_safetenso
 {
     const cJSON *root = out->json, *item;
     *n = 0;
-    *entries = lt_mem_alloc(((size_t)cJSON_GetArraySize(root) + 1) * sizeof **entries);
+    *entries = lt_mem_array(cJSON_GetArraySize(root), sizeof **entries);
     if (*entries == NULL) return LT_ERR_MEMORY;
     cJSON_ArrayForEach(item, root) {
         if (strcmp(item->string, METADATA) != 0) {
@@ -267,7 +267,7 @@ lt_status lt_safetensors_read(const char *path, lt_safetensors *out)
     if (fd < 0) return DAMAGED(path, "%s", strerror(errno));
     LT_CHECK(read_header(fd, path, &file, &data_bytes));
     LT_CHECK(parse_header(path, data_bytes, &file, &entries, &n));
-    file.tensors = lt_mem_zalloc(((size_t)n + 1) * sizeof *file.tensors);
+    file.tensors = lt_mem_zarray(n, sizeof *file.tensors);
     if (file.tensors == NULL) {
         status = LT_ERR_MEMORY;
         goto done;
@@ -397,7 +397,7 @@ lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors,
     lt_atomic_file f;
     bool opened = false;
     cJSON *root = cJSON_CreateObject();
-    int64_t *order = lt_mem_alloc(((size_t)n + 1) * sizeof *order);
+    int64_t *order = lt_mem_array(n, sizeof *order);
     if (root == NULL || order == NULL) {
         status = lt_error(LT_ERR_MEMORY, "out of memory");
         goto done;

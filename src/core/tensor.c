@@ -6,6 +6,7 @@
 
 #include "autograd.h"
 #include "backend.h"
+#include "checked.h"
 #include "copies.h"
 #include "dtype.h"
 #include "error.h"
@@ -20,6 +21,7 @@ typedef struct home {
 } home;
 
 #define INLINE_BYTES 1024
+#define MOST_ELEMENTS (INT64_MAX / 16) /* their bytes are a number, and sums of a few such */
 #define INLINE_OFFSET ((sizeof(home) + 63) & ~(size_t)63)
 
 static inline home *home_of(lt_tensor *t) { return (home *)((char *)t - offsetof(home, tensor)); }
@@ -108,7 +110,7 @@ lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
     if (ndim > LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, ndim);
     int64_t n = 1;
-    bool overflow = false, zero = false;
+    bool zero = false;
     for (int d = 0; d < ndim; d++) {
         if (sizes[d] < 0) {
             char text[256];
@@ -117,12 +119,15 @@ lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
                             (long long)sizes[d], lt_format_sizes(text, sizeof text, ndim, sizes));
         }
         zero = zero || sizes[d] == 0;
-        overflow = __builtin_mul_overflow(n, sizes[d], &n) || overflow;
+        n = lt_times(n, sizes[d] > 0 ? sizes[d] : 1);
     }
-    if (zero) n = 0;
-    if (!zero && (overflow || n > INT64_MAX / 16))
-        return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes too large");
-    *numel = n;
+    /* An empty tensor's strides must be numbers too. */
+    if (n == LT_TOO_MUCH || (!zero && n > MOST_ELEMENTS)) {
+        char text[256];
+        return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s",
+                        lt_format_sizes(text, sizeof text, ndim, sizes));
+    }
+    *numel = zero ? 0 : n;
     return LT_OK;
 }
 

@@ -207,6 +207,6 @@ lt_status lt_cuda_cell_backward(const lt_cell_step *step);
 lt_status lt_cuda_optimize(const lt_optim *o);
 /* range.cu, random.cu */
 lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step);
-lt_status lt_cuda_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator);
+lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator);
 
 #endif

@@ -295,8 +295,10 @@ const char *name_of(lt_distribution what)
 
 } // namespace
 
-lt_status lt_cuda_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator)
+lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator)
 {
+    const double a = from.kind == LT_SCALAR_FLOAT ? from.v.d : (double)from.v.i,
+                 b = to.kind == LT_SCALAR_FLOAT ? to.v.d : (double)to.v.i;
     if (!supports(what, out->dtype)) return lt_cuda_unsupported(name_of(what), out->dtype);
     job j = {static_cast<char *>(out->data), out->dtype, 1, out->device.index, nullptr, generator, nullptr};
     for (int d = 0; d < out->ndim; d++) j.n *= out->sizes[d];
@@ -307,15 +309,15 @@ lt_status lt_cuda_random(lt_distribution what, const lt_array *out, double a, do
     switch (what) {
     case LT_RANDOM_UNIFORM: {
         if (wide) return run(j, uniform_double{a, b, b - a});
-        const float from = lt_rounded<float>(out->dtype, (float)a), to = lt_rounded<float>(out->dtype, (float)b);
-        return run(j, uniform_float{out->dtype, from, to, to - from});
+        const float low = lt_rounded<float>(out->dtype, (float)a), high = lt_rounded<float>(out->dtype, (float)b);
+        return run(j, uniform_float{out->dtype, low, high, high - low});
     }
     case LT_RANDOM_NORMAL:
     case LT_RANDOM_NORMAL_SINGLY:
         return wide ? run(j, normal_double{a, b}) : run(j, normal_float{(float)a, (float)b});
     case LT_RANDOM_EXPONENTIAL:
         return wide ? run(j, exponential_double{a}) : run(j, exponential_float{(float)a});
-    case LT_RANDOM_INTEGERS: return run_integers(j, (uint64_t)(int64_t)a, (uint64_t)(int64_t)b - (uint64_t)(int64_t)a);
+    case LT_RANDOM_INTEGERS: return run_integers(j, (uint64_t)from.v.i, (uint64_t)to.v.i - (uint64_t)from.v.i);
     case LT_RANDOM_FULL_RANGE: return full_range(j);
     case LT_RANDOM_BERNOULLI: return run(j, bernoulli{a});
     case LT_RANDOM_PERMUTATION: return permutation(j);

@@ -116,6 +116,18 @@ static int raise_failure(lua_State *L)
 
 /* ---- backward ------------------------------------------------------------------------------------------------------ */
 
+/* Hooks may take tensors out of the tables and collect them while core works on them. */
+static void retain_list(lt_tensor **list, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (list[i] != NULL) lt_tensor_retain(list[i]);
+}
+
+static void release_list(lt_tensor **list, int n)
+{
+    for (int i = 0; i < n; i++) lt_tensor_release(list[i]);
+}
+
 /* Reads a list of boxes (entries may be false: absent) into an array that Lua frees. */
 static lt_tensor **read_list(lua_State *L, int index, int n, const char *what)
 {
@@ -160,10 +172,16 @@ static int backward(lua_State *L)
     lt_lua_state *s = lt_lua_state_here(L);
     lua_State *outer = s->running;
     s->running = L;
+    retain_list(roots, n);
+    retain_list(grads, n);
+    retain_list(inputs, n_inputs);
     lt_entry entry = lt_enter(L);
     lt_status status =
         lt_backward(roots, grads, n, retain, create, inputs, n_inputs, allow_unused, results);
     lt_leave(entry);
+    release_list(roots, n);
+    release_list(grads, n);
+    release_list(inputs, n_inputs);
     s->running = outer;
     if (status != LT_OK) return raise_failure(L);
     if (results == NULL) return 0;

@@ -12,12 +12,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "checked.h"
 #include "error.h"
+#include "interrupt.h"
 
 enum {
     DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */
     SMALLEST_GZIP = 18,       /* header and trailer */
-    READ_AT_ONCE = 1 << 26    /* gzread takes an unsigned int */
+    READ_AT_ONCE = 1 << 22    /* bytes between looks at the interrupt flag */
 };
 
 static uint32_t little_endian(const unsigned char *b)
@@ -33,7 +35,7 @@ static int64_t expected_size(int fd, int64_t file_size)
         magic[1] != 0x8b || pread(fd, trailer, 4, file_size - 4) != 4)
         return file_size;
     int64_t size = little_endian(trailer);
-    int64_t most = file_size * DEFLATE_MAX_RATIO;
+    int64_t most = lt_times(file_size, DEFLATE_MAX_RATIO);
     return size < most ? size : most;
 }
 
@@ -60,6 +62,7 @@ static lt_status read_all(gzFile file, const char *path, lt_tensor **bytes, int6
 {
     *length = 0;
     for (;;) {
+        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
         int64_t room = lt_tensor_numel(*bytes) - *length;
         char more;
         void *to = room ? (char *)lt_tensor_data(*bytes) + *length : &more;
@@ -78,7 +81,7 @@ static lt_status read_all(gzFile file, const char *path, lt_tensor **bytes, int6
         }
         if (got == 0) return LT_OK;
         if (room == 0) {
-            LT_TRY(resize(bytes, *length * 2 + 4096));
+            LT_TRY(resize(bytes, lt_plus(lt_times(*length, 2), 4096)));
             *(char *)((char *)lt_tensor_data(*bytes) + *length) = more;
         }
         *length += got;

@@ -1,8 +1,9 @@
-/* object.c - instances of Lua classes as userdata: lib/class.lua builds on these three functions.
+/* object.c - instances of Lua classes as userdata: lib/class.lua builds on these functions.
  *
  * An object is an empty userdata whose user value is the table of its fields. Reading a field looks there
  * first, then in the class (whose metatable leads to its parents); an integer key goes to the method
- * __getitem, as Python's subscript does. Includes Lua and the binding's tensor header only. */
+ * __getitem, as Python's subscript does. Only metatables made here become those of objects: a userdata that had a
+ * tensor's or a file's would be taken for one. Includes Lua and the binding's tensor header only. */
 #include "object.h"
 
 #include <lauxlib.h>
@@ -12,11 +13,18 @@
 #include "refuse.h"
 #include "tensor.h"
 
+/* Its address in the registry leads to the set of the metatables of objects, which it does not keep alive. */
+static const char metatables;
+
 /* new_object(metatable, fields) -> userdata */
 static int new_object(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
     lt_lua_check_type(L, 2, LUA_TTABLE);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatables);
+    lua_pushvalue(L, 1);
+    luaL_argcheck(L, lua_rawget(L, -2) != LUA_TNIL, 1, "the metatable of a class's objects expected");
+    lua_settop(L, 2);
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 2);
     lua_setiuservalue(L, -2, 1);
@@ -51,12 +59,20 @@ static int index_object(lua_State *L)
     return 1;
 }
 
-/* object_index(class) -> an __index function for the metatable of its objects */
-static int object_index(lua_State *L)
+/* object_metatable(class) -> a metatable for its objects, with __index */
+static int object_metatable(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
+    lua_createtable(L, 0, 10);
+    lua_pushvalue(L, 1);
     lua_pushcclosure(L, index_object, 1);
+    lua_setfield(L, 2, "__index");
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatables);
+    lua_pushvalue(L, 2);
+    lua_pushboolean(L, true);
+    lua_rawset(L, -3);
+    lua_settop(L, 2);
     return 1;
 }
 
@@ -81,8 +97,14 @@ void lt_lua_open_object(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"new_object", new_object},         {"object_fields", object_fields},
-        {"object_index", object_index},     {"make_parameter", make_parameter},
+        {"object_metatable", object_metatable}, {"make_parameter", make_parameter},
         {"is_parameter", is_parameter},     {NULL, NULL},
     };
     luaL_setfuncs(L, functions, 0);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &metatables);
 }

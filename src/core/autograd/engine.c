@@ -108,7 +108,7 @@ static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
 {
     lt_status status = LT_OK;
     if (v->node->inputs != 1 && v->grads == NULL) {
-        v->grads = lt_mem_zalloc((size_t)v->node->inputs * sizeof *v->grads);
+        v->grads = lt_mem_zarray(v->node->inputs, sizeof *v->grads);
         if (v->grads == NULL) status = LT_ERR_MEMORY;
     }
     if (status == LT_OK) status = hand_over(grad, v->node);
@@ -166,7 +166,7 @@ static lt_status run_node(run *r, lt_visit *v, bool any)
     size_t n = (size_t)node->outputs;
     lt_status status = LT_OK;
     if (n > FEW) {
-        results = lt_mem_alloc(n * (sizeof *results + sizeof *needs));
+        results = lt_mem_array((int64_t)n, sizeof *results + sizeof *needs);
         if (results == NULL) return LT_ERR_MEMORY;
         needs = (bool *)(results + n);
     }
@@ -259,7 +259,7 @@ static lt_status visit_tensor(lt_graph *g, lt_tensor *t, int32_t *at, int *slot)
 
 static lt_status add_captures(run *r, lt_tensor *const *inputs, int n)
 {
-    r->captures = lt_mem_zalloc((size_t)n * sizeof *r->captures);
+    r->captures = lt_mem_zarray(n, sizeof *r->captures);
     if (r->captures == NULL) return LT_ERR_MEMORY;
     for (int i = 0; i < n; i++) {
         capture *c = &r->captures[i];

@@ -55,9 +55,9 @@ static lt_status grow(lt_graph *g)
 {
     if (g->capacity > INT32_MAX / 4) return lt_error(LT_ERR_MEMORY, "the graph has too many nodes");
     size_t capacity = 2 * (size_t)g->capacity;
-    lt_visit *visits = lt_mem_alloc(capacity * sizeof *visits);
-    int32_t *table = lt_mem_zalloc(2 * capacity * sizeof *table);
-    int32_t *ready = lt_mem_alloc(capacity * sizeof *ready);
+    lt_visit *visits = lt_mem_array((int64_t)capacity, sizeof *visits);
+    int32_t *table = lt_mem_zarray(2 * (int64_t)capacity, sizeof *table);
+    int32_t *ready = lt_mem_array((int64_t)capacity, sizeof *ready);
     if (visits == NULL || table == NULL || ready == NULL) {
         lt_mem_free(visits);
         lt_mem_free(table);

@@ -50,7 +50,7 @@ static lt_status reserve(struct lt_hook_list *list)
 {
     if (list->n < list->capacity) return LT_OK;
     int capacity = list->capacity > 0 ? 2 * list->capacity : 4;
-    lt_hook_entry **grown = lt_mem_realloc(list->entries, (size_t)capacity * sizeof *grown);
+    lt_hook_entry **grown = lt_mem_rearray(list->entries, capacity, sizeof *grown);
     if (grown == NULL) return LT_ERR_MEMORY;
     list->entries = grown;
     list->capacity = capacity;
@@ -120,7 +120,7 @@ static lt_status retain_at(lt_node *node, int slot, lt_tensor *t)
     LT_TRY(lt_node_hooks(node, &list));
     lt_tensor **retained = list->retained;
     if (retained == NULL) {
-        retained = lt_mem_zalloc((size_t)node->inputs * sizeof *retained);
+        retained = lt_mem_zarray(node->inputs, sizeof *retained);
         if (retained == NULL) return LT_ERR_MEMORY;
     }
     lt_autograd_lock();
@@ -185,7 +185,7 @@ static lt_status run_list(const struct lt_hook_list *list, int slot, lt_tensor *
     lt_status status = LT_OK;
     int n = list->n;
     if (n == 0) return LT_OK;
-    lt_hook_entry **entries = lt_mem_alloc((size_t)n * sizeof *entries);
+    lt_hook_entry **entries = lt_mem_array(n, sizeof *entries);
     if (entries == NULL) return LT_ERR_MEMORY;
     for (int i = 0; i < n; i++) entries[i] = entry_retain(list->entries[i]);
     for (int i = 0; i < n && status == LT_OK; i++)

@@ -147,7 +147,7 @@ void lt_saved_release(lt_saved *s)
 
 lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list)
 {
-    s->v = lt_mem_zalloc((size_t)(list->n > 0 ? list->n : 1) * sizeof *s->v);
+    s->v = lt_mem_zarray(list->n, sizeof *s->v);
     if (s->v == NULL) return LT_ERR_MEMORY;
     s->n = list->n;
     for (int64_t i = 0; i < list->n; i++) LT_TRY(lt_save(&s->v[i], list->v[i]));
@@ -157,7 +157,7 @@ lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list)
 lt_status lt_unpack_list(lt_saved_list *s, lt_node *node, lt_tensor_list *out)
 {
     out->n = 0;
-    out->v = lt_mem_zalloc((size_t)(s->n > 0 ? s->n : 1) * sizeof *out->v);
+    out->v = lt_mem_zarray(s->n, sizeof *out->v);
     if (out->v == NULL) return LT_ERR_MEMORY;
     out->n = s->n;
     for (int64_t i = 0; i < s->n; i++) LT_TRY(lt_unpack(&s->v[i], node, &out->v[i]));
@@ -180,7 +180,7 @@ void lt_saved_list_release(lt_saved_list *s)
 
 lt_status lt_like_of_list(lt_like **out, const lt_tensor_list *list)
 {
-    lt_like *likes = lt_mem_alloc((size_t)(list->n > 0 ? list->n : 1) * sizeof *likes);
+    lt_like *likes = lt_mem_array(list->n, sizeof *likes);
     if (likes == NULL) return LT_ERR_MEMORY;
     for (int64_t i = 0; i < list->n; i++) lt_like_of(&likes[i], list->v[i]);
     *out = likes;

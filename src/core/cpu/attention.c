@@ -227,7 +227,7 @@ static lt_status run(const lt_attention *a, lt_job run_share, int64_t shares, in
     if (j.threads > shares) j.threads = shares > 0 ? (int)shares : 1;
     j.scratch_bytes = (scratch_elements * j.size + deltas * (int64_t)sizeof(double) + 63) / 64 * 64;
     size_t capacity;
-    j.scratch = lt_block_alloc((size_t)(j.scratch_bytes * j.threads), &capacity);
+    j.scratch = lt_block_array(j.threads, (size_t)j.scratch_bytes, &capacity);
     if (j.scratch == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_cpu_share(j.threads, j.threads, run_share, &j);
     lt_block_free(j.scratch, capacity);

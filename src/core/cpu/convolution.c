@@ -138,7 +138,7 @@ static lt_status sum_images(job *j)
         for (int64_t i = 0; i < j->c->batch && status == LT_OK; i++) status = do_image(j, i, i == 0);
         return status;
     }
-    j->w = lt_block_alloc((size_t)(j->threads * n * j->size), &capacity);
+    j->w = lt_block_array(lt_times(j->threads, n), (size_t)j->size, &capacity);
     if (j->w == NULL) return LT_ERR_MEMORY;
     status = lt_cpu_share(j->threads, j->threads, run_share, j);
     memcpy(w, j->w, (size_t)(n * j->size));
@@ -161,7 +161,7 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     if (j.result > INT32_MAX || j.column / c->groups > INT32_MAX || w_count(c) > INT32_MAX)
         return lt_error(LT_ERR_RUNTIME, "a convolution of this dtype on the CPU takes at most %d elements an image", INT32_MAX);
     if (!trivial(c)) {
-        j.columns = lt_block_alloc((size_t)(j.threads * j.column * j.size), &capacity);
+        j.columns = lt_block_array(lt_times(j.threads, j.column), (size_t)j.size, &capacity);
         if (j.columns == NULL) return LT_ERR_MEMORY;
     }
     lt_status status = part == LT_CONV_W ? sum_images(&j) : lt_cpu_share(c->batch, j.threads, run_image, &j);

@@ -66,6 +66,6 @@ lt_status lt_cpu_optimize(const lt_optim *o);
 lt_status lt_cpu_cell(const lt_cell_step *step);
 lt_status lt_cpu_cell_backward(const lt_cell_step *step);
 /* random.c */
-lt_status lt_cpu_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator);
+lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b, lt_generator *generator);
 
 #endif

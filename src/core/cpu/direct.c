@@ -84,7 +84,7 @@ lt_status lt_direct_convolution(lt_conv_part part, const lt_conv *c, int threads
     j.threads = threads < c->batch ? threads : (int)c->batch;
     const int64_t weights = (d->outputs + d->tile) * d->inputs * d->kernel[0] * d->kernel[1];
     size_t capacity;
-    float *room = lt_block_alloc((size_t)(weights + j.threads * j.frame) * sizeof *room, &capacity);
+    float *room = lt_block_array(lt_plus(weights, lt_times(j.threads, j.frame)), sizeof *room, &capacity);
     if (room == NULL) return LT_ERR_MEMORY;
     pack(d, w, turned, room);
     d->weights = room;

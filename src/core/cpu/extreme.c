@@ -105,7 +105,7 @@ static lt_status run_long_lines(extreme_job *j, int threads)
 {
     j->chunk = CHUNK;
     j->chunks = (j->lines.length + CHUNK - 1) / CHUNK;
-    j->parts = lt_mem_alloc((size_t)(j->lines.count * j->chunks) * sizeof *j->parts);
+    j->parts = lt_mem_array(lt_times(j->lines.count, j->chunks), sizeof *j->parts);
     if (j->parts == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_cpu_share(j->lines.count * j->chunks, threads, run_chunk, j);
     for (int64_t l = 0; l < j->lines.count && status == LT_OK; l++) {

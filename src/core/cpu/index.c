@@ -80,6 +80,8 @@ static bool locate(indexing *x, char *const *ptrs, const int64_t *strides, int64
 {
     enum { DENSE = sizeof(int64_t) };
     const lt_index_args *args = x->args;
+    if (args->count == 0 && offsets != NULL) /* no index at all: the elements themselves */
+        for (int64_t i = 0; i < n; i++) offsets[i] = i * strides[1];
     for (int k = 0; k < args->count; k++) {
         const char *p = ptrs[2 + k];
         const uint64_t size = (uint64_t)args->sizes[k], base = (uint64_t)args->base[k];
@@ -119,18 +121,17 @@ static lt_status range_error(const indexing *x)
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
 
+/* Rows of small elements are moved by these too: they need not lie aligned. */
 #define MOVE(bits)                                                                                 \
     static void get_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes) \
     {                                                                                              \
         (void)bytes;                                                                               \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            *(uint##bits##_t *)(void *)(dense + i * stride) = *(const uint##bits##_t *)(void *)(base + offsets[i]); \
+        for (int64_t i = 0; i < n; i++) memcpy(dense + i * stride, base + offsets[i], bits / 8);   \
     }                                                                                              \
     static void put_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes) \
     {                                                                                              \
         (void)bytes;                                                                               \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            *(uint##bits##_t *)(void *)(base + offsets[i]) = *(const uint##bits##_t *)(void *)(dense + i * stride); \
+        for (int64_t i = 0; i < n; i++) memcpy(base + offsets[i], dense + i * stride, bits / 8);   \
     }
 MOVE(8)
 MOVE(16)

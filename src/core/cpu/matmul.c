@@ -125,7 +125,7 @@ static void run_row(const void *context, int64_t row)
 static lt_status multiply_integers(const lt_gemm *g)
 {
     const int64_t size = (int64_t)lt_dtype_size(g->dtype);
-    void *packed = g->trans_b ? lt_mem_alloc((size_t)(g->k * g->n * size + 1)) : NULL;
+    void *packed = g->trans_b ? lt_mem_array(lt_times(g->k, g->n), (size_t)size) : NULL;
     if (g->trans_b && packed == NULL) return LT_ERR_MEMORY;
     const int threads = lt_cpu_threads_for(g->m * g->n * g->k);
     lt_status status = LT_OK;
@@ -165,8 +165,8 @@ static lt_status multiply_halves(const lt_gemm *g)
     const int64_t rows_b = g->trans_b ? g->n : g->k, cols_b = g->trans_b ? g->k : g->n;
     lt_status status = LT_ERR_MEMORY;
     size_t capacity;
-    int64_t total = rows_a * cols_a + rows_b * cols_b + g->m * g->n;
-    float *a = lt_block_alloc((size_t)total * sizeof *a, &capacity);
+    int64_t total = lt_plus(lt_plus(lt_times(rows_a, cols_a), lt_times(rows_b, cols_b)), lt_times(g->m, g->n));
+    float *a = lt_block_array(total, sizeof *a, &capacity);
     if (a == NULL) return status;
     float *b = a + rows_a * cols_a, *c = b + rows_b * cols_b;
     lt_gemm f = *g;

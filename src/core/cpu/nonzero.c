@@ -141,7 +141,7 @@ static lt_status search_chunks(search *s, int64_t *total)
         return lt_cpu_share(1, 1, write_chunk, s);
     }
     const int64_t chunks = (s->numel + s->chunk - 1) / s->chunk;
-    s->counts = chunks > 1 ? lt_mem_alloc((size_t)chunks * sizeof *s->counts) : &one;
+    s->counts = chunks > 1 ? lt_mem_array(chunks, sizeof *s->counts) : &one;
     if (s->counts == NULL) return LT_ERR_MEMORY;
     lt_status status = count_chunks(s, chunks, total);
     if (status == LT_OK && s->out != NULL)

@@ -84,7 +84,7 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
     size_t capacity = 0;
     char *block = NULL;
     if (n->norm.grad_weight != NULL || n->norm.grad_bias != NULL) {
-        block = lt_block_alloc((size_t)threads * (chunk + total) + 1, &capacity);
+        block = lt_block_array(threads, chunk + total, &capacity);
         if (block == NULL) return LT_ERR_MEMORY;
         j.totals = (double *)block;
         j.chunks = block + (size_t)threads * total;

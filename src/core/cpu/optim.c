@@ -70,7 +70,7 @@ lt_status lt_cpu_optimize(const lt_optim *o)
         for (int64_t i = 0; i < o->n; i++) run_part(&j, i, 0, o->numel[i]);
         return LT_OK;
     }
-    int64_t *first = lt_mem_alloc(sizeof *first * (size_t)o->n);
+    int64_t *first = lt_mem_array(o->n, sizeof *first);
     if (first == NULL) return LT_ERR_MEMORY;
     for (int64_t i = 0; i < o->n; i++) {
         first[i] = pieces;

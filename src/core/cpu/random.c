@@ -163,9 +163,9 @@ static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
 }
 
 /* 64 bits are drawn where 32 would favour some numbers noticeably. */
-static void integers(const lt_array *out, int64_t n, double from, double to, lt_generator *g)
+static void integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
 {
-    uint64_t base = (uint64_t)(int64_t)from, range = (uint64_t)(int64_t)to - base;
+    uint64_t base = (uint64_t)from, range = (uint64_t)to - base; /* of all of int64: 2^64 - 1 */
     for (int64_t i = 0; more(i, n); i++) {
         uint64_t raw = range >> 28 != 0 ? lt_generator_next64(g) : lt_generator_next32(g);
         store_int(out->data, out->dtype, i, (int64_t)(raw % range + base));
@@ -233,8 +233,9 @@ static bool supports(lt_distribution what, lt_dtype dtype)
     }
 }
 
-lt_status lt_cpu_random(lt_distribution what, const lt_array *out, double a, double b, lt_generator *generator)
+lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator)
 {
+    const double a = lt_scalar_double(from), b = lt_scalar_double(to);
     if (!supports(what, out->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", names[what],
                         lt_dtype_scalar_name(out->dtype));
@@ -244,7 +245,7 @@ lt_status lt_cpu_random(lt_distribution what, const lt_array *out, double a, dou
     case LT_RANDOM_UNIFORM: uniform(out, n, a, b, generator); break;
     case LT_RANDOM_NORMAL: normal(out, n, a, b, generator); break;
     case LT_RANDOM_NORMAL_SINGLY: normal_singly(out, n, a, b, generator); break;
-    case LT_RANDOM_INTEGERS: integers(out, n, a, b, generator); break;
+    case LT_RANDOM_INTEGERS: integers(out, n, from.v.i, to.v.i, generator); break;
     case LT_RANDOM_FULL_RANGE: full_range(out, n, generator); break;
     case LT_RANDOM_BERNOULLI: bernoulli(out, n, a, generator); break;
     case LT_RANDOM_EXPONENTIAL: exponential(out, n, a, generator); break;

@@ -295,7 +295,7 @@ static lt_status reduce_long_lines(const lt_reduce_plan *p)
     if (chunk < CHUNK) chunk = CHUNK;
     chunk = (chunk + unit - 1) / unit * unit;
     const int64_t chunks = (p->count + chunk - 1) / chunk;
-    lt_total *totals = lt_mem_alloc((size_t)(p->results * (chunks + 2)) * sizeof *totals);
+    lt_total *totals = lt_mem_array(lt_times(p->results, chunks + 2), sizeof *totals);
     if (totals == NULL) return LT_ERR_MEMORY;
     lt_total *parameters = totals + p->results;
     long_lines l = {.plan = p, .chunk = chunk, .chunks = chunks, .parts = parameters + p->results};

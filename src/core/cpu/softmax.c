@@ -112,7 +112,7 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
     bool direct = true; /* no conversion */
     for (int v = 0; v < n; v++) direct = direct && views[v]->dtype == j->type;
     j->dense = direct && lt_lines_dense(&j->lines, n);
-    const int64_t count = j->lines.count, tile_bytes = LT_LINES_TILE * j->lines.length * j->size * 2;
+    const int64_t count = j->lines.count, tile_bytes = lt_times(j->lines.length, 2 * LT_LINES_TILE * j->size);
     const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
     if (count == 0 || j->lines.length == 0) return LT_OK;
     if (direct && lt_lines_side_by_side(&j->lines, n)) {
@@ -125,7 +125,7 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
     size_t capacity = 0;
     char *buffers = NULL;
     if (!j->dense) {
-        buffers = lt_block_alloc((size_t)(tile_bytes * threads), &capacity);
+        buffers = lt_block_array(tile_bytes, (size_t)threads, &capacity);
         if (buffers == NULL) return LT_ERR_MEMORY;
     }
     const int64_t tiles = (count + LT_LINES_TILE - 1) / LT_LINES_TILE;

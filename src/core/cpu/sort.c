@@ -503,7 +503,7 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
     const size_t pair = lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
     j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) + (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
     j->bytes = (j->bytes + FEW * sizeof(pair_wide) + 63) / 64 * 64;
-    j->scratch = lt_block_alloc((size_t)j->jobs * j->bytes, &capacity);
+    j->scratch = lt_block_array(j->jobs, j->bytes, &capacity);
     if (j->scratch == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_cpu_share(j->jobs, (int)j->jobs, sort_some, j);
     lt_block_free(j->scratch, capacity);

@@ -23,7 +23,7 @@ static inline void lt_convert_dense(lt_dtype to_dtype, void *to, lt_dtype from_d
 /* n floats; from NULL: not filled in. */
 static inline lt_status lt_widen(lt_widened *w, lt_dtype dtype, const void *from, int64_t n)
 {
-    w->data = lt_block_alloc((size_t)n * sizeof(float), &w->capacity);
+    w->data = lt_block_array(n, sizeof(float), &w->capacity);
     if (w->data == NULL) return LT_ERR_MEMORY;
     if (from != NULL) lt_convert_dense(LT_FLOAT32, w->data, dtype, from, n);
     return LT_OK;

@@ -1,4 +1,5 @@
 /* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views and joins. */
+#include "interrupt.h"
 #include "mem.h"
 #include "steps.h"
 
@@ -49,7 +50,7 @@ lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int6
     LT_TRY(lt_wrap_dim(dim1, self->ndim + 1, &a));
     LT_TRY(lt_wrap_dim(dim2, self->ndim + 1, &b));
     if (a == b) return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %d, %d", a + 1, b + 1);
-    int64_t length = self->sizes[self->ndim - 1] + (offset < 0 ? -offset : offset);
+    int64_t length = lt_plus(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
     lt_dims sizes = {.n = self->ndim + 1};
     for (int d = 0, from = 0; d < sizes.n; d++) sizes.v[d] = d == a || d == b ? length : self->sizes[from++];
     lt_scope s;
@@ -82,32 +83,58 @@ lt_status lt_diagflat_impl(lt_tensor *self, int64_t offset, lt_tensor **out)
     return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
 }
 
-/* First column of row i (tril: always 0) and the one after its last. */
+/* Columns [from, to) of row i: left of the cut (tril) or from it on. */
 static void row_range(bool lower, int64_t i, int64_t columns, int64_t offset, int64_t *from, int64_t *to)
 {
-    int64_t cut = i + offset + (lower ? 1 : 0);
+    int64_t cut = lt_add_within(i, offset);
+    if (lower) cut = lt_add_within(cut, 1);
     cut = cut < 0 ? 0 : cut > columns ? columns : cut;
     *from = lower ? 0 : cut;
     *to = lower ? cut : columns;
 }
 
+/* How many elements of the first `rows` rows lie left of their cut, which moves by one per row from `cut` on. */
+static int64_t left_of_cut(int64_t rows, int64_t columns, int64_t cut)
+{
+    const int64_t none = cut < 0 ? lt_sub_within(0, cut) : 0; /* rows without any */
+    if (none >= rows) return 0;
+    const int64_t first = cut < 0 ? 0 : cut < columns ? cut : columns, growing = columns - first, left = rows - none;
+    const int64_t partly = growing < left ? growing : left; /* rows of first, first + 1 ... elements */
+    const int64_t sum = partly % 2 == 0 ? lt_times(partly / 2, lt_plus(first, lt_plus(first, partly - 1)))
+                                        : lt_times(partly, lt_plus(first, (partly - 1) / 2));
+    return lt_plus(partly > 0 ? sum : 0, lt_times(left - partly, columns));
+}
+
+static int64_t count_positions(bool lower, int64_t rows, int64_t columns, int64_t offset)
+{
+    if (lower) return left_of_cut(rows, columns, lt_add_within(offset, 1));
+    const int64_t last = lt_sub_within(columns, offset); /* rows from there on have none */
+    if (last < rows) rows = last > 0 ? last : 0;
+    const int64_t all = lt_times(rows, columns);
+    return all == LT_TOO_MUCH ? all : all - left_of_cut(rows, columns, offset);
+}
+
 static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, int64_t offset, lt_dtype dtype,
                                     const lt_device *device, lt_tensor **out)
 {
-    if (rows < 0) return lt_error(LT_ERR_RUNTIME, "row must be non-negative, got%lld", (long long)rows);
-    if (columns < 0) return lt_error(LT_ERR_RUNTIME, "col must be non-negative, got%lld", (long long)columns);
-    int64_t n = 0, from, to;
-    for (int64_t i = 0; i < rows; i++) {
-        row_range(lower, i, columns, offset, &from, &to);
-        n += to - from;
-    }
-    int64_t *values = lt_mem_alloc((size_t)(n > 0 ? 2 * n : 1) * sizeof *values), at = 0;
-    for (int64_t i = 0; values != NULL && i < rows; i++) {
-        row_range(lower, i, columns, offset, &from, &to);
-        for (int64_t j = from; j < to; j++, at++) values[at] = i, values[n + at] = j;
-    }
+    if (rows < 0) return lt_error(LT_ERR_RUNTIME, "row must be non-negative, got %lld", (long long)rows);
+    if (columns < 0) return lt_error(LT_ERR_RUNTIME, "col must be non-negative, got %lld", (long long)columns);
+    const int64_t n = count_positions(lower, rows, columns, offset);
+    int64_t numel, from, to, at = 0;
+    LT_TRY(lt_check_sizes(2, (int64_t[]){2, n}, &numel));
+    int64_t *values = lt_mem_array(numel, sizeof *values);
     lt_scope s;
     lt_scope_open(&s, false);
+    /* from the first row that has any; below the last of them there are none */
+    const int64_t first = lower && offset < 0 ? lt_sub_within(0, lt_add_within(offset, 1)) : 0;
+    for (int64_t i = first; values != NULL && at < n && s.status == LT_OK; i++) {
+        row_range(lower, i, columns, offset, &from, &to);
+        for (int64_t j = from; j < to; j++, at++) {
+            values[at] = i, values[n + at] = j;
+            if (at % LT_INTERRUPT_STEP == 0 && lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+            if (s.status != LT_OK) break;
+        }
+    }
     lt_tensor *result = do_positions(&s, values, &(lt_dims){2, {2, n}}, device != NULL ? *device : lt_host);
     if (dtype != LT_DTYPE_NONE) result = do_cast(&s, result, dtype);
     return lt_scope_give(&s, result, out);
@@ -321,6 +348,8 @@ static bool advance(int64_t *at, int64_t r, int64_t n, bool repeated)
     return true;
 }
 
+#define MOST_COMBINATIONS 1e12
+
 lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement, lt_tensor **out)
 {
     if (self->ndim != 1)
@@ -328,16 +357,21 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
                         lt_format_sizes((char[256]){0}, 256, self->ndim, self->sizes));
     if (r < 0) return lt_error(LT_ERR_RUNTIME, "Expect a non-negative number, but got %lld", (long long)r);
     int64_t n = self->numel;
-    double count = 1; /* n over r, or n + r - 1 over r */
-    for (int64_t i = 1; i <= r; i++) count *= (double)(with_replacement ? n + r - i : n - r + i) / (double)i;
-    if (r == 0 || n == 0 || (!with_replacement && r > n)) count = 0;
-    if (count > 1e12) return lt_error(LT_ERR_MEMORY, "combinations(): too many combinations (%g)", count);
-    int64_t rows = (int64_t)(count + 0.5), *values = lt_mem_alloc((size_t)(rows * r > 0 ? rows * r : 1) * sizeof *values);
-    int64_t *at = lt_mem_alloc((size_t)(r > 0 ? r : 1) * sizeof *at);
+    const int64_t of = with_replacement ? lt_plus(n, r) - 1 : n; /* of over r */
+    const int64_t least = r < of - r ? r : of - r;
+    double count = r == 0 || n == 0 || least < 0 ? 0 : 1;
+    for (int64_t i = 1; i <= least && count <= MOST_COMBINATIONS; i++) /* grows with each factor */
+        count *= (double)(of - least + i) / (double)i;
+    if (count > MOST_COMBINATIONS) return lt_error(LT_ERR_MEMORY, "combinations(): more than %g combinations", MOST_COMBINATIONS);
+    int64_t rows = (int64_t)(count + 0.5), *values = lt_mem_array(lt_times(rows, r), sizeof *values);
+    int64_t *at = lt_mem_array(rows > 0 ? r : 0, sizeof *at);
     lt_status status = values != NULL && at != NULL ? LT_OK : LT_ERR_MEMORY;
-    for (int64_t j = 0; status == LT_OK && j < r; j++) at[j] = with_replacement ? 0 : j;
-    for (int64_t i = 0; status == LT_OK && i < rows; i++) {
-        for (int64_t j = 0; j < r; j++) values[i * r + j] = at[j];
+    for (int64_t j = 0; status == LT_OK && rows > 0 && j < r; j++) at[j] = with_replacement ? 0 : j;
+    for (int64_t i = 0, to = 0; status == LT_OK && i < rows; i++) {
+        for (int64_t j = 0; j < r && status == LT_OK; j++) {
+            values[to++] = at[j];
+            if (to % LT_INTERRUPT_STEP == 0 && lt_interrupted()) status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        }
         advance(at, r, n, with_replacement);
     }
     lt_mem_free(at);
@@ -362,8 +396,8 @@ lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
                             "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %lld has %d dimensions",
                             (long long)i + 1, t->ndim);
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
-        rows += t->ndim == 2 ? t->sizes[0] : 1;
-        columns += t->ndim == 2 ? t->sizes[1] : t->numel;
+        rows = lt_plus(rows, t->ndim == 2 ? t->sizes[0] : 1);
+        columns = lt_plus(columns, t->ndim == 2 ? t->sizes[1] : t->numel);
     }
     lt_device device = tensors->n > 0 ? tensors->v[0]->device : lt_host;
     LT_TRY(lt_zeros(&(lt_dims){2, {tensors->n > 0 ? rows : 1, columns}}, dtype, &device, &result));

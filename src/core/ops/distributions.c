@@ -75,7 +75,7 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
         if (generator == NULL) generator = lt_default_generator(self->device);
         lt_array array = lt_array_of(numbers);
         s.status = generator == NULL ? LT_ERR_MEMORY
-                                     : lt_backend_of(self)->random(LT_RANDOM_NORMAL_SINGLY, &array, mean, std, generator);
+                                     : lt_backend_of(self)->random(LT_RANDOM_NORMAL_SINGLY, &array, lt_float(mean), lt_float(std), generator);
     }
     return fill(&s, self, do_exp(&s, numbers));
 }

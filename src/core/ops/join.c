@@ -127,7 +127,7 @@ done:
 static lt_status cat_ranked(const lt_tensor_list *tensors, int rank, int64_t dim, lt_tensor **out)
 {
     lt_status status = LT_OK;
-    lt_tensor_list ranked = {.n = 0, .v = lt_mem_zalloc((size_t)(tensors->n + 1) * sizeof *ranked.v)};
+    lt_tensor_list ranked = {.n = 0, .v = lt_mem_zarray(tensors->n, sizeof *ranked.v)};
     if (ranked.v == NULL) return LT_ERR_MEMORY;
     for (; ranked.n < tensors->n; ranked.n++) {
         lt_tensor *t = tensors->v[ranked.n];
@@ -157,7 +157,7 @@ lt_status lt_vstack_impl(const lt_tensor_list *tensors, lt_tensor **out) { retur
 lt_status lt_dstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
 {
     lt_status status = LT_OK;
-    lt_tensor_list deep = {.n = 0, .v = lt_mem_zalloc((size_t)(tensors->n + 1) * sizeof *deep.v)};
+    lt_tensor_list deep = {.n = 0, .v = lt_mem_zarray(tensors->n, sizeof *deep.v)};
     if (deep.v == NULL) return LT_ERR_MEMORY;
     for (; deep.n < tensors->n; deep.n++) {
         lt_tensor *t = tensors->v[deep.n];
@@ -186,11 +186,11 @@ lt_status lt_repeat_impl(lt_tensor *self, const lt_dims *repeats, lt_tensor **ou
         int64_t size = own >= 0 ? self->sizes[own] : 1;
         if (repeats->v[d] < 0)
             return lt_error(LT_ERR_RUNTIME, "Trying to create tensor with negative dimension %lld",
-                            (long long)(repeats->v[d] * size));
+                            (long long)lt_mul_within(repeats->v[d], size));
         split.v[2 * d] = 1;
         split.v[2 * d + 1] = wide.v[2 * d + 1] = size;
         wide.v[2 * d] = repeats->v[d];
-        merged.v[d] = repeats->v[d] * size;
+        merged.v[d] = lt_times(repeats->v[d], size);
     }
     lt_status status = LT_OK;
     lt_tensor *a = NULL, *b = NULL, *c = NULL;
@@ -231,7 +231,7 @@ lt_status lt_repeat_interleave_impl(lt_tensor *self, int64_t repeats, const int6
     LT_CHECK(lt_unsqueeze(flat, d + 1, &column));
     lt_dims shape = {.n = column->ndim}, merged = {.n = flat->ndim};
     for (int k = 0; k < column->ndim; k++) shape.v[k] = k == d + 1 ? repeats : column->sizes[k];
-    for (int k = 0; k < flat->ndim; k++) merged.v[k] = k == d ? flat->sizes[k] * repeats : flat->sizes[k];
+    for (int k = 0; k < flat->ndim; k++) merged.v[k] = k == d ? lt_times(flat->sizes[k], repeats) : flat->sizes[k];
     LT_CHECK(lt_expand(column, &shape, &wide));
     LT_CHECK(lt_clone_format(wide, "contiguous_format", &copy));
     status = lt__unsafe_view(copy, &merged, out);
@@ -328,7 +328,7 @@ static lt_status triangle(lt_tensor *self, int64_t diagonal, bool keep_lower, lt
     int rows_dim = self->ndim - 2;
     int64_t columns = self->sizes[self->ndim - 1];
     for (int64_t i = 0; i < self->sizes[rows_dim] && result->numel > 0; i++) {
-        int64_t cut = i + diagonal + (keep_lower ? 1 : 0);
+        int64_t cut = lt_add_within(lt_add_within(i, diagonal), keep_lower ? 1 : 0);
         cut = cut < 0 ? 0 : cut > columns ? columns : cut;
         int64_t from = keep_lower ? cut : 0, to = keep_lower ? columns : cut;
         if (from >= to) continue;

@@ -109,7 +109,7 @@ lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
     LT_TRY(lt_linalg_check_kind(op, self));
     lt_dtype dtype = (lt_dtype)self->dtype;
     int n = (int)lt_rows(self);
-    int *pivots = lt_mem_alloc((size_t)(n > 0 ? n : 1) * sizeof *pivots);
+    int *pivots = lt_mem_array(n, sizeof *pivots);
     lt_scope s;
     lt_scope_open(&s, false);
     if (pivots == NULL) s.status = LT_ERR_MEMORY;
@@ -131,7 +131,7 @@ static lt_status determinants(const char *op, lt_tensor *self, lt_tensor *sign, 
 {
     lt_dtype dtype = (lt_dtype)self->dtype;
     int n = (int)lt_rows(self);
-    int *pivots = lt_mem_alloc((size_t)(n > 0 ? n : 1) * sizeof *pivots);
+    int *pivots = lt_mem_array(n, sizeof *pivots);
     lt_scope s;
     lt_scope_open(&s, false);
     if (pivots == NULL) s.status = LT_ERR_MEMORY;
@@ -238,7 +238,7 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, solve_fn
     memcpy(like_b.sizes, batch_b.v, sizeof like_b.sizes);
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){&like_a, &like_b}, 2, &batch.n, batch.v));
     int n = (int)lt_rows(a), columns = (int)lt_columns(b);
-    int *pivots = lt_mem_alloc((size_t)(n > 0 ? n : 1) * sizeof *pivots);
+    int *pivots = lt_mem_array(n, sizeof *pivots);
     lt_dims wide_a = batch, wide_b = batch;
     wide_a.v[batch.n - 2] = wide_a.v[batch.n - 1] = wide_b.v[batch.n - 2] = n;
     wide_b.v[batch.n - 1] = columns;
@@ -302,7 +302,7 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
     LT_TRY(lt_linalg_check_matrix(op, self));
     LT_TRY(lt_linalg_check_kind(op, self));
     int m = (int)lt_rows(self), n = (int)lt_columns(self), least = m < n ? m : n, k = complete ? m : least;
-    void *tau = lt_mem_alloc((size_t)(least > 0 ? least : 1) * sizeof(double));
+    void *tau = lt_mem_array(least, sizeof(double));
     lt_dims room = batch_of(self, k > n ? k : n, m); /* columns lie one after another */
     lt_scope s;
     lt_scope_open(&s, false);

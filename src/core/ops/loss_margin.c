@@ -53,9 +53,8 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
     if (!lt_dtype_is_float((lt_dtype)input->dtype))
         return lt_error(LT_ERR_RUNTIME, "pdist only supports floating-point dtypes");
     if (!(p >= 0)) return lt_error(LT_ERR_RUNTIME, "pdist only supports non-negative p values");
-    const int64_t n = input->sizes[0], pairs = n * (n - 1) / 2;
-    int64_t *first = lt_mem_alloc((size_t)(pairs + 1) * sizeof *first),
-            *second = lt_mem_alloc((size_t)(pairs + 1) * sizeof *second);
+    const int64_t n = input->sizes[0], pairs = lt_times(n, n - 1) / 2;
+    int64_t *first = lt_mem_array(pairs, sizeof *first), *second = lt_mem_array(pairs, sizeof *second);
     for (int64_t i = 0, k = 0; i < n && first != NULL && second != NULL; i++)
         for (int64_t j = i + 1; j < n; j++, k++) {
             first[k] = i;

@@ -67,37 +67,16 @@ static lt_tensor *new_positions(lt_scope *s, const lt_tensor *p, int64_t count)
     return lt_scope_hold(s, status, positions);
 }
 
-typedef struct runner {
-    double quotient;
-    int64_t position;
-} runner;
-
-/* Larger quotients first, then lower positions. */
-static int compare_runners(const void *a, const void *b)
-{
-    const runner *x = a, *y = b;
-    if (x->quotient != y->quotient) return x->quotient > y->quotient ? -1 : 1;
-    return x->position < y->position ? -1 : x->position > y->position;
-}
-
-/* The positions of the `count` largest of each row, in order; in host memory. */
+/* The positions of the `count` largest of each row, in order, of equal ones the lower first; in host memory. */
 static lt_tensor *winners_on_host(lt_scope *s, lt_tensor *quotients, int64_t count)
 {
-    lt_tensor *wide = do_contiguous(s, do_cast(s, quotients, LT_FLOAT64)), *positions = new_positions(s, quotients, count);
+    lt_tensor *order = NULL, *first = NULL;
     if (s->status != LT_OK) return NULL;
-    const int64_t n = quotients->sizes[quotients->ndim - 1], rows = quotients->numel / n;
-    const double *values = (const double *)lt_data(wide);
-    int64_t *at = (int64_t *)lt_data(positions);
-    runner *runners = lt_mem_alloc((size_t)n * sizeof *runners);
-    if (runners == NULL) s->status = LT_ERR_MEMORY;
-    for (int64_t row = 0; row < rows && s->status == LT_OK; row++, values += n, at += count) {
-        for (int64_t i = 0; i < n; i++) runners[i] = (runner){values[i], i};
-        qsort(runners, (size_t)n, sizeof *runners, compare_runners);
-        for (int64_t i = 0; i < count; i++) at[i] = runners[i].position;
-        if (lt_interrupted()) s->status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
-    }
-    lt_mem_free(runners);
-    return s->status == LT_OK ? positions : NULL;
+    lt_status status = lt_argsort(quotients, -1, true, true, &order);
+    order = lt_scope_hold(s, status, order);
+    if (s->status != LT_OK) return NULL;
+    status = lt_narrow(order, -1, 0, count, &first);
+    return do_contiguous(s, lt_scope_hold(s, status, first));
 }
 
 /* The same on a device, one place after the other; the winner leaves the race. */
@@ -168,7 +147,7 @@ static lt_tensor *draw_on_host(lt_scope *s, lt_tensor *p, int64_t count, lt_gene
     const int64_t n = p->sizes[p->ndim - 1], rows = p->numel / n;
     const double *values = (const double *)lt_data(wide);
     int64_t *at = (int64_t *)lt_data(positions);
-    double *sums = lt_mem_alloc((size_t)n * sizeof *sums);
+    double *sums = lt_mem_array(n, sizeof *sums);
     if (generator == NULL) generator = lt_default_generator(p->device);
     if (sums == NULL || generator == NULL) s->status = LT_ERR_MEMORY;
     for (int64_t row = 0; row < rows && s->status == LT_OK; row++, values += n) {
@@ -238,7 +217,7 @@ lt_status lt_multinomial_impl(lt_tensor *self, int64_t num_samples, bool replace
         positions = new_positions(&s, self, num_samples);
     } else if (!replacement || num_samples == 1) {
         check_probabilities(&s, self);
-        lt_tensor *quotients = race(&s, self, generator);
+        lt_tensor *quotients = race(&s, self, generator); /* NULL after a refusal, which who picks winners sees */
         if (num_samples == 1)
             positions = winner(&s, quotients);
         else if (host)

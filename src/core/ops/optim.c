@@ -109,9 +109,9 @@ static lt_status run(const step *s)
     lt_status status = LT_OK;
     int64_t *numel = NULL;
     lt_optim o = {.rule = s->rule, .arrays = s->arrays};
-    void **data = lt_mem_alloc(sizeof *data * (size_t)(n * s->arrays));
+    void **data = lt_mem_array(lt_times(n, s->arrays), sizeof *data);
     if (data == NULL) return LT_ERR_MEMORY;
-    numel = lt_mem_alloc(sizeof *numel * (size_t)n);
+    numel = lt_mem_array(n, sizeof *numel);
     if (numel == NULL) status = LT_ERR_MEMORY;
     for (int i = 0; i < LT_OPTIM_NUMBERS; i++) o.numbers[i] = s->numbers[i];
     for (int64_t row = 0; row < n && status == LT_OK;) {

@@ -2,6 +2,7 @@
  * are looked up along each dimension. */
 #include <string.h>
 
+#include "interrupt.h"
 #include "mem.h"
 #include "steps.h"
 
@@ -14,6 +15,12 @@ static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
                         "is %d while the input has %d dimensions.",
                         pad->n, self->ndim);
     return LT_OK;
+}
+
+/* Of a dimension of `size`; negative when more is cut off than there is. */
+static int64_t padded_size(int64_t size, int64_t low, int64_t high)
+{
+    return low < 0 ? lt_add_within(lt_add_within(size, low), high) : lt_add_within(lt_add_within(size, high), low);
 }
 
 /* The first two entries of pad belong to the last dimension, the next two to the one before it. */
@@ -34,7 +41,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
     LT_TRY(check_pad(self, pad));
     lt_dims sizes = {.n = self->ndim};
     for (int d = 0; d < self->ndim; d++) {
-        sizes.v[d] = self->sizes[d] + before(pad, self->ndim, d) + after(pad, self->ndim, d);
+        sizes.v[d] = padded_size(self->sizes[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
         if (sizes.v[d] < 0)
             return lt_error(LT_ERR_RUNTIME,
                             "The input size %lld, plus negative padding %lld and %lld resulted in a negative output size, "
@@ -50,7 +57,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
         int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d), n = self->sizes[d];
         if (low == 0 && high == 0) continue;
         to = do_part(&s, to, d, low > 0 ? low : 0, sizes.v[d] - (high > 0 ? high : 0));
-        from = do_part(&s, from, d, low < 0 ? -low : 0, n + (high < 0 ? high : 0));
+        from = do_part(&s, from, d, low < 0 ? lt_sub_within(0, low) : 0, high >= 0 ? n : high < -n ? 0 : n + high);
         if (from != NULL && from->sizes[d] != to->sizes[d]) /* nothing is left of it */
             from = do_part(&s, from, d, 0, to->sizes[d]);
     }
@@ -61,7 +68,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
 lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *pad, lt_tensor **out)
 {
     lt_dims back = *pad;
-    for (int i = 0; i < back.n; i++) back.v[i] = -back.v[i];
+    for (int i = 0; i < back.n; i++) back.v[i] = lt_sub_within(0, back.v[i]);
     return lt_constant_pad_nd(grad_output, &back, lt_int(0), out);
 }
 
@@ -82,10 +89,18 @@ static lt_status pad_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn so
     lt_scope_open(&s, true);
     lt_tensor *result = self;
     for (int d = self->ndim - 1; d >= self->ndim - pad->n / 2 && result != NULL; d--) {
-        int64_t low = before(pad, self->ndim, d), size = self->sizes[d], n = size + low + after(pad, self->ndim, d);
+        int64_t low = before(pad, self->ndim, d), size = self->sizes[d];
+        int64_t n = padded_size(size, low, after(pad, self->ndim, d)), numel;
         if (n == size && low == 0) continue;
-        int64_t *values = lt_mem_alloc((size_t)(n > 0 ? n : 1) * sizeof *values);
-        for (int64_t i = 0; values != NULL && i < n; i++) values[i] = source(i - low, size);
+        lt_dims sizes = lt_dims_of(result);
+        sizes.v[d] = n;
+        if ((s.status = lt_check_sizes(sizes.n, sizes.v, &numel)) != LT_OK) break;
+        int64_t *values = lt_mem_array(n, sizeof *values);
+        for (int64_t i = 0; values != NULL && i < n; i++) {
+            values[i] = source(i - low, size);
+            if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) break;
+        }
+        if (lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
         result = do_index_select(&s, result, d, do_positions(&s, values, &(lt_dims){1, {n}}, self->device));
     }
     if (result == self) {
@@ -124,7 +139,8 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
         if (source == wrapped && (low > size || high > size))
             return lt_error(LT_ERR_RUNTIME, "Padding value causes wrapping around more than once.");
-        if (size + low + high < 0 || (source == wrapped && size + low + high == 0))
+        const int64_t padded_to = padded_size(size, low, high);
+        if (padded_to < 0 || (source == wrapped && padded_to == 0))
             return lt_error(LT_ERR_RUNTIME, "Negative padding value is resulting in an empty dimension.");
         if (size == 0)
             return lt_error(LT_ERR_RUNTIME, "Expected a non-empty dimension %d of input %s", d + 1,

@@ -274,10 +274,10 @@ lt_status lt_linalg_multi_dot_impl(const lt_tensor_list *tensors, lt_tensor **ou
     int n = (int)tensors->n;
     if (n < 2) return lt_error(LT_ERR_RUNTIME, "multi_dot(): expected at least 2 tensors but got %d", n);
     if (n > MAX_CHAIN) return lt_error(LT_ERR_RUNTIME, "multi_dot(): at most %d tensors", MAX_CHAIN);
-    lt_tensor_list matrices = {.n = 0, .v = lt_mem_zalloc((size_t)n * sizeof *matrices.v)};
+    lt_tensor_list matrices = {.n = 0, .v = lt_mem_zarray(n, sizeof *matrices.v)};
     int64_t sizes[MAX_CHAIN + 1];
-    double *cost = lt_mem_alloc((size_t)n * (size_t)n * sizeof *cost);
-    int *split_at = lt_mem_alloc((size_t)n * (size_t)n * sizeof *split_at);
+    double *cost = lt_mem_array(n * n, sizeof *cost);
+    int *split_at = lt_mem_array(n * n, sizeof *split_at);
     bool row = tensors->v[0]->ndim == 1, column = tensors->v[n - 1]->ndim == 1;
     lt_tensor *product = NULL;
     lt_status status = LT_OK;

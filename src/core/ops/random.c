@@ -3,6 +3,8 @@
 #include "iter.h"
 #include "random.h"
 
+static const lt_scalar zero = {LT_SCALAR_FLOAT, {.d = 0}}, one = {LT_SCALAR_FLOAT, {.d = 1}};
+
 /* New reference: a view of t whose dimensions are in the order of memory. */
 static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
 {
@@ -17,7 +19,7 @@ static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
 
 /* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory, and
  * normal ones are drawn singly, as PyTorch does it. */
-static lt_status draw(lt_tensor *t, lt_distribution what, double a, double b, lt_generator *generator)
+static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
 {
     if (generator != NULL && generator->device.type != t->device.type) {
         char g[16], d[16];
@@ -50,7 +52,7 @@ done:
 }
 
 /* Gives t, a fresh tensor, with numbers in it. */
-static lt_status drawn(lt_tensor *t, lt_distribution what, double a, double b, lt_generator *generator, lt_tensor **out)
+static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator, lt_tensor **out)
 {
     lt_status status = draw(t, what, a, b, generator);
     if (status != LT_OK) {
@@ -61,8 +63,8 @@ static lt_status drawn(lt_tensor *t, lt_distribution what, double a, double b, l
     return LT_OK;
 }
 
-static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, lt_distribution what, double a,
-                            double b, lt_generator *generator, lt_tensor **out)
+static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, lt_distribution what, lt_scalar a,
+                            lt_scalar b, lt_generator *generator, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
@@ -80,9 +82,17 @@ static lt_status check_float(const char *op, lt_dtype dtype)
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name(dtype));
 }
 
-static lt_status check_range(int64_t low, int64_t high)
+/* [low, high) must have numbers, and an integer dtype must have them all. */
+static lt_status check_range(int64_t low, int64_t high, lt_dtype dtype)
 {
-    if (low < high) return LT_OK;
+    const int bits = lt_dtype_is_float(dtype) ? 64 : dtype == LT_BOOL ? 1 : 8 * (int)lt_dtype_size(dtype);
+    const bool from_zero = dtype == LT_BOOL || dtype == LT_UINT8;
+    const int64_t most = from_zero ? (1 << bits) - 1 : (int64_t)(UINT64_MAX >> (65 - bits)), least = from_zero ? 0 : -most - 1;
+    if (low < high && low >= least && high - 1 <= most) return LT_OK;
+    static const char *const names[LT_DTYPE_COUNT] = {[LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char",
+                                                      [LT_INT16] = "short", [LT_INT32] = "int"};
+    if (low < high)
+        return lt_error(LT_ERR_RUNTIME, "%s is out of bounds for %s", low < least || low > most ? "from" : "to - 1", names[dtype]);
     return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
                     (long long)low, (long long)high);
 }
@@ -92,7 +102,7 @@ lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dt
 {
     if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
     LT_TRY(check_float("uniform_", dtype));
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, 0, 1, generator, out);
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, zero, one, generator, out);
 }
 
 lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
@@ -101,7 +111,7 @@ lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_genera
     if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
     LT_TRY(check_float("normal_", dtype));
     if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, mean, std, generator, out);
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator, out);
 }
 
 lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
@@ -113,9 +123,9 @@ lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype d
 lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
                           const lt_device *device, lt_tensor **out)
 {
-    LT_TRY(check_range(low, high));
     if (dtype == LT_DTYPE_NONE) dtype = LT_INT64;
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, (double)low, (double)high, generator,
+    LT_TRY(check_range(low, high, dtype));
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator,
                       out);
 }
 
@@ -128,9 +138,9 @@ lt_status lt_randint_from_zero_impl(int64_t high, const lt_dims *size, lt_genera
 lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype, const lt_device *device,
                            lt_tensor **out)
 {
-    if (n < 0) return lt_error(LT_ERR_RUNTIME, "n must be non-negative, got%lld", (long long)n);
+    if (n < 0) return lt_error(LT_ERR_RUNTIME, "n must be non-negative, got %lld", (long long)n);
     lt_tensor *order = NULL;
-    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator), LT_RANDOM_PERMUTATION, 0, 0, generator,
+    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator), LT_RANDOM_PERMUTATION, zero, zero, generator,
                       &order));
     if (dtype == LT_DTYPE_NONE || dtype == LT_INT64) {
         *out = order;
@@ -148,7 +158,7 @@ static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *d
     if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
     LT_TRY(check_float(what == LT_RANDOM_UNIFORM ? "uniform_" : "normal_", dtype));
     LT_TRY(lt_tensor_like(self, dtype, device != NULL ? *device : self->device, &t));
-    return drawn(t, what, 0, 1, NULL, out);
+    return drawn(t, what, zero, one, NULL, out);
 }
 
 lt_status lt_rand_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
@@ -165,10 +175,10 @@ lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dt
                                lt_tensor **out)
 {
     lt_tensor *t = NULL;
-    LT_TRY(check_range(low, high));
-    LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype,
-                          device != NULL ? *device : self->device, &t));
-    return drawn(t, LT_RANDOM_INTEGERS, (double)low, (double)high, NULL, out);
+    if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
+    LT_TRY(check_range(low, high, dtype));
+    LT_TRY(lt_tensor_like(self, dtype, device != NULL ? *device : self->device, &t));
+    return drawn(t, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), NULL, out);
 }
 
 lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype dtype, const lt_device *device,
@@ -184,7 +194,7 @@ lt_status lt_bernoulli_impl(lt_tensor *self, lt_generator *generator, lt_tensor 
     lt_status status = LT_OK;
     lt_tensor *u = NULL, *less = NULL;
     LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &u));
-    LT_CHECK(draw(u, LT_RANDOM_UNIFORM, 0, 1, generator));
+    LT_CHECK(draw(u, LT_RANDOM_UNIFORM, zero, one, generator));
     LT_CHECK(lt_lt_impl(u, self, &less));
     status = lt__to_copy_impl(less, (lt_dtype)self->dtype, NULL, false, out);
 done:
@@ -212,35 +222,35 @@ lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator
     LT_TRY(check_float("uniform_", (lt_dtype)self->dtype));
     if (!(from <= to))
         return lt_error(LT_ERR_RUNTIME, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
-    return draw(self, LT_RANDOM_UNIFORM, from, to, generator);
+    return draw(self, LT_RANDOM_UNIFORM, lt_float(from), lt_float(to), generator);
 }
 
 lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
 {
     LT_TRY(check_float("normal_", (lt_dtype)self->dtype));
     if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
-    return draw(self, LT_RANDOM_NORMAL, mean, std, generator);
+    return draw(self, LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator);
 }
 
 lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to, lt_generator *generator)
 {
-    if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, 0, 0, generator);
+    if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, zero, zero, generator);
     int64_t low = to != NULL ? *from : 0, high = to != NULL ? *to : *from;
-    LT_TRY(check_range(low, high));
-    return draw(self, LT_RANDOM_INTEGERS, (double)low, (double)high, generator);
+    LT_TRY(check_range(low, high, (lt_dtype)self->dtype));
+    return draw(self, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator);
 }
 
 lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
 {
     if (!(p >= 0 && p <= 1)) return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
-    return draw(self, LT_RANDOM_BERNOULLI, p, 0, generator);
+    return draw(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
 }
 
 lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *generator)
 {
     LT_TRY(check_float("exponential_", (lt_dtype)self->dtype));
     if (!(lambd > 0)) return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g", lambd);
-    return draw(self, LT_RANDOM_EXPONENTIAL, lambd, 0, generator);
+    return draw(self, LT_RANDOM_EXPONENTIAL, lt_float(lambd), zero, generator);
 }
 
 /* ---- given by tensors -------------------------------------------------------------------------------------- */
@@ -281,7 +291,7 @@ lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *
         s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
     }
     if (s.status == LT_OK) {
-        lt_status status = new_random(&size, dtype, device, LT_RANDOM_NORMAL, 0, 1, generator, &numbers);
+        lt_status status = new_random(&size, dtype, device, LT_RANDOM_NORMAL, zero, one, generator, &numbers);
         numbers = lt_scope_hold(&s, status, numbers);
     }
     lt_tensor *result = do_add(&s, do_mul(&s, numbers, std), mean);

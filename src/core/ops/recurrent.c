@@ -99,8 +99,8 @@ static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *
         return lt_error(LT_ERR_RUNTIME, "_recurrent: %lld rows are no whole number of steps", (long long)rows);
     l->steps = batch_sizes != NULL ? batch_sizes->sizes[0] : rows / l->batch;
     if (l->steps < 1) return lt_error(LT_ERR_RUNTIME, "Expected sequence length to be larger than 0 in RNN");
-    l->sizes = lt_mem_alloc((size_t)l->steps * 2 * sizeof *l->sizes);
-    l->segments = lt_mem_alloc((size_t)l->steps * 2 * sizeof *l->segments);
+    l->sizes = lt_mem_array(lt_times(l->steps, 2), sizeof *l->sizes);
+    l->segments = lt_mem_array(lt_times(l->steps, 2), sizeof *l->segments);
     if (l->sizes == NULL || l->segments == NULL) return LT_ERR_MEMORY;
     l->offsets = l->sizes + l->steps;
     for (int64_t t = 0; t < l->steps; t++) l->sizes[t] = l->batch;

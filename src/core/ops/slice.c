@@ -1,4 +1,5 @@
 /* slice.c - views of parts: select, slices, diagonals, windows, and lists of such parts. */
+#include "interrupt.h"
 #include "mem.h"
 #include "steps.h"
 
@@ -38,9 +39,8 @@ lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t st
     if (stop < start) stop = start;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     for (int i = 0; i < self->ndim; i++) sizes[i] = self->sizes[i], strides[i] = self->strides[i];
-    sizes[d] = stop > start ? (stop - start - 1) / step + 1 : 0;
-    if (__builtin_mul_overflow(strides[d], step, &strides[d]))
-        strides[d] = self->strides[d]; /* of one entry at most */
+    sizes[d] = lt_parts(stop - start, step);
+    strides[d] = sizes[d] > 1 ? strides[d] * step : lt_mul_within(strides[d], step); /* nobody goes along one */
     return lt_tensor_view(self, self->ndim, sizes, strides, self->offset + start * self->strides[d], out);
 }
 
@@ -56,7 +56,7 @@ lt_status lt_narrow_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t le
     if (first < 0 || first > size)
         return lt_error(LT_ERR_INDEX, "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
                         (long long)-size, (long long)size + 1, (long long)(start >= 0 ? start + 1 : start));
-    if (first + length > size)
+    if (length > size - first)
         return lt_error(LT_ERR_RUNTIME, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
                         (long long)first + 1, (long long)length, (long long)size);
     return lt__slice(self, d, first, first + length, 1, out);
@@ -70,6 +70,8 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
     if (a == b)
         return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %d, %d", a + 1, b + 1);
     int64_t rows = self->sizes[a], columns = self->sizes[b], length;
+    if (offset < -rows) offset = -rows; /* nothing lies further out */
+    if (offset > columns) offset = columns;
     length = offset >= 0 ? (rows < columns - offset ? rows : columns - offset)
                          : (rows + offset < columns ? rows + offset : columns);
     if (length < 0) length = 0;
@@ -101,7 +103,7 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
     for (int i = 0; i < self->ndim; i++) sizes.v[i] = self->sizes[i], strides.v[i] = self->strides[i];
     if (self->ndim > 0) {
         sizes.v[d] = (available - size) / step + 1;
-        strides.v[d] *= step;
+        strides.v[d] = lt_mul_within(strides.v[d], step);
     }
     sizes.v[self->ndim] = size;
     strides.v[self->ndim] = self->ndim > 0 ? self->strides[d] : 1;
@@ -110,6 +112,15 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
 
 /* ---- lists of parts ----------------------------------------------------------------------------------- */
 
+/* Enters the outcome of making the next part, *to in the list; releases the list after a failure. */
+static lt_status add_part(lt_tensor_list *list, lt_status status)
+{
+    if (status == LT_OK) list->n++;
+    if (status == LT_OK && lt_interrupted()) status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (status != LT_OK) lt_list_release(list);
+    return status;
+}
+
 lt_status lt_unbind_impl(lt_tensor *self, int64_t dim, lt_tensor_list *out)
 {
     if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "unbind(): a 0-dim tensor has no dimension to unbind");
@@ -117,32 +128,20 @@ lt_status lt_unbind_impl(lt_tensor *self, int64_t dim, lt_tensor_list *out)
     lt_tensor_list list;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(lt_list_new(self->sizes[d], &list));
-    for (int64_t i = 0; i < self->sizes[d]; i++) {
-        lt_status status = lt_select(self, d, i, &list.v[i]);
-        if (status != LT_OK) {
-            lt_list_release(&list);
-            return status;
-        }
-        list.n++;
-    }
+    for (int64_t i = 0; i < self->sizes[d]; i++) LT_TRY(add_part(&list, lt_select(self, d, i, &list.v[i])));
     *out = list;
     return LT_OK;
 }
 
-/* Parts of dimension d; part i has sizes[i] entries, or `each` (the last may be smaller) when sizes is NULL. */
-static lt_status split_parts(lt_tensor *self, int d, int64_t n, const int64_t *sizes, int64_t each, lt_tensor_list *out)
+/* n parts of dimension d: `longer` of each + 1 entries, then such of `each`, the last of what is left. */
+static lt_status split_parts(lt_tensor *self, int d, int64_t n, int64_t longer, int64_t each, lt_tensor_list *out)
 {
     lt_tensor_list list;
     LT_TRY(lt_list_new(n, &list));
-    int64_t start = 0, size = self->sizes[d];
-    for (int64_t i = 0; i < n; i++) {
-        int64_t length = sizes != NULL ? sizes[i] : each < size - start ? each : size - start;
-        lt_status status = lt_narrow(self, d, start, length, &list.v[i]);
-        if (status != LT_OK) {
-            lt_list_release(&list);
-            return status;
-        }
-        list.n++;
+    for (int64_t i = 0, start = 0; i < n; i++) {
+        const int64_t left = self->sizes[d] - start, wanted = i < longer ? each + 1 : each;
+        const int64_t length = wanted < left ? wanted : left;
+        LT_TRY(add_part(&list, lt_narrow(self, d, start, length, &list.v[i])));
         start += length;
     }
     *out = list;
@@ -161,8 +160,8 @@ lt_status lt_split_impl(lt_tensor *self, int64_t split_size, int64_t dim, lt_ten
     if (split_size == 0 && size != 0)
         return lt_error(LT_ERR_RUNTIME,
                         "split_size can only be 0 if dimension size is 0, but got dimension size of %lld", (long long)size);
-    int64_t n = split_size == 0 ? 1 : (size + split_size - 1) / split_size;
-    return split_parts(self, d, n > 0 ? n : 1, NULL, split_size, out);
+    int64_t n = split_size == 0 ? 1 : lt_parts(size, split_size);
+    return split_parts(self, d, n > 0 ? n : 1, 0, split_size, out);
 }
 
 lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64_t dim, lt_tensor_list *out)
@@ -174,14 +173,19 @@ lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64
     for (int i = 0; i < split_sizes->n; i++) {
         if (split_sizes->v[i] < 0)
             return lt_error(LT_ERR_RUNTIME, "split_with_sizes expects split_sizes have only non-negative entries");
-        sum += split_sizes->v[i];
+        sum = lt_plus(sum, split_sizes->v[i]);
     }
     if (sum != self->sizes[d])
         return lt_error(LT_ERR_RUNTIME,
                         "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension "
                         "%d), but they sum to %lld",
                         (long long)self->sizes[d], d + 1, (long long)sum);
-    return split_parts(self, d, split_sizes->n, split_sizes->v, 0, out);
+    lt_tensor_list list;
+    LT_TRY(lt_list_new(split_sizes->n, &list));
+    for (int64_t i = 0, start = 0; i < split_sizes->n; start += split_sizes->v[i++])
+        LT_TRY(add_part(&list, lt_narrow(self, d, start, split_sizes->v[i], &list.v[i])));
+    *out = list;
+    return LT_OK;
 }
 
 lt_status lt_chunk_impl(lt_tensor *self, int64_t chunks, int64_t dim, lt_tensor_list *out)
@@ -191,8 +195,8 @@ lt_status lt_chunk_impl(lt_tensor *self, int64_t chunks, int64_t dim, lt_tensor_
         return lt_error(LT_ERR_RUNTIME, "chunk expects `chunks` to be greater than 0, got: %lld", (long long)chunks);
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    int64_t each = (self->sizes[d] + chunks - 1) / chunks;
-    return split_parts(self, d, each > 0 ? (self->sizes[d] + each - 1) / each : chunks, NULL, each, out);
+    int64_t each = lt_parts(self->sizes[d], chunks);
+    return split_parts(self, d, each > 0 ? lt_parts(self->sizes[d], each) : chunks, 0, each, out);
 }
 
 /* Parts of about equal size: the first numel % sections are longer by one. */
@@ -203,12 +207,8 @@ lt_status lt_tensor_split_impl(lt_tensor *self, int64_t sections, int64_t dim, l
     if (sections <= 0) return lt_error(LT_ERR_RUNTIME, "number of sections must be larger than 0, got %lld", (long long)sections);
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    int64_t *sizes = lt_mem_alloc((size_t)sections * sizeof *sizes), size = self->sizes[d];
-    if (sizes == NULL) return LT_ERR_MEMORY;
-    for (int64_t i = 0; i < sections; i++) sizes[i] = size / sections + (i < size % sections ? 1 : 0);
-    lt_status status = split_parts(self, d, sections, sizes, 0, out);
-    lt_mem_free(sizes);
-    return status;
+    int64_t size = self->sizes[d];
+    return split_parts(self, d, sections, size % sections, size / sections, out);
 }
 
 /* Cut before each of the given positions, which may lie beyond the end or out of order. */
@@ -223,12 +223,7 @@ lt_status lt_tensor_split_indices_impl(lt_tensor *self, const lt_dims *indices, 
     int64_t start = 0;
     for (int i = 0; i <= indices->n; i++) {
         int64_t stop = i < indices->n ? indices->v[i] : self->sizes[d];
-        lt_status status = lt__slice(self, d, start, stop, 1, &list.v[i]);
-        if (status != LT_OK) {
-            lt_list_release(&list);
-            return status;
-        }
-        list.n++;
+        LT_TRY(add_part(&list, lt__slice(self, d, start, stop, 1, &list.v[i])));
         start = stop;
     }
     *out = list;

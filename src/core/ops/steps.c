@@ -74,7 +74,7 @@ lt_tensor *do_flatten(lt_scope *s, lt_tensor *a) { return do_reshape(s, a, &(lt_
 lt_status lt_list_new(int64_t n, lt_tensor_list *list)
 {
     list->n = 0;
-    list->v = lt_mem_zalloc((size_t)(n > 0 ? n : 1) * sizeof *list->v);
+    list->v = lt_mem_zarray(n, sizeof *list->v);
     return list->v != NULL ? LT_OK : LT_ERR_MEMORY;
 }
 

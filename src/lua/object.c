@@ -23,7 +23,7 @@ static int new_object(lua_State *L)
     lt_lua_check_type(L, 2, LUA_TTABLE);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatables);
     lua_pushvalue(L, 1);
-    luaL_argcheck(L, lua_rawget(L, -2) != LUA_TNIL, 1, "the metatable of a class's objects expected");
+    if (lua_rawget(L, -2) == LUA_TNIL) return lt_lua_refuse(L, 1, "the metatable of a class's objects");
     lua_settop(L, 2);
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 2);

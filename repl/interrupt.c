@@ -22,6 +22,7 @@
 #include "ltensor.h"
 
 static volatile sig_atomic_t times;   /* SIGINTs since the cell began */
+static volatile sig_atomic_t reached, waited; /* an interrupt was raised; signals that came before */
 static volatile sig_atomic_t depth;   /* call()s under way */
 static volatile sig_atomic_t editing; /* a SIGINT came while no cell ran */
 static lua_State *main_state;
@@ -56,12 +57,31 @@ static void raise_interrupted(lua_State *L, lua_Debug *frame)
         return;
     }
     if (times == 1 && inside_close(L)) return;
+    reached = 1;
     luaL_error(L, "interrupted");
+}
+
+void interrupt_check(lua_State *L)
+{
+    if (times > 0) raise_interrupted(L, NULL);
 }
 
 #define WAKE_SIGNAL SIGURG /* ignored where nobody has a handler */
 
-static void on_wake(int signal_number) { (void)signal_number; }
+/* When nothing of ours has seen the interrupt for a while, the user is told why. */
+static void on_wake(int signal_number)
+{
+    enum { SIGNALS = 20 }; /* a second */
+    static const char reason[] =
+        "waiting for C code or a __gc to end, which Ctrl-C cannot stop; ^C twice more to kill\n";
+    int saved_errno = errno;
+    (void)signal_number;
+    if (times == 1 && !reached) {
+        waited = waited + 1;
+        if (waited == SIGNALS && write(STDERR_FILENO, reason, sizeof reason - 1) < 0) errno = saved_errno;
+    }
+    errno = saved_errno;
+}
 
 /* Starts or stops the signals that end waits. */
 static void wake(bool on)
@@ -82,6 +102,7 @@ static void on_sigint(int signal_number)
     } else {
         times = times + 1;
         if (times == 1) {
+            reached = waited = 0;
             lt_interrupt();
             arm(main_state);
             if (running != main_state) arm(running);

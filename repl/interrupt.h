@@ -12,6 +12,9 @@
 /* The Lua module repl.interrupt: install(), restore(), call(f, handler, ...). */
 int luaopen_repl_interrupt(lua_State *L);
 
+/* Raises "interrupted" when Ctrl-C asks for it; for loops in C. */
+void interrupt_check(lua_State *L);
+
 /* True when SIGINT arrived since the last call, with no cell running. */
 bool interrupt_while_editing(void);
 

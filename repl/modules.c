@@ -12,6 +12,7 @@
 #include "embedded.h"
 #include "interrupt.h"
 #include "notes.h"
+#include "pattern.h"
 #include "shell.h"
 #include "system.h"
 
@@ -95,6 +96,8 @@ void modules_preload(lua_State *L)
     lua_setfield(L, -2, "repl.edit.readline");
     lua_pushcfunction(L, luaopen_repl_notes);
     lua_setfield(L, -2, "repl.notes");
+    lua_pushcfunction(L, luaopen_repl_pattern);
+    lua_setfield(L, -2, "repl.pattern");
     lua_pushcfunction(L, luaopen_repl_shell);
     lua_setfield(L, -2, "repl.shell");
     lua_pushcfunction(L, luaopen_repl_system);

@@ -180,9 +180,15 @@ static int go_to_end(int count, int key)
 }
 
 /* Right, and a word forward, take what is suggested when nothing is right of the cursor. */
-static int forward_char(int count, int key) { return take_suggestion(false) ? 0 : rl_forward_char(count, key); }
+static int forward_char(int count, int key)
+{
+    return take_suggestion(false) ? 0 : rl_forward_char(count, key);
+}
 
-static int forward_word(int count, int key) { return take_suggestion(true) ? 0 : rl_forward_word(count, key); }
+static int forward_word(int count, int key)
+{
+    return take_suggestion(true) ? 0 : rl_forward_word(count, key);
+}
 
 static int kill_to_end(int count, int key)
 {
@@ -276,12 +282,10 @@ static const replacement while_typing[] = {{rl_beg_of_line, go_to_start},
                                            {rl_forward_word, forward_word},
                                            {rl_complete, complete_or_indent},
                                            {NULL, NULL}};
-static const replacement in_vi_commands[] = {{rl_beg_of_line, vi_go_to_start},
-                                             {rl_end_of_line, vi_go_to_end},
-                                             {rl_vi_first_print, vi_go_to_text},
-                                             {rl_vi_append_eol, vi_append_to_line},
-                                             {rl_vi_insert_beg, vi_insert_before_line},
-                                             {NULL, NULL}};
+static const replacement in_vi_commands[] = {
+    {rl_beg_of_line, vi_go_to_start},          {rl_end_of_line, vi_go_to_end},
+    {rl_vi_first_print, vi_go_to_text},        {rl_vi_append_eol, vi_append_to_line},
+    {rl_vi_insert_beg, vi_insert_before_line}, {NULL, NULL}};
 static const replacement everywhere[] = {{rl_get_previous_history, history_up},
                                          {rl_history_search_backward, history_up},
                                          {rl_get_next_history, history_down},
@@ -305,14 +309,16 @@ void bindings_begin(bool line_continues, bindings_judge *line_judge)
     static const struct {
         const char *keys;
         rl_command_func_t *function;
-    } usual[] = {{"\033[1~", rl_beg_of_line}, {"\033[7~", rl_beg_of_line}, {"\033[H", rl_beg_of_line},
-                 {"\033OH", rl_beg_of_line},  {"\033[4~", rl_end_of_line}, {"\033[8~", rl_end_of_line},
-                 {"\033[F", rl_end_of_line},  {"\033OF", rl_end_of_line},  {"\033[3~", rl_delete}};
+    } usual[] = {
+        {"\033[1~", rl_beg_of_line}, {"\033[7~", rl_beg_of_line}, {"\033[H", rl_beg_of_line},
+        {"\033OH", rl_beg_of_line},  {"\033[4~", rl_end_of_line}, {"\033[8~", rl_end_of_line},
+        {"\033[F", rl_end_of_line},  {"\033OF", rl_end_of_line},  {"\033[3~", rl_delete}};
     Keymap maps[] = {emacs_standard_keymap, vi_insertion_keymap, vi_movement_keymap};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
             rl_bind_keyseq_if_unbound_in_map(usual[k].keys, usual[k].function, maps[i]);
-        if (maps[i][CTRL_L].type == ISFUNC && maps[i][CTRL_L].function == rl_insert) /* so vi's insertion has it */
+        if (maps[i][CTRL_L].type == ISFUNC &&
+            maps[i][CTRL_L].function == rl_insert) /* so vi's insertion has it */
             maps[i][CTRL_L].function = display_clear_screen;
         replace(maps[i], everywhere);
         replace(maps[i], maps[i] == vi_movement_keymap ? in_vi_commands : while_typing);

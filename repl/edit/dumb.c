@@ -46,7 +46,9 @@ void dumb_redraw(void)
         rl_redisplay();
         return;
     }
-    size_t same = shown && shown_size <= size && memcmp(shown, rl_line_buffer, shown_size) == 0 ? shown_size : 0;
+    size_t same = shown && shown_size <= size && memcmp(shown, rl_line_buffer, shown_size) == 0
+                      ? shown_size
+                      : 0;
     if (same == size) return;
     if (same == 0) fprintf(rl_outstream, "\n%s", rl_display_prompt);
     write_lines(rl_line_buffer + same, size - same);

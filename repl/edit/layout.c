@@ -149,11 +149,13 @@ static void add_suggestion(screen *s, const char *text, int columns)
     }
 }
 
-void layout_cell(screen *s, int columns, layout_classifier *classify, const char *suggestion, int point)
+void layout_cell(screen *s, int columns, layout_classifier *classify, const char *suggestion,
+                 int point)
 {
     const char *text = rl_line_buffer ? rl_line_buffer : "";
     size_t length = rl_line_buffer ? (size_t)rl_end : 0, at = point < 0 ? length : (size_t)point;
-    const char *classes = classify && length < MAX_COLOURED ? classify(text, (int)length, point) : NULL;
+    const char *classes =
+        classify && length < MAX_COLOURED ? classify(text, (int)length, point) : NULL;
     s->length = 0;
     s->count = 0;
     s->failed = false;

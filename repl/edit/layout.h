@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Classes of bytes that have a meaning here; the others are for who paints. */
-#define LAYOUT_HIDDEN 'h'    /* is not shown: blanks before `end` */
+#define LAYOUT_HIDDEN    'h' /* is not shown: blanks before `end` */
 #define LAYOUT_SUGGESTED 'g' /* could follow what was typed */
 
 typedef struct {
@@ -32,7 +32,8 @@ typedef const char *layout_classifier(const char *text, int length, int point);
 /* The first prompt of the cell that comes. */
 void layout_begin(const char *prompt);
 /* Lays out readline's line with its prompt. With point -1 the cursor counts as behind the last character. */
-void layout_cell(screen *s, int columns, layout_classifier *classify, const char *suggestion, int point);
+void layout_cell(screen *s, int columns, layout_classifier *classify, const char *suggestion,
+                 int point);
 /* What the user has readline show for the editing mode (show-mode-in-prompt of the inputrc). */
 const char *layout_mode(void);
 

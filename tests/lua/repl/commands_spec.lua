@@ -235,13 +235,19 @@ expect Out[2]: 2.0
 ]], 'LTENSOR_SIM_GPUS=1')
   end)
 
-  it('that does not look is killed by the third Ctrl-C #pty', function()
+  it('of a pattern stops at Ctrl-C #pty', function()
+    for _, call in ipairs {'find(p)', 'match(p)', 'gsub(p, "")', 'gmatch(p)()'} do
+      follow(("send print('be' .. 'gun'); p = ('a*'):rep(30) .. 'b'; ('a'):rep(40):%s\\r\nexpect begun\nsleep 200\nsend \\x03\nwithin 5000\nexpect interrupted\nexpect In [2]: \n"):format(call))
+    end
+  end)
+
+  it('that does not look is told of after a second, and killed by the third Ctrl-C #pty', function()
     local out = follow [[
-send print('be' .. 'gun'); ('a'):rep(40):find(('a*'):rep(30) .. 'b')\r
+send setmetatable({}, {__gc = function() while true do end end}); print('be' .. 'gun'); collectgarbage()\r
 expect begun
 sleep 300
 send \x03
-sleep 300
+expect waiting for C code or a __gc to end
 send \x03
 expect still inside C code; ^C again to kill
 send \x03

@@ -256,6 +256,12 @@ $(BUILD)/tests/%: tests/tools/%.c tests/tools/screen.h
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
 
+# The host of the tarball finds its libraries as the tarball's program does.
+$(BUILD)/dist/prompt_host: tests/repl/prompt_host.c $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../../lib' \
+	  $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+
 # `make demo` and `make test` start on a bare machine: packages first, then a make that can see them. Who
 # types them wants the result, so that make uses every core unless it was given -j itself.
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -297,7 +303,7 @@ test-cuda: all test-programs
 bench-cuda: all
 	@BUILD=$(BUILD) sh tests/bench/run_cuda.sh
 
-dist: all docs test-programs $(BUILD)/dist/ltensor
+dist: all docs test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
 	@BUILD=$(BUILD) VERSION=$(VERSION) sh scripts/dist.sh
 
 test-dist: dist

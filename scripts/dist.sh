@@ -68,7 +68,7 @@ cp README.md LICENSE "$root/"
 
 # ---- tests ----
 cp -R tests/. "$root/tests/"
-cp "$BUILD"/tests/*_test "$BUILD/tests/pty" "$root/build/tests/"
+cp "$BUILD"/tests/*_test "$BUILD/tests/pty" "$BUILD/dist/prompt_host" "$root/build/tests/"
 ln -s ../bin/ltensor "$root/build/ltensor" # where tests/run.sh looks
 mkdir "$root/build/tests/lib"
 for library in $(needed "$root"/build/tests/*_test); do

@@ -1,86 +1,17 @@
--- calls.lua - makes hostile calls, or makes again those of a file. Runs under watch.c.
+-- calls.lua - draws calls of everything that targets.lua finds, with the arguments of hostile.lua. See child.lua.
 --
---   ltensor [--sim-gpus 2] calls.lua new LOG SEED COUNT     draws COUNT lines from SEED and runs them
---   ltensor [--sim-gpus 2] calls.lua again LOG FILE         runs the lines of FILE
---
--- A line is written to LOG before it runs and its outcome, "+" or "-" and the message, after it: who reads the log knows which line ended
--- the program. Lines share the variables v1 to v8 and nothing else that they do not reach through the library.
+-- Half of the calls of an op take their arguments from its declaration, of the right types, so that they come past the checks.
 
-local folder = arg[0]:match '^(.*)/' or '.'
-package.path = folder .. '/?.lua;' .. package.path
+local torch = require 'torch'
+local hostile = require 'hostile'
 
-local interrupt = require 'repl.interrupt'
-local pcall, load, tostring, type, select, collectgarbage, pairs, ipairs = pcall, load, tostring, type, select, collectgarbage, pairs, ipairs
-local gsub, sub, getmetatable = string.gsub, string.sub, debug.getmetatable
-local is_tensor = torch.is_tensor
+local M = {}
+local random = math.random
 
-local mode, log_path = arg[1], arg[2]
-local log = assert(io.open(log_path, 'a'))
-log:setvbuf 'no'
-interrupt.install()
-
--- Lines may write into the tables that they reach: the library is seen through tables of their own only where that costs nothing.
-local environment = setmetatable({ nn = require 'torch.nn' }, { __index = _G })
-
--- What a line gives is looked at as a user would: shown, read to its last element, differentiated.
-local function look(value)
-  if is_tensor(value) then
-    local text = tostring(value)
-    if value:numel() < 100000 then
-      local total = value:to(torch.float64):sum()
-      if value.requires_grad and value.dtype.is_floating_point then value:sum():backward() end
-      tostring(total)
-    end
-    return text
-  elseif type(value) == 'table' then
-    for _, item in pairs(value) do
-      if is_tensor(item) then look(item) end
-    end
-  elseif type(value) == 'userdata' then
-    return tostring(value)
-  end
-end
-
-local function run_line(line)
-  local chunk, message = load(line, '=line', 't', environment)
-  if not chunk then return false, message end
-  local results = table.pack(chunk())
-  for i = 1, results.n do look(results[i]) end
-  return true
-end
-
-local function shown(message)
-  local ok, text = pcall(tostring, message)
-  text = ok and type(text) == 'string' and text or '?'
-  return (gsub(sub(text, 1, 400), '[%c]+', ' '))
-end
-
-local function handler(message) return shown(message) end
-
-local count = 0
-local function run(line)
-  count = count + 1
-  log:write(line, '\n')
-  local ok, interrupted, message = interrupt.call(run_line, handler, line)
-  log:write(ok and '+' or '-', interrupted and 'interrupted' or ok and '' or message or '', '\n')
-  -- Modes that would make every later line alike.
-  torch.set_grad_enabled(true)
-  if count % 40 == 0 then pcall(collectgarbage) end
-end
-
-local function again(path)
-  for line in io.lines(path) do run(line) end
-end
-
-local function new(seed, most)
-  local hostile = require 'hostile'
+function M.open()
   hostile.gpus = torch.cuda.device_count()
-  math.randomseed(seed, hostile.gpus)
-  torch.manual_seed(seed)
-  local random = math.random
-  local functions, objects = nil, nil
   local targets = require('targets').find(hostile.gpus)
-  functions, objects = targets.functions, targets.objects
+  local functions, objects = targets.functions, targets.objects
   function hostile.instance() return objects[random(#objects)].text end
   local docs = torch._docs()
 
@@ -155,18 +86,11 @@ local function new(seed, most)
     return ('(%s) %s (%s)'):format(hostile.tensor(), signs[random(#signs)], hostile.any())
   end
 
-  local drawn = 0
-  while drawn < most do
-    local line = draw():gsub('[%c]', ' ')
-    if not line:find '^local ' then
-      line = (random() < 0.12 and 'v' .. random(hostile.variables) .. ' = ' or 'return ') .. line
-    end
-    if #line < 4000 then
-      run(line)
-      drawn = drawn + 1
-    end
+  return function()
+    local line = draw()
+    if line:find '^local ' then return line end
+    return (random() < 0.12 and 'v' .. random(hostile.variables) .. ' = ' or 'return ') .. line
   end
 end
 
-if mode == 'again' then again(arg[3]) else new(math.tointeger(arg[3]), math.tointeger(arg[4])) end
-log:write 'end\n'
+return M

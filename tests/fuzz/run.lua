@@ -1,11 +1,11 @@
--- run_calls.lua - runs calls.lua again and again, and tells what ended badly. See run.sh for the settings.
+-- run.lua - runs child.lua with a fuzzer again and again, and tells what ended badly. See run.sh for the settings.
 --
---   lua5.4 run_calls.lua PROGRAM WATCH MINUTES SEED
+--   lua5.4 run.lua FUZZER PROGRAM WATCH MINUTES SEED
 --
 -- Batch i has the seed SEED * 1000 + i; every second batch has two simulated GPUs. A batch that ends by a signal, a sanitizer's report, a
 -- hang or with processes left behind is run again with fewer and fewer lines, and what is left of it is printed as Lua.
 
-local program, watch, minutes, seed = arg[1], arg[2], tonumber(arg[3]), math.tointeger(tonumber(arg[4]))
+local fuzzer, program, watch, minutes, seed = arg[1], arg[2], arg[3], tonumber(arg[4]), math.tointeger(tonumber(arg[5]))
 local here = arg[0]:match '^(.*)/'
 local LINES = 400
 local sanitized = program:find 'asan' or os.getenv 'FUZZ_SANITIZED'
@@ -13,7 +13,7 @@ local MEGABYTES = sanitized and 0 or 6144
 
 local scratch
 do
-  local pipe = io.popen "mktemp -d /tmp/fuzz-calls-XXXXXX"
+  local pipe = io.popen("mktemp -d /tmp/fuzz-" .. fuzzer .. "-XXXXXX")
   scratch = pipe:read 'l'
   pipe:close()
 end
@@ -46,14 +46,14 @@ local function frames(output)
   return table.concat(found, ' < ')
 end
 
--- Runs the arguments of calls.lua: how it ended, as text; nil when all was well. The lines, and the sanitizer's words.
+-- Runs child.lua with the fuzzer and the arguments: how it ended, as text; nil when all was well. The lines, and the sanitizer's words.
 local function run(gpus, arguments)
   local folder, log, output = scratch .. '/run', scratch .. '/log', scratch .. '/output'
   os.execute(('rm -rf %s %s; mkdir -p %s; chmod 777 %s %s; : >%s; chmod 666 %s'):format(folder, output, folder, scratch, folder, log, log))
-  local command = ('OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 HOME=%s TMPDIR=%s TZ=UTC ASAN_OPTIONS=%s UBSAN_OPTIONS=%s LSAN_OPTIONS=%s %s -m %d %s %s %s %s %s --no-copies --sim-gpus %d %s/calls.lua %s'):format(
+  local command = ('OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 HOME=%s TMPDIR=%s TZ=UTC ASAN_OPTIONS=%s UBSAN_OPTIONS=%s LSAN_OPTIONS=%s %s -m %d %s %s %s %s %s --no-copies --sim-gpus %d %s/child.lua %s %s'):format(
     folder, folder,
     'detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1:max_allocation_size_mb=1500:soft_rss_limit_mb=3500:exitcode=99:handle_abort=1:allow_user_segv_handler=1',
-    'halt_on_error=1:print_stacktrace=1:exitcode=99', 'use_tls=0', quote(watch), MEGABYTES, sanitized and '-s 20 -q 5' or '', log, output, folder, quote(program), gpus, here, arguments)
+    'halt_on_error=1:print_stacktrace=1:exitcode=99', 'use_tls=0', quote(watch), MEGABYTES, sanitized and '-s 20 -q 5' or '', log, output, folder, quote(program), gpus, here, fuzzer, arguments)
   local pipe = assert(io.popen(command))
   local status = pipe:read 'a'
   pipe:close()
@@ -111,7 +111,7 @@ end
 local start, batch, calls, refused = os.time(), 0, 0, 0
 local known, found = {}, 0
 local raw = {}
-print(('calls: seed %d'):format(seed))
+print(('%s: seed %d'):format(fuzzer, seed))
 while os.difftime(os.time(), start) < minutes * 60 do
   batch = batch + 1
   local gpus = batch % 2 == 0 and 2 or 0
@@ -153,7 +153,7 @@ while os.difftime(os.time(), start) < minutes * 60 do
   end
 end
 os.execute('rm -rf ' .. quote(scratch))
-print(('calls: %d in %d batches, %d refused, %d ended badly'):format(calls, batch, refused, found))
+print(('%s: %d lines in %d batches, %d refused, %d batches ended badly'):format(fuzzer, calls, batch, refused, found))
 if os.getenv 'FUZZ_RAW' then
   for place, line in pairs(raw) do print('raw ' .. place .. '  ' .. line) end
 end

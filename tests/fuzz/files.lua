@@ -1,0 +1,262 @@
+-- files.lua - draws reads of damaged files of every format. See child.lua.
+--
+-- A line names what it reads by `mutant(original, seed)`, which writes the file and gives its path, so that the line alone makes the same
+-- file again. Damage is bits, numbers, pieces left out, doubled, swapped with another file's; half of it keeps the checksums of zip, gzip
+-- and png right, so that what stands behind them is reached.
+
+local torch = require 'torch'
+
+local M = { names = {} }
+
+local folder = arg[0]:match '^(.*)/' or '.'
+local stored = folder .. '/../files/'
+
+local function read(path)
+  local file = assert(io.open(path, 'rb'))
+  local text = file:read 'a'
+  file:close()
+  return text
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, 'wb'))
+  file:write(text)
+  file:close()
+end
+
+-- ---- originals: those of tests/files and some that are made here ------------------------------------------------------
+
+local originals, by_suffix = {}, {}
+
+local function keep(name, content)
+  local suffix = name:match '%.(%w+)$'
+  originals[name] = content
+  by_suffix[suffix] = by_suffix[suffix] or {}
+  table.insert(by_suffix[suffix], name)
+end
+
+local function bytes_saved(name, value)
+  torch.save(value, name)
+  keep(name, read(name))
+end
+
+local NOTEBOOK = [[
+# Title
+
+```lua
+x = 1
+```
+```output
+1
+```
+
+```lua {gpus=2}
+print(x)
+```
+]]
+local JUPYTER = [[{"cells": [{"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": [{"name": "stdout", "output_type": "stream", "text": ["1\n", "2"]}], "source": ["x = 1\n", "x"]},
+ {"cell_type": "markdown", "metadata": {}, "source": "# \u00e9\ud83d\ude42"}], "metadata": {"kernelspec": {"language": "lua"}}, "nbformat": 4, "nbformat_minor": 5}]]
+
+local function collect()
+  for name in io.popen('ls ' .. "'" .. stored:gsub("'", "'\\''") .. "'"):lines() do
+    if name:find '%.pt$' or name:find '%.np[yz]$' or name:find '%.png$' or name:find '%.jpe?g$' then keep(name, read(stored .. name)) end
+  end
+  bytes_saved('tree.safetensors', { a = torch.ones(2, 3), b = { 1, 'x', { c = torch.arange(4), d = torch.randn(2):to(torch.bfloat16) } } })
+  bytes_saved('one.npz', { x = torch.randn(3, 2), y = torch.arange(5) })
+  keep('plain.safetensors', ('<I8'):pack(62) .. '{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"y":1}' .. ('<ffff'):pack(1, 2, 3, 4))
+  keep('numbers.csv', 'a,b,name\n1,2.5,"x, ""y"""\n-3,nan,z\n4,1e300,\n')
+  keep('words.csv', 'name;value\r\n"line\nbreak";1\r\nNA;2\r\n')
+  keep('words.txt', 'The time machine, by H. G. Wells\n\nZe\u{301}ro \u{e9}t\u{e9}\n')
+  keep('book.md', NOTEBOOK)
+  keep('book.ipynb', JUPYTER)
+  keep('cells.history', '#1700000000\nx = 1\n#1700000001\nfor i = 1, 3 do\n  print(i)\nend\n')
+  keep('images.idx', ('>I1I1I1I1I4I4I4'):pack(0, 0, 8, 3, 2, 3, 3) .. ('\1\2\3'):rep(6))
+  keep('labels.idx', ('>I1I1I1I1I4'):pack(0, 0, 13, 1, 3) .. ('>fff'):pack(1, 2, 3))
+  keep('images.gz', '') -- made from images.idx when it is asked for
+end
+
+-- ---- damage -----------------------------------------------------------------------------------------------------------
+
+local random
+local function pick(list) return list[random(#list)] end
+
+local NUMBERS = { 0, 1, 2, 3, 4, 8, 16, 64, 127, 128, 255, 256, 65535, 65536, 2147483647, -2147483648, -1, -2, 4294967295, 4294967296, math.maxinteger, math.mininteger, 1 << 62, 1 << 40 }
+local DIGITS = { '0', '-1', '1', '2', '255', '65536', '2147483648', '4294967296', '9223372036854775807', '9223372036854775808', '18446744073709551616', '1e308', '1e999', 'nan', ('9'):rep(400), '0.5', '00', '' }
+
+local damage = {
+  function(s) -- a bit
+    local at = random(#s)
+    return s:sub(1, at - 1) .. string.char(s:byte(at) ~ (1 << random(0, 7))) .. s:sub(at + 1)
+  end,
+  function(s) -- a byte
+    local at = random(#s)
+    return s:sub(1, at - 1) .. string.char(pick { 0, 1, 127, 128, 255, 10, 34, 44, 92, 123, 125, random(0, 255) }) .. s:sub(at + 1)
+  end,
+  function(s) -- a number in binary
+    local size = pick { 1, 2, 4, 8 }
+    local at = random(#s)
+    local number = size == 8 and pick(NUMBERS) or pick(NUMBERS) & ((1 << (8 * size)) - 1)
+    local form = (pick { '<', '>' }) .. (size == 8 and 'i' or 'I') .. size
+    return s:sub(1, at - 1) .. form:pack(number) .. s:sub(at + size)
+  end,
+  function(s) -- a number in text
+    local at = s:find('%d+', random(#s)) or s:find '%d+'
+    if not at then return s end
+    local _, to = s:find('^%d+', at)
+    return s:sub(1, at - 1) .. pick(DIGITS) .. s:sub(to + 1)
+  end,
+  function(s) -- a piece goes
+    local at, n = random(#s), random(pick { 1, 4, 16, 64, 1024 })
+    return s:sub(1, at - 1) .. s:sub(at + n)
+  end,
+  function(s) -- a piece comes twice
+    local at, n = random(#s), random(pick { 1, 4, 16, 64, 1024 })
+    return s:sub(1, at + n) .. s:sub(at)
+  end,
+  function(s) return s:sub(1, random(#s)) end, -- cut short
+  function(s) return s .. ('\0'):rep(random(1, 300)) end,
+  function(s) -- what is nested deeply
+    local at = random(#s)
+    return s:sub(1, at) .. pick { '[', '{"a":', '(', ']l', '}', '"', '```lua\n', '\xff\xd8', '\\u' }:rep(pick { 2, 100, 100000 }) .. s:sub(at + 1)
+  end,
+  function(s, suffix) -- another file's piece
+    local other = originals[pick(by_suffix[suffix])]
+    if #other == 0 then return s end
+    local at, from = random(#s), random(#other)
+    return s:sub(1, at) .. other:sub(from, from + random(200)) .. s:sub(at + random(0, 200))
+  end,
+}
+
+local function damaged(s, suffix, times)
+  for _ = 1, times do
+    if #s > 0 then s = pick(damage)(s, suffix) end
+  end
+  return s
+end
+
+-- A stored entry of a zip archive is damaged, its length kept, and its checksum set right.
+local function inside_zip(s)
+  local entries = {}
+  local at = s:find('PK\1\2', 1, true)
+  while at and #s >= at + 45 do
+    local crc, packed, _, name, extra, comment = ('<I4I4I4I2I2I2'):unpack(s, at + 16)
+    local offset = ('<I4'):unpack(s, at + 42)
+    entries[#entries + 1] = { at = at, packed = packed, offset = offset, crc = crc, method = ('<I2'):unpack(s, at + 10) }
+    at = at + 46 + name + extra + comment
+    if s:sub(at, at + 3) ~= 'PK\1\2' then at = nil end
+  end
+  if #entries == 0 then return s end
+  local entry = pick(entries)
+  if entry.method ~= 0 or entry.packed == 0 or entry.offset + 30 > #s then return s end
+  local name, extra = ('<I2I2'):unpack(s, entry.offset + 27)
+  local from = entry.offset + 30 + name + extra
+  local data = s:sub(from + 1, from + entry.packed)
+  local new = damaged(data, 'pt', random(3))
+  new = (new .. ('\0'):rep(#data)):sub(1, #data)
+  local crc = ('<I4'):pack(torch._C.crc32(new) & 0xffffffff)
+  s = s:sub(1, from) .. new .. s:sub(from + #data + 1)
+  s = s:sub(1, entry.offset + 14) .. crc .. s:sub(entry.offset + 19)
+  return s:sub(1, entry.at + 15) .. crc .. s:sub(entry.at + 20)
+end
+
+-- A chunk of a png is damaged and its checksum set right.
+local function inside_png(s)
+  local chunks, at = {}, 9
+  while at + 11 <= #s do
+    local n = ('>I4'):unpack(s, at)
+    if at + 11 + n > #s then break end
+    chunks[#chunks + 1] = { at = at, n = n }
+    at = at + 12 + n
+  end
+  if #chunks == 0 then return s end
+  local chunk = pick(chunks)
+  local body = s:sub(chunk.at + 4, chunk.at + 7 + chunk.n)
+  body = damaged(body, 'png', random(2))
+  if #body < 4 then return s end
+  return s:sub(1, chunk.at - 1) .. ('>I4'):pack(#body - 4) .. body .. ('>I4'):pack(torch._C.crc32(body) & 0xffffffff) .. s:sub(chunk.at + 12 + chunk.n)
+end
+
+local function gzipped(s)
+  return '\x1f\x8b\8\0\0\0\0\0\0\3' .. torch._C.deflate(s) .. ('<I4I4'):pack(torch._C.crc32(s) & 0xffffffff, #s & 0xffffffff)
+end
+
+--- Writes the damaged file; its path.
+function M.names.mutant(name, seed)
+  if not next(originals) then collect() end
+  local state = seed * 2 + 1
+  random = function(low, high) -- its own, so that a line alone gives the same file
+    if not high then low, high = 1, low end
+    state = state * 6364136223846793005 + 1442695040888963407
+    return low + math.abs((state >> 33) % (high - low + 1))
+  end
+  for _ = 1, 4 do random(2) end
+  local suffix = name:match '%.(%w+)$'
+  local text = originals[name]
+  local depth = random(2)
+  if name == 'images.gz' then
+    text = gzipped(depth == 1 and damaged(originals['images.idx'], 'idx', random(3)) or originals['images.idx'])
+    if depth == 2 then text = damaged(text, 'gz', random(3)) end
+  elseif depth == 1 and (suffix == 'pt' or suffix == 'npz') then
+    text = inside_zip(text)
+    if random(4) == 1 then text = inside_zip(text) end
+  elseif depth == 1 and suffix == 'png' then
+    text = inside_png(text)
+  else
+    text = damaged(text, suffix, random(4))
+  end
+  local path = 'mutant.' .. suffix
+  write(path, text)
+  return path
+end
+
+-- What reads each format, as a format of Lua text; %s is the path.
+local readers = {
+  pt = { 'return torch.load(%s)', "return torch.load(%s, {map_location = 'cpu'})", 'return torch.load(%s, {map_location = function(t) return t end})' },
+  npy = { 'return torch.load(%s)' }, npz = { 'return torch.load(%s)' },
+  safetensors = { 'return torch.load(%s)' },
+  png = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')", "return data.read_image(%s, 'gray')" },
+  jpg = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')" },
+  csv = { 'return data.csv.read(%s)', "return data.csv.read(%s, {separator = ';'})", 'return data.csv.read(%s, {header = false})' },
+  txt = { 'return data.text.read_lines(%s)', 'return data.text.tokenize(data.text.read_lines(%s))' },
+  idx = { 'return data.idx.read(%s)' }, gz = { 'return data.idx.read(%s)', 'return data.csv.read(%s)' },
+  md = { 'return notebook(%s)' }, ipynb = { 'return notebook(%s)' }, history = { 'return history(%s)' },
+}
+local SUFFIXES = { 'pt', 'pt', 'pt', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
+
+M.names.data = {}
+for _, part in ipairs { 'csv', 'idx', 'image', 'text' } do
+  local ok, module = pcall(require, 'torch.utils.data.' .. part)
+  if ok then M.names.data[part] = module end
+end
+M.names.data.read_image = require('torch.utils.data.image').read_image
+
+-- A notebook as --cells reads it, and the next one that is written of it, without running a cell.
+function M.names.notebook(path)
+  local text = read(path)
+  local ipynb, markdown = require 'repl.notebook.ipynb', require 'repl.notebook.markdown'
+  if path:find '%.ipynb$' then
+    local book = ipynb.parse(text)
+    local json = require 'repl.notebook.json'
+    return json.decode(json.encode(json.decode(text))), book
+  end
+  return markdown.parse(text)
+end
+
+function M.names.history(path)
+  local history = require 'repl.edit.history'
+  local cells = history.load(path)
+  history.append(path, 'x = 1')
+  return cells
+end
+
+function M.open()
+  collect()
+  return function()
+    local suffix = SUFFIXES[math.random(#SUFFIXES)]
+    local names = by_suffix[suffix]
+    local forms = readers[suffix]
+    return forms[math.random(#forms)]:format(("mutant('%s', %d)"):format(names[math.random(#names)], math.random(1 << 31)))
+  end
+end
+
+return M

@@ -1,7 +1,8 @@
 /* lapack.c - see lapack.h. The routines come with the distribution's BLAS; they are declared here, since Fortran's
- * calling convention is all there is to know. */
+ * calling convention is all there is to know. A call that may take long is made apart (apart.h). */
 #include "lapack.h"
 
+#include "apart.h"
 #include "mem.h"
 
 #define DECLARE(p, real)                                                                                            \
@@ -28,47 +29,117 @@ DECLARE(d, double)
 
 static int at_least_1(int n) { return n > 1 ? n : 1; }
 
+/* The arguments of any routine, and what it says. */
+typedef struct call {
+    lt_dtype dtype;
+    int m, n, k, columns;
+    bool upper, transposed, unit, full;
+    double rcond;
+    void *a, *b; /* matrices */
+    void *u, *vt;
+    void *vector; /* pivots, tau, values */
+    int rank, info;
+} call;
+
+static int64_t matrix(const call *c, int rows, int columns)
+{
+    return lt_times(lt_times(rows, columns), (int64_t)lt_dtype_size(c->dtype));
+}
+
+#define ARRAY(name, size, reads, leaves) {offsetof(call, name), size, reads, leaves}
+
+/* Calls routine(c); with a thread of its own where there are about `work` multiplications, many. */
+#define LITTLE 2e7
+
+static int made(void (*routine)(void *context), call *c, double work, const lt_apart_array *arrays, int n)
+{
+    lt_status status = LT_OK;
+    if (work < LITTLE)
+        routine(c);
+    else
+        status = lt_apart(routine, c, sizeof *c, arrays, n);
+    return status == LT_OK ? c->info : status == LT_ERR_INTERRUPTED ? LT_LAPACK_INTERRUPTED : -1;
+}
+
+static double cube(int n) { return (double)n * n * n; }
+
+/* ---- triangular factors ---------------------------------------------------------------------------------------- */
+
+static void lu(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    if (c->dtype == LT_FLOAT32)
+        sgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
+    else
+        dgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
+}
+
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots)
 {
-    int info = 0, lda = at_least_1(n);
-    if (dtype == LT_FLOAT32)
-        sgetrf_(&n, &n, a, &lda, pivots, &info);
+    call c = {.dtype = dtype, .n = n, .a = a, .vector = pivots};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
+                                     ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
+    return made(lu, &c, cube(n), arrays, 2);
+}
+
+static void lu_solve(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    const char *trans = c->transposed ? "T" : "N";
+    if (c->dtype == LT_FLOAT32)
+        sgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
     else
-        dgetrf_(&n, &n, a, &lda, pivots, &info);
-    return info;
+        dgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
 }
 
 int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a, const int *pivots, void *b)
 {
-    int info = 0, lda = at_least_1(n);
-    const char *trans = transposed ? "T" : "N";
-    if (dtype == LT_FLOAT32)
-        sgetrs_(trans, &n, &columns, a, &lda, pivots, b, &lda, &info);
+    call c = {.dtype = dtype, .n = n, .columns = columns, .transposed = transposed, .a = (void *)a,
+              .vector = (void *)pivots, .b = b};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
+                                     ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
+                                     ARRAY(b, matrix(&c, n, columns), true, true)};
+    return made(lu_solve, &c, (double)n * n * columns, arrays, 3);
+}
+
+static void cholesky(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    if (c->dtype == LT_FLOAT32)
+        spotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
     else
-        dgetrs_(trans, &n, &columns, a, &lda, pivots, b, &lda, &info);
-    return info;
+        dpotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
 }
 
 int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a)
 {
-    int info = 0, lda = at_least_1(n);
-    if (dtype == LT_FLOAT32)
-        spotrf_(upper ? "U" : "L", &n, a, &lda, &info);
+    call c = {.dtype = dtype, .n = n, .upper = upper, .a = a};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true)};
+    return made(cholesky, &c, cube(n), arrays, 1);
+}
+
+static void triangular(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    const char *uplo = c->upper ? "U" : "L", *trans = c->transposed ? "T" : "N", *diag = c->unit ? "U" : "N";
+    if (c->dtype == LT_FLOAT32)
+        strtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
     else
-        dpotrf_(upper ? "U" : "L", &n, a, &lda, &info);
-    return info;
+        dtrtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
 }
 
 int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns, const void *a,
                          void *b)
 {
-    int info = 0, lda = at_least_1(n);
-    const char *uplo = upper ? "U" : "L", *trans = transposed ? "T" : "N", *diag = unit ? "U" : "N";
-    if (dtype == LT_FLOAT32)
-        strtrs_(uplo, trans, diag, &n, &columns, a, &lda, b, &lda, &info);
-    else
-        dtrtrs_(uplo, trans, diag, &n, &columns, a, &lda, b, &lda, &info);
-    return info;
+    call c = {.dtype = dtype, .n = n, .columns = columns, .upper = upper, .transposed = transposed, .unit = unit,
+              .a = (void *)a, .b = b};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
+                                     ARRAY(b, matrix(&c, n, columns), true, true)};
+    return made(triangular, &c, (double)n * n * columns, arrays, 2);
 }
 
 /* ---- routines that want room: asked for how much first --------------------------------------------------------- */
@@ -110,65 +181,122 @@ static void give(room *r)
 
 /* Runs call_s or call_d twice, with room r: once to ask, once in earnest. */
 #define IN_ROOM(integers, call_s, call_d)                                                          \
-    int info = 0;                                                                                  \
     room r;                                                                                        \
     ask(&r, integers);                                                                             \
-    if (dtype == LT_FLOAT32)                                                                       \
+    if (c->dtype == LT_FLOAT32)                                                                    \
         call_s;                                                                                    \
     else                                                                                           \
         call_d;                                                                                    \
-    if (info != 0) return info;                                                                    \
-    if (!take(&r, dtype)) {                                                                        \
-        give(&r);                                                                                  \
-        return -1;                                                                                 \
-    }                                                                                              \
-    if (dtype == LT_FLOAT32)                                                                       \
+    if (c->info != 0) return;                                                                      \
+    const bool enough = take(&r, c->dtype);                                                        \
+    if (!enough)                                                                                   \
+        c->info = -1;                                                                              \
+    else if (c->dtype == LT_FLOAT32)                                                               \
         call_s;                                                                                    \
     else                                                                                           \
         call_d;                                                                                    \
-    give(&r);                                                                                      \
-    return info;
+    give(&r);
+
+static void lu_inverse(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    IN_ROOM(1, sgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
+            dgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+}
 
 int lt_lapack_lu_inverse(lt_dtype dtype, int n, void *a, const int *pivots)
 {
-    int lda = at_least_1(n);
-    IN_ROOM(1, sgetri_(&n, a, &lda, pivots, r.work, &r.size, &info), dgetri_(&n, a, &lda, pivots, r.work, &r.size, &info))
+    call c = {.dtype = dtype, .n = n, .a = a, .vector = (void *)pivots};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
+                                     ARRAY(vector, n * (int64_t)sizeof *pivots, true, false)};
+    return made(lu_inverse, &c, cube(n), arrays, 2);
+}
+
+static void qr(void *context)
+{
+    call *c = context;
+    int m = c->m, n = c->n, lda = at_least_1(m);
+    IN_ROOM(1, sgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
+            dgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau)
 {
-    int lda = at_least_1(m);
-    IN_ROOM(1, sgeqrf_(&m, &n, a, &lda, tau, r.work, &r.size, &info),
-            dgeqrf_(&m, &n, a, &lda, tau, r.work, &r.size, &info))
+    call c = {.dtype = dtype, .m = m, .n = n, .a = a, .vector = tau};
+    const int k = m < n ? m : n;
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, true), ARRAY(vector, matrix(&c, k, 1), false, true)};
+    return made(qr, &c, 2.0 * m * n * k, arrays, 2);
+}
+
+static void qr_q(void *context)
+{
+    call *c = context;
+    int m = c->m, columns = c->columns, k = c->k, lda = at_least_1(m);
+    IN_ROOM(1, sorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info),
+            dorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const void *tau)
 {
-    int lda = at_least_1(m);
-    IN_ROOM(1, sorgqr_(&m, &columns, &k, a, &lda, tau, r.work, &r.size, &info),
-            dorgqr_(&m, &columns, &k, a, &lda, tau, r.work, &r.size, &info))
+    call c = {.dtype = dtype, .m = m, .columns = columns, .k = k, .a = a, .vector = (void *)tau};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, columns), true, true),
+                                     ARRAY(vector, matrix(&c, k, 1), true, false)};
+    return made(qr_q, &c, 2.0 * m * columns * k, arrays, 2);
+}
+
+static void svd(void *context)
+{
+    call *c = context;
+    int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m), ldvt = at_least_1(c->full ? n : k);
+    const char *job = c->u == NULL ? "N" : c->full ? "A" : "S";
+    IN_ROOM(8 * k,
+            sgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info),
+            dgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info))
 }
 
 int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, void *u, void *vt)
 {
-    int k = m < n ? m : n, lda = at_least_1(m), ldvt = at_least_1(full ? n : k);
-    const char *job = u == NULL ? "N" : full ? "A" : "S";
-    IN_ROOM(8 * k, sgesdd_(job, &m, &n, a, &lda, s, u, &lda, vt, &ldvt, r.work, &r.size, r.whole, &info),
-            dgesdd_(job, &m, &n, a, &lda, s, u, &lda, vt, &ldvt, r.work, &r.size, r.whole, &info))
+    call c = {.dtype = dtype, .m = m, .n = n, .full = full, .a = a, .vector = s, .u = u, .vt = vt};
+    const int k = m < n ? m : n;
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false), ARRAY(vector, matrix(&c, k, 1), false, true),
+                                     ARRAY(u, u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
+                                     ARRAY(vt, u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
+    return made(svd, &c, 10.0 * m * n * k, arrays, 4);
+}
+
+static void symmetric_eigen(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    const char *job = c->full ? "V" : "N", *uplo = c->upper ? "U" : "L";
+    IN_ROOM(1, ssyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info),
+            dsyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info))
 }
 
 int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a, void *values)
 {
-    int lda = at_least_1(n);
-    const char *job = vectors ? "V" : "N", *uplo = upper ? "U" : "L";
-    IN_ROOM(1, ssyevd_(job, uplo, &n, a, &lda, values, r.work, &r.size, r.whole, &r.whole_size, &info),
-            dsyevd_(job, uplo, &n, a, &lda, values, r.work, &r.size, r.whole, &r.whole_size, &info))
+    call c = {.dtype = dtype, .n = n, .upper = upper, .full = vectors, .a = a, .vector = values};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true), ARRAY(vector, matrix(&c, n, 1), false, true)};
+    return made(symmetric_eigen, &c, 5 * cube(n), arrays, 2);
+}
+
+static void least_squares(void *context)
+{
+    call *c = context;
+    int m = c->m, n = c->n, lda = at_least_1(m), ldb = at_least_1(m > n ? m : n);
+    float rcond_s = (float)c->rcond;
+    IN_ROOM(n,
+            sgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &rcond_s, &c->rank, r.work, &r.size, &c->info),
+            dgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &c->rcond, &c->rank, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b, double rcond, int *rank)
 {
-    int lda = at_least_1(m), ldb = at_least_1(m > n ? m : n);
-    float rcond_s = (float)rcond;
-    IN_ROOM(n, sgelsy_(&m, &n, &columns, a, &lda, b, &ldb, r.whole, &rcond_s, rank, r.work, &r.size, &info),
-            dgelsy_(&m, &n, &columns, a, &lda, b, &ldb, r.whole, &rcond, rank, r.work, &r.size, &info))
+    call c = {.dtype = dtype, .m = m, .n = n, .columns = columns, .a = a, .b = b, .rcond = rcond};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false),
+                                     ARRAY(b, matrix(&c, m > n ? m : n, columns), true, true)};
+    const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns), arrays, 2);
+    *rank = c.rank;
+    return info;
 }

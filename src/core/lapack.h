@@ -1,10 +1,13 @@
 /* lapack.h - the LAPACK routines that core uses, of float or double matrices in memory that lies column after
  * column with no gaps. Each returns LAPACK's info: 0 for success, more for a matrix it cannot deal with; negative
- * values: -1 out of memory. Included by src/core/ops. */
+ * values: -1 out of memory, LT_LAPACK_INTERRUPTED. Calls that take long stop at an interrupt: what they write is then
+ * left as it was. Included by src/core/ops. */
 #ifndef LT_LAPACK_H
 #define LT_LAPACK_H
 
 #include "ltensor.h"
+
+#define LT_LAPACK_INTERRUPTED (-1000)
 
 /* LU factors of a (n x n) in place; pivots[n]. */
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots);

@@ -16,8 +16,9 @@
 
 lt_status lt_linalg_check_matrix(const char *op, const lt_tensor *a)
 {
-    if (a->ndim >= 2) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "%s: The input tensor A must have at least 2 dimensions.", op);
+    if (a->ndim < 2) return lt_error(LT_ERR_RUNTIME, "%s: The input tensor A must have at least 2 dimensions.", op);
+    if (lt_rows(a) <= INT32_MAX && lt_columns(a) <= INT32_MAX) return LT_OK; /* LAPACK counts in int */
+    return lt_error(LT_ERR_RUNTIME, "%s: matrices have at most %d rows and columns", op, INT32_MAX);
 }
 
 lt_status lt_linalg_check_square(const char *op, const lt_tensor *a)
@@ -94,7 +95,9 @@ static lt_dims batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
 static lt_status refused(const char *op, const lt_tensor *a, int64_t i, int info, const char *format)
 {
     char batch[48] = "", reason[256];
-    if (info < 0) return info == -1 ? LT_ERR_MEMORY : lt_error(LT_ERR_RUNTIME, "%s: LAPACK refused argument %d", op, -info);
+    if (info == LT_LAPACK_INTERRUPTED) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (info == -1) return lt_error(LT_ERR_MEMORY, "%s: out of memory", op);
+    if (info < 0) return lt_error(LT_ERR_RUNTIME, "%s: LAPACK refused argument %d", op, -info);
     if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", (long long)i + 1);
     snprintf(reason, sizeof reason, format, info);
     return lt_error(LT_ERR_RUNTIME, "%s: %s%s", op, batch, reason);

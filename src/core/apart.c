@@ -1,0 +1,173 @@
+/* apart.c - see apart.h. A job is freed by whoever is last to need it: the caller that took its results, or the thread
+ * when the caller has gone. A process that ends while such a thread works must not run the destructors of libraries that
+ * it uses: it leaves without them. */
+#include "apart.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu/threads.h"
+#include "error.h"
+#include "interrupt.h"
+#include "mem.h"
+
+#include <omp.h>
+
+#define LOOK_NS 10000000 /* between two looks at the interrupt flag */
+
+typedef struct job {
+    void (*call)(void *context);
+    void *context;
+    int n, threads;
+    void *data[LT_APART_ARRAYS];
+    size_t capacity[LT_APART_ARRAYS];
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool done, left; /* the call has ended; nobody waits for it */
+} job;
+
+static _Atomic int left;
+
+int lt_apart_left(void) { return atomic_load(&left); }
+
+static void leave_at_once(int status, void *unused)
+{
+    (void)unused;
+    if (lt_apart_left() == 0) return;
+    fflush(NULL);
+    _exit(status);
+}
+
+/* Before main: handlers run in the reverse order, this one after those of the program. */
+__attribute__((constructor)) static void watch_exit(void) { on_exit(leave_at_once, NULL); }
+
+static void job_free(job *j)
+{
+    for (int i = 0; i < j->n; i++)
+        if (j->data[i] != NULL) lt_block_free(j->data[i], j->capacity[i]);
+    pthread_mutex_destroy(&j->lock);
+    pthread_cond_destroy(&j->ended);
+    lt_mem_free(j->context);
+    lt_mem_free(j);
+}
+
+static void *run(void *argument)
+{
+    job *j = argument;
+    omp_set_num_threads(j->threads);
+    j->call(j->context);
+    pthread_mutex_lock(&j->lock);
+    j->done = true;
+    const bool alone = j->left;
+    pthread_cond_signal(&j->ended);
+    pthread_mutex_unlock(&j->lock);
+    if (alone) {
+        job_free(j);
+        atomic_fetch_sub(&left, 1);
+    }
+    return NULL;
+}
+
+static void **pointer_at(void *context, const lt_apart_array *a) { return (void **)(void *)((char *)context + a->at); }
+
+static lt_status job_new(void (*call)(void *context), const void *context, size_t size, const lt_apart_array *arrays, int n,
+                         job **out)
+{
+    job *j = lt_mem_zalloc(sizeof *j);
+    if (j == NULL) return LT_ERR_MEMORY;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    j->call = call;
+    j->n = n;
+    j->threads = lt_get_num_threads();
+    j->context = lt_mem_alloc(size);
+    bool enough = j->context != NULL;
+    if (enough) memcpy(j->context, context, size);
+    for (int i = 0; i < n && enough; i++) {
+        if (arrays[i].bytes == 0) continue;
+        void **pointer = pointer_at(j->context, &arrays[i]);
+        j->data[i] = lt_block_array(arrays[i].bytes, 1, &j->capacity[i]);
+        enough = j->data[i] != NULL;
+        if (enough && arrays[i].in) memcpy(j->data[i], *pointer, (size_t)arrays[i].bytes);
+        *pointer = j->data[i];
+    }
+    if (enough)
+        *out = j;
+    else
+        job_free(j);
+    return enough ? LT_OK : LT_ERR_MEMORY;
+}
+
+/* Signals are for the threads that were there before. */
+static bool start(job *j)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(&thread, NULL, run, j) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) pthread_detach(thread);
+    return started;
+}
+
+/* The code that a thread runs must stay when the library is closed. */
+static void keep_loaded(void)
+{
+    Dl_info here;
+    if (dladdr((void *)(uintptr_t)&run, &here) != 0) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* Whether the call has ended before an interrupt; after one the job is the thread's. */
+static bool wait_for(job *j)
+{
+    pthread_mutex_lock(&j->lock);
+    while (!j->done && !lt_interrupted()) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_NS;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        pthread_cond_timedwait(&j->ended, &j->lock, &until);
+    }
+    const bool done = j->done;
+    if (!done) {
+        j->left = true;
+        atomic_fetch_add(&left, 1);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return done;
+}
+
+lt_status lt_apart(void (*call)(void *context), void *context, size_t size, const lt_apart_array *arrays, int n)
+{
+    job *j;
+    void *pointers[LT_APART_ARRAYS];
+    LT_TRY(job_new(call, context, size, arrays, n, &j));
+    if (!start(j)) {
+        job_free(j);
+        return lt_error(LT_ERR_MEMORY, "out of memory: no thread could be started");
+    }
+    if (!wait_for(j)) {
+        keep_loaded();
+        return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    }
+    for (int i = 0; i < n; i++) {
+        pointers[i] = *pointer_at(context, &arrays[i]);
+        if (arrays[i].out && arrays[i].bytes > 0) memcpy(pointers[i], j->data[i], (size_t)arrays[i].bytes);
+    }
+    memcpy(context, j->context, size);
+    for (int i = 0; i < n; i++) *pointer_at(context, &arrays[i]) = pointers[i];
+    job_free(j);
+    return LT_OK;
+}

@@ -14,7 +14,7 @@
 #include "interrupt.h"
 
 enum {
-    CHUNK = 1 << 26, /* bytes between looks at the interrupt flag */
+    CHUNK = 1 << 23, /* bytes between looks at the interrupt flag */
     ATTEMPTS = 100   /* at temporary names, which dead processes may have left behind */
 };
 

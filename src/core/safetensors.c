@@ -24,7 +24,7 @@ enum {
     LENGTH_BYTES = 8,
     HEADER_MAX = 100000000, /* the format's bound */
     ALIGNMENT = 8,          /* of the first element: the header is padded with blanks */
-    CHUNK = 1 << 26         /* bytes between looks at the interrupt flag */
+    CHUNK = 1 << 23         /* bytes between looks at the interrupt flag */
 };
 static const char METADATA[] = "__metadata__";
 

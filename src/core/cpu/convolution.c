@@ -15,6 +15,8 @@
 #include "widened.h"
 
 #define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that threads sum apart from each other */
+#define MOST_WORK ((int64_t)1 << 30) /* multiplications of a call of the library: an interrupt waits for its end */
+#define LEAST_CHANNELS 16 /* of a call */
 #define LITTLE 20000 /* multiplications below which the library's preparations take longer */
 
 /* ---- sizes ---------------------------------------------------------------------------------------------------------- */
@@ -178,13 +180,65 @@ static bool products_win(lt_conv_part part, const lt_conv *c)
     return volume(c->kernel) == 1 || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
 }
 
+static int64_t work_of(const lt_conv *c) { return y_count(c) * (c->in_channels / c->groups) * volume(c->kernel); }
+
+static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done);
+
+/* Some of the images of a batch at a time; the derivatives by the weights are added up. */
+static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+{
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->batch / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece = least > 0 ? least : 1, x_image = x_count(c) / c->batch * size, y_image = y_count(c) / c->batch * size;
+    lt_widened sums = {NULL, 0};
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    *done = true;
+    if (part == LT_CONV_W && c->dtype != LT_FLOAT32) return lt_dnnl_convolution(part, c, lt_get_num_threads(), x, w, y, bias, done);
+    if (part == LT_CONV_W) LT_TRY(lt_widen(&sums, c->dtype, NULL, w_count(c)));
+    for (int64_t n = 0; n < c->batch && status == LT_OK && *done; n += piece) {
+        some.batch = c->batch - n < piece ? c->batch - n : piece;
+        void *to = part == LT_CONV_W && n > 0 ? sums.data : w;
+        status = in_pieces(part, &some, (char *)x + n * x_image, to, (char *)y + n * y_image, bias, done);
+        if (to == sums.data && status == LT_OK && *done) lt_loops.pool[0].sums(w, sums.data, 1, w_count(c));
+    }
+    if (sums.data != NULL) lt_widened_free(&sums);
+    return status;
+}
+
+/* Some of the channels that one image's result has, with their weights. */
+static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+{
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->out_channels / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece = least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+    const int64_t w_channel = w_count(c) / c->out_channels * size, y_channel = y_count(c) / c->out_channels * size;
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    *done = true;
+    for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o += piece) {
+        some.out_channels = c->out_channels - o < piece ? c->out_channels - o : piece;
+        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, (char *)w + o * w_channel, (char *)y + o * y_channel,
+                                     bias != NULL ? (const char *)bias + o * size : NULL, done);
+    }
+    return status;
+}
+
+/* A call of the library cannot be stopped: it gets as much as takes little time. */
+static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+{
+    if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (work_of(c) > MOST_WORK && c->batch > 1) return by_images(part, c, x, w, y, bias, done);
+    if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 && c->out_channels > LEAST_CHANNELS)
+        return by_channels(part, c, x, w, y, bias, done);
+    return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
+}
+
 /* The library's way, where it is worth it. */
 static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
 {
-    const int64_t work = y_count(c) * (c->in_channels / c->groups) * volume(c->kernel);
     *done = false;
-    if (work < LITTLE || products_win(part, c)) return LT_OK;
-    return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work / 8), x, w, y, bias, done);
+    if (work_of(c) < LITTLE || products_win(part, c)) return LT_OK;
+    return in_pieces(part, c, x, w, y, bias, done);
 }
 
 static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)

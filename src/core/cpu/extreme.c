@@ -3,6 +3,7 @@
  * compared row by row. Others are brought block by block into float, double or int64 (exactly). */
 #include "cpu.h"
 #include "dtype.h"
+#include "interrupt.h"
 #include "lines.h"
 #include "loops.h"
 #include "mem.h"
@@ -132,9 +133,12 @@ static void run_columns(const void *context, int64_t job)
     char *in = lt_line_at(lines, 0, first);
     load((char *[]){value, in}, load_strides, n, NULL);
     if (lines->dtype[0] == j->read) {
-        j->loops->across(j->maximum, false, value, place, in + lines->step[0], lines->step[0], lines->length - 1, n, 1);
+        const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
+        for (int64_t i = 1; i < lines->length && !lt_interrupted(); i += rows)
+            j->loops->across(j->maximum, false, value, place, in + i * lines->step[0], lines->step[0],
+                             lines->length - i < rows ? lines->length - i : rows, n, i);
     } else {
-        for (int64_t i = 1; i < lines->length; i++) {
+        for (int64_t i = 1; i < lines->length && !lt_interrupted(); i++) {
             load((char *[]){row, in + i * lines->step[0]}, load_strides, n, NULL);
             j->loops->across(j->maximum, false, value, place, row, 0, 1, n, i);
         }

@@ -15,6 +15,7 @@
 #include "error.h"
 #include "for_each.h"
 #include "half.h"
+#include "interrupt.h"
 #include "threads.h"
 
 #define BLOCK 256    /* elements located at a time */
@@ -213,7 +214,7 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
     indexing *x = (indexing *)context;
     int64_t offsets[BLOCK];
     const int64_t bytes = x->row * (int64_t)lt_dtype_size(x->it.dtype[1]);
-    if (__atomic_load_n(&x->bad_index, __ATOMIC_RELAXED) >= 0) return;
+    if (__atomic_load_n(&x->bad_index, __ATOMIC_RELAXED) >= 0 || lt_interrupted()) return;
     if (x->row == 1 && x->copy != NULL && constant_along(x->args, strides)) {
         if (!locate(x, ptrs, strides, 1, offsets)) return;
         char *at = ptrs[1] + offsets[0];
@@ -229,7 +230,7 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
     for (int k = 0; k < x->it.operands; k++) p[k] = ptrs[k];
     for (int64_t from = 0; from < n; from += BLOCK) {
         const int64_t m = n - from < BLOCK ? n - from : BLOCK;
-        if (!locate(x, p, strides, m, offsets)) return;
+        if (lt_interrupted() || !locate(x, p, strides, m, offsets)) return;
         x->move(p[1], offsets, p[0], strides[0], m, bytes);
         for (int k = 0; k < x->it.operands; k++) p[k] += m * strides[k];
     }
@@ -310,13 +311,13 @@ static lt_status run_all(indexing *x)
     const int64_t numel = x->it.numel;
     const int threads = lt_cpu_threads_for(numel * x->row);
     lt_status status;
-    if (threads == 1) {
+    if (threads == 1 && numel <= CHUNK / x->row) {
         lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, x);
-        status = LT_OK;
-    } else if (x->put && !x->args->distinct) {
+        status = lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
+    } else if (threads > 1 && x->put && !x->args->distinct) {
         split_writing(x, threads);
         status = lt_cpu_share(x->parts, x->parts, run_part, x);
-    } else {
+    } else { /* one thread takes the chunks in their order */
         x->chunk = x->row < CHUNK ? CHUNK / x->row : 1;
         status = lt_cpu_share((numel + x->chunk - 1) / x->chunk, threads, run_part, x);
     }

@@ -5,6 +5,7 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
+#include "interrupt.h"
 #include "loops.h"
 #include "mem.h"
 #include "threads.h"
@@ -118,7 +119,14 @@ static void run_row(const void *context, int64_t row)
     const lt_product p = {.m = 1, .n = one->n, .k = one->k, .a_column = one->trans_a ? one->lda : 1, .b_row = one->ldb,
                           .alpha = one->alpha, .beta = one->beta,
                           .a = at(one->a, row * (one->trans_a ? 1 : one->lda), size), .b = one->b, .c = c};
-    lt_loops.multiply[one->dtype](&p);
+    const int64_t columns = LT_INTERRUPT_STEP / (one->k + 1) + 1;
+    for (int64_t column = 0; column < one->n && !lt_interrupted(); column += columns) {
+        lt_product part = p;
+        part.n = one->n - column < columns ? one->n - column : columns;
+        part.b = at(p.b, column, size);
+        part.c = (char *)p.c + column * size;
+        lt_loops.multiply[one->dtype](&part);
+    }
 }
 
 /* Integers: B is transposed once where needed, then the rows of C are shared out. */

@@ -5,6 +5,7 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
+#include "interrupt.h"
 #include "loops.h"
 #include "mem.h"
 #include "threads.h"
@@ -135,7 +136,7 @@ static lt_status count_chunks(search *s, int64_t chunks, int64_t *total)
 static lt_status search_chunks(search *s, int64_t *total)
 {
     int64_t one = 0;
-    if (s->out != NULL && lt_cpu_threads_for(s->numel) == 1) { /* nobody needs to know where a chunk's begin */
+    if (s->out != NULL && s->numel <= LT_INTERRUPT_STEP && lt_cpu_threads_for(s->numel) == 1) { /* nobody needs to know where a chunk's begin */
         s->chunk = s->numel;
         s->counts = &one;
         return lt_cpu_share(1, 1, write_chunk, s);

@@ -4,6 +4,7 @@
 
 #include "cpu.h"
 #include "dtype.h"
+#include "interrupt.h"
 #include "loops.h"
 #include "mem.h"
 #include "threads.h"
@@ -25,7 +26,9 @@ typedef struct row_job {
 static void run_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    loops_of(&j->n->norm)->rows(j->n, t * j->n->rows / j->threads, (t + 1) * j->n->rows / j->threads);
+    const int64_t last = (t + 1) * j->n->rows / j->threads, step = LT_INTERRUPT_STEP / (j->n->length + 1) + 1;
+    for (int64_t row = t * j->n->rows / j->threads; row < last && !lt_interrupted(); row += step)
+        loops_of(&j->n->norm)->rows(j->n, row, last - row < step ? last : row + step);
 }
 
 lt_status lt_cpu_row_norm(const lt_row_norm_args *n)
@@ -49,14 +52,16 @@ static void run_rows_backward(const void *context, int64_t t)
     const int64_t first = t * n->rows / j->threads, last = (t + 1) * n->rows / j->threads;
     const lt_norm_loops *loops = loops_of(&n->norm);
     if (j->totals == NULL) {
-        loops->rows_backward(n, first, last, NULL, NULL);
+        const int64_t step = LT_INTERRUPT_STEP / (n->length + 1) + 1;
+        for (int64_t r = first; r < last && !lt_interrupted(); r += step)
+            loops->rows_backward(n, r, last - r < step ? last : r + step, NULL, NULL);
         return;
     }
     const size_t bytes = (size_t)j->entries * lt_dtype_size(n->norm.dtype);
     char *sums = j->chunks + (size_t)t * 2 * bytes, *products = sums + bytes;
     double *totals = j->totals + t * 2 * j->entries;
     memset(totals, 0, 2 * (size_t)j->entries * sizeof *totals);
-    for (int64_t r = first; r < last; r += CHUNK) {
+    for (int64_t r = first; r < last && !lt_interrupted(); r += CHUNK) {
         memset(sums, 0, 2 * bytes);
         loops->rows_backward(n, r, r + CHUNK < last ? r + CHUNK : last, n->norm.grad_bias != NULL ? sums : NULL,
                              n->norm.grad_weight != NULL ? products : NULL);
@@ -111,10 +116,9 @@ static void run_channels(const void *context, int64_t job)
     const channel_job *j = context;
     const int64_t first = job * j->n->channels / j->jobs, last = (job + 1) * j->n->channels / j->jobs;
     const lt_norm_loops *loops = loops_of(&j->n->norm);
-    if (j->backward)
-        loops->channels_backward(j->n, first, last);
-    else
-        loops->channels(j->n, first, last);
+    const int64_t step = LT_INTERRUPT_STEP / (j->n->outer * j->n->inner + 1) + 1;
+    for (int64_t c = first; c < last && !lt_interrupted(); c += step)
+        (j->backward ? loops->channels_backward : loops->channels)(j->n, c, last - c < step ? last : c + step);
 }
 
 static lt_status share_channels(const lt_batch_norm_args *n, bool backward)

@@ -2,6 +2,7 @@
  * share. The loops stand in vector/optim.c; half types pass through buffers of float. */
 #include "cpu.h"
 #include "dtype.h"
+#include "interrupt.h"
 #include "loops.h"
 #include "mem.h"
 #include "threads.h"
@@ -66,7 +67,7 @@ lt_status lt_cpu_optimize(const lt_optim *o)
     int64_t work = 0, pieces = 0;
     for (int64_t i = 0; i < o->n; i++) work += o->numel[i] * o->arrays;
     int threads = lt_cpu_threads_for(work);
-    if (threads == 1) {
+    if (threads == 1 && work <= LT_INTERRUPT_STEP) {
         for (int64_t i = 0; i < o->n; i++) run_part(&j, i, 0, o->numel[i]);
         return LT_OK;
     }

@@ -4,6 +4,7 @@
 
 #include "cpu.h"
 #include "dtype.h"
+#include "interrupt.h"
 #include "lines.h"
 #include "loops.h"
 #include "threads.h"
@@ -53,7 +54,7 @@ static void scan_tile(const scan_job *j, int64_t first, int64_t last)
         in[l] = lt_line_at(lines, 0, first + l);
         out[l] = lt_line_at(lines, 1, first + l);
     }
-    for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
+    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_LINES_BLOCK) {
         int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
         for (int64_t l = 0; l < last - first; l++) {
             lt_line_load(lines, 0, in[l], from, n, block, computed);
@@ -73,9 +74,13 @@ static void run_lines(const void *context, int64_t job)
             continue;
         }
         lt_total total;
+        const int64_t length = j->lines.length;
+        char *in = lt_line_at(&j->lines, 0, l), *out = lt_line_at(&j->lines, 1, l);
         begin_totals(j, &total, 1);
-        lt_loops.scan[j->type].line(j->op, lt_line_at(&j->lines, 1, l), lt_line_at(&j->lines, 0, l), j->lines.length,
-                                    &total);
+        for (int64_t from = 0; from < length && !lt_interrupted(); from += LT_INTERRUPT_STEP) {
+            const int64_t n = length - from < LT_INTERRUPT_STEP ? length - from : LT_INTERRUPT_STEP;
+            lt_loops.scan[j->type].line(j->op, out + from * j->lines.step[1], in + from * j->lines.step[0], n, &total);
+        }
     }
 }
 
@@ -90,7 +95,10 @@ static void run_columns(const void *context, int64_t job)
     char *out = lt_line_at(lines, 1, first);
     lt_total totals[COLUMNS];
     begin_totals(j, totals, n);
-    lt_loops.scan[j->type].side_by_side(j->op, out, lines->step[1], in, lines->step[0], lines->length, n, totals);
+    const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
+    for (int64_t row = 0; row < lines->length && !lt_interrupted(); row += rows)
+        lt_loops.scan[j->type].side_by_side(j->op, out + row * lines->step[1], lines->step[1], in + row * lines->step[0],
+                                            lines->step[0], lines->length - row < rows ? lines->length - row : rows, n, totals);
 }
 
 lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim)

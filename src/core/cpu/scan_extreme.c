@@ -5,6 +5,7 @@
 
 #include "cpu.h"
 #include "dtype.h"
+#include "interrupt.h"
 #include "lines.h"
 #include "loops.h"
 #include "threads.h"
@@ -30,13 +31,17 @@ static void run_line(const extreme_job *j, int64_t line)
     if (lines->length == 0) return;
     if (j->dense) {
         memcpy(&best, in, lt_dtype_size(j->read));
-        loops->follow(j->maximum, &best, &place, values, (int64_t *)(void *)indices, in, 0, lines->length);
+        for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_INTERRUPT_STEP) {
+            const int64_t n = lines->length - from < LT_INTERRUPT_STEP ? lines->length - from : LT_INTERRUPT_STEP;
+            loops->follow(j->maximum, &best, &place, values + from * lines->step[1],
+                          (int64_t *)(void *)(indices + from * lines->step[2]), in + from * lines->step[0], from, n);
+        }
         return;
     }
     lt_line_load(lines, 0, in, 0, 1, &best, j->read);
     _Alignas(64) char block[LT_LINES_BLOCK * 8];
     int64_t index[LT_LINES_BLOCK];
-    for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
+    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_LINES_BLOCK) {
         int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
         lt_line_load(lines, 0, in, from, n, block, j->read);
         loops->follow(j->maximum, &best, &place, block, index, block, from, n);
@@ -65,7 +70,7 @@ static void run_columns(const void *context, int64_t job)
     _Alignas(64) char best[COLUMNS * 8], place[COLUMNS * 8] = {0};
     char *in = lt_line_at(lines, 0, first), *values = lt_line_at(lines, 1, first), *indices = lt_line_at(lines, 2, first);
     memcpy(best, in, (size_t)(n * size));
-    for (int64_t i = 0; i < lines->length; i++) {
+    for (int64_t i = 0; i < lines->length && !lt_interrupted(); i++) {
         lt_loops.scan[j->type].across(j->maximum, true, best, place, in + i * lines->step[0], 0, 1, n, i);
         memcpy(values + i * lines->step[1], best, (size_t)(n * size));
         widen((char *[]){indices + i * lines->step[2], place}, widen_strides, n, NULL);

@@ -23,6 +23,8 @@
 #define BLOCK 32        /* elements compared with a limit at once */
 #define FEW 32          /* places wanted up to which a line is only looked through */
 #define STORED 256      /* elements stored at a time */
+#define PART ((int64_t)1 << 21) /* elements */
+#define MOST_PARTS 64
 
 typedef struct sort_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
@@ -32,7 +34,8 @@ typedef struct sort_job {
     bool one;       /* lt_cpu_kth: the place asked for is k */
     int64_t k;
     int64_t jobs;   /* that lines are shared out among */
-    int parts;      /* that a line is cut into */
+    int parts;      /* that a line is cut into: an interrupt waits for the end of one */
+    int threads;    /* that take them */
     char *scratch;  /* bytes for each job */
     size_t bytes;
 } sort_job;
@@ -321,7 +324,7 @@ static void in_parts(sort_line *l, lt_job run)
         return;
     else if (l->j->parts == 1)
         run(l, 0);
-    else if (lt_cpu_share(l->j->parts, l->j->parts, run, l) != LT_OK)
+    else if (lt_cpu_share(l->j->parts, l->j->threads, run, l) != LT_OK)
         l->stopped = true;
 }
 
@@ -364,7 +367,7 @@ static int narrow(sort_line *l, int bits, int64_t last)
     l->shift = bits > l->bits ? bits - l->bits : 0;
     in_parts(l, l->elements->count);
     if (l->stopped) return 0;
-    int64_t upto = 0, here = 0;
+    int64_t upto = 0, here = 0; /* not stopped: the counts are those of all elements */
     for (l->high = 0;; l->high++) {
         here = 0;
         for (int64_t part = 0; part < l->j->parts; part++) here += l->counts[((uint64_t)part << l->bits) + l->high];
@@ -499,7 +502,9 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
               : lt_dtype_is_float(in->dtype)                   ? LT_FLOAT32
                                                                : LT_INT32;
     j->jobs = count >= threads ? threads : 1;
-    j->parts = count >= threads ? 1 : threads;
+    j->threads = count >= threads ? 1 : threads;
+    j->parts = j->threads;
+    if (n / PART >= j->parts) j->parts = n / PART < MOST_PARTS ? (int)(n / PART) + 1 : MOST_PARTS;
     const size_t pair = lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
     j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) + (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
     j->bytes = (j->bytes + FEW * sizeof(pair_wide) + 63) / 64 * 64;

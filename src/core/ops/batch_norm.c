@@ -232,8 +232,8 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
     const int64_t channels = input->sizes[1], before = size / 2, after = size - before - 1;
     const lt_dims sizes = lt_dims_of(input), flat = {.n = 3, .v = {sizes.v[0], channels, input->numel / (sizes.v[0] * channels)}};
     lt_tensor *square = do_reshape(&s, do_square(&s, input), &flat), *total = NULL;
-    for (int64_t shift = -before; shift <= after && s.status == LT_OK; shift++) {
-        if (shift <= -channels || shift >= channels) continue;
+    const int64_t first = before < channels ? -before : 1 - channels, last = after < channels ? after : channels - 1;
+    for (int64_t shift = first; shift <= last && s.status == LT_OK; shift++) {
         lt_scope step; /* one temporary per window, not one per channel of it */
         lt_scope_open(&step, true);
         lt_dims pad = {.n = 4, .v = {0, 0, shift < 0 ? -shift : 0, shift > 0 ? shift : 0}};

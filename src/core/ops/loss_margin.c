@@ -1,5 +1,6 @@
 /* loss_margin.c - losses that ask for a margin, and the distances they are made of, as formulas. */
 #include "loss.h"
+#include "interrupt.h"
 #include "mem.h"
 #include "pointwise.h"
 #include "steps.h"
@@ -55,13 +56,14 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
     if (!(p >= 0)) return lt_error(LT_ERR_RUNTIME, "pdist only supports non-negative p values");
     const int64_t n = input->sizes[0], pairs = lt_times(n, n - 1) / 2;
     int64_t *first = lt_mem_array(pairs, sizeof *first), *second = lt_mem_array(pairs, sizeof *second);
-    for (int64_t i = 0, k = 0; i < n && first != NULL && second != NULL; i++)
+    for (int64_t i = 0, k = 0; i < n && first != NULL && second != NULL && !lt_interrupted(); i++)
         for (int64_t j = i + 1; j < n; j++, k++) {
             first[k] = i;
             second[k] = j;
         }
     lt_scope s;
     lt_scope_open(&s, true);
+    if (lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
     const lt_dims line = {1, {pairs}};
     lt_tensor *rows = do_positions(&s, first, &line, input->device),
               *others = do_positions(&s, second, &line, input->device);

@@ -1,0 +1,172 @@
+/* interrupt_test.c - what takes long stops when lt_interrupt() is called, and calls of libraries that cannot be stopped
+ * end in the background. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apart.h"
+#include "clock.h"
+#include "cpu/threads.h"
+#include "error.h"
+#include "interrupt.h"
+#include "ltensor.h"
+
+#define SOON 0.1 /* seconds after which everything has stopped, on a machine with nothing else to do */
+#define LOADED 20 /* times that, at most, on one that has */
+
+/* ---- calls that are made apart ------------------------------------------------------------------------------- */
+
+typedef struct sum_call {
+    const double *in;
+    double *out;
+    int n, seconds;
+    double total;
+} sum_call;
+
+static void add_up(void *context)
+{
+    sum_call *c = context;
+    for (int i = 0; i < c->seconds * 100 && lt_apart_left() == 0; i++) usleep(10000);
+    for (int i = 0; i < c->n; i++) c->total += c->in[i], c->out[i] = 2 * c->in[i];
+}
+
+static lt_status call_apart(sum_call *c)
+{
+    const lt_apart_array arrays[] = {{offsetof(sum_call, in), c->n * 8, true, false}, {offsetof(sum_call, out), c->n * 8, false, true}};
+    return lt_apart(add_up, c, sizeof *c, arrays, 2);
+}
+
+static void results_of_a_call_come_back(void **state)
+{
+    (void)state;
+    const double in[] = {1, 2, 3};
+    double out[3] = {0};
+    sum_call c = {.in = in, .out = out, .n = 3};
+    assert_int_equal(call_apart(&c), LT_OK);
+    assert_true(c.total == 6 && out[0] == 2 && out[2] == 6);
+    assert_ptr_equal(c.in, in);
+    assert_ptr_equal(c.out, out);
+}
+
+static void *interrupt_later(void *unused)
+{
+    (void)unused;
+    usleep(50000);
+    lt_interrupt();
+    return NULL;
+}
+
+/* When lt_interrupt() is called 50 ms from now. */
+static double interrupted_at(pthread_t *thread)
+{
+    assert_int_equal(pthread_create(thread, NULL, interrupt_later, NULL), 0);
+    return lt_clock() + 0.05;
+}
+
+static void the_caller_of_a_long_call_goes_on(void **state)
+{
+    (void)state;
+    double in[] = {1, 2, 3}, out[3] = {0};
+    sum_call c = {.in = in, .out = out, .n = 3, .seconds = 60};
+    pthread_t thread;
+    const double from = interrupted_at(&thread);
+    assert_int_equal(call_apart(&c), LT_ERR_INTERRUPTED);
+    assert_true(lt_clock() - from < LOADED * SOON);
+    pthread_join(thread, NULL);
+    lt_interrupt_clear();
+    assert_true(c.total == 0 && out[0] == 0); /* nothing came back */
+    for (int i = 0; i < 1000 && lt_apart_left() > 0; i++) usleep(10000);
+    assert_int_equal(lt_apart_left(), 0); /* it has ended, and freed what it had */
+    assert_true(out[0] == 0);
+}
+
+/* ---- operations ----------------------------------------------------------------------------------------------- */
+
+typedef lt_status (*operation)(lt_tensor *x, lt_tensor **out);
+
+static lt_status sorted(lt_tensor *x, lt_tensor **out) { return lt_argsort(x, -1, false, false, out); }
+static lt_status running_sum(lt_tensor *x, lt_tensor **out) { return lt_cumsum(x, -1, LT_DTYPE_NONE, out); }
+static lt_status positions(lt_tensor *x, lt_tensor **out)
+{
+    (void)x;
+    return lt_triu_indices(30000, 30000, 0, LT_DTYPE_NONE, NULL, out);
+}
+static lt_status combined(lt_tensor *x, lt_tensor **out)
+{
+    lt_tensor *few = NULL;
+    lt_status status = lt_narrow(x, 0, 0, 900, &few);
+    if (status == LT_OK) status = lt_combinations(few, 3, false, out);
+    lt_tensor_release(few);
+    return status;
+}
+static lt_status singular(lt_tensor *x, lt_tensor **out)
+{
+    lt_tensor *part = NULL, *square = NULL;
+    const lt_dims sizes = {.n = 2, .v = {1500, 1500}};
+    lt_status status = lt_narrow(x, 0, 0, 1500 * 1500, &part);
+    if (status == LT_OK) status = lt_view(part, &sizes, &square);
+    if (status == LT_OK) status = lt_linalg_svdvals(square, out);
+    lt_tensor_release(square);
+    lt_tensor_release(part);
+    return status;
+}
+
+/* Each takes longer than the 50 ms before the interrupt, gives no result and leaves the next one alone. */
+static void operations_stop(void **state)
+{
+    (void)state;
+    const operation operations[] = {sorted, running_sum, positions, combined, singular};
+    const lt_dims sizes = {.n = 1, .v = {40000000}}, few = {.n = 1, .v = {10}};
+    lt_tensor *x = NULL;
+    assert_int_equal(lt_rand(&sizes, NULL, LT_FLOAT32, NULL, &x), LT_OK);
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        lt_tensor *out = NULL;
+        pthread_t thread;
+        const double from = interrupted_at(&thread);
+        const lt_status status = operations[i](x, &out);
+        const double late = lt_clock() - from;
+        pthread_join(thread, NULL);
+        lt_interrupt_clear();
+        assert_int_equal(status, LT_ERR_INTERRUPTED);
+        assert_null(out);
+        assert_true(late < LOADED * SOON);
+        assert_int_equal(lt_ones(&few, LT_FLOAT32, NULL, &out), LT_OK);
+        lt_tensor_release(out);
+    }
+    lt_tensor_release(x);
+}
+
+static void count(const void *context, int64_t job)
+{
+    (void)job;
+    int *n = *(int *const *)context;
+    if (++*n == 3) lt_interrupt();
+}
+
+static void jobs_are_left_out(void **state)
+{
+    (void)state;
+    int n = 0, *at = &n;
+    assert_int_equal(lt_cpu_share(10, 1, count, &at), LT_ERR_INTERRUPTED);
+    assert_int_equal(n, 3);
+    lt_interrupt_clear();
+    assert_int_equal(lt_cpu_share(2, 1, count, &at), LT_OK);
+    assert_int_equal(n, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_of_a_call_come_back),
+        cmocka_unit_test(the_caller_of_a_long_call_goes_on),
+        cmocka_unit_test(operations_stop),
+        cmocka_unit_test(jobs_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -6,6 +6,7 @@
 #   make check         the fast tests, under 2 minutes
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
 #   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
+#   make mutants     N=20 edits of the source, from SEED, in FILES: which of them no test notices
 #   make test-tsan     the tests of streams under ThreadSanitizer
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
@@ -102,7 +103,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all docs demo test check bench install clean layers test-programs fuzz test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all docs demo test check bench install clean layers test-programs fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -285,6 +286,10 @@ test-programs: $(C_TESTS) $(TEST_TOOLS) $(BUILD)/tests/prompt_host
 fuzz: all $(FUZZ_TOOLS)
 	@BUILD=$(BUILD) MINUTES=$(MINUTES) SEED=$(SEED) FUZZERS="$(FUZZERS)" sh tests/fuzz/run.sh
 
+# Edits a line at a time and tells which edits no test notices: tests/README.md. N edits of KIND random, careless or both.
+mutants: all test-programs
+	@lua5.4 tests/mutants/run.lua $(BUILD) $(or $(N),20) $(or $(SEED),$(shell date +%s)) $(or $(KIND),both) $(FILES)
+
 test-asan:
 	@sh scripts/deps.sh test
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
@@ -346,6 +351,6 @@ install: all docs
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/ltensor.pc.in > $(DEST)/lib/pkgconfig/ltensor.pc
 
 clean:
-	rm -rf build build-asan build-tsan dist
+	rm -rf build build-asan build-tsan build-mutants dist
 
 -include $(shell find $(OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -2,7 +2,7 @@
 # Runs the fuzzers side by side, each for $MINUTES (default 1) from $SEED (default: the time), and shows what each found.
 # $FUZZERS names some of them; $BUILD is the build to run (default build; build-asan finds more). Exit status: 1 when anything was found.
 set -u
-BUILD=${BUILD:-build} MINUTES=${MINUTES:-1} SEED=${SEED:-$(date +%s)} FUZZERS=${FUZZERS:-calls files keys}
+BUILD=${BUILD:-build} MINUTES=${MINUTES:-1} SEED=${SEED:-$(date +%s)} FUZZERS=${FUZZERS:-calls files keys expressions}
 program=$PWD/$BUILD/ltensor
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -10,10 +10,10 @@ echo "make fuzz BUILD=$BUILD MINUTES=$MINUTES SEED=$SEED FUZZERS=\"$FUZZERS\""
 
 one() {
     case $1 in
-        calls | files | expressions)
-            lua5.4 "$PWD/tests/fuzz/run.lua" "$1" "$program" "$PWD/$BUILD/tests/fuzz_watch" "$MINUTES" "$SEED" ;;
+        calls | files) lua5.4 "$PWD/tests/fuzz/run.lua" "$1" "$program" "$PWD/$BUILD/tests/fuzz_watch" "$MINUTES" "$SEED" ;;
         keys) "$PWD/$BUILD/tests/fuzz_keys" -m "$MINUTES" -s "$SEED" "$program" ;;
-        *) echo "no fuzzer is called $1: calls files keys"; return 2 ;;
+        expressions) sh tests/fuzz/expressions.sh "$BUILD" "$MINUTES" "$SEED" ;;
+        *) echo "no fuzzer is called $1: calls files keys expressions"; return 2 ;;
     esac
 }
 

@@ -257,7 +257,8 @@ local function describe(value)
   return tostring(value)
 end
 
---- A random call of op: { op, host = arguments, device = arguments, dtypes = set of them, text }. self: a made value to
+--- A random call of op: { op, host = arguments, device = arguments, dtypes = set of them, text, positional = how many stand
+-- before the table of the named ones, named = those }. self: a made value to
 -- start from.
 function M.call_of(op, device, self)
   local conv = op.group:find 'conv' or op.group:find 'pool'
@@ -294,6 +295,7 @@ function M.call_of(op, device, self)
   end
   if op.factory then named_device.device = device end
   call.text = op.name .. describe(call.host) .. describe(named_host)
+  call.named, call.positional = named_host, #call.host
   if next(named_host) then call.host[#call.host + 1] = named_host end
   if next(named_device) then call.device[#call.device + 1] = named_device end
   call.f = callee(op)

@@ -16,14 +16,22 @@ local checked = {}
 local declared = {
   tensor = 'Tensor', input = 'Tensor', module = 'Module', fn = 'function', hook = 'function', dict = 'table', options = 'named?',
   path = 'string', optimizer = 'Optimizer', closure = 'function?', device = 'device|named?', outputs = 'Tensor|table',
-  prefix = 'string|named?', recurse = 'boolean|named?', target = 'string', body = 'function?', group = 'table', layer = 'Module',
-  ['register_buffer.tensor'] = 'any?', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', sequences = 'tensors',
+  prefix = 'string|named?', recurse = 'boolean|named?', target = 'string', body = 'function?', group = 'any', layer = 'Module',
+  ['register_buffer.tensor'] = 'any?', ['extend.layers'] = 'any', ['update.modules'] = 'table', ['to.device'] = 'any?', values = 'table',
+  ['zero_grad.options'] = 'boolean|named?', ['state_dict.options'] = 'any?', ['get_parameter.target'] = 'string', sample_shape = 'any?',
+  new_scale = 'number|Tensor?', metric = 'number|Tensor', ['set_growth_factor.value'] = 'number', ['set_backoff_factor.value'] = 'number',
+  ['set_growth_interval.value'] = 'integer', ['scale.outputs'] = 'Tensor|table', ['to_empty.options'] = 'any', ['load_state_dict.options'] = 'any?',
+  ['type.dtype'] = 'dtype?', ['log_prob.value'] = 'number|boolean|Tensor', ['cdf.value'] = 'number|Tensor', ['icdf.value'] = 'number|Tensor',
+  token = 'any', ['pop.name'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', ['append.layer'] = 'Module', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', sequences = 'tensors',
 }
 
 -- Methods on the path of every step, and those that take a class or anything for self.
 local left_alone = {}
 for name in ([[init forward extend is_instance update update_batch state_of columns key new_state call_with_hooks tensor_list start
   named_children setup make derive]]):gmatch '%S+' do left_alone[name] = true end
+
+--- Whether a method of that name is one for users: the others are called by our own classes alone.
+function checked.is_public(name) return name:sub(1, 1) ~= '_' and not left_alone[name] end
 
 local originals = setmetatable({}, { __mode = 'k' })
 
@@ -88,6 +96,12 @@ function checked.method(class, what, f, is_self, declarations)
   end
   originals[wrapped] = f
   return wrapped
+end
+
+--- Of a forward that looks at its input itself: that it is a tensor.
+function checked.input(self, input, name)
+  if torch.is_tensor(input) then return end
+  fail("%s.forward(): argument '%s' must be a Tensor, not %s", torch.type(self), name or 'input', kinds.described(input))
 end
 
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end

@@ -9,6 +9,7 @@
 local torch = require 'torch'
 local npy = require 'torch.npy'
 local options_of = require 'torch.options'
+local file_kinds = require 'torch.file_kinds'
 local ordered_dict = require 'torch.ordered_dict'
 local pt = require 'torch.pt'
 local pt_legacy = require 'torch.pt_legacy'
@@ -171,8 +172,9 @@ function M.load(path, options)
   if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then return load_archive(path, put) end
   local legacy = pt_legacy.kind(start)
   if legacy then return pt_legacy.load(legacy, path, put) end
-  if start:sub(9, 9) ~= '{' then
-    if start:find '^\x80[\2-\5]' then fail('%s: a pickle, which is not read', path) end
+  if start:sub(5, 9) ~= '\0\0\0\0{' then -- the length of a safetensors header, which begins with a brace
+    local kind, reader = file_kinds.of(start)
+    if kind then fail('%s: this is %s, which torch.load does not read%s', path, kind, reader and '; ' .. reader or '') end
     local suffix = path:match '%.([^./]*)$' or ''
     if savers[suffix:lower()] then fail('%s: not a .%s file: no zip archive', path, suffix) end
   end

@@ -7,6 +7,7 @@
 -- without a batch, input (in_features) and a target of no dimensions.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.module_list'
 local Sequential = require 'torch.nn.sequential'
@@ -68,6 +69,8 @@ local function check(input, target)
 end
 
 function Adaptive:forward(input, target)
+  checked.input(self, input)
+  checked.input(self, target, 'target')
   check(input, target)
   local batched = target.ndim == 1
   if not batched then input, target = input:unsqueeze(1), target:unsqueeze(1) end

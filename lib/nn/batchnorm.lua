@@ -5,6 +5,7 @@
 -- momentum = false takes the plain average of all batches. In evaluation the running estimates are used, when there are any.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
@@ -86,6 +87,7 @@ local BatchNorm = Norm:extend('_BatchNorm')
 M._BatchNorm = BatchNorm
 
 function BatchNorm:forward(input)
+  checked.input(self, input)
   check_dims(input, self.dims)
   local mean, var = self.running_mean, self.running_var
   if self.training then

@@ -2,6 +2,7 @@
 -- nn.Unflatten(dim, sizes) splits one.
 
 local Module = require 'torch.nn.module'
+local torch = require 'torch'
 local arguments = require 'torch.nn.arguments'
 local python = require 'torch.nn.python'
 
@@ -13,7 +14,7 @@ function M.Flatten:init(...)
   local options = read_flatten(...)
   self.start_dim, self.end_dim = options.start_dim, options.end_dim
 end
-function M.Flatten:forward(input) return input:flatten(self.start_dim, self.end_dim) end
+function M.Flatten:forward(input) return torch.flatten(input, self.start_dim, self.end_dim) end
 function M.Flatten:extra_repr() return ('start_dim=%d, end_dim=%d'):format(self.start_dim, self.end_dim) end
 
 M.Unflatten = Module:extend('Unflatten')
@@ -22,7 +23,7 @@ function M.Unflatten:init(...)
   local options = read_unflatten(...)
   self.dim, self.unflattened_size = options.dim, options.unflattened_size
 end
-function M.Unflatten:forward(input) return input:unflatten(self.dim, self.unflattened_size) end
+function M.Unflatten:forward(input) return torch.unflatten(input, self.dim, self.unflattened_size) end
 function M.Unflatten:extra_repr()
   return python.format('dim=%s, unflattened_size=%s', self.dim, self.unflattened_size)
 end

@@ -6,6 +6,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.class'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
@@ -118,6 +119,7 @@ local function lazy(name, Base, read, setup, shapes)
   function kind:reset_parameters() end
 
   function kind:forward(input, ...)
+    checked.input(self, input)
     local fresh = self:has_uninitialized_params()
     make(self, shapes(self, input))
     debug.setmetatable(self, Base.__metatable_of_objects)

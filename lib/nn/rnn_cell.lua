@@ -3,6 +3,7 @@
 -- given. An LSTMCell takes a table {h, c} and returns both.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local arguments = require 'torch.nn.arguments'
@@ -61,6 +62,7 @@ local function state_of(self, state, input, what)
 end
 
 function Base:step(input, h, c)
+  checked.input(self, input)
   if input.ndim ~= 1 and input.ndim ~= 2 then
     fail('%s: Expected input to be 1D or 2D, got %dD instead', self:_get_name(), input.ndim)
   end

@@ -2,6 +2,7 @@
 -- Transformer (A. Vaswani et al. 2017). Masks may be given by position or by name, as to PyTorch's.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.module_list'
@@ -190,6 +191,8 @@ end
 local transformer_masks = { 'src_mask', 'tgt_mask', 'memory_mask', 'src_key_padding_mask', 'tgt_key_padding_mask',
   'memory_key_padding_mask', 'src_is_causal', 'tgt_is_causal', 'memory_is_causal' }
 function M.Transformer:forward(src, tgt, ...)
+  checked.input(self, src, 'src')
+  checked.input(self, tgt, 'tgt')
   local given = table.pack(masks(transformer_masks, ...))
   local o = {}
   for i, name in ipairs(transformer_masks) do o[name] = given[i] end

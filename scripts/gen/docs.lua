@@ -10,6 +10,8 @@ local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true
   until while]]):gmatch('%S+') do keywords[word] = true end
 
+M.keywords = keywords -- names that no program can write after a colon
+
 local function results_of(o)
   if o.form == 'inplace' then return 'Tensor' end
   local parts = {}

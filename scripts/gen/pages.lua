@@ -5,6 +5,7 @@
 
 package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local declarations = require 'declarations'
+local keywords = require('docs').keywords
 
 local docs_path, out_dir = assert(arg[1], 'usage: pages.lua OPS_DOCS OUT_DIR'), assert(arg[2], 'OUT_DIR is missing')
 local docs = assert(loadfile(docs_path))()
@@ -28,7 +29,7 @@ local function where_of(op)
   local parts = {}
   local module, short = op.name:match '^(linalg)_(.+)$'
   if op.variants['function'] then parts[1] = module and ('`torch.linalg.%s`'):format(short) or ('`torch.%s`'):format(op.name) end
-  if op.variants.method then parts[#parts + 1] = ('`x:%s`'):format(op.name) end
+  if op.variants.method then parts[#parts + 1] = (keywords[op.name] and "`x['%s'](x, ...)`" or '`x:%s`'):format(op.name) end
   if op.variants.nn then parts[#parts + 1] = ('`torch.nn.functional.%s`'):format(op.name) end
   if op.variants.inplace then parts[#parts + 1] = ('`x:%s_`'):format(op.name) end
   if op.variants.out then parts[#parts + 1] = '`out=`' end

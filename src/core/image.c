@@ -38,12 +38,21 @@ typedef struct pixels {
 
 #define MOST_ELEMENTS (INT64_C(1) << 31)
 
-static lt_status pixels_alloc(pixels *p, const char *kind)
+/* The one check of the size that a file claims: of a damaged header it says no more than that it is damaged. */
+static lt_status set_size(pixels *p, const char *kind, int64_t width, int64_t height)
 {
-    /* Width and height have 31 bits at most. */
-    if (p->width < 1 || p->height < 1 || p->width * p->height > MOST_ELEMENTS / 4)
-        return lt_error(LT_ERR_IO, "%s: an image of %lld x %lld pixels is not read", kind, (long long)p->width,
-                        (long long)p->height);
+    if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
+        return lt_error(LT_ERR_IO, "%s: the file is damaged: its header gives no size that an image can have", kind);
+    if (width * height > MOST_ELEMENTS / 4)
+        return lt_error(LT_ERR_IO, "%s: the header claims an image of %lld x %lld pixels, more than the %lld that are read", kind,
+                        (long long)width, (long long)height, (long long)(MOST_ELEMENTS / 4));
+    p->width = width;
+    p->height = height;
+    return LT_OK;
+}
+
+static lt_status pixels_alloc(pixels *p)
+{
     p->data = lt_block_array(lt_times(lt_times(p->width, p->height), p->channels), 1, &p->capacity);
     return p->data ? LT_OK : LT_ERR_MEMORY;
 }
@@ -124,6 +133,7 @@ static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
     if (kept == NULL) return LT_ERR_MEMORY;
     LT_CHECK(keep_chunks(bytes, n, kept, &length, &packed));
     const unsigned char *header = kept + SIGNATURE + 8;
+    LT_CHECK(set_size(p, "PNG", big_endian(header), big_endian(header + 4)));
     const double bits = (double)big_endian(header) * big_endian(header + 4) * header[8] *
                         (header[9] == 2 ? 3 : header[9] == 4 ? 2 : header[9] == 6 ? 4 : 1);
     if (bits / 8 > (double)packed * DEFLATE_MAX_RATIO) {
@@ -136,10 +146,8 @@ static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
     }
     image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are scaled to 8, nothing else */
     image.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
-    p->width = image.width;
-    p->height = image.height;
     p->channels = (int)PNG_IMAGE_PIXEL_CHANNELS(image.format);
-    LT_CHECK(pixels_alloc(p, "PNG"));
+    LT_CHECK(pixels_alloc(p));
     if (!png.finish(&image, NULL, p->data, 0, NULL) || PNG_IMAGE_FAILED(image))
         status = lt_error(LT_ERR_IO, "PNG: %s", image.message);
 done:
@@ -195,7 +203,7 @@ static void load_jpeg(void)
 static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pixels *p)
 {
     lt_status status = LT_OK;
-    int width, height, sampling, space;
+    int width = 0, height = 0, sampling = 0, space = 0;
     pthread_once(&jpeg_loaded, load_jpeg);
     if (!jpeg.ready)
         return lt_error(LT_ERR_IO, "JPEG files are read by TurboJPEG (libturbojpeg.so.0), which was not found; Debian's package is "
@@ -206,15 +214,14 @@ static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pix
         status = lt_error(LT_ERR_IO, "JPEG: %s", jpeg.message(handle));
         goto done;
     }
-    p->width = width;
-    p->height = height;
+    LT_CHECK(set_size(p, "JPEG", width, height));
     if (p->width * p->height / MOST_PIXELS_A_BYTE > (int64_t)n) {
         status = lt_error(LT_ERR_IO, "JPEG: the data end early");
         goto done;
     }
     p->cmyk = space == TJCS_CMYK || space == TJCS_YCCK;
     p->channels = p->cmyk ? 4 : space == TJCS_GRAY || (space == TJCS_YCbCr && wanted > 0 && wanted < 3) ? 1 : 3;
-    LT_CHECK(pixels_alloc(p, "JPEG"));
+    LT_CHECK(pixels_alloc(p));
     const int format = p->cmyk ? TJPF_CMYK : p->channels == 1 ? TJPF_GRAY : TJPF_RGB;
     /* Bytes before a marker that mean nothing are common, and every reader passes over them. */
     if (jpeg.decompress(handle, bytes, (unsigned long)n, p->data, width, 0, height, format, TJFLAG_LIMITSCANS) != 0 &&

@@ -180,8 +180,26 @@ const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char
     return best;
 }
 
+/* Raises when the value at 1 is the self of the function of ours that looked: a layer's method called with a dot. */
+static void check_self(lua_State *L)
+{
+    lua_Debug caller;
+    if (!lua_getstack(L, 1, &caller) || !lua_getinfo(L, "Sn", &caller) || !is_ours(&caller)) return;
+    const char *local = lua_getlocal(L, &caller, 1);
+    if (local == NULL) return;
+    if (strcmp(local, "self") == 0 && lua_rawequal(L, -1, 1)) {
+        const char *name = caller.name != NULL ? caller.name : "forward";
+        lt_lua_error(L,
+                     "%s(): argument 'self' must be an object, not a %s (a method is called with a "
+                     "colon: net:%s())",
+                     name, lt_lua_type_name(L, 1), name);
+    }
+    lua_pop(L, 1);
+}
+
 int lt_lua_no_field(lua_State *L, const char *class, int table, int other)
 {
+    check_self(L);
     const char *name = lua_tostring(L, 2), *best = lt_lua_nearest(L, table, name, NULL);
     if (other != 0) best = lt_lua_nearest(L, other, name, best);
     if (best != NULL)

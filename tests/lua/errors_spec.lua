@@ -102,3 +102,23 @@ describe('the name of a dtype', function()
     says("x:to('flaot64')", "Invalid device string: 'flaot64'")
   end)
 end)
+
+describe('a 0 among positions', function()
+  it('says that positions count from 1', function()
+    for _, code in ipairs {
+      'torch.bincount(torch.tensor({0, 1}):to(x.device))', 'x:gather(1, torch.zeros(1, 3):long():to(x.device))',
+      'x:index_select(1, torch.tensor({0}):to(x.device))', 'torch.nn.functional.embedding(torch.tensor({0}):to(x.device), x)',
+      'local y = x[torch.tensor({0}):to(x.device)]', 'x:take(torch.tensor({0}):to(x.device))',
+      'x:scatter(1, torch.zeros(1, 3):long():to(x.device), 1.0)', 'x:index_add(1, torch.tensor({0}):to(x.device), x[{{1, 1}}])',
+      'torch.distributions.Categorical(x):log_prob(torch.tensor({0}):to(x.device))', 'x:select(1, 0)', 'x:narrow(1, 0, 1)', 'x:sum(0)',
+      'torch.nn.functional.multi_margin_loss(x, torch.tensor({0, 1}):to(x.device))', 'x:index_fill(1, torch.tensor({0}):to(x.device), 1.0)',
+      'torch.nn.functional.cross_entropy(x, torch.tensor({0, 1}):to(x.device))', 'torch.nn.functional.one_hot(torch.tensor({0, 1}):to(x.device))',
+      'torch.nn.functional.nll_loss(x, torch.tensor({0, 1}):to(x.device))', 'net:state_dict(); local y = torch.nn.Sequential(net)[0]',
+      'torch.nn.functional.embedding_bag(torch.tensor({{0}}):to(x.device), x)', 'x:index_copy(1, torch.tensor({0}):to(x.device), x[{{1, 1}}])',
+      'torch.take_along_dim(x, torch.zeros(1, 3):long():to(x.device), 1)',
+    } do
+      local text = message_of(code .. "; if x.is_cuda then torch.cuda.synchronize() end")
+      assert(text:find 'count from 1', code .. ' says: ' .. text)
+    end
+  end)
+end)

@@ -262,7 +262,9 @@ describe('the file #cpu', function()
   end)
 
   it('of another format is named', function()
-    for start, format in pairs { ['PK\3\4'] = 'zip', ['\x93NUMPX'] = 'not a safetensors file', ['\x89HDF'] = 'HDF5', ['hello, world'] = 'not a safetensors file' } do
+    for start, format in pairs { ['PK\3\4'] = 'zip', ['\x93NUMPX'] = 'not a safetensors file', ['\x89HDF'] = 'HDF5', ['hello, world'] = 'this is a text', ['\x89PNG\r\n'] = 'a PNG image', ['\8\8\x12\7pytorch'] = 'an ONNX model',
+      ['RIFF\1\0\0\0WAVEfmt '] = 'a WAV sound file', ['\x1f\x8b\8\0'] = 'compressed by gzip', ['<!DOCTYPE html>'] = 'HTML',
+      ['{"a": [1, 2, '] = 'a JSON text' } do
       write('x', start .. ('x'):rep(100))
       refused(format, torch.load, path 'x')
     end

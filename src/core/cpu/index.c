@@ -115,9 +115,10 @@ static bool constant_along(const lt_index_args *args, const int64_t *strides)
 /* Positions as the user counts them, from 1. */
 static lt_status range_error(const indexing *x)
 {
-    return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld",
-                    (long long)lt_index_shown(x->bad_value), x->args->dims[x->bad_index] + 1,
-                    (long long)x->args->sizes[x->bad_index]);
+    const long long shown = (long long)lt_index_shown(x->bad_value);
+    return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld%s", shown,
+                    x->args->dims[x->bad_index] + 1, (long long)x->args->sizes[x->bad_index],
+                    shown == 0 ? ": positions count from 1" : "");
 }
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */

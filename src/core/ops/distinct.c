@@ -194,6 +194,8 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
         return lt_error(LT_ERR_RUNTIME, "weights should be 1-d and have the same length as input");
     LT_TRY(range_of(self, &least, &most));
     const int64_t base = (self->flags & LT_FLAG_POSITIONS) != 0;
+    if (least.v.i == 0 && base == 1 && self->numel > 0)
+        return lt_error(LT_ERR_INDEX, "bincount(): 0 among the positions, which count from 1 (x + 1 counts values from 0)");
     if (least.v.i < base && self->numel > 0)
         return lt_error(LT_ERR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
     const int64_t bins = most.v.i + 1 - base;

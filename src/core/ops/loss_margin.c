@@ -164,8 +164,9 @@ static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t cla
     for (int64_t i = 0; i < target->numel; i++) {
         if (ends && v[i] < 0) continue;
         if (v[i] < 0 || v[i] >= classes)
-            return s->status = lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes",
-                                        (long long)lt_index_shown(v[i]), (long long)classes);
+            return s->status = lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",
+                                        (long long)lt_index_shown(v[i]), (long long)classes,
+                                        v[i] == LT_INDEX_NO_POSITION ? ", which count from 1" : "");
     }
     return LT_OK;
 }

@@ -135,7 +135,7 @@ static lt_status check_classes(lt_tensor *self, int64_t *num_classes)
     }
     if (self->device.type != LT_CPU && *num_classes > 0) return LT_OK;
     LT_TRY(extreme_class(self, false, &least));
-    if (least < 0) return lt_error(LT_ERR_RUNTIME, "Class values must be positive.");
+    if (least < 0) return lt_error(LT_ERR_RUNTIME, "Class values must be positive: classes count from 1.");
     LT_TRY(extreme_class(self, true, &most));
     if (*num_classes == -1) *num_classes = most + 1;
     if (most >= *num_classes) return lt_error(LT_ERR_RUNTIME, "Class values must not be larger than num_classes.");

@@ -29,9 +29,10 @@ local c_results = {
 
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, grad = true,
-  view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true,
+  view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
   [1] = true,
 }
+local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true, nn = true }
 
@@ -109,11 +110,13 @@ local function parse_op(entry, group, where)
     composite = entry.composite, factory = entry.factory, grad = entry.grad, grad_fn = entry.grad_fn,
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
     doc = entry.doc, example = entry.example, positions = entry.positions,
+    overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end
   if op.pointwise and not pointwise_kinds[op.pointwise] then
     fail("pointwise must be promote, float, compare, integral or select")
   end
+  if op.overlap and not overlap_kinds[op.overlap] then fail("overlap must be 'elementwise', 'aside' or 'one value'") end
   for variant in pairs(op.variants) do
     if not variant_names[variant] then fail("unknown variant '" .. variant .. "'") end
   end

@@ -133,13 +133,6 @@ static bool overlaps(const lt_tensor *out, const lt_tensor *input)
     return !same;
 }
 
-static bool writes_itself(const lt_tensor *t)
-{
-    for (int d = 0; d < t->ndim; d++)
-        if (t->sizes[d] > 1 && t->strides[d] == 0) return true;
-    return false;
-}
-
 lt_status lt_pointwise_run(lt_pointwise op, lt_rule rule, lt_tensor *const *inputs, int n,
                            const lt_scalar *params, int n_params, lt_tensor **out)
 {
@@ -158,13 +151,7 @@ lt_status lt_pointwise_run(lt_pointwise op, lt_rule rule, lt_tensor *const *inpu
     LT_TRY(result_shape(inputs, n, &ndim, sizes));
     const lt_backend *backend = lt_backends[device.type];
     lt_dtype result_dtype = rule == LT_RULE_COMPARE ? LT_BOOL : compute;
-    if (given != NULL) {
-        LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
-        if (writes_itself(given))
-            return lt_error(LT_ERR_RUNTIME,
-                            "unsupported operation: more than one element of the written-to tensor refers to a "
-                            "single memory location. Please clone() the tensor before performing the operation.");
-    }
+    if (given != NULL) LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
 
     /* Kernels that cannot convert as they read or write get operands of their own dtype. */
     bool direct = given != NULL && (backend->fused_casts || (lt_dtype)given->dtype == result_dtype);

@@ -15,7 +15,7 @@ return {
     grad = { grad_output = '_hardswish_backward(grad, self)', self = '_between(grad * grad_output / 3, self, -3, 3)' } },
   { 'elu(Tensor self, float alpha=1.0) -> Tensor', variants = 'function',
     doc = 'self where positive, alpha * (exp(self) - 1) elsewhere.', grad = { self = '_elu_backward(grad, self, 1.0, alpha, 1.0)' } },
-  { 'selu(Tensor self) -> Tensor', variants = 'function inplace', grad_fn = 'EluBackward0',
+  { 'selu(Tensor self) -> Tensor', overlap = 'elementwise', variants = 'function inplace', grad_fn = 'EluBackward0',
     doc = 'elu with the constants that keep mean 0 and variance 1 from layer to layer.',
     grad = { self = '_elu_backward(grad, self, 1.0507009873554805, 1.7580993408473766, 1.0)' } },
   { 'celu(Tensor self, float alpha=1.0) -> Tensor', variants = 'function inplace', grad_fn = 'EluBackward0',

@@ -70,11 +70,11 @@ return {
     grad = { self = 'zeros_like(grad)' } },
 
   -- ---- filling in place -------------------------------------------------------------------------------------
-  { 'fill_(Tensor self, Scalar value) -> self', variants = 'method', doc = 'Fills self with a number.', grad_fn = 'FillBackward0',
+  { 'fill_(Tensor self, Scalar value) -> self', overlap = 'one value', variants = 'method', doc = 'Fills self with a number.', grad_fn = 'FillBackward0',
     grad = { self = 'zeros_like(grad)' } },
-  { 'fill_.tensor(Tensor self, Tensor value) -> self', variants = 'method', doc = 'Fills self with the value of a 0-dim tensor.',
+  { 'fill_.tensor(Tensor self, Tensor value) -> self', overlap = 'aside', variants = 'method', doc = 'Fills self with the value of a 0-dim tensor.',
     grad_fn = 'FillBackward1', grad = { self = 'zeros_like(grad)', value = 'sum(grad)' } },
-  { 'zero_(Tensor self) -> self', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
+  { 'zero_(Tensor self) -> self', overlap = 'one value', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
   { 'uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=nil) -> self', variants = 'method',
     doc = 'Uniform random numbers in [from, to).', grad = { self = 'zeros_like(grad)' } },
   { 'normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=nil) -> self', variants = 'method',

@@ -50,7 +50,7 @@ return {
   { 'index_copy(Tensor self, Dim dim, IndexTensor index, Tensor source) -> Tensor', positions = true, variants = all,
     doc = 'Stores entries of source at the positions of an index tensor along a dimension.',
     grad = { self = 'index_fill(grad, dim, index, 0)', source = 'index_select(grad, dim, index)' } },
-  { 'index_fill(Tensor self, Dim dim, IndexTensor index, Scalar value) -> Tensor', positions = true, variants = all,
+  { 'index_fill(Tensor self, Dim dim, IndexTensor index, Scalar value) -> Tensor', overlap = 'one value', positions = true, variants = all,
     doc = 'Fills the entries of a dimension at the positions of an index tensor.',
     grad = { self = 'index_fill(grad, dim, index, 0)' } },
   { 'take(Tensor self, IndexTensor index) -> Tensor', positions = true, composite = true,
@@ -78,9 +78,9 @@ return {
     doc = 'The number of the bucket, between sorted boundaries, that each value falls into.' },
 
   -- ---- masks ------------------------------------------------------------------------------------------------
-  { 'masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor', variants = all,
+  { 'masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor', overlap = 'aside', variants = all,
     doc = 'A number where the mask is true, self elsewhere.', grad = { self = 'masked_fill(grad, mask, 0)' } },
-  { 'masked_fill.tensor(Tensor self, Tensor mask, Tensor value) -> Tensor', variants = all, grad_fn = 'MaskedFillBackward1',
+  { 'masked_fill.tensor(Tensor self, Tensor mask, Tensor value) -> Tensor', overlap = 'aside', variants = all, grad_fn = 'MaskedFillBackward1',
     doc = 'A 0-dim tensor\'s value where the mask is true, self elsewhere.',
     grad = { self = 'masked_fill(grad, mask, 0)', value = 'sum(where(mask, grad, 0), nil)' } },
   { 'masked_select(Tensor self, Tensor mask) -> Tensor', doc = 'The elements where the mask is true, as a vector.',

@@ -139,7 +139,7 @@ return {
   binary('bitwise_right_shift', 'integral', 'Bits moved right by `other` places, the sign kept.', { operator = '__shr' }),
 
   -- ---- several kernels ---------------------------------------------------------------------------------------
-  { 'clamp(Tensor self, Scalar? min=nil, Scalar? max=nil) -> Tensor', variants = all, aliases = 'clip',
+  { 'clamp(Tensor self, Scalar? min=nil, Scalar? max=nil) -> Tensor', overlap = 'elementwise', variants = all, aliases = 'clip',
     doc = 'min(max(self, min), max); either bound may be absent.', grad_fn = 'ClampBackward1',
     grad = { self = '_clamp_backward(grad, self, min, max)' } },
   { '_clamp_backward(Tensor grad_output, Tensor self, Scalar? min, Scalar? max) -> Tensor', variants = '', composite = true,

@@ -5,21 +5,13 @@
 
 /* ---- what the ops below share -------------------------------------------------------------------------------- */
 
-/* New reference: index as int64, apart from the storage that is going to be written (NULL: none). */
-static lt_status bring_index(const char *op, lt_tensor *index, const lt_tensor *written, lt_tensor **out)
+/* New reference: index as int64. */
+static lt_status bring_index(const char *op, lt_tensor *index, lt_tensor **out)
 {
     lt_dtype dtype = (lt_dtype)index->dtype;
     if (dtype != LT_INT64 && dtype != LT_INT32)
         return lt_error(LT_ERR_RUNTIME, "%s(): Expected dtype int32/int64 for index", op);
-    if (written != NULL && index->storage == written->storage) return lt_clone_impl(index, out);
     return lt_cast(index, LT_INT64, out);
-}
-
-static lt_status bring_source(lt_tensor *source, const lt_tensor *written, lt_tensor **out)
-{
-    if (source->storage == written->storage) return lt_clone_impl(source, out);
-    *out = lt_tensor_retain(source);
-    return LT_OK;
 }
 
 /* New reference: the tensor to change, self itself in place, else a copy of it. */
@@ -69,26 +61,21 @@ lt_status lt_gather_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tens
 {
     int d;
     lt_device device;
-    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    lt_tensor *where = NULL, *work = NULL;
     lt_status status;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(lt_check_same_device("gather", (lt_tensor *[]){self, index}, 2, false, &device));
-    LT_CHECK(bring_index("gather", index, *out, &where));
+    LT_CHECK(bring_index("gather", index, &where));
     if (index->numel > 0) LT_CHECK(check_gather(self, d, index));
-    if (*out != NULL)
-        LT_CHECK(bring_source(self, *out, &from));
-    else
-        from = lt_tensor_retain(self);
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, index->ndim, index->sizes, &work));
     if (work->numel > 0) {
-        lt_array to = lt_line_array_of(work), in = lt_line_array_of(from), at = lt_line_array_of(where);
+        lt_array to = lt_line_array_of(work), in = lt_line_array_of(self), at = lt_line_array_of(where);
         LT_CHECK(lt_backend_of(self)->gather(&to, &in, d, &at));
     }
     status = lt_finish_output(out, work);
     work = NULL;
 done:
     lt_tensor_release(where);
-    lt_tensor_release(from);
     lt_tensor_release(work);
     return status;
 }
@@ -118,7 +105,7 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
 {
     int d;
     lt_device device;
-    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    lt_tensor *where = NULL, *work = NULL;
     lt_status status;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(lt_check_same_device(op, (lt_tensor *[]){self, index, src}, 3, false, &device));
@@ -126,18 +113,16 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
         return lt_error(LT_ERR_RUNTIME, "%s(): Expected self.dtype to be equal to src.dtype", op);
     if (index->numel > 0) LT_TRY(check_scatter(self, d, index, src));
     LT_CHECK(begin_change(self, out, &work));
-    LT_CHECK(bring_index(op, index, work, &where));
-    if (src != NULL) LT_CHECK(bring_source(src, work, &from));
+    LT_CHECK(bring_index(op, index, &where));
     if (index->numel > 0) {
         lt_array to = lt_line_array_of(work), at = lt_line_array_of(where), in;
-        if (src != NULL) in = lt_line_array_of(from);
+        if (src != NULL) in = lt_line_array_of(src);
         LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL, value, *out == NULL));
     }
     end_change(out, work);
     work = NULL;
 done:
     lt_tensor_release(where);
-    lt_tensor_release(from);
     lt_tensor_release(work);
     return status;
 }
@@ -196,7 +181,7 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
 {
     int d;
     lt_device device;
-    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    lt_tensor *where = NULL, *work = NULL;
     int64_t sizes[LT_MAX_DIMS];
     lt_iter it;
     lt_index_args args;
@@ -208,13 +193,9 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
                         (long long)index->numel);
     LT_TRY(lt_check_same_device("index_select", (lt_tensor *[]){self, index}, 2, false, &device));
     for (int e = 0; e < self->ndim; e++) sizes[e] = e == d ? index->numel : self->sizes[e];
-    LT_CHECK(bring_index("index_select", index, *out, &where));
-    if (*out != NULL)
-        LT_CHECK(bring_source(self, *out, &from));
-    else
-        from = lt_tensor_retain(self);
+    LT_CHECK(bring_index("index_select", index, &where));
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, self->ndim, sizes, &work));
-    along(from, d, where, work, &it, &args);
+    along(self, d, where, work, &it, &args);
     if (it.numel > 0) {
         status = lt_backend_of(self)->index_get(&it, &args);
         if (status == LT_ERR_INDEX) lt_error_set(status, "index out of range in self: %s", lt_error_message());
@@ -224,7 +205,6 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
     work = NULL;
 done:
     lt_tensor_release(where);
-    lt_tensor_release(from);
     lt_tensor_release(work);
     return status;
 }
@@ -234,22 +214,20 @@ static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_ten
                                 bool accumulate, lt_tensor **out)
 {
     lt_device device;
-    lt_tensor *where = NULL, *from = NULL, *work = NULL;
+    lt_tensor *where = NULL, *work = NULL;
     lt_iter it;
     lt_index_args args;
     lt_status status;
     LT_TRY(lt_check_same_device(op, (lt_tensor *[]){self, index, source}, 3, false, &device));
     LT_CHECK(begin_change(self, out, &work));
-    LT_CHECK(bring_index(op, index, work, &where));
-    LT_CHECK(bring_source(source, work, &from));
-    along(work, dim, where, from, &it, &args);
+    LT_CHECK(bring_index(op, index, &where));
+    along(work, dim, where, source, &it, &args);
     args.fresh = *out == NULL;
     if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
     end_change(out, work);
     work = NULL;
 done:
     lt_tensor_release(where);
-    lt_tensor_release(from);
     lt_tensor_release(work);
     return status;
 }

@@ -339,7 +339,8 @@ static lt_status running(lt_scan op, lt_tensor *self, int64_t dim, lt_dtype dtyp
     lt_dtype result = dtype != LT_DTYPE_NONE ? dtype : lt_dtype_is_integral(own) ? LT_INT64 : own;
     lt_tensor *in = NULL, *work = NULL;
     lt_status status;
-    LT_CHECK(lt_cast(self, result, &in));
+    const bool across = *out != NULL && *out != self && (*out)->storage == self->storage;
+    LT_CHECK(across ? lt__to_copy_impl(self, result, NULL, false, &in) : lt_cast(self, result, &in));
     LT_CHECK(lt_begin_output(out, result, self->device, self->ndim, self->sizes, &work));
     if (work->numel > 0) {
         lt_array from = lt_line_array_of(in), to = lt_line_array_of(work);

@@ -3,6 +3,7 @@
 -- 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 
@@ -12,6 +13,9 @@ local function without_grad(tensor, fn)
   torch.no_grad(fn, tensor)
   return tensor
 end
+
+-- What is no number.
+local KINDS = { generator = 'Generator', mode = 'string', nonlinearity = 'string', groups = 'integer' }
 
 -- The values of `names` from a call's arguments after the tensor: a table of named ones may come last.
 local function read(what, names, ...)
@@ -31,6 +35,7 @@ local function read(what, names, ...)
     end
     values[place] = value
   end
+  for i, name in ipairs(names) do kinds.check(what, name, values[i], (KINDS[name] or 'number') .. '?') end
   return table.unpack(values, 1, #names)
 end
 

@@ -2,6 +2,7 @@
 -- Transformer (A. Vaswani et al. 2017). Masks may be given by position or by name, as to PyTorch's.
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local checked = require 'torch.checked'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
@@ -119,6 +120,8 @@ end
 
 -- Copies of a layer, which begin with equal values.
 local function copies(layer, n)
+  kinds.check('a stack of layers', 'layer', layer, 'Module')
+  kinds.check('a stack of layers', 'num_layers', n, 'integer')
   local list = {}
   for i = 1, n do list[i] = layer:deepcopy() end
   return ModuleList(list)

@@ -10,6 +10,7 @@
 -- number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
 local parameters_of = require 'torch.nn.parameters_of'
@@ -41,6 +42,7 @@ function Optimizer:init(params, defaults)
     if #params == 0 then fail('optimizer got an empty parameter list') end
     params = { { params = params } }
   end
+  kinds.check(self.__classname, 'defaults', defaults, 'table')
   self.defaults, self.param_groups, self.state = defaults, {}, {}
   for _, group in ipairs(params) do self:add_param_group(group) end
 end

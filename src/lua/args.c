@@ -395,7 +395,7 @@ static int raise_combination(lua_State *L, const lt_signature *s, int n, const c
         }
     }
     lua_pushfstring(L, ")%s, but expected one of:", c->positional > 0 || c->names == 0 ? colon_hint(L, s) : "");
-    lua_replace(L, top + 2);
+    lua_insert(L, top + 2); /* below what made the hint */
     lua_settop(L, top + 2);
     lua_concat(L, 2);
     for (int i = 0; i < n; i++) {

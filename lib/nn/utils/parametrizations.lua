@@ -93,4 +93,4 @@ function parametrizations.spectral_norm(module, name, options)
   return parametrize.register_parametrization(module, name, norm)
 end
 
-return checked.functions(parametrizations, { name = 'string|named?' })
+return checked.functions(parametrizations, { weight = 'Tensor', name = 'string|named?' })

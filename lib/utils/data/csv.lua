@@ -7,6 +7,7 @@
 -- A file that is no table is an error with its line.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local options_of = require 'torch.options'
 local ordered_dict = require 'torch.ordered_dict'
@@ -121,4 +122,4 @@ function M.read(path, options)
   return dict
 end
 
-return M
+return checked.functions(M)

@@ -4,6 +4,7 @@
 -- iterator function.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local Dataset = require 'torch.utils.data.dataset'
 local fail = require 'torch.fail'
 local options_of = require 'torch.options'
@@ -127,4 +128,4 @@ function M.random_split(dataset, lengths, options)
   return table.unpack(parts)
 end
 
-return M
+return checked.functions(M)

@@ -6,6 +6,7 @@
 -- Uses torch._C.gunzip(path): a uint8 tensor of the decompressed bytes, or nil and a message.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 
 local M = {}
 
@@ -58,4 +59,4 @@ function M.read(path, shape)
   return bytes:narrow(1, header + 1, elements):view(sizes)
 end
 
-return M
+return checked.functions(M)

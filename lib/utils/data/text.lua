@@ -10,6 +10,7 @@
 -- often: in the order of their bytes). #vocab is their number, vocab.list all of them, vocab.counts how often each is there.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local options_of = require 'torch.options'
 
@@ -144,4 +145,4 @@ function methods:tokens(ids)
   return found
 end
 
-return M
+return checked.functions(M)

@@ -1,7 +1,7 @@
 -- `?name`: what a name is and how it is called.
 --
 -- Ops come from the declarations (torch._docs: signature, doc and more); Lua functions from the
--- comment above them, classes from that of their file. May use repl.edit.complete, repl.echo,
+-- comment above them, classes from that of their file. May use repl.edit.values, repl.echo,
 -- repl.errors and repl.notebook.markdown.
 
 local echo = require 'repl.echo'
@@ -182,7 +182,7 @@ local function show_class(session, name, class, with_source)
   local comment = lines and comment_of_class(lines, class.__classname)
   if comment then print_text(comment) end
   if info and lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
-  print_words('members:', require('repl.edit.complete').members(class, ''))
+  print_words('members:', require('repl.edit.values').members(class, ''))
 end
 
 local function is_class(value)
@@ -193,10 +193,10 @@ end
 -- The names among which a misspelled one is sought.
 local function names_near(session, name)
   local owner = name:match '^(.*)[.:][%w_]+$'
-  local complete = require 'repl.edit.complete'
-  if owner then return complete.members(value_of(session, owner) or package.loaded.torch, '') end
-  local names = complete.members(package.loaded.torch, '')
-  table.move(complete.members(session.environment, ''), 1, 1000, #names + 1, names)
+  local values = require 'repl.edit.values'
+  if owner then return values.members(value_of(session, owner) or package.loaded.torch, '') end
+  local names = values.members(package.loaded.torch, '')
+  table.move(values.members(session.environment, ''), 1, 1000, #names + 1, names)
   return names
 end
 
@@ -221,8 +221,8 @@ local function is_op(name, value)
   local last = name:match '[%w_]+$'
   local torch = package.loaded.torch
   if type(torch) ~= 'table' then return false end
-  local complete = require 'repl.edit.complete'
-  for _, owner in ipairs {torch, complete.tensor_members(), rawget(torch, 'linalg') or {}} do
+  local values = require 'repl.edit.values'
+  for _, owner in ipairs {torch, values.tensor_members(), rawget(torch, 'linalg') or {}} do
     if type(owner) == 'table' and rawequal(rawget(owner, last), value) then return true end
   end
   return false
@@ -245,7 +245,7 @@ function help.show(session, name, with_source)
     show_class(session, name, value, with_source)
   elseif value ~= nil and not entry then
     print(('%s: %s'):format(name, kind_of(value)))
-    local members = require('repl.edit.complete').members(value, '')
+    local members = require('repl.edit.values').members(value, '')
     if #members > 0 and type(value) ~= 'string' then print_words('members:', members) end
   elseif not entry then
     local near = require('repl.errors').nearest(name:match '[%w_]+$' or name, names_near(session, name))

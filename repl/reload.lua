@@ -5,6 +5,8 @@
 
 local system = require 'repl.system'
 
+local library = package.loaded.package -- the user's, whose path may have changed
+
 local reload = {}
 
 -- Notes when the files of new modules were modified; returns the names of those that changed since they were noted.
@@ -13,7 +15,7 @@ local function look(watched)
   for name in pairs(package.loaded) do
     if type(name) == 'string' and not package.preload[name] then
       local known = watched[name]
-      local path = known and known.path or package.searchpath(name, package.path)
+      local path = known and known.path or package.searchpath(name, library.path)
       local modified = path and system.modified(path)
       if known and modified and modified ~= known.modified then names[#names + 1] = name end
       if modified then watched[name] = {path = path, modified = modified} end

@@ -58,7 +58,7 @@ function script.text(session, first, last)
       if command.code then
         parts[#parts + 1] = as_comment('%' .. command.name)
         code = command.second
-      else
+      elseif command.name ~= 'save' then
         parts[#parts + 1] = as_comment(command.text)
       end
     end

@@ -4,7 +4,7 @@
 -- shows values, always runs inside a protected call; the session never raises. It holds results
 -- only as long as Out promises: the last 20, large tensors for three cells, none when memory runs out.
 -- May use repl.cell,
--- repl.echo, repl.errors, repl.lexer, repl.edit.complete and the program's repl.interrupt and repl.shell; torch only through package.loaded.
+-- repl.echo, repl.errors, repl.lexer, repl.edit.values and the program's repl.interrupt and repl.shell; torch only through package.loaded.
 
 local cell = require 'repl.cell'
 local echo = require 'repl.echo'
@@ -258,11 +258,11 @@ local function fellows(self, message, line)
   local kind
   kind, name = message:match "nil value %((%a+) '([^']+)'%)"
   if kind ~= 'field' and kind ~= 'method' then return nil end
-  local complete = require 'repl.edit.complete'
-  local owner = complete.owner_of(self, line or '', name)
+  local values = require 'repl.edit.values'
+  local owner = values.owner_of(self, line or '', name)
   -- of the result of an expression nothing is known; most methods are functions of torch too
   if owner == nil and kind == 'method' then owner = package.loaded.torch end
-  return name, complete.members(owner, '')
+  return name, values.members(owner, '')
 end
 
 local function suggestion(name, names)
@@ -277,13 +277,13 @@ function Session:suggest(message, line) return suggestion(fellows(self, message,
 function Session:undefined(source)
   local path = source:match '^%s*=?%s*([%a_][%w_.]*)%s*$'
   if not path or lexer.keywords[path] or path:find '%.%.' then return nil end
-  local complete = require 'repl.edit.complete'
+  local values = require 'repl.edit.values'
   local owner, field = path:match '^(.+)%.([%w_]+)$'
   local said, near
   if owner then
-    local value = complete.value_of(self, owner)
+    local value = values.of_path(self, owner)
     if value == nil then return nil end
-    local members = complete.members(value, '')
+    local members = values.members(value, '')
     for _, member in ipairs(members) do
       if member == field then return nil end -- as a parameter that is absent
     end

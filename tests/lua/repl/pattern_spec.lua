@@ -58,7 +58,7 @@ describe('patterns that Ctrl-C can stop', function()
       local subject = ('a'):rep(300)
       assert.same({pcall(string.find, subject, pattern)}, {pcall(twins.find, subject, pattern)})
     end
-    assert.same({pcall(string.gsub, 'a', 'a', true)}, {pcall(twins.gsub, 'a', 'a', true)})
+    assert.truthy(select(2, pcall(twins.gsub, 'a', 'a', true)):find('(string/function/table expected, got boolean)', 1, true))
     assert.same({pcall(string.gsub, 'a', 'a', function() return {} end)}, {pcall(twins.gsub, 'a', 'a', function() return {} end)})
   end)
 

@@ -1,0 +1,143 @@
+-- Parts of torch that are not loaded yet, by their sources: what names they have, what a constructor takes.
+--
+-- A table that finds its members when they are first named says in `__names` (torch's metatable in `__parts`) which
+-- these are, and in which module where that has another name. Completion loads no module: it reads the text that the
+-- program has of it. Depends on torch._C.module_source only.
+
+local lazy = {}
+
+-- A member that is not loaded: {module, name}, with name when it is one of several in its module.
+local Part = {}
+lazy.Part = Part
+
+local function source_of(module)
+  local torch = package.loaded.torch
+  local read = type(torch) == 'table' and rawget(torch, '_C').module_source
+  local ok, text = pcall(read or error, module)
+  return ok and type(text) == 'string' and text or ''
+end
+
+local function module_of(value)
+  for name, loaded in next, package.loaded do
+    if rawequal(loaded, value) and type(name) == 'string' and name:find '^torch' then return name end
+  end
+end
+
+-- The tables of names that a table of torch's keeps.
+local function tables_of_names(holder)
+  local metatable = debug.getmetatable(holder)
+  local found = {rawget(holder, '__names')}
+  found[#found + 1] = type(metatable) == 'table' and rawget(metatable, '__parts') or nil
+  return found
+end
+
+-- Calls add(name) for every member that the table would find.
+function lazy.each_name(holder, add)
+  for _, names in ipairs(tables_of_names(holder)) do
+    if type(names) == 'table' then
+      for name in next, names do add(name) end
+    end
+  end
+end
+
+-- The member of the table, or of another Part, that is called so and is not loaded; nil when there is none.
+function lazy.member(holder, name)
+  if getmetatable(holder) == Part then
+    local file = lazy.names(holder)[name]
+    return file and setmetatable({module = holder.module .. '.' .. (file == true and name or file), name = name}, Part) or nil
+  end
+  for _, names in ipairs(tables_of_names(holder)) do
+    local file = type(names) == 'table' and names[name]
+    local module = file and module_of(holder)
+    if module then
+      file = type(file) == 'string' and file or name
+      return setmetatable({module = module .. '.' .. file, name = name}, Part)
+    end
+  end
+end
+
+local function add_quoted(text, found)
+  text = text:gsub('%[%[(.-)%]%]', "'%1'")
+  for quoted in text:gmatch "'([^']*)'" do
+    for word in quoted:gmatch '[%a_][%w_]*' do found[word] = true end
+  end
+end
+
+local function add_keys(text, found)
+  for key in text:gmatch '([%a_][%w_]*)%s*=' do found[key] = true end
+end
+
+-- The same for a table that says in which file each is.
+local function add_files(text, found)
+  add_keys(text, found)
+  for key, file in text:gmatch "([%a_][%w_]*)%s*=%s*'([%w_]+)'" do found[key] = file end
+end
+
+-- What the module of the part offers, as a set of names; a name's value is its file, or true.
+function lazy.names(part)
+  if part.known then return part.known end
+  local found, text = {}, source_of(part.module)
+  local returned = text:match 'return%s+setmetatable%(checked%.functions%(([%a_]+)' or text:match 'return%s+setmetatable%(([%a_]+)' or text:match 'return%s+checked%.functions%(([%a_]+)' or
+    text:match '\nreturn%s+([%a_]+)%s*$'
+  if returned then
+    for name in text:gmatch('\nfunction ' .. returned .. '[.:]([%a_][%w_]*)') do found[name] = true end
+    for targets in text:gmatch '\n([%a_][%w_., ]*)=' do
+      for name in targets:gmatch('%f[%w_]' .. returned .. '%.([%a_][%w_]*)') do found[name] = true end
+    end
+    add_keys(text:match('\nlocal ' .. returned .. '%s*=%s*(%b{})') or '', found)
+    add_files(text:match '\nlocal where%s*=%s*(%b{})' or '', found)
+    add_quoted(text:match '\nlocal families%s*=%s*(%b{})' or text:match '\nlocal groups%s*=%s*(%b{})' or '', found)
+  end
+  add_keys(text:match '\nreturn (%b{})%s*$' or '', found)
+  if part.module == 'torch.linalg' then -- most are ops
+    for name in next, package.loaded.torch._docs() do
+      found[name:match '^linalg_(.+)' or 'norm'] = true
+    end
+  end
+  for name in next, found do
+    if name:find '^__' then found[name] = nil end
+  end
+  part.known = found
+  return found
+end
+
+-- ---- constructors --------------------------------------------------------------------------
+
+local function plain(name) return (name:gsub('%d', '')) end
+
+-- The arguments in parentheses as they are documented: those by position, then those in the table.
+local function add_arguments(text, add)
+  for word, after in text:gmatch '([%a_][%w_]*)%s*([=,})]?)' do
+    if after ~= '' and word ~= 'true' and word ~= 'false' and word ~= 'nil' and word ~= 'none' then add(word) end
+  end
+end
+
+-- Names of the arguments that the constructor of the class `name` takes by name, as the comment at the head of its
+-- module and its reader of arguments say.
+function lazy.arguments(module, name)
+  local text, found, seen = source_of(module), {}, {}
+  local function add(word)
+    if not seen[word] then
+      seen[word] = true
+      found[#found + 1] = word
+    end
+  end
+  local comment = (text:match '^(.-)\n[^-]' or ''):gsub('\n%-%-+ ?', ' ')
+  local near
+  for documented, arguments in comment:gmatch '([%a_][%w_]*)(%b())' do
+    if documented == name then add_arguments(arguments, add)
+    elseif plain(documented) == plain(name) then near = near or arguments end
+  end
+  if #found == 0 and near then add_arguments(near, add) end
+  for _, reader in ipairs {'arguments', 'options_of'} do
+    local rest = text:match('%f[%w_]' .. reader .. "(%(%s*'" .. name .. "'.*)$")
+    local given = rest and rest:match '^%b()'
+    for quoted in (given and given:sub(#name + 4):gsub('%b{}', '') or ''):gmatch "'([^']*)'" do
+      for word in quoted:gmatch '[%a_][%w_]*' do add(word) end
+    end
+    for word in ((given or ''):match '%b{}' or ''):gmatch '([%a_][%w_]*)%s*=' do add(word) end
+  end
+  return found
+end
+
+return lazy

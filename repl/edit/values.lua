@@ -1,0 +1,217 @@
+-- Values that can be known without running anything: members of objects, and what an expression before the cursor is.
+--
+-- Reads raw tables, `__index` tables (20 deep), the fields that a userdata keeps in its first user value, the table
+-- `__methods` of metatables whose `__index` is a function, and what repl.edit.lazy knows of parts that are not
+-- loaded. Of calls it knows the results that are declared: of ops, classes and string functions. It never calls user
+-- code or loads a module. May use repl.lexer and repl.edit.lazy.
+
+local lazy = require 'repl.edit.lazy'
+local lexer = require 'repl.lexer'
+
+local values = {}
+
+local DEPTH = 20
+
+-- ---- reading objects -----------------------------------------------------------------------
+
+-- The tables that hold a value's members, nearest first.
+local function member_tables(value)
+  local found = {}
+  for _ = 1, DEPTH do
+    local metatable = debug.getmetatable(value)
+    if type(value) == 'table' then
+      found[#found + 1] = value
+    elseif type(value) == 'userdata' then
+      local fields = debug.getuservalue(value, 1)
+      if type(fields) == 'table' then found[#found + 1] = fields end
+    end
+    if type(metatable) ~= 'table' then break end
+    local index = rawget(metatable, '__index')
+    if type(index) ~= 'table' then index = rawget(metatable, '__methods') end
+    if type(index) ~= 'table' or index == value then break end
+    value = index
+  end
+  return found
+end
+
+-- The table of the methods of tensors; empty when there is no torch.
+function values.tensor_members()
+  local metatable = debug.getregistry()['ltensor.Tensor']
+  return type(metatable) == 'table' and rawget(metatable, '__methods') or {}
+end
+
+-- Fields of a tensor that are tensors, which only running code could read.
+local tensor_fields = {}
+for name in ('grad data T mT H mH real imag'):gmatch '%S+' do tensor_fields[name] = true end
+
+local function is_tensor(value)
+  if rawequal(value, values.tensor_members()) then return true end
+  local metatable = type(value) == 'userdata' and debug.getmetatable(value)
+  return type(metatable) == 'table' and rawget(metatable, '__methods') == values.tensor_members()
+end
+
+local function raw_member(value, key)
+  if getmetatable(value) == lazy.Part then return lazy.member(value, key) end
+  for _, holder in ipairs(member_tables(value)) do
+    local member = rawget(holder, key)
+    if member ~= nil then return member end
+    local later = type(key) == 'string' and lazy.member(holder, key)
+    if later then return later end
+  end
+  if is_tensor(value) and (math.type(key) == 'integer' or tensor_fields[key]) then return values.tensor_members() end
+end
+
+local function is_callable(value)
+  if type(value) == 'function' then return true end
+  local metatable = debug.getmetatable(value)
+  return type(metatable) == 'table' and rawget(metatable, '__call') ~= nil
+end
+
+-- Sorted names of the members that begin with `prefix`; names with a leading underscore only when
+-- the prefix has one.
+function values.members(value, prefix, callable_only)
+  local seen, names = {}, {}
+  local function add(key)
+    if type(key) == 'string' and not seen[key] and key:sub(1, #prefix) == prefix and
+      key:find '^[%a_][%w_]*$' and not lexer.keywords[key] and (prefix ~= '' or key:sub(1, 1) ~= '_') then
+      seen[key] = true
+      names[#names + 1] = key
+    end
+  end
+  if getmetatable(value) == lazy.Part then
+    for key in next, lazy.names(value) do add(key) end
+    table.sort(names)
+    return names
+  end
+  for _, holder in ipairs(member_tables(value)) do
+    for key, member in next, holder do
+      if not callable_only or is_callable(member) then add(key) end
+    end
+    lazy.each_name(holder, add)
+  end
+  table.sort(names)
+  return names
+end
+
+-- ---- the text before the cursor ------------------------------------------------------------
+
+-- The value of the name, living locals first; nil when there is none.
+local function value_of_name(session, name)
+  local value, found = session.scope:get(name)
+  if found then return value end
+  return raw_member(session.environment, name)
+end
+
+local opening = {[')'] = '(', ['}'] = '{', [']'] = '['}
+
+-- The position of the bracket that `tokens[last]` closes.
+local function opened_at(tokens, last)
+  local depth = 0
+  for index = last, 1, -1 do
+    local kind = tokens[index].kind
+    if opening[kind] then depth = depth + 1
+    elseif kind == '(' or kind == '{' or kind == '[' then
+      depth = depth - 1
+      if depth == 0 then return index end
+    end
+  end
+end
+
+local function is_class(value)
+  local metatable = debug.getmetatable(value)
+  return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
+end
+
+-- Functions of the library string whose result is a string.
+local gives_string = {}
+for name in ('format gsub lower rep reverse sub upper'):gmatch '%S+' do gives_string[name] = true end
+
+-- What a call of `callee`, the member `name` of `owner`, gives; nil when that cannot be known without making it.
+local function result_of(callee, owner, name)
+  if is_class(callee) then return callee end
+  local torch = package.loaded.torch
+  if type(torch) ~= 'table' then return nil end
+  if getmetatable(callee) == lazy.Part then -- a class that is not loaded has what all modules have
+    return callee.module:find '^torch%.nn%.' and setmetatable({module = 'torch.nn.module'}, lazy.Part) or nil
+  end
+  if type(callee) ~= 'function' then return nil end
+  if type(owner) == 'string' or rawequal(owner, string) then return gives_string[name] and '' or nil end
+  if not (is_tensor(owner) or rawequal(owner, torch) or rawequal(owner, package.loaded['torch.linalg'])) then return nil end
+  local docs = rawget(torch, '_docs')()
+  local entry = rawget(docs, name) or rawget(docs, 'linalg_' .. name)
+  local signature = type(entry) == 'table' and rawget(entry, 'signature')
+  return type(signature) == 'string' and signature:find '%->%s*Tensor' and values.tensor_members() or nil
+end
+
+local value_at
+
+-- The value of the call whose arguments begin at `tokens[first]`, and where it begins.
+local function value_of_call(session, tokens, first)
+  local callee, start, owner = value_at(session, tokens, first - 1)
+  local name = tokens[first - 1]
+  return result_of(callee, owner, name.kind == 'name' and name.text or nil), start
+end
+
+local function can_be_called(token) return token ~= nil and (token.kind == 'name' or opening[token.kind] ~= nil or token.kind == 'string') end
+
+-- The value of the expression of names, fields, indices and calls that ends with `tokens[last]`: nil when it cannot be
+-- known without running something; second where it begins, third the value that it is a member of.
+function value_at(session, tokens, last)
+  local token, before = tokens[last], tokens[last - 1]
+  if not token then return nil, last end
+  if token.kind == 'name' then
+    if not before or (before.kind ~= '.' and before.kind ~= ':') then return value_of_name(session, token.text), last end
+    local owner, start = value_at(session, tokens, last - 2)
+    if owner == nil then return nil, start end
+    return raw_member(owner, token.text), start, owner
+  elseif token.kind == 'string' then
+    if can_be_called(before) then return value_of_call(session, tokens, last) end
+    return '', last
+  end
+  local first = opening[token.kind] and opened_at(tokens, last)
+  if not first then return nil, last end
+  if token.kind == ']' then
+    local owner, start = value_at(session, tokens, first - 1)
+    local key = first == last - 2 and tokens[last - 1]
+    if owner == nil or not key then return nil, start end
+    if key.kind == 'number' then return raw_member(owner, math.tointeger(tonumber(key.text))), start, owner end
+    return key.kind == 'string' and raw_member(owner, key.text:sub(2, -2)) or nil, start, owner
+  end
+  if can_be_called(tokens[first - 1]) then return value_of_call(session, tokens, first) end
+  if token.kind == ')' then
+    local value, start = value_at(session, tokens, last - 1)
+    return start == first + 1 and value or nil, first
+  end
+  return nil, first
+end
+
+-- The value of the expression that ends with `tokens[last]`, or nil.
+function values.of_tokens(session, tokens, last) return (value_at(session, tokens, last)) end
+
+-- The value of a path of fields such as `a.b.c`, read without running anything; nil when it has none.
+function values.of_path(session, path)
+  local tokens = lexer.tokens(path)
+  return values.of_tokens(session, tokens, #tokens)
+end
+
+-- The value of what stands before `.name` or `:name` in the line; nil when it cannot be known.
+function values.owner_of(session, line, name)
+  local tokens = lexer.tokens(line)
+  for index = 3, #tokens do
+    local before = tokens[index - 1].kind
+    if tokens[index].text == name and (before == '.' or before == ':') then
+      return values.of_tokens(session, tokens, index - 2)
+    end
+  end
+end
+
+-- The module and the name of the class of torch's that stands at `tokens[at]`, loaded or not; nil for anything else.
+function values.class_at(session, tokens, at)
+  local value, _, owner = value_at(session, tokens, at)
+  if getmetatable(value) == lazy.Part then return value.module, value.name end
+  if not is_class(value) then return nil end
+  local part = owner ~= nil and lazy.member(owner, tokens[at].text)
+  if part then return part.module, part.name end
+end
+
+return values

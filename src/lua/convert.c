@@ -12,6 +12,7 @@
 #include "copies.h"
 #include "dtype.h"
 #include "half.h"
+#include "interrupt.h"
 #include "ltensor_ops.h"
 
 /* ---- tables to tensors ---------------------------------------------------------------------------------------- */
@@ -110,6 +111,7 @@ static lt_status store_level(lua_State *L, int index, int dim, const lt_literal 
         return LT_OK;
     }
     for (int64_t i = 1; i <= m->sizes[dim]; i++) {
+        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
         lua_rawgeti(L, index, i);
         lt_status status = LT_OK;
         if (dtype == LT_FLOAT32 && dim + 1 == m->ndim && lua_type(L, -1) == LUA_TNUMBER) {
@@ -314,6 +316,7 @@ static void push_level(lua_State *L, const lt_tensor *t, int dim, const char *p)
     luaL_checkstack(L, 4, NULL);
     lua_createtable(L, n < INT32_MAX ? (int)n : INT32_MAX, 0);
     for (int64_t i = 0; i < n; i++) {
+        if (lt_interrupted()) lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted"));
         push_level(L, t, dim + 1, p + i * stride);
         lua_rawseti(L, -2, i + 1);
     }

@@ -2,6 +2,7 @@
  * backward, in float and double. The maximum is subtracted first, so that no exponential overflows; sums are taken in
  * blocks, which are added in double. A line with a nan, with an infinity, or of minus infinities alone becomes nan. */
 #include "../loops.h"
+#include "interrupt.h"
 #include "exponential.h"
 #include "vector_math.h"
 
@@ -30,7 +31,7 @@
     static void probabilities_##s(T *out, const T *in, int64_t n, T most)                          \
     {                                                                                              \
         double total = 0;                                                                          \
-        for (int64_t from = 0; from < n; from += BLOCK) {                                          \
+        for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {                     \
             int64_t to = from + BLOCK < n ? from + BLOCK : n;                                      \
             T sum = 0;                                                                             \
             _Pragma("omp simd reduction(+ : sum)") for (int64_t i = from; i < to; i++)             \
@@ -47,7 +48,7 @@
     static void log_probabilities_##s(T *out, const T *in, int64_t n, T most)                      \
     {                                                                                              \
         double total = 0;                                                                          \
-        for (int64_t from = 0; from < n; from += BLOCK) {                                          \
+        for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {                     \
             int64_t to = from + BLOCK < n ? from + BLOCK : n;                                      \
             T sum = 0;                                                                             \
             _Pragma("omp simd reduction(+ : sum)") for (int64_t i = from; i < to; i++)             \
@@ -70,7 +71,7 @@
         T *out = grad_in;                                                                          \
         const T *g = grad, *y = result;                                                            \
         double total = 0;                                                                          \
-        for (int64_t from = 0; from < n; from += BLOCK) {                                          \
+        for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {                     \
             int64_t to = from + BLOCK < n ? from + BLOCK : n;                                      \
             T sum = 0;                                                                             \
             if (log) {                                                                             \

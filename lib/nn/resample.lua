@@ -142,6 +142,12 @@ function M.interpolate(input, ...)
   local factor = options.scale_factor and per_dim(options.scale_factor, n, 'scale_factor')
   local size = options.size and per_dim(options.size, n, 'output size') or {}
   for i = 1, n do size[i] = size[i] or math.floor(input:size(i + 2) * factor[i]) end
+  local shape = { input:size(1), input:size(2) }
+  for i = 1, n do
+    shape[i + 2] = math.tointeger(size[i])
+    if not shape[i + 2] then fail('interpolate(): an output size of %g along dimension %d', size[i], i + 2) end
+  end
+  torch.empty(shape, { dtype = input.dtype, device = input.device }) -- no positions are looked for where it has no room
   local kind = kinds[options.mode]
   if options.antialias then
     if not can_antialias[options.mode] or input.ndim ~= 4 then

@@ -38,6 +38,18 @@ describe('sizes that no memory holds', function()
     refused('out of memory', function() return torch.zeros(2 ^ 61 | 0, 0):split(1) end)
   end)
 
+  it('are refused by interpolate, before it looks for positions', function()
+    refused('an output size of 3e+300', F.interpolate, torch.ones(1, 1, 3), { scale_factor = 1e300 })
+    refused('an output size of', F.interpolate, torch.ones(1, 1, 3), { scale_factor = 0 / 0 })
+    refused('overflowed', F.interpolate, torch.ones(1, 1, 3), { scale_factor = 2 ^ 61 })
+    refused('negative', F.interpolate, torch.ones(1, 1, 3), { scale_factor = -2 })
+    assert.same({ 1, 1, 6 }, { table.unpack(F.interpolate(torch.ones(1, 1, 3), { scale_factor = 2 }).shape) })
+  end)
+
+  it('are not walked through by local_response_norm', function()
+    assert.is_true(torch.allclose(F.local_response_norm(torch.ones(1, 3, 2), 2 ^ 53 | 0), torch.ones(1, 3, 2)))
+  end)
+
   it('are refused by combinations, whose count is found without counting', function()
     refused('combinations', torch.combinations, torch.ones(3), 2 ^ 53 | 0, true)
     refused('out of memory', torch.combinations, torch.ones(1), HUGE, true)

@@ -90,7 +90,7 @@ function lazy.names(part)
   end
   add_keys(text:match '\nreturn (%b{})%s*$' or '', found)
   if part.module == 'torch.linalg' then -- most are ops
-    for name in next, package.loaded.torch._docs() do
+    for name in next, (package.loaded.torch._docs()) do
       found[name:match '^linalg_(.+)' or 'norm'] = true
     end
   end

@@ -18,7 +18,7 @@ local declared = {
   path = 'string', optimizer = 'Optimizer', closure = 'function?', device = 'device|named?', outputs = 'Tensor|table',
   prefix = 'string|named?', recurse = 'boolean|named?', target = 'string', body = 'function?', group = 'any', layer = 'Module',
   ['register_buffer.tensor'] = 'any?', ['extend.layers'] = 'any', ['update.modules'] = 'table', ['to.device'] = 'any?', values = 'table',
-  ['zero_grad.options'] = 'boolean|named?', ['state_dict.options'] = 'any?', ['get_parameter.target'] = 'string', sample_shape = 'any?',
+  ['zero_grad.options'] = 'boolean|named?', ['state_dict.options'] = 'table?', ['each_rate.f'] = 'function', ['each_base.f'] = 'function', rates = 'table', ['is_better.value'] = 'number', ['get_parameter.target'] = 'string', sample_shape = 'any?',
   new_scale = 'number|Tensor?', metric = 'number|Tensor', ['set_growth_factor.value'] = 'number', ['set_backoff_factor.value'] = 'number',
   ['set_growth_interval.value'] = 'integer', ['scale.outputs'] = 'Tensor|table', ['to_empty.options'] = 'any', ['load_state_dict.options'] = 'any?',
   ['type.dtype'] = 'dtype?', ['log_prob.value'] = 'number|boolean|Tensor', ['cdf.value'] = 'number|Tensor', ['icdf.value'] = 'number|Tensor',
@@ -27,7 +27,7 @@ local declared = {
 
 -- Methods on the path of every step, and those that take a class or anything for self.
 local left_alone = {}
-for name in ([[init forward extend is_instance update update_batch state_of columns key new_state call_with_hooks tensor_list start
+for name in ([[init forward extend is_instance update update_batch state_of columns key new_state call_with_hooks tensor_list start check
   named_children setup make derive]]):gmatch '%S+' do left_alone[name] = true end
 
 --- Whether a method of that name is one for users: the others are called by our own classes alone.

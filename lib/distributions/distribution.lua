@@ -61,6 +61,7 @@ local function dims_of(...)
   if first == nil then return {} end
   if type(first) == 'number' then return { ... } end
   if type(first) == 'table' and rawget(first, 'sample_shape') then first = first.sample_shape end
+  if type(first) ~= 'table' then fail('a shape is numbers or a table of them, not %s', torch.type(first)) end
   return table.move(first, 1, #first, 1, {})
 end
 Distribution.dims_of = dims_of

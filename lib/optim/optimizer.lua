@@ -257,6 +257,8 @@ local function unpacked(name, value, parameter)
 end
 
 function Optimizer:load_state_dict(dict)
+  kinds.check('load_state_dict', 'dict.param_groups', dict.param_groups, 'table')
+  kinds.check('load_state_dict', 'dict.state', dict.state, 'table')
   if #dict.param_groups ~= #self.param_groups then
     fail('loaded state dict has a different number of parameter groups')
   end

@@ -2,7 +2,7 @@
 
 local families = {
   continuous = 'Normal LogNormal Uniform Exponential Laplace Cauchy HalfNormal',
-  discrete = 'Bernoulli Geometric Binomial Poisson Categorical OneHotCategorical Multinomial',
+  discrete = 'Bernoulli Geometric Binomial NegativeBinomial Poisson Categorical OneHotCategorical Multinomial',
   gamma = 'Gamma Chi2 Beta Dirichlet StudentT',
   kl = 'kl_divergence register_kl',
 }

@@ -1,5 +1,5 @@
--- discrete.lua - distributions of counts and categories: Bernoulli, Geometric, Poisson, Binomial, Categorical,
--- OneHotCategorical, Multinomial. Categories are positions, from 1. Each is made of probabilities (by position) or of
+-- discrete.lua - distributions of counts and categories: Bernoulli, Geometric, Poisson, Binomial, NegativeBinomial,
+-- Categorical, OneHotCategorical, Multinomial. Categories are positions, from 1. Each is made of probabilities (by position) or of
 -- {logits =}; reading the other one computes it.
 
 local torch = require 'torch'
@@ -52,7 +52,9 @@ local function define_odds(name, more, support, getters)
     local which = options.probs ~= nil and 'probs' or 'logits'
     local value = options[which]
     if more then
-      self[more], value = Distribution.broadcast(options[more], value)
+      local first
+      first, value = Distribution.broadcast(options[more], value)
+      self[more] = first:to(value.dtype)
     else
       value = Distribution.broadcast(value)
     end
@@ -127,11 +129,7 @@ local Binomial = define_odds('Binomial', 'total_count', 'nonnegative_integer', {
 function Binomial:sample(...)
   local _ <close> = torch.no_grad()
   local shape = self:extended_shape(...)
-  local most = self.total_count:numel() > 0 and self.total_count:max():item() or 0
-  local probs, count = self.probs:expand(shape), self.total_count:expand(shape)
-  local sum = torch.zeros(shape, { dtype = self.probs.dtype, device = self.probs.device })
-  for i = 0, math.floor(most) - 1 do sum = sum + torch.bernoulli(probs) * count:gt(i):to(sum.dtype) end
-  return sum
+  return torch.binomial(self.total_count:expand(shape), self.probs:expand(shape))
 end
 function Binomial:log_prob(value)
   self:check_value(value)
@@ -139,6 +137,25 @@ function Binomial:log_prob(value)
   local choose = torch.lgamma(value + 1) + torch.lgamma(n - value + 1)
   local scale = n * logits:clamp { min = 0 } + n * (-logits:abs()):exp():log1p()
   return value * logits - choose - (scale - torch.lgamma(n + 1))
+end
+
+-- The number of successes before total_count failures, which need not be whole: a Poisson number whose rate is drawn
+-- from a Gamma distribution.
+local NegativeBinomial = define_odds('NegativeBinomial', 'total_count', 'nonnegative_integer', {
+  mean = function(self) return self.total_count * self.logits:exp() end,
+  mode = function(self) return ((self.total_count - 1) * self.logits:exp()):floor():clamp { min = 0 } end,
+  variance = function(self) return self.mean / torch.sigmoid(-self.logits) end,
+})
+function NegativeBinomial:sample(...)
+  local _ <close> = torch.no_grad()
+  local rates = torch.distributions.Gamma(self.total_count, (-self.logits):exp(), { validate_args = false })
+  return torch.poisson(rates:sample(...))
+end
+function NegativeBinomial:log_prob(value)
+  self:check_value(value)
+  local n, logits, F = self.total_count, self.logits, torch.nn.functional
+  local choose = torch.lgamma(value + 1) + torch.lgamma(n) - torch.lgamma(n + value)
+  return n * F.logsigmoid(-logits) + value * F.logsigmoid(logits) - choose:masked_fill((n + value):eq(0), 0)
 end
 
 -- ---- Poisson ------------------------------------------------------------------------------------------------------

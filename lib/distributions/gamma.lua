@@ -1,30 +1,11 @@
--- gamma.lua - Gamma and what is made of it: Chi2, Beta, Dirichlet, StudentT. Draws are by rejection (G. Marsaglia,
--- W. Tsang 2000) and carry no gradient: there is no rsample.
+-- gamma.lua - Gamma and what is made of it: Chi2, Beta, Dirichlet, StudentT. Draws are by rejection, with PyTorch's
+-- numbers for a seed on the CPU; rsample carries the implicit gradient by the parameters.
 
 local torch = require 'torch'
 local Distribution = require 'torch.distributions.distribution'
 local arguments = require 'torch.nn.arguments'
 
 local M = {}
-
--- Draws from Gamma(concentration, 1), one per element.
-local function standard_gamma(concentration)
-  local low = concentration:lt(1)
-  local a = concentration + low:to(concentration.dtype)
-  local d = a - 1 / 3
-  local c = 1 / (9 * d):sqrt()
-  local result, open = torch.zeros_like(a), torch.ones_like(a):to(torch.bool)
-  repeat
-    local x, u = torch.randn_like(a), torch.rand_like(a)
-    local v = (1 + c * x):pow(3)
-    local good = (0.5 * x * x + d - d * v + d * v:clamp { min = 1e-30 }:log()):gt((1 - u):log()):logical_and(v:gt(0))
-    good = good:logical_and(open)
-    result = torch.where(good, d * v, result)
-    open = open:logical_and(good:logical_not())
-  until not open:any():item()
-  local boost = (1 - torch.rand_like(a)):pow(1 / concentration)
-  return torch.where(low, result * boost, result):clamp { min = 1.1754943508222875e-38 }
-end
 
 -- ---- Gamma --------------------------------------------------------------------------------------------------------
 
@@ -34,6 +15,7 @@ local Gamma = Distribution:derive('Gamma', {
   variance = function(self) return self.concentration / self.rate:square() end,
 })
 M.Gamma = Gamma
+Gamma.has_rsample = true
 Gamma.printed, Gamma.support_name = { 'concentration', 'rate' }, 'nonnegative'
 local positive = { { 'concentration', 'positive' }, { 'rate', 'positive' } }
 local read_gamma = arguments('Gamma', 'concentration rate', '', { validate_args = true })
@@ -47,10 +29,10 @@ function Gamma:expand(...)
   local shape = Distribution.dims_of(...)
   return Gamma(self.concentration:expand(shape), self.rate:expand(shape), { validate_args = false })
 end
-function Gamma:sample(...)
-  local _ <close> = torch.no_grad()
+function Gamma:rsample(...)
   local shape = self:extended_shape(...)
-  return standard_gamma(self.concentration:expand(shape)) / self.rate:expand(shape)
+  local draws = torch._C._standard_gamma(self.concentration:expand(shape)) / self.rate:expand(shape)
+  return draws:clamp { min = draws.dtype == torch.float64 and 0x1p-1022 or 0x1p-126 }
 end
 function Gamma:log_prob(value)
   self:check_value(value)
@@ -83,6 +65,7 @@ local Dirichlet = Distribution:derive('Dirichlet', {
   end,
 })
 M.Dirichlet = Dirichlet
+Dirichlet.has_rsample = true
 Dirichlet.printed, Dirichlet.support_name = { 'concentration' }, 'simplex'
 local read_dirichlet = arguments('Dirichlet', 'concentration', '', { validate_args = true })
 
@@ -96,10 +79,8 @@ function Dirichlet:expand(...)
   local shape = Distribution.append(Distribution.dims_of(...), self.event_shape)
   return Dirichlet(self.concentration:expand(shape), { validate_args = false })
 end
-function Dirichlet:sample(...)
-  local _ <close> = torch.no_grad()
-  local draws = standard_gamma(self.concentration:expand(self:extended_shape(...)))
-  return draws / draws:sum(-1, true)
+function Dirichlet:rsample(...)
+  return torch._C._sample_dirichlet(self.concentration:expand(self:extended_shape(...)))
 end
 function Dirichlet:log_prob(value)
   self:check_value(value)
@@ -121,6 +102,7 @@ local Beta = Distribution:derive('Beta', {
   end,
 })
 M.Beta = Beta
+Beta.has_rsample = true
 Beta.printed, Beta.support_name = { 'concentration1', 'concentration0' }, 'unit_interval'
 local read_beta = arguments('Beta', 'concentration1 concentration0', '', { validate_args = true })
 
@@ -137,7 +119,7 @@ end
 local function as_dirichlet(self)
   return Dirichlet(torch.stack({ self.concentration1, self.concentration0 }, -1), { validate_args = false })
 end
-function Beta:sample(...) return as_dirichlet(self):sample(...):select(-1, 1) end
+function Beta:rsample(...) return as_dirichlet(self):rsample(...):select(-1, 1) end
 function Beta:log_prob(value)
   self:check_value(value)
   return as_dirichlet(self):log_prob(torch.stack({ value, 1 - value }, -1))
@@ -156,6 +138,7 @@ local StudentT = Distribution:derive('StudentT', {
   end,
 })
 M.StudentT = StudentT
+StudentT.has_rsample = true
 StudentT.printed, StudentT.support_name = { 'df', 'loc', 'scale' }, 'real'
 local read_student = arguments('StudentT', 'df', 'loc scale', { loc = 0.0, scale = 1.0, validate_args = true })
 
@@ -168,13 +151,11 @@ function StudentT:expand(...)
   local shape = Distribution.dims_of(...)
   return StudentT(self.df:expand(shape), self.loc:expand(shape), self.scale:expand(shape), { validate_args = false })
 end
-function StudentT:sample(...)
-  local _ <close> = torch.no_grad()
+function StudentT:rsample(...)
   local shape = self:extended_shape(...)
-  local df = self.df:expand(shape)
-  local x = torch.randn(shape, { dtype = df.dtype, device = df.device })
-  local z = standard_gamma(df * 0.5) * 2
-  return self.loc + self.scale * (x * (z / df):rsqrt())
+  local x = torch.randn(shape, { dtype = self.df.dtype, device = self.df.device })
+  local z = M.Chi2(self.df, { validate_args = false }):rsample(...)
+  return self.loc + self.scale * (x * (z / self.df):rsqrt())
 end
 function StudentT:log_prob(value)
   self:check_value(value)

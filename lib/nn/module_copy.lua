@@ -1,5 +1,6 @@
 -- module_copy.lua - module:deepcopy(): a module with tensors of its own and the same values. What is shared inside of
--- the module is shared inside of the copy. Hooks are not copied; other fields are, tables with their contents.
+-- the module is shared inside of the copy. Fields are copied, tables with their contents; of the hooks only those that
+-- are objects (of weight_norm and spectral_norm), since functions may refer to the module they were written for.
 
 local torch = require 'torch'
 local class = require 'torch.class'
@@ -21,6 +22,16 @@ local function copy_fields(from, to, seen)
   end
 end
 
+local function copy_hooks(from, to)
+  for _, handle in ipairs(from._hooks and from._hooks.forward_pre or {}) do
+    if type(handle.fn) == 'table' then
+      to._hooks = to._hooks or { forward_pre = {}, forward = {}, backward_pre = {}, backward = {} }
+      local list = to._hooks.forward_pre
+      list[#list + 1] = setmetatable({ fn = handle.fn, list = list }, getmetatable(handle))
+    end
+  end
+end
+
 copy_value = function(value, seen)
   if type(value) ~= 'table' and type(value) ~= 'userdata' then return value end
   if seen[value] ~= nil then return seen[value] end
@@ -31,6 +42,7 @@ copy_value = function(value, seen)
     copy = torch._C.new_object(getmetatable(value), {})
     seen[value] = copy
     copy_fields(fields_of(value), fields_of(copy), seen)
+    copy_hooks(fields_of(value), fields_of(copy))
   elseif type(value) == 'table' and getmetatable(value) == nil then
     copy = {}
     seen[value] = copy

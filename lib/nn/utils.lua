@@ -1,5 +1,5 @@
--- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and spectral_norm; rnn,
--- parametrize and parametrizations are loaded when they are first named.
+-- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and spectral_norm (norms.lua);
+-- those, rnn, parametrize and parametrizations are loaded when they are first named.
 
 local torch = require 'torch'
 local checked = require 'torch.checked'
@@ -70,27 +70,17 @@ function utils.vector_to_parameters(vector, parameters)
   end
 end
 
--- ---- norms of weights -------------------------------------------------------------------------------------------
--- PyTorch's older functions of these names keep their parameters in the module itself; these are the parametrizations.
-
-local function parametrizations() return require 'torch.nn.utils.parametrizations' end
-
-function utils.weight_norm(module, ...) return parametrizations().weight_norm(module, ...) end
-function utils.spectral_norm(module, ...) return parametrizations().spectral_norm(module, ...) end
-
-local function remove(module, name)
-  return require('torch.nn.utils.parametrize').remove_parametrizations(module, name or 'weight')
-end
-utils.remove_weight_norm, utils.remove_spectral_norm = remove, remove
-
-local parts = { rnn = true, parametrize = true, parametrizations = true }
+-- The other parts, by the file in which they stand: tables of functions, and functions.
+local parts = { rnn = 'rnn', parametrize = 'parametrize', parametrizations = 'parametrizations' }
+for _, name in ipairs { 'weight_norm', 'spectral_norm', 'remove_weight_norm', 'remove_spectral_norm' } do parts[name] = 'norms' end
 
 return setmetatable(checked.functions(utils, {
   parameters = 'Tensor|Module|table', max_norm = 'number', clip_value = 'number', norm_type = 'number|string|named?', vector = 'Tensor', name = 'string?',
 }), {
   __index = function(_, name)
     if not parts[name] then return nil end
-    local part = require('torch.nn.utils.' .. name)
+    local part = require('torch.nn.utils.' .. parts[name])
+    if parts[name] ~= name then part = part[name] end
     rawset(utils, name, part)
     return part
   end,

@@ -9,6 +9,7 @@ local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
 local idx = require 'torch.utils.data.idx'
 local text = require 'torch.utils.data.text'
+local whole_file = require 'torch.whole_file'
 
 local M = {}
 
@@ -99,8 +100,8 @@ M.TEXT = '/usr/share/common-licenses/GPL-3'
 function M.text(script, path, device)
   local file, message = io.open(path, 'rb')
   if not file then script:fail(message .. '; name a text file with --text FILE') end
-  local bytes = text.tokenize(file:read 'a', 'byte')
   file:close()
+  local bytes = text.tokenize(whole_file.read(path), 'byte')
   if #bytes < 2 then script:fail(path .. ' has no text to learn') end
   local vocabulary = text.Vocabulary(bytes, { unknown = false })
   return { data = vocabulary:ids(bytes):to(device), kinds = #vocabulary, alphabet = vocabulary.list }

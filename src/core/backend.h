@@ -309,6 +309,9 @@ typedef struct lt_backend {
     lt_status (*range)(const lt_array *out, lt_scalar start, lt_scalar step); /* out contiguous */
     lt_status (*random)(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b,
                         lt_generator *generator); /* out contiguous; see random.h */
+    /* A number for each element of a (and b; else NULL), all contiguous, of one shape, float or double. */
+    lt_status (*draw)(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b,
+                      lt_generator *generator);
 
     /* -- recurrent layers: a step, after and before the products ------------------------------------ */
     lt_status (*cell)(const lt_cell_step *step);

@@ -4,8 +4,8 @@
  * in: lt_sigmoid_f32, lt_sigmoid_f64, lt_add_i64, lt_add_b8 (bool: 0 or 1 in a byte). In C++ the names
  * are overloaded: lt_sigmoid(float), lt_sigmoid(double), lt_add(int64_t, ...); formulas on bool keep
  * their ending there, because bytes are also numbers. Half types are computed in float.
- * The formulas stand in formulas_float.inc, formulas_special.inc, formulas_activation.inc, formulas_int.inc and
- * formulas_bool.inc. NaN is tested as x != x, which every compiler used here keeps. Includes only <math.h> and <stdint.h>. */
+ * The formulas stand in formulas_float.inc, formulas_special.inc, formulas_activation.inc, formulas_int.inc,
+ * formulas_bool.inc and formulas_draws.h. NaN is tested as x != x, which every compiler used here keeps. Includes only <math.h> and <stdint.h>. */
 #ifndef LT_FORMULAS_H
 #define LT_FORMULAS_H
 
@@ -42,6 +42,7 @@
 #include "formulas_floats.h"
 #define FORMULAS "formulas_activation.inc"
 #include "formulas_floats.h"
+#include "formulas_draws.h"
 
 /* NAME: as there; T: the type; U: an unsigned type at least as wide, in which overflow wraps. */
 #define T uint8_t

@@ -3,6 +3,7 @@
  * that draws no numbers pays nothing for them. */
 #include "random.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -57,6 +58,19 @@ uint64_t lt_generator_next64(lt_generator *g)
 {
     uint64_t high = lt_generator_next32(g);
     return high << 32 | lt_generator_next32(g);
+}
+
+double lt_generator_normal(lt_generator *g)
+{
+    if (g->has_next_double) {
+        g->has_next_double = false;
+        return g->next_double;
+    }
+    double u1 = lt_generator_uniform(g), u2 = lt_generator_uniform(g);
+    double radius = sqrt(-2.0 * log1p(-u2)), theta = 6.283185307179586476925286766559 * u1;
+    g->next_double = radius * sin(theta);
+    g->has_next_double = true;
+    return radius * cos(theta);
 }
 
 lt_generator *lt_default_generator(lt_device device)

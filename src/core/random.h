@@ -35,6 +35,13 @@ typedef enum lt_distribution {
     LT_RANDOM_PERMUTATION /* of 0 .. n-1, int64 */
 } lt_distribution;
 
+/* Distributions whose parameters are tensors (draws.inc). */
+typedef enum lt_draw {
+    LT_DRAW_GAMMA,   /* of scale 1; a: the shape */
+    LT_DRAW_POISSON, /* a: the rate */
+    LT_DRAW_BINOMIAL /* a: the number of trials, b: their probability */
+} lt_draw;
+
 /* The generator ops use when none is given. Created on first use with PyTorch's default seed. */
 lt_generator *lt_default_generator(lt_device device);
 void lt_generator_seed(lt_generator *g, uint64_t seed);
@@ -45,5 +52,12 @@ uint64_t lt_initial_seed(void);
 /* CPU stream of raw numbers. */
 uint32_t lt_generator_next32(lt_generator *g);
 uint64_t lt_generator_next64(lt_generator *g);
+/* In [0, 1), 53 bits. */
+static inline double lt_generator_uniform(lt_generator *g)
+{
+    return (double)(lt_generator_next64(g) & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
+}
+/* Of mean 0 and deviation 1; the second of a pair is kept for the next call (Box-Muller). */
+double lt_generator_normal(lt_generator *g);
 
 #endif

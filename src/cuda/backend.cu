@@ -53,6 +53,7 @@ static lt_backend make_table()
     t.nonzero = lt_cuda_nonzero;
     t.range = lt_cuda_range;
     t.random = lt_cuda_random;
+    t.draw = lt_cuda_draw;
     t.cell = lt_cuda_cell;
     t.cell_backward = lt_cuda_cell_backward;
     t.optimize = lt_cuda_optimize;

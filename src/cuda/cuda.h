@@ -205,8 +205,9 @@ lt_status lt_cuda_cell(const lt_cell_step *step);
 lt_status lt_cuda_cell_backward(const lt_cell_step *step);
 /* optim.cu */
 lt_status lt_cuda_optimize(const lt_optim *o);
-/* range.cu, random.cu */
+/* range.cu, random.cu, draw.cu */
 lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step);
 lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator);
+lt_status lt_cuda_draw(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b, lt_generator *generator);
 
 #endif

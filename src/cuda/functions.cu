@@ -33,6 +33,8 @@ LT_UNARY_NUMBER(polygamma)
 LT_BINARY(atan2)
 LT_BINARY(hypot)
 LT_BINARY(xlogy)
+LT_BINARY(standard_gamma_grad)
+LT_TERNARY(dirichlet_grad)
 
 static bool run_floating(const lt_pointwise_call &call)
 {
@@ -70,6 +72,8 @@ static bool run_floating(const lt_pointwise_call &call)
         OP(atan2, ATAN2)
         OP(hypot, HYPOT)
         OP(xlogy, XLOGY)
+        OP(standard_gamma_grad, STANDARD_GAMMA_GRAD)
+        OP(dirichlet_grad, DIRICHLET_GRAD)
     default: return false;
     }
 #undef OP

@@ -19,15 +19,15 @@ struct lt_words {
     uint32_t w[4];
 };
 
-/* 128 random bits: the counter block `index` of the call. */
-static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index)
+/* 128 random bits: the counter block `index` of the call; `part` counts the blocks of one that needs several. */
+static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index, uint32_t part = 0)
 {
     if (p.live != nullptr) {
         p.seed = p.live[0];
         p.offset += p.live[1];
     }
     const uint64_t count = p.offset + index;
-    uint32_t c0 = (uint32_t)count, c1 = (uint32_t)(count >> 32), c2 = 0, c3 = 0;
+    uint32_t c0 = (uint32_t)count, c1 = (uint32_t)(count >> 32), c2 = part, c3 = 0;
     uint32_t k0 = (uint32_t)p.seed, k1 = (uint32_t)(p.seed >> 32);
     for (int round = 0; round < 10; round++) {
         const uint64_t x = (uint64_t)0xD2511F53u * c0, y = (uint64_t)0xCD9E8D57u * c2;

@@ -179,6 +179,32 @@ def before_1_6():
         print(name, torch.load(at(name), weights_only=False))
 
 
+def normed():
+    """Modules with weight_norm and spectral_norm, old and new: their states, what they give and the gradients."""
+    utils, new = torch.nn.utils, torch.nn.utils.parametrizations
+    makers = {"linear": lambda: torch.nn.Linear(3, 2), "conv": lambda: torch.nn.Conv2d(2, 3, 2),
+              "transposed": lambda: torch.nn.ConvTranspose2d(2, 3, 2)}
+    norms = {"weight_norm": utils.weight_norm, "spectral_norm": utils.spectral_norm, "new_weight_norm": new.weight_norm,
+             "new_spectral_norm": new.spectral_norm}
+    found = {}
+    for kind, make in makers.items():
+        for name, norm in norms.items():
+            torch.manual_seed(4)
+            module = norm(make())
+            drawn = {key: value.clone() for key, value in module.state_dict().items()}
+            x = torch.randn((4, 3) if kind == "linear" else (1, 2, 4, 4))
+            with torch.no_grad():
+                for parameter in module.parameters():
+                    parameter.mul_(1.5)
+            state = {key: value.clone() for key, value in module.state_dict().items()}
+            y = module(x)
+            y.square().sum().backward()
+            found[f"{kind} {name}"] = {"kind": kind, "norm": name, "drawn": drawn, "state": state, "x": x, "y": y.detach(),
+                                       "after": module.state_dict(), "evaluated": module.eval()(x).detach(),
+                                       "gradients": {key: p.grad for key, p in module.named_parameters()}}
+    torch.save(found, at("norms.pt"))
+
+
 def refused():
     torch.save(torch.nn.Linear(2, 2), at("module.pt"))
     legacy("module_legacy.pt", torch.nn.Linear(2, 2))
@@ -197,4 +223,5 @@ def refused():
 arrays()
 checkpoints()
 before_1_6()
+normed()
 refused()

@@ -9,10 +9,12 @@ local parametrize = require 'torch.nn.utils.parametrize'
 
 local parametrizations = {}
 
--- The norm over all dimensions but dim, which stays; of the whole tensor when dim is false.
+-- The norm over all dimensions but dim, which stays; of the whole tensor when dim is false (in PyTorch also -1).
 local function norm_except(weight, dim)
-  if not dim then return weight:norm() end
-  if dim < 0 then dim = weight.ndim + 1 + dim end
+  if not dim or dim == -1 then return weight:norm() end
+  if math.type(dim) ~= 'integer' or dim < 1 or dim > weight.ndim then
+    fail('weight_norm: dim (%s) is none of the %d dimensions of the weight', tostring(dim), weight.ndim)
+  end
   local shape = {}
   for i = 1, weight.ndim do shape[i] = i == dim and weight:size(i) or 1 end
   return weight:transpose(1, dim):reshape(weight:size(dim), -1):square():sum(2):sqrt():reshape(shape)
@@ -29,7 +31,27 @@ function parametrizations.weight_norm(module, name, options)
   if type(name) == 'table' then name, options = name.name, name end
   local dim = 1
   if options and options.dim ~= nil then dim = options.dim end
-  return parametrize.register_parametrization(module, name or 'weight', WeightNorm(dim))
+  name = name or 'weight'
+  parametrize.register_parametrization(module, name, WeightNorm(dim))
+  -- A state of torch.nn.utils.weight_norm is read too.
+  module:register_load_state_dict_pre_hook(function(_, dict, prefix)
+    local g, v = prefix .. name .. '_g', prefix .. name .. '_v'
+    if dict[g] == nil or dict[v] == nil then return end
+    for i, old in ipairs { g, v } do
+      parametrizations.rename(dict, old, ('%sparametrizations.%s.original%d'):format(prefix, name, i - 1), dict[old])
+    end
+  end)
+  return module
+end
+
+--- In a state_dict that is being read, a value under another name.
+function parametrizations.rename(dict, old, new, value)
+  for i, key in ipairs(dict) do
+    if key == old then table.remove(dict, i) break end
+  end
+  dict[old] = nil
+  if dict[new] == nil then rawset(dict, #dict + 1, new) end
+  dict[new] = value
 end
 
 -- ---- spectral norm ------------------------------------------------------------------------------------------------
@@ -37,11 +59,16 @@ end
 local SpectralNorm = Module:extend('_SpectralNorm')
 
 local function unit(x, eps) return x / x:norm():clamp_min(eps) end
+parametrizations.unit = unit
 
-function SpectralNorm:matrix(weight)
-  if self.dim ~= 1 then weight = weight:transpose(1, self.dim) end
-  return weight:flatten(2)
-end
+-- The weight as a matrix with a row for each entry of dimension dim.
+local function matrix_of(weight, dim) return weight:movedim(dim, 1):reshape(weight:size(dim), -1) end
+parametrizations.matrix_of = matrix_of
+
+--- The dimension of a module's weight that counts its outputs.
+function parametrizations.output_dim(module) return torch.type(module):match 'ConvTranspose' and 2 or 1 end
+
+function SpectralNorm:matrix(weight) return matrix_of(weight, self.dim) end
 
 function SpectralNorm:iterate(matrix, n)
   torch.no_grad(function()
@@ -88,7 +115,7 @@ function parametrizations.spectral_norm(module, name, options)
   if not torch.is_tensor(weight) then
     fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name)
   end
-  local dim = options.dim or (torch.type(module):match '^ConvTranspose' and 2 or 1)
+  local dim = options.dim or parametrizations.output_dim(module)
   local norm = SpectralNorm(weight, { dim = dim, eps = options.eps, n_power_iterations = options.n_power_iterations })
   return parametrize.register_parametrization(module, name, norm)
 end

@@ -3,7 +3,7 @@
 -- Fields are parted by `separator` (','); quoted ones may hold separators, line ends and doubled quotes. Options:
 -- header (true: the first line names the columns; false; or a list of names), types ({name = 'float' | 'integer' |
 -- 'string'}; else found from the values), missing (texts that stand for nothing, {'', 'NA', 'NaN', 'nan'}), fill (the
--- number put for them; nan, which makes a column float).
+-- number put for them; nan, which makes a column float), max_bytes (2^30: a longer file is an error).
 -- A file that is no table is an error with its line.
 
 local torch = require 'torch'
@@ -11,6 +11,7 @@ local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local options_of = require 'torch.options'
 local ordered_dict = require 'torch.ordered_dict'
+local whole_file = require 'torch.whole_file'
 
 local M = {}
 
@@ -88,12 +89,8 @@ end
 --- Reads a file: an ordered table of its columns, tensors of numbers and lists of strings.
 function M.read(path, options)
   options = options_of('csv.read', options, { separator = ',', header = true, types = {}, missing = { '', 'NA', 'NaN', 'nan' },
-    fill = 0 / 0 })
-  local file, message = io.open(path, 'rb')
-  if not file then fail('%s', message) end
-  local text = file:read 'a'
-  file:close()
-  if not text then fail('%s: it cannot be read', path) end
+    fill = 0 / 0, max_bytes = whole_file.MAX_BYTES })
+  local text = whole_file.read(path, options.max_bytes)
   local rows = split(text, options.separator, path)
   local names = options.header
   if names == true then

@@ -7,6 +7,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.fail'
+local whole_file = require 'torch.whole_file'
 local options_of = require 'torch.options'
 
 local M = {}
@@ -30,17 +31,13 @@ function M.decode_image(bytes, mode)
   return image
 end
 
---- Reads a file.
-function M.read_image(path, mode)
+--- Reads a file of at most 2^30 bytes, or options.max_bytes.
+function M.read_image(path, mode, options)
   if type(path) ~= 'string' then fail('read_image(): a path expected, got %s', type(path)) end
   local channels = channels_of('read_image', mode)
-  local file, message = io.open(path, 'rb')
-  if not file then fail('%s', message) end
-  local bytes = file:read 'a'
-  file:close()
-  if not bytes then fail('%s: it cannot be read', path) end
-  local image
-  image, message = torch._C.decode_image(bytes, channels)
+  options = options_of('read_image', options, { max_bytes = whole_file.MAX_BYTES })
+  local bytes = whole_file.read(path, options.max_bytes)
+  local image, message = torch._C.decode_image(bytes, channels)
   if not image then fail('%s: %s', path, message) end
   return image
 end

@@ -13,17 +13,15 @@ local torch = require 'torch'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
 local options_of = require 'torch.options'
+local whole_file = require 'torch.whole_file'
 
 local M = {}
 
---- The lines of a file without their ends. normalize: letters in lower case, everything else one space.
+--- The lines of a file without their ends. normalize: letters in lower case, everything else one space. max_bytes (2^30): a
+-- longer file is an error.
 function M.read_lines(path, options)
-  options = options_of('read_lines', options, { normalize = false })
-  local file, message = io.open(path, 'rb')
-  if not file then fail('%s', message) end
-  local text = file:read 'a'
-  file:close()
-  if not text then fail('%s: it cannot be read', path) end
+  options = options_of('read_lines', options, { normalize = false, max_bytes = whole_file.MAX_BYTES })
+  local text = whole_file.read(path, options.max_bytes)
   if text:find '[^\n]$' then text = text .. '\n' end
   local lines = {}
   for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = line:gsub('\r$', '') end

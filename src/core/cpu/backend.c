@@ -74,6 +74,7 @@ const lt_backend lt_cpu_backend = {
     .nonzero = lt_cpu_nonzero,
     .range = lt_cpu_range,
     .random = lt_cpu_random,
+    .draw = lt_cpu_draw,
     .cell = lt_cpu_cell,
     .cell_backward = lt_cpu_cell_backward,
     .optimize = lt_cpu_optimize,

@@ -68,4 +68,7 @@ lt_status lt_cpu_cell_backward(const lt_cell_step *step);
 /* random.c */
 lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b, lt_generator *generator);
 
+/* draw.c */
+lt_status lt_cpu_draw(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b, lt_generator *generator);
+
 #endif

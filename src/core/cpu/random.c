@@ -21,12 +21,6 @@ static float uniform_float(lt_generator *g)
     return (float)(lt_generator_next32(g) & mask) * (1.0f / (float)(UINT32_C(1) << 24));
 }
 
-static double uniform_double(lt_generator *g)
-{
-    uint64_t mask = (UINT64_C(1) << 53) - 1;
-    return (double)(lt_generator_next64(g) & mask) * (1.0 / (double)(UINT64_C(1) << 53));
-}
-
 static void store_float(void *data, lt_dtype dtype, int64_t i, float x)
 {
     switch (dtype) {
@@ -48,27 +42,13 @@ static void uniform(const lt_array *out, int64_t n, double from, double to, lt_g
 {
     if (out->dtype == LT_FLOAT64) {
         double *x = out->data;
-        for (int64_t i = 0; more(i, n); i++) x[i] = fma(uniform_double(g), to - from, from);
+        for (int64_t i = 0; more(i, n); i++) x[i] = fma(lt_generator_uniform(g), to - from, from);
         return;
     }
     float low = round_to(out->dtype, (float)from), high = round_to(out->dtype, (float)to);
     float range = round_to(out->dtype, high - low);
     for (int64_t i = 0; more(i, n); i++)
         store_float(out->data, out->dtype, i, fmaf(uniform_float(g), range, low));
-}
-
-/* One number of mean 0 and deviation 1; the second of a pair is kept for the next call (Box-Muller). */
-static double normal_one(lt_generator *g)
-{
-    if (g->has_next_double) {
-        g->has_next_double = false;
-        return g->next_double;
-    }
-    double u1 = uniform_double(g), u2 = uniform_double(g);
-    double radius = sqrt(-2.0 * log1p(-u2)), theta = TWO_PI * u1;
-    g->next_double = radius * sin(theta);
-    g->has_next_double = true;
-    return radius * cos(theta);
 }
 
 /* Sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
@@ -104,10 +84,10 @@ static void normal_float(float *x, int64_t n, float mean, float deviation, lt_ge
 
 static void normal_double(double *x, int64_t n, double mean, double deviation, lt_generator *g)
 {
-    for (int64_t i = 0; more(i, n); i++) x[i] = uniform_double(g);
+    for (int64_t i = 0; more(i, n); i++) x[i] = lt_generator_uniform(g);
     for (int64_t i = 0; more(i + 15, n); i += 16) normal_16_double(x + i, mean, deviation);
     if (n % 16 == 0) return;
-    for (int64_t i = n - 16; i < n; i++) x[i] = uniform_double(g);
+    for (int64_t i = n - 16; i < n; i++) x[i] = lt_generator_uniform(g);
     normal_16_double(x + n - 16, mean, deviation);
 }
 
@@ -121,7 +101,7 @@ static void store(const lt_array *out, int64_t i, double x)
 
 static void normal_singly(const lt_array *out, int64_t n, double mean, double deviation, lt_generator *g)
 {
-    for (int64_t i = 0; more(i, n); i++) store(out, i, normal_one(g) * deviation + mean);
+    for (int64_t i = 0; more(i, n); i++) store(out, i, lt_generator_normal(g) * deviation + mean);
 }
 
 /* In float, sixteen drawn and turned at a time; the last sixteen anew when n is no multiple of 16. */
@@ -195,13 +175,13 @@ static void full_range(const lt_array *out, int64_t n, lt_generator *g)
 
 static void bernoulli(const lt_array *out, int64_t n, double probability, lt_generator *g)
 {
-    for (int64_t i = 0; more(i, n); i++) store_int(out->data, out->dtype, i, uniform_double(g) < probability);
+    for (int64_t i = 0; more(i, n); i++) store_int(out->data, out->dtype, i, lt_generator_uniform(g) < probability);
 }
 
 static void exponential(const lt_array *out, int64_t n, double rate, lt_generator *g)
 {
     for (int64_t i = 0; more(i, n); i++)
-        store(out, i, -1.0 / rate * log1p(-uniform_double(g)));
+        store(out, i, -1.0 / rate * log1p(-lt_generator_uniform(g)));
 }
 
 static void permutation(int64_t *x, int64_t n, lt_generator *g)

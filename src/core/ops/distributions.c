@@ -1,4 +1,4 @@
-/* distributions.c - random numbers made of uniform and normal ones: geometric, Cauchy, log-normal, Poisson. */
+/* distributions.c - random numbers made of uniform and normal ones: geometric, Cauchy, log-normal. */
 #include <math.h>
 
 #include "random.h"
@@ -78,59 +78,4 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
                                      : lt_backend_of(self)->random(LT_RANDOM_NORMAL_SINGLY, &array, lt_float(mean), lt_float(std), generator);
     }
     return fill(&s, self, do_exp(&s, numbers));
-}
-
-/* ---- Poisson --------------------------------------------------------------------------------------------------- */
-
-static double uniform(lt_generator *g) { return (double)(lt_generator_next64(g) & ((UINT64_C(1) << 53) - 1)) / 9007199254740992.0; }
-
-/* Small rates: how many factors keep a product of uniform numbers above exp(-rate). Large ones: Hoermann's
- * transformed rejection with squeeze (PTRS). */
-static double poisson(double rate, lt_generator *g)
-{
-    if (!(rate > 0)) return 0;
-    if (rate < 10) {
-        double limit = exp(-rate), product = 1, count = 0;
-        while ((product *= uniform(g)) > limit) count++;
-        return count;
-    }
-    double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b, inverse_alpha = 1.1239 + 1.1328 / (b - 3.4),
-           vr = 0.9277 - 3.6224 / (b - 2);
-    for (;;) {
-        double u = uniform(g) - 0.5, v = uniform(g), us = 0.5 - fabs(u);
-        double k = floor((2 * a / us + b) * u + rate + 0.43);
-        if (us >= 0.07 && v <= vr) return k;
-        if (k < 0 || (us < 0.013 && v > us)) continue;
-        if (log(v) + log(inverse_alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1)) return k;
-    }
-}
-
-lt_status lt_poisson_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
-{
-    LT_TRY(check_float("poisson_cpu", self));
-    lt_scope s;
-    lt_scope_open(&s, false);
-    if (generator == NULL) generator = lt_default_generator(lt_host);
-    if (generator == NULL) s.status = LT_ERR_MEMORY;
-    if (generator != NULL && generator->device.type != LT_CPU)
-        s.status = lt_error(LT_ERR_RUNTIME, "poisson(): draws on the host; give a generator of the CPU");
-    lt_tensor *host = NULL, *work = NULL, *result = NULL;
-    if (s.status == LT_OK) { /* the rates come to the host, and the numbers go back */
-        lt_status status = lt_to(self, &lt_host, LT_FLOAT64, false, true, &host);
-        host = lt_scope_hold(&s, status, host);
-        work = do_contiguous(&s, host);
-    }
-    for (int64_t i = 0; work != NULL && i < work->numel; i++) {
-        double *at = (double *)lt_data(work) + i;
-        if (!(*at >= 0)) {
-            s.status = lt_error(LT_ERR_RUNTIME, "invalid Poisson rate, expected rate to be non-negative");
-            break;
-        }
-        *at = poisson(*at, generator);
-    }
-    if (s.status == LT_OK) {
-        lt_status status = lt_to(work, &self->device, (lt_dtype)self->dtype, false, false, &result);
-        result = lt_scope_hold(&s, status, result);
-    }
-    return lt_scope_store(&s, result, out);
 }

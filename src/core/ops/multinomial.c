@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "mem.h"
 #include "random.h"
+#include "steps.h"
 
 /* PyTorch's limit: float holds every position up to it. */
 #define MOST_CATEGORIES (INT64_C(1) << 24)
@@ -101,12 +102,6 @@ static lt_tensor *winners_on_device(lt_scope *s, lt_tensor *quotients, int64_t c
 
 /* ---- with replacement -------------------------------------------------------------------------------------- */
 
-/* In [0, 1), 53 bits. */
-static double uniform(lt_generator *g)
-{
-    return (double)(lt_generator_next64(g) & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
-}
-
 /* Running sums of a row, in float unless the probabilities are double; the last is 1. */
 static lt_status running_sums(const double *p, int64_t n, bool narrow, double *sums)
 {
@@ -153,7 +148,7 @@ static lt_tensor *draw_on_host(lt_scope *s, lt_tensor *p, int64_t count, lt_gene
     for (int64_t row = 0; row < rows && s->status == LT_OK; row++, values += n) {
         s->status = running_sums(values, n, (lt_dtype)p->dtype != LT_FLOAT64, sums);
         for (int64_t i = 0; i < count && s->status == LT_OK && !lt_interrupted(); i++)
-            *at++ = look_up(sums, n, uniform(generator));
+            *at++ = look_up(sums, n, lt_generator_uniform(generator));
         if (s->status == LT_OK && lt_interrupted()) s->status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
     }
     lt_mem_free(sums);
@@ -197,13 +192,7 @@ static lt_status check_arguments(const lt_tensor *self, int64_t count, bool repl
     if (categories == 0) return lt_error(LT_ERR_RUNTIME, "%s", no_distribution);
     if (categories > MOST_CATEGORIES)
         return lt_error(LT_ERR_RUNTIME, "number of categories cannot exceed 2^24");
-    if (generator != NULL && generator->device.type != self->device.type) {
-        char g[16], d[16];
-        return lt_error(LT_ERR_RUNTIME, "Expected a '%s' device type for generator but found '%s'",
-                        lt_format_device(d, sizeof d, (lt_device){self->device.type, -1}),
-                        lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
-    }
-    return LT_OK;
+    return lt_check_generator(generator, self);
 }
 
 lt_status lt_multinomial_impl(lt_tensor *self, int64_t num_samples, bool replacement, lt_generator *generator,

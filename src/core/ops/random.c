@@ -17,16 +17,20 @@ static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
     return lt_permute_impl(t, &order, out);
 }
 
+lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t)
+{
+    char g[16], d[16];
+    if (generator == NULL || generator->device.type == t->device.type) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "Expected a '%s' device type for generator but found '%s'",
+                    lt_format_device(d, sizeof d, (lt_device){t->device.type, -1}),
+                    lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
+}
+
 /* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory, and
  * normal ones are drawn singly, as PyTorch does it. */
 static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
 {
-    if (generator != NULL && generator->device.type != t->device.type) {
-        char g[16], d[16];
-        return lt_error(LT_ERR_RUNTIME, "Expected a '%s' device type for generator but found '%s'",
-                        lt_format_device(d, sizeof d, (lt_device){t->device.type, -1}),
-                        lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
-    }
+    LT_TRY(lt_check_generator(generator, t));
     if (t->numel == 0) return LT_OK;
     if (generator == NULL) generator = lt_default_generator(t->device);
     if (generator == NULL) return LT_ERR_MEMORY;
@@ -255,8 +259,7 @@ lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *gene
 
 /* ---- given by tensors -------------------------------------------------------------------------------------- */
 
-/* Whether any element of flags is set; waits for the device. */
-static lt_status any_set(lt_scope *s, lt_tensor *flags, bool *out)
+lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out)
 {
     lt_tensor *any = NULL;
     lt_scalar value = lt_boolean(false);
@@ -287,7 +290,7 @@ lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *
         s.status = lt_tensor_item(std, &value);
         if (s.status == LT_OK && !(lt_scalar_double(value) >= 0))
             s.status = lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", lt_scalar_double(value));
-    } else if (any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative) == LT_OK && negative) {
+    } else if (lt_any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative) == LT_OK && negative) {
         s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
     }
     if (s.status == LT_OK) {

@@ -20,6 +20,11 @@ lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor);
 /* Copies src into the view of a tensor of this formula; returns view. */
 lt_tensor *do_store(lt_scope *s, lt_tensor *view, lt_tensor *src);
 
+/* Whether any element of flags is set; waits for the device. */
+lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out);
+/* That a generator (NULL: the default one) can draw where t is. */
+lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t);
+
 /* -- leaves on a device ------------------------------------------------------------------------------- */
 lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device);                    /* 0 .. n - 1, int64 */
 /* int64 values of the host, `sizes` of them; takes values over and frees it. NULL values: out of memory. */

@@ -23,6 +23,7 @@ PARAMETERS = {
     "Bernoulli": ({"probs": t(0.2, 0.5, 0.9)}, t(0.0, 1.0, 1.0)),
     "Geometric": ({"probs": t(0.2, 0.5, 0.9)}, t(0.0, 3.0, 1.0)),
     "Binomial": ({"total_count": t(3.0, 4.0, 5.0), "probs": t(0.2, 0.5, 0.9)}, t(0.0, 3.0, 5.0)),
+    "NegativeBinomial": ({"total_count": t(3.0, 4.5, 5.0), "probs": t(0.2, 0.5, 0.9)}, t(0.0, 3.0, 5.0)),
     "Poisson": ({"rate": t(1.0, 0.3, 2.5)}, t(0.0, 1.0, 4.0)),
     "Gamma": ({"concentration": t(1.0, 0.3, 2.5), "rate": t(0.5, 2.0, 1.0)}, t(0.2, 1.3, 4.0)),
     "Chi2": ({"df": t(1.0, 3.0, 2.5)}, t(0.2, 1.3, 4.0)),
@@ -33,7 +34,7 @@ PARAMETERS = {
     "OneHotCategorical": ({"probs": torch.tensor([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]], dtype=F64)}, torch.tensor([[1.0, 0, 0], [0, 0, 1]], dtype=F64)),
     "Multinomial": ({"total_count": 4, "logits": t(0.2, -0.3, 0.5)}, t(1.0, 0.0, 3.0)),
 }
-DRAWN = ("Normal", "LogNormal", "Uniform")
+REPARAMETRIZED = ("Gamma", "Chi2", "Beta", "Dirichlet", "StudentT")
 
 
 def spell(value):
@@ -50,12 +51,12 @@ def write(path):
         for what in ("mean", "variance", "stddev"):
             if not (name == "Categorical" or name == "Cauchy"):
                 row.append(f"{what}={lua.tensor(getattr(d, what))}")
-        if name not in ("Binomial", "Multinomial"):
+        if name not in ("Binomial", "NegativeBinomial", "Multinomial"):
             try:
                 row.append(f"entropy={lua.tensor(d.entropy())}")
             except NotImplementedError:
                 pass
-        if name not in ("Binomial", "Multinomial"):
+        if name not in ("Binomial", "NegativeBinomial", "Multinomial"):
             for what, argument in (("cdf", value), ("icdf", None)):
                 try:
                     u = argument if argument is not None else t(0.1, 0.5, 0.8)
@@ -69,10 +70,16 @@ def write(path):
             row.append(f"kl={lua.tensor(D.kl_divergence(d, getattr(D, name)(**other)))}")
         except NotImplementedError:
             pass
-        if name in ("Binomial", "Multinomial", "Chi2", "HalfNormal", "Cauchy"):
+        if name in ("Binomial", "NegativeBinomial", "Multinomial", "Chi2", "HalfNormal", "Cauchy"):
             row = [r for r in row if not r.startswith("kl=")]
-        if name in DRAWN:
+        torch.manual_seed(5)
+        drawn = d.sample((4,))
+        row.append(f"sample={lua.tensor(drawn + 1 if name == 'Categorical' else drawn)}")
+        if name in REPARAMETRIZED:
+            leaves = {k: v.clone().requires_grad_() for k, v in parameters.items()}
             torch.manual_seed(5)
-            row.append(f"sample={lua.tensor(d.sample((2,)))}")
+            drawn = getattr(D, name)(**leaves).rsample((4,))
+            (drawn * torch.arange(1, drawn.numel() + 1, dtype=F64).view_as(drawn)).sum().backward()
+            row.append("gradients={" + ",".join(f"{k}={lua.tensor(v.grad)}" for k, v in leaves.items()) + "}")
         rows.append("{" + ",".join(row) + "}")
     return lua.write_file(path, "Distributions.", rows)

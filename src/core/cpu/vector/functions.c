@@ -33,6 +33,8 @@
     FLOATS(BINARY, atan2, ATAN2)                                                                   \
     FLOATS(BINARY, hypot, HYPOT)                                                                   \
     FLOATS(BINARY, xlogy, XLOGY)                                                                   \
+    FLOATS(BINARY, standard_gamma_grad, STANDARD_GAMMA_GRAD)                                       \
+    FLOATS(TERNARY, dirichlet_grad, DIRICHLET_GRAD)                                                \
     FLOATS(UNARY, sigmoid, SIGMOID)                                                                \
     FLOATS(UNARY, gelu_by_erf, GELU_BY_ERF)                                                        \
     FLOATS(BINARY, gelu_by_erf_backward, GELU_BY_ERF_BACKWARD)                                     \
@@ -57,6 +59,7 @@
 #define BINARY LOOP_BINARY
 #define BINARY_RANGE LOOP_BINARY_RANGE
 #define BINARY_THREE LOOP_BINARY_THREE
+#define TERNARY LOOP_TERNARY
 #define IDENTITY(x) (x)
 #define SQUARE(x) ((x) * (x))
 #define CUBE(x) ((x) * (x) * (x))
@@ -94,6 +97,7 @@ LIST
 #undef BINARY
 #undef BINARY_RANGE
 #undef BINARY_THREE
+#undef TERNARY
 #undef POWER
 
 #define ENTRY(name, NAME, s, T, D) [LT_PW_##NAME][LT_##D] = name##_##s,
@@ -104,5 +108,6 @@ LIST
 #define BINARY ENTRY
 #define BINARY_RANGE ENTRY
 #define BINARY_THREE ENTRY
+#define TERNARY ENTRY
 #define POWER ENTRY
 const lt_pointwise_row LT_LOOP(functions)[LT_PW_COUNT] = {LIST};

@@ -1,0 +1,165 @@
+-- norms.lua - torch.nn.utils.weight_norm and spectral_norm as they were before parametrizations (parametrizations.lua):
+-- the parameters stand in the module itself (weight_g and weight_v; weight_orig with the buffers weight_u and
+-- weight_v), and a hook computes the weight from them before every call. Dimensions count from 1.
+
+local torch = require 'torch'
+local class = require 'torch.class'
+local fail = require 'torch.fail'
+local Module = require 'torch.nn.module'
+local Parameter = require 'torch.nn.parameter'
+local parametrizations = require 'torch.nn.utils.parametrizations'
+
+local fields_of = class.fields
+
+local norms = {}
+
+-- ---- hooks that are objects: {name =, ...}, called with the module --------------------------------------------------
+
+local function kind_of_hook(title)
+  local kind = { title = title }
+  kind.__index = kind
+  kind.__call = function(hook, module) module[hook.name] = hook:compute(module) end
+  return kind
+end
+
+local WeightNorm, SpectralNorm = kind_of_hook 'weight_norm', kind_of_hook 'spectral_norm'
+
+-- The handle of the hook of this kind for this parameter.
+local function find(module, kind, name)
+  local hooks = fields_of(module)._hooks
+  for _, handle in ipairs(hooks and hooks.forward_pre or {}) do
+    if getmetatable(handle.fn) == kind and handle.fn.name == name then return handle end
+  end
+end
+
+-- The parameter that a norm is to be put on, out of the module's parameters.
+local function take(module, kind, name)
+  if find(module, kind, name) then fail('Cannot register two %s hooks on the same parameter %s', kind.title, name) end
+  local weight = module[name]
+  if Module.is_unmade(weight) then
+    fail('The module passed to `%s` can\'t have uninitialized parameters. Make sure to run the dummy forward before '
+      .. 'applying it', kind.title)
+  end
+  if not torch._C.is_parameter(weight) then fail("%s has no parameter '%s'", torch.type(module), name) end
+  module[name] = nil
+  return weight
+end
+
+local function remove(module, kind, name, parts)
+  name = name or 'weight'
+  local handle = find(module, kind, name)
+  if not handle then fail('%s of \'%s\' not found in %s', kind.title, name, tostring(module)) end
+  local weight = torch.no_grad(function() return handle.fn:compute(module, true):detach() end)
+  handle:remove()
+  for _, part in ipairs(parts) do
+    Module.__setattr(module, name .. part, nil)
+    for i, buffer in ipairs(fields_of(module)._buffers) do
+      if buffer == name .. part then table.remove(fields_of(module)._buffers, i) end
+    end
+  end
+  module[name] = nil
+  module[name] = Parameter(weight)
+  return module
+end
+
+-- (name, {...}), ({name =, ...}) or the values in PyTorch's order.
+local function options_of(name, first, ...)
+  if type(name) == 'table' then return name.name or 'weight', name end
+  if type(first) == 'table' then return name or 'weight', first end
+  return name or 'weight', nil, first, ...
+end
+
+-- ---- the size and the direction of a weight -------------------------------------------------------------------------
+
+function WeightNorm:compute(module)
+  local direction = module[self.name .. '_v']
+  return direction * (module[self.name .. '_g'] / parametrizations.norm_except(direction, self.dim))
+end
+
+--- weight_norm(module, name = 'weight', dim = 1): the weight is weight_g times the direction of weight_v, for each entry
+-- of dimension dim; false: for all of it.
+function norms.weight_norm(module, name, ...)
+  local options, dim
+  name, options, dim = options_of(name, ...)
+  if options then dim = options.dim end
+  if dim == nil then dim = 1 end
+  local weight = take(module, WeightNorm, name)
+  local hook = setmetatable({ name = name, dim = dim == -1 and false or dim }, WeightNorm)
+  local requires_grad = { requires_grad = weight.requires_grad }
+  local size = torch.no_grad(parametrizations.norm_except, weight, hook.dim)
+  module:register_parameter(name .. '_g', Parameter(size, requires_grad))
+  module:register_parameter(name .. '_v', Parameter(weight.data, requires_grad))
+  hook(module)
+  module:register_forward_pre_hook(hook)
+  return module
+end
+
+--- Makes the weight a parameter again, with its present value.
+function norms.remove_weight_norm(module, name) return remove(module, WeightNorm, name, { '_g', '_v' }) end
+
+-- ---- the largest singular value -------------------------------------------------------------------------------------
+
+local unit, matrix_of = parametrizations.unit, parametrizations.matrix_of
+
+function SpectralNorm:compute(module, still)
+  local weight, u, v = module[self.name .. '_orig'], module[self.name .. '_u'], module[self.name .. '_v']
+  local matrix = matrix_of(weight, self.dim)
+  if module.training and not still then
+    torch.no_grad(function()
+      for _ = 1, self.n_power_iterations do
+        v:copy_(unit(matrix:t():mv(u), self.eps))
+        u:copy_(unit(matrix:mv(v), self.eps))
+      end
+    end)
+    u, v = u:clone(), v:clone() -- the next call changes them, and this one's backward needs them
+  end
+  return weight / torch.dot(u, matrix:mv(v))
+end
+
+-- What PyTorch before 1.0 saved: the weight beside weight_orig and weight_u, from which weight_v follows.
+local function before_load(hook)
+  return function(_, dict, prefix)
+    local key = prefix .. hook.name
+    local weight, original, u = dict[key], dict[key .. '_orig'], dict[key .. '_u']
+    if weight == nil or original == nil or u == nil then return end
+    local v = dict[key .. '_v']
+    if v == nil then
+      torch.no_grad(function()
+        local matrix = matrix_of(original, hook.dim)
+        v = matrix:t():mm(matrix):pinverse():mm(matrix:t()):mv(u)
+        v = v * ((original / weight):mean() / torch.dot(u, matrix:mv(v)))
+      end)
+    end
+    parametrizations.rename(dict, key, key .. '_v', v)
+  end
+end
+
+--- spectral_norm(module, name = 'weight', n_power_iterations = 1, eps = 1e-12, dim): the weight is weight_orig divided by
+-- its largest singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
+function norms.spectral_norm(module, name, ...)
+  local options, n_power_iterations, eps, dim
+  name, options, n_power_iterations, eps, dim = options_of(name, ...)
+  if options then n_power_iterations, eps, dim = options.n_power_iterations, options.eps, options.dim end
+  local hook = setmetatable({ name = name, n_power_iterations = n_power_iterations or 1, eps = eps or 1e-12,
+    dim = dim or parametrizations.output_dim(module) }, SpectralNorm)
+  if hook.n_power_iterations <= 0 then
+    fail('Expected n_power_iterations to be positive, but got n_power_iterations=%d', hook.n_power_iterations)
+  end
+  local weight = take(module, SpectralNorm, name)
+  local matrix = matrix_of(weight:detach(), hook.dim)
+  local like = { dtype = weight.dtype, device = weight.device }
+  local u = unit(torch.empty(matrix:size(1), like):normal_(0, 1), hook.eps)
+  local v = unit(torch.empty(matrix:size(2), like):normal_(0, 1), hook.eps)
+  module:register_parameter(name .. '_orig', weight)
+  module[name] = weight.data
+  module:register_buffer(name .. '_u', u)
+  module:register_buffer(name .. '_v', v)
+  module:register_forward_pre_hook(hook)
+  module:register_load_state_dict_pre_hook(before_load(hook))
+  return module
+end
+
+--- Makes the weight a parameter again, with its present value.
+function norms.remove_spectral_norm(module, name) return remove(module, SpectralNorm, name, { '_orig', '_u', '_v' }) end
+
+return norms

@@ -1,0 +1,33 @@
+-- The readers of whole files (csv.read, read_lines, read_image) stop at a limit: files that never end are errors.
+
+local torch = require 'torch'
+local data = torch.utils.data
+
+local function fails_with(text, fn, ...)
+  local ok, message = pcall(fn, ...)
+  assert.is_false(ok)
+  assert(tostring(message):find(text, 1, true), message)
+end
+
+describe('a file that never ends #cpu', function()
+  local readers = {
+    ['csv.read'] = function(options) return data.csv.read('/dev/zero', options) end,
+    read_lines = function(options) return data.text.read_lines('/dev/zero', options) end,
+    read_image = function(options) return data.read_image('/dev/zero', 'rgb', options) end,
+  }
+  for name, read in pairs(readers) do
+    it('is an error of ' .. name, function()
+      fails_with('/dev/zero: more than 5000000 bytes; a larger file is read with {max_bytes = ...}', read, { max_bytes = 5000000 })
+      fails_with('max_bytes must be a number', read, { max_bytes = 'many' })
+    end)
+  end
+
+  it('is refused by the readers of other formats, which want files', function()
+    fails_with('not a file', torch.load, '/dev/zero')
+    fails_with('not a file', data.idx.read, '/dev/zero')
+  end)
+end)
+
+it('a directory is an error that names it #cpu', function()
+  fails_with('/tmp: Is a directory', data.text.read_lines, '/tmp')
+end)

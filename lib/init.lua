@@ -10,6 +10,7 @@ require 'torch.cuda'
 torch.backends = require 'torch.backends'
 require 'torch.rows'
 require 'torch.arrays'
+require 'torch.argument_forms'
 
 local parts = { amp = true, distributions = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
 

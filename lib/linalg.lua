@@ -1,14 +1,147 @@
--- linalg.lua - torch.linalg: the ops called linalg_..., and those that torch has under the same name.
+-- linalg.lua - torch.linalg: the ops called linalg_..., and those that torch has under the same name; with the named
+-- arguments (atol, rtol, driver) that only torch.linalg takes.
 
 local torch = require 'torch'
+local fail = require 'torch.fail'
 
 local linalg = {
   inv = torch.inverse, det = torch.det, slogdet = torch.slogdet, cholesky = torch.cholesky,
-  matrix_power = torch.matrix_power, diagonal = torch.diagonal, matmul = torch.matmul,
+  matrix_power = torch.matrix_power, matmul = torch.matmul,
 }
 for name, value in pairs(torch) do
   local own = type(name) == 'string' and name:match '^linalg_(.+)$'
   if own then linalg[own] = value end
+end
+
+-- ---- tolerances --------------------------------------------------------------------------------------------------------
+
+-- The arguments after the matrix: in a row by these names, then a last table of names. known: all that there may be.
+local function arguments(what, names, known, ...)
+  local values, n = {}, select('#', ...)
+  local last = n > 0 and select(n, ...) or nil
+  local named = type(last) == 'table' and last or nil
+  if named then n = n - 1 end
+  if n > #names then fail('%s() takes %d arguments but %d were given', what, #names + 1, n + 1) end
+  for i = 1, n do values[names[i]] = (select(i, ...)) end
+  for name, value in pairs(named or {}) do
+    local is_known = false
+    for word in known:gmatch '%S+' do is_known = is_known or word == name end
+    if not is_known then fail("%s(): unknown argument '%s' (known: %s)", what, tostring(name), known:gsub(' ', ', ')) end
+    values[name] = value
+  end
+  return values
+end
+
+-- A tolerance as a tensor that stands beside one number per matrix.
+local function tolerance(value, like)
+  if torch.is_tensor(value) then return value:to { device = like.device } end
+  return torch.full({}, value, { dtype = like.dtype, device = like.device })
+end
+
+-- The number below which singular values count as 0, one per matrix: max(atol, rtol * largest). Without either, rtol is
+-- eps * max(rows, columns); with atol alone, 0.
+local function threshold(values, matrix, options)
+  local rtol = options.rtol
+  if rtol == nil then
+    local absolute = options.atol ~= nil and (torch.is_tensor(options.atol) or options.atol > 0)
+    rtol = absolute and 0.0 or (matrix.dtype == torch.float64 and 2^-52 or 2^-23) * math.max(matrix:size(-1), matrix:size(-2))
+  end
+  local largest = values:size(-1) == 0 and values:sum(-1) or values:amax(-1)
+  return torch.maximum(tolerance(options.atol or 0.0, values), tolerance(rtol, values) * largest)
+end
+
+local function magnitudes(matrix, hermitian)
+  if hermitian then return linalg.eigvalsh(matrix):abs() end
+  return linalg.svdvals(matrix)
+end
+
+--- The ranks of matrices: how many singular values (hermitian: eigenvalues) are above max(atol, rtol * the largest).
+--- tol is atol's older name. Tolerances may be tensors, one number per matrix.
+function linalg.matrix_rank(A, ...)
+  local options = arguments('linalg.matrix_rank', { 'tol', 'hermitian' }, 'tol hermitian atol rtol', ...)
+  if options.tol ~= nil then options.atol, options.rtol = options.tol, 0.0 end
+  local values = magnitudes(A:detach(), options.hermitian)
+  return values:gt(threshold(values, A, options):unsqueeze(-1)):sum(-1)
+end
+
+local pinv = torch.linalg_pinv
+
+--- The pseudo-inverses of matrices: singular values up to max(atol, rtol * the largest) count as 0. rcond is rtol's older
+--- name. Tolerances may be tensors, one number per matrix.
+function linalg.pinv(A, ...)
+  local options = arguments('linalg.pinv', { 'rcond', 'hermitian' }, 'rcond hermitian atol rtol', ...)
+  if options.rtol == nil then options.rtol = options.rcond end
+  local hermitian = options.hermitian or false
+  if options.atol == nil and not torch.is_tensor(options.rtol) then return pinv(A, { rtol = options.rtol, hermitian = hermitian }) end
+  local values = magnitudes(A:detach(), hermitian)
+  if values:numel() == 0 then return pinv(A, { hermitian = hermitian }) end
+  local least = threshold(values, A, options) / values:amax(-1)
+  if A.ndim == 2 then return pinv(A, { rtol = least:item(), hermitian = hermitian }) end
+  -- the op has one tolerance for all matrices, these have their own
+  local matrices, inverses = A:flatten(1, -3), {}
+  for i, rtol in ipairs(least:flatten():tolist()) do
+    inverses[i] = pinv(matrices[i], { rtol = rtol, hermitian = hermitian })
+  end
+  local shape = { table.unpack(A.shape) }
+  shape[#shape - 1], shape[#shape] = shape[#shape], shape[#shape - 1]
+  return torch.stack(inverses):reshape(shape)
+end
+
+-- ---- drivers -----------------------------------------------------------------------------------------------------------
+
+-- f(A, ...) with a driver among the named arguments: cuSOLVER's are for GPUs, and there is one way on ours.
+local function with_driver(what, f)
+  return function(A, ...)
+    local n = select('#', ...)
+    local last = n > 0 and select(n, ...) or nil
+    if type(last) ~= 'table' or last.driver == nil then return f(A, ...) end
+    if not A.is_cuda then
+      fail('torch.%s: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.', what)
+    end
+    if last.driver ~= 'gesvd' and last.driver ~= 'gesvdj' and last.driver ~= 'gesvda' then
+      fail("torch.%s: unknown svd driver %s in svd_cusolver computation. Valid: 'gesvd', 'gesvdj', 'gesvda'", what, tostring(last.driver))
+    end
+    local given, named = table.pack(...), {}
+    for name, value in pairs(last) do
+      if name ~= 'driver' then named[name] = value end
+    end
+    given[n] = next(named) ~= nil and named or nil
+    return f(A, table.unpack(given, 1, given[n] and n or n - 1))
+  end
+end
+
+linalg.svd = with_driver('linalg.svd', linalg.svd)
+linalg.svdvals = with_driver('linalg.svdvals', linalg.svdvals)
+
+local lstsq = linalg.lstsq
+local LSTSQ_DRIVERS = { gelsy = true, gels = true, gelsd = true, gelss = true }
+
+--- X that makes the norm of A X - B the smallest: solution, residuals, rank, singular_values. driver: what LAPACK's routine
+--- of that name gives besides the solution: 'gelsy' (the default) the ranks; 'gels' the residuals, for matrices of full
+--- rank; 'gelsd' and 'gelss' the residuals, ranks and singular values.
+function linalg.lstsq(A, B, ...)
+  local options = arguments('linalg.lstsq', { 'rcond' }, 'rcond driver', ...)
+  local driver = options.driver or 'gelsy'
+  if not LSTSQ_DRIVERS[driver] then
+    fail 'torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)'
+  end
+  local solution, residuals, rank, values = lstsq(A, B, { rcond = options.rcond })
+  if driver == 'gelsy' then return solution, residuals, rank, values end
+  local full = driver == 'gels' or rank:eq(A:size(-1)):all():item()
+  if A:size(-2) > A:size(-1) and full then
+    local vectors = B.ndim == A.ndim - 1
+    local x, b = vectors and solution:unsqueeze(-1) or solution, vectors and B:unsqueeze(-1) or B
+    residuals = (A:matmul(x) - b):square():sum(-2)
+    if vectors then residuals = residuals:squeeze(-1) end
+  end
+  if driver == 'gels' then return solution, residuals, rank:flatten():narrow(1, 1, 0), values end
+  return solution, residuals, rank, linalg.svdvals(A)
+end
+
+--- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 = -1}).
+function linalg.diagonal(A, ...)
+  local options = arguments('linalg.diagonal', {}, 'offset dim1 dim2', ...)
+  return torch.diagonal(A, options.offset or 0, options.dim1 or -2, options.dim2 or -1)
 end
 
 --- The norm of vectors or of matrices: of all elements as one vector when neither an order nor dimensions are

@@ -126,6 +126,8 @@ for n = 1, 3 do
   end
   function class:forward(input, indices, output_size)
     if indices == nil then fail("%s.forward() missing 1 required positional argument: 'indices'", name) end
+    local named = type(output_size) == 'table' and #output_size == 0
+    if named then output_size = output_size.output_size end
     return F[op](input, indices, self.kernel_size, self.stride, self.padding, output_size)
   end
   function class:extra_repr()

@@ -185,6 +185,25 @@ local function product(kernel, n)
   return total
 end
 
+-- Puts the sizes that output_size gives, of the plane or of everything, into shape: within a stride of what is expected.
+local function check_unpool_size(shape, lead, n, output_size, stride)
+  if output_size == nil then return end
+  if torch.is_tensor(output_size) then output_size = output_size:tolist() end
+  if type(output_size) ~= 'table' or (#output_size ~= n and #output_size ~= n + 2) then
+    fail("output_size should be a sequence containing %d or %d elements, but it has a length of '%s'", n, n + 2,
+      type(output_size) == 'table' and #output_size or type(output_size))
+  end
+  for i = 1, n do
+    local step = type(stride) == 'table' and stride[i] or stride
+    local size, least, most = output_size[#output_size - n + i], shape[lead + i] - step, shape[lead + i] + step
+    if not (least < size and size < most) then
+      fail('invalid output_size "(%s)" (dim %d must be between %d and %d)',
+        table.concat(output_size, ', ', #output_size - n + 1), i, least, most)
+    end
+    shape[lead + i] = size
+  end
+end
+
 for n = 1, 3 do
   -- lp_pool(input, norm_type, kernel_size, stride, ceil_mode): (sum over the window of x^p)^(1/p)
   M[('lp_pool%dd'):format(n)] = function(input, norm_type, kernel_size, stride, ceil_mode)
@@ -196,6 +215,13 @@ for n = 1, 3 do
   -- max_unpool(input, indices, kernel_size, stride, padding, output_size): the elements back where max_pool took them
   -- from (indices are positions in a plane, from 1), zeros elsewhere.
   M[('max_unpool%dd'):format(n)] = function(input, indices, kernel_size, stride, padding, output_size)
+    for _, named in ipairs { kernel_size or 0, stride or 0, padding or 0 } do
+      if type(named) == 'table' and #named == 0 and next(named) ~= nil then
+        kernel_size, stride = named.kernel_size or kernel_size, stride ~= named and stride or named.stride
+        padding, output_size = padding ~= named and padding or named.padding, named.output_size
+        break
+      end
+    end
     local function at(value, i) return type(value) == 'table' and value[i] or value end
     if input.shape ~= indices.shape then
       fail('Expected shape of indices to be same as that of the input tensor (%s) but got indices tensor with shape: %s',
@@ -205,8 +231,9 @@ for n = 1, 3 do
     local shape = table.move(input.shape, 1, lead, 1, {})
     for i = 1, n do
       local size = (input:size(lead + i) - 1) * at(stride or kernel_size, i) - 2 * at(padding or 0, i) + at(kernel_size, i)
-      shape[lead + i] = output_size and output_size[#output_size - n + i] or size
+      shape[lead + i] = size
     end
+    check_unpool_size(shape, lead, n, output_size, stride or kernel_size)
     local plane = 1
     for i = 1, n do plane = plane * shape[lead + i] end
     local flat = table.move(shape, 1, lead, 1, {})

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "autograd.h"
+#include "copies.h"
 #include "dtype.h"
 #include "ltensor_ops.h"
 
@@ -30,6 +32,7 @@ typedef struct call {
     int names;      /* stack index of the table of names, 0 if none */
     int n_names;
     bool empty_tail; /* the last of the row is an empty table: no names, or an empty list */
+    bool loose;      /* 0-dim tensors stand for their numbers */
     const lt_arg_spec *zero; /* a position that is 0: an error once the overload is chosen */
 } call;
 
@@ -209,6 +212,86 @@ static bool takes_table(const lt_arg_spec *arg)
            arg->type == LT_ARG_INDEX_TENSORS;
 }
 
+/* ---- 0-dim tensors as numbers ----------------------------------------------------------------------------------- */
+
+/* Whether the value is a 0-dim tensor whose number may stand for it: an integer one where an integer is wanted. */
+static lt_tensor *number_tensor(lua_State *L, int index, bool integer)
+{
+    lt_tensor *t = lt_lua_get(L, index);
+    if (t == NULL || t->ndim > 0 || lt_requires_grad(t)) return NULL;
+    bool whole = lt_dtype_is_int((lt_dtype)t->dtype) && t->dtype != LT_BOOL;
+    return integer && !whole ? NULL : t;
+}
+
+static void push_number(lua_State *L, lt_tensor *t)
+{
+    lt_scalar number;
+    lt_entry entry = lt_enter(L);
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"item", true});
+    lt_status status = lt_tensor_item(t, &number);
+    lt_copies_set_cause(previous);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    lt_lua_push_scalar(L, number);
+}
+
+/* Numbers and 0-dim tensors, in a row up to `last` or the entries of a table, as a table of numbers on top of the stack.
+ * Returns how many stack values they were; 0, and nothing pushed, when there is no tensor among them. */
+static int push_numbers(lua_State *L, const lt_arg_spec *arg, int index, int last)
+{
+    bool table = lua_type(L, index) == LUA_TTABLE, any = false;
+    int n = table ? (int)lua_rawlen(L, index) : arg->row ? last - index + 1 : 1, used = 0;
+    if (n > LT_MAX_DIMS) return 0;
+    lua_createtable(L, n, 0);
+    for (; used < n; used++) {
+        if (table)
+            lua_rawgeti(L, index, used + 1);
+        else
+            lua_pushvalue(L, index + used);
+        lt_tensor *t = number_tensor(L, -1, true);
+        if (t != NULL) {
+            lua_pop(L, 1);
+            push_number(L, t);
+            any = true;
+        } else if (lua_type(L, -1) != LUA_TNUMBER) {
+            lua_pop(L, 1);
+            break;
+        }
+        lua_rawseti(L, -2, used + 1);
+    }
+    if (any && (!table || used == n)) return table ? 1 : used;
+    lua_pop(L, 1);
+    return 0;
+}
+
+/* As accept, where *at is changed to the place of a number that stands for a 0-dim tensor. */
+static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int last, int *rows,
+                          call *c, problem *p)
+{
+    int used = 0;
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    switch ((lt_arg_type)arg->type) {
+    case LT_ARG_SCALAR:
+    case LT_ARG_FLOAT:
+    case LT_ARG_INT:
+    case LT_ARG_DIM:
+    case LT_ARG_INDEX: {
+        lt_tensor *t =
+            number_tensor(L, *at, arg->type != LT_ARG_SCALAR && arg->type != LT_ARG_FLOAT);
+        if (t == NULL) break;
+        push_number(L, t);
+        used = 1;
+        break;
+    }
+    case LT_ARG_DIMS:
+    case LT_ARG_SIZE: used = push_numbers(L, arg, *at, last); break;
+    default: break;
+    }
+    if (used == 0) return accept(L, arg, *at, last, rows, c, p);
+    *at = lua_gettop(L);
+    return accept(L, arg, *at, *at, rows, c, p) > 0 ? used : 0;
+}
+
 /* Finds the place of every argument of one signature. */
 static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, problem *p)
 {
@@ -222,9 +305,10 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
             continue;
         }
         if (c->empty_tail && at == c->positional && !takes_table(arg)) break;
-        int used = accept(L, arg, at, c->positional, &a->rows[i], c, p);
-        if (used == 0) return false;
         a->at[i] = at;
+        int used = c->loose ? accept_loosely(L, arg, &a->at[i], c->positional, &a->rows[i], c, p)
+                            : accept(L, arg, at, c->positional, &a->rows[i], c, p);
+        if (used == 0) return false;
         at += used;
     }
     if (c->empty_tail && at == c->positional) at++;
@@ -245,8 +329,10 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
         if (c->names != 0) {
             if (lua_getfield(L, c->names, arg->name) != LUA_TNIL) {
                 int index = lua_gettop(L);
-                if (accept(L, arg, index, index, &a->rows[i], c, p) == 0) return false;
                 a->at[i] = index;
+                if ((c->loose ? accept_loosely(L, arg, &a->at[i], index, &a->rows[i], c, p)
+                              : accept(L, arg, index, index, &a->rows[i], c, p)) == 0)
+                    return false;
                 named++;
                 continue;
             }
@@ -405,6 +491,39 @@ static int raise_combination(lua_State *L, const lt_signature *s, int n, const c
     return raise_type(L, lua_tostring(L, -1));
 }
 
+/* The first overload that fits; false: none does. */
+static bool choose(lua_State *L, const lt_signature *overloads, int n, lt_args *a, call *c,
+                   problem *p)
+{
+    for (int i = 0; i < n; i++) {
+        if (!fits(L, &overloads[i], a, c, p)) {
+            if (n > 1) lua_settop(L, a->given); /* the message of one looks at its values */
+            continue;
+        }
+        if (c->zero != NULL)
+            raise_type(L, lua_pushfstring(L, "%s 0: positions count from 1", c->zero->name));
+        a->overload = i;
+        return true;
+    }
+    return false;
+}
+
+/* Whether a 0-dim tensor, itself or in a table, is among the values: only then is there a second
+ * look at the overloads. */
+static bool any_number_tensor(lua_State *L, const call *c)
+{
+    for (int i = 1; i <= c->positional + (c->names != 0); i++) {
+        if (number_tensor(L, i, false) != NULL) return true;
+        if (lua_type(L, i) != LUA_TTABLE) continue;
+        for (lua_pushnil(L); lua_next(L, i) != 0; lua_pop(L, 1)) {
+            if (number_tensor(L, -1, false) == NULL) continue;
+            lua_pop(L, 2);
+            return true;
+        }
+    }
+    return false;
+}
+
 void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *a)
 {
     call c;
@@ -412,14 +531,15 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
     a->given = lua_gettop(L);
     a->n_owned = 0;
     look_at_call(L, overloads->op, a->given, &c);
-    for (int i = 0; i < n; i++) {
-        if (!fits(L, &overloads[i], a, &c, &p)) {
-            if (n > 1) lua_settop(L, a->given); /* the message of one looks at its values */
-            continue;
-        }
-        if (c.zero != NULL) raise_type(L, lua_pushfstring(L, "%s 0: positions count from 1", c.zero->name));
-        a->overload = i;
-        return;
+    if (choose(L, overloads, n, a, &c, &p)) return;
+    if (any_number_tensor(L, &c)) {
+        problem loosely; /* the message is about the values as they came */
+        c.loose = true;
+        lua_settop(L, a->given);
+        if (choose(L, overloads, n, a, &c, &loosely)) return;
+        c.loose = false;
+        lua_settop(L, a->given);
+        choose(L, overloads, n, a, &c, &p);
     }
     check_names(L, overloads, n, &c);
     if (n == 1)

@@ -161,6 +161,7 @@ void lt_lua_open_types(lua_State *L);  /* Size, dtypes, device */
 void lt_lua_open_ops(lua_State *L);    /* generated functions and methods */
 void lt_lua_open_tensor(lua_State *L); /* metatable, fields, methods without declaration */
 void lt_lua_open_index(lua_State *L);
+void lt_lua_open_places(lua_State *L); /* where, nonzero; after the ops */
 void lt_lua_open_convert(lua_State *L);
 void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_random(lua_State *L);

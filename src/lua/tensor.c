@@ -300,10 +300,72 @@ static int tensor_get_device(lua_State *L)
     return 1;
 }
 
-/* "torch.FloatTensor", "torch.cuda.LongTensor" */
+/* The dtype and device that "torch.cuda.LongTensor", "torch.int64" or "int64" stands for; false: none. */
+static bool parse_type(const char *name, lt_dtype *dtype, lt_device *device)
+{
+    *device = lt_host;
+    if (strncmp(name, "torch.", 6) == 0) name += 6;
+    if (strncmp(name, "cuda.", 5) == 0) {
+        *device = (lt_device){LT_CUDA, -1};
+        name += 5;
+    }
+    for (int d = 0; d < LT_DTYPE_COUNT; d++) {
+        const char *word = lt_dtype_scalar_name((lt_dtype)d);
+        size_t n = strlen(word);
+        if (strncmp(name, word, n) == 0 && strcmp(name + n, "Tensor") == 0) {
+            *dtype = (lt_dtype)d;
+            return true;
+        }
+    }
+    *dtype = lt_dtype_from_name(name);
+    return *dtype != LT_DTYPE_NONE && device->type == LT_CPU;
+}
+
+/* type(dtype): x:to(dtype). A name of the older kind, "torch.cuda.LongTensor", also says where. */
+static int to_type(lua_State *L, lt_tensor *self)
+{
+    static const int args[] = {1};
+    lt_dtype dtype = lt_lua_to_dtype(L, 2);
+    lt_device device = self->device;
+    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+    if (dtype == LT_DTYPE_NONE && name == NULL)
+        return luaL_error(L, "type(): dtype must be a torch.dtype or its name, got %s",
+                          luaL_typename(L, 2));
+    if (name != NULL) {
+        bool has_place = strstr(name, "Tensor") != NULL;
+        lt_device place;
+        if (!parse_type(name, &dtype, &place)) return luaL_error(L, "invalid type: '%s'", name);
+        if (has_place && place.type != self->device.type) device = place;
+    }
+    bool non_blocking = lua_toboolean(L, 3);
+    lt_tensor **slot = lt_lua_new(L);
+    lt_entry entry = lt_enter(L);
+    lt_status status = lt_to(self, &device, dtype, non_blocking, false, slot);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    if (*slot == self) {
+        lt_tensor_release(*slot);
+        *slot = NULL;
+        lua_settop(L, 1);
+        return 1;
+    }
+    if (lt_requires_grad(*slot)) lt_lua_link(L, lua_gettop(L), args, 1);
+    return 1;
+}
+
+/* type(): "torch.FloatTensor", "torch.cuda.LongTensor"; type(dtype, non_blocking), type{dtype = ...} */
 static int tensor_type(lua_State *L)
 {
-    const lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    if (lua_type(L, 2) == LUA_TTABLE) {
+        static const char *const known[] = {"dtype", "non_blocking", NULL};
+        lt_lua_check_names(L, 2, "type", known);
+        lua_settop(L, 2);
+        lua_getfield(L, 2, "dtype");
+        lua_getfield(L, 2, "non_blocking");
+        lua_remove(L, 2);
+    }
+    if (!lua_isnoneornil(L, 2)) return to_type(L, self);
     lua_pushfstring(L, "torch.%s%sTensor", self->device.type == LT_CUDA ? "cuda." : "",
                     lt_dtype_scalar_name((lt_dtype)self->dtype));
     return 1;

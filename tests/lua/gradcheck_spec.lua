@@ -77,6 +77,8 @@ cases.pow = { { P(2, 3), P(2, 3) }, { P(2, 3), X(3) }, { X(2, 3), 2 }, { X(3), 3
 cases.clone_format = { { X(2, 3), { memory_format = torch.contiguous_format } } }
 cases.clamp_min = { { X(2, 3), 0.1 } }
 cases.clamp_max = { { X(2, 3), 0.1 } }
+cases.clamp_min_tensor = { { X(2, 3), U(3) }, { X(3), U(2, 1) } }
+cases.clamp_max_tensor = { { X(2, 3), U(3) }, { X(3), U(2, 1) } }
 cases.clamp = { { X(2, 4), -1.0, 1.0 }, { X(4), { min = 0.2 } }, { X(4), { max = 0.2 } } }
 cases.where = { { M { true, false, true }, X(2, 3), X(3) }, { M { true, false }, X(2), 1.5 }, { M { true, false }, 1.5, X(2) } }
 cases.addcmul = { { X(2, 3), X(2, 3), X(3) }, { X(3), X(3), X(3), { value = 0.5 } } }
@@ -224,11 +226,14 @@ local index23 = I({ 2, 1, 1, 1, 2, 2 }, { 2, 3 })
 cases.gather = { { X(2, 3), 1, index23 }, { X(3, 2), 2, I({ 1, 2, 2, 2 }, { 2, 2 }) } }
 cases.scatter = { { X(2, 3), 2, I({ 2, 1, 3, 1 }, { 2, 2 }), X(2, 2) } }
 cases.scatter_value = { { X(2, 3), 1, I({ 1, 2 }, { 1, 2 }), 1.5 } }
+cases.scatter_with = { { P(2, 3), 1, index23, P(2, 3), { reduce = 'add' } }, { P(2, 3), 1, index23, P(2, 3), { reduce = 'multiply' } } }
+cases.scatter_value_with = { { X(2, 3), 1, index23, 1.5, { reduce = 'add' } }, { X(2, 3), 1, index23, 1.5, { reduce = 'multiply' } } }
 cases.scatter_add = { { X(2, 3), 1, index23, X(2, 3) } }
 cases.index_select = { { X(3, 2), 1, I { 1, 3, 1 } }, { X(2, 3), 2, I { 2 } } }
 cases.index_add = { { X(3, 2), 1, I { 1, 3, 1 }, X(3, 2) }, { X(2, 3), 2, I { 2, 3 }, X(2, 2), { alpha = 2.5 } } }
 cases.index_copy = { { X(3, 2), 1, I { 1, 3 }, X(2, 2) } }
 cases.index_fill = { { X(3, 2), 1, I { 1, 3 }, 2.5 } }
+cases.index_fill_tensor = { { X(3, 2), 1, I { 1, 3 }, X() }, { X(3, 2), 1, I { 1, 1 }, X() } }
 local mask = M({ true, false, false, true, true, false }, { 2, 3 })
 cases.masked_fill = { { X(2, 3), mask, 1.5 }, { X(2, 3), M { true, false, true }, 1.5 } }
 cases.masked_fill_tensor = { { X(2, 3), mask, X() } }
@@ -311,7 +316,7 @@ cases.dropout3d = { { X(2, 3, 1, 2, 1), 0.5, true } }
 cases.embedding_nn = { { I { 1, 3, 1 }, X(3, 2) } }
 cases.quantile = { { X(2, 5), 0.4, 2 } }
 cases.nanquantile = cases.quantile
-cases.clamp_tensors = { { X(2, 3), U(3), P(2, 3) } }
+cases.clamp_tensors = { { X(2, 3), U(3), P(2, 3) }, { X(2, 3), { min = U(3) } }, { X(2, 3), { max = U(2, 1) } } }
 cases.norm_fro = { { X(2, 3), 'fro' } }
 cases.linalg_vector_norm = { { X(2, 3), 3, 2 } }
 cases.aminmax = { { X(2, 3), { dim = 2 } } }

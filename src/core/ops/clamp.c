@@ -26,21 +26,64 @@ lt_status lt__clamp_backward_impl(lt_tensor *grad_output, lt_tensor *self, const
                       max != NULL ? *max : lt_float((double)INFINITY), out);
 }
 
-/* a where it lies on the right side of the bound, else the bound; a bound of nan wins. */
-static lt_tensor *bounded(lt_scope *s, lt_tensor *a, lt_tensor *bound, lt_tensor *beyond)
+lt_status lt_clamp_min_tensor_impl(lt_tensor *self, lt_tensor *min, lt_tensor **out)
 {
-    return do_where(s, do_logical_or(s, beyond, do_isnan(s, bound)), bound, a);
+    return lt_maximum_impl(self, min, out);
+}
+
+lt_status lt_clamp_max_tensor_impl(lt_tensor *self, lt_tensor *max, lt_tensor **out)
+{
+    return lt_minimum_impl(self, max, out);
 }
 
 lt_status lt_clamp_tensors_impl(lt_tensor *self, lt_tensor *min, lt_tensor *max, lt_tensor **out)
 {
-    lt_scope s;
-    lt_tensor *result = self;
     if (min == NULL && max == NULL) return needs_bound();
+    if (max == NULL) return lt_maximum_impl(self, min, out);
+    if (min == NULL) return lt_minimum_impl(self, max, out);
+    lt_tensor *raised = NULL;
+    LT_TRY(lt_maximum_impl(self, min, &raised));
+    lt_status status = lt_minimum_impl(raised, max, out);
+    lt_tensor_release(raised);
+    return status;
+}
+
+/* grad_output where chosen holds, as one of the results. */
+static void give_where(lt_scope *s, lt_tensor *grad, lt_tensor *chosen, lt_tensor **out)
+{
+    lt_tensor *part = do_where(s, chosen, grad, do_number(s, 0));
+    if (s->status == LT_OK) *out = lt_tensor_retain(part);
+}
+
+/* An element came from max where it, or the bound min, lies above; else from min where it lies below that. */
+lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *min,
+                                          lt_tensor *max, bool needs_self, bool needs_min,
+                                          bool needs_max, lt_tensor **grad_self,
+                                          lt_tensor **grad_min, lt_tensor **grad_max)
+{
+    lt_scope s;
     lt_scope_open(&s, true);
-    if (min != NULL) result = bounded(&s, result, min, do_lt(&s, result, min));
-    if (max != NULL) result = bounded(&s, result, max, do_gt(&s, result, max));
-    return lt_scope_give(&s, result, out);
+    lt_tensor *below = min != NULL ? do_lt(&s, self, min) : NULL,
+              *above = max != NULL ? do_gt(&s, self, max) : NULL;
+    if (min != NULL && max != NULL) {
+        above = do_logical_or(&s, above, do_gt(&s, min, max));
+        below = do_logical_and(&s, below, do_logical_not(&s, above));
+    }
+    lt_tensor *bounded = below == NULL   ? above
+                         : above == NULL ? below
+                                         : do_logical_or(&s, below, above);
+    if (s.status == LT_OK && needs_self)
+        give_where(&s, grad_output, do_logical_not(&s, bounded), grad_self);
+    if (s.status == LT_OK && needs_min && min != NULL) give_where(&s, grad_output, below, grad_min);
+    if (s.status == LT_OK && needs_max && max != NULL) give_where(&s, grad_output, above, grad_max);
+    if (s.status != LT_OK) {
+        lt_tensor **results[] = {grad_self, grad_min, grad_max};
+        for (int i = 0; i < 3; i++) {
+            lt_tensor_release(*results[i]);
+            *results[i] = NULL;
+        }
+    }
+    return lt_scope_close(&s);
 }
 
 /* ---- division ---------------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 /* index_dim.c - picking and storing along one dimension. Index tensors hold indices from 0, or with LT_FLAG_POSITIONS
  * positions from 1 (int64, or int32 which is converted); the kernels check them. */
+#include <string.h>
+
 #include "steps.h"
 #include "pointwise.h"
 
@@ -146,6 +148,81 @@ lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *se
                              lt_tensor *src, lt_tensor **out)
 {
     return scatter(op, mode, self, dim, index, src, lt_int(0), out);
+}
+
+/* scatter's words: 'add' or 'multiply'. */
+static lt_status mode_named(const char *reduce, lt_scatter_mode *mode)
+{
+    *mode = strcmp(reduce, "multiply") == 0 ? LT_SCATTER_MUL : LT_SCATTER_ADD;
+    if (*mode == LT_SCATTER_MUL || strcmp(reduce, "add") == 0) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "reduce argument must be either add or multiply.");
+}
+
+/* The word that scatter_reduce has for the same. */
+static const char *word_of(const char *reduce)
+{
+    return strcmp(reduce, "add") == 0 ? "sum" : "prod";
+}
+
+lt_status lt_scatter_with_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,
+                               const char *reduce, lt_tensor **out)
+{
+    lt_scatter_mode mode;
+    LT_TRY(mode_named(reduce, &mode));
+    return scatter("scatter", mode, self, dim, index, src, lt_int(0), out);
+}
+
+lt_status lt_scatter_value_with_impl(lt_tensor *self, int64_t dim, lt_tensor *index,
+                                     lt_scalar value, const char *reduce, lt_tensor **out)
+{
+    lt_scatter_mode mode;
+    LT_TRY(mode_named(reduce, &mode));
+    lt_dims sizes = lt_dims_of(index);
+    lt_tensor *number = NULL;
+    LT_TRY(lt_tensor_new((lt_dtype)self->dtype, self->device, 0, NULL, &number));
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_scope_hold(&s, lt_fill_value(number, value), number);
+    lt_tensor *src = do_expand(&s, number, &sizes);
+    if (s.status == LT_OK)
+        s.status = scatter("scatter", mode, self, dim, index, src, lt_int(0), out);
+    return lt_scope_close(&s);
+}
+
+lt_status lt__scatter_with_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
+                                              lt_tensor *index, lt_tensor *src, const char *reduce,
+                                              lt_tensor *result, lt_tensor **out)
+{
+    return lt__scatter_reduce_backward_self(grad_output, self, dim, index, src, word_of(reduce),
+                                            true, result, out);
+}
+
+lt_status lt__scatter_with_backward_src_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
+                                             lt_tensor *index, lt_tensor *src, const char *reduce,
+                                             lt_tensor *result, lt_tensor **out)
+{
+    return lt__scatter_reduce_backward_src(grad_output, self, dim, index, src, word_of(reduce),
+                                           true, result, out);
+}
+
+lt_status lt__scatter_value_with_backward_impl(lt_tensor *grad_output, int64_t dim,
+                                               lt_tensor *index, lt_scalar value,
+                                               const char *reduce, lt_tensor **out)
+{
+    lt_tensor *ones = NULL, *factor = NULL;
+    if (strcmp(reduce, "add") == 0) {
+        *out = lt_tensor_retain(grad_output);
+        return LT_OK;
+    }
+    lt_scope s;
+    lt_scope_open(&s, true);
+    s.status = lt_ones_like(grad_output, LT_DTYPE_NONE, NULL, &ones);
+    lt_scope_hold(&s, s.status, ones);
+    if (s.status == LT_OK) {
+        lt_status status = lt_scatter_value_with(ones, dim, index, value, reduce, &factor);
+        factor = lt_scope_hold(&s, status, factor);
+    }
+    return lt_scope_give(&s, do_mul(&s, grad_output, factor), out);
 }
 
 lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *index,
@@ -320,6 +397,27 @@ lt_status lt_index_fill_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_
     if (status == LT_OK) status = change_entries("index_fill", self, d, index, number, false, out);
     lt_tensor_release(number);
     return status;
+}
+
+lt_status lt_index_fill_tensor_impl(lt_tensor *self, int64_t dim, lt_tensor *index,
+                                    lt_tensor *value, lt_tensor **out)
+{
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    if (index->ndim > 1) return lt_error(LT_ERR_RUNTIME, "Index has to be a vector/scalar");
+    if (value->ndim != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "index_fill_ only supports a 0-dimensional value tensor, but got tensor "
+                        "with %d dimension(s).",
+                        value->ndim);
+    lt_tensor *number = NULL;
+    lt_scope s;
+    lt_scope_open(&s, false);
+    s.status = lt_to(value, &self->device, (lt_dtype)self->dtype, false, false, &number);
+    lt_scope_hold(&s, s.status, number);
+    if (s.status == LT_OK)
+        s.status = change_entries("index_fill", self, d, index, number, false, out);
+    return lt_scope_close(&s);
 }
 
 lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *index,

@@ -1,5 +1,6 @@
 /* join.c - ops that lay tensors out anew: cat, stack, repeat, flip, roll, tril, triu. */
 #include "common.h"
+#include "copies.h"
 #include "ltensor_ops.h"
 #include "interrupt.h"
 #include "mem.h"
@@ -217,7 +218,15 @@ lt_status lt_tile_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
     return lt_repeat(self, &full, out);
 }
 
-lt_status lt_repeat_interleave_impl(lt_tensor *self, int64_t repeats, const int64_t *dim, lt_tensor **out)
+/* output_size is what the entries must come to. */
+static lt_status check_output_size(const int64_t *output_size, int64_t total)
+{
+    if (output_size == NULL || *output_size == total) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "allocated size does not match required size");
+}
+
+lt_status lt_repeat_interleave_impl(lt_tensor *self, int64_t repeats, const int64_t *dim,
+                                    const int64_t *output_size, lt_tensor **out)
 {
     if (repeats < 0) return lt_error(LT_ERR_RUNTIME, "repeats can not be negative");
     lt_status status = LT_OK;
@@ -233,6 +242,7 @@ lt_status lt_repeat_interleave_impl(lt_tensor *self, int64_t repeats, const int6
     lt_dims shape = {.n = column->ndim}, merged = {.n = flat->ndim};
     for (int k = 0; k < column->ndim; k++) shape.v[k] = k == d + 1 ? repeats : column->sizes[k];
     for (int k = 0; k < flat->ndim; k++) merged.v[k] = k == d ? lt_times(flat->sizes[k], repeats) : flat->sizes[k];
+    LT_CHECK(check_output_size(output_size, merged.v[d]));
     LT_CHECK(lt_expand(column, &shape, &wide));
     LT_CHECK(lt_clone_format(wide, "contiguous_format", &copy));
     status = lt__unsafe_view(copy, &merged, out);
@@ -241,6 +251,87 @@ done:
     lt_tensor_release(column);
     lt_tensor_release(wide);
     lt_tensor_release(copy);
+    return status;
+}
+
+/* Index i repeats[i] times, on the host. */
+static lt_status spread(const int64_t *repeats, int64_t n, const int64_t *output_size,
+                        lt_tensor **out)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (repeats[i] < 0) return lt_error(LT_ERR_RUNTIME, "repeats can not be negative");
+        if (__builtin_add_overflow(total, repeats[i], &total))
+            return lt_error(LT_ERR_RUNTIME,
+                            "repeat_interleave(): the repeats come to too many entries");
+    }
+    LT_TRY(check_output_size(output_size, total));
+    LT_TRY(lt_tensor_new(LT_INT64, lt_host, 1, &total, out));
+    int64_t *index = (int64_t *)lt_data(*out);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < repeats[i]; k++) *index++ = i;
+    return LT_OK;
+}
+
+lt_status lt_repeat_interleave_repeats_impl(lt_tensor *repeats, const int64_t *output_size,
+                                            lt_tensor **out)
+{
+    lt_tensor *host = NULL, *dense = NULL, *index = NULL;
+    lt_status status = LT_OK;
+    if (repeats->ndim != 1)
+        return lt_error(LT_ERR_RUNTIME, "repeat_interleave only accept 1D vector as repeat");
+    if (repeats->dtype != LT_INT64 && repeats->dtype != LT_INT32)
+        return lt_error(LT_ERR_RUNTIME, "repeats has to be Long or Int tensor");
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"repeat_interleave", true});
+    LT_CHECK(lt_to(repeats, &lt_host, LT_INT64, false, false, &host));
+    LT_CHECK(lt_contiguous(host, &dense));
+    LT_CHECK(spread((const int64_t *)lt_data(dense), dense->numel, output_size, &index));
+    LT_CHECK(lt_to(index, &repeats->device, (lt_dtype)repeats->dtype, false, false, out));
+done:
+    lt_copies_set_cause(previous);
+    lt_tensor_release(host);
+    lt_tensor_release(dense);
+    lt_tensor_release(index);
+    return status;
+}
+
+lt_status lt_repeat_interleave_tensor_impl(lt_tensor *self, lt_tensor *repeats, const int64_t *dim,
+                                           const int64_t *output_size, lt_tensor **out)
+{
+    lt_tensor *flat = NULL, *each = NULL, *index = NULL;
+    lt_status status = LT_OK;
+    int d = 0;
+    if (dim == NULL || self->ndim == 0) {
+        LT_CHECK(lt_reshape(self, &(lt_dims){1, {-1}}, &flat));
+    } else {
+        LT_CHECK(lt_wrap_dim(*dim, self->ndim, &d));
+        flat = lt_tensor_retain(self);
+    }
+    if (repeats->ndim == 0 || (repeats->ndim == 1 && repeats->sizes[0] == 1)) {
+        lt_tensor *one = NULL;
+        LT_CHECK(lt_reshape(repeats, &(lt_dims){1, {1}}, &one));
+        status = lt_expand(one, &(lt_dims){1, {flat->sizes[d]}}, &each);
+        lt_tensor_release(one);
+        if (status != LT_OK) goto done;
+    } else if (repeats->ndim == 1 && repeats->sizes[0] == flat->sizes[d]) {
+        each = lt_tensor_retain(repeats);
+    } else if (repeats->ndim == 1) {
+        status = lt_error(LT_ERR_RUNTIME,
+                          "repeats must have the same size as input along dim, but got "
+                          "repeats.size(0) = %lld and "
+                          "input.size(%d) = %lld",
+                          (long long)repeats->sizes[0], d + 1, (long long)flat->sizes[d]);
+        goto done;
+    } else {
+        status = lt_error(LT_ERR_RUNTIME, "repeats must be 0-dim or 1-dim tensor");
+        goto done;
+    }
+    LT_CHECK(lt_repeat_interleave_repeats(each, output_size, &index));
+    status = lt_index_select(flat, d, index, out);
+done:
+    lt_tensor_release(flat);
+    lt_tensor_release(each);
+    lt_tensor_release(index);
     return status;
 }
 

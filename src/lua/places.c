@@ -1,0 +1,106 @@
+/* places.c - where and nonzero in the forms that the declarations cannot say: nonzero{as_tuple = true} and
+ * torch.where(condition), which give the positions along each dimension as results of their own, and the method
+ * x:where(condition, other), whose condition comes second.
+ *
+ * Each takes the place of the declared function, which is kept as a pointer in an upvalue: it shares the common two. */
+#include "binding.h"
+
+#define DECLARED lua_upvalueindex(LT_UPVALUES + 1)
+
+static int call_declared(lua_State *L)
+{
+    return (*(lua_CFunction *)lua_touserdata(L, DECLARED))(L);
+}
+
+/* Calls the method of the value at the top of the stack, which the result takes the place of. */
+static void call_method(lua_State *L, const char *name, lua_Integer argument)
+{
+    lua_getfield(L, -1, name);
+    lua_insert(L, -2);
+    lua_pushinteger(L, argument);
+    lua_call(L, 2, 1);
+}
+
+/* The positions of the non-zero elements of the tensor at 1, one result per dimension. */
+static int push_places(lua_State *L)
+{
+    lua_settop(L, 1);
+    int dims = lt_lua_get(L, 1)->ndim;
+    if (dims == 0) call_method(L, "unsqueeze", 1);
+    lua_getfield(L, 1, "nonzero");
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    call_method(L, "unbind", 2);
+    if (dims == 0) dims = 1;
+    luaL_checkstack(L, dims, NULL);
+    for (int i = 1; i <= dims; i++) lua_rawgeti(L, 2, i);
+    return dims;
+}
+
+/* nonzero(x), nonzero(x, {as_tuple = true}) */
+static int nonzero(lua_State *L)
+{
+    if (lua_gettop(L) != 2 || lua_type(L, 2) != LUA_TTABLE || lt_lua_get(L, 1) == NULL)
+        return call_declared(L);
+    if (lua_getfield(L, 2, "as_tuple") != LUA_TBOOLEAN) {
+        lua_settop(L, 2);
+        return call_declared(L);
+    }
+    bool as_tuple = lua_toboolean(L, -1);
+    static const char *const known[] = {"as_tuple", NULL};
+    lt_lua_check_names(L, 2, "nonzero", known);
+    if (as_tuple) return push_places(L);
+    lua_settop(L, 1);
+    return call_declared(L);
+}
+
+/* where(condition), where(condition, x, other) */
+static int where(lua_State *L)
+{
+    return lua_gettop(L) == 1 && lt_lua_get(L, 1) != NULL ? push_places(L) : call_declared(L);
+}
+
+/* x:where(condition, other), also by name */
+static int where_method(lua_State *L)
+{
+    if (lua_gettop(L) >= 2 && lua_type(L, lua_gettop(L)) == LUA_TTABLE) {
+        static const char *const known[] = {"condition", "other", NULL};
+        int names = lua_gettop(L);
+        lt_lua_check_names(L, names, "where", known);
+        if (names == 2) {
+            lua_getfield(L, 2, "condition");
+            lua_insert(L, 2);
+        }
+        lua_getfield(L, -1, "other");
+        lua_remove(L, -2);
+    }
+    if (lua_gettop(L) < 3)
+        return luaL_error(L, "where(): a tensor's method takes (condition, other)");
+    lua_pushvalue(L, 1);
+    lua_copy(L, 2, 1);
+    lua_replace(L, 2);
+    return call_declared(L);
+}
+
+/* Puts f in the place of a field of the table at `table`, in front of the function declared in the table at `from`. */
+static void stand_before(lua_State *L, int table, int from, const char *name, lua_CFunction f)
+{
+    lt_lua_pushfunction(L, f); /* for its upvalues */
+    lua_getupvalue(L, -1, 1);
+    lua_getupvalue(L, -2, 2);
+    lua_getfield(L, from, name);
+    lua_CFunction declared = lua_tocfunction(L, -1);
+    lua_pop(L, 1);
+    *(lua_CFunction *)lua_newuserdatauv(L, sizeof declared, 0) = declared;
+    lua_pushcclosure(L, f, LT_UPVALUES + 1);
+    lua_setfield(L, table, name);
+    lua_pop(L, 1);
+}
+
+void lt_lua_open_places(lua_State *L)
+{
+    stand_before(L, 3, 1, "where", where_method);
+    stand_before(L, 1, 1, "where", where);
+    stand_before(L, 3, 3, "nonzero", nonzero);
+    stand_before(L, 1, 1, "nonzero", nonzero);
+}

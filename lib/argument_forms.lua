@@ -30,3 +30,10 @@ function torch.tensordot(a, b, dims, ...)
   if type(pair) ~= 'table' or type(pair[1]) ~= 'table' then return tensordot(a, b, dims, ...) end
   return tensordot(a, b, pair[1], pair[2] or {}, ...)
 end
+
+-- Methods in place that are functions of torch, too: torch.relu_(x).
+local in_place = [[abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_ atanh_ ceil_ celu_
+  clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ index_put_ log10_
+  log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ selu_ sigmoid_ sin_ sinh_ sqrt_ square_ tan_
+  tanh_ trunc_ xlogy_ zero_]]
+for name in in_place:gmatch '%S+' do torch[name] = torch[name] or torch._C.methods[name] end

@@ -329,12 +329,12 @@ static int to_type(lua_State *L, lt_tensor *self)
     lt_device device = self->device;
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
     if (dtype == LT_DTYPE_NONE && name == NULL)
-        return luaL_error(L, "type(): dtype must be a torch.dtype or its name, got %s",
-                          luaL_typename(L, 2));
+        return lt_lua_error(L, "type(): dtype must be a torch.dtype or its name, got %s",
+                          lt_lua_type_name(L, 2));
     if (name != NULL) {
         bool has_place = strstr(name, "Tensor") != NULL;
         lt_device place;
-        if (!parse_type(name, &dtype, &place)) return luaL_error(L, "invalid type: '%s'", name);
+        if (!parse_type(name, &dtype, &place)) return lt_lua_error(L, "invalid type: '%s'", name);
         if (has_place && place.type != self->device.type) device = place;
     }
     bool non_blocking = lua_toboolean(L, 3);

@@ -311,6 +311,12 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
   return alone and loss:squeeze(1) or loss
 end
 
-return checked.functions(M, { indices = 'Tensor', kernel_size = 'sizes', stride = 'sizes?', padding = 'sizes?', norm_type = 'number',
+local kinds = { indices = 'Tensor', kernel_size = 'sizes', stride = 'sizes?', padding = 'sizes?', norm_type = 'number',
   ceil_mode = 'boolean?', output_size = 'table?', log_probs = 'Tensor', targets = 'Tensor', input_lengths = 'Tensor|table|integer',
-  target_lengths = 'Tensor|table|integer' })
+  target_lengths = 'Tensor|table|integer' }
+-- where the named arguments may begin
+for n = 1, 3 do
+  kinds[('max_unpool%dd.stride'):format(n)], kinds[('max_unpool%dd.padding'):format(n)] = 'sizes|named?', 'sizes|named?'
+end
+
+return checked.functions(M, kinds)

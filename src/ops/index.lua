@@ -66,7 +66,7 @@ return {
   { 'index_fill(Tensor self, Dim dim, IndexTensor index, Scalar value) -> Tensor', overlap = 'one value', positions = true, variants = all,
     doc = 'Fills the entries of a dimension at the positions of an index tensor.',
     grad = { self = 'index_fill(grad, dim, index, 0)' } },
-  { 'index_fill.tensor(Tensor self, Dim dim, IndexTensor index, Tensor value) -> Tensor', positions = true, variants = all,
+  { 'index_fill.tensor(Tensor self, Dim dim, IndexTensor index, Tensor value) -> Tensor', overlap = 'one value', positions = true, variants = all,
     grad_fn = 'IndexFillBackward1', doc = 'Fills the entries of a dimension at the positions of an index tensor with the number of a 0-dim tensor.',
     grad = { self = 'index_fill(grad, dim, index, 0)', value = 'sum(grad - index_fill(grad, dim, index, 0), nil)' } },
   { 'take(Tensor self, IndexTensor index) -> Tensor', positions = true, composite = true,

@@ -106,7 +106,7 @@ return {
   { 'repeat(Tensor self, Size repeats) -> Tensor', variants = method, composite = true,
     doc = "As tile, which is the name to write: `repeat` is a word of Lua, and can only be called as x['repeat'](x, 2, 3)." },
   { 'tile(Tensor self, Size dims) -> Tensor', composite = true,
-    doc = "The tensor laid out `dims` times along each dimension; missing leading counts are 1. (PyTorch's `repeat` is a word of Lua.)",
+    doc = "The tensor laid out `dims` times along each dimension; missing leading counts are 1. (PyTorch's `repeat` is a word of Lua).",
     example = 'x:tile(2, 3)' },
   { 'flip(Tensor self, Dims dims) -> Tensor', doc = 'A copy with the order of the given dimensions reversed.', grad = { self = 'flip(grad, dims)' } },
   { 'roll(Tensor self, Size shifts, Dims? dims=nil) -> Tensor', composite = true,

@@ -8,6 +8,7 @@
 #   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
 #   make mutants     N=20 edits of the source, from SEED, in FILES: which of them no test notices
 #   make test-tsan     the tests of streams under ThreadSanitizer
+#   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
 #   make install       into PREFIX (default /usr/local)
@@ -103,7 +104,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all docs demo test check bench install clean layers test-programs fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all docs demo test check soak bench install clean layers test-programs fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -313,6 +314,9 @@ dist: all docs test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
 
 test-dist: dist
 	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz
+
+soak: all
+	@LUA_PATH="tests/lua/?.lua;$${LUA_PATH-;}" $(PROGRAM) tests/soak/soak.lua $(COUNT)
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh

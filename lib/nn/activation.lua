@@ -12,12 +12,6 @@ local python = require 'torch.nn.python'
 
 local M = {}
 
--- Applies fn; in place when asked for, where history allows what PyTorch allows.
-local function result(self, input, output)
-  if not self.inplace then return output end
-  return input:copy_(output)
-end
-
 local function words(text)
   local list = {}
   for word in text:gmatch '%S+' do list[#list + 1] = word end
@@ -31,6 +25,7 @@ local function define(name, op, names, defaults, inplace)
   local class = Module:extend(name)
   local read = arguments(name, '', (names or '') .. (inplace and ' inplace' or ''), defaults)
   local settings = words(names or '')
+  local in_place = inplace and torch._C.methods[op .. '_']
 
   function class:init(...)
     local options = read(...)
@@ -41,7 +36,7 @@ local function define(name, op, names, defaults, inplace)
   function class:forward(input)
     local values = {}
     for i, setting in ipairs(settings) do values[i] = self[setting] end
-    return result(self, input, F[op](input, table.unpack(values, 1, #settings)))
+    return (self.inplace and in_place or F[op])(input, table.unpack(values, 1, #settings))
   end
 
   function class:extra_repr()
@@ -100,7 +95,7 @@ function M.Threshold:init(...)
   local options = read_threshold(...)
   self.threshold, self.value, self.inplace = options.threshold, options.value, options.inplace
 end
-function M.Threshold:forward(input) return result(self, input, F.threshold(input, self.threshold, self.value)) end
+function M.Threshold:forward(input) return F.threshold(input, self.threshold, self.value, self.inplace) end
 function M.Threshold:extra_repr()
   return python.format('threshold=%s, value=%s', self.threshold, self.value) .. (self.inplace and ', inplace=True' or '')
 end
@@ -120,7 +115,7 @@ function M.RReLU:init(...)
   self.lower, self.upper, self.inplace = options.lower, options.upper, options.inplace
 end
 function M.RReLU:forward(input)
-  return result(self, input, F.rrelu(input, self.lower, self.upper, self.training))
+  return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 end
 function M.RReLU:extra_repr()
   return python.format('lower=%s, upper=%s', self.lower, self.upper) .. (self.inplace and ', inplace=True' or '')

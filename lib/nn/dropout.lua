@@ -21,8 +21,7 @@ local function define(name, op)
     self.p, self.inplace = options.p, options.inplace
   end
   function class:forward(input)
-    local output = F[op](input, self.p, self.training)
-    return self.inplace and self.training and input:copy_(output) or output
+    return F[op](input, self.p, self.training, self.inplace)
   end
   function class:extra_repr() return python.format('p=%s, inplace=%s', self.p, self.inplace) end
   M[name] = class

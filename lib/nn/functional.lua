@@ -24,6 +24,34 @@ for _, names in pairs(groups) do
 end
 functional.unfold, functional.fold = torch.im2col, torch.col2im
 
+-- Activations that may be done in place: `inplace` is the argument after their own, or comes by name; elu_ and its kin
+-- are the same without it.
+local function with_inplace(plain, in_place, own)
+  return function(input, ...)
+    local n = select('#', ...)
+    if n == 0 then return plain(input) end
+    local arguments = { ... }
+    local last, inplace = arguments[n], false
+    if type(last) == 'table' and last.inplace ~= nil then
+      local named = {}
+      for name, value in pairs(last) do named[name] = value end
+      inplace, named.inplace = named.inplace, nil
+      arguments[n] = next(named) ~= nil and named or nil
+      n = arguments[n] and n or n - 1
+    elseif n == own + 1 and type(last) == 'boolean' then
+      inplace, n = last, n - 1
+    end
+    return (inplace and in_place or plain)(input, table.unpack(arguments, 1, n))
+  end
+end
+
+local own_arguments = { relu = 0, relu6 = 0, selu = 0, silu = 0, mish = 0, hardswish = 0, hardsigmoid = 0, elu = 1,
+  celu = 1, leaky_relu = 1, hardtanh = 2, threshold = 2 }
+for name, own in pairs(own_arguments) do
+  local in_place = torch._C.methods[name .. '_']
+  functional[name], functional[name .. '_'] = with_inplace(functional[name], in_place, own), in_place
+end
+
 -- Max pools: the largest elements, and with return_indices (the last argument, or by name) where they are.
 -- `place` is the position that return_indices has among the arguments.
 local function max_pool(plain, with_indices, place)

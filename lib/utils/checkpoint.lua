@@ -2,10 +2,15 @@
 -- again then, which trades time for memory (T. Chen et al. 2016).
 --
 -- checkpoint(f, x, ...) is f(x, ...); random numbers and autocast are in the second run as they were in the first. A
--- last table {preserve_rng_state = false} leaves the random numbers alone; use_reentrant is taken and means nothing.
+-- last table {preserve_rng_state = false} leaves the random numbers alone; use_reentrant is taken and means nothing:
+-- backward, backward with inputs and autograd.grad all work. f runs on copies of its arguments without history; the
+-- leaves that it reaches besides (parameters, mostly) are arguments of the node too, so that their gradients go the
+-- ordinary way.
 
 local torch = require 'torch'
 local fail = require 'torch.fail'
+
+local C = torch._C
 
 local M = { __names = { checkpoint = true, checkpoint_sequential = true } }
 
@@ -54,47 +59,95 @@ end
 
 local Checkpoint = torch.autograd.Function:extend('CheckpointFunction')
 
--- The first tensor is there so that the results require a gradient, which parameters inside f may alone do.
-function Checkpoint.forward(ctx, _, call, ...)
-  local inputs = table.pack(...)
-  ctx.call, ctx.inputs = call, inputs
-  ctx.devices, ctx.autocast = devices_of(inputs), autocast_modes()
-  if call.preserve then ctx.random = random_state(ctx.devices) end
-  return call.f(...)
+-- The arguments, of which tensors begin a graph of their own; and those of them that require grad.
+local function cut(arguments)
+  local fresh, leaves = { n = arguments.n }, {}
+  for i = 1, arguments.n do
+    local value = arguments[i]
+    fresh[i] = value
+    if torch.is_tensor(value) then
+      fresh[i] = value:detach():requires_grad_(value.requires_grad)
+      if value.requires_grad then leaves[#leaves + 1] = fresh[i] end
+    end
+  end
+  return fresh, leaves
 end
 
-local function again(ctx, inputs)
-  local cpu, cuda = ctx.autocast.cpu, ctx.autocast.cuda
+-- The tensors of a list that require grad.
+local function with_history(values)
+  local list = {}
+  for i = 1, values.n do
+    if torch.is_tensor(values[i]) and values[i].requires_grad then list[#list + 1] = values[i] end
+  end
+  return list
+end
+
+-- The leaves that the results lead to besides the arguments.
+local function reached(outputs, arguments)
+  local list = {}
+  for _, leaf in ipairs(C.graph_leaves(outputs)) do
+    local own = false
+    for _, argument in ipairs(arguments) do own = own or argument == leaf end
+    if not own then list[#list + 1] = leaf end
+  end
+  return list
+end
+
+-- forward(call, arguments ..., leaves ...): what f gave in its first run.
+function Checkpoint.forward(ctx, call)
+  ctx.call = call
+  local outputs, plain, tensors = call.outputs, {}, {}
+  call.outputs = nil
+  for i = 1, outputs.n do
+    local output = outputs[i]
+    if torch.is_tensor(output) then
+      outputs[i] = output:detach()
+      if not output.requires_grad then plain[#plain + 1] = outputs[i] end
+    end
+  end
+  for i = 1, call.arguments.n do
+    if torch.is_tensor(call.arguments[i]) then tensors[#tensors + 1] = call.arguments[i] end
+  end
+  ctx:save_for_backward(table.unpack(tensors))
+  ctx:mark_non_differentiable(table.unpack(plain))
+  ctx:set_materialize_grads(false)
+  return table.unpack(outputs, 1, outputs.n)
+end
+
+local function again(call, arguments)
+  local cpu, cuda = call.autocast.cpu, call.autocast.cuda
   local _ <close> = torch.autocast('cpu', cpu)
   local _ <close> = torch.autocast('cuda', cuda)
-  return torch.enable_grad(function() return table.pack(ctx.call.f(table.unpack(inputs, 1, inputs.n))) end)
+  local saved <close> = call.random and setmetatable({ state = random_state(call.devices), devices = call.devices }, restoring)
+    or nil
+  if call.random then set_random_state(call.random, call.devices) end
+  return torch.enable_grad(function() return table.pack(call.f(table.unpack(arguments, 1, arguments.n))) end)
 end
 
 function Checkpoint.backward(ctx, ...)
-  local grads, inputs = table.pack(...), { n = ctx.inputs.n }
-  for i = 1, inputs.n do
-    local value = ctx.inputs[i]
-    inputs[i] = torch.is_tensor(value) and value:detach():requires_grad_(value.requires_grad) or value
+  local call, grads, _ = ctx.call, table.pack(...), ctx.saved_tensors -- raises when one was changed
+  if torch.is_grad_enabled() then
+    fail 'checkpoint: a derivative of what is computed again cannot be differentiated itself (create_graph)'
   end
-  local outputs
-  do
-    local saved <close> = ctx.random and setmetatable({ state = random_state(ctx.devices), devices = ctx.devices }, restoring)
-      or nil
-    if ctx.random then set_random_state(ctx.random, ctx.devices) end
-    outputs = again(ctx, inputs)
-  end
+  local arguments, inputs = cut(call.arguments)
+  local outputs = again(call, arguments)
+  for _, leaf in ipairs(call.leaves) do inputs[#inputs + 1] = leaf end
   local roots, directions = {}, {}
   for i = 1, outputs.n do
     if torch.is_tensor(outputs[i]) and outputs[i].requires_grad and grads[i] ~= nil then
       roots[#roots + 1], directions[#directions + 1] = outputs[i], grads[i]
     end
   end
-  if #roots > 0 then torch.autograd.backward(roots, directions) end
-  local results = { n = inputs.n }
-  for i = 1, inputs.n do
-    if torch.is_tensor(inputs[i]) then results[i] = inputs[i].grad end
+  local found = #roots > 0 and C.backward(roots, directions, true, false, inputs, false, true, true) or {}
+  local results, at = { n = arguments.n + #call.leaves }, 0
+  for i = 1, results.n do
+    local value = arguments[i]
+    if i > arguments.n or torch.is_tensor(value) and value.requires_grad then
+      at = at + 1
+      results[i] = found[at] or nil
+    end
   end
-  return nil, nil, table.unpack(results, 1, results.n)
+  return nil, table.unpack(results, 1, results.n)
 end
 
 function M.checkpoint(f, ...)
@@ -104,9 +157,15 @@ function M.checkpoint(f, ...)
     arguments.n = arguments.n - 1
   end
   if not torch.is_grad_enabled() then return f(table.unpack(arguments, 1, arguments.n)) end
-  local call = { f = f, preserve = options.preserve_rng_state ~= false }
-  local anchor = torch.empty(0, { requires_grad = true })
-  return Checkpoint.apply(anchor, call, table.unpack(arguments, 1, arguments.n))
+  local call = { f = f, arguments = arguments, devices = devices_of(arguments), autocast = autocast_modes() }
+  if options.preserve_rng_state ~= false then call.random = random_state(call.devices) end
+  local fresh, own = cut(arguments)
+  local outputs = table.pack(f(table.unpack(fresh, 1, fresh.n)))
+  local histories = with_history(outputs)
+  if #histories == 0 then return table.unpack(outputs, 1, outputs.n) end
+  call.outputs, call.leaves = outputs, reached(histories, own)
+  local inputs = table.move(call.leaves, 1, #call.leaves, arguments.n + 1, table.move(arguments, 1, arguments.n, 1, {}))
+  return Checkpoint.apply(call, table.unpack(inputs, 1, arguments.n + #call.leaves))
 end
 
 -- A Sequential (or a list of functions) in so many segments, of which all but the last are checkpointed.

@@ -11,10 +11,10 @@ local function put(device, policy, names)
 end
 
 local lower = [[
-  addbmm addmm addmv addr baddbmm bmm chain_matmul conv1d conv2d conv3d conv_transpose1d conv_transpose2d
-  conv_transpose3d einsum gru gru_cell inner linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul mm
-  multi_head_attention mv rnn_relu rnn_tanh rnn_relu_cell rnn_tanh_cell scaled_dot_product_attention tensordot]]
-put('cuda', 'LOWER', lower .. ' prelu')
+  addbmm addmm baddbmm bmm chain_matmul conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d einsum
+  gru gru_cell inner linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul mm multi_head_attention prelu rnn_relu
+  rnn_tanh rnn_relu_cell rnn_tanh_cell scaled_dot_product_attention tensordot]]
+put('cuda', 'LOWER', lower .. ' addmv addr mv')
 put('cpu', 'LOWER', lower)
 
 put('cuda', 'FLOAT32', [[
@@ -24,10 +24,11 @@ put('cuda', 'FLOAT32', [[
   normalize pairwise_distance pdist poisson_nll_loss pow prod reciprocal renorm rsqrt sinh smooth_l1_loss
   soft_margin_loss softmax softmin softplus sum tan triplet_margin_loss]])
 put('cpu', 'FLOAT32', [[
-  avg_pool3d cdist cosine_embedding_loss ctc_loss gaussian_nll_loss hinge_embedding_loss huber_loss kl_div layer_norm
-  linalg_cholesky linalg_det linalg_eigh linalg_inv linalg_lstsq linalg_pinv linalg_qr linalg_solve linalg_svd
-  margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss nanquantile nll_loss poisson_nll_loss prod
-  quantile smooth_l1_loss soft_margin_loss trace triplet_margin_loss cross_entropy binary_cross_entropy_with_logits]])
+  adaptive_avg_pool3d avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits cdist cosine_embedding_loss
+  cross_entropy ctc_loss hinge_embedding_loss huber_loss kl_div l1_loss linalg_cholesky linalg_cond linalg_det
+  linalg_eigh linalg_eigvalsh linalg_inv linalg_lstsq linalg_matrix_rank linalg_qr linalg_solve linalg_svd linalg_svdvals
+  inverse cholesky qr svd local_response_norm margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss
+  nanquantile nll_loss poisson_nll_loss prod quantile smooth_l1_loss soft_margin_loss trace triplet_margin_loss]])
 
 put('cuda', 'WIDEST', [[
   addcdiv addcmul atan2 bilinear cat cross dot grid_sample index_put scatter_add stack vdot]])

@@ -49,6 +49,13 @@ typedef struct lt_saved_list {
     lt_saved *v;
 } lt_saved_list;
 
+/* A field of a node by which it owns tensors or nodes, besides its edges. */
+typedef enum lt_owned_kind { LT_OWNED_NODE, LT_OWNED_SAVED, LT_OWNED_SAVED_LIST } lt_owned_kind;
+typedef struct lt_owned {
+    uint32_t offset; /* 0 ends the list */
+    lt_owned_kind kind;
+} lt_owned;
+
 typedef struct lt_node_class {
     const char *name; /* "AddmmBackward0" */
     size_t size;      /* of the whole struct, lt_node first */
@@ -57,6 +64,7 @@ typedef struct lt_node_class {
     lt_status (*apply)(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
     void (*release_saved)(lt_node *node); /* frees what is saved (after backward, and at the end) */
     void (*destroy)(lt_node *node);       /* frees the rest, once; NULL when there is none */
+    const lt_owned *owned; /* NULL: nothing that cycles.c could look into */
 } lt_node_class;
 
 typedef struct lt_hook {
@@ -157,6 +165,14 @@ lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, b
                       bool create_graph, lt_tensor *const *inputs, int n_inputs, bool allow_unused,
                       lt_tensor **results);
 
+/* As lt_backward with results, unused inputs allowed, for a derivative that runs its function again: the hooks of
+ * inputs that are leaves are left to the run that asked for the derivative. The graph is kept. */
+lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n, lt_tensor *const *inputs, int n_inputs,
+                         lt_tensor **results);
+
+/* New references, in an array freed by lt_mem_free: the leaves that gradients of the roots flow to. */
+lt_status lt_graph_leaves(lt_tensor *const *roots, int n, lt_tensor_list *out);
+
 /* A node whose derivative is a callback: custom Functions. */
 typedef struct lt_function_node {
     lt_node node;
@@ -171,6 +187,11 @@ extern const lt_node_class lt_function_class;
 /* Anomaly mode: nodes remember lt_copies' origin, backward checks for nan. */
 void lt_set_anomaly(bool on);
 bool lt_anomaly(void);
+
+/* Frees tensors whose gradient leads back to them and that nobody else has (cycles.c): now, or when there is reason
+ * to and the last time is long enough ago for what it took. */
+void lt_cycles_collect(void);
+void lt_cycles_collect_if_due(void);
 
 void lt_autograd_free(lt_tensor *t); /* called by lt_tensor_release */
 

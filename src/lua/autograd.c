@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "call.h"
 
 #define NODE_META "ltensor.Node"
 
@@ -142,13 +143,14 @@ static lt_tensor **read_list(lua_State *L, int index, int n, const char *what)
     return list;
 }
 
-/* _C.backward(roots, grads, retain_graph, create_graph, inputs or nil, accumulate, allow_unused): lists of
- * tensors; grads and results may hold false. Returns the list of gradients unless accumulate. */
+/* _C.backward(roots, grads, retain_graph, create_graph, inputs or nil, accumulate, allow_unused, within): lists of
+ * tensors; grads and results may hold false. Returns the list of gradients unless accumulate. within: as
+ * lt_grad_within, whose options the other ones must be. */
 static int backward(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
     lt_lua_check_type(L, 2, LUA_TTABLE);
-    lua_settop(L, 7);
+    lua_settop(L, 8);
     bool retain = lua_toboolean(L, 3), create = lua_toboolean(L, 4);
     bool accumulate = lua_toboolean(L, 6), allow_unused = lua_toboolean(L, 7);
     int n = (int)lua_rawlen(L, 1), n_inputs = lua_istable(L, 5) ? (int)lua_rawlen(L, 5) : 0;
@@ -176,8 +178,9 @@ static int backward(lua_State *L)
     retain_list(grads, n);
     retain_list(inputs, n_inputs);
     lt_entry entry = lt_enter(L);
-    lt_status status =
-        lt_backward(roots, grads, n, retain, create, inputs, n_inputs, allow_unused, results);
+    lt_status status = lua_toboolean(L, 8)
+                           ? lt_grad_within(roots, grads, n, inputs, n_inputs, results)
+                           : lt_backward(roots, grads, n, retain, create, inputs, n_inputs, allow_unused, results);
     lt_leave(entry);
     release_list(roots, n);
     release_list(grads, n);
@@ -198,6 +201,17 @@ static int backward(lua_State *L)
         lua_rawseti(L, boxes - 1, i + 1);
     }
     return 1;
+}
+
+/* _C.graph_leaves(list of tensors) -> the leaves that their gradients flow to */
+static int graph_leaves(lua_State *L)
+{
+    lt_lua_check_type(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    int n = (int)lua_rawlen(L, 1);
+    lt_tensor **roots = read_list(L, 1, n, "graph_leaves()");
+    lt_tensor_list *leaves = lt_call_new_list(L);
+    return lt_call_list(L, lt_graph_leaves(roots, n, leaves), leaves, NULL, 0);
 }
 
 /* ---- hooks --------------------------------------------------------------------------------------------------------- */
@@ -469,6 +483,7 @@ void lt_lua_open_autograd(lua_State *L)
     static const luaL_Reg internal[] = {
         {"backward", backward},       {"register_hook", register_hook},
         {"remove_hook", remove_hook}, {"function", function},
+        {"graph_leaves", graph_leaves},
         {"set_anomaly", set_anomaly}, {"set_grad_enabled", set_grad_enabled},
         {NULL, NULL},
     };

@@ -26,7 +26,7 @@ static void accumulator_destroy(lt_node *node)
 }
 
 const lt_node_class lt_accumulator_class = {"AccumulateGrad", sizeof(lt_accumulator), NULL, saves_nothing,
-                                            accumulator_destroy};
+                                            accumulator_destroy, NULL};
 
 /* The lock is held. An accumulator whose count is zero waits to be freed: as good as gone. */
 static lt_node *living_accumulator(const lt_autograd *autograd)
@@ -134,6 +134,7 @@ lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
         lt_tensor_release(autograd->grad);
         autograd->grad = sum;
     }
+    if (autograd->grad->flags & LT_FLAG_REQUIRES_GRAD) lt_cycles_note(t);
 done:
     lt_tensor_release(grad);
     return status;

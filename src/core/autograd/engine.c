@@ -26,6 +26,7 @@ typedef struct run {
     lt_graph graph;
     capture *captures;
     bool retain_graph;
+    bool leaf_hooks; /* hooks of leaves see their gradients */
 } run;
 
 /* ---- streams ------------------------------------------------------------------------------------------ */
@@ -210,7 +211,7 @@ static lt_status complete(run *r, int32_t at, const stream_scope *scope)
     for (int slot = 0; grads != NULL && slot < node->inputs; slot++) {
         if (grads[slot] == NULL) continue;
         any = true;
-        LT_TRY(lt_run_hooks(node, slot, &grads[slot]));
+        if (r->leaf_hooks || !lt_is_accumulator(node)) LT_TRY(lt_run_hooks(node, slot, &grads[slot]));
         if (node->hooks != NULL) LT_TRY(hand_out(grads[slot], scope));
     }
     for (int32_t i = v->capture; i >= 0; i = r->captures[i].next) {
@@ -345,12 +346,14 @@ static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool all
     return LT_OK;
 }
 
-lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph, bool create_graph,
-                      lt_tensor *const *inputs, int n_inputs, bool allow_unused, lt_tensor **results)
+static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph,
+                              bool create_graph, lt_tensor *const *inputs, int n_inputs, bool allow_unused,
+                              bool leaf_hooks, lt_tensor **results)
 {
     run r; /* not zeroed as a whole: the records of small graphs lie in it */
     lt_status status = LT_OK;
     r.retain_graph = retain_graph;
+    r.leaf_hooks = leaf_hooks;
     r.captures = NULL;
     if (inputs == NULL) n_inputs = 0;
     if (inputs != NULL && n_inputs == 0)
@@ -368,4 +371,16 @@ done:
     lt_graph_close(&r.graph);
     lt_set_grad_enabled(grad_mode);
     return status;
+}
+
+lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph, bool create_graph,
+                      lt_tensor *const *inputs, int n_inputs, bool allow_unused, lt_tensor **results)
+{
+    return run_backward(roots, grads, n, retain_graph, create_graph, inputs, n_inputs, allow_unused, true, results);
+}
+
+lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n, lt_tensor *const *inputs, int n_inputs,
+                         lt_tensor **results)
+{
+    return run_backward(roots, grads, n, true, lt_grad_enabled(), inputs, n_inputs, true, false, results);
 }

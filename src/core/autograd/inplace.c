@@ -4,6 +4,8 @@
  * the gradient to the op's own node and the rest to what the base was before. All other views of the base
  * notice by the storage's version that their history is stale, and get a new one, as_strided of the base,
  * when it is next asked for. */
+#include <stddef.h>
+
 #include "autograd/internal.h"
 #include "error.h"
 #include "ltensor_ops.h"
@@ -184,8 +186,9 @@ static void copy_slices_release(lt_node *node)
     lt_node_release(op);
 }
 
+static const lt_owned copy_slices_owned[] = {{offsetof(copy_slices, op), LT_OWNED_NODE}, {0, LT_OWNED_NODE}};
 static const lt_node_class copy_slices_class = {"CopySlices", sizeof(copy_slices), copy_slices_apply,
-                                                copy_slices_release, NULL};
+                                                copy_slices_release, NULL, copy_slices_owned};
 
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
 {

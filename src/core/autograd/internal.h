@@ -30,6 +30,7 @@ struct lt_autograd {
     lt_tensor *grad;            /* counted */
     lt_node *accumulator;       /* leaves: weak */
     struct lt_hook_list *hooks; /* leaves */
+    bool may_be_cyclic;         /* noted in cycles.c */
 };
 
 /* The node at the end of a path: adds what arrives to the leaf's .grad. Keeps the leaf alive. */
@@ -71,6 +72,10 @@ lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out);
 /* Makes a gradient fit what `like` says (shape by summing, dtype, device of 0-dim ones); `node` and
  * `index` are for the message. Takes over *grad and gives the result in its place. */
 lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, lt_tensor **grad);
+
+/* Notes a tensor whose .grad has a history, and drops it again: before it is freed. */
+void lt_cycles_note(lt_tensor *t);
+void lt_cycles_forget(lt_tensor *t);
 
 /* "Trying to backward through the graph a second time". */
 lt_status lt_saved_is_freed(void);

@@ -58,6 +58,7 @@ void lt_autograd_free(lt_tensor *t)
     lt_autograd *autograd = t->autograd;
     lt_node *fn = autograd->grad_fn;
     forget_retained(t);
+    if (autograd->may_be_cyclic) lt_cycles_forget(t);
     t->autograd = NULL;
     lt_node_release(fn);
     lt_tensor_release(autograd->grad);
@@ -112,6 +113,7 @@ lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad)
     LT_TRY(lt_autograd_of(t, &autograd));
     lt_tensor *old = autograd->grad;
     autograd->grad = grad != NULL ? lt_tensor_retain(grad) : NULL;
+    if (grad != NULL && lt_requires_grad(grad)) lt_cycles_note(t);
     lt_tensor_release(old);
     return LT_OK;
 }

@@ -104,19 +104,20 @@ static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double 
 lt_status lt_rrelu_impl(lt_tensor *input, double lower, double upper, bool training, bool inplace, lt_tensor **out)
 {
     lt_scope s;
-    lt_tensor *result = NULL;
+    const lt_scalar mean = lt_float((lower + upper) / 2);
     LT_TRY(check_float("rrelu_with_noise_out_cpu", input));
     if (!(lower <= upper))
         return lt_error(LT_ERR_RUNTIME, "Lower bound should be less than or equal to the upper bound");
+    if (!training && !inplace) return lt_leaky_relu(input, mean, out);
     lt_scope_open(&s, true);
-    if (training) {
+    lt_tensor *result = input;
+    if (!training)
+        s.status = lt_leaky_relu_(input, mean);
+    else if (!inplace)
         result = do_mul(&s, input, do_slopes(&s, input, lower, upper));
-    } else {
-        lt_status status = lt_leaky_relu(input, lt_float((lower + upper) / 2), &result);
-        result = lt_scope_hold(&s, status, result);
-    }
-    if (inplace && s.status == LT_OK) s.status = lt_copy_(input, result, false);
-    return lt_scope_give(&s, inplace ? input : result, out);
+    else if (do_slopes(&s, input, lower, upper) != NULL)
+        s.status = lt_mul_(input, s.held[s.n - 1]);
+    return lt_scope_give(&s, result, out);
 }
 
 /* ---- gates ------------------------------------------------------------------------------------------------------- */

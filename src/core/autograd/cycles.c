@@ -1,0 +1,208 @@
+/* cycles.c - gradients that lead to the tensor they belong to: x.grad = x * 1, or backward with create_graph.
+ *
+ * Such a tensor owns its gradient, whose history ends at an accumulator that owns the tensor: nobody counts down to
+ * zero. Tensors whose gradient has a history are noted; a collection walks what they own, counts for everything
+ * found there how many of its references come from inside, and what has others besides is alive with all it owns.
+ * A noted tensor that is not alive loses its gradient, which opens the circle (trial deletion; Christopher 1984,
+ * Bacon and Rajan 2001). What is owned by something that cannot be looked into counts as alive: nothing that is in
+ * use is ever taken. */
+#include "autograd/internal.h"
+#include "clock.h"
+#include "error.h"
+#include "mem.h"
+
+/* ---- the noted tensors ------------------------------------------------------------------------------------- */
+
+static struct {
+    lt_tensor **tensors; /* weak: a tensor leaves when it is freed */
+    int64_t n, capacity;
+    bool fresh; /* one came after the last collection */
+    double checked, took; /* when the last collection was, and how long */
+} noted;
+
+void lt_cycles_note(lt_tensor *t)
+{
+    if (t->autograd->may_be_cyclic) return;
+    lt_autograd_lock();
+    if (noted.n == noted.capacity) {
+        int64_t capacity = noted.capacity > 0 ? 2 * noted.capacity : 16;
+        lt_tensor **grown = lt_mem_realloc(noted.tensors, (size_t)capacity * sizeof *grown);
+        if (grown != NULL) noted.tensors = grown, noted.capacity = capacity;
+    }
+    if (noted.n < noted.capacity) {
+        noted.tensors[noted.n++] = t;
+        t->autograd->may_be_cyclic = noted.fresh = true;
+    }
+    lt_autograd_unlock();
+}
+
+void lt_cycles_forget(lt_tensor *t)
+{
+    lt_autograd_lock();
+    for (int64_t i = noted.n - 1; i >= 0; i--)
+        if (noted.tensors[i] == t) {
+            noted.tensors[i] = noted.tensors[--noted.n];
+            break;
+        }
+    t->autograd->may_be_cyclic = false;
+    lt_autograd_unlock();
+}
+
+/* ---- what they own ------------------------------------------------------------------------------------------ */
+
+typedef struct object {
+    void *at; /* a tensor or a node */
+    bool is_node, alive;
+    int32_t inside; /* references from other objects found */
+} object;
+
+typedef struct walk {
+    object *objects;
+    int64_t *table; /* open addressing: object + 1, 0 for a free place; 2 * capacity places */
+    int64_t n, capacity;
+    bool counting; /* else: marking what is alive */
+    int64_t *pending; /* objects that were found alive and not yet walked */
+    int64_t n_pending;
+} walk;
+
+static int64_t place_of(const walk *w, const void *at)
+{
+    uint64_t mask = 2 * (uint64_t)w->capacity - 1, i = ((uintptr_t)at >> 4) * 0x9E3779B97F4A7C15u >> 20 & mask;
+    while (w->table[i] != 0 && w->objects[w->table[i] - 1].at != at) i = (i + 1) & mask;
+    return (int64_t)i;
+}
+
+static lt_status grow(walk *w)
+{
+    int64_t capacity = w->capacity > 0 ? 2 * w->capacity : 64;
+    object *objects = lt_mem_realloc(w->objects, (size_t)capacity * sizeof *objects);
+    if (objects == NULL) return LT_ERR_MEMORY;
+    w->objects = objects;
+    int64_t *table = lt_mem_zalloc(2 * (size_t)capacity * sizeof *table);
+    if (table == NULL) return LT_ERR_MEMORY;
+    lt_mem_free(w->table);
+    w->table = table;
+    w->capacity = capacity;
+    for (int64_t i = 0; i < w->n; i++) table[place_of(w, objects[i].at)] = i + 1;
+    return LT_OK;
+}
+
+/* A reference that something found owns. */
+static lt_status meet(walk *w, void *at, bool is_node)
+{
+    if (at == NULL) return LT_OK;
+    if (w->n == w->capacity) LT_TRY(grow(w));
+    int64_t place = place_of(w, at);
+    if (w->counting) {
+        if (w->table[place] == 0) {
+            w->objects[w->n] = (object){.at = at, .is_node = is_node};
+            w->table[place] = ++w->n;
+        }
+        w->objects[w->table[place] - 1].inside++;
+        return LT_OK;
+    }
+    if (w->table[place] == 0) return LT_OK;
+    object *o = &w->objects[w->table[place] - 1];
+    if (!o->alive) {
+        o->alive = true;
+        w->pending[w->n_pending++] = w->table[place] - 1;
+    }
+    return LT_OK;
+}
+
+static lt_status meet_saved(walk *w, const lt_saved *s)
+{
+    LT_TRY(meet(w, s->tensor, false));
+    return meet(w, s->fn, true);
+}
+
+static lt_status walk_node(walk *w, lt_node *node)
+{
+    for (int i = 0; i < node->outputs; i++) LT_TRY(meet(w, node->edges[i].node, true));
+    if (lt_is_accumulator(node)) return meet(w, ((lt_accumulator *)node)->leaf, false);
+    for (const lt_owned *owned = node->class->owned; owned != NULL && owned->offset != 0; owned++) {
+        char *field = (char *)node + owned->offset;
+        if (owned->kind == LT_OWNED_NODE) LT_TRY(meet(w, *(lt_node **)field, true));
+        if (owned->kind == LT_OWNED_SAVED) LT_TRY(meet_saved(w, (lt_saved *)field));
+        const lt_saved_list *list = (lt_saved_list *)field;
+        for (int64_t i = 0; owned->kind == LT_OWNED_SAVED_LIST && i < list->n; i++)
+            LT_TRY(meet_saved(w, &list->v[i]));
+    }
+    return LT_OK;
+}
+
+static lt_status walk_object(walk *w, const object *o)
+{
+    if (o->is_node) return walk_node(w, o->at);
+    const lt_tensor *t = o->at;
+    LT_TRY(meet(w, t->view_base, false));
+    if (t->autograd == NULL) return LT_OK;
+    LT_TRY(meet(w, t->autograd->grad, false));
+    return meet(w, t->autograd->grad_fn, true);
+}
+
+static int32_t references(const object *o)
+{
+    return o->is_node ? atomic_load_explicit(&((lt_node *)o->at)->refs, memory_order_relaxed)
+                      : atomic_load_explicit(&((lt_tensor *)o->at)->refs, memory_order_relaxed);
+}
+
+static lt_status find(walk *w)
+{
+    w->counting = true;
+    for (int64_t i = 0; i < noted.n; i++) {
+        LT_TRY(meet(w, noted.tensors[i], false));
+        w->objects[w->table[place_of(w, noted.tensors[i])] - 1].inside--; /* the list owns nothing */
+    }
+    for (int64_t i = 0; i < w->n; i++) {
+        const object o = w->objects[i]; /* walking may move the objects */
+        LT_TRY(walk_object(w, &o));
+    }
+    w->counting = false;
+    w->pending = lt_mem_alloc((size_t)(w->n > 0 ? w->n : 1) * sizeof *w->pending);
+    if (w->pending == NULL) return LT_ERR_MEMORY;
+    for (int64_t i = 0; i < w->n; i++)
+        if (references(&w->objects[i]) > w->objects[i].inside && !w->objects[i].alive) {
+            w->objects[i].alive = true;
+            w->pending[w->n_pending++] = i;
+        }
+    while (w->n_pending > 0) LT_TRY(walk_object(w, &w->objects[w->pending[--w->n_pending]]));
+    return LT_OK;
+}
+
+/* ---- collecting --------------------------------------------------------------------------------------------- */
+
+/* Takes the gradients out first: releasing one may free tensors that are noted. */
+static void open_circles(const walk *w)
+{
+    lt_tensor **gradients = lt_mem_alloc((size_t)(noted.n > 0 ? noted.n : 1) * sizeof *gradients);
+    int64_t n = 0;
+    if (gradients == NULL) return;
+    for (int64_t i = 0; i < noted.n; i++) {
+        lt_autograd *autograd = noted.tensors[i]->autograd;
+        if (w->objects[w->table[place_of(w, noted.tensors[i])] - 1].alive || autograd->grad == NULL) continue;
+        gradients[n++] = autograd->grad;
+        autograd->grad = NULL;
+    }
+    for (int64_t i = 0; i < n; i++) lt_tensor_release(gradients[i]);
+    lt_mem_free(gradients);
+}
+
+void lt_cycles_collect(void)
+{
+    if (noted.n == 0) return;
+    walk w = {0};
+    double begin = lt_clock();
+    noted.fresh = false;
+    if (find(&w) == LT_OK) open_circles(&w);
+    lt_mem_free(w.objects);
+    lt_mem_free(w.table);
+    lt_mem_free(w.pending);
+    noted.checked = lt_clock();
+    noted.took = noted.checked - begin;
+}
+
+void lt_cycles_collect_if_due(void)
+{
+    if (noted.n > 0 && (noted.fresh || lt_clock() - noted.checked > 50 * noted.took)) lt_cycles_collect();
+}

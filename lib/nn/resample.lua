@@ -10,7 +10,7 @@ local M = {}
 
 -- ---- interpolation --------------------------------------------------------------------------------------------------
 
--- PyTorch finds source positions in float32; so do we, since they are cut to integers.
+-- PyTorch finds source positions in float32, but for interpolation of float64; so do we, since they are cut to integers.
 local function f32(x) return (string.unpack('f', string.pack('f', x))) end
 
 -- What output position i (from 0) reads along a dimension: { {source position from 0, weight}... }, by mode.
@@ -141,11 +141,15 @@ function M.interpolate(input, ...)
   if options.size == nil and options.scale_factor == nil then fail 'either size or scale_factor should be defined' end
   local factor = options.scale_factor and per_dim(options.scale_factor, n, 'scale_factor')
   local size = options.size and per_dim(options.size, n, 'output size') or {}
-  for i = 1, n do size[i] = size[i] or math.floor(input:size(i + 2) * factor[i]) end
   local shape = { input:size(1), input:size(2) }
   for i = 1, n do
-    shape[i + 2] = math.tointeger(size[i])
-    if not shape[i + 2] then fail('interpolate(): an output size of %g along dimension %d', size[i], i + 2) end
+    local wanted = size[i] or input:size(i + 2) * factor[i]
+    if not (math.abs(wanted) < 2.0 ^ 63) then fail 'value cannot be converted to type int64_t without overflow' end -- nan, too
+    size[i] = math.floor(wanted)
+    if size[i] < 1 or input:size(i + 2) < 1 then
+      fail('Input and output sizes should be greater than 0, but got input (%d) output (%d)', input:size(i + 2), size[i])
+    end
+    shape[i + 2] = size[i]
   end
   torch.empty(shape, { dtype = input.dtype, device = input.device }) -- no positions are looked for where it has no room
   local kind = kinds[options.mode]
@@ -168,7 +172,7 @@ function M.interpolate(input, ...)
     end
     local scale = factor and not options.recompute_scale_factor and 1 / factor[i] or from / to
     if align then scale = to > 1 and (from - 1) / (to - 1) or 0 end
-    if not (options.antialias and input.dtype == torch.float64) then scale = f32(scale) end
+    if input.dtype ~= torch.float64 or kind:find '^nearest' then scale = f32(scale) end
     input = along(input, i + 2, to, scale, kind, align)
   end
   return input

@@ -72,16 +72,17 @@ local function reflect(x, low, high)
   return torch.where(turns:fmod(2):eq(0), rest + low, (span + low) - rest)
 end
 
--- x from 0 to most; at the ends, too, it has no derivative.
-local function clip(x, most)
-  return torch.where(x:gt(0):logical_and(x:lt(most)), x, x:detach():clamp(0, most))
+-- x from 0 to most; at the ends, too, it has no derivative. nan becomes 0, in volumes most, as in PyTorch.
+local function clip(x, most, volume)
+  local ends = x:detach():clamp(0, most):nan_to_num { nan = volume and most or 0 }
+  return torch.where(x:gt(0):logical_and(x:lt(most)), x, ends)
 end
 
 local paddings = {
   zeros = function(x) return x end,
-  border = function(x, n) return clip(x, n - 1) end,
-  reflection = function(x, n, align)
-    return clip(align and reflect(x, 0, n - 1) or reflect(x, -0.5, n - 0.5), n - 1)
+  border = function(x, n, _, volume) return clip(x, n - 1, volume) end,
+  reflection = function(x, n, align, volume)
+    return clip(align and reflect(x, 0, n - 1) or reflect(x, -0.5, n - 0.5), n - 1, volume)
   end,
 }
 
@@ -135,18 +136,17 @@ function M.grid_sample(input, grid, ...)
   local size = { n, channels }
   for d = 1, spatial do size[d + 2] = grid:size(d + 1) end
   local points = grid:reshape(n, -1, spatial)
-  points = points:masked_fill(points:isnan(), -1)
   -- Per dimension of the image, the places and weights; x, the first coordinate, is along the last one.
   local taps, stride = {}, 1
   for d = 1, spatial do
     local length = input:size(input.ndim + 1 - d)
     local x = points:select(3, d)
     x = align and (x + 1) / 2 * (length - 1) or ((x + 1) * length - 1) / 2
-    taps[d] = modes[mode](x, function(at) return paddings[padding_mode](at, length, align) end)
+    taps[d] = modes[mode](x, function(at) return paddings[padding_mode](at, length, align, spatial == 3) end)
     for _, tap in ipairs(taps[d]) do
       local place = tap[1]:detach()
       tap.inside = place:ge(0):logical_and(place:le(length - 1))
-      tap.offset = place:clamp(0, length - 1):to(torch.int64) * stride
+      tap.offset = place:nan_to_num(0):clamp(0, length - 1):to(torch.int64) * stride
     end
     stride = stride * length
   end
@@ -155,8 +155,10 @@ function M.grid_sample(input, grid, ...)
   local function add(d, offset, weight, inside)
     if d > spatial then
       local index = (offset + 1):unsqueeze(2):expand(n, channels, offset:size(2))
-      local value = flat:gather(3, index):masked_fill(inside:logical_not():unsqueeze(2), 0)
+      local outside = inside:logical_not():unsqueeze(2)
+      local value = flat:gather(3, index):masked_fill(outside, 0)
       if weight then value = value * weight:unsqueeze(2) end
+      if spatial == 3 then value = value:masked_fill(outside, 0) end -- where a weight of nan counts in images
       total = total and total + value or value
       return
     end

@@ -11,6 +11,7 @@
 #include "binding.h"
 #include "copies.h"
 #include "dtype.h"
+#include "fits.h"
 #include "half.h"
 #include "interrupt.h"
 #include "ltensor_ops.h"
@@ -23,7 +24,6 @@ typedef struct lt_literal {
     enum lt_scalar_kind kind; /* the widest met: bool < int < float */
     bool tensors;             /* a leaf is a tensor, whose dtype decides */
     lt_dtype dtype;           /* promoted over such leaves */
-    int64_t low, high;        /* of the integers met; low > high: none */
 } lt_literal;
 
 static void note_number(lua_State *L, int index, lt_literal *m)
@@ -35,8 +35,6 @@ static void note_number(lua_State *L, int index, lt_literal *m)
     case LUA_TNUMBER:
         if (!lua_isinteger(L, index)) break;
         kind = LT_SCALAR_INT;
-        if (lua_tointeger(L, index) < m->low) m->low = lua_tointeger(L, index);
-        if (lua_tointeger(L, index) > m->high) m->high = lua_tointeger(L, index);
         break;
     default:
         t = lt_lua_get(L, index);
@@ -106,6 +104,8 @@ static lt_status store_level(lua_State *L, int index, int dim, const lt_literal 
     if (dim == m->ndim) {
         lt_scalar s;
         LT_TRY(read_number(L, index, &s));
+        if (lt_dtype_is_int(dtype) && !lt_fits(s, dtype))
+            return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow", lt_dtype_name(dtype));
         lt_store_scalar(*p, dtype, s);
         *p += lt_dtype_size(dtype);
         return LT_OK;
@@ -125,18 +125,6 @@ static lt_status store_level(lua_State *L, int index, int dim, const lt_literal 
         LT_TRY(status);
     }
     return LT_OK;
-}
-
-/* Integers that the dtype cannot hold are refused rather than wrapped. */
-static void check_range(lua_State *L, const lt_literal *m, lt_dtype dtype)
-{
-    if (!lt_dtype_is_int(dtype) || m->low > m->high) return;
-    int bits = (int)lt_dtype_size(dtype) * 8;
-    int64_t low = dtype == LT_UINT8 ? 0 : INT64_MIN >> (64 - bits);
-    int64_t high = dtype == LT_UINT8 ? 255 : INT64_MAX >> (64 - bits);
-    if (m->low < low || m->high > high)
-        lt_lua_error(L, "value %I cannot be converted to type %s without overflow",
-                   (LUAI_UACINT)(m->low < low ? m->low : m->high), lt_dtype_name(dtype));
 }
 
 typedef struct lt_factory_options {
@@ -210,7 +198,7 @@ done:
 static int make_tensor(lua_State *L, int data, lt_factory_options *o)
 {
     lt_tensor *source = lt_lua_get(L, data), *made = NULL;
-    lt_literal m = {.low = INT64_MAX, .high = INT64_MIN};
+    lt_literal m = {0};
     lt_dtype dtype = o->dtype;
     if (source == NULL) {
         measure_shape(L, data, &m);
@@ -222,7 +210,6 @@ static int make_tensor(lua_State *L, int data, lt_factory_options *o)
             if (empty) dtype = lt_default_dtype();
             if (m.tensors) dtype = m.dtype;
         }
-        check_range(L, &m, dtype);
     }
     lt_tensor **slot = lt_lua_new(L);
     lt_entry entry = lt_enter(L);

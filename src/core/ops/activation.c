@@ -4,6 +4,7 @@
 
 #include "compose.h"
 #include "dtype.h"
+#include "fits.h"
 #include "pointwise.h"
 
 #define TANH_CUBIC 0.044715 /* coefficient of gelu's approximation */
@@ -37,6 +38,8 @@ static lt_scalar rounded(lt_scalar value, lt_dtype dtype)
 lt_status lt_threshold_impl(lt_tensor *self, lt_scalar threshold, lt_scalar value, lt_tensor **out)
 {
     lt_dtype dtype = (lt_dtype)self->dtype;
+    LT_TRY(lt_check_fits(threshold, dtype));
+    LT_TRY(lt_check_fits(value, dtype));
     return lt__threshold_impl(self, rounded(threshold, dtype), rounded(value, dtype), out);
 }
 

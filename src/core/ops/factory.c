@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "common.h"
+#include "fits.h"
 #include "ltensor_ops.h"
 
 static lt_dtype or_default(lt_dtype dtype) { return dtype == LT_DTYPE_NONE ? lt_default_dtype() : dtype; }
@@ -91,6 +92,14 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
     bool integers = is_integer(first) && is_integer(last) && is_integer(step);
     if (dtype == LT_DTYPE_NONE) dtype = integers ? LT_INT64 : lt_default_dtype();
     double a = lt_scalar_double(first), b = lt_scalar_double(last), by = lt_scalar_double(step);
+    if (dtype == LT_INT64 && !integers && isfinite(a) && isfinite(b)) { /* counted in int64: each number loses its fraction first */
+        LT_TRY(lt_check_fits(first, LT_INT64));
+        LT_TRY(lt_check_fits(last, LT_INT64));
+        LT_TRY(lt_check_fits(step, LT_INT64));
+        first = lt_int(lt_scalar_int(first)), last = lt_int(lt_scalar_int(last)), step = lt_int(lt_scalar_int(step));
+        a = lt_scalar_double(first), b = lt_scalar_double(last), by = lt_scalar_double(step);
+        integers = true;
+    }
     if (by == 0) return lt_error(LT_ERR_RUNTIME, "step must be nonzero");
     if (!isfinite(a) || !isfinite(b)) return lt_error(LT_ERR_RUNTIME, "unsupported range: %g -> %g", a, b);
     if ((by > 0 && b < a) || (by < 0 && b > a))
@@ -102,6 +111,11 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
         count = (double)n;
     }
     if (!(count <= 9e15)) return lt_error(LT_ERR_RUNTIME, "arange(): too many elements (%g)", count);
+    if (lt_dtype_is_int(dtype) && !integers) { /* elements are made of whole numbers, their count is not */
+        LT_TRY(lt_check_fits(first, LT_INT64));
+        LT_TRY(lt_check_fits(step, LT_INT64));
+        first = lt_int(lt_scalar_int(first)), step = lt_int(lt_scalar_int(step));
+    }
     return new_range(first, step, (int64_t)count, dtype, or_cpu(device), out);
 }
 
@@ -222,10 +236,16 @@ lt_status lt_empty_strided_impl(const lt_dims *size, const lt_dims *stride, lt_d
 lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double base, lt_dtype dtype,
                            const lt_device *device, lt_tensor **out)
 {
-    lt_dtype final = or_default(dtype);
+    lt_dtype final = or_default(dtype), work = LT_FLOAT64;
     lt_tensor *exponents = NULL, *number = NULL, *powers = NULL;
     lt_status status = LT_OK;
-    LT_TRY(lt_linspace_impl(start, end, steps, LT_FLOAT64, device, &exponents));
+    if (lt_dtype_is_int(final)) { /* from and to whole exponents, and by powers of float, as PyTorch has it */
+        LT_TRY(lt_check_fits(start, final));
+        LT_TRY(lt_check_fits(end, final));
+        start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
+        work = LT_FLOAT32;
+    }
+    LT_TRY(lt_linspace_impl(start, end, steps, work, device, &exponents));
     LT_CHECK(lt_tensor_wrapped(lt_float(base), &number));
     LT_CHECK(lt_pow_impl(number, exponents, &powers));
     status = lt__to_copy_impl(powers, final, NULL, false, out);

@@ -7,6 +7,7 @@
 
 #include "compose.h"
 #include "copies.h"
+#include "fits.h"
 #include "pointwise.h"
 
 #define MAX_INDICES (LT_ITER_OPERANDS - 2)
@@ -289,6 +290,7 @@ static lt_status bring_values(lt_tensor *values, lt_tensor *self, lt_tensor **ou
         LT_TRY(lt_tensor_new((lt_dtype)self->dtype, self->device, 0, NULL, out));
         return lt_fill_value(*out, value);
     }
+    LT_TRY(lt_check_number_fits(values, (lt_dtype)self->dtype));
     if (!lt_device_equal(values->device, self->device))
         return lt__to_copy_impl(values, LT_DTYPE_NONE, &self->device, false, out);
     if (values->storage == self->storage) return lt_clone_impl(values, out);

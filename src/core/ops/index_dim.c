@@ -2,6 +2,7 @@
  * positions from 1 (int64, or int32 which is converted); the kernels check them. */
 #include <string.h>
 
+#include "fits.h"
 #include "steps.h"
 #include "pointwise.h"
 
@@ -136,6 +137,7 @@ lt_status lt_scatter_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_ten
 
 lt_status lt_scatter_value_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value, lt_tensor **out)
 {
+    LT_TRY(lt_check_fits(value, (lt_dtype)self->dtype));
     return scatter("scatter", LT_SCATTER_SET, self, dim, index, NULL, value, out);
 }
 

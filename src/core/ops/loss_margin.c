@@ -33,7 +33,11 @@ lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, d
     if (!lt_dtype_is_float((lt_dtype)x1->dtype) || !lt_dtype_is_float((lt_dtype)x2->dtype))
         return lt_error(LT_ERR_RUNTIME, "expected common dtype to be floating point, yet common dtype is %s",
                         lt_dtype_scalar_name((lt_dtype)x1->dtype));
+    lt_dims shape;
+    LT_TRY(lt_broadcast_shape((lt_tensor *[]){x1, x2}, 2, &shape.n, shape.v));
     lt_scope_open(&s, true);
+    x1 = do_expand(&s, x1, &shape); /* lengths are of whole vectors, also where one lies along dim as a single number */
+    x2 = do_expand(&s, x2, &shape);
     lt_tensor *length1 = do_lifted(&s, do_norm(&s, x1, 2, dim, true), eps);
     lt_tensor *length2 = do_lifted(&s, do_norm(&s, x2, 2, dim, true), eps);
     lt_tensor *product = do_mul(&s, do_div(&s, x1, length1), do_div(&s, x2, length2));

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "compose.h"
 #include "copies.h"
+#include "fits.h"
 #include "pointwise.h"
 
 lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *value, lt_tensor **out)
@@ -15,6 +16,11 @@ lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor
                         "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
                         value->ndim);
     lt_tensor *number = NULL;
+    if (value->device.type == LT_CPU) {
+        lt_scalar filling;
+        LT_TRY(lt_tensor_item(value, &filling));
+        LT_TRY(lt_check_fits(filling, (lt_dtype)self->dtype));
+    }
     LT_TRY(lt_cast(value, (lt_dtype)self->dtype, &number));
     lt_status status = lt_where_impl(mask, number, self, out);
     lt_tensor_release(number);

@@ -225,8 +225,12 @@ static lt_status median_of_all(const char *op, lt_tensor *self, bool ignore_nan,
     lt_scope s;
     lt_tensor *value = NULL, *index = NULL;
     if (self->numel == 0) { /* as the median of nan */
-        LT_TRY(lt_tensor_new((lt_dtype)self->dtype, self->device, 0, NULL, out));
-        return lt_fill_value(*out, lt_dtype_is_float((lt_dtype)self->dtype) ? lt_float((double)NAN) : lt_int(INT64_MIN));
+        lt_tensor *nan = NULL;
+        LT_TRY(lt_tensor_new(LT_FLOAT32, self->device, 0, NULL, &nan));
+        lt_status status = lt_fill_value(nan, lt_float((double)NAN));
+        if (status == LT_OK) status = lt__to_copy_impl(nan, (lt_dtype)self->dtype, NULL, false, out);
+        lt_tensor_release(nan);
+        return status;
     }
     lt_scope_open(&s, false);
     lt_tensor *line = do_flatten(&s, self);

@@ -83,6 +83,13 @@ static int64_t reflected(int64_t p, int64_t size)
 static int64_t repeated(int64_t p, int64_t size) { return p < 0 ? 0 : p < size ? p : size - 1; }
 static int64_t wrapped(int64_t p, int64_t size) { return (p % size + size) % size; }
 
+/* How many elements of dimension d negative amounts of padding leave. */
+static int64_t kept(const lt_dims *pad, const lt_tensor *self, int d)
+{
+    int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d);
+    return padded_size(self->sizes[d], low < 0 ? low : 0, high < 0 ? high : 0);
+}
+
 static lt_status pad_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn source, lt_tensor **out)
 {
     lt_scope s;
@@ -92,12 +99,17 @@ static lt_status pad_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn so
         int64_t low = before(pad, self->ndim, d), size = self->sizes[d];
         int64_t n = padded_size(size, low, after(pad, self->ndim, d)), numel;
         if (n == size && low == 0) continue;
+        int64_t first = 0;
+        if (source == wrapped) { /* around what negative amounts leave */
+            first = low < 0 ? -low : 0;
+            size = kept(pad, self, d);
+        }
         lt_dims sizes = lt_dims_of(result);
         sizes.v[d] = n;
         if ((s.status = lt_check_sizes(sizes.n, sizes.v, &numel)) != LT_OK) break;
         int64_t *values = lt_mem_array(n, sizeof *values);
         for (int64_t i = 0; values != NULL && i < n; i++) {
-            values[i] = source(i - low, size);
+            values[i] = first + source(i - low - first, size);
             if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) break;
         }
         if (lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
@@ -137,7 +149,7 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
                             "(%lld, %lld) at dimension %d of input %s",
                             (long long)low, (long long)high, d + 1,
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
-        if (source == wrapped && (low > size || high > size))
+        if (source == wrapped && (low > kept(pad, self, d) || high > kept(pad, self, d)))
             return lt_error(LT_ERR_RUNTIME, "Padding value causes wrapping around more than once.");
         const int64_t padded_to = padded_size(size, low, high);
         if (padded_to < 0 || (source == wrapped && padded_to == 0))

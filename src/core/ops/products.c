@@ -20,11 +20,20 @@ lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
     return lt_scope_give(&s, lt_scalar_double(factor) == 1 ? self : do_mul_scalar(&s, self, factor), out);
 }
 
+/* Multiplied in the dtype of a: an integer's factor loses its fraction, a bool's is true or false. */
+static lt_tensor *do_scaled_as(lt_scope *s, lt_tensor *a, lt_scalar factor)
+{
+    if (s->status != LT_OK) return NULL;
+    if ((lt_dtype)a->dtype == LT_BOOL) factor = lt_boolean(lt_scalar_double(factor) != 0);
+    if (lt_dtype_is_int((lt_dtype)a->dtype)) factor = lt_int(lt_scalar_int(factor));
+    return do_mul_scalar(s, a, factor);
+}
+
 static lt_tensor *do_addmm_scaled(lt_scope *s, lt_tensor *self, lt_tensor *product, lt_scalar beta, lt_scalar alpha)
 {
-    lt_tensor *right = lt_scalar_double(alpha) == 1 ? product : do_mul_scalar(s, product, alpha);
+    lt_tensor *right = lt_scalar_double(alpha) == 1 ? product : do_scaled_as(s, product, alpha);
     if (lt_scalar_double(beta) == 0) return right; /* not even NaN of self counts */
-    return do_add(s, lt_scalar_double(beta) == 1 ? self : do_mul_scalar(s, self, beta), right);
+    return do_add(s, lt_scalar_double(beta) == 1 ? self : do_scaled_as(s, self, beta), right);
 }
 
 lt_status lt_addr_impl(lt_tensor *self, lt_tensor *vec1, lt_tensor *vec2, lt_scalar beta, lt_scalar alpha,
@@ -33,6 +42,11 @@ lt_status lt_addr_impl(lt_tensor *self, lt_tensor *vec1, lt_tensor *vec2, lt_sca
     if (vec1->ndim != 1 || vec2->ndim != 1)
         return lt_error(LT_ERR_RUNTIME, "addr: Expected 1-D argument %s, but got %d-D", vec1->ndim != 1 ? "vec1" : "vec2",
                         vec1->ndim != 1 ? vec1->ndim : vec2->ndim);
+    if (!lt_dtype_is_float(lt_result_type((lt_tensor *[]){self, vec1, vec2}, 3)) &&
+        (beta.kind == LT_SCALAR_FLOAT || alpha.kind == LT_SCALAR_FLOAT))
+        return lt_error(LT_ERR_RUNTIME,
+                        "For integral input tensors, argument %s must not be a floating point number.",
+                        beta.kind == LT_SCALAR_FLOAT ? "beta" : "alpha");
     lt_dims sizes = {2, {vec1->numel, vec2->numel}};
     lt_scope s;
     lt_scope_open(&s, false);

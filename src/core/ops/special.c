@@ -5,6 +5,7 @@
 
 #include "compose.h"
 #include "dtype.h"
+#include "fits.h"
 #include "pointwise.h"
 
 /* ---- gamma functions, odds ---------------------------------------------------------------------------------- */
@@ -93,6 +94,11 @@ lt_status lt_hardtanh_impl(lt_tensor *self, lt_scalar min_val, lt_scalar max_val
         return lt_error(LT_ERR_RUNTIME, "min_val cannot be greater than max_val");
     if ((lt_dtype)self->dtype == LT_UINT8 && lt_scalar_double(min_val) < 0)
         return lt_error(LT_ERR_RUNTIME, "cannot do hardtanh on an unsigned type with negative limits");
+    if (lt_dtype_is_integral((lt_dtype)self->dtype)) { /* the bounds are numbers of the dtype, too */
+        LT_TRY(lt_check_fits(min_val, (lt_dtype)self->dtype));
+        LT_TRY(lt_check_fits(max_val, (lt_dtype)self->dtype));
+        min_val = lt_int(lt_scalar_int(min_val)), max_val = lt_int(lt_scalar_int(max_val));
+    }
     return lt__clamp_both_impl(self, min_val, max_val, out);
 }
 

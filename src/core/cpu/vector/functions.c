@@ -1,6 +1,6 @@
 /* functions.c - elementwise loops over transcendental functions, which SLEEF computes several at a time
  * (vector_math.h). One line per op in LIST; the formulas stand in ../../formulas.h. */
-#include "instantiate.h"
+#include "steady.h"
 
 #define LIST                                                                                       \
     FLOATS(UNARY, exp, EXP)                                                                        \

@@ -6,7 +6,6 @@
 
 #include "dtype.h"
 #include "error.h"
-#include "half.h"
 #include "tensor.h"
 
 static bool in_range(lt_scalar s, int64_t low, int64_t high)
@@ -21,8 +20,8 @@ static bool stays_finite(lt_scalar s, lt_dtype dtype)
     const double x = lt_scalar_double(s);
     if (!isfinite(x) || dtype == LT_FLOAT64) return true;
     if (fabs(x) > FLT_MAX) return false;
-    if (dtype == LT_FLOAT16) return isfinite(lt_half_to_float(lt_float_to_half((float)x)));
-    return dtype != LT_BFLOAT16 || isfinite(lt_bfloat16_to_float(lt_float_to_bfloat16((float)x)));
+    if (dtype == LT_FLOAT16) return fabs(x) <= 65504;
+    return dtype != LT_BFLOAT16 || fabs(x) <= 0x1.fep127;
 }
 
 bool lt_fits(lt_scalar s, lt_dtype dtype)
@@ -41,14 +40,20 @@ bool lt_fits(lt_scalar s, lt_dtype dtype)
 lt_status lt_check_fits(lt_scalar s, lt_dtype dtype)
 {
     static const char *const names[LT_DTYPE_COUNT] = {
-        [LT_UINT8] = "uint8_t", [LT_INT8] = "int8_t", [LT_INT16] = "int16_t", [LT_INT32] = "int", [LT_INT64] = "int64_t",
-        [LT_FLOAT16] = "c10::Half", [LT_BFLOAT16] = "c10::BFloat16", [LT_FLOAT32] = "float"};
+        [LT_UINT8] = "uint8_t",          [LT_INT8] = "int8_t",
+        [LT_INT16] = "int16_t",          [LT_INT32] = "int",
+        [LT_INT64] = "int64_t",          [LT_FLOAT16] = "c10::Half",
+        [LT_BFLOAT16] = "c10::BFloat16", [LT_FLOAT32] = "float"};
     if (lt_fits(s, dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow", names[dtype]);
+    return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow",
+                    names[dtype]);
 }
 
 lt_status lt_check_number_fits(const lt_tensor *t, lt_dtype dtype)
 {
     if (!(t->flags & LT_FLAG_WRAPPED_NUMBER) || t->device.type != LT_CPU) return LT_OK;
-    return lt_check_fits(lt_load_scalar((const char *)t->storage->data + t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype), (lt_dtype)t->dtype), dtype);
+    return lt_check_fits(lt_load_scalar((const char *)t->storage->data +
+                                            t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype),
+                                        (lt_dtype)t->dtype),
+                         dtype);
 }

@@ -107,7 +107,7 @@ static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *
         return lt_error(LT_ERR_RUNTIME, "heaviside is not yet implemented for tensors with different dtypes.");
     if (op == LT_PW_POW) LT_TRY(check_exponent(inputs[1], dtype));
     for (int i = 0; i < n_params && op != LT_PW_NAN_TO_NUM; i++) LT_TRY(lt_check_fits(params[i], dtype));
-    for (int i = 1; i < n && (op == LT_PW_POW || op == LT_PW_WHERE); i++) LT_TRY(lt_check_number_fits(inputs[i], dtype));
+    for (int i = 1; i < n && (op == LT_PW_POW || op == LT_PW_WHERE) && !lt_is_half(dtype); i++) LT_TRY(lt_check_number_fits(inputs[i], dtype));
     *out = dtype;
     return LT_OK;
 }

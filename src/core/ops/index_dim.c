@@ -394,6 +394,7 @@ lt_status lt_index_fill_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     if (index->ndim > 1) return lt_error(LT_ERR_RUNTIME, "Index has to be a vector/scalar");
     lt_tensor *number = NULL;
+    LT_TRY(lt_check_fits(value, (lt_dtype)self->dtype));
     LT_TRY(lt_tensor_new((lt_dtype)self->dtype, self->device, 0, NULL, &number));
     lt_status status = lt_fill_value(number, value);
     if (status == LT_OK) status = change_entries("index_fill", self, d, index, number, false, out);

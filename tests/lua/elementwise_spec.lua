@@ -1,0 +1,114 @@
+-- Every elementwise function of floating-point numbers: what an element gives depends on that element alone, not on how
+-- many there are, where they lie or how far apart; and special values are what they are. The functions stand in
+-- tests/accuracy/functions.lua, whose tool measures their errors.
+
+local torch = require 'torch'
+local reference = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'support/reference.lua')
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local functions = dofile(here .. '../accuracy/functions.lua')
+local device = reference.device
+
+-- SLEEF's vectors reduce angles in one way or another by the largest among them, which is worth a unit in the last place,
+-- and its fmod loses subnormal numbers.
+local neighbours_matter = { sin = true, cos = true, tan = true, fmod = true, remainder = true, floor_divide = true }
+local names = {}
+for name in pairs(functions) do
+  if not neighbours_matter[name] then names[#names + 1] = name end
+end
+table.sort(names)
+
+local special = { 0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 20.0, -20.0, 88.5, 89.0, -89.0, 89.4, 100.0, 710.1,
+  65504.0, -65504.0, 3.4e38, -3.4e38, 1.7e308, -1.7e308, 1e-3, 6e-8, -6e-8, 1e-40, 1e-310, 5e-324, 1 / 0, -1 / 0, 0 / 0 }
+
+-- n numbers, special ones and others in turns.
+local function numbers(n, shift, dtype)
+  local list, state = {}, 12345 + shift
+  for i = 1, n do
+    state = (state * 1103515245 + 12345) % 2 ^ 31 // 1
+    list[i] = i % 2 == 0 and special[(i // 2 + shift) % #special + 1] or (state / 2 ^ 31 - 0.5) * 10.0 ^ (i % 5 - 1)
+  end
+  return torch.tensor(list, { dtype = torch.float64, device = device }):to(dtype)
+end
+
+-- The same bits, all nans being one.
+local function same(a, b)
+  if a.dtype == torch.bool then return a:eq(b):all():item() end
+  local equal = a:eq(b):logical_and(a:reciprocal():eq(b:reciprocal())) -- 1 / 0 and 1 / -0 differ
+  return equal:logical_or(a:isnan():logical_and(b:isnan())):logical_or(a:eq(b):logical_and(a:ne(0))):all():item()
+end
+
+local function check(name, got, wanted, what)
+  if not same(got, wanted) then error(('%s %s: %s\nin a long vector: %s'):format(name, what, got, wanted), 0) end
+end
+
+local function call(f, arguments) return f.call(table.unpack(arguments, 1, f.arity)) end
+
+-- Each argument as `view` makes it.
+local function viewed(arguments, view)
+  local list = {}
+  for i, x in ipairs(arguments) do list[i] = view(x) end
+  return list
+end
+
+describe('elementwise functions give an element the same', function()
+  local N = 150
+  for _, dtype in ipairs { 'float16', 'bfloat16', 'float32', 'float64' } do
+    it(dtype .. ': at every length, place and stride', function()
+      local arguments = { numbers(N, 0, torch[dtype]), numbers(N, 7, torch[dtype]), numbers(N, 18, torch[dtype]) }
+      for _, name in ipairs(names) do
+        local f = functions[name]
+        local whole = call(f, arguments)
+        for length = 1, 70 do
+          local from = length % 67 + 1 -- places that are no multiple of a vector
+          local got = call(f, viewed(arguments, function(x) return x:narrow(1, from, length) end))
+          check(name, got, whole:narrow(1, from, length), ('of %d elements from %d on'):format(length, from))
+        end
+        local function spread(x)
+          local wide = torch.zeros(N, 3, { dtype = x.dtype, device = device })
+          wide[{ {}, 2 }] = x
+          return wide:select(2, 2)
+        end
+        check(name, call(f, viewed(arguments, spread)), whole, 'of elements three apart')
+        local function turned(x) return x:reshape(15, 10):t():contiguous():t() end
+        check(name, call(f, viewed(arguments, turned)):reshape(N), whole, 'of columns')
+        local third = call(f, viewed(arguments, function(x) return x[{ { 11, 11 } }]:expand(37) end))
+        check(name, third, whole:narrow(1, 11, 1):expand(37), 'of one element for all')
+      end
+    end)
+  end
+end)
+
+describe('the ends of the range', function()
+  local function of(name, x, dtype) return torch[name](torch.tensor({ x }, { dtype = torch[dtype], device = device })):item() end
+
+  it('acosh of what is less than 1 is nan', function()
+    for _, dtype in ipairs { 'float16', 'bfloat16', 'float32', 'float64' } do
+      for _, x in ipairs { 0.0, 0.99, -1.0, -4100.0, -65504.0, -1 / 0 } do
+        local y = of('acosh', x, dtype)
+        assert(y ~= y, ('acosh(%g) is %g in %s'):format(x, y, dtype))
+      end
+    end
+  end)
+
+  it('log1p goes on to the largest number', function()
+    assert.is_true(math.abs(of('log1p', 3.4028234e38, 'float32') - 88.72283905) < 1e-5)
+    assert.is_true(math.abs(of('log1p', 1.797e308, 'float64') - 709.7822) < 1e-3)
+    assert.equal(1 / 0, of('log1p', 1 / 0, 'float32'))
+  end)
+
+  it('sinh and cosh end where their results do', function()
+    for _, name in ipairs { 'sinh', 'cosh' } do
+      assert.is_true(math.abs(of(name, 89.0, 'float32') / 2.2448063e38 - 1) < 1e-6)
+      assert.is_true(math.abs(of(name, 710.0, 'float64') / 1.1169973830808557e308 - 1) < 1e-12)
+      assert.equal(1 / 0, of(name, 89.5, 'float32'))
+      assert.equal(1 / 0, of(name, 711.0, 'float64'))
+    end
+    assert.equal(-1 / 0, of('sinh', -89.5, 'float32'))
+  end)
+
+  it('the least number comes through', function()
+    for _, name in ipairs { 'tan', 'log1p', 'sin', 'atan', 'asinh', 'sinh', 'tanh' } do
+      assert.equal(2.0 ^ -149, of(name, 2.0 ^ -149, 'float32'), name)
+    end
+  end)
+end)

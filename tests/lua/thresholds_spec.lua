@@ -1,0 +1,196 @@
+-- Ops at sizes just below, at and above those where the source takes another way: vectors, blocks, tiles, chunks, rows that are
+-- flushed, sorts of other kinds, threads. A large result is compared with the same op of small pieces, or of the other
+-- layout, where another way was taken.
+
+local torch = require 'torch'
+local F = torch.nn.functional
+local reference = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'support/reference.lua')
+local device = reference.device
+
+local SIZES = { 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 257, 511, 513, 1025, 2049 }
+
+local function random(...) return torch.randn({ ... }, { dtype = torch.float64 }):to(device) end
+
+local function close(got, wanted, what)
+  local off = (got:double() - wanted:double()):abs():max():item()
+  local scale = math.max(wanted:double():abs():max():item(), 1)
+  if not (off <= 2e-5 * scale) then error(('%s: off by %g'):format(what, off), 0) end
+end
+
+-- The ways in which a matrix can lie.
+local layouts = {
+  contiguous = function(x) return x:contiguous() end,
+  transposed = function(x) return x:t():contiguous():t() end,
+  strided = function(x)
+    local wide = torch.full({ x:size(1), 2 * x:size(2) }, 0 / 0, { dtype = x.dtype, device = x.device })
+    local view = wide[{ {}, { 1, -1, 2 } }]
+    view:copy_(x)
+    return view
+  end,
+  offset = function(x)
+    local line = torch.zeros(x:numel() + 1, { dtype = x.dtype, device = x.device })
+    local view = line:narrow(1, 2, x:numel()):view(x:size(1), x:size(2))
+    view:copy_(x)
+    return view
+  end,
+}
+
+-- f along dimension 1 of a matrix of n rows is f of each of its columns as a line of its own.
+local along = {
+  sum = function(x, d) return x:sum(d) end, mean = function(x, d) return x:mean(d) end,
+  prod = function(x, d) return (x * 0.1 + 1):prod(d) end, amax = function(x, d) return x:amax(d) end,
+  amin = function(x, d) return x:amin(d) end, var = function(x, d) return x:var(d, { unbiased = false }) end,
+  logsumexp = function(x, d) return x:logsumexp(d) end, norm = function(x, d) return x:norm(2, d) end,
+  argmax = function(x, d) return x:argmax(d) end, argmin = function(x, d) return x:argmin(d) end,
+  median = function(x, d) return (x:median(d)) end, count_nonzero = function(x, d) return torch.count_nonzero(x, d) end,
+}
+local scans = {
+  cumsum = function(x, d) return x:cumsum(d) end, cumprod = function(x, d) return (x * 0.01 + 1):cumprod(d) end,
+  cummax = function(x, d) return (x:cummax(d)) end, logcumsumexp = function(x, d) return x:logcumsumexp(d) end,
+  softmax = function(x, d) return F.softmax(x, d) end, log_softmax = function(x, d) return F.log_softmax(x, d) end,
+  sort = function(x, d) return (x:sort(d)) end, argsort = function(x, d) return x:argsort(d) end,
+  softmax_gradient = function(x, d)
+    local leaf = x:detach():clone():requires_grad_()
+    F.softmax(leaf, d):backward(x * x)
+    return leaf.grad
+  end,
+  log_softmax_gradient = function(x, d)
+    local leaf = x:detach():clone():requires_grad_()
+    F.log_softmax(leaf, d):backward(x * x)
+    return leaf.grad
+  end,
+}
+
+describe('columns give what lines of their own give', function()
+  for _, group in ipairs { along, scans } do
+    for name, f in pairs(group) do
+      it(name, function()
+        for _, n in ipairs(SIZES) do
+          local x = random(n, 3):float()
+          local lines = {}
+          for c = 1, 3 do lines[c] = f(x[{ {}, c }]:contiguous(), 1) end
+          local wanted = torch.stack(lines, group == along and 1 or 2)
+          for layout, view in pairs(layouts) do
+            close(f(view(x), 1), wanted, ('%s of %d rows, %s'):format(name, n, layout))
+          end
+        end
+      end)
+    end
+  end
+
+  it('in half types and double', function()
+    for _, dtype in ipairs { 'float16', 'bfloat16', 'float64' } do
+      for _, n in ipairs { 5, 64, 129, 513 } do
+        local x = random(n, 4):to(torch[dtype])
+        for _, name in ipairs { 'sum', 'amax', 'logsumexp' } do
+          local wanted = along[name](x:double(), 1):to(torch[dtype])
+          local got = along[name](x, 1)
+          local off = (got:double() - wanted:double()):abs():max():item()
+          local unit = dtype == 'bfloat16' and 2.0 ^ -7 or dtype == 'float16' and 2.0 ^ -10 or 1e-12
+          assert(off <= unit * math.max(wanted:double():abs():max():item(), 1), ('%s of %d rows in %s: %g'):format(name, n, dtype, off))
+        end
+      end
+    end
+  end)
+end)
+
+describe('sums of large vectors', function()
+  it('are those of their pieces', function()
+    for _, n in ipairs { 2047, 2048, 2049, 32767, 32769, 131071, 131073, 300001 } do
+      local x = torch.rand(n, { dtype = torch.float64 }):to(device)
+      local total = 0
+      for _, piece in ipairs(x:split(1000)) do total = total + piece:sum():item() end
+      assert.is_true(math.abs(x:sum():item() / total - 1) < 1e-12)
+      assert.is_true(math.abs(x:float():sum():item() / total - 1) < 1e-5)
+      assert.is_true(math.abs(x:float():mean():item() * n / total - 1) < 1e-5)
+    end
+  end)
+
+  it('and so are elementwise results and running sums', function()
+    for _, n in ipairs { 511, 513, 131071, 131073, 262145 } do
+      local x = torch.rand(n, { dtype = torch.float64 }):to(device)
+      local sums, exps, before = x:cumsum(1), x:exp(), 0
+      local at = 1
+      for _, piece in ipairs(x:split(50021)) do
+        local m = #piece
+        close(sums:narrow(1, at, m), piece:cumsum(1) + before, 'cumsum')
+        assert.is_true(exps:narrow(1, at, m):eq(piece:exp()):all():item())
+        before, at = sums[at + m - 1]:item(), at + m
+      end
+    end
+  end)
+end)
+
+describe('nan', function()
+  it('wins in every row of a column', function()
+    for _, rows in ipairs { 1, 2, 4, 5, 6, 9, 17, 130 } do
+      for row = 1, rows, math.max(rows // 7, 1) do
+        local x = random(rows, 5):float()
+        x[{ row, 3 }] = 0 / 0
+        for _, name in ipairs { 'amax', 'amin' } do
+          local nans = x[name](x, 1):isnan():tolist()
+          assert.same({ false, false, true, false, false }, nans)
+        end
+        local values, places = x:max(1)
+        assert.is_true(values[3]:isnan():item())
+        assert.equal(row, places[3]:item())
+      end
+    end
+  end)
+
+  it('of two the first is the place of the extreme', function()
+    for _, n in ipairs { 4, 9, 40, 700 } do
+      local x = random(n):float()
+      local first, second = n // 3 + 1, n - 1
+      x[first], x[second] = 0 / 0, 0 / 0
+      assert.equal(first, x:argmin():item())
+      assert.equal(first, x:argmax():item())
+      local columns = x:reshape(n, 1):expand(n, 3):contiguous()
+      assert.same({ first, first, first }, columns:argmin(1):tolist())
+      assert.same({ first, first, first }, columns:argmax(1):tolist())
+    end
+  end)
+end)
+
+describe('a loss', function()
+  it('leaves out what ignore_index names where labels are smoothed, too', function()
+    local logits = random(6, 4):requires_grad_()
+    local targets = torch.tensor({ 1, 4, 2, 2, 3, 1 }, { device = device })
+    for _, weights in ipairs { false, torch.tensor({ 1.0, 2.0, 0.5, 3.0 }, { dtype = torch.float64, device = device }) } do
+      local p = F.log_softmax(logits, 2)
+      local sum, count = 0, 0
+      for i = 1, 6 do
+        local t = targets[i]:item()
+        if t ~= 2 then
+          local w = weights and weights[t]:item() or 1
+          local smooth = weights and (p[i] * weights):sum() or p[i]:sum()
+          sum = sum - 0.7 * w * p[{ i, t }] - 0.3 / 4 * smooth
+          count = count + w
+        end
+      end
+      local options = { ignore_index = 2, label_smoothing = 0.3, weight = weights or nil }
+      local loss = F.cross_entropy(logits, targets, options)
+      close(loss, sum / count, 'cross_entropy')
+      local got = torch.autograd.grad(loss, { logits }, { retain_graph = true })
+      local wanted = torch.autograd.grad(sum / count, { logits }, { retain_graph = true })
+      got, wanted = torch.is_tensor(got) and got or got[1], torch.is_tensor(wanted) and wanted or wanted[1]
+      close(got, wanted, 'its gradient')
+      assert.equal(0, got[3]:abs():sum():item())
+    end
+  end)
+end)
+
+describe('instance_norm', function()
+  it('keeps running statistics and, given them, normalizes by them in eval()', function()
+    local x = random(3, 2, 40):float() * 2 + 1
+    local net = torch.nn.InstanceNorm1d(2, { track_running_stats = true }):to { device = device }
+    net(x)
+    close(net.running_mean, x:mean { dim = { 1, 3 } } * 0.1, 'running_mean')
+    close(net.running_var, x:var(3):mean(1) * 0.1 + 0.9, 'running_var')
+    net:eval()
+    local shape = { 1, 2, 1 }
+    close(net(x), (x - net.running_mean:reshape(shape)) / (net.running_var:reshape(shape) + 1e-5):sqrt(), 'by running statistics')
+    local plain = torch.nn.InstanceNorm1d(2)
+    close(plain:eval()(x), (x - x:mean(3):unsqueeze(3)) / (x:var(3, { unbiased = false }):unsqueeze(3) + 1e-5):sqrt(), 'by its own in eval()')
+  end)
+end)

@@ -2,6 +2,7 @@
 -- named, and the two functions of the book that make code run with any number of GPUs.
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local checked = require 'torch.checked'
 
 -- Parts that are loaded at once, since they add methods or functions to torch itself.
@@ -20,6 +21,7 @@ torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 --- The i-th GPU (from 0), else the CPU.
 function torch.try_gpu(i)
   i = i or 0
+  if math.type(i) ~= 'integer' then kinds.check('try_gpu', 'i', i, 'integer') end
   if torch.cuda.device_count() >= i + 1 then return torch.device('cuda:' .. i) end
   return torch.device 'cpu'
 end

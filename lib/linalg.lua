@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local linalg = {
   inv = torch.inverse, det = torch.det, slogdet = torch.slogdet, cholesky = torch.cholesky,
@@ -147,6 +148,7 @@ end
 --- The norm of vectors or of matrices: of all elements as one vector when neither an order nor dimensions are
 --- given, of matrices over two dimensions, else of vectors.
 function linalg.norm(x, ord, dim, keepdim, options)
+  kinds.check('norm', 'x', x, 'Tensor')
   for i, value in ipairs { ord or false, dim or false, keepdim or false } do
     -- a last table of names, where it may stand: { dim = ... } is not a list of dimensions
     if type(value) == 'table' and #value == 0 and next(value) ~= nil then

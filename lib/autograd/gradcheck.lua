@@ -4,6 +4,7 @@
 -- the central differences of smaller dtypes say little.
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local autograd = require 'torch.autograd'
 local fail = require 'torch.fail'
 local read_options = require 'torch.options'
@@ -149,6 +150,8 @@ local defaults = { eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise_exception = true 
 --- Whether the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
 --- raise_exception is false.
 local function gradcheck(fn, inputs, options)
+  kinds.check('gradcheck', 'fn', fn, 'function')
+  kinds.check('gradcheck', 'inputs', inputs, 'Tensor|table')
   options = read_options('gradcheck', options, defaults)
   local message = mismatch(fn, list_of(inputs), options)
   if message and options.raise_exception then fail('%s', message) end
@@ -157,6 +160,8 @@ end
 
 --- The same for second derivatives: gradcheck of the gradients of fn, weighted by grad_outputs (default: random).
 local function gradgradcheck(fn, inputs, grad_outputs, options)
+  kinds.check('gradgradcheck', 'fn', fn, 'function')
+  kinds.check('gradgradcheck', 'inputs', inputs, 'Tensor|table')
   options = read_options('gradgradcheck', options, defaults)
   inputs = list_of(inputs)
   local n, leaves = #inputs, {}

@@ -42,7 +42,7 @@ describe('sizes that no memory holds', function()
     refused('value cannot be converted to type int64_t without overflow', F.interpolate, torch.ones(1, 1, 3), { scale_factor = 1e300 })
     refused('value cannot be converted to type int64_t without overflow', F.interpolate, torch.ones(1, 1, 3), { scale_factor = 0 / 0 })
     refused('overflowed', F.interpolate, torch.ones(1, 1, 3), { scale_factor = 2 ^ 61 })
-    refused('negative', F.interpolate, torch.ones(1, 1, 3), { scale_factor = -2 })
+    refused('greater than 0', F.interpolate, torch.ones(1, 1, 3), { scale_factor = -2 })
     assert.same({ 1, 1, 6 }, { table.unpack(F.interpolate(torch.ones(1, 1, 3), { scale_factor = 2 }).shape) })
   end)
 

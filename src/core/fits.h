@@ -8,7 +8,7 @@
 /* Integers take numbers of their range, unsigned ones also the negatives of these, which wrap; floating-point
  * dtypes take nan and the infinities, and finite numbers up to their largest; bool takes all. */
 bool lt_fits(lt_scalar s, lt_dtype dtype);
-/* Fills of these, and choices among them, are not checked: what is too large becomes infinity, as in PyTorch. */
+/* A single element of these, and choices among them, are not checked: what is too large becomes infinity, as in PyTorch. */
 static inline bool lt_is_half(lt_dtype dtype)
 {
     return dtype == LT_FLOAT16 || dtype == LT_BFLOAT16;

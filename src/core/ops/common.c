@@ -24,7 +24,7 @@ lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src)
 lt_status lt_fill_value(lt_tensor *t, lt_scalar value)
 {
     lt_iter it;
-    if (!lt_is_half((lt_dtype)t->dtype)) LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
+    if (t->numel != 1 || !lt_is_half((lt_dtype)t->dtype)) LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
     LT_TRY(lt_iter_elementwise(&it, &t, 1));
     return it.numel > 0 ? lt_backend_of(t)->fill(&it, value) : LT_OK;
 }

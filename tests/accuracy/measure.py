@@ -246,7 +246,7 @@ computed in float32 and rounded once.
 
 What an element gives depends on that element alone: not on the tensor's length, its layout or the number of threads. Of
 sin, cos and tan the largest angle among its neighbours decides on a way of reduction, which is worth a unit in the last
-place, and fmod, remainder and floor_divide may give nan in vectors where the quotient is beyond about 2^100. Results depend
+place, and fmod, remainder and floor_divide may give nan in vectors where the quotient is beyond the range of the type. Results depend
 on the processor, within the errors below: the kernels for AVX2 and AVX-512 multiply and add with one rounding, those for
 older processors (`LTENSOR_CPU=baseline`) with two. nan, the infinities, zeros with their signs, and results that overflow are
 as the true value or PyTorch has them{kinds}.

@@ -69,7 +69,9 @@ GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
 GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
-GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ops_impl.h pointwise_ops.h backend_hash.h bind_ops.h)
+KERNEL_FAMILIES := activations arithmetic compare functions
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ops_impl.h pointwise_ops.h backend_hash.h bind_ops.h \
+               $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
 GEN_HASHED := $(addprefix src/core/,backend.h cell.h iter.h optim_rules.h random.h)
 GEN_STAMP := $(GEN)/.stamp
@@ -116,6 +118,7 @@ all: $(TARGETS)
 $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED)
 	@mkdir -p $(GEN)
 	$(LUA) scripts/gen/headers.lua $(GEN)
+	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)
 	$(LUA) scripts/gen/binding.lua $(GEN)
 	@touch $@

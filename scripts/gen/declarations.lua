@@ -28,12 +28,14 @@ local c_results = {
 }
 
 local known_fields = {
-  doc = true, variants = true, aliases = true, operator = true, pointwise = true, grad = true,
+  doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
+  numbers = true, bool_as = true, refuses_bool = true, divides = true, check = true,
   [1] = true,
 }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
+local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true } -- int64: narrower ones are computed in it
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true, nn = true }
 
 local function words(text)
@@ -89,6 +91,20 @@ local function parse_result(text, fail)
   return results
 end
 
+-- 'functions: float(POWER) int64': the family whose file has the kernel, and the dtypes it is computed in, each with the
+-- loop's shape where that is not the one that follows from the arguments.
+local function parse_kernel(text, fail)
+  local family, words_of = text:match('^(%l+): (.+)$')
+  if not family then fail("kernel = '" .. text .. "': write 'family: dtypes'") end
+  local kernel = { family = family, dtypes = {} }
+  for word in words_of:gmatch('%S+') do
+    local name, shape = word:match('^(%w+)%(?([%u_]*)%)?$')
+    if not kernel_dtypes[name] then fail("kernel: unknown dtype '" .. word .. "'") end
+    table.insert(kernel.dtypes, { name = name, shape = shape ~= '' and shape or nil })
+  end
+  return kernel
+end
+
 local function parse_op(entry, group, where)
   local function fail(message) error(where .. ': ' .. message, 0) end
   local signature = entry[1]
@@ -111,12 +127,15 @@ local function parse_op(entry, group, where)
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
     doc = entry.doc, example = entry.example, positions = entry.positions,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
+    numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, divides = entry.divides,
+    check = entry.check, kernel = entry.kernel and parse_kernel(entry.kernel, fail),
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end
   if op.pointwise and not pointwise_kinds[op.pointwise] then
     fail("pointwise must be promote, float, compare, integral or select")
   end
   if op.overlap and not overlap_kinds[op.overlap] then fail("overlap must be 'elementwise', 'aside' or 'one value'") end
+  if (op.pointwise ~= nil) ~= (op.kernel ~= nil) then fail("pointwise and kernel go together") end
   for variant in pairs(op.variants) do
     if not variant_names[variant] then fail("unknown variant '" .. variant .. "'") end
   end

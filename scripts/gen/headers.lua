@@ -1,5 +1,4 @@
--- headers.lua - emits the C prototypes of every op, the list of pointwise kernels, the hash by which program and
--- backend know each other, and the implementations of pointwise ops (a call of the runner in src/core/pointwise.c each).
+-- headers.lua - emits the C prototypes of every op: the public ones and those of their implementations.
 --
 -- Usage: lua5.4 scripts/gen/headers.lua OUT_DIR
 
@@ -37,72 +36,7 @@ local function impl_prototypes(model)
   return table.concat(out)
 end
 
-local function pointwise_enum(model)
-  local out = { notice, '#ifndef LT_POINTWISE_OPS_H\n#define LT_POINTWISE_OPS_H\n\ntypedef enum lt_pointwise {\n' }
-  local names = {}
-  for _, op in ipairs(model.ops) do
-    if op.pointwise then
-      local name = op.cname:gsub('^_', '')
-      out[#out + 1] = ('    LT_PW_%s,\n'):format(name:upper())
-      names[#names + 1] = ('    X(%s, %s)'):format(name:upper(), name)
-    end
-  end
-  out[#out + 1] = '    LT_PW_COUNT\n} lt_pointwise;\n\n'
-  out[#out + 1] = '/* X(ENUMERATOR_SUFFIX, name) for every pointwise kernel. */\n#define LT_POINTWISE_LIST(X) \\\n'
-  out[#out + 1] = table.concat(names, ' \\\n') .. '\n\n#endif\n'
-  return table.concat(out)
-end
-
--- FNV-1a, 64 bits.
-local function hash(text)
-  local h = 0xcbf29ce484222325
-  for i = 1, #text do h = (h ~ text:byte(i)) * 0x100000001b3 end
-  return ('%016x'):format(h)
-end
-
--- What src/core/backend_abi.h compares: comments and spaces do not count.
-local function backend_hash(pointwise)
-  local parts = { pointwise }
-  for _, name in ipairs { 'backend', 'cell', 'iter', 'optim_rules', 'random' } do
-    local file = assert(io.open('src/core/' .. name .. '.h'))
-    parts[#parts + 1] = file:read 'a':gsub('/%*.-%*/', ''):gsub('%s+', ' ') .. ''
-    file:close()
-  end
-  return notice .. ('#define LT_BACKEND_HASH "%s"\n'):format(hash(table.concat(parts)))
-end
-
-local kinds = { promote = 'LT_RULE_PROMOTE', float = 'LT_RULE_FLOAT', compare = 'LT_RULE_COMPARE',
-  integral = 'LT_RULE_INTEGRAL', select = 'LT_RULE_SELECT' }
-
-local function pointwise_impls(model)
-  local out = { notice, '#include "ops_impl.h"\n#include "pointwise.h"\n' }
-  for _, op in ipairs(model.ops) do
-    if op.pointwise then
-      local tensors, scalars = {}, {}
-      for _, arg in ipairs(op.args) do
-        if arg.type == 'Scalar' then scalars[#scalars + 1] = arg.name
-        elseif arg.type == 'Tensor' or arg.type == 'Tensor|Scalar' then tensors[#tensors + 1] = arg.name
-        else error(op.line .. ': a pointwise op takes tensors and scalars, not ' .. arg.type, 0) end
-      end
-      local params = 'NULL'
-      out[#out + 1] = ('\nlt_status lt_%s_impl(%s)\n{\n    lt_tensor *inputs[] = {%s};\n'):format(op.cname,
-        declarations.c_prototype(op), table.concat(tensors, ', '))
-      if #scalars > 0 then
-        out[#out + 1] = ('    lt_scalar params[] = {%s};\n'):format(table.concat(scalars, ', '))
-        params = 'params'
-      end
-      out[#out + 1] = ('    return lt_pointwise_run(LT_PW_%s, %s, inputs, %d, %s, %d, out);\n}\n'):format(
-        op.cname:gsub('^_', ''):upper(), kinds[op.pointwise], #tensors, params, #scalars)
-    end
-  end
-  return table.concat(out)
-end
-
 local dir = assert(arg[1], 'usage: headers.lua OUT_DIR')
 local model = declarations.load()
 declarations.write(dir .. '/ltensor_ops.h', prototypes(model))
 declarations.write(dir .. '/ops_impl.h', impl_prototypes(model))
-local pointwise = pointwise_enum(model)
-declarations.write(dir .. '/pointwise_ops.h', pointwise)
-declarations.write(dir .. '/backend_hash.h', backend_hash(pointwise))
-declarations.write(dir .. '/ops_pointwise.c', pointwise_impls(model))

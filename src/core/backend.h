@@ -13,7 +13,6 @@
 #include "iter.h"
 #include "ltensor.h"
 #include "optim_rules.h"
-#include "pointwise_ops.h" /* generated: enum lt_pointwise { LT_PW_ADD, ... } */
 #include "random.h"
 
 typedef enum lt_reduction {
@@ -231,10 +230,10 @@ typedef struct lt_backend {
     lt_status (*transfer)(void *dst, lt_device dst_device, const void *src, lt_device src_device,
                           size_t nbytes, bool pinned, lt_copy_mode mode, double *waited);
 
-    /* -- elementwise (same device); params are the op's scalars in declaration order -------------- */
+    /* -- elementwise (same device). op: a number of pointwise_ops.h; params: its scalars, as declared -- */
     lt_status (*copy)(const lt_iter *it); /* out <- in, any dtype pair */
     lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
-    lt_status (*pointwise)(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+    lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 
     /* -- reductions -------------------------------------------------------------------------------- */
     /* compute: dtype in which elements are read; accumulate in float (half types, float), double,

@@ -11,14 +11,6 @@
 
 #define MAX_INPUTS 4
 
-static const char *const names[LT_PW_COUNT] = {
-#define NAME(ENUM, name) [LT_PW_##ENUM] = #name,
-    LT_POINTWISE_LIST(NAME)
-#undef NAME
-};
-
-const char *lt_pointwise_name(lt_pointwise op) { return names[op]; }
-
 lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
 {
     if ((lt_dtype)t->dtype == dtype) {
@@ -39,75 +31,39 @@ lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
     return LT_OK;
 }
 
-/* Integers have no negative powers; those of a tensor's exponents are left to the kernel. */
-static lt_status check_exponent(lt_tensor *exponent, lt_dtype dtype)
+/* What the number makes of the dtype of the tensors: add's alpha must fit as it is, a fraction lifts others'
+ * integers (clamp(int, min = 0.5)), an integer bound lifts bools. */
+static lt_status with_number(const lt_pointwise_facts *facts, lt_scalar number, lt_dtype *dtype)
 {
-    if (lt_dtype_is_float(dtype) || !(exponent->flags & LT_FLAG_WRAPPED_NUMBER)) return LT_OK;
-    lt_scalar value;
-    LT_TRY(lt_tensor_item(exponent, &value));
-    if (lt_scalar_double(value) >= 0) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "Integers to negative integer powers are not allowed.");
-}
-
-/* lerp takes tensors of one dtype, floating; the weight may be a number. */
-static lt_status check_lerp(lt_tensor *const *inputs)
-{
-    static const char *const arguments[] = {NULL, "end", "weight"};
-    for (int i = 1; i < 3; i++)
-        if (inputs[i]->dtype != inputs[0]->dtype && !(inputs[i]->flags & LT_FLAG_WRAPPED_NUMBER))
-            return lt_error(LT_ERR_RUNTIME, "lerp: expected dtype %s for `%s` but got dtype %s",
-                            lt_dtype_name((lt_dtype)inputs[0]->dtype), arguments[i],
-                            lt_dtype_name((lt_dtype)inputs[i]->dtype));
-    if (lt_dtype_is_float((lt_dtype)inputs[0]->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"lerp\" not implemented for '%s'", lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
-}
-
-static lt_status compute_dtype(lt_pointwise op, lt_rule rule, lt_tensor *const *inputs, int n,
-                               const lt_scalar *params, int n_params, lt_dtype *out)
-{
-    int first = rule == LT_RULE_SELECT ? 1 : 0;
-    lt_dtype dtype = lt_result_type(inputs + first, n - first);
-    for (int i = 0; i < n_params; i++) {
-        /* A fractional parameter lifts integers (clamp(int, min = 0.5)), an integer bound lifts bools; add's
-         * alpha must fit as it is. */
-        if (params[i].kind == LT_SCALAR_FLOAT && !lt_dtype_is_float(dtype)) {
-            if (op == LT_PW_ADD || op == LT_PW_SUB)
-                return lt_error(LT_ERR_RUNTIME,
-                                "For integral input tensors, argument alpha must not be a floating point number.");
-            dtype = lt_default_dtype();
-        }
-        bool bound = op == LT_PW_CLAMP_MIN || op == LT_PW_CLAMP_MAX || op == LT_PW_CLAMP_BOTH;
-        if (bound && dtype == LT_BOOL && params[i].kind == LT_SCALAR_INT) dtype = LT_INT64;
+    if (number.kind == LT_SCALAR_FLOAT && !lt_dtype_is_float(*dtype)) {
+        if (facts->numbers == LT_NUMBERS_FIT)
+            return lt_error(LT_ERR_RUNTIME,
+                            "For integral input tensors, argument alpha must not be a floating point number.");
+        *dtype = lt_default_dtype();
+    } else if (facts->numbers == LT_NUMBERS_PROMOTE && *dtype == LT_BOOL && number.kind == LT_SCALAR_INT) {
+        *dtype = LT_INT64;
     }
-    if (rule == LT_RULE_FLOAT && !lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
-    if (rule == LT_RULE_INTEGRAL && lt_dtype_is_float(dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", names[op],
-                        lt_dtype_scalar_name(dtype));
-    if (op == LT_PW_NEG && dtype == LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME,
-                        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
-                        "mask, use the `~` or `logical_not()` operator instead.");
-    if (op == LT_PW_RELU && dtype == LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "Boolean inputs not supported for relu");
-    if (op == LT_PW_SUB && dtype == LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME,
-                        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` "
-                        "or `logical_xor()` operator instead.");
-    if (rule == LT_RULE_SELECT && inputs[0]->dtype != LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s", names[op],
-                        lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
-    if (op == LT_PW_LERP) LT_TRY(check_lerp(inputs));
-    if (op == LT_PW_ADDCDIV && !lt_dtype_is_float((lt_dtype)inputs[1]->dtype) &&
-        !lt_dtype_is_float((lt_dtype)inputs[2]->dtype))
-        return lt_error(LT_ERR_RUNTIME,
-                        "Integer division with addcdiv is no longer supported: convert a tensor to a floating point "
-                        "dtype, or truncate with torch.div(tensor1, tensor2, {rounding_mode = 'trunc'}).");
-    if (op == LT_PW_SQUARE && dtype == LT_BOOL) dtype = LT_INT64;
-    if (op == LT_PW_HEAVISIDE && inputs[0]->dtype != inputs[1]->dtype)
-        return lt_error(LT_ERR_RUNTIME, "heaviside is not yet implemented for tensors with different dtypes.");
-    if (op == LT_PW_POW) LT_TRY(check_exponent(inputs[1], dtype));
-    for (int i = 0; i < n_params && op != LT_PW_NAN_TO_NUM; i++) LT_TRY(lt_check_fits(params[i], dtype));
-    for (int i = 1; i < n && (op == LT_PW_POW || op == LT_PW_WHERE) && !lt_is_half(dtype); i++) LT_TRY(lt_check_number_fits(inputs[i], dtype));
+    return LT_OK;
+}
+
+static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const *inputs, int n, const lt_scalar *params,
+                               int n_params, lt_dtype *out)
+{
+    int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
+    lt_dtype dtype = lt_result_type(inputs + first, n - first);
+    for (int i = 0; i < n_params; i++) LT_TRY(with_number(facts, params[i], &dtype));
+    if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
+    if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_float(dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
+    if (facts->rule == LT_RULE_SELECT && inputs[0]->dtype != LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
+                        facts->name, lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
+    if (dtype == LT_BOOL) {
+        if (facts->refuses_bool != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_bool);
+        dtype = facts->bool_as;
+    }
+    if (facts->check != NULL) LT_TRY(facts->check(inputs, dtype));
+    for (int i = 0; i < n_params && facts->numbers != LT_NUMBERS_ANY; i++) LT_TRY(lt_check_fits(params[i], dtype));
     *out = dtype;
     return LT_OK;
 }
@@ -136,9 +92,11 @@ static bool overlaps(const lt_tensor *out, const lt_tensor *input)
     return !same;
 }
 
-lt_status lt_pointwise_run(lt_pointwise op, lt_rule rule, lt_tensor *const *inputs, int n,
-                           const lt_scalar *params, int n_params, lt_tensor **out)
+lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
+                           lt_tensor **out)
 {
+    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
+    const lt_rule rule = facts->rule;
     lt_status status = LT_OK;
     lt_tensor *operands[1 + MAX_INPUTS] = {NULL};
     lt_tensor *converted[MAX_INPUTS] = {NULL};
@@ -149,8 +107,8 @@ lt_status lt_pointwise_run(lt_pointwise op, lt_rule rule, lt_tensor *const *inpu
     int64_t sizes[LT_MAX_DIMS];
     lt_iter it;
 
-    LT_TRY(lt_check_same_device(names[op], inputs, n, true, &device));
-    LT_TRY(compute_dtype(op, rule, inputs, n, params, n_params, &compute));
+    LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
+    LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
     LT_TRY(result_shape(inputs, n, &ndim, sizes));
     const lt_backend *backend = lt_backends[device.type];
     lt_dtype result_dtype = rule == LT_RULE_COMPARE ? LT_BOOL : compute;

@@ -3,7 +3,6 @@
 #ifndef LT_POINTWISE_H
 #define LT_POINTWISE_H
 
-#include "pointwise_ops.h"
 #include "tensor.h"
 
 typedef enum lt_rule {
@@ -14,12 +13,30 @@ typedef enum lt_rule {
     LT_RULE_SELECT    /* the first input is a bool condition and takes no part in promotion */
 } lt_rule;
 
-/* inputs: n of them, all on one device (0-dim CPU tensors excepted). *out as lt_output takes it. */
-lt_status lt_pointwise_run(lt_pointwise op, lt_rule rule, lt_tensor *const *inputs, int n,
-                           const lt_scalar *params, int n_params, lt_tensor **out);
+/* What the numbers among the arguments do to the dtype; but for the last kind they must be numbers that it can hold. */
+typedef enum lt_numbers {
+    LT_NUMBERS_LIFT,    /* a fraction makes integers the default dtype */
+    LT_NUMBERS_PROMOTE, /* they take part in promotion */
+    LT_NUMBERS_FIT,     /* a fraction for integers is refused */
+    LT_NUMBERS_ANY      /* nothing: the kernel takes what the dtype cannot hold, too */
+} lt_numbers;
 
-/* "add" */
-const char *lt_pointwise_name(lt_pointwise op);
+/* What the declaration of an op says of its kernel (src/ops/README.md). */
+typedef struct lt_pointwise_facts {
+    const char *name; /* "add" */
+    lt_rule rule;
+    lt_numbers numbers;
+    lt_dtype bool_as;         /* what bools are computed and returned in */
+    const char *refuses_bool; /* why there is no such op for bool; NULL: there is */
+    bool divides;             /* integers may not be divided by 0 */
+    lt_status (*check)(lt_tensor *const *inputs, lt_dtype dtype); /* NULL: none */
+} lt_pointwise_facts;
+
+extern const lt_pointwise_facts lt_pointwise_table[]; /* by number; generated */
+
+/* op: LT_PW_ADD ... of pointwise_ops.h, which is generated. inputs: n of them, all on one device (0-dim CPU tensors excepted). *out as lt_output takes it. */
+lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
+                           lt_tensor **out);
 
 /* New reference: t in dtype on its own device, t itself (retained) when it is so already. */
 lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out);

@@ -159,7 +159,7 @@ lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_
                            bool pinned, lt_copy_mode mode, double *waited);
 lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
 /* pointwise.cu */
-lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 /* reduce.cu, extreme.cu, scan.cu */
 lt_status lt_cuda_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
 lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,

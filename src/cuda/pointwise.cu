@@ -2,6 +2,8 @@
  * functions.cu, activations.cu, compare.cu) and replaces powers by a number that have a shorter way, as the CPU does. */
 #include "pointwise.cuh"
 
+#include "pointwise_ops.h" /* generated from the declarations */
+
 static const char *const names[LT_PW_COUNT] = {
 #define NAME(ENUM, name) #name,
     LT_POINTWISE_LIST(NAME)
@@ -9,7 +11,7 @@ static const char *const names[LT_PW_COUNT] = {
 };
 
 /* The op of one input that is the same as this power, or LT_PW_POW. */
-static lt_pointwise shorter_power(const lt_pointwise_call &call)
+static int shorter_power(const lt_pointwise_call &call)
 {
     const lt_iter *it = call.it;
     if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute))
@@ -18,10 +20,11 @@ static lt_pointwise shorter_power(const lt_pointwise_call &call)
     if (exponent == 2) return LT_PW_SQUARE;
     if (exponent == 0.5) return LT_PW_SQRT;
     if (exponent == -0.5) return LT_PW_RSQRT;
-    return exponent == -1 ? LT_PW_RECIPROCAL : LT_PW_POW;
+    if (exponent == -1) return LT_PW_RECIPROCAL;
+    return LT_PW_POW;
 }
 
-lt_status lt_cuda_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute,
+lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute,
                             const lt_scalar *params)
 {
     lt_pointwise_call call = {op, it, compute, params, nullptr};

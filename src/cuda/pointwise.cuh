@@ -1,6 +1,6 @@
 /* pointwise.cuh - elementwise kernels from scalar formulas. arithmetic.cu, functions.cu, activations.cu and compare.cu
- * name the formulas (formulas.h, shared with the CPU) with the macros below; each becomes two kernels per
- * type computed in (float, double, int64_t, and uint8_t for bool):
+ * make types of the formulas (formulas.h, shared with the CPU) by family.inc, from the lists that the declarations give;
+ * each becomes two kernels per type computed in (float, double, int64_t, and uint8_t for bool):
  *
  *   dense    every operand lies dense in the kernel's own dtype, or is one number: 16 bytes at a time
  *   strided  any layout, any dtypes; elements are converted as they are read and written
@@ -18,7 +18,7 @@
 
 /* One call of lt_cuda_pointwise. */
 struct lt_pointwise_call {
-    lt_pointwise op;
+    int op;
     const lt_iter *it;
     lt_dtype compute;
     const lt_scalar *params;
@@ -44,19 +44,18 @@ bool lt_cuda_compare(const lt_pointwise_call &call);
             return expression;                                                                     \
         }                                                                                          \
     };
-#define LT_UNARY(name)         LT_FORMULA(name##_op, 1, 0, false, lt_##name(x[0]))
-#define LT_UNARY_NUMBER(name)  LT_FORMULA(name##_op, 1, 1, false, lt_##name(x[0], p[0]))
-#define LT_UNARY_RANGE(name)   LT_FORMULA(name##_op, 1, 2, false, lt_##name(x[0], p[0], p[1]))
-#define LT_UNARY_THREE(name)   LT_FORMULA(name##_op, 1, 3, false, lt_##name(x[0], p[0], p[1], p[2]))
-#define LT_BINARY(name)        LT_FORMULA(name##_op, 2, 0, false, lt_##name(x[0], x[1]))
-#define LT_BINARY_SCALED(name) LT_FORMULA(name##_op, 2, 1, false, lt_##name(x[0], x[1], p[0]))
-#define LT_BINARY_RANGE(name)  LT_FORMULA(name##_op, 2, 2, false, lt_##name(x[0], x[1], p[0], p[1]))
-#define LT_BINARY_THREE(name)                                                                      \
-    LT_FORMULA(name##_op, 2, 3, false, lt_##name(x[0], x[1], p[0], p[1], p[2]))
-#define LT_TERNARY(name)       LT_FORMULA(name##_op, 3, 0, false, lt_##name(x[0], x[1], x[2]))
-#define LT_TERNARY_SCALED(name)                                                                    \
-    LT_FORMULA(name##_op, 3, 1, false, lt_##name(x[0], x[1], x[2], p[0]))
-#define LT_SELECT(name) LT_FORMULA(name##_op, 3, 0, true, lt_##name(x[0] != 0, x[1], x[2]))
+/* By the SHAPEs of generated lists: type from the formula f. */
+#define LT_SHAPE_UNARY(type, f)          LT_FORMULA(type, 1, 0, false, f(x[0]))
+#define LT_SHAPE_UNARY_NUMBER(type, f)   LT_FORMULA(type, 1, 1, false, f(x[0], p[0]))
+#define LT_SHAPE_UNARY_RANGE(type, f)    LT_FORMULA(type, 1, 2, false, f(x[0], p[0], p[1]))
+#define LT_SHAPE_UNARY_THREE(type, f)    LT_FORMULA(type, 1, 3, false, f(x[0], p[0], p[1], p[2]))
+#define LT_SHAPE_BINARY(type, f)         LT_FORMULA(type, 2, 0, false, f(x[0], x[1]))
+#define LT_SHAPE_BINARY_SCALED(type, f)  LT_FORMULA(type, 2, 1, false, f(x[0], x[1], p[0]))
+#define LT_SHAPE_BINARY_RANGE(type, f)   LT_FORMULA(type, 2, 2, false, f(x[0], x[1], p[0], p[1]))
+#define LT_SHAPE_BINARY_THREE(type, f)   LT_FORMULA(type, 2, 3, false, f(x[0], x[1], p[0], p[1], p[2]))
+#define LT_SHAPE_TERNARY(type, f)        LT_FORMULA(type, 3, 0, false, f(x[0], x[1], x[2]))
+#define LT_SHAPE_TERNARY_SCALED(type, f) LT_FORMULA(type, 3, 1, false, f(x[0], x[1], x[2], p[0]))
+#define LT_SHAPE_SELECT(type, f)         LT_FORMULA(type, 3, 0, true, f(x[0] != 0, x[1], x[2]))
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 

@@ -2,65 +2,66 @@
 
 local all = 'function method inplace out'
 
-local function unary(name, kind, doc, derivative, more)
-  local entry = { name .. '(Tensor self) -> Tensor', variants = all, pointwise = kind, doc = doc,
+local function unary(name, rule, kernel, doc, derivative, more)
+  local entry = { name .. '(Tensor self) -> Tensor', variants = all, pointwise = rule, kernel = kernel, doc = doc,
     grad = derivative and { self = derivative } }
   for field, value in pairs(more or {}) do entry[field] = value end
   return entry
 end
 
-local function binary(name, kind, doc, grad)
-  return { name .. '(Tensor self, Tensor other) -> Tensor', variants = 'function method out', pointwise = kind, doc = doc, grad = grad }
+local function binary(name, rule, kernel, doc, grad)
+  return { name .. '(Tensor self, Tensor other) -> Tensor', variants = 'function method out', pointwise = rule,
+    kernel = kernel, doc = doc, grad = grad }
 end
 
 return {
   -- ---- inverse hyperbolic functions, angles ---------------------------------------------------------------
-  unary('asinh', 'float', 'Inverse hyperbolic sine.', 'grad * rsqrt(self * self + 1)', { aliases = 'arcsinh' }),
-  unary('acosh', 'float', 'Inverse hyperbolic cosine; nan below 1.', 'grad * rsqrt(self * self - 1)', { aliases = 'arccosh' }),
-  unary('atanh', 'float', 'Inverse hyperbolic tangent; nan outside [-1, 1].', 'grad / (1 - self * self)',
+  unary('asinh', 'float', 'functions: float', 'Inverse hyperbolic sine.', 'grad * rsqrt(self * self + 1)', { aliases = 'arcsinh' }),
+  unary('acosh', 'float', 'functions: float', 'Inverse hyperbolic cosine; nan below 1.', 'grad * rsqrt(self * self - 1)', { aliases = 'arccosh' }),
+  unary('atanh', 'float', 'functions: float', 'Inverse hyperbolic tangent; nan outside [-1, 1].', 'grad / (1 - self * self)',
     { aliases = 'arctanh' }),
-  { 'atan2(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'float', aliases = 'arctan2',
+  { 'atan2(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'float', kernel = 'functions: float', aliases = 'arctan2',
     doc = 'The angle of the point (other, self), from -pi to pi.',
     grad = { self = 'grad * (other / (self * self + other * other))', other = '-grad * (self / (self * self + other * other))' } },
-  { 'hypot(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'promote',
+  { 'hypot(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'promote', kernel = 'functions: float',
     doc = 'sqrt(self^2 + other^2) without overflow.',
     grad = { self = 'grad * (self / result)', other = 'grad * (other / result)' } },
 
   -- ---- error functions, gamma functions, logarithms of odds -------------------------------------------
-  unary('erfc', 'float', '1 - erf(self), exact where that is small.', '-grad * exp(-(self * self)) * 1.12837916709551257390'),
-  unary('erfinv', 'float', 'The number whose erf is self.', 'grad * exp(result * result) * 0.88622692545275801365'),
-  unary('lgamma', 'float', 'Logarithm of the absolute value of the gamma function.', 'grad * digamma(self)'),
-  unary('digamma', 'float', 'Derivative of lgamma.', 'grad * _polygamma(self, 1)'),
-  { '_polygamma(Tensor self, Scalar n) -> Tensor', variants = '', pointwise = 'float', doc = 'Derivative of digamma of order n.',
+  unary('erfc', 'float', 'functions: float', '1 - erf(self), exact where that is small.', '-grad * exp(-(self * self)) * 1.12837916709551257390'),
+  unary('erfinv', 'float', 'functions: float', 'The number whose erf is self.', 'grad * exp(result * result) * 0.88622692545275801365'),
+  unary('lgamma', 'float', 'functions: float', 'Logarithm of the absolute value of the gamma function.', 'grad * digamma(self)'),
+  unary('digamma', 'float', 'functions: float', 'Derivative of lgamma.', 'grad * _polygamma(self, 1)'),
+  { '_polygamma(Tensor self, Scalar n) -> Tensor', variants = '', pointwise = 'float', kernel = 'functions: float', doc = 'Derivative of digamma of order n.',
     grad = { self = '_polygamma_backward(grad, self, n)' } },
   { '_polygamma_backward(Tensor grad_output, Tensor self, Scalar n) -> Tensor', variants = '', composite = true,
     doc = 'grad_output * _polygamma(self, n + 1).' },
   { 'logit(Tensor self, float? eps=nil) -> Tensor', overlap = 'elementwise', variants = all,
     doc = 'log(self / (1 - self)), the inverse of sigmoid; `eps` first clamps self to [eps, 1 - eps].',
     grad = { self = '_logit_backward(grad, self, eps)' } },
-  { '_logit(Tensor self) -> Tensor', variants = '', pointwise = 'float', doc = 'log(self / (1 - self)).' },
+  { '_logit(Tensor self) -> Tensor', variants = '', pointwise = 'float', kernel = 'functions: float', doc = 'log(self / (1 - self)).' },
   { '_logit_backward(Tensor grad_output, Tensor self, float? eps) -> Tensor', variants = '', composite = true,
     doc = 'grad_output / (self * (1 - self)), 0 where self was clamped.' },
-  { 'xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = 'float',
+  { 'xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = 'float', kernel = 'functions: float',
     doc = 'self * log(other), 0 where self is 0.', grad_fn_number = { self = 'XlogyBackward1', other = 'XlogyBackward2' },
     grad = { self = 'where(logical_and(eq(self, 0), le(other, 0)), 0, grad * log(other))', other = 'grad * self / other' } },
 
   -- ---- parts of numbers, signs, nan ---------------------------------------------------------------------
-  unary('frac', 'promote', 'self - trunc(self): the part behind the point, with the sign.', 'grad'),
-  { 'copysign(Tensor self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = 'float',
+  unary('frac', 'promote', 'arithmetic: float', 'self - trunc(self): the part behind the point, with the sign.', 'grad'),
+  { 'copysign(Tensor self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = 'float', kernel = 'arithmetic: float',
     doc = 'The magnitude of self with the sign of other.',
     grad = { self = 'where(eq(self, 0), 0, grad * (result / self))', other = 'zeros_like(grad)' } },
-  binary('fmax', 'promote', 'The larger of the two; a number where the other is nan.',
+  binary('fmax', 'promote', 'arithmetic: float integer bool', 'The larger of the two; a number where the other is nan.',
     { self = 'where(logical_or(ge(self, other), isnan(other)), grad, 0)',
       other = 'where(logical_or(ge(self, other), isnan(other)), 0, grad)' }),
-  binary('fmin', 'promote', 'The smaller of the two; a number where the other is nan.',
+  binary('fmin', 'promote', 'arithmetic: float integer bool', 'The smaller of the two; a number where the other is nan.',
     { self = 'where(logical_or(le(self, other), isnan(other)), grad, 0)',
       other = 'where(logical_or(le(self, other), isnan(other)), 0, grad)' }),
-  { 'heaviside(Tensor self, Tensor values) -> Tensor', variants = all, pointwise = 'promote',
+  { 'heaviside(Tensor self, Tensor values) -> Tensor', variants = all, pointwise = 'promote', kernel = 'arithmetic: float integer bool', check = 'same_dtype',
     doc = '0 where self is negative, 1 where it is positive, values where it is 0.' },
   { 'nan_to_num(Tensor self, float? nan=nil, float? posinf=nil, float? neginf=nil) -> Tensor', overlap = 'elementwise', variants = all,
     doc = 'Numbers for nan (0) and the infinities (the largest and least finite numbers of the dtype).',
     grad = { self = 'where(isfinite(self), grad, 0)' } },
-  { '_nan_to_num(Tensor self, Scalar nan, Scalar posinf, Scalar neginf) -> Tensor', variants = '', pointwise = 'promote',
+  { '_nan_to_num(Tensor self, Scalar nan, Scalar posinf, Scalar neginf) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: float', numbers = 'any',
     doc = 'nan_to_num.' },
 }

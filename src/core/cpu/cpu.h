@@ -6,7 +6,7 @@
 #include "backend.h"
 
 /* pointwise.c */
-lt_status lt_cpu_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 /* copy.c */
 lt_status lt_cpu_copy(const lt_iter *it);
 lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);

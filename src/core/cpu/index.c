@@ -16,6 +16,7 @@
 #include "for_each.h"
 #include "half.h"
 #include "interrupt.h"
+#include "pointwise_ops.h"
 #include "threads.h"
 
 #define BLOCK 256    /* elements located at a time */

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pointwise_ops.h"
+
 lt_cpu_loops lt_loops;
 lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
 
 #define SET_OF(set)                                                                                \
     {                                                                                              \
-        #set, lt_arithmetic_##set, lt_compare_##set, lt_functions_##set, lt_cast_##set, lt_rows_##set, \
+        #set, lt_activations_##set, lt_arithmetic_##set, lt_compare_##set, lt_functions_##set, lt_cast_##set, lt_rows_##set, \
             lt_scan_##set, lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set, lt_product_##set, lt_pool_##set, \
             lt_direct_##set, lt_optim_##set, lt_cells_##set                                                        \
     }
@@ -36,14 +38,16 @@ static int chosen_set(void)
     return best;
 }
 
+static void choose_family(int first, int end, const lt_pointwise_row *rows)
+{
+    memcpy(lt_pointwise_loops[first], rows, (size_t)(end - first) * sizeof *rows);
+}
+
 __attribute__((constructor)) static void choose_loops(void)
 {
     lt_loops = sets[chosen_set()];
-    for (int op = 0; op < LT_PW_COUNT; op++)
-        for (int dtype = 0; dtype < LT_DTYPE_COUNT; dtype++) {
-            lt_loop loop = lt_loops.arithmetic[op][dtype];
-            if (loop == NULL) loop = lt_loops.compare[op][dtype];
-            if (loop == NULL) loop = lt_loops.functions[op][dtype];
-            lt_pointwise_loops[op][dtype] = loop;
-        }
+    choose_family(LT_PW_ACTIVATIONS, LT_PW_ACTIVATIONS_END, lt_loops.activations);
+    choose_family(LT_PW_ARITHMETIC, LT_PW_ARITHMETIC_END, lt_loops.arithmetic);
+    choose_family(LT_PW_COMPARE, LT_PW_COMPARE_END, lt_loops.compare);
+    choose_family(LT_PW_FUNCTIONS, LT_PW_FUNCTIONS_END, lt_loops.functions);
 }

@@ -145,9 +145,7 @@ typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
 
 typedef struct lt_cpu_loops {
     const char *isa;
-    const lt_pointwise_row *arithmetic; /* LT_PW_COUNT rows each; an op is in one of the tables */
-    const lt_pointwise_row *compare;
-    const lt_pointwise_row *functions;
+    const lt_pointwise_row *activations, *arithmetic, *compare, *functions; /* a row a kernel of the family */
     const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
     const lt_reduce_loops (*rows)[LT_ROWS_TYPES];
     const lt_scan_loops *scan;       /* float, double, int64 */
@@ -165,16 +163,17 @@ typedef struct lt_cpu_loops {
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
 extern lt_cpu_loops lt_loops;
 /* Its elementwise loops, by op and dtype; NULL where there is no loop. */
-extern lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
+extern lt_pointwise_row lt_pointwise_loops[];
 
 #define LT_LOOP_PASTE(name, isa) lt_##name##_##isa
 #define LT_LOOP_NAME(name, isa) LT_LOOP_PASTE(name, isa)
 #define LT_LOOP(name) LT_LOOP_NAME(name, LT_ISA)
 
 #define LT_DECLARE_LOOPS(isa)                                                                      \
-    extern const lt_pointwise_row lt_arithmetic_##isa[LT_PW_COUNT];                                \
-    extern const lt_pointwise_row lt_compare_##isa[LT_PW_COUNT];                                   \
-    extern const lt_pointwise_row lt_functions_##isa[LT_PW_COUNT];                                 \
+    extern const lt_pointwise_row lt_activations_##isa[];                                          \
+    extern const lt_pointwise_row lt_arithmetic_##isa[];                                           \
+    extern const lt_pointwise_row lt_compare_##isa[];                                              \
+    extern const lt_pointwise_row lt_functions_##isa[];                                            \
     extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
     extern const lt_reduce_loops lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
     extern const lt_scan_loops lt_scan_##isa[LT_ROWS_I64 + 1];                                     \

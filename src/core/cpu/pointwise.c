@@ -1,7 +1,6 @@
 /* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops are fast on dense
  * operands of their own dtype: others are converted, or gathered, block by block, results converted or scattered back.
- * The loops, one line per op, stand in vector/arithmetic.c, vector/functions.c and vector/compare.c (results of dtype
- * bool). Half types are computed in float; integers without a loop of their own in int64. */
+ * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types are computed in float; integers without a loop of their own in int64. */
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
@@ -85,10 +84,10 @@ static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, con
     }
 }
 
-static lt_dtype operand_dtype(lt_pointwise op, int k, lt_dtype computed)
+static lt_dtype operand_dtype(lt_rule rule, int k, lt_dtype computed)
 {
-    if (k == 0) return lt_loops.compare[op][LT_FLOAT32] != NULL ? LT_BOOL : computed;
-    return k == 1 && op == LT_PW_WHERE ? LT_BOOL : computed;
+    if (k == 0) return rule == LT_RULE_COMPARE ? LT_BOOL : computed;
+    return k == 1 && rule == LT_RULE_SELECT ? LT_BOOL : computed;
 }
 
 /* Context of find_zero. */
@@ -120,26 +119,22 @@ static lt_status check_divisor(const lt_iter *it, lt_dtype compute)
     return zero ? lt_error(LT_ERR_RUNTIME, "ZeroDivisionError") : LT_OK;
 }
 
-static bool divides(lt_pointwise op)
+lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
 {
-    return op == LT_PW_REMAINDER || op == LT_PW_FLOOR_DIVIDE || op == LT_PW_FMOD;
-}
-
-lt_status lt_cpu_pointwise(lt_pointwise op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
-{
+    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     lt_dtype computed = compute;
     if (compute == LT_FLOAT16 || compute == LT_BFLOAT16) computed = LT_FLOAT32;
     lt_loop loop = lt_pointwise_loops[op][computed];
     if (loop == NULL && lt_dtype_is_int(compute)) loop = lt_pointwise_loops[op][computed = LT_INT64];
     if (loop == NULL)
-        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", lt_pointwise_name(op),
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
                         lt_dtype_scalar_name(compute));
-    if (computed == LT_INT64 && divides(op)) LT_TRY(check_divisor(it, compute));
+    if (computed == LT_INT64 && facts->divides) LT_TRY(check_divisor(it, compute));
 
     blocks b = {.loop = loop, .operands = it->operands, .params = params};
     bool plain = it->contiguous;
     for (int k = 0; k < it->operands; k++) {
-        lt_dtype wanted = operand_dtype(op, k, computed);
+        lt_dtype wanted = operand_dtype(facts->rule, k, computed);
         b.size[k] = (int64_t)lt_dtype_size(wanted);
         if (k == 0) {
             b.store = lt_loops.cast[it->dtype[0]][wanted];

@@ -1,5 +1,5 @@
-/* instantiate.h - makes a loop from a scalar formula. A kernel file lists its ops, one line each, in a
- * macro LIST, which is expanded twice: to define the loops, and to fill in the table:
+/* instantiate.h - makes a loop from a scalar formula. The list of a kernel file's ops is generated from the
+ * declarations and expanded twice: to define the loops (shapes_loops.h), and to fill in the table (shapes_entries.h):
  *
  *   FLOATS(UNARY, exp, EXP)            float and double
  *   INTEGERS(BINARY, add, ADD)         the five integer types

@@ -99,7 +99,7 @@ return {
   unary('trunc', 'promote', 'arithmetic: float int64', 'Rounds towards zero.', 'zeros_like(grad)', { aliases = 'fix' }),
 
   -- ---- clamping and choosing -----------------------------------------------------------------------------
-  { 'clamp_min(Tensor self, Scalar min) -> Tensor', variants = all, pointwise = 'promote', kernel = 'arithmetic: float integer', check = 'choices', numbers = 'promote',
+  { 'clamp_min(Tensor self, Scalar min) -> Tensor', variants = all, pointwise = 'promote', kernel = 'arithmetic: float integer', numbers = 'promote',
     doc = 'max(self, min); nan stays.', grad = { self = 'where(ge(self, min), grad, 0)' } },
   { 'clamp_max(Tensor self, Scalar max) -> Tensor', variants = all, pointwise = 'promote', kernel = 'arithmetic: float integer', numbers = 'promote',
     doc = 'min(self, max); nan stays.', grad = { self = 'where(le(self, max), grad, 0)' } },
@@ -113,7 +113,7 @@ return {
     doc = 'min(max(self, min), max): clamp with both bounds.', grad_fn = 'ClampBackward1',
     grad = { self = '_within(grad, self, min, max)' } },
   { 'where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function out',
-    pointwise = 'select', kernel = 'arithmetic: float integer bool', doc = '`self` where `condition` is true, `other` elsewhere; x:where(condition, other) is torch.where(condition, x, other). torch.where(condition) is condition:nonzero{as_tuple = true}.',
+    pointwise = 'select', kernel = 'arithmetic: float integer bool', check = 'choices', doc = '`self` where `condition` is true, `other` elsewhere; x:where(condition, other) is torch.where(condition, x, other). torch.where(condition) is condition:nonzero{as_tuple = true}.',
     grad = { self = 'where(condition, grad, 0)', other = 'where(condition, 0, grad)' },
     example = 'torch.where(x:gt(0), x, 0)' },
   { 'addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor', variants = all,

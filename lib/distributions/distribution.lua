@@ -62,7 +62,13 @@ local function dims_of(...)
   if type(first) == 'number' then return { ... } end
   if type(first) == 'table' and rawget(first, 'sample_shape') then first = first.sample_shape end
   if type(first) ~= 'table' then fail('a shape is numbers or a table of them, not %s', torch.type(first)) end
-  return table.move(first, 1, #first, 1, {})
+  local dims = {}
+  for i = 1, #first do -- not table.move, which goes on for whatever length an object claims to have
+    local size = first[i]
+    if type(size) ~= 'number' then fail('a shape is numbers or a table of them, and element %d is %s', i, torch.type(size)) end
+    dims[i] = size
+  end
+  return dims
 end
 Distribution.dims_of = dims_of
 

@@ -117,11 +117,34 @@ static lt_status singular(lt_tensor *x, lt_tensor **out)
     return status;
 }
 
+/* What one element that is seen 2^40 times takes to look at is bounded by no memory. */
+static lt_status over_all(lt_tensor *x, const lt_dims *strides, lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor **out)
+{
+    const lt_dims sizes = {.n = 2, .v = {1 << 20, 1 << 20}};
+    lt_tensor *wide = NULL;
+    lt_status status = lt_as_strided(x, &sizes, strides, NULL, &wide);
+    if (status == LT_OK) status = reduce(wide, out);
+    lt_tensor_release(wide);
+    return status;
+}
+static lt_status sum_in_double(lt_tensor *x, lt_tensor **out) { return lt_sum(x, LT_FLOAT64, out); }
+static lt_status sum_of_columns(lt_tensor *x, lt_tensor **out)
+{
+    const lt_dims first = {.n = 1, .v = {0}};
+    return lt_sum_dim(x, &first, false, LT_DTYPE_NONE, out);
+}
+static const lt_dims one_place = {.n = 2, .v = {0, 0}}, one_row = {.n = 2, .v = {0, 1}}, one_column = {.n = 2, .v = {1, 0}};
+static lt_status all_of_one(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_place, lt_all, out); }
+static lt_status sum_of_rows(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_row, sum_in_double, out); }
+static lt_status sum_of_lines(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_column, sum_in_double, out); }
+static lt_status sums_of_columns(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_row, sum_of_columns, out); }
+
 /* Each takes longer than the 50 ms before the interrupt, gives no result and leaves the next one alone. */
 static void operations_stop(void **state)
 {
     (void)state;
-    const operation operations[] = {sorted, running_sum, positions, combined, singular};
+    const operation operations[] = {sorted, running_sum, positions, combined, singular,
+                                    all_of_one, sum_of_rows, sum_of_lines, sums_of_columns};
     const lt_dims sizes = {.n = 1, .v = {40000000}}, few = {.n = 1, .v = {10}};
     lt_tensor *x = NULL;
     assert_int_equal(lt_rand(&sizes, NULL, LT_FLOAT32, NULL, &x), LT_OK);

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, MOST_WALL_SECONDS = 120 };
+enum { NOBODY = 65534, MOST_WALL_SECONDS = 120, START_SECONDS = 120 };
 
 static double now(void)
 {
@@ -102,7 +102,7 @@ static const char *wait_for(pid_t pid, const char *log, double quiet, double gra
             asked = 0;
         } else if (asked > 0) {
             if (used_by(pid) > used + grace || now() > asked + MOST_WALL_SECONDS) return "hang";
-        } else if (now() > grown + quiet) {
+        } else if (now() > grown + (size > 0 ? quiet : START_SECONDS)) {
             asked = now();
             used = used_by(pid);
             kill(pid, SIGINT);

@@ -27,7 +27,8 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
         for (int k = 0; k < operands; k++) at[k] += position[d] * it->strides[k][d];
     }
     int64_t left = to - from;
-    while (left > 0) {
+    const bool is_long = left > LT_INTERRUPT_STEP;
+    while (left > 0 && !(is_long && lt_interrupted())) {
         int64_t run = ndim > 0 ? it->sizes[0] - position[0] : 1;
         if (run > left) run = left;
         loop(at, strides, run, context);

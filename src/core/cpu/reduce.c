@@ -14,6 +14,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "for_each.h"
+#include "interrupt.h"
 #include "mem.h"
 #include "threads.h"
 
@@ -176,7 +177,7 @@ static void reduce_run(char *const *ptrs, const int64_t *strides, int64_t n, con
         return;
     }
     _Alignas(64) char block[BLOCK * 8];
-    for (int64_t from = 0; from < n; from += BLOCK) {
+    for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {
         int64_t m = n - from < BLOCK ? n - from : BLOCK;
         p->gather((char *[]){block, ptrs[1] + from * strides[1]}, (int64_t[]){p->size, strides[1]}, m, NULL);
         l->loops->line(l->total, block, 0, 1, m, l->parameter);

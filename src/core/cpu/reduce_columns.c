@@ -3,6 +3,7 @@
  * order. */
 #include "cpu.h"
 #include "for_each.h"
+#include "interrupt.h"
 #include "mem.h"
 #include "reduce.h"
 #include "threads.h"
@@ -49,7 +50,7 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
 {
     const columns *c = context;
     const char *row = ptrs[1];
-    while (n > 0) {
+    while (n > 0 && !lt_interrupted()) {
         if (*c->pending == LT_ROWS_FLUSH) flush_lanes(c);
         int64_t m = LT_ROWS_FLUSH - *c->pending;
         if (c->plan->convert != NULL && m > BLOCK) m = BLOCK;

@@ -60,9 +60,9 @@ static lt_tensor *winner(lt_scope *s, lt_tensor *quotients)
 
 static lt_tensor *new_positions(lt_scope *s, const lt_tensor *p, int64_t count)
 {
-    lt_dims sizes = lt_dims_of(p);
     lt_tensor *positions = NULL;
-    if (s->status != LT_OK) return NULL;
+    if (s->status != LT_OK) return NULL; /* p is NULL then */
+    lt_dims sizes = lt_dims_of(p);
     sizes.v[sizes.n - 1] = count;
     lt_status status = lt_tensor_new(LT_INT64, p->device, sizes.n, sizes.v, &positions);
     return lt_scope_hold(s, status, positions);

@@ -127,7 +127,7 @@ static lt_status over_all(lt_tensor *x, const lt_dims *strides, lt_status (*redu
     lt_tensor_release(wide);
     return status;
 }
-static lt_status sum_in_double(lt_tensor *x, lt_tensor **out) { return lt_sum(x, LT_FLOAT64, out); }
+static lt_status sum_of_all(lt_tensor *x, lt_tensor **out) { return lt_sum(x, LT_DTYPE_NONE, out); }
 static lt_status sum_of_columns(lt_tensor *x, lt_tensor **out)
 {
     const lt_dims first = {.n = 1, .v = {0}};
@@ -135,8 +135,8 @@ static lt_status sum_of_columns(lt_tensor *x, lt_tensor **out)
 }
 static const lt_dims one_place = {.n = 2, .v = {0, 0}}, one_row = {.n = 2, .v = {0, 1}}, one_column = {.n = 2, .v = {1, 0}};
 static lt_status all_of_one(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_place, lt_all, out); }
-static lt_status sum_of_rows(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_row, sum_in_double, out); }
-static lt_status sum_of_lines(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_column, sum_in_double, out); }
+static lt_status sum_of_rows(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_row, sum_of_all, out); }
+static lt_status sum_of_lines(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_column, sum_of_all, out); }
 static lt_status sums_of_columns(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_row, sum_of_columns, out); }
 
 /* Each takes longer than the 50 ms before the interrupt, gives no result and leaves the next one alone. */
@@ -156,6 +156,7 @@ static void operations_stop(void **state)
         const double late = lt_clock() - from;
         pthread_join(thread, NULL);
         lt_interrupt_clear();
+        if (status != LT_ERR_INTERRUPTED) print_error("operation %zu: %s\n", i, lt_error_message());
         assert_int_equal(status, LT_ERR_INTERRUPTED);
         assert_null(out);
         assert_true(late < LOADED * SOON);

@@ -5,6 +5,7 @@ local F = require 'torch.nn.functional'
 local nn = torch.nn
 
 local HUGE = 2 ^ 62 | 0
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 
 -- f fails with a message that contains `words`.
 local function refused(words, f, ...)
@@ -157,7 +158,9 @@ describe('multinomial', function()
   it('refuses what is no probability, with and without replacement', function()
     for _, bad in ipairs { -1, 0 / 0, 1 / 0 } do
       for _, replacement in ipairs { true, false } do
-        assert.has_error(function() torch.multinomial(torch.tensor { 1., 1., bad }, 2, replacement) end)
+        for _, where in ipairs { 'cpu', device } do
+          assert.has_error(function() torch.multinomial(torch.tensor({ 1., 1., bad }, { device = where }), 2, replacement) end)
+        end
       end
     end
   end)

@@ -55,7 +55,7 @@ describe('read_image #cpu', function()
     fails(folder .. 'images.lua: neither a PNG nor a JPEG file', read_image, folder .. 'images.lua')
     fails('promise.png: PNG: the data end early', read_image, folder .. 'promise.png')
     fails('short.png: PNG: ', read_image, folder .. 'short.png')
-    fails('/tmp: it cannot be read', read_image, '/tmp')
+    fails('/tmp: Is a directory', read_image, '/tmp')
     fails('neither a PNG nor a JPEG file', decode_image, '')
   end)
 

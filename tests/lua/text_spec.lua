@@ -29,7 +29,7 @@ describe('text #cpu', function()
     assert.same({}, lines '')
     assert.same({ 'the time machine by h g wells', '' }, lines('The Time Machine, by H. G. Wells [1898]\n--\n', { normalize = true }))
     fails('/nonexistent', text.read_lines, '/nonexistent')
-    fails('/tmp: it cannot be read', text.read_lines, '/tmp')
+    fails('/tmp: Is a directory', text.read_lines, '/tmp')
   end)
 
   it('parts words, characters and bytes', function()

@@ -17,10 +17,10 @@ static lt_status bring_index(const char *op, lt_tensor *index, lt_tensor **out)
     return lt_cast(index, LT_INT64, out);
 }
 
-/* New reference: the tensor to change, self itself in place, else a copy of it. */
-static lt_status begin_change(lt_tensor *self, lt_tensor *const *out, lt_tensor **work)
+/* New reference: the tensor to change, self itself in place, else a copy of it, whose memory_format is a word of clone's. */
+static lt_status begin_change(lt_tensor *self, const char *memory_format, lt_tensor *const *out, lt_tensor **work)
 {
-    if (*out == NULL) return lt_clone_impl(self, work);
+    if (*out == NULL) return lt_clone_format_impl(self, memory_format, work);
     lt_tensor *given = *out;
     if (given != self) {
         LT_TRY(lt_output(&given, (lt_dtype)self->dtype, self->device, self->ndim, self->sizes));
@@ -115,7 +115,7 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
     if (src != NULL && src->dtype != self->dtype)
         return lt_error(LT_ERR_RUNTIME, "%s(): Expected self.dtype to be equal to src.dtype", op);
     if (index->numel > 0) LT_TRY(check_scatter(self, d, index, src));
-    LT_CHECK(begin_change(self, out, &work));
+    LT_CHECK(begin_change(self, "contiguous_format", out, &work));
     LT_CHECK(bring_index(op, index, &where));
     if (index->numel > 0) {
         lt_array to = lt_line_array_of(work), at = lt_line_array_of(where), in;
@@ -288,7 +288,8 @@ done:
     return status;
 }
 
-/* Stores or adds entries of source (0-dim: one number) at the positions of index. */
+/* Stores or adds entries of source (0-dim: one number) at the positions of index. As in PyTorch the result is dense, but
+ * one that is filled with a number is laid out as self. */
 static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_tensor *index, lt_tensor *source,
                                 bool accumulate, lt_tensor **out)
 {
@@ -298,7 +299,8 @@ static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_ten
     lt_index_args args;
     lt_status status;
     LT_TRY(lt_check_same_device(op, (lt_tensor *[]){self, index, source}, 3, false, &device));
-    LT_CHECK(begin_change(self, out, &work));
+    const bool filled = source->ndim < self->ndim;
+    LT_CHECK(begin_change(self, filled ? "preserve_format" : "contiguous_format", out, &work));
     LT_CHECK(bring_index(op, index, &where));
     along(work, dim, where, source, &it, &args);
     args.fresh = *out == NULL;

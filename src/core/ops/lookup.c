@@ -111,10 +111,10 @@ lt_status lt_masked_scatter_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *so
         lt_tensor *values = do_reshape(&s, do_gather(&s, do_flatten(&s, source), 0, place), &shape);
         result = do_where(&s, flags, values, base);
     }
-    if (s.status == LT_OK && result == base) {
-        lt_tensor *copy = NULL;
-        lt_status status = lt_clone_impl(base, &copy);
-        result = lt_scope_hold(&s, status, copy);
+    if (s.status == LT_OK) {
+        lt_tensor *dense = NULL;
+        lt_status status = result == base ? lt_clone_format_impl(base, "contiguous_format", &dense) : lt_make_contiguous(result, &dense);
+        result = lt_scope_hold(&s, status, dense);
     }
     return lt_scope_store(&s, result, out);
 }

@@ -21,9 +21,18 @@ lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor
         LT_TRY(lt_tensor_item(value, &filling));
         LT_TRY(lt_check_fits(filling, (lt_dtype)self->dtype));
     }
+    lt_dims shape;
+    lt_tensor *result = *out; /* a new one is dense, as in PyTorch, whatever the order of self's dimensions */
+    LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, mask}, 2, &shape.n, shape.v));
     LT_TRY(lt_cast(value, (lt_dtype)self->dtype, &number));
-    lt_status status = lt_where_impl(mask, number, self, out);
+    lt_status status = result != NULL ? LT_OK : lt_tensor_new((lt_dtype)self->dtype, self->device, shape.n, shape.v, &result);
+    if (status == LT_OK) status = lt_where_impl(mask, number, self, &result);
     lt_tensor_release(number);
+    if (*out != NULL) return status;
+    if (status == LT_OK)
+        *out = result;
+    else
+        lt_tensor_release(result);
     return status;
 }
 

@@ -244,10 +244,8 @@ rounding the true value costs. In brackets PyTorch's, where it differs. Measured
 drawn among all, half among sizes from 2^-30 to 2^10, all with the special values in every combination. Half types are
 computed in float32 and rounded once.
 
-What an element gives depends on that element alone: not on the tensor's length, its layout or the number of threads. Of
-sin, cos and tan the largest angle among its neighbours decides on a way of reduction, which is worth a unit in the last
-place, and fmod, remainder and floor_divide may give nan in vectors where the quotient is beyond the range of the type. Results depend
-on the processor, within the errors below: the kernels for AVX2 and AVX-512 multiply and add with one rounding, those for
+What an element gives depends on that element alone: not on its neighbours, the tensor's length, its layout or the number of
+threads. Results depend on the processor, within the errors below: the kernels for AVX2 and AVX-512 multiply and add with one rounding, those for
 older processors (`LTENSOR_CPU=baseline`) with two. nan, the infinities, zeros with their signs, and results that overflow are
 as the true value or PyTorch has them{kinds}.
 

@@ -1,9 +1,11 @@
 /* functions.c - elementwise loops over transcendental functions, which SLEEF computes several at a time
  * (vector_math.h). The formulas stand in ../../formulas.h. */
 #include "steady.h"
+#include "by_lanes.h"
 
 #include "kernels_functions.h" /* generated from the declarations */
 #include "shapes_loops.h"
+#define ANGLE LOOP_ANGLE
 #define IDENTITY(x) (x)
 #define SQUARE(x) ((x) * (x))
 #define CUBE(x) ((x) * (x) * (x))
@@ -34,9 +36,11 @@
         }                                                                                          \
     }
 LT_FUNCTIONS_LOOPS
+#undef ANGLE
 #undef POWER
 
 #define FIRST LT_PW_FUNCTIONS
 #include "shapes_entries.h"
+#define ANGLE ENTRY
 #define POWER ENTRY
 const lt_pointwise_row LT_LOOP(functions)[] = {LT_FUNCTIONS_LOOPS};

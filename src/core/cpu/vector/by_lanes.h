@@ -1,0 +1,105 @@
+/* by_lanes.h - loops over functions whose vector forms look at all their elements before they choose a way, or have none for
+ * some of them. Each element is sent the way that it alone asks for: in a vector whose other elements ask for the same,
+ * or by itself. Included after instantiate.h or steady.h. */
+#ifndef LT_CPU_BY_LANES_H
+#define LT_CPU_BY_LANES_H
+
+#include "steady_blocks.h"
+
+/* A call that stays one of a single element. */
+#define ALONE __attribute__((noinline, noclone)) static
+
+/* ---- angles ------------------------------------------------------------------------------------------------------ */
+
+/* SLEEF's sin, cos and tan reduce all angles of a vector alike: in one step where all are less than NEAR, else as the
+ * largest needs it. Those from NEAR to FAR get vectors of their own, filled up with NEAR; of double, the way from FAR on
+ * is libm's. nan and infinities go there too. */
+#define NEAR_f32 125.0f
+#define FAR_f32  INFINITY
+#define NEAR_f64 15.0
+#define FAR_f64  1e14
+
+#define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
+    ALONE T name##_alone_##s(T x) { return lt_##name##_##s(x); }                                   \
+    static void name##_beyond_##s(const T *x, T *y)                                                \
+    {                                                                                              \
+        _Alignas(64) T far[WIDTH], result[WIDTH];                                                  \
+        SIMD for (int j = 0; j < WIDTH; j++)                                                       \
+        {                                                                                          \
+            const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
+            far[j] = a >= NEAR_##s && a < FAR_##s ? x[j] : NEAR_##s;                               \
+        }                                                                                          \
+        SIMD for (int j = 0; j < WIDTH; j++) result[j] = lt_##name##_##s(far[j]);                  \
+        for (int j = 0; j < WIDTH; j++) {                                                          \
+            const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
+            if (!(a < FAR_##s))                                                                    \
+                y[j] = name##_alone_##s(x[j]);                                                     \
+            else if (a >= NEAR_##s)                                                                \
+                y[j] = result[j];                                                                  \
+        }                                                                                          \
+    }                                                                                              \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        _Alignas(64) T x[WIDTH], near[WIDTH], y[WIDTH];                                            \
+        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
+            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            int beyond = 0;                                                                        \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
+            {                                                                                      \
+                const T a = in[j] < 0 ? -in[j] : in[j];                                            \
+                near[j] = a < NEAR_##s ? in[j] : 0;                                                \
+                beyond += !(a < NEAR_##s);                                                         \
+            }                                                                                      \
+            if (beyond > 0 && in != x) memcpy(x, in, sizeof x); /* out may be where in is */       \
+            SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[j]);                \
+            if (beyond > 0) name##_beyond_##s(x, out);                                             \
+            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
+        }                                                                                          \
+    }
+
+/* ---- remainders -------------------------------------------------------------------------------------------------- */
+
+/* SLEEF's fmod ends before its type does: it gives nan for the largest quotients and loses subnormal numbers. Operands
+ * within these sizes are its own, others libm's. */
+#define LEAST_f32 0x1p-60f
+#define MOST_f32  0x1p60f
+#define LEAST_f64 0x1p-450
+#define MOST_f64  0x1p450
+
+#define LOOP_QUOTIENT(name, NAME, s, T, D)                                                         \
+    ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
+    static inline bool name##_within_##s(T a, T b)                                                 \
+    {                                                                                              \
+        const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
+        return ((x >= LEAST_##s) | (x == 0)) & (x < MOST_##s) & (y >= LEAST_##s) & (y < MOST_##s); \
+    }                                                                                              \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        _Alignas(64) T x[2][WIDTH], near[2][WIDTH], y[WIDTH];                                      \
+        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+            const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
+            const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
+            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            int beyond = 0;                                                                        \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
+            {                                                                                      \
+                const bool within = name##_within_##s(a[j], b[j]);                                 \
+                near[0][j] = within ? a[j] : 1;                                                    \
+                near[1][j] = within ? b[j] : 1;                                                    \
+                beyond += !within;                                                                 \
+            }                                                                                      \
+            if (beyond > 0 && a != x[0])                                                           \
+                memcpy(x[0], a, sizeof x[0]); /* out may be where they are */                      \
+            if (beyond > 0 && b != x[1]) memcpy(x[1], b, sizeof x[1]);                             \
+            SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]); \
+            for (int j = 0; j < WIDTH && beyond > 0; j++)                                          \
+                if (!name##_within_##s(x[0][j], x[1][j]))                                          \
+                    out[j] = name##_alone_##s(x[0][j], x[1][j]);                                   \
+            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
+        }                                                                                          \
+    }
+
+#endif

@@ -1,0 +1,37 @@
+/* steady_blocks.h - operands WIDTH elements at a time, for loops in which the last few elements go through the same vector
+ * functions as the others (steady.h, by_lanes.h). */
+#ifndef LT_CPU_STEADY_BLOCKS_H
+#define LT_CPU_STEADY_BLOCKS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define WIDTH 16
+
+/* Elements i to i + WIDTH of n: where they are, when they are dense, or copied to the buffer, where the last stands in
+ * for those that are missing. A number for all (stride 0) is copied once. */
+static inline const void *steady_in(void *buffer, const char *from, int64_t stride, size_t size,
+                                    int64_t i, int64_t n)
+{
+    if (stride == (int64_t)size && i + WIDTH <= n) return from + i * stride;
+    if (stride == 0 && i > 0) return buffer;
+    for (int64_t j = 0; j < WIDTH; j++)
+        memcpy((char *)buffer + (size_t)j * size, from + (i + j < n ? i + j : n - 1) * stride,
+               size);
+    return buffer;
+}
+
+static inline void *steady_out(void *buffer, char *to, int64_t stride, size_t size, int64_t i,
+                               int64_t n)
+{
+    return stride == (int64_t)size && i + WIDTH <= n ? to + i * stride : buffer;
+}
+
+static inline void steady_store(char *to, int64_t stride, const void *buffer, size_t size,
+                                int64_t i, int64_t n)
+{
+    for (int64_t j = 0; j < WIDTH && i + j < n; j++)
+        memcpy(to + (i + j) * stride, (const char *)buffer + (size_t)j * size, size);
+}
+
+#endif

@@ -85,7 +85,8 @@ ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
 ISAS := baseline avx2 avx512
 VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
-VECTOR_FLAGS := -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math
+# With sanitizers the optimizer takes minutes over one of these files.
+VECTOR_FLAGS := $(if $(SANITIZE),-O1,-O3) -fopenmp-simd -fno-math-errno -fno-trapping-math
 
 LUA_SRC := $(wildcard src/lua/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o

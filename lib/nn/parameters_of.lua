@@ -25,7 +25,14 @@ local function add(list, value, seen, depth)
     if depth == MAX_DEPTH then fail 'a list of parameters is nested too deeply, or contains itself' end
     for _, entry in ipairs(value) do add(list, entry, seen, depth + 1) end
   elseif type(value) == 'function' then
-    for name, entry in value do add(list, torch.is_tensor(name) and name or entry, seen, depth + 1) end
+    for name, entry in value do
+      local found = torch.is_tensor(name) and name or entry
+      if not (torch.is_tensor(found) or is_module(found)) then -- no iterator of parameters: it may have no end
+        list[#list + 1] = found == nil and name or found
+        return
+      end
+      add(list, found, seen, depth + 1)
+    end
   else
     if torch.is_tensor(value) then seen[value] = true end
     list[#list + 1] = value

@@ -8,9 +8,9 @@ local hostile = require 'hostile'
 local M = {}
 local random = math.random
 
-function M.open()
+function M.open(note)
   hostile.gpus = torch.cuda.device_count()
-  local targets = require('targets').find(hostile.gpus)
+  local targets = require('targets').find(hostile.gpus, note)
   local functions, objects = targets.functions, targets.objects
   function hostile.instance() return objects[random(#objects)].text end
   local docs = torch._docs()

@@ -3,7 +3,7 @@
 --   ltensor [--sim-gpus 2] child.lua FUZZER new LOG SEED COUNT     draws COUNT lines from SEED and runs them
 --   ltensor [--sim-gpus 2] child.lua FUZZER again LOG FILE         runs the lines of FILE
 --
--- FUZZER is calls, files or expressions: a module whose open(seed) gives a function that draws a line, and whose `names` are what the
+-- FUZZER is calls, files or expressions: a module whose open(note) gives a function that draws a line, and whose `names` are what the
 -- lines can use beside the globals.
 -- A line is written to LOG before it runs and its outcome, "+" or "-" and the message, after it: who reads the log knows which line ended
 -- the program. Lines share the variables v1 to v8 and nothing else that they do not reach through the library.
@@ -76,7 +76,7 @@ else
   local seed = math.tointeger(arg[4])
   math.randomseed(seed, torch.cuda.device_count())
   torch.manual_seed(seed)
-  local draw = fuzzer.open()
+  local draw = fuzzer.open(function(text) log:write('#', text, '\n') end)
   for _ = 1, math.tointeger(arg[5]) do
     local line
     repeat line = draw():gsub('%c', ' ') until #line < 4000

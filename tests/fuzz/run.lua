@@ -62,7 +62,7 @@ local function run(gpus, arguments)
   local lines, ended = {}, false
   for line in text:gmatch '[^\n]+' do
     if line == 'end' then ended = true
-    elseif not line:find '^[+-]' then lines[#lines + 1] = line end
+    elseif not line:find '^[+#-]' then lines[#lines + 1] = line end
   end
   local report
   for _, pattern in ipairs(REPORTS) do report = report or printed:match(pattern) end
@@ -120,7 +120,7 @@ while os.difftime(os.time(), start) < minutes * 60 do
   calls = calls + #lines
   local previous
   for line in text:gmatch '[^\n]+' do
-    if line:sub(1, 1) == '-' then
+    if line:sub(1, 1) == '-' and previous then
       refused = refused + 1
       -- Errors that show the inside of the library rather than say what is wrong.
       if line:find 'attempt to' and line:find '%[ltensor' or line:find 'stack overflow' then
@@ -132,14 +132,15 @@ while os.difftime(os.time(), start) < minutes * 60 do
     end
   end
   if status then
-    local last = lines[#lines] or '?'
+    local last = lines[#lines] or text:match '#([^\n]*)\n?$' or '?'
     local name = (status:gsub('0x%x+', ''):gsub('==%d+==', '')) .. ' ' .. (last:match '([%w_%.:]+)%(.-$' or last):sub(1, 60)
     local place = status:match 'src/(%S+)'
     local key = place or (kind(status) .. ' ' .. (last:match '^return ([%w_%.]+)%(' or last:match '%):([%w_]+)%(' or last:sub(1, 40)))
     if not known[key] then
       known[key] = true
       found = found + 1
-      local small, lost = smallest(gpus, lines, status)
+      local small, lost = lines, true
+      if #lines > 0 then small, lost = smallest(gpus, lines, status) end
       print(('\n%s   (seed %d, %d GPUs%s)'):format(status, batch_seed, gpus, lost and ', not seen again' or ''))
       if lost then
         print('  last: ' .. last)

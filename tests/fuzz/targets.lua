@@ -85,7 +85,8 @@ end
 local kinds = {}
 
 -- An object for each text that makes one; only a few of one kind.
-local function add_object(text)
+local function add_object(text, note)
+  note(text)
   local ok, value = pcall(assert(load('return ' .. text, '=object')))
   local metatable = ok and debug.getmetatable(value)
   if not ok or type(metatable) ~= 'table' or (type(value) ~= 'userdata' and type(value) ~= 'table') then return false end
@@ -111,25 +112,25 @@ local GPU = { "torch.ones(3, 2, {device = 'cuda:0'})", "torch.ones(3, 2, {device
   "torch.cuda.get_device_properties(0)", 'torch.cuda.current_stream()', 'torch.cuda.device(1)', 'torch.cuda.stream(torch.cuda.Stream())', "torch.Generator{device = 'cuda'}", 'torch.ones(3):pin_memory()', 'nn.Linear(2, 2):cuda(1)', 'torch.nn.DataParallel(nn.Linear(2, 2):cuda())', 'torch.amp.GradScaler()',
   'torch.cuda.copies()' }
 
-function M.find(gpus)
+--- note(text) is called before each object that is made: one may not come to its end.
+function M.find(gpus, note)
   for _, part in ipairs { 'amp', 'distributions', 'linalg', 'nn', 'optim', 'profiler', 'utils', 'autograd', 'cuda', 'backends', 'nn.functional' } do
     local ok, module = pcall(require, 'torch.' .. part)
     if ok and type(module) == 'table' then walk(module, 'torch.' .. part, 1) end
   end
   walk(torch, 'torch', 0)
-  for _, text in ipairs(PLAIN) do add_object(text) end
+  for _, text in ipairs(PLAIN) do add_object(text, note) end
   if gpus > 0 then
-    for _, text in ipairs(GPU) do add_object(text) end
+    for _, text in ipairs(GPU) do add_object(text, note) end
   end
-  local silent = torch.no_grad
   for _, class in ipairs(M.classes) do
     local made = 0
     for _, arguments in ipairs(ARGUMENTS) do
-      if made < 2 and add_object(class.text .. '(' .. arguments .. ')') then made = made + 1 end
+      if made < 2 and add_object(class.text .. '(' .. arguments .. ')', note) then made = made + 1 end
     end
     if made == 0 then M.without = (M.without or '') .. ' ' .. class.text end
   end
-  return M, silent
+  return M
 end
 
 return M

@@ -303,7 +303,11 @@ lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log
 static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *var)
 {
     if (s->status != LT_OK) return NULL;
-    if (var->flags & LT_FLAG_WRAPPED_NUMBER || same_sizes(input, var)) return var;
+    if (var->flags & LT_FLAG_WRAPPED_NUMBER) { /* of the input's dtype, also where that has no dimensions either */
+        const lt_dims sizes = lt_dims_of(input);
+        return do_add(s, do_zeros(s, input, &sizes), var);
+    }
+    if (same_sizes(input, var)) return var;
     bool shorter = var->ndim == input->ndim - 1;
     for (int d = 0; d < var->ndim && shorter; d++) shorter = var->sizes[d] == input->sizes[d];
     if (shorter) return do_unsqueeze(s, var, -1);

@@ -26,7 +26,7 @@ describe('a position out of range', function()
     index = { 'x[torch.tensor({9}, {device = "cuda"})]',
       'index 9 is out of bounds for dimension 1 with size 2 in index' },
     zero = { 'x[torch.tensor({0}, {device = "cuda"})]',
-      'index 0 is out of bounds for dimension 1 with size 2 in index' },
+      'index 0 is out of bounds for dimension 1 with size 2: positions count from 1 in index' },
     embedding = { 'nn.Embedding(5, 2):cuda()(torch.tensor({3, 6}, {device = "cuda"}))',
       'index 6 is out of bounds for dimension 1 with size 5 in embedding' },
     cross_entropy = { 'nn.CrossEntropyLoss()(x, torch.tensor({1, 4}, {device = "cuda"}))',

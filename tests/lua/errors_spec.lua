@@ -117,7 +117,7 @@ describe('a 0 among positions', function()
       'torch.nn.functional.embedding_bag(torch.tensor({{0}}):to(x.device), x)', 'x:index_copy(1, torch.tensor({0}):to(x.device), x[{{1, 1}}])',
       'torch.take_along_dim(x, torch.zeros(1, 3):long():to(x.device), 1)',
     } do
-      local text = message_of(code .. "; if x.is_cuda then torch.cuda.synchronize() end")
+      local text = message_of(code .. "; if x.is_cuda then torch.cuda.synchronize(x.device) end")
       assert(text:find 'count from 1', code .. ' says: ' .. text)
     end
   end)

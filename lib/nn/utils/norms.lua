@@ -126,7 +126,8 @@ local function before_load(hook)
     if v == nil then
       torch.no_grad(function()
         local matrix = matrix_of(original, hook.dim)
-        v = matrix:t():mm(matrix):pinverse():mm(matrix:t()):mv(u)
+        local inverse = matrix:t():mm(matrix):cpu():pinverse():to(matrix.device) -- factorizations are made on the CPU
+        v = inverse:mm(matrix:t()):mv(u)
         v = v * ((original / weight):mean() / torch.dot(u, matrix:mv(v)))
       end)
     end

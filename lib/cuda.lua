@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local options_of = require 'torch.options'
+local kinds = require 'torch.kinds'
 local cuda = torch.cuda
 local summary = require 'torch.cuda_memory'
 
@@ -18,6 +19,10 @@ end
 
 -- The guard itself, or fn's results: what was changed is restored when fn ends, also by an error.
 local function scope(restore, fn, ...)
+  if not kinds.fits(fn, 'function?') then
+    if restore then restore() end
+    kinds.check('guard', 'fn', fn, 'function?')
+  end
   local guard = setmetatable({ restore = restore }, Guard)
   if fn == nil then return guard end
   local _ <close> = guard
@@ -35,6 +40,7 @@ end
 
 --- The same for the GPU that the tensor is on; a tensor on the CPU changes nothing.
 function cuda.device_of(tensor, fn, ...)
+  kinds.check('device_of', 'tensor', tensor, 'Tensor')
   return cuda.device(tensor.is_cuda and tensor.device.index or nil, fn, ...)
 end
 
@@ -120,6 +126,7 @@ function cuda.get_rng_state_all()
 end
 
 function cuda.set_rng_state_all(states)
+  kinds.check('set_rng_state_all', 'states', states, 'tensors')
   for i, state in ipairs(states) do cuda.set_rng_state(state, i - 1) end
 end
 

@@ -54,20 +54,27 @@ end
 
 local function is_dtype(value) return torch.type(value) == 'dtype' or type(value) == 'string' end
 
+-- What # gives the number of samples of.
+local function is_data(value)
+  return type(value) == 'table' or type(value) == 'userdata' and debug.getmetatable(value).__len ~= nil
+end
+
 local fits = {
+  data = is_data,
   Tensor = is_tensor, number = lua_type 'number', integer = is_integer, boolean = lua_type 'boolean', string = lua_type 'string',
   table = lua_type 'table', userdata = lua_type 'userdata', ['function'] = is_callable, named = kinds.is_named,
   device = is_device, dtype = is_dtype, any = function(value) return value ~= nil end,
   Module = object_of 'torch.nn.module', Optimizer = object_of 'torch.optim.optimizer', Generator = function(value) return torch.type(value) == 'Generator' end,
   sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
-  tensors = list_of(is_tensor), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = function(value) return torch.type(value) == 'PackedSequence' end,
+  tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = function(value) return torch.type(value) == 'PackedSequence' end,
 }
 
 local words = {
+  data = 'a data set',
   Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
   ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
   Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', sizes = 'an integer or a table of integers',
-  numbers = 'a number or a table of numbers', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object',
+  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object',
 }
 
 -- The parts of a kind as it is written: { optional =, 'Tensor', 'number' }.
@@ -123,13 +130,15 @@ for kind, names in pairs {
   ['sizes|string'] = 'padding',
   sizes = 'kernel_size stride dilation output_padding normalized_shape size',
   ['integer|table'] = 'output_size',
+  ['integer?'] = 'padding_idx',
+  integers = 'cutoffs',
   boolean = [[bias inplace batch_first ceil_mode return_indices affine track_running_stats elementwise_affine bidirectional
     full log_target log_input swap count_include_pad norm_first sparse scale_grad_by_freq include_last_offset zero_infinity
     nesterov maximize amsgrad centered decoupled_weight_decay add_bias_kv add_zero_attn align_corners recompute_scale_factor
     antialias keepdim drop_last pin_memory persistent_workers head_bias]],
   ['boolean|integer'] = 'shuffle',
   numbers = 'scale_factor',
-  number = 'p lr momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold',
+  number = 'factor start_factor end_factor p lr momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold',
   Tensor = 'weight pos_weight _weight',
   string = 'reduction mode padding_mode nonlinearity approximate',
 } do

@@ -61,6 +61,7 @@ end
 function linalg.matrix_rank(A, ...)
   local options = arguments('linalg.matrix_rank', { 'tol', 'hermitian' }, 'tol hermitian atol rtol', ...)
   if options.tol ~= nil then options.atol, options.rtol = options.tol, 0.0 end
+  kinds.check('linalg.matrix_rank', 'A', A, 'Tensor')
   local values = magnitudes(A:detach(), options.hermitian)
   return values:gt(threshold(values, A, options):unsqueeze(-1)):sum(-1)
 end
@@ -71,6 +72,7 @@ local pinv = torch.linalg_pinv
 --- name. Tolerances may be tensors, one number per matrix.
 function linalg.pinv(A, ...)
   local options = arguments('linalg.pinv', { 'rcond', 'hermitian' }, 'rcond hermitian atol rtol', ...)
+  kinds.check('linalg.pinv', 'A', A, 'Tensor')
   if options.rtol == nil then options.rtol = options.rcond end
   local hermitian = options.hermitian or false
   if options.atol == nil and not torch.is_tensor(options.rtol) then return pinv(A, { rtol = options.rtol, hermitian = hermitian }) end

@@ -23,6 +23,7 @@ local span_metatable = { __name = 'record_function', __close = function(span) C.
 --- A span with a name: until the guard is closed, or while body(...) runs.
 function M.record_function(name, body, ...)
   if type(name) ~= 'string' then fail('record_function: the name must be a string, got %s', torch.type(name)) end
+  require('torch.kinds').check('record_function', 'body', body, 'function?')
   local span = setmetatable({ event = C.profile_begin(name) }, span_metatable)
   if body == nil then return span end
   local _ <close> = span

@@ -2,6 +2,7 @@
 -- numbers for a seed on the CPU; rsample carries the implicit gradient by the parameters.
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local Distribution = require 'torch.distributions.distribution'
 local arguments = require 'torch.nn.arguments'
 
@@ -71,6 +72,7 @@ local read_dirichlet = arguments('Dirichlet', 'concentration', '', { validate_ar
 
 function Dirichlet:init(...)
   local options = read_dirichlet(...)
+  kinds.check('Dirichlet', 'concentration', options.concentration, 'Tensor')
   self.concentration = options.concentration
   local shape = self.concentration.shape
   self:setup(table.move(shape, 1, #shape - 1, 1, {}), { shape[#shape] }, options.validate_args, { positive[1] })

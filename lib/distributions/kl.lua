@@ -3,12 +3,18 @@
 
 local torch = require 'torch'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local M = {}
 
 local known = {}
 
-function M.register_kl(p, q, fn) known[p .. ' ' .. q] = fn end
+function M.register_kl(p, q, fn)
+  kinds.check('register_kl', 'p', p, 'string')
+  kinds.check('register_kl', 'q', q, 'string')
+  kinds.check('register_kl', 'fn', fn, 'function')
+  known[p .. ' ' .. q] = fn
+end
 local register = M.register_kl
 
 register('Normal', 'Normal', function(p, q)

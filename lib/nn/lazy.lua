@@ -8,6 +8,7 @@ local torch = require 'torch'
 local class = require 'torch.class'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.linear').Linear
@@ -45,6 +46,7 @@ local function guard(kind)
 end
 
 function Unmade:init(options)
+  kinds.check(self.__classname, 'options', options, 'table?')
   options = options or {}
   self.device = options.device and torch.device(options.device) or torch.device 'cpu'
   self.dtype = options.dtype or torch.get_default_dtype()

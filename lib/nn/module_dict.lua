@@ -4,20 +4,29 @@
 
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 
 local fields_of = class.fields
 
 local ModuleDict = Module:extend('ModuleDict')
 
-function ModuleDict:init(modules) self:update(modules or {}) end
+function ModuleDict:init(modules)
+  kinds.check('ModuleDict', 'modules', modules, 'table|userdata?')
+  self:update(modules or {})
+end
 
 -- Adds the entries of a table, a list of pairs or another dict.
 function ModuleDict:update(modules)
   if type(modules) == 'table' and modules[1] then
-    for _, entry in ipairs(modules) do self:add_module(entry[1], entry[2]) end
+    for _, entry in ipairs(modules) do
+      kinds.check('update', 'entry', entry, 'table')
+      kinds.check('update', 'name', entry[1], 'string')
+      self:add_module(entry[1], entry[2])
+    end
     return
   end
+  if type(modules) == 'userdata' and not Module:is_instance(modules) then kinds.check('update', 'modules', modules, 'table') end
   local names = {}
   for name in pairs(modules) do names[#names + 1] = name end
   if type(modules) == 'table' then table.sort(names) end

@@ -2,6 +2,7 @@
 -- extend, iter. It cannot be called.
 
 local class = require 'torch.class'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.sequential'
 
@@ -13,6 +14,7 @@ function ModuleList:init(...)
   local modules, more = ...
   if modules == nil then return end
   if more ~= nil or ModuleList.is_layer(modules) then modules = { ... } end
+  kinds.check(self.__classname, 'modules', modules, 'table|userdata')
   for _, module in ipairs(modules) do self:append(module) end
 end
 

@@ -158,4 +158,4 @@ function parallel.parallel_apply(modules, inputs, devices)
 end
 
 return checked.functions(parallel, { ['scatter.input'] = 'any?', outputs = 'table', modules = 'table', inputs = 'table', dim = 'integer?',
-  device = 'device', ids = 'any', ['scatter.devices'] = 'any', ['replicate.devices'] = 'any' })
+  device = 'device', ['devices.ids'] = 'table', ['scatter.devices'] = 'table', ['replicate.devices'] = 'table', ['parallel_apply.modules'] = 'functions' })

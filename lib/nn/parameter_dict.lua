@@ -5,6 +5,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local ParameterList = require 'torch.nn.parameter_list'
@@ -13,7 +14,10 @@ local fields_of = class.fields
 
 local ParameterDict = Module:extend('ParameterDict')
 
-function ParameterDict:init(parameters) self:update(parameters or {}) end
+function ParameterDict:init(parameters)
+  kinds.check('ParameterDict', 'parameters', parameters, 'table|userdata?')
+  self:update(parameters or {})
+end
 
 -- Tensors become parameters.
 function ParameterDict:__setattr(name, value)
@@ -24,9 +28,14 @@ end
 -- Adds the entries of a table, a list of pairs or another dict.
 function ParameterDict:update(parameters)
   if type(parameters) == 'table' and parameters[1] then
-    for _, entry in ipairs(parameters) do self[entry[1]] = entry[2] end
+    for _, entry in ipairs(parameters) do
+      kinds.check('update', 'entry', entry, 'table')
+      kinds.check('update', 'name', entry[1], 'string')
+      self[entry[1]] = entry[2]
+    end
     return
   end
+  if type(parameters) == 'userdata' and not Module:is_instance(parameters) then kinds.check('update', 'parameters', parameters, 'table') end
   local names = {}
   for name in pairs(parameters) do names[#names + 1] = name end
   if type(parameters) == 'table' then table.sort(names) end

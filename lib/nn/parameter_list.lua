@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 
@@ -22,6 +23,7 @@ end
 function ParameterList:init(...)
   local values = ...
   if torch.is_tensor(values) then values = { ... } end
+  kinds.check('ParameterList', 'values', values, 'table|userdata?')
   for _, value in ipairs(values or {}) do self:append(value) end
 end
 

@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local parameters_of = require 'torch.nn.parameters_of'
 
 local utils = {}
@@ -56,7 +57,10 @@ end
 
 function utils.parameters_to_vector(parameters)
   local parts = {}
-  for i, parameter in ipairs(parameters_of(parameters)) do parts[i] = parameter:reshape(-1) end
+  for i, parameter in ipairs(parameters_of(parameters)) do
+    kinds.check('parameters_to_vector', 'parameters', parameter, 'Tensor')
+    parts[i] = parameter:reshape(-1)
+  end
   return torch.cat(parts)
 end
 
@@ -64,6 +68,7 @@ function utils.vector_to_parameters(vector, parameters)
   if not torch.is_tensor(vector) then fail('expected torch.Tensor, but got: %s', torch.type(vector)) end
   local start = 1
   for _, parameter in ipairs(parameters_of(parameters)) do
+    kinds.check('vector_to_parameters', 'parameters', parameter, 'Tensor')
     local n = parameter:numel()
     parameter.data = vector:narrow(1, start, n):view_as(parameter).data
     start = start + n

@@ -140,7 +140,11 @@ end
 function LBFGS:step(closure)
   if type(closure) ~= 'function' then fail 'LBFGS: step() needs a closure that computes the loss anew' end
   local _ <close> = torch.no_grad()
-  return iterate(self, function() return torch.enable_grad(closure) end)
+  return iterate(self, function()
+    local loss = torch.enable_grad(closure)
+    if not torch.is_tensor(loss) then fail("step(): the closure must return the loss, a Tensor, not %s", torch.type(loss)) end
+    return loss
+  end)
 end
 
 return LBFGS

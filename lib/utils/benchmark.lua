@@ -8,6 +8,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local options_of = require 'torch.options'
 
 local Timer = class.Object:extend('Timer')
@@ -38,6 +39,8 @@ local function quantile(sorted, q)
 end
 
 function Measurement:init(times, label, number_per_run, threads)
+  kinds.check('Measurement', 'times', times, 'times')
+  if #times == 0 then fail 'Measurement(): times is an empty list' end
   table.sort(times)
   local sum = 0
   for _, time in ipairs(times) do sum = sum + time end

@@ -225,7 +225,8 @@ bool lt_lua_to_device(lua_State *L, int index, lt_device *out)
         *out = (lt_device){LT_CUDA, (int8_t)lua_tointeger(L, index)};
         return true;
     }
-    lt_error_set(LT_ERR_TYPE, "expected a device or a string such as 'cuda:0', got %s", lt_lua_type_name(L, index));
+    lt_error_set(LT_ERR_TYPE, "expected a device or a string such as 'cuda:0', got %s",
+                 lua_isnone(L, index) ? "nothing" : lt_lua_type_name(L, index));
     return false;
 }
 

@@ -120,4 +120,6 @@ function parametrizations.spectral_norm(module, name, options)
   return parametrize.register_parametrization(module, name, norm)
 end
 
-return checked.functions(parametrizations, { weight = 'Tensor', name = 'string|named?' })
+return checked.functions(parametrizations, {
+  weight = 'Tensor', name = 'string|named?', x = 'Tensor', ['rename.old'] = 'string', ['rename.new'] = 'string',
+})

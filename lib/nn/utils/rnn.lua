@@ -7,6 +7,7 @@ local torch = require 'torch'
 local class = require 'torch.class'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local rnn = {}
 
@@ -23,6 +24,8 @@ function rnn.invert_permutation(permutation)
 end
 
 function PackedSequence:init(data, batch_sizes, sorted_indices, unsorted_indices)
+  kinds.check('PackedSequence', 'data', data, 'Tensor')
+  kinds.check('PackedSequence', 'batch_sizes', batch_sizes, 'Tensor')
   if sorted_indices ~= nil and unsorted_indices == nil then unsorted_indices = rnn.invert_permutation(sorted_indices) end
   if batch_sizes.device.type ~= 'cpu' then
     fail('batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. They should '
@@ -58,6 +61,7 @@ local function check_lengths(lengths, batch, enforce_sorted)
     fail('Expected `len(lengths)` to be equal to batch_size, but got %d (batch_size=%d)', #lengths, batch)
   end
   for i, length in ipairs(lengths) do
+    kinds.check('pack_padded_sequence', 'lengths', length, 'number')
     if length < 1 then
       fail('Length of all samples has to be greater than 0, but found an element in \'lengths\' that is <= 0')
     end

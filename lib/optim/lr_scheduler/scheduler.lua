@@ -7,6 +7,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local Scheduler = class.Object:extend('LRScheduler')
 
@@ -36,6 +37,7 @@ function Scheduler.arguments(what, names, defaults, ...)
   for _, name in ipairs(names) do
     if values[name] == Scheduler.NEEDED then fail("%s() missing required argument: '%s'", what, name) end
   end
+  kinds.check_named(what, values, {})
   return values
 end
 
@@ -91,6 +93,7 @@ function Scheduler:present_rates() return self:each_rate(function(rate) return r
 
 -- The initial rates, changed by f(rate, i).
 function Scheduler:each_base(f)
+  if not self.base_lrs then fail('a %s keeps no initial rates', self.__classname) end
   local rates = {}
   for i, rate in ipairs(self.base_lrs) do rates[i] = f(rate, i) end
   return rates
@@ -111,7 +114,10 @@ function Scheduler:update(epoch)
 end
 
 function Scheduler:set_rates(rates)
-  for i, group in ipairs(self.optimizer.param_groups) do group.lr = rates[i] end
+  for i, group in ipairs(self.optimizer.param_groups) do
+    kinds.check('set_rates', ('rates[%d]'):format(i), rates[i], 'number|Tensor')
+    group.lr = rates[i]
+  end
   self._last_lr = self:present_rates()
 end
 

@@ -5,6 +5,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local collate
 
@@ -49,4 +50,7 @@ function collate(list)
 end
 
 --- One value for a list of values of a kind.
-return collate
+return function(list)
+  kinds.check('default_collate', 'list', list, 'table')
+  return collate(list)
+end

@@ -7,6 +7,7 @@ local torch = require 'torch'
 local checked = require 'torch.checked'
 local Dataset = require 'torch.utils.data.dataset'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local options_of = require 'torch.options'
 
 local M = {}
@@ -68,6 +69,7 @@ function M.Subset:__gets_batches() return M.gets_batches(self.dataset) end
 
 M.ConcatDataset = Dataset:extend('ConcatDataset')
 function M.ConcatDataset:init(datasets)
+  kinds.check('ConcatDataset', 'datasets', datasets, 'table')
   if #datasets == 0 then fail 'datasets should not be an empty iterable' end
   self.datasets, self.cumulative_sizes = datasets, {}
   local sum = 0
@@ -106,6 +108,7 @@ end
 -- {generator = g}.
 function M.random_split(dataset, lengths, options)
   options = options_of('random_split', options, { generator = false })
+  kinds.check('random_split', 'lengths', lengths, 'times')
   local fractions, sum = is_fraction(lengths)
   local n = #dataset
   if fractions and not (#lengths == 1 and math.type(lengths[1]) == 'integer' and n == 1) then

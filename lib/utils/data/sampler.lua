@@ -5,6 +5,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local options_of = require 'torch.options'
 
 local M = {}
@@ -25,6 +26,7 @@ end
 -- RandomSampler(data, {replacement = false, num_samples = n, generator = g})
 M.RandomSampler = M.Sampler:extend('RandomSampler')
 function M.RandomSampler:init(data_source, options)
+  kinds.check('RandomSampler', 'data_source', data_source, 'data')
   options = options_of('RandomSampler', options, { replacement = false, num_samples = false, generator = false })
   self.data_source, self.replacement = data_source, options.replacement
   self.num_samples, self.generator = options.num_samples or nil, options.generator or nil

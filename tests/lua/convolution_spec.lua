@@ -120,6 +120,26 @@ describe('large convolutions', function()
     end
   end)
 
+  -- One image that the library gets by some of its channels and some of their rows.
+  it('of one large image are what they are in double', function()
+    if device ~= 'cpu' then return end
+    for _, case in ipairs {
+      { x = { 64, 171, 150 }, w = { 24, 64, 7, 7 }, options = { padding = 3 } },
+      { x = { 64, 345, 301 }, w = { 16, 64, 7, 7 }, options = { padding = { 5, 2 }, stride = 2 } },
+      { x = { 64, 190, 150 }, w = { 16, 64, 7, 7 }, options = { padding = 1, dilation = { 4, 1 } } },
+      { x = { 64, 40000 }, w = { 16, 64, 33 }, options = { padding = 16 } },
+      { x = { 32, 40, 45, 30 }, w = { 16, 32, 5, 5, 3 }, options = { padding = 2 } },
+      { x = { 32, 1, 300, 200 }, w = { 16, 32, 1, 7, 7 }, options = { padding = { 0, 3, 3 } } },
+    } do
+      local d = #case.x - 1
+      torch.manual_seed(d)
+      local x, w, b = torch.randn(1, table.unpack(case.x)), torch.randn(table.unpack(case.w)), torch.randn(case.w[1])
+      local conv = F['conv' .. d .. 'd']
+      assert_near(conv(x, w, b, case.options), conv(x:double(), w:double(), b:double(), case.options),
+        'input ' .. table.concat(case.x, 'x') .. ' weight ' .. table.concat(case.w, 'x'))
+    end
+  end)
+
   it('refuse numbers beyond any size', function()
     local x, w = torch.ones(1, 1, 4, 4, { device = device }), torch.ones(1, 1, 2, 2, { device = device })
     for _, name in ipairs { 'stride', 'padding', 'dilation' } do

@@ -114,6 +114,24 @@ describe('the ends of the range', function()
     assert.equal(2.0 ^ 100, of_two('fmod', 2.0 ^ 100, 1 / 0, 'float32'))
   end)
 
+  it('of 0 and -0 fmin and fmax take the first', function()
+    for _, name in ipairs { 'fmin', 'fmax' } do
+      local plus, minus = torch.zeros(20, { device = device }), -torch.zeros(20, { device = device })
+      assert.equal(1 / 0, torch[name](plus, minus)[3]:reciprocal():item())
+      assert.equal(-1 / 0, torch[name](minus, plus)[3]:reciprocal():item())
+    end
+  end)
+
+  it('asinh and acosh go on to the largest number', function()
+    for _, name in ipairs { 'asinh', 'acosh' } do
+      assert.is_true(math.abs(of(name, 3.4e38, 'float32') - 89.4151) < 1e-4)
+      assert.is_true(math.abs(of(name, 1.7e308, 'float64') - 710.41999) < 1e-4)
+      for _, x in ipairs { 1e8, 2e9, 0.99e17, 1.01e17, 1e20 } do
+        assert.is_true(math.abs(of(name, x, 'float64') / (math.log(x) + math.log(2)) - 1) < 1e-15, name .. '(' .. x .. ')')
+      end
+    end
+  end)
+
   it('the least number comes through', function()
     for _, name in ipairs { 'tan', 'log1p', 'sin', 'atan', 'asinh', 'sinh', 'tanh', 'expm1' } do
       assert.equal(2.0 ^ -149, of(name, 2.0 ^ -149, 'float32'), name)

@@ -131,6 +131,21 @@ describe('arguments that fit no form of an op', function()
   end)
 end)
 
+describe('dtypes that an op does not take', function()
+  it('are named', function()
+    says('x:bool():trace()', [["trace" not implemented for 'Bool']])
+    says('x:bool():median()', [["median_cpu" not implemented for 'Bool']])
+    says('x:bool():median(1)', [["median_out" not implemented for 'Bool']])
+    says('x:bool():nanmedian(1)', [["median_out" not implemented for 'Bool']])
+  end)
+
+  it('are not mixed in a product', function()
+    local two = 'local a, b = torch.ones(1, 2, 3), torch.ones(1, 3, 2); '
+    says(two .. 'torch.addbmm(torch.ones(2, 2), a:double(), b)', 'mat1 and mat2 must have the same dtype, but got Double and Float')
+    says(two .. 'torch.addbmm(torch.ones(2, 2):double(), a, b)', 'self and mat2 must have the same dtype, but got Double and Float')
+  end)
+end)
+
 describe('a module or an optimizer', function()
   it('called with a dot says that a colon is meant', function()
     says('net.train()', "train(): argument 'self' must be a Module, not nil (a method is called with a colon: module:train())")

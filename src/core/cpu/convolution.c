@@ -205,6 +205,48 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
     return status;
 }
 
+/* Some of the rows that one image's result has, along its first dimension that has several; those of the image that they
+ * see are copied next to each other. */
+static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, const void *bias, bool *done)
+{
+    const int d = c->out[0] > 1 ? 0 : c->out[1] > 1 ? 1 : 2;
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), reach = (c->kernel[d] - 1) * c->dilation[d] + 1;
+    const int64_t x_row = volume(c->in) / c->in[d] * size, y_row = volume(c->out) / c->out[d] * size;
+    const int64_t least = c->out[d] / (work_of(c) / MOST_WORK + 1), piece = least > 0 ? least : 1;
+    const int64_t seen = (piece - 1) * c->stride[d] + reach, most = seen < c->in[d] ? seen : c->in[d];
+    const int64_t y_at = c->in_channels * most * x_row;
+    size_t capacity;
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    char *room = lt_block_array(y_at + c->out_channels * piece * y_row, 1, &capacity);
+    if (room == NULL) return LT_ERR_MEMORY;
+    *done = true;
+    for (int64_t r = 0; r < c->out[d] && status == LT_OK && *done; r += piece) {
+        const int64_t rows = c->out[d] - r < piece ? c->out[d] - r : piece, from = r * c->stride[d] - c->padding[d];
+        const int64_t to = from + (rows - 1) * c->stride[d] + reach, first = from > 0 ? from : 0;
+        some.out[d] = rows;
+        some.in[d] = (to < c->in[d] ? to : c->in[d]) - first;
+        some.padding[d] = first - from;
+        *done = some.in[d] > 0; /* else there is nothing but padding */
+        for (int64_t i = 0; i < c->in_channels && *done; i++)
+            memcpy(room + i * some.in[d] * x_row, x + (i * c->in[d] + first) * x_row, (size_t)(some.in[d] * x_row));
+        if (lt_interrupted()) status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (status == LT_OK && *done)
+            status = lt_dnnl_convolution(LT_CONV_Y, &some, lt_get_num_threads(), room, w, room + y_at, bias, done);
+        for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o++)
+            memcpy(y + (o * c->out[d] + r) * y_row, room + y_at + o * rows * y_row, (size_t)(rows * y_row));
+    }
+    lt_block_free(room, capacity);
+    return status;
+}
+
+/* Whether an image's rows along the dimension that by_rows divides lie next to each other. */
+static bool has_rows(lt_conv_part part, const lt_conv *c)
+{
+    return part == LT_CONV_Y && c->batch == 1 && (c->out[0] > 1 || (c->in[0] == 1 && (c->out[1] > 1 || c->in[1] == 1))) &&
+           volume(c->out) > 1;
+}
+
 /* Some of the channels that one image's result has, with their weights. */
 static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
 {
@@ -217,8 +259,12 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
     for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o += piece) {
         some.out_channels = c->out_channels - o < piece ? c->out_channels - o : piece;
         if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
-        status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, (char *)w + o * w_channel, (char *)y + o * y_channel,
-                                     bias != NULL ? (const char *)bias + o * size : NULL, done);
+        void *of_w = (char *)w + o * w_channel, *of_y = (char *)y + o * y_channel;
+        const void *of_bias = bias != NULL ? (const char *)bias + o * size : NULL;
+        if (work_of(&some) > MOST_WORK && has_rows(part, &some))
+            status = by_rows(&some, x, of_w, of_y, of_bias, done);
+        else
+            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, of_w, of_y, of_bias, done);
     }
     return status;
 }
@@ -230,6 +276,7 @@ static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w
     if (work_of(c) > MOST_WORK && c->batch > 1) return by_images(part, c, x, w, y, bias, done);
     if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 && c->out_channels > LEAST_CHANNELS)
         return by_channels(part, c, x, w, y, bias, done);
+    if (work_of(c) > MOST_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
     return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
 }
 

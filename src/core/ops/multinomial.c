@@ -107,6 +107,7 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
+        if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
         if (!(p[i] >= 0))
             return lt_error(LT_ERR_RUNTIME,
                             "invalid multinomial distribution (encountering probability entry < 0)");
@@ -117,7 +118,10 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
         sums[i] = sum;
     }
     if (!(sum > 0)) return lt_error(LT_ERR_RUNTIME, "%s", no_distribution);
-    for (int64_t i = 0; i < n; i++) sums[i] = narrow ? (float)sums[i] / (float)sum : sums[i] / sum;
+    for (int64_t i = 0; i < n; i++) {
+        if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        sums[i] = narrow ? (float)sums[i] / (float)sum : sums[i] / sum;
+    }
     return LT_OK;
 }
 

@@ -182,6 +182,13 @@ static lt_tensor *do_count_numbers(lt_scope *s, lt_tensor *self, int dim)
     return do_sum_dim(s, do_logical_not(s, do_isnan(s, self)), dim, true);
 }
 
+/* kernel: what PyTorch's message calls it. */
+static lt_status check_not_bool(const lt_tensor *self, const char *kernel)
+{
+    if ((lt_dtype)self->dtype != LT_BOOL) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for 'Bool'", kernel);
+}
+
 static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool keepdim, bool ignore_nan,
                               lt_tensor **out_values, lt_tensor **out_indices)
 {
@@ -189,6 +196,7 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
     lt_scope s;
     lt_tensor *values = NULL, *indices = NULL;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    LT_TRY(check_not_bool(self, "median_out"));
     LT_TRY(check_not_empty(op, self, d));
     const int64_t n = length_of(self, d), middle = (n - 1) / 2;
     if (has_kth(self))
@@ -232,6 +240,7 @@ static lt_status median_of_all(const char *op, lt_tensor *self, bool ignore_nan,
         lt_tensor_release(nan);
         return status;
     }
+    LT_TRY(check_not_bool(self, "median_cpu"));
     lt_scope_open(&s, false);
     lt_tensor *line = do_flatten(&s, self);
     if (s.status == LT_OK) s.status = median_along(op, line, 0, false, ignore_nan, &value, &index);

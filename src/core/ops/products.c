@@ -67,6 +67,12 @@ lt_status lt_addbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, 
         return lt_error(LT_ERR_RUNTIME,
                         "Incompatible matrix sizes for bmm (%lldx%lld and %lldx%lld)", (long long)n, (long long)k,
                         (long long)batch2->sizes[1], (long long)m);
+    if (b > 0 && batch1->dtype != batch2->dtype)
+        return lt_error(LT_ERR_RUNTIME, "mat1 and mat2 must have the same dtype, but got %s and %s",
+                        lt_dtype_scalar_name((lt_dtype)batch1->dtype), lt_dtype_scalar_name((lt_dtype)batch2->dtype));
+    if (b > 0 && self->dtype != batch2->dtype)
+        return lt_error(LT_ERR_RUNTIME, "self and mat2 must have the same dtype, but got %s and %s",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)batch2->dtype));
     lt_dims sizes = {2, {n, m}};
     lt_scope s;
     lt_scope_open(&s, false);

@@ -112,6 +112,7 @@ lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim != 2)
         return lt_error(LT_ERR_RUNTIME, "trace: expected a matrix, but got tensor with dim %d", self->ndim);
+    if ((lt_dtype)self->dtype == LT_BOOL) return lt_error(LT_ERR_RUNTIME, "\"trace\" not implemented for 'Bool'");
     int64_t n = self->sizes[0] < self->sizes[1] ? self->sizes[0] : self->sizes[1];
     int64_t step = self->strides[0] + self->strides[1];
     lt_tensor *diagonal = NULL;

@@ -24,19 +24,17 @@
     static void name##_beyond_##s(const T *x, T *y)                                                \
     {                                                                                              \
         _Alignas(64) T far[WIDTH], result[WIDTH];                                                  \
-        SIMD for (int j = 0; j < WIDTH; j++)                                                       \
+        int alone = 0;                                                                             \
+        _Pragma("omp simd reduction(+ : alone)") for (int j = 0; j < WIDTH; j++)                   \
         {                                                                                          \
             const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
             far[j] = a >= NEAR_##s && a < FAR_##s ? x[j] : NEAR_##s;                               \
+            alone += !(a < FAR_##s);                                                               \
         }                                                                                          \
         SIMD for (int j = 0; j < WIDTH; j++) result[j] = lt_##name##_##s(far[j]);                  \
-        for (int j = 0; j < WIDTH; j++) {                                                          \
-            const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
-            if (!(a < FAR_##s))                                                                    \
-                y[j] = name##_alone_##s(x[j]);                                                     \
-            else if (a >= NEAR_##s)                                                                \
-                y[j] = result[j];                                                                  \
-        }                                                                                          \
+        SIMD for (int j = 0; j < WIDTH; j++) y[j] = (x[j] < 0 ? -x[j] : x[j]) >= NEAR_##s ? result[j] : y[j];\
+        for (int j = 0; j < WIDTH && alone > 0; j++)                                               \
+            if (!((x[j] < 0 ? -x[j] : x[j]) < FAR_##s)) y[j] = name##_alone_##s(x[j]);             \
     }                                                                                              \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -53,7 +51,8 @@
                 beyond += !(a < NEAR_##s);                                                         \
             }                                                                                      \
             if (beyond > 0 && in != x) memcpy(x, in, sizeof x); /* out may be where in is */       \
-            SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[j]);                \
+            if (beyond < WIDTH)                                                                    \
+                SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[j]);            \
             if (beyond > 0) name##_beyond_##s(x, out);                                             \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \

@@ -9,22 +9,20 @@
 
 /* a b + c, rounded once where the instruction set has that. */
 #ifdef __FMA__
-#define MULTIPLY_ADD(a, b, c)        __builtin_fmaf(a, b, c)
+#define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
 #define MULTIPLY_ADD_DOUBLE(a, b, c) __builtin_fma(a, b, c)
 #else
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-#define MULTIPLY_ADD_DOUBLE   MULTIPLY_ADD
+#define MULTIPLY_ADD_DOUBLE MULTIPLY_ADD
 #endif
 
 /* x = k log(2) + r: 2^k (expm1(r) + 1) - 1, as twice the half, since 2^128 is no float. */
 static inline float vector_expm1f(float x)
 {
     const float low = x < -18 ? -18 : x, c = low > 89 ? 89 : low;
-    const float shifted = c * 1.44269504088896341f + 12582912.0f,
-                k = shifted - 12582912.0f; /* 1.5 2^23: rounds */
+    const float shifted = c * 1.44269504088896341f + 12582912.0f, k = shifted - 12582912.0f; /* 1.5 2^23: rounds */
     const float r = MULTIPLY_ADD(k, -1.42860677e-6f, MULTIPLY_ADD(k, -0.693145752f, c));
-    const float half =
-        lt_bits_to_float((lt_float_to_bits(shifted) << 23) + 0x3f000000u); /* 2^(k-1) */
+    const float half = lt_bits_to_float((lt_float_to_bits(shifted) << 23) + 0x3f000000u); /* 2^(k-1) */
     float p = 0.0013945999581846957f;
     p = MULTIPLY_ADD(p, r, 0.008366345979845943f);
     p = MULTIPLY_ADD(p, r, 0.04166629043236338f);
@@ -32,9 +30,7 @@ static inline float vector_expm1f(float x)
     p = MULTIPLY_ADD(p, r, 0.500000005833097f);
     p = MULTIPLY_ADD(r * r, p, r);
     const float y = MULTIPLY_ADD(half, p, half - 0.5f) * 2;
-    return __builtin_fabsf(x) < 0x1p-126f
-               ? x
-               : __builtin_copysignf(y, x); /* half of the least number is 0 */
+    return __builtin_fabsf(x) < 0x1p-126f ? x : __builtin_copysignf(y, x); /* half of the least number is 0 */
 }
 
 /* |x| P(x^2) / Q(x^2), at most 1, the float next to erf from 3.92 on. 3 ULP. */
@@ -60,13 +56,8 @@ static inline float vector_erff(float x)
 /* The arc tangent of the smaller by the larger, t P(t^2), turned into the octant. */
 static inline float vector_atan2f(float y, float x)
 {
-    const float a = __builtin_fabsf(y), b = __builtin_fabsf(x), large = a > b ? a : b,
-                small = a > b ? b : a;
-    const float quotient = small / large,
-                t = large == 0       ? 0
-                    : small == large ? 1
-                                     : quotient,
-                s = t * t;
+    const float a = __builtin_fabsf(y), b = __builtin_fabsf(x), large = a > b ? a : b, small = a > b ? b : a;
+    const float quotient = small / large, t = large == 0 ? 0 : small == large ? 1 : quotient, s = t * t;
     float p = 0.00297454319f;
     p = MULTIPLY_ADD(p, s, -0.0165809973f);
     p = MULTIPLY_ADD(p, s, 0.0435532403f);
@@ -100,8 +91,7 @@ static inline uint64_t vector_double_to_bits(double d)
 static inline float vector_powf(float x, float y)
 {
     const double a = __builtin_fabs((double)x);
-    const uint64_t bits = vector_double_to_bits(a) - 0x3fe6a09e667f3bcdu +
-                          ((uint64_t)1024 << 52); /* less sqrt(1/2) */
+    const uint64_t bits = vector_double_to_bits(a) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
     const double k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
     const double m = vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
     const double t = (m - 1) / (m + 1), s = t * t;
@@ -133,8 +123,8 @@ static inline float vector_powf(float x, float y)
 #undef MULTIPLY_ADD
 #undef MULTIPLY_ADD_DOUBLE
 
-#define powf   vector_powf
-#define erff   vector_erff
+#define powf vector_powf
+#define erff vector_erff
 #define expm1f vector_expm1f
 #define atan2f vector_atan2f
 

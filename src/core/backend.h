@@ -383,6 +383,12 @@ lt_status lt_device_parse(const char *text, lt_device *out);
 void lt_set_allow_tf32(bool on);
 bool lt_allow_tf32(void);
 
+/* torch.use_deterministic_algorithms: kernels whose results depend on the order in which threads come give way to
+ * ones that keep an order. All there are have such a twin, so that nothing is left to refuse or to warn of. */
+void lt_set_deterministic(bool on, bool warn_only);
+bool lt_deterministic(void);
+bool lt_deterministic_warn_only(void);
+
 /* What a loaded backend may call in core. */
 typedef struct lt_core_services {
     lt_status (*error)(lt_status status, const char *format, ...);
@@ -392,6 +398,7 @@ typedef struct lt_core_services {
     void (*record_wait)(const char *cause, double seconds); /* a synchronization the user did not ask for */
     const char *(*op_name)(void);                /* the op being done, if it takes positions; else NULL (op_name.h) */
     bool (*allow_tf32)(void);                    /* torch.backends.cuda.matmul.allow_tf32 */
+    bool (*deterministic)(void);                 /* torch.use_deterministic_algorithms */
     void (*origin)(char *buffer, size_t n);      /* where the user's code is: "train.lua:31", or "" */
     lt_generator *(*default_generator)(lt_device device);
 } lt_core_services;

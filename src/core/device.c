@@ -43,6 +43,18 @@ static atomic_bool tf32_allowed;
 void lt_set_allow_tf32(bool on) { atomic_store_explicit(&tf32_allowed, on, memory_order_relaxed); }
 bool lt_allow_tf32(void) { return atomic_load_explicit(&tf32_allowed, memory_order_relaxed); }
 
+static atomic_bool deterministic, deterministic_warns;
+void lt_set_deterministic(bool on, bool warn_only)
+{
+    atomic_store_explicit(&deterministic, on, memory_order_relaxed);
+    atomic_store_explicit(&deterministic_warns, on && warn_only, memory_order_relaxed);
+}
+bool lt_deterministic(void) { return atomic_load_explicit(&deterministic, memory_order_relaxed); }
+bool lt_deterministic_warn_only(void)
+{
+    return atomic_load_explicit(&deterministic_warns, memory_order_relaxed);
+}
+
 static const lt_core_services services = {
     .error = lt_error_set,
     .interrupted = core_interrupted,
@@ -51,6 +63,7 @@ static const lt_core_services services = {
     .record_wait = core_record_wait,
     .op_name = core_op_name,
     .allow_tf32 = lt_allow_tf32,
+    .deterministic = lt_deterministic,
     .origin = lt_copies_origin,
     .default_generator = lt_default_generator,
 };

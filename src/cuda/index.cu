@@ -2,7 +2,9 @@
  * (gather.cu). A thread for each element adds to the address of the indexed tensor what the indices say;
  * where whole rows are taken, for each 16 bytes of a row. An index out of range is recorded (report.cuh)
  * and its element left out. Sums and products into a place named several times are atomic: exact for
- * integers, for floats in an order that varies. Writing without adding leaves any one of the values. */
+ * integers, for floats in an order that varies. Writing without adding leaves any one of the values. With
+ * torch.use_deterministic_algorithms elements go in their own order: sorted by the place they go to, stably, a thread
+ * for each place. */
 #include "index.cuh"
 
 #include <string.h>
@@ -171,6 +173,45 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
         update_part(p, join);
 }
 
+/* ---- in order ------------------------------------------------------------------------------------------------ */
+
+struct replacing {
+    template <class T> static __device__ __forceinline__ T of(T, T b) { return b; }
+};
+
+/* Where each element goes: bytes from the indexed tensor's first element, -1 where an index is wrong. */
+template <int N>
+static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *place)
+{
+    const char *at;
+    char *indexed;
+    const int64_t number = lt_thread_number();
+    const bool right = locate(a, &at, &indexed);
+    if (number < a.offsets.numel) place[number] = right ? indexed - a.data[1] : -1;
+}
+
+/* A thread for each sorted element; the first of those that go to one place does the work of all of them. */
+template <int N, class Element, class Op>
+static __global__ void __launch_bounds__(BLOCK)
+    combine_sorted(indexing<N> a, const int64_t *place, const int64_t *order)
+{
+    using T = typename Element::type;
+    const int64_t first = lt_thread_number();
+    if (first >= a.offsets.numel || place[first] < 0 ||
+        (first > 0 && place[first - 1] == place[first]))
+        return;
+    T *const p = reinterpret_cast<T *>(a.data[1] + place[first]);
+    T value = *p;
+    for (int64_t i = first; i < a.offsets.numel && place[i] == place[first]; i++) {
+        int64_t offset[N];
+        a.offsets.at(order[i], offset);
+        const char *const at =
+            a.data[0] != nullptr ? a.data[0] + offset[0] : reinterpret_cast<const char *>(&a.value);
+        value = Element::template join<Op>(value, *reinterpret_cast<const T *>(at));
+    }
+    *p = value;
+}
+
 /* ---- launching --------------------------------------------------------------------------------------------- */
 
 struct index_call {
@@ -269,6 +310,56 @@ template <int N, class Op> static void launch_combine(const index_call &c, lt_cu
 }
 #undef LAUNCH
 
+template <int N>
+static lt_status launch_sorted(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
+{
+    const int device = c.it->device.index;
+    const indexing<N> a = operands<N>(c, report, false);
+    const int64_t n = a.offsets.numel, one = 1;
+    lt_cuda_scratch scratch;
+    LT_TRY(scratch.take(device, static_cast<size_t>(n) * 3 * sizeof(int64_t)));
+    int64_t *const place = scratch.as<int64_t>(), *const sorted = place + n,
+                   *const order = sorted + n;
+    LT_LAUNCH((places<N>), lt_blocks(n, BLOCK), BLOCK, c.stream, a, place);
+    LT_TRY(lt_cuda_launched(device, c.stream, "index_put_"));
+    const lt_array in = {place, LT_INT64, 1, &n, &one, c.it->device, 0};
+    const lt_array values = {sorted, LT_INT64, 1, &n, &one, c.it->device, 0};
+    const lt_array indices = {order, LT_INT64, 1, &n, &one, c.it->device, 0};
+    LT_TRY(lt_cuda_sort(false, &values, &indices, &in, 0));
+#define LAUNCH(...)                                                                                \
+    LT_LAUNCH((combine_sorted<N, __VA_ARGS__>), lt_blocks(n, BLOCK), BLOCK, c.stream, a, sorted,   \
+              order)
+#define LAUNCH_FLOATS(Op)                                                                          \
+    switch (c.it->dtype[1]) {                                                                      \
+    case LT_FLOAT16: LAUNCH(element<__half, float>, Op); break;                                    \
+    case LT_BFLOAT16: LAUNCH(element<__nv_bfloat16, float>, Op); break;                            \
+    case LT_FLOAT32: LAUNCH(element<float>, Op); break;                                            \
+    default: LAUNCH(element<double>, Op); break;                                                   \
+    }
+    if (mode == LT_SCATTER_ADD) {
+        LAUNCH_FLOATS(index_adding)
+    } else if (mode == LT_SCATTER_MUL) {
+        LAUNCH_FLOATS(multiplying)
+    } else {
+        switch (lt_element_size(c.it->dtype[1])) {
+        case 1: LAUNCH(element<uint8_t>, replacing); break;
+        case 2: LAUNCH(element<int16_t>, replacing); break;
+        case 4: LAUNCH(element<int32_t>, replacing); break;
+        default: LAUNCH(element<int64_t>, replacing); break;
+        }
+    }
+#undef LAUNCH_FLOATS
+#undef LAUNCH
+    return LT_OK;
+}
+
+/* Whether the order in which elements come to a place shows in the result. */
+static bool depends_on_order(const index_call &c, lt_scatter_mode mode)
+{
+    if (mode == LT_SCATTER_SET) return c.value == nullptr;
+    return (mode == LT_SCATTER_ADD || mode == LT_SCATTER_MUL) && lt_is_floating(c.it->dtype[1]);
+}
+
 template <int N> static void launch_put(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
 {
     if (mode == LT_SCATTER_SET)
@@ -305,7 +396,10 @@ lt_status lt_cuda_index_combine(const lt_iter *it, const lt_index_args *args, lt
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     LT_TRY(lt_cuda_report_of(it->device.index, &report));
-    if (args->count == 1)
+    if (lt_cuda_core->deterministic() && depends_on_order(c, mode))
+        LT_TRY(args->count == 1 ? launch_sorted<ONE_INDEX>(c, report, mode)
+                                : launch_sorted<LT_ITER_OPERANDS>(c, report, mode));
+    else if (args->count == 1)
         launch_put<ONE_INDEX>(c, report, mode);
     else
         launch_put<LT_ITER_OPERANDS>(c, report, mode);

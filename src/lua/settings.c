@@ -124,6 +124,37 @@ static int get_printoptions(lua_State *L)
     return 1;
 }
 
+/* ---- determinism --------------------------------------------------------------------------------------------------- */
+
+/* use_deterministic_algorithms(mode, {warn_only = false}) */
+static int use_deterministic_algorithms(lua_State *L)
+{
+    static const char *const names[] = {"warn_only", NULL};
+    if (!lua_isboolean(L, 1)) return raise_type(L, "use_deterministic_algorithms", "a bool", 1);
+    bool warn_only = false;
+    if (!lua_isnoneornil(L, 2)) {
+        if (!lua_istable(L, 2))
+            return raise_type(L, "use_deterministic_algorithms", "a table of options", 2);
+        lt_lua_check_names(L, 2, "use_deterministic_algorithms", names);
+        lua_getfield(L, 2, "warn_only");
+        warn_only = lua_toboolean(L, -1);
+    }
+    lt_set_deterministic(lua_toboolean(L, 1), warn_only);
+    return 0;
+}
+
+static int are_deterministic_algorithms_enabled(lua_State *L)
+{
+    lua_pushboolean(L, lt_deterministic());
+    return 1;
+}
+
+static int is_deterministic_algorithms_warn_only_enabled(lua_State *L)
+{
+    lua_pushboolean(L, lt_deterministic_warn_only());
+    return 1;
+}
+
 /* ---- the build --------------------------------------------------------------------------------------------------- */
 
 /* torch.__config__.show() -> a few lines, for `ltensor --version` and reports of faults */
@@ -137,14 +168,19 @@ static int show_config(lua_State *L)
 
 void lt_lua_open_settings(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"set_num_threads", set_num_threads},
-                                         {"get_num_threads", get_num_threads},
-                                         {"set_default_dtype", set_default_dtype},
-                                         {"get_default_dtype", get_default_dtype},
-                                         {"set_printoptions", set_printoptions},
-                                         {"get_printoptions", get_printoptions},
-                                         {"time", lt_lua_clock},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"set_num_threads", set_num_threads},
+        {"get_num_threads", get_num_threads},
+        {"set_default_dtype", set_default_dtype},
+        {"get_default_dtype", get_default_dtype},
+        {"set_printoptions", set_printoptions},
+        {"get_printoptions", get_printoptions},
+        {"use_deterministic_algorithms", use_deterministic_algorithms},
+        {"are_deterministic_algorithms_enabled", are_deterministic_algorithms_enabled},
+        {"is_deterministic_algorithms_warn_only_enabled",
+         is_deterministic_algorithms_warn_only_enabled},
+        {"time", lt_lua_clock},
+        {NULL, NULL}};
     lua_pushvalue(L, 1);
     lt_lua_setfuncs(L, functions);
     lua_pushliteral(L, LT_VERSION);

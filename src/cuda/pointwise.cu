@@ -4,11 +4,16 @@
 
 #include "pointwise_ops.h" /* generated from the declarations */
 
-static const char *const names[LT_PW_COUNT] = {
-#define NAME(ENUM, name) #name,
-    LT_POINTWISE_LIST(NAME)
+static const char *name_of(int op)
+{
+    switch (op) {
+#define NAME(ENUM, name)                                                                           \
+    case LT_PW_##ENUM: return #name;
+        LT_POINTWISE_LIST(NAME)
 #undef NAME
-};
+    default: return "an unknown op";
+    }
+}
 
 /* The op of one input that is the same as this power, or LT_PW_POW. */
 static int shorter_power(const lt_pointwise_call &call)
@@ -32,6 +37,6 @@ lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute,
     LT_TRY(lt_cuda_enter(it->device.index, &call.stream));
     call.op = shorter_power(call);
     if (!lt_cuda_arithmetic(call) && !lt_cuda_functions(call) && !lt_cuda_activations(call) && !lt_cuda_compare(call))
-        return lt_cuda_unsupported(names[op], compute);
-    return lt_cuda_launched(it->device.index, call.stream, names[op]);
+        return lt_cuda_unsupported(name_of(op), compute);
+    return lt_cuda_launched(it->device.index, call.stream, name_of(op));
 }

@@ -119,6 +119,20 @@ function kinds.check(what, name, value, kind)
   fail("%s(): argument '%s' must be %s, not %s", what, name, expected(kind), described(value))
 end
 
+--- Raises when a table of named arguments holds a name that is not among the words of `known`; other values pass.
+function kinds.check_names(what, options, known)
+  if type(options) ~= 'table' then return end
+  for name in next, options do
+    local is_known, names = false, {}
+    for word in known:gmatch '%S+' do is_known, names[#names + 1] = is_known or word == name, word end
+    if not is_known then
+      local nearest = type(name) == 'string' and torch._C.nearest_name(name, names)
+      fail("%s() got an unexpected keyword argument '%s'; %s", what, tostring(name),
+        nearest and ("did you mean '%s'?"):format(nearest) or 'it takes ' .. table.concat(names, ', '))
+    end
+  end
+end
+
 -- ---- named arguments of constructors ----------------------------------------------------------------------------------
 
 -- What the arguments of layers, optimizers and other objects hold, by name, wherever they have that name.

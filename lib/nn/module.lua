@@ -7,6 +7,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local fields_of = class.fields
 local is_parameter = torch._C.is_parameter
@@ -286,6 +287,7 @@ end
 
 -- zero_grad{set_to_none = true}: false keeps the gradients' memory and fills it with zeros.
 function Module:zero_grad(options)
+  kinds.check_names('zero_grad', options, 'set_to_none')
   local keep = options == false or type(options) == 'table' and options.set_to_none == false
   for _, parameter in ipairs(self:parameters()) do
     if keep and parameter.grad ~= nil then parameter.grad:detach():zero_() else parameter.grad = nil end

@@ -3,6 +3,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local ordered_dict = require 'torch.ordered_dict'
 
 local fields_of = class.fields
@@ -143,6 +144,7 @@ return function(Module)
   -- state_dict{prefix = '', keep_vars = false}: names to tensors (detached, unless keep_vars), in order. The table holds
   -- the names at 1..#dict and the tensors by name; pairs() walks name, tensor.
   function Module:state_dict(options)
+    kinds.check_names('state_dict', options, 'prefix keep_vars')
     options = options or {}
     self:_check_finite()
     local dict = setmetatable({}, ordered_dict)
@@ -155,6 +157,7 @@ return function(Module)
   -- names. Nothing is changed when it fails.
   function Module:load_state_dict(dict, options)
     if type(dict) ~= 'table' then fail('Expected state_dict to be dict-like, got %s.', torch.type(dict)) end
+    kinds.check_names('load_state_dict', options, 'strict assign')
     options = type(options) == 'boolean' and { strict = options } or options or {}
     self:_check_finite()
     dict = shallow_copy(dict)

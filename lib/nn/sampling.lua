@@ -5,6 +5,7 @@
 local torch = require 'torch'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local M = {}
 
@@ -175,6 +176,7 @@ end
 
 --- max(0, d(anchor, positive) - d(anchor, negative) + margin): {distance_function, margin = 1, swap, reduction}.
 function M.triplet_margin_with_distance_loss(anchor, positive, negative, options)
+  kinds.check_names('triplet_margin_with_distance_loss', options, 'distance_function margin swap reduction')
   options = options or {}
   local margin, reduction = options.margin or 1.0, options.reduction or 'mean'
   if reduction ~= 'mean' and reduction ~= 'sum' and reduction ~= 'none' then

@@ -91,6 +91,7 @@ end
 
 -- Clears the gradients: they become nil, or zeros with {set_to_none = false}.
 function Optimizer:zero_grad(options)
+  kinds.check_names('zero_grad', options, 'set_to_none')
   local keep = options == false or (type(options) == 'table' and options.set_to_none == false)
   for _, group in ipairs(self.param_groups) do
     for _, parameter in ipairs(group.params) do

@@ -146,6 +146,25 @@ describe('dtypes that an op does not take', function()
   end)
 end)
 
+describe('a misspelt name among the named arguments', function()
+  it('of a method is refused and the nearest told', function()
+    for _, code in ipairs { 'opt:zero_grad{set_to_non = true}', 'net:zero_grad{set_to_non = true}' } do
+      says(code, "zero_grad() got an unexpected keyword argument 'set_to_non'; did you mean 'set_to_none'?")
+    end
+    says('net:state_dict{prefx = "a"}', "did you mean 'prefix'?")
+    says('net:load_state_dict(net:state_dict(), {stritc = false})', "did you mean 'strict'?")
+    says('torch.nn.utils.rnn.pad_sequence({x, x}, {batch_frist = true})', "did you mean 'batch_first'?")
+    says('net:zero_grad{something = true}', "unexpected keyword argument 'something'; it takes set_to_none")
+  end)
+
+  it('leaves right ones alone', function()
+    local net = torch.nn.Linear(3, 2):to(device)
+    net:zero_grad { set_to_none = false }
+    net:zero_grad(false)
+    net:load_state_dict(net:state_dict { keep_vars = true }, { strict = true })
+  end)
+end)
+
 describe('a module or an optimizer', function()
   it('called with a dot says that a colon is meant', function()
     says('net.train()', "train(): argument 'self' must be a Module, not nil (a method is called with a colon: module:train())")

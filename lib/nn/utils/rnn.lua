@@ -75,6 +75,7 @@ end
 
 -- pack_padded_sequence(input, lengths, {batch_first = false, enforce_sorted = true}): lengths are a table or a tensor.
 function rnn.pack_padded_sequence(input, lengths, options)
+  kinds.check_names('pack_padded_sequence', options, 'batch_first enforce_sorted')
   options = options or {}
   local enforce_sorted = options.enforce_sorted ~= false
   if torch.is_tensor(lengths) then lengths = lengths:tolist() end
@@ -104,6 +105,7 @@ end
 
 -- pad_packed_sequence(sequence, {batch_first = false, padding_value = 0, total_length =}) -> padded, lengths
 function rnn.pad_packed_sequence(sequence, options)
+  kinds.check_names('pad_packed_sequence', options, 'batch_first padding_value total_length')
   options = options or {}
   local sizes = sequence.batch_sizes:tolist()
   local steps, batch = #sizes, sizes[1]
@@ -141,6 +143,7 @@ end
 
 -- pad_sequence(sequences, {batch_first = false, padding_value = 0, padding_side = 'right'})
 function rnn.pad_sequence(sequences, options)
+  kinds.check_names('pad_sequence', options, 'batch_first padding_value padding_side')
   options = options or {}
   local side = options.padding_side or 'right'
   if side ~= 'left' and side ~= 'right' then fail 'Expected padding_side to be one of left or right' end

@@ -47,16 +47,18 @@ def decode(value, kind):
 
 
 def means_nothing(call):
-    """logit whose bounds have changed sides; an average of integers that PyTorch rounds on the way."""
+    """logit whose bounds have changed sides; what PyTorch rounds to integers on the way; convolutions of nothing."""
     values = [a["value"] for a in call["arguments"] + call["named"]]
     if call["op"] == "logit":
         return any(isinstance(v, (int, float)) and v > 0.5 for v in values[1:])
-    return call["op"] == "local_response_norm" and "float" not in values[0]["dtype"]
+    if call["op"].startswith("conv"):
+        return any(0 in v["shape"] for v in values if isinstance(v, dict) and "shape" in v)
+    return call["op"] in ("local_response_norm", "hinge_embedding_loss") and "float" not in values[0]["dtype"]
 
 
 def function_of(call):
     name = call["op"]
-    if call["nn"] and hasattr(F, name):
+    if hasattr(F, name) and (call["nn"] or not hasattr(torch.Tensor, name)):
         return getattr(F, name)
     found = getattr(torch, name, None)
     return found if callable(found) else getattr(torch.Tensor, name, None)
@@ -106,7 +108,7 @@ def main():
             continue
         arguments = [decode(a["value"], a["type"]) for a in call["arguments"]]
         named = {a["name"]: decode(a["value"], a["type"]) for a in call["named"]}
-        if call["nn"]:  # whose third argument may be one of PyTorch's past
+        if hasattr(F, call["op"]) and function is getattr(F, call["op"]):  # whose third argument may be one of PyTorch's past
             for a, value in list(zip(call["arguments"], arguments))[2:]:
                 named[a["name"]] = value
             arguments = arguments[:2]

@@ -290,7 +290,8 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
     LT_TRY(lt_check_same_device("scaled_dot_product_attention", (lt_tensor *[]){query, key, value, attn_mask}, 4, false,
                                 &device));
     if (enable_gqa) LT_TRY(check_groups(query, key, value));
-    const double factor = scale != NULL ? *scale : 1 / sqrt((double)query->sizes[query->ndim - 1]);
+    const int64_t features = query->sizes[query->ndim - 1]; /* without any all scores are 0 */
+    const double factor = scale != NULL ? *scale : features > 0 ? 1 / sqrt((double)features) : 1;
     lt_scope_open(&s, true);
     if (enable_gqa) {
         const int64_t heads = query->sizes[query->ndim - 3];

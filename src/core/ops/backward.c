@@ -86,6 +86,7 @@ lt_status lt_sum_to_size_impl(lt_tensor *self, const lt_dims *size, lt_tensor **
         return lt_error(LT_ERR_RUNTIME, "size {%s} is not expandable to size {%s}.",
                         lt_format_sizes(a, sizeof a, size->n, size->v),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
+    if (size->n == 0) return lt_sum(self, LT_DTYPE_NONE, out); /* of a bool too, which is left alone otherwise */
     return lt_sum_to(self, size->n, size->v, out);
 }
 

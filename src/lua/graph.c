@@ -10,7 +10,16 @@ typedef struct graph {
     uint64_t handle; /* 0: could not be made */
 } graph;
 
-static uint64_t check_graph(lua_State *L) { return ((graph *)lt_lua_check_udata(L, 1, GRAPH_META))->handle; }
+/* Its handle; an error for one whose __gc a script has called. */
+static uint64_t check_graph(lua_State *L)
+{
+    const graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
+    if (g->handle == 0) {
+        lt_error_set(LT_ERR_RUNTIME, "this CUDAGraph has been collected");
+        lt_lua_raise(L);
+    }
+    return g->handle;
+}
 
 /* CUDAGraph() */
 static int graph_new(lua_State *L)

@@ -70,6 +70,7 @@ while made < count do
   local call = expressions.call_of(ops[math.random(#ops)], 'cpu')
   if call then
     made = made + 1
+    local given_arguments = arguments_of(call) -- before the call, which may write into them
     local results = table.pack(pcall(call.f, table.unpack(call.host)))
     local outcome
     if results[1] then
@@ -83,6 +84,6 @@ while made < count do
     else
       outcome = '"error": ' .. quoted(tostring(results[2]))
     end
-    print(('{"op": %s, "nn": %s, "text": %s, "arguments": %s, %s}'):format(quoted(call.op.name), tostring(call.op.variants.nn ~= nil), quoted(call.text), arguments_of(call), outcome))
+    print(('{"op": %s, "nn": %s, "text": %s, "arguments": %s, %s}'):format(quoted(call.op.name), tostring(call.op.variants.nn ~= nil), quoted(call.text), given_arguments, outcome))
   end
 end

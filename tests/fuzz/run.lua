@@ -114,7 +114,7 @@ local raw = {}
 print(('%s: seed %d'):format(fuzzer, seed))
 while os.difftime(os.time(), start) < minutes * 60 do
   batch = batch + 1
-  local gpus = batch % 2 == 0 and 2 or 0
+  local gpus = math.tointeger(tonumber(os.getenv 'FUZZ_GPUS')) or (batch % 2 == 0 and 2 or 0)
   local batch_seed = seed * 1000 + batch
   local status, lines, text = run(gpus, ('new %s/log %d %d'):format(scratch, batch_seed, LINES))
   calls = calls + #lines

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the fuzzers side by side, each for $MINUTES (default 1) from $SEED (default: the time), and shows what each found.
+# Runs the fuzzers side by side, each for $MINUTES (default 1) from $SEED (default: the time), and shows what each finds as it comes.
 # $FUZZERS names some of them; $BUILD is the build to run (default build; build-asan finds more). Exit status: 1 when anything was found.
 set -u
 BUILD=${BUILD:-build} MINUTES=${MINUTES:-1} SEED=${SEED:-$(date +%s)} FUZZERS=${FUZZERS:-calls files keys expressions}
@@ -18,12 +18,11 @@ one() {
 }
 
 for fuzzer in $FUZZERS; do
-    { one "$fuzzer"; echo $? >"$logs/$fuzzer.status"; } >"$logs/$fuzzer" 2>&1 &
+    { one "$fuzzer"; echo $? >"$logs/$fuzzer.status"; } 2>&1 | sed -u "s/^/[$fuzzer] /" &
 done
 wait
 worst=0
 for fuzzer in $FUZZERS; do
-    cat "$logs/$fuzzer"
     [ "$(cat "$logs/$fuzzer.status")" -eq 0 ] || worst=1
 done
 exit $worst

@@ -330,4 +330,14 @@ describe('torch.cuda.graph', function()
     end)
     assert.equal(6.0, x:sum():item())
   end)
+
+  it('is of no use once its __gc was called', function()
+    local g = cuda.CUDAGraph()
+    local metatable = getmetatable(g)
+    metatable.__gc(g)
+    for _, name in ipairs { 'capture_begin', 'capture_end', 'replay', 'reset', 'pool' } do
+      says('this CUDAGraph has been collected', metatable.__index[name], g)
+    end
+    metatable.__gc(g)
+  end)
 end)

@@ -71,8 +71,9 @@ static inline __attribute__((always_inline)) uint64_t locate_one(located what, c
         const uint64_t v = *(const uint64_t *)(const void *)(p + i * stride);
         const uint64_t at = v - base + (-(v >> 63) & (size + base));
         outside |= at | (size - 1 - at);
-        if (what == BEGIN) offsets[i] = (int64_t)at * step + i * own;
-        if (what == ADD) offsets[i] += (int64_t)at * step;
+        /* without signs: of a place that is out of range the product is not used, but must be one */
+        if (what == BEGIN) offsets[i] = (int64_t)(at * (uint64_t)step + (uint64_t)(i * own));
+        if (what == ADD) offsets[i] = (int64_t)((uint64_t)offsets[i] + at * (uint64_t)step);
     }
     return outside;
 }

@@ -242,7 +242,7 @@ lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double
     if (lt_dtype_is_int(final)) { /* from and to whole exponents, and by powers of float, as PyTorch has it */
         LT_TRY(lt_check_fits(start, final));
         LT_TRY(lt_check_fits(end, final));
-        start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
+        if (steps != 1) start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
         work = LT_FLOAT32;
     }
     LT_TRY(lt_linspace_impl(start, end, steps, work, device, &exponents));

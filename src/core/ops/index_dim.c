@@ -345,6 +345,7 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
                         "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for "
                         "dim: %d",
                         (long long)index->numel, (long long)size_at(source, d), d + 1);
+    if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha)); /* as PyTorch has it */
     if (lt_scalar_double(alpha) == 1) return change_entries("index_add", self, d, index, source, true, out);
     lt_tensor *factor = NULL, *scaled = NULL, *fitting = NULL;
     lt_status status;

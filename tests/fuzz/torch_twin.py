@@ -47,10 +47,15 @@ def decode(value, kind):
 
 
 def means_nothing(call):
-    """logit whose bounds have changed sides; what PyTorch rounds to integers on the way; convolutions of nothing."""
+    """Losses of two dtypes or shapes, whose results go by the first; scores that broadcast; topk in no order; logit whose bounds have changed sides; what PyTorch rounds to integers on the way; convolutions of nothing."""
     values = [a["value"] for a in call["arguments"] + call["named"]]
     if call["op"] == "logit":
         return any(isinstance(v, (int, float)) and v > 0.5 for v in values[1:])
+    tensors = [v for v in values if isinstance(v, dict) and "shape" in v]
+    if call["op"].endswith("_loss") or call["op"].endswith("_logits") or call["op"] == "scaled_dot_product_attention":
+        return len({(v["dtype"], tuple(v["shape"])) for v in tensors}) > 1 and call["op"] not in ("cross_entropy", "nll_loss")
+    if call["op"] == "topk" and any(a["name"] == "sorted" for a in call["arguments"] + call["named"]):
+        return True
     if call["op"].startswith("conv"):
         return any(0 in v["shape"] for v in values if isinstance(v, dict) and "shape" in v)
     return call["op"] in ("local_response_norm", "hinge_embedding_loss") and "float" not in values[0]["dtype"]

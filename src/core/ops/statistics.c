@@ -20,7 +20,7 @@ lt_status lt_degrees_of_freedom(const lt_tensor *self, const lt_dims *dims, lt_s
 {
     lt_dims sizes = lt_dims_of(self);
     LT_TRY(lt_count_reduced(&sizes, dims, freedom));
-    *freedom = fmax(*freedom - lt_scalar_double(correction), 0);
+    if (*freedom > 0) *freedom = fmax(*freedom - lt_scalar_double(correction), 0); /* of no elements none, ever */
     return LT_OK;
 }
 

@@ -209,6 +209,7 @@ end
 function M.profile(options, body, ...)
   if type(options) == 'function' then return M.profile(nil, options, body, ...) end
   options = options_of('profile', options, { activities = false, profile_memory = true, record_shapes = false, with_stack = false })
+  require('torch.kinds').check('profile', 'body', body, 'function?')
   local gpu = wants_gpu(options.activities)
   C.profile_start(gpu)
   local profile = setmetatable({ gpu = gpu }, Profile)

@@ -130,11 +130,11 @@ static int get_printoptions(lua_State *L)
 static int use_deterministic_algorithms(lua_State *L)
 {
     static const char *const names[] = {"warn_only", NULL};
-    if (!lua_isboolean(L, 1)) return raise_type(L, "use_deterministic_algorithms", "a bool", 1);
+    if (!lua_isboolean(L, 1)) return lt_lua_refuse(L, 1, "a boolean");
     bool warn_only = false;
     if (!lua_isnoneornil(L, 2)) {
         if (!lua_istable(L, 2))
-            return raise_type(L, "use_deterministic_algorithms", "a table of options", 2);
+            return lt_lua_refuse(L, 2, "a table of options");
         lt_lua_check_names(L, 2, "use_deterministic_algorithms", names);
         lua_getfield(L, 2, "warn_only");
         warn_only = lua_toboolean(L, -1);

@@ -132,7 +132,9 @@ for file in listing:lines() do
     for _, case in ipairs(dofile(root .. 'tests/reference/' .. file)) do
       for _, call in ipairs(type(case) == 'table' and case.calls or { case }) do
         if type(call) == 'table' and call.op then count(call) end
-        if type(call) == 'table' and call.inputs and call.after then count { op = call.name, args = call.inputs } end -- draws_spec.lua
+        if type(call) == 'table' and call.name and call.inputs and call.after then -- draws_spec.lua
+          count { op = call.name, args = call.inputs }
+        end
       end
     end
   end

@@ -76,6 +76,15 @@ describe('positions of triangles', function()
   end)
 end)
 
+describe('diagonals of a tall matrix', function()
+  it('are filled one after the other', function()
+    local x = torch.zeros(300001, 1, { device = device }):fill_diagonal_(1, true)
+    assert.equal(150001, x:sum():item())
+    assert.same({ 1, 0, 1 }, x:flatten():narrow(1, 299999, 3):tolist())
+    assert.equal(0, torch.zeros(2 ^ 40 | 0, 0, { device = device }):fill_diagonal_(1, true):numel())
+  end)
+end)
+
 describe('parts', function()
   local function lengths(parts)
     local list = {}

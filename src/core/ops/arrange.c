@@ -155,23 +155,27 @@ lt_status lt_triu_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtyp
 static lt_status fill_diagonal(lt_tensor *self, lt_scalar value, bool wrap)
 {
     if (self->ndim < 2) return lt_error(LT_ERR_RUNTIME, "dimensions must larger than 1");
-    int64_t rows = self->sizes[0], columns = self->sizes[1], n = rows, stride = 0;
+    const int64_t rows = self->sizes[0], columns = self->sizes[1];
+    int64_t shortest = rows, stride = 0;
     for (int d = 0; d < self->ndim; d++) {
         if (self->ndim > 2 && self->sizes[d] != rows)
             return lt_error(LT_ERR_RUNTIME, "all dimensions of input must be of equal length");
-        if (self->sizes[d] < n) n = self->sizes[d];
+        if (self->sizes[d] < shortest) shortest = self->sizes[d];
         stride += self->strides[d];
     }
-    lt_tensor *view = NULL;
-    LT_TRY(lt_tensor_view(self, 1, &n, &stride, self->offset, &view));
-    lt_status status = lt_fill_value(view, value);
-    lt_tensor_release(view);
+    if (self->numel == 0) return LT_OK;
     /* one row below the square the next diagonal begins */
-    if (status != LT_OK || !wrap || self->ndim > 2 || rows <= columns + 1) return status;
-    LT_TRY(lt__slice_impl(self, 0, columns + 1, rows, 1, &view));
-    status = fill_diagonal(view, value, true);
-    lt_tensor_release(view);
-    return status;
+    const int64_t step = wrap && self->ndim == 2 ? columns + 1 : rows;
+    for (int64_t row = 0; row < rows; row += step) {
+        lt_tensor *view = NULL;
+        const int64_t n = rows - row < shortest ? rows - row : shortest;
+        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        LT_TRY(lt_tensor_view(self, 1, &n, &stride, self->offset + row * self->strides[0], &view));
+        lt_status status = lt_fill_value(view, value);
+        lt_tensor_release(view);
+        LT_TRY(status);
+    }
+    return LT_OK;
 }
 
 lt_status lt_fill_diagonal__impl(lt_tensor *self, lt_scalar fill_value, bool wrap)

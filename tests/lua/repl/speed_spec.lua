@@ -9,7 +9,7 @@ local function median(list)
   return list[(#list + 1) // 2]
 end
 
-describe('the prompt is quick: #pty #speed', function()
+describe('the prompt is quick: #pty #speed #cpu', function()
   it('from the start to the first prompt', function()
     local state = terminal.new_folder()
     local times = {}

@@ -14,7 +14,7 @@ local function rows(shown)
   return list
 end
 
-describe('typing #pty', function()
+describe('typing #pty #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 
@@ -116,7 +116,7 @@ expect once\r
   end)
 end)
 
-describe('the bracket at the cursor', function()
+describe('the bracket at the cursor #cpu', function()
   it('is marked, with its match', function()
     assert.equal(' b    b', (highlight.classes('f(a[1])', 0, 1):gsub('n', ' ')))
     assert.equal('   b b ', (highlight.classes('f(a[1])', 0, 5):gsub('n', ' ')))

@@ -20,6 +20,8 @@ local HALF = {float16 = true, bfloat16 = true}
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 
+local obligations = dofile(here .. 'obligations.lua')
+
 function M.load(group)
   return dofile(here .. '../../reference/' .. group .. '.lua')
 end
@@ -67,12 +69,12 @@ local function subscript(entries)
   return list
 end
 
--- The value of one argument; tensors that want a gradient are appended to leaves.
+-- The value of one argument; tensors are appended to leaves.tensors, those that want a gradient to leaves.
 local function value(spec, leaves)
   if type(spec) ~= 'table' then return spec end
   if spec.dtype then
     local t = tensor(spec)
-    leaves.any = true
+    leaves.tensors[#leaves.tensors + 1] = t
     if spec.grad then leaves[#leaves + 1] = t end
     return t
   end
@@ -264,7 +266,7 @@ local function with_holes(want)
 end
 
 local function run_form(case, form)
-  local leaves = {}
+  local leaves = { tensors = {} }
   local args = {}
   for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
   local named = {}
@@ -282,8 +284,11 @@ local function run_form(case, form)
     args[n] = named
   end
   local call = form == 'out' and (torch[case.op] or args[1][case.op]) or args[1][case.op .. '_']
+  local seen, version = obligations.watch(case.op, leaves.tensors), out._version
   local got = call(table.unpack(args, 1, n))
   if not rawequal(got, out) then error('the result is not the tensor given', 0) end
+  obligations.unchanged(seen, out)
+  obligations.written(out, version)
   M.compare(got, want, 'result', case.exact, case.loose)
   if whole then
     for i, item in ipairs(flat(whole)) do
@@ -305,8 +310,13 @@ local function forms_of(case)
   return list
 end
 
+-- The tensor that a call changes, if it should.
+local function changed_by(case, via, self)
+  if case.op:sub(-1) == '_' or via == 'i' and case.op ~= 'index' then return self end
+end
+
 local function run_once(case, via)
-  local leaves = {}
+  local leaves = { tensors = {} }
   local args = {n = #case.args}
   for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
   local named
@@ -314,7 +324,7 @@ local function run_once(case, via)
     named = {}
     for name, spec in pairs(case.kwargs) do named[name] = value(spec, leaves) end
   end
-  if not leaves.any and via ~= 'nn' and M.device ~= 'cpu' then -- a factory
+  if #leaves.tensors == 0 and via ~= 'nn' and M.device ~= 'cpu' then -- a factory
     named = named or {}
     named.device = M.device
   end
@@ -326,6 +336,8 @@ local function run_once(case, via)
   if call == nil then
     error(('there is no %s%s'):format(via == 'm' and 'method ' or 'function ', case.op), 0)
   end
+  local changed = changed_by(case, via, args[1])
+  local seen, version = obligations.watch(case.op, leaves.tensors), changed and changed._version
   if case.error then
     local ok, message = pcall(function()
       call(table.unpack(args, 1, args.n))
@@ -335,10 +347,17 @@ local function run_once(case, via)
     if not tostring(message):find(case.error, 1, true) then
       error(('failed with: %s\nexpected:    %s'):format(message, case.error), 0)
     end
+    obligations.unchanged(seen, changed)
     return
   end
   local out = table.pack(call(table.unpack(args, 1, args.n)))
   if type(out[1]) == 'table' then out = out[1] end -- a list of tensors
+  obligations.unchanged(seen, changed)
+  if not changed then
+    obligations.check_memory(case.op, out, leaves.tensors)
+  elseif rawequal(out[1], changed) then
+    obligations.written(changed, version)
+  end
   for i, want in ipairs(case.out) do
     M.compare(out[i], want, 'result ' .. i, case.exact, case.loose)
     if want.shape and not OTHER_LAYOUT[case.op] then compare_strides(out[i], want, 'result ' .. i) end
@@ -347,7 +366,10 @@ local function run_once(case, via)
     error('an in-place op must return the tensor it changed', 0)
   end
   if case.grads then
-    out[1]:backward(upstream(out[1]))
+    local given = upstream(out[1])
+    out[1]:backward(given)
+    obligations.unchanged(seen, changed)
+    obligations.check_gradients(leaves, { given, out[1] })
     for i, want in ipairs(case.grads) do
       M.compare(leaves[i].grad, want, 'gradient ' .. i, false, case.loose)
     end

@@ -3,34 +3,39 @@
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
+local obligations = dofile(here .. 'support/obligations.lua')
 
 -- Data of other forms, and some groups, have a spec of their own; LAPACK's is below.
 local apart = { printing = true, random = true, linalg = true }
 
 local function is_case(row) return type(row) == 'table' and row.op ~= nil end
 
+-- The cases of a group, and then that they left nothing behind.
+local function run_all(group, cases)
+  local before
+  setup(function() before = obligations.bytes_held() end)
+  for number, case in ipairs(cases) do
+    it(('%s #%d %s'):format(group, number, case.op), function() reference.run(case, number) end)
+  end
+  it(group .. ' holds no memory when it is over', function()
+    local held = obligations.bytes_held(before)
+    assert.is_true(held <= before, ('%d bytes are held, %d before'):format(held, before))
+  end)
+end
+
 local listing = assert(io.popen('ls "' .. here .. '../reference"'))
 for file in listing:lines() do
   local group = file:match '^(.*)%.lua$'
   local cases = group and not apart[group] and reference.load(group)
   if cases and is_case(cases[1]) then
-    describe('PyTorch\'s results: ' .. group, function()
-      for number, case in ipairs(cases) do
-        it(('%s #%d %s'):format(group, number, case.op), function() reference.run(case, number) end)
-      end
-    end)
+    describe('PyTorch\'s results: ' .. group, function() run_all(group, cases) end)
   end
 end
 listing:close()
 
 -- LAPACK works on the CPU; a GPU says that it does not.
 describe('PyTorch\'s results: linalg', function()
-  if reference.device == 'cpu' then
-    for number, case in ipairs(reference.load 'linalg') do
-      it(('linalg #%d %s'):format(number, case.op), function() reference.run(case, number) end)
-    end
-    return
-  end
+  if reference.device == 'cpu' then return run_all('linalg', reference.load 'linalg') end
   it('are not to be had on a GPU, which says so', function()
     local torch = require 'torch'
     local ok, message = pcall(torch.linalg.inv, torch.eye(2, { device = reference.device }))

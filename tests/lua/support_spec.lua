@@ -4,6 +4,7 @@ local torch = require 'torch'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
+local obligations = dofile(here .. 'support/obligations.lua')
 local process = dofile(here .. 'support/process.lua')
 
 local function refuses(what, got, want, exact)
@@ -63,6 +64,108 @@ describe('reference.run', function()
     reference.run(case, 1)
     case.grads[1] = {dtype = 'float64', shape = {2}, data = {3, 3}}
     assert.is_false(pcall(reference.run, case, 1))
+  end)
+end)
+
+-- An op that is right in its numbers and fails what it owes otherwise, called as a row of the reference.
+describe('what every row owes', function()
+  local plain = { dtype = 'float32', shape = { 2 }, data = { 1, 2 } }
+  local names = { 'planted', 'planted_' }
+
+  local function plant(name, f)
+    rawset(torch, name, f)
+    return { op = name, via = 'f', args = { plain }, out = { plain } }
+  end
+  after_each(function()
+    for _, name in ipairs(names) do rawset(torch, name, nil) end
+  end)
+
+  local function fails(words, case)
+    local ok, message = pcall(reference.run, case, 1)
+    assert.is_false(ok)
+    assert.truthy(message:find(words, 1, true), message)
+  end
+
+  it('is owed by an op that does it', function()
+    reference.run(plant('planted', function(t) return t:clone() end), 1)
+    reference.run(plant('planted_', function(t) return t:mul_(1) end), 1)
+  end)
+
+  it('that its input is not written to', function()
+    fails('tensor 1 of the arguments was written to', plant('planted', function(t)
+      t:mul_(1)
+      return t:clone()
+    end))
+  end)
+
+  it('that no input has other values, even where no version tells', function()
+    fails('tensor 1 of the arguments has other values', plant('planted', function(t)
+      local result = t:clone()
+      t.data = torch.zeros_like(t)
+      return result
+    end))
+  end)
+
+  it('that its input keeps its sizes and strides', function()
+    fails('tensor 1 of the arguments lies otherwise', plant('planted', function(t)
+      local result = t:clone()
+      t.data = t:detach():view(2, 1)
+      return result
+    end))
+  end)
+
+  it('that inputs are unchanged after an error, too', function()
+    local case = plant('planted', function(t)
+      t:mul_(1)
+      error 'refused'
+    end)
+    case.error, case.out = 'refused', nil
+    fails('tensor 1 of the arguments was written to', case)
+  end)
+
+  it('that its result has memory of its own', function()
+    fails('result 1 shares memory with tensor 1', plant('planted', function(t) return t end))
+    fails('result 1 shares memory with tensor 1', plant('planted', function(t) return t:view(2) end))
+  end)
+
+  it('that a view is one', function()
+    local transpose = torch.t
+    finally(function() rawset(torch, 't', transpose) end)
+    rawset(torch, 't', function(t) return transpose(t):clone() end)
+    fails('result 1 is declared a view', { op = 't', via = 'f', args = { plain }, out = { plain } })
+  end)
+
+  it('that a write counts one version', function()
+    fails('the version went up by 2', plant('planted_', function(t) return t:mul_(2):div_(2) end))
+    fails('the version went up by 0', plant('planted_', function(t) return t end))
+  end)
+
+  it('that a gradient has memory of its own', function()
+    local function leaf()
+      local t = torch.ones(2, { device = reference.device, requires_grad = true })
+      t.grad = torch.ones(2, { device = reference.device })
+      return t
+    end
+    local function shares(words, ...)
+      local ok, message = pcall(obligations.check_gradients, ...)
+      assert.is_false(ok)
+      assert.truthy(message:find(words, 1, true), message)
+    end
+    local a, b = leaf(), leaf()
+    obligations.check_gradients({ a, b, a }, { torch.ones(2, { device = reference.device }) })
+    shares('gradient 2 shares memory with what backward was given', { a, b }, { b.grad })
+    b.grad = a.grad:view(2)
+    shares('gradients 1 and 2 share memory', { a, b }, {})
+    b.grad = a:detach()
+    shares('gradient 2 shares memory with leaf 1', { a, b }, {})
+  end)
+
+  it('that nothing is held when all is let go', function()
+    local before = obligations.bytes_held()
+    local kept = torch.ones(1000, { device = reference.device })
+    assert.is_true(obligations.bytes_held() >= before + kept:numel() * 4)
+    kept = nil
+    assert.equal(before, obligations.bytes_held(before))
   end)
 end)
 

@@ -4,19 +4,26 @@
  * allocator merges such pieces and gives pages back, only to fetch them again. Lua tells the size of what it
  * frees, so a free list per size, without headers, is all that is needed. The pools are one reserved range of
  * addresses, by which a pooled object is known; objects made before the installation are malloc's and stay so.
- * Includes the Lua API only. */
+ * What is large is not given once Ctrl-C was pressed: so end functions of Lua that gather without an end and look at no
+ * hook, such as a read of all of /dev/zero.
+ * Includes the Lua API and interrupt.h only. */
 #include "allocator.h"
 
 #include <lua.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "interrupt.h"
+
 #define GRAIN   ((size_t)16)
 #define LARGEST ((size_t)512) /* bytes of a pooled object */
 #define RANGE   ((size_t)64 << 30)
-#define CHUNK   ((size_t)64 * 1024) /* cut into objects of one size at a time */
+#define CHUNK   ((size_t)64 * 1024)  /* cut into objects of one size at a time */
+#define LARGE   ((size_t)8 << 20)    /* bytes of a string or table that takes time to fill */
+#define PAGE    ((uintptr_t)2 << 20) /* bytes of a large page */
 
 typedef struct free_object {
     struct free_object *next;
@@ -46,8 +53,33 @@ static free_object *refill(size_t class)
     return (free_object *)chunk;
 }
 
+/* Has the system give the pages between the addresses, in pieces between which Ctrl-C is looked for: else the first write
+ * of a function that cannot be stopped would wait for all of them. False when it was pressed. */
+static bool populate(uintptr_t start, uintptr_t end)
+{
+    enum { PIECE = 32 << 20 };
+    if (start < end) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+    for (; start < end && !interrupt_is_due(); start += PIECE)
+        (void)madvise((void *)start, end - start < PIECE ? end - start : PIECE,
+                      MADV_POPULATE_WRITE);
+    return start >= end;
+}
+
+/* malloc of what is large and will be filled. */
+static void *take_large(size_t n)
+{
+    if (interrupt_is_due()) return NULL;
+    char *p = malloc(n);
+    if (p == NULL ||
+        populate(((uintptr_t)p + PAGE - 1) / PAGE * PAGE, ((uintptr_t)p + n) / PAGE * PAGE))
+        return p;
+    free(p);
+    return NULL;
+}
+
 static void *take(size_t n)
 {
+    if (n >= LARGE) return take_large(n);
     if (n > LARGEST) return malloc(n);
     size_t class = (n + GRAIN - 1) / GRAIN;
     free_object *object = pool.free[class];
@@ -78,6 +110,7 @@ static void *allocate(void *ud, void *old, size_t old_size, size_t n)
         return NULL;
     }
     if (old == NULL) return take(n);
+    if (n >= LARGE && n > old_size && interrupt_is_due()) return NULL;
     if (!is_pooled(old) && n > LARGEST) return realloc(old, n);
     if (is_pooled(old) && (n + GRAIN - 1) / GRAIN == (old_size + GRAIN - 1) / GRAIN) return old;
     void *p = take(n);

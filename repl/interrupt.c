@@ -3,10 +3,10 @@
  * The handler sets a flag, tells the core (lt_interrupt) and arms a count hook on the main state and
  * on the coroutine that runs; the hook raises "interrupted". No hook is set in normal running, so
  * that a tight loop runs at full speed. While the flag is up the hook stays armed, so an error caught
- * by pcall is raised again at the next instruction, until the cell ends. A signal that comes just
+ * by pcall is raised again at the next instruction or call, until the cell ends. A signal that comes just
  * before C code waits for something would not end that wait: until the cell ends a timer sends another
- * one now and then, which does nothing else. To know the running coroutine, install() replaces
- * coroutine.resume and coroutine.wrap by versions that record it.
+ * one now and then, which also ends a __gc that takes long. To know the running coroutine, install()
+ * replaces coroutine.resume and coroutine.wrap by versions that record it.
  * Includes the Lua API and ltensor.h's lt_interrupt only.
  */
 #include "interrupt.h"
@@ -21,8 +21,10 @@
 
 #include "ltensor.h"
 
-static volatile sig_atomic_t times;   /* SIGINTs since the cell began */
-static volatile sig_atomic_t reached, waited; /* an interrupt was raised; signals that came before */
+static volatile sig_atomic_t times; /* SIGINTs since the cell began */
+static volatile sig_atomic_t reached,
+    waited;                           /* an interrupt was raised; signals that came before */
+static volatile sig_atomic_t closing; /* a __close runs, which the first Ctrl-C lets end */
 static volatile sig_atomic_t depth;   /* call()s under way */
 static volatile sig_atomic_t editing; /* a SIGINT came while no cell ran */
 static lua_State *main_state;
@@ -56,7 +58,8 @@ static void raise_interrupted(lua_State *L, lua_Debug *frame)
         lua_sethook(L, NULL, 0, 0);
         return;
     }
-    if (times == 1 && inside_close(L)) return;
+    closing = times == 1 && inside_close(L);
+    if (closing) return;
     reached = 1;
     luaL_error(L, "interrupted");
 }
@@ -66,19 +69,72 @@ void interrupt_check(lua_State *L)
     if (times > 0) raise_interrupted(L, NULL);
 }
 
+bool interrupt_is_due(void) { return times > 0 && !reached && !closing; }
+
+/* ---- hooks inside a __gc ---------------------------------------------------------------------- */
+
+/* Lua runs a __gc with hooks switched off, by a byte of the state that no function sets. Where it is in the version at
+ * hand is found by looking what a hook switches off; where nothing fits, 0, a __gc runs to its end. */
+static size_t hooks_byte;
+
+enum {
+    FIRST = sizeof(void *),
+    LAST = 2 * sizeof(void *)
+}; /* behind the link of the collector, before the stack */
+
+static unsigned char outside[LAST - FIRST]; /* the bytes before a hook ran */
+
+static void look_at_state(lua_State *L, lua_Debug *frame)
+{
+    (void)frame;
+    const unsigned char *inside = (const unsigned char *)L + FIRST;
+    size_t found = 0, candidates = 0;
+    for (size_t i = 0; i < sizeof outside; i++)
+        if (outside[i] == 1 && inside[i] == 0) found = FIRST + i, candidates++;
+    hooks_byte = candidates == 1 ? found : 0;
+    lua_sethook(L, NULL, 0, 0);
+}
+
+static void find_hooks_byte(lua_State *L)
+{
+    lua_Hook hook = lua_gethook(L);
+    int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+    if (luaL_loadstring(L, "return 1") == LUA_OK) {
+        memcpy(outside, (const unsigned char *)L + FIRST, sizeof outside);
+        lua_sethook(L, look_at_state, LUA_MASKCOUNT, 1);
+        lua_call(L, 0, 0);
+        lua_sethook(L, hook, mask, count);
+    } else {
+        lua_pop(L, 1);
+    }
+}
+
+static void allow_hooks(lua_State *L)
+{
+    if (hooks_byte != 0) ((unsigned char *)L)[hooks_byte] = 1;
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
 #define WAKE_SIGNAL SIGURG /* ignored where nobody has a handler */
 
-/* When nothing of ours has seen the interrupt for a while, the user is told why. */
+/* A __gc that has run since the last of these signals is ended. When nothing of ours has seen the interrupt for a while,
+ * the user is told why. */
 static void on_wake(int signal_number)
 {
     enum { SIGNALS = 20 }; /* a second */
     static const char reason[] =
-        "waiting for C code or a __gc to end, which Ctrl-C cannot stop; ^C twice more to kill\n";
+        "waiting for C code to end, which Ctrl-C cannot stop; ^C twice more to kill\n";
     int saved_errno = errno;
     (void)signal_number;
+    if (times > 0 && !closing) {
+        allow_hooks(main_state);
+        if (running != main_state) allow_hooks(running);
+    }
     if (times == 1 && !reached) {
         waited = waited + 1;
-        if (waited == SIGNALS && write(STDERR_FILENO, reason, sizeof reason - 1) < 0) errno = saved_errno;
+        if (waited == SIGNALS && write(STDERR_FILENO, reason, sizeof reason - 1) < 0)
+            errno = saved_errno;
     }
     errno = saved_errno;
 }
@@ -91,7 +147,10 @@ static void wake(bool on)
     if (has_timer) timer_settime(wake_timer, 0, &every, NULL);
 }
 
-static void arm(lua_State *L) { lua_sethook(L, raise_interrupted, LUA_MASKCOUNT, 1); }
+static void arm(lua_State *L)
+{
+    lua_sethook(L, raise_interrupted, LUA_MASKCOUNT | LUA_MASKCALL, 1);
+}
 
 static void on_sigint(int signal_number)
 {
@@ -102,7 +161,7 @@ static void on_sigint(int signal_number)
     } else {
         times = times + 1;
         if (times == 1) {
-            reached = waited = 0;
+            reached = waited = closing = 0;
             lt_interrupt();
             arm(main_state);
             if (running != main_state) arm(running);
@@ -220,6 +279,7 @@ static void restore_field(lua_State *L, const char *name, const char *key)
 static int install(lua_State *L)
 {
     struct sigaction action;
+    find_hooks_byte(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     main_state = running = lua_tothread(L, -1);
     memset(&action, 0, sizeof action);
@@ -228,9 +288,10 @@ static int install(lua_State *L)
     sigaction(SIGINT, &action, &previous_action);
     action.sa_handler = on_wake;
     sigaction(WAKE_SIGNAL, &action, &previous_wake_action);
-    has_timer = timer_create(CLOCK_MONOTONIC,
-                             &(struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = WAKE_SIGNAL},
-                             &wake_timer) == 0;
+    has_timer =
+        timer_create(CLOCK_MONOTONIC,
+                     &(struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = WAKE_SIGNAL},
+                     &wake_timer) == 0;
     lua_getglobal(L, LUA_COLIBNAME);
     if (lua_istable(L, -1)) {
         replace_field(L, "resume", coroutine_resume, &resume_key);

@@ -1,7 +1,7 @@
 /* pattern.c - string.find, match, gmatch and gsub that Ctrl-C can stop.
  *
  * Lua's own matcher looks at no hook while it tries a pattern, and a pattern such as ('a*'):rep(30) takes longer than
- * anyone waits. While the prompt runs cells its functions are replaced by these: the language of patterns, the limits and
+ * anyone waits. While the prompt runs cells its functions are replaced by these (repl.stoppable): the language of patterns, the limits and
  * the messages are those of the manual of Lua 5.4 (6.4.1), and every step looks whether Ctrl-C was pressed. Scripts and
  * programs that have the library alone keep Lua's. Includes the Lua API and interrupt.h only.
  */
@@ -477,48 +477,8 @@ static int gsub(lua_State *L)
 
 static const luaL_Reg twins[] = {
     {"find", find}, {"match", match_string}, {"gmatch", gmatch}, {"gsub", gsub}, {NULL, NULL}};
-static const char replaced_key =
-    0; /* its address is the key of what the table string had, in the registry */
-
-static int install(lua_State *L)
-{
-    lua_newtable(L);
-    lua_getglobal(L, LUA_STRLIBNAME);
-    if (!lua_istable(L, -1)) return 0;
-    for (const luaL_Reg *twin = twins; twin->name; twin++) {
-        lua_getfield(L, -1, twin->name);
-        lua_setfield(L, -3, twin->name);
-        lua_pushcfunction(L, twin->func);
-        lua_setfield(L, -2, twin->name);
-    }
-    lua_pop(L, 1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &replaced_key);
-    return 0;
-}
-
-/* What the user has put there since stays. */
-static int restore(lua_State *L)
-{
-    lua_getglobal(L, LUA_STRLIBNAME);
-    if (!lua_istable(L, -1) || lua_rawgetp(L, LUA_REGISTRYINDEX, &replaced_key) != LUA_TTABLE)
-        return 0;
-    for (const luaL_Reg *twin = twins; twin->name; twin++) {
-        lua_getfield(L, -2, twin->name);
-        bool ours = lua_tocfunction(L, -1) == twin->func;
-        lua_pop(L, 1);
-        if (!ours) continue;
-        lua_getfield(L, -1, twin->name);
-        lua_setfield(L, -3, twin->name);
-    }
-    return 0;
-}
-
 int luaopen_repl_pattern(lua_State *L)
 {
     luaL_newlib(L, twins);
-    lua_pushcfunction(L, install);
-    lua_setfield(L, -2, "install");
-    lua_pushcfunction(L, restore);
-    lua_setfield(L, -2, "restore");
     return 1;
 }

@@ -4,8 +4,7 @@
 
 #include <lua.h>
 
-/* The Lua module repl.pattern: the four functions, and install() and restore(), which put them into the table string and
- * what was there back. */
+/* The Lua module repl.pattern: the four functions. */
 int luaopen_repl_pattern(lua_State *L);
 
 #endif

@@ -234,7 +234,7 @@ function prompt.main(ignore_environment, hosted, script)
   state.notes.start()
   if state.terminal then
     interrupt.install()
-    require('repl.pattern').install()
+    require('repl.stoppable').install()
     state.width = function() return fit(state) end
     read = editing_reader(state)
     remember = open_history(state)
@@ -259,7 +259,7 @@ function prompt.main(ignore_environment, hosted, script)
   rawset(_G, 'exit', old_exit)
   rawset(_G, 'quit', old_quit)
   if state.terminal then
-    require('repl.pattern').restore()
+    require('repl.stoppable').restore()
     interrupt.restore()
     require('repl.edit.readline').restore()
   end

@@ -79,6 +79,7 @@ static void check_level(lua_State *L, int index, int dim, lt_literal *m)
     if (n != m->sizes[dim])
         lt_lua_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim], dim + 1, (int)n);
     for (int64_t i = 1; i <= n; i++) {
+        if (lt_interrupted()) lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted"));
         lua_rawgeti(L, index, i);
         check_level(L, lua_gettop(L), dim + 1, m);
         lua_pop(L, 1);

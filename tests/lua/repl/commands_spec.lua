@@ -241,13 +241,23 @@ expect Out[2]: 2.0
     end
   end)
 
+  it('in a __gc that has no end stops at Ctrl-C, and so does a hook #pty', function()
+    for _, cell in ipairs {
+      'setmetatable({}, {__gc = function() print("be" .. "gun") while true do pcall(print) end end}); collectgarbage()',
+      'coroutine.wrap(function() setmetatable({}, {__gc = function() print("be" .. "gun") while true do end end}); collectgarbage() end)()',
+      'debug.sethook(function() debug.sethook() print("be" .. "gun") while true do end end, "", 1)',
+    } do
+      follow(('send %s\\r\nexpect begun\nsleep 200\nsend \\x03\nwithin 5000\nexpect interrupted\nexpect In [2]: \nsend 6 * 7\\r\nexpect Out[2]: 42\n'):format(cell))
+    end
+  end)
+
   it('that does not look is told of after a second, and killed by the third Ctrl-C #pty', function()
     local out = follow [[
-send setmetatable({}, {__gc = function() while true do end end}); print('be' .. 'gun'); collectgarbage()\r
+send print('be' .. 'gun') table.insert(setmetatable({}, {__len = function() return 1 << 50 end}), 1, 0)\r
 expect begun
 sleep 300
 send \x03
-expect waiting for C code or a __gc to end
+expect waiting for C code to end
 send \x03
 expect still inside C code; ^C again to kill
 send \x03

@@ -1,0 +1,33 @@
+-- Functions of Lua's libraries that Ctrl-C can stop, in place of Lua's while the prompt runs cells: those of repl.pattern
+-- and repl.long_calls. Scripts and programs that have the library alone keep Lua's.
+
+local stoppable = {}
+
+local replaced = {} -- {library, name, Lua's function, ours}
+
+local function replace(library, functions)
+  for name, ours in pairs(functions) do
+    replaced[#replaced + 1] = {library, name, rawget(library, name), ours}
+    rawset(library, name, ours)
+  end
+end
+
+-- From now on they are there.
+function stoppable.install()
+  local loaded = package.loaded
+  for name, functions in pairs(require 'repl.long_calls') do
+    if type(loaded[name]) == 'table' then replace(loaded[name], functions) end
+  end
+  if type(loaded.string) == 'table' then replace(loaded.string, require 'repl.pattern') end
+end
+
+-- Lua's are there again; what the user has put there since stays.
+function stoppable.restore()
+  for _, entry in ipairs(replaced) do
+    local library, name, original, ours = table.unpack(entry)
+    if rawequal(rawget(library, name), ours) then rawset(library, name, original) end
+  end
+  replaced = {}
+end
+
+return stoppable

@@ -290,6 +290,25 @@ describe('torch.cuda.graph', function()
     assert.is_true(cuda.memory_reserved(device) <= reserved)
   end)
 
+  -- Both sizes of segments; what the graph computed on its way is free in its pool, and the cache is emptied.
+  it('replays on memory of its own after empty_cache', function()
+    for _, size in ipairs { 1000, 1 << 20 } do
+      local input = torch.ones(size, {device = device})
+      local g, y = cuda.CUDAGraph(), nil
+      cuda.graph(g, function() y = ((input * 2 + 1) * 3 + 1):exp():log():sum() end)
+      g:replay()
+      assert.is_near(10.0, y:item() / size, 1e-3)
+      collectgarbage()
+      cuda.empty_cache()
+      local others = {}
+      for i = 1, 8 do others[i] = torch.zeros(size, {device = device}) end
+      input:fill_(2)
+      g:replay()
+      assert.is_near(16.0, y:item() / size, 1e-3)
+      for i = 1, 8 do assert.equal(0.0, others[i]:abs():sum():item()) end
+    end
+  end)
+
   it('shares a pool with others', function()
     local pool = cuda.graph_pool_handle()
     local first, second, a, b = cuda.CUDAGraph(), cuda.CUDAGraph(), nil, nil

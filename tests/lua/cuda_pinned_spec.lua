@@ -12,9 +12,9 @@ local function with_gpus(n, title, test)
   if cuda.device_count() >= n then it(title, test) end
 end
 
-local function run(code)
-  local output, errors, status = process.run(('LTENSOR_SIM_JITTER=5 %s --no-copies --sim-gpus 1 -e %s'):format(
-    process.quote(process.ltensor), process.quote(code)))
+local function run(code, gpus)
+  local output, errors, status = process.run(('LTENSOR_SIM_JITTER=5 %s --no-copies --sim-gpus %d -e %s'):format(
+    process.quote(process.ltensor), gpus or 1, process.quote(code)))
   assert.equal(0, status, errors)
   return output
 end
@@ -90,5 +90,33 @@ describe('a block of pinned memory', function()
         if other:sum():item() ~= -1000 then wrong = wrong + 1 end
       end
       print(wrong)]])
+  end)
+
+  -- One GPU has work to do before the copy, the other none: whichever that is, the block waits for both.
+  it('is not handed out before the copies to two GPUs are done', function()
+    assert.equal('0\t0\ttrue\n', run([[
+      local wrong, early, place, reused = 0, 0, {}, false
+      for i = 1, 24 do
+        local slow, quick = 'cuda:' .. i % 2, 'cuda:' .. 1 - i % 2
+        local work = torch.ones(1000, {device = slow})
+        local h = torch.full({1000}, i):pin_memory()
+        local at = h:data_ptr()
+        reused = reused or place[at] ~= nil
+        place[at] = true
+        for _ = 1, 6 do work = work * 1 end
+        local copies = {}
+        local order = i % 4 < 2 and {slow, quick} or {quick, slow}
+        for _, gpu in ipairs(order) do copies[#copies + 1] = h:to(gpu, {non_blocking = true}) end
+        torch.cuda.synchronize(quick)
+        local busy = not torch.cuda.current_stream(slow):query()
+        h = nil
+        collectgarbage()
+        local other = torch.full({1000}, -1):pin_memory()
+        if busy and other:data_ptr() == at and not torch.cuda.current_stream(slow):query() then early = early + 1 end
+        for _, copy in ipairs(copies) do
+          if copy:sum():item() ~= 1000 * i then wrong = wrong + 1 end
+        end
+      end
+      print(wrong, early, reused)]], 2))
   end)
 end)

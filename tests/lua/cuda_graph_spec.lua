@@ -309,6 +309,24 @@ describe('torch.cuda.graph', function()
     end
   end)
 
+  it('keeps its memory from what its own stream does later', function()
+    local stream = cuda.Stream()
+    for _, size in ipairs { 1000, 1 << 20 } do
+      cuda.stream(stream, function()
+        local input = torch.ones(size, {device = device})
+        local g, y = cuda.CUDAGraph(), nil
+        g:capture_begin()
+        y = ((input * 2 + 1) * 3 + 1):exp():log():sum()
+        g:capture_end()
+        local others = {}
+        for i = 1, 12 do others[i] = torch.zeros(size, {device = device}) end
+        g:replay()
+        assert.is_near(10.0, y:item() / size, 1e-3)
+        for i = 1, 12 do assert.equal(0.0, others[i]:abs():sum():item()) end
+      end)
+    end
+  end)
+
   it('shares a pool with others', function()
     local pool = cuda.graph_pool_handle()
     local first, second, a, b = cuda.CUDAGraph(), cuda.CUDAGraph(), nil, nil

@@ -92,6 +92,25 @@ describe('a block of pinned memory', function()
       print(wrong)]])
   end)
 
+  it('is not handed out before the last of several copies is done', function()
+    assert.equal('0\ttrue\n', run [[
+      local wrong, place, reused = 0, {}, false
+      for i = 1, 20 do
+        local h, work = torch.full({1000}, i):pin_memory(), torch.ones(1000, {device = 'cuda'})
+        reused = reused or place[h:data_ptr()] ~= nil
+        place[h:data_ptr()] = true
+        local g = h:to('cuda', {non_blocking = true})
+        torch.cuda.synchronize()
+        for _ = 1, 6 do work = work * 1 end
+        g = h:to('cuda', {non_blocking = true})
+        h = nil
+        collectgarbage()
+        torch.full({1000}, -1):pin_memory()
+        if g:sum():item() ~= 1000 * i then wrong = wrong + 1 end
+      end
+      print(wrong, reused)]])
+  end)
+
   -- One GPU has work to do before the copy, the other none: whichever that is, the block waits for both.
   it('is not handed out before the copies to two GPUs are done', function()
     assert.equal('0\t0\ttrue\n', run([[

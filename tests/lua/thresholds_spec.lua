@@ -62,18 +62,30 @@ local scans = {
 }
 
 describe('columns give what lines of their own give', function()
+  -- Of few columns each is brought together; others are worked on side by side, in tiles of hundreds.
+  local function compare(name, f, rows, columns, dim)
+    local x = random(rows, columns):float()
+    local wanted
+    if columns == 3 then
+      local lines = {}
+      for c = 1, 3 do lines[c] = f(x[{ {}, c }]:contiguous(), 1) end
+      wanted = torch.stack(lines, dim)
+    else
+      wanted = f(x:t():contiguous(), 2)
+      if dim == 2 then wanted = wanted:t() end
+    end
+    for layout, view in pairs(layouts) do
+      close(f(view(x), 1), wanted, ('%s of %d rows of %d, %s'):format(name, rows, columns, layout))
+    end
+  end
+
   for _, group in ipairs { along, scans } do
+    local dim = group == along and 1 or 2
     for name, f in pairs(group) do
       it(name, function()
-        for _, n in ipairs(SIZES) do
-          local x = random(n, 3):float()
-          local lines = {}
-          for c = 1, 3 do lines[c] = f(x[{ {}, c }]:contiguous(), 1) end
-          local wanted = torch.stack(lines, group == along and 1 or 2)
-          for layout, view in pairs(layouts) do
-            close(f(view(x), 1), wanted, ('%s of %d rows, %s'):format(name, n, layout))
-          end
-        end
+        for _, n in ipairs(SIZES) do compare(name, f, n, 3, dim) end
+        for _, n in ipairs { 2, 3, 5, 9, 17, 33, 64, 129, 257, 1025 } do compare(name, f, n, 37, dim) end
+        for _, n in ipairs { 3, 130 } do compare(name, f, n, 2049, dim) end
       end)
     end
   end
@@ -145,9 +157,15 @@ describe('nan', function()
       x[first], x[second] = 0 / 0, 0 / 0
       assert.equal(first, x:argmin():item())
       assert.equal(first, x:argmax():item())
-      local columns = x:reshape(n, 1):expand(n, 3):contiguous()
-      assert.same({ first, first, first }, columns:argmin(1):tolist())
-      assert.same({ first, first, first }, columns:argmax(1):tolist())
+      for _, width in ipairs { 3, 40 } do
+        local columns = x:reshape(n, 1):expand(n, width):contiguous()
+        for _, name in ipairs { 'argmin', 'argmax' } do
+          local places = columns[name](columns, 1)
+          assert.same({ first, first }, { places:min():item(), places:max():item() })
+        end
+        local greatest, least = select(2, columns:max(1)), select(2, columns:min(1))
+        assert.same({ first, first }, { greatest:max():item(), least:max():item() })
+      end
     end
   end)
 end)

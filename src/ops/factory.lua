@@ -68,6 +68,8 @@ return {
     factory = true, doc = 'Normal random numbers of one mean and standard deviation.' },
   { 'bernoulli(Tensor self, *, Generator? generator=nil) -> Tensor', doc = '1 with the probability in self, else 0.',
     grad = { self = 'zeros_like(grad)' } },
+  { 'bernoulli.p(Tensor self, float p, *, Generator? generator=nil) -> Tensor', doc = '1 with probability p, else 0, like self, whose elements do not matter.',
+    grad_fn = 'BernoulliBackward1', grad = { self = 'zeros_like(grad)' } },
 
   -- ---- filling in place -------------------------------------------------------------------------------------
   { 'fill_(Tensor self, Scalar value) -> self', overlap = 'one value', variants = 'method', doc = 'Fills self with a number.', grad_fn = 'FillBackward0',
@@ -84,6 +86,8 @@ return {
     grad = { self = 'zeros_like(grad)' } },
   { 'bernoulli_(Tensor self, float p=0.5, *, Generator? generator=nil) -> self', variants = 'method',
     doc = '1 with probability p, else 0.', grad = { self = 'zeros_like(grad)' } },
+  { 'bernoulli_.tensor(Tensor self, Tensor p, *, Generator? generator=nil) -> self', variants = 'method', overlap = 'aside',
+    doc = '1 with the probability in p, else 0.', grad_fn = 'BernoulliBackward1', grad = { self = 'zeros_like(grad)', p = 'zeros_like(p)' } },
   { 'exponential_(Tensor self, float lambd=1.0, *, Generator? generator=nil) -> self', variants = 'method',
     doc = 'Exponential random numbers of rate lambd.', grad = { self = 'zeros_like(grad)' } },
   { 'geometric_(Tensor self, float p, *, Generator? generator=nil) -> self', variants = 'method',

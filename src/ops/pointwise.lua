@@ -18,6 +18,13 @@ local function comparison(name, doc, aliases)
     pointwise = 'compare', kernel = 'compare: float integer bool', doc = doc, aliases = aliases }
 end
 
+-- Its in-place form: 1 and 0 of self's dtype, which no longer depend on what self was.
+local function comparison_(name, aliases)
+  return { name .. '_(Tensor self, Tensor|Scalar other) -> self', variants = 'method', overlap = 'elementwise', aliases = aliases,
+    doc = ('What %s says, as 1 and 0 in the dtype of self, which is overwritten.'):format(name),
+    grad = { self = 'zeros_like(grad)' } }
+end
+
 local function binary(name, rule, kernel, doc, more)
   local entry = { name .. '(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = rule,
     kernel = kernel, doc = doc }
@@ -96,6 +103,11 @@ return {
   unary('floor', 'promote', 'arithmetic: float int64', 'Rounds towards minus infinity.', 'zeros_like(grad)'),
   unary('ceil', 'promote', 'arithmetic: float int64', 'Rounds towards plus infinity.', 'zeros_like(grad)'),
   unary('round', 'promote', 'arithmetic: float int64', 'Rounds to the nearest integer, halves to even.', 'zeros_like(grad)'),
+  { 'round.decimals(Tensor self, *, int decimals) -> Tensor', variants = all, overlap = 'elementwise', grad_fn = 'RoundBackward1',
+    doc = 'Rounds to so many decimals, halves to even; negative: to tens, hundreds...', grad = { self = 'zeros_like(grad)' },
+    example = 'torch.round(torch.tensor{3.14159}, {decimals = 2})' },
+  { '_round_at(Tensor self, Scalar up, Scalar down) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: float',
+    doc = 'Multiples of down / up, the nearest ones; one of them is 1.' },
   unary('trunc', 'promote', 'arithmetic: float int64', 'Rounds towards zero.', 'zeros_like(grad)', { aliases = 'fix' }),
 
   -- ---- clamping and choosing -----------------------------------------------------------------------------
@@ -140,6 +152,17 @@ return {
   comparison('logical_xor', 'Where exactly one is non-zero.'),
   { 'logical_not(Tensor self) -> Tensor', variants = 'function method out', pointwise = 'compare', kernel = 'compare: float integer bool',
     doc = 'Where self is zero.' },
+  comparison_ 'eq',
+  comparison_('ne', 'not_equal_'),
+  comparison_('lt', 'less_'),
+  comparison_('le', 'less_equal_'),
+  comparison_('gt', 'greater_'),
+  comparison_('ge', 'greater_equal_'),
+  comparison_ 'logical_and',
+  comparison_ 'logical_or',
+  comparison_ 'logical_xor',
+  { 'logical_not_(Tensor self) -> self', variants = 'method', overlap = 'elementwise',
+    doc = 'What logical_not says, as 1 and 0 in the dtype of self, which is overwritten.', grad = { self = 'zeros_like(grad)' } },
   { 'isnan(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool', doc = 'Where self is nan.' },
   { 'isinf(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool', doc = 'Where self is plus or minus infinity.' },
   { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool', doc = 'Where self is neither infinite nor nan.' },

@@ -1,5 +1,5 @@
 /* clamp.c - ops that choose between several elementwise kernels: clamp with one bound or two, with bounds
- * that are tensors, and division whose quotient is rounded. */
+ * that are tensors, division whose quotient is rounded, and rounding to decimals. */
 #include <math.h>
 #include <string.h>
 
@@ -122,4 +122,13 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
     else /* a multiple of other, which floor_divide divides exactly */
         result = do_floor_divide(&s, do_sub(&s, self, do_fmod(&s, self, other)), other);
     return lt_scope_give(&s, result, out);
+}
+
+lt_status lt_round_decimals_impl(lt_tensor *self, int64_t decimals, lt_tensor **out)
+{
+    if (!lt_dtype_is_float((lt_dtype)self->dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"round_%s\" not implemented for '%s'", self->device.type == LT_CPU ? "cpu" : "cuda",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype));
+    const double step = pow(10, fabs((double)decimals));
+    return lt__round_at_impl(self, lt_float(decimals > 0 ? step : 1), lt_float(decimals > 0 ? 1 : step), out);
 }

@@ -1,4 +1,4 @@
-/* compare.c - whole tensors compared. Answers that are a C bool wait for the device. */
+/* compare.c - whole tensors compared, and comparisons in place. Answers that are a C bool wait for the device. */
 #include <math.h>
 
 #include "compose.h"
@@ -93,4 +93,29 @@ lt_status lt_is_nonzero_impl(lt_tensor *self, bool *out)
     LT_TRY(lt_tensor_item(self, &value));
     *out = lt_scalar_double(value) != 0;
     return LT_OK;
+}
+
+/* ---- in place ----------------------------------------------------------------------------------------------- */
+
+#define IN_PLACE(name)                                                                                                \
+    lt_status lt_##name##__impl(lt_tensor *self, lt_tensor *other)                                                    \
+    {                                                                                                                 \
+        lt_tensor *out = self;                                                                                        \
+        return lt_##name##_impl(self, other, &out);                                                                   \
+    }
+IN_PLACE(eq)
+IN_PLACE(ne)
+IN_PLACE(lt)
+IN_PLACE(le)
+IN_PLACE(gt)
+IN_PLACE(ge)
+IN_PLACE(logical_and)
+IN_PLACE(logical_or)
+IN_PLACE(logical_xor)
+#undef IN_PLACE
+
+lt_status lt_logical_not__impl(lt_tensor *self)
+{
+    lt_tensor *out = self;
+    return lt_logical_not_impl(self, &out);
 }

@@ -410,9 +410,26 @@ lt_status lt_linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **U,
     return decompose(self, full_matrices, true, U, S, Vh);
 }
 
-lt_status lt_svd_impl(lt_tensor *self, bool some, lt_tensor **U, lt_tensor **S, lt_tensor **V)
+lt_status lt_svd_impl(lt_tensor *self, bool some, bool compute_uv, lt_tensor **U, lt_tensor **S, lt_tensor **V)
 {
-    return decompose(self, !some, false, U, S, V);
+    if (compute_uv) return decompose(self, !some, false, U, S, V);
+    LT_TRY(lt_linalg_check_matrix("svd", self));
+    lt_dims square = lt_dims_of(self);
+    lt_dtype dtype = (lt_dtype)self->dtype;
+    lt_tensor *u = NULL, *v = NULL;
+    lt_status status;
+    square.v[square.n - 1] = lt_rows(self);
+    LT_CHECK(lt_zeros(&square, dtype, &self->device, &u));
+    square.v[square.n - 1] = square.v[square.n - 2] = lt_columns(self);
+    LT_CHECK(lt_zeros(&square, dtype, &self->device, &v));
+    LT_CHECK(lt_linalg_svdvals(self, S));
+    *U = u;
+    *V = v;
+    return LT_OK;
+done:
+    lt_tensor_release(u);
+    lt_tensor_release(v);
+    return status;
 }
 
 lt_status lt_linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)

@@ -1,6 +1,7 @@
 /* products.c - products made of other products: outer and inner ones, chains, powers, tensordot, kron, cross,
  * distances. */
 #include <math.h>
+#include <string.h>
 
 #include "mem.h"
 #include "steps.h"
@@ -226,8 +227,19 @@ lt_status lt_linalg_cross_impl(lt_tensor *self, lt_tensor *other, int64_t dim, l
     return lt_cross(self, other, &dim, out);
 }
 
-lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, lt_tensor **out)
+/* The ways that PyTorch has: the differences are always summed here, which is exact where a product of matrices is not. */
+static lt_status check_compute_mode(const char *mode)
 {
+    static const char *const modes[] = {"use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+                                        "donot_use_mm_for_euclid_dist"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(mode, modes[i]) == 0) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "%s is not a valid value for compute_mode", mode);
+}
+
+lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *compute_mode, lt_tensor **out)
+{
+    LT_TRY(check_compute_mode(compute_mode));
     if (!lt_dtype_is_float((lt_dtype)x1->dtype) || !lt_dtype_is_float((lt_dtype)x2->dtype))
         return lt_error(LT_ERR_RUNTIME, "cdist only supports floating-point dtypes, %s got: %s",
                         lt_dtype_is_float((lt_dtype)x1->dtype) ? "X2" : "X1",

@@ -207,6 +207,18 @@ done:
     return status;
 }
 
+lt_status lt_bernoulli_p_impl(lt_tensor *self, double p, lt_generator *generator, lt_tensor **out)
+{
+    lt_tensor *result = NULL;
+    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, self->device, &result));
+    lt_status status = lt_bernoulli__impl(result, p, generator);
+    if (status == LT_OK)
+        *out = result;
+    else
+        lt_tensor_release(result);
+    return status;
+}
+
 /* ---- in place --------------------------------------------------------------------------------------------- */
 
 lt_status lt_fill__impl(lt_tensor *self, lt_scalar value) { return lt_fill_value(self, value); }
@@ -248,6 +260,21 @@ lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
 {
     if (!(p >= 0 && p <= 1)) return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
     return draw(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
+}
+
+lt_status lt_bernoulli__tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *generator)
+{
+    lt_scope s;
+    lt_dims sizes = lt_dims_of(self);
+    lt_tensor *drawn = NULL;
+    lt_scope_open(&s, false);
+    lt_tensor *wide = do_expand(&s, p, &sizes);
+    if (wide != NULL) {
+        lt_status status = lt_bernoulli_impl(wide, generator, &drawn);
+        lt_scope_hold(&s, status, drawn);
+    }
+    if (s.status == LT_OK) s.status = lt_copy_elements(self, drawn);
+    return lt_scope_close(&s);
 }
 
 lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *generator)

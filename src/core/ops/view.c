@@ -139,6 +139,11 @@ lt_status lt_transpose_impl(lt_tensor *self, int64_t dim0, int64_t dim1, lt_tens
     return permuted(self, order, out);
 }
 
+lt_status lt_swapaxes_impl(lt_tensor *self, int64_t axis0, int64_t axis1, lt_tensor **out)
+{
+    return lt_transpose_impl(self, axis0, axis1, out);
+}
+
 lt_status lt_t_impl(lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim > 2)
@@ -195,6 +200,13 @@ lt_status lt_squeeze_dim_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     return squeezed(self, 1u << d, out);
+}
+
+lt_status lt_squeeze_dims_impl(lt_tensor *self, const lt_dims *dim, lt_tensor **out)
+{
+    uint32_t mask = 0;
+    if (dim->n > 0) LT_TRY(lt_dims_mask(dim, self->ndim, &mask));
+    return squeezed(self, mask, out);
 }
 
 lt_status lt_unsqueeze_impl(lt_tensor *self, int64_t dim, lt_tensor **out)

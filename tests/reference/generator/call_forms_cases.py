@@ -1,0 +1,92 @@
+"""Further forms of calls: squeeze of several dimensions, rounding to decimals, chances that are numbers, svd without
+vectors, cdist's way of computing, names of axes, comparisons and running sums in place, and where the elements of
+results lie that start as a copy of self."""
+
+import torch
+
+from .cases import DTYPES, FLOATS, INF, NAN, Arg, Dim, Dims, Group, Idx, values
+
+KINDS = (torch.float32, torch.float64)
+GRAD = {"grad": True}
+
+
+def method(name):
+    return lambda t, *rest, **named: getattr(t, name)(*rest, **named)
+
+
+def shapes(g):
+    for dtype in KINDS:
+        for dims in ((0, 2), (1,), (-1, 0), (1, 3)):
+            g.add("squeeze", Arg(values(dtype, 1, 3, 1, 2), **GRAD), Dims(*dims), exact=True)
+            g.add("squeeze_", Arg(values(dtype, 1, 3, 1, 2)), Dims(*dims), run=method("squeeze_"), via="m", exact=True)
+        g.add("swapaxes", Arg(values(dtype, 2, 3, 4), **GRAD), Dim(0), Dim(-1), exact=True)
+        g.add("swapaxes", Arg(values(dtype, 2, 3, 4)), axis0=Dim(1), axis1=Dim(0), exact=True)
+        g.add("swapdims", Arg(values(dtype, 2, 3, 4)), dim0=Dim(1), dim1=Dim(0), exact=True)
+    g.fails("squeeze", Arg(torch.ones(1, 1)), Dims(0, 0), message="appears multiple times in the list of dims")
+
+
+def rounding(g):
+    for dtype in FLOATS:
+        for decimals in (2, 1, 0, -1):
+            g.add("round", Arg(values(dtype, 3, 4)), decimals=decimals, exact=dtype in KINDS)
+    for dtype in KINDS:
+        x = torch.tensor([0.125, 2.675, 125.0, 135.0, -0.004, -5.0, NAN, INF, 1e20], dtype=dtype)
+        for decimals in (3, 2, -1, -2):
+            g.add("round", Arg(x), decimals=decimals, exact=True)
+            g.add("round_", Arg(x), decimals=decimals, run=method("round_"), via="m", exact=True)
+        g.add("round", Arg(values(dtype, 3), **GRAD), decimals=1, exact=True)
+    g.fails("round", Arg(torch.tensor([1])), decimals=1, message="not implemented for 'Long'")
+
+
+def chances(g):
+    for dtype in DTYPES:
+        for p in (0.0, 1.0):
+            g.add("bernoulli", Arg(values(dtype, 2, 3)), p, exact=True)
+            g.add("bernoulli_", Arg(values(dtype, 2, 3)), Arg(torch.tensor([p, 1 - p, p])), run=method("bernoulli_"), via="m", exact=True)
+    g.fails("bernoulli", Arg(torch.ones(2)), 1.5, message="expects p to be in [0, 1], but got p=1.5")
+
+
+def matrices(g):
+    for dtype in KINDS:
+        for some in (True, False):
+            for sizes in ((3, 2), (2, 3), (2, 2, 2)):
+                g.add("svd", Arg(values(dtype, *sizes)), some, False, run=lambda *a: torch.svd(*a), loose=20)
+        for mode in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
+            g.add("cdist", Arg(values(dtype, 3, 4)), Arg(values(dtype, 2, 4)), 2.0, mode, via="f", loose=20)
+    g.fails("cdist", Arg(torch.ones(2, 2)), Arg(torch.ones(2, 2)), 2.0, "fast", via="f", message="fast is not a valid value for compute_mode")
+
+
+def in_place(g):
+    for name in ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"):
+        for dtype in DTYPES:
+            g.add(name + "_", Arg(values(dtype, 3, 4)), Arg(values(dtype, 4)), run=method(name + "_"), via="m", exact=True)
+        if not name.startswith("logical"):
+            g.add(name + "_", Arg(values(torch.float32, 3, 4), "transpose"), 0.5, run=method(name + "_"), via="m", exact=True)
+    for alias in ("not_equal_", "less_", "less_equal_", "greater_", "greater_equal_"):
+        g.add(alias, Arg(values(torch.float64, 5)), 0.0, run=method(alias), via="m", exact=True)
+    for dtype in DTYPES:
+        g.add("logical_not_", Arg(values(dtype, 3, 4)), run=method("logical_not_"), via="m", exact=True)
+    for name in ("cumsum_", "cumprod_"):
+        for dtype in DTYPES[1:]:
+            g.add(name, Arg(values(dtype, 3, 4)), Dim(1), run=method(name), via="m", loose=4)
+        g.add(name, Arg(values(torch.float32, 3, 4), "transpose"), Dim(0), run=method(name), via="m", loose=4)
+
+
+def dense_results(g):
+    x, index, row = values(torch.float32, 3, 4), Idx([1, 0]), torch.ones(2, 3)
+    flags = values(torch.bool, 4, 3)
+    g.add("index_add", Arg(x, "transpose"), Dim(0), index, Arg(row), exact=True)
+    g.add("index_copy", Arg(x, "transpose"), Dim(0), index, Arg(row), exact=True)
+    g.add("index_fill", Arg(x, "transpose"), Dim(0), index, 5.0, exact=True)
+    g.add("masked_fill", Arg(x, "transpose"), Arg(flags), 5.0, exact=True)
+    g.add("masked_scatter", Arg(x, "transpose"), Arg(flags), Arg(values(torch.float32, 12)), exact=True)
+    for op in ("scatter", "scatter_add"):
+        g.add(op, Arg(x, "transpose"), Dim(0), Idx([[1, 0, 3]]), Arg(values(torch.float32, 1, 3)), exact=True)
+    g.add("scatter_reduce", Arg(x, "transpose"), Dim(0), Idx([[1, 0, 3]]), Arg(values(torch.float32, 1, 3)), "amax", exact=True)
+
+
+def write(path):
+    g = Group()
+    for part in (shapes, rounding, chances, matrices, in_place, dense_results):
+        part(g)
+    return g.write(path, "Further forms of calls.")

@@ -262,7 +262,7 @@ lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
     return draw(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
 }
 
-lt_status lt_bernoulli__tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *generator)
+lt_status lt_bernoulli_tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *generator)
 {
     lt_scope s;
     lt_dims sizes = lt_dims_of(self);

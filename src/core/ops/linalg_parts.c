@@ -414,22 +414,20 @@ lt_status lt_svd_impl(lt_tensor *self, bool some, bool compute_uv, lt_tensor **U
 {
     if (compute_uv) return decompose(self, !some, false, U, S, V);
     LT_TRY(lt_linalg_check_matrix("svd", self));
-    lt_dims square = lt_dims_of(self);
-    lt_dtype dtype = (lt_dtype)self->dtype;
-    lt_tensor *u = NULL, *v = NULL;
-    lt_status status;
-    square.v[square.n - 1] = lt_rows(self);
-    LT_CHECK(lt_zeros(&square, dtype, &self->device, &u));
-    square.v[square.n - 1] = square.v[square.n - 2] = lt_columns(self);
-    LT_CHECK(lt_zeros(&square, dtype, &self->device, &v));
-    LT_CHECK(lt_linalg_svdvals(self, S));
-    *U = u;
-    *V = v;
-    return LT_OK;
-done:
-    lt_tensor_release(u);
-    lt_tensor_release(v);
-    return status;
+    lt_dims of_u = lt_dims_of(self), of_v = of_u;
+    lt_tensor *values = NULL;
+    lt_scope s;
+    of_u.v[of_u.n - 1] = lt_rows(self);
+    of_v.v[of_v.n - 2] = lt_columns(self);
+    lt_scope_open(&s, true);
+    lt_status status = lt_linalg_svdvals(self, &values);
+    values = lt_scope_hold(&s, status, values);
+    lt_tensor *u = do_zeros(&s, self, &of_u), *v = do_transpose(&s, do_zeros(&s, self, &of_v), -2, -1);
+    if (hand(&s, u, U) == LT_OK) {
+        hand(&s, values, S);
+        hand(&s, v, V);
+    }
+    return lt_scope_close(&s);
 }
 
 lt_status lt_linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)

@@ -1,6 +1,6 @@
-"""Further forms of calls: squeeze of several dimensions, rounding to decimals, chances that are numbers, svd without
-vectors, cdist's way of computing, names of axes, comparisons and running sums in place, and where the elements of
-results lie that start as a copy of self."""
+"""Further forms of calls: squeeze of several dimensions, rounding to decimals, chances that are numbers, cdist's way
+of computing, names of axes, comparisons and running sums in place, and where the elements of results lie that start
+as a copy of self."""
 
 import torch
 
@@ -46,11 +46,8 @@ def chances(g):
     g.fails("bernoulli", Arg(torch.ones(2)), 1.5, message="expects p to be in [0, 1], but got p=1.5")
 
 
-def matrices(g):
+def distances(g):
     for dtype in KINDS:
-        for some in (True, False):
-            for sizes in ((3, 2), (2, 3), (2, 2, 2)):
-                g.add("svd", Arg(values(dtype, *sizes)), some, False, run=lambda *a: torch.svd(*a), loose=20)
         for mode in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
             g.add("cdist", Arg(values(dtype, 3, 4)), Arg(values(dtype, 2, 4)), 2.0, mode, via="f", loose=20)
     g.fails("cdist", Arg(torch.ones(2, 2)), Arg(torch.ones(2, 2)), 2.0, "fast", via="f", message="fast is not a valid value for compute_mode")
@@ -87,6 +84,6 @@ def dense_results(g):
 
 def write(path):
     g = Group()
-    for part in (shapes, rounding, chances, matrices, in_place, dense_results):
+    for part in (shapes, rounding, chances, distances, in_place, dense_results):
         part(g)
     return g.write(path, "Further forms of calls.")

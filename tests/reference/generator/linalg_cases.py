@@ -88,6 +88,13 @@ def solutions(g):
         g.add("linalg_cross", Arg(values(dtype, 3, 2)), Arg(values(dtype, 3, 2)), dim=Dim(0), via="f", run=torch.linalg.cross, loose=4)
 
 
+def without_vectors(g):
+    for dtype in KINDS:
+        for some in (True, False):
+            for sizes in ((3, 2), (2, 3), (2, 2, 2)):
+                g.add("svd", Arg(values(dtype, *sizes)), some, False, run=lambda *a: torch.svd(*a), loose=20)
+
+
 def errors(g):
     g.fails("inverse", Arg(torch.ones(2, 3)), message="linalg.inv: A must be batches of square matrices, but they are 2 by 3 matrices")
     g.fails("inverse", Arg(torch.ones(3)), message="linalg.inv: The input tensor A must have at least 2 dimensions.")
@@ -101,6 +108,6 @@ def errors(g):
 
 def write(path):
     g = Group()
-    for part in (inverses, solutions, errors):
+    for part in (inverses, solutions, without_vectors, errors):
         part(g)
     return g.write(path, "Factorizations, inverses and solutions of matrices.")

@@ -10,12 +10,33 @@ local apart = { printing = true, random = true, linalg = true }
 
 local function is_case(row) return type(row) == 'table' and row.op ~= nil end
 
--- The cases of a group, and then that they left nothing behind.
+local SHOWN = 5 -- failures of an op
+
+-- Runs cases of one op. All are run, whichever fail.
+local function run_cases(cases, numbers)
+  local failures = {}
+  for _, number in ipairs(numbers) do
+    local ok, message = pcall(reference.run, cases[number], number)
+    if not ok then failures[#failures + 1] = tostring(message) end
+  end
+  if #failures == 0 then return end
+  local text = table.concat(failures, '\n\n', 1, math.min(#failures, SHOWN))
+  error(('%d of %d cases fail\n%s'):format(#failures, #numbers, text), 0)
+end
+
+-- The cases of a group, and then that they left nothing behind. Those of an op are one test: a test costs more than
+-- running its case does.
 local function run_all(group, cases)
-  local before
-  setup(function() before = obligations.bytes_held() end)
+  local ops, numbers, before = {}, {}, nil
   for number, case in ipairs(cases) do
-    it(('%s #%d %s'):format(group, number, case.op), function() reference.run(case, number) end)
+    if not numbers[case.op] then
+      ops[#ops + 1], numbers[case.op] = case.op, {}
+    end
+    table.insert(numbers[case.op], number)
+  end
+  setup(function() before = obligations.bytes_held() end)
+  for _, op in ipairs(ops) do
+    it(('%s: %s, %d cases'):format(group, op, #numbers[op]), function() run_cases(cases, numbers[op]) end)
   end
   it(group .. ' holds no memory when it is over', function()
     local held = obligations.bytes_held(before)

@@ -140,6 +140,25 @@ describe('large convolutions', function()
     end
   end)
 
+  it('of one large image have the derivatives that they have in double', function()
+    if device ~= 'cpu' then return end
+    for _, shape in ipairs { { 33, 180, 33, 7 }, { 40, 120, 17, 11 } } do
+      local inputs, side, outputs, kernel = table.unpack(shape)
+      local function gradients(dtype)
+        torch.manual_seed(3)
+        local x = torch.randn(1, inputs, side, side):to { device = device, dtype = dtype }:requires_grad_()
+        local w = torch.randn(outputs, inputs, kernel, kernel):to { device = device, dtype = dtype }:requires_grad_()
+        local y = F.conv2d(x, w, { padding = kernel // 2 })
+        y:mul(torch.arange(0, side, { device = device, dtype = dtype }) / side):sum():backward()
+        return x.grad, w.grad
+      end
+      local x, w = gradients(torch.float32)
+      local x_double, w_double = gradients(torch.float64)
+      assert_near(x, x_double:cpu(), ('by the image, of %d channels'):format(inputs))
+      assert_near(w, w_double:cpu(), ('by the weights, of %d channels'):format(inputs))
+    end
+  end)
+
   it('refuse numbers beyond any size', function()
     local x, w = torch.ones(1, 1, 4, 4, { device = device }), torch.ones(1, 1, 2, 2, { device = device })
     for _, name in ipairs { 'stride', 'padding', 'dilation' } do

@@ -247,6 +247,43 @@ static bool has_rows(lt_conv_part part, const lt_conv *c)
            volume(c->out) > 1;
 }
 
+/* The derivatives by some of the channels that one image has, or by their weights: these are not next to each other, so
+ * they are copied there or from there. */
+static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, bool *done)
+{
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->in_channels / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece = least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+    const int64_t kernel = volume(c->kernel) * size, row = c->in_channels * kernel;
+    size_t capacity;
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    char *room = lt_block_array(c->out_channels * piece * kernel, 1, &capacity);
+    if (room == NULL) return LT_ERR_MEMORY;
+    *done = true;
+    for (int64_t i = 0; i < c->in_channels && status == LT_OK && *done; i += piece) {
+        some.in_channels = c->in_channels - i < piece ? c->in_channels - i : piece;
+        char *of_w = (char *)w + i * kernel;
+        const int64_t bytes = some.in_channels * kernel;
+        for (int64_t o = 0; o < c->out_channels && part == LT_CONV_X; o++)
+            memcpy(room + o * bytes, of_w + o * row, (size_t)bytes);
+        if (lt_interrupted())
+            status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        else
+            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), (char *)x + i * volume(c->in) * size, room, y,
+                                         NULL, done);
+        for (int64_t o = 0; o < c->out_channels && part == LT_CONV_W; o++)
+            memcpy(of_w + o * row, room + o * bytes, (size_t)bytes);
+    }
+    lt_block_free(room, capacity);
+    return status;
+}
+
+/* Whether the channels of an image are many enough for pieces of them. */
+static bool has_in_channels(lt_conv_part part, const lt_conv *c)
+{
+    return part != LT_CONV_Y && c->batch == 1 && c->groups == 1 && c->in_channels > LEAST_CHANNELS;
+}
+
 /* Some of the channels that one image's result has, with their weights. */
 static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
 {
@@ -263,6 +300,8 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
         const void *of_bias = bias != NULL ? (const char *)bias + o * size : NULL;
         if (work_of(&some) > MOST_WORK && has_rows(part, &some))
             status = by_rows(&some, x, of_w, of_y, of_bias, done);
+        else if (work_of(&some) > MOST_WORK && has_in_channels(part, &some))
+            status = by_in_channels(part, &some, x, of_w, of_y, done);
         else
             status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, of_w, of_y, of_bias, done);
     }
@@ -277,6 +316,7 @@ static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w
     if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 && c->out_channels > LEAST_CHANNELS)
         return by_channels(part, c, x, w, y, bias, done);
     if (work_of(c) > MOST_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
+    if (work_of(c) > MOST_WORK && has_in_channels(part, c)) return by_in_channels(part, c, x, w, y, done);
     return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
 }
 

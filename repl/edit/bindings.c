@@ -2,8 +2,8 @@
  * history, Home and End mean a line, Return hands over a cell that is whole, Right takes what is suggested.
  *
  * The user's inputrc decides about the keys: functions of readline that know one line only are replaced by ours
- * wherever they are bound. libedit has nothing to bind; its own keys stay. Includes readline and display.h; knows no
- * Lua.
+ * wherever they are bound. libedit has nothing to bind; its own keys stay. Includes readline, display.h and
+ * recall.h; knows no Lua.
  */
 #include "bindings.h"
 
@@ -17,6 +17,7 @@
 #include <readline/readline.h>
 
 #include "display.h"
+#include "recall.h"
 
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
@@ -69,29 +70,37 @@ static void go_to_line(int start, int offset)
 static int history_up(int count, int key);
 static int history_down(int count, int key);
 
-static char *typed; /* what the arrows search for and come back to */
-
-/* Whether the arrows search for what stands before the cursor; on an empty line, and until another
- * key is pressed, they step through all entries. */
-static bool searching(void)
+/* What the arrows search for: what stands before the cursor. NULL on an empty line, and until another key is pressed: then
+ * they step through all entries. */
+static const char *searched(void)
 {
-    static bool was;
-    if (rl_last_func == history_up || rl_last_func == history_down) return was;
-    was = rl_point > 0;
-    free(typed);
-    typed = was ? strdup(rl_line_buffer) : NULL;
-    return was;
+    static char *prefix;
+    if (rl_last_func == history_up || rl_last_func == history_down) return prefix;
+    free(prefix);
+    return prefix = rl_point > 0 ? strndup(rl_line_buffer, (size_t)rl_point) : NULL;
 }
 
-/* Readline goes on with a search only when the function before was its own. */
-static int search_history(rl_command_func_t *search, int count, int key)
+/* Puts the cursor where the next one goes on: before the end of the first line, or behind what is searched for. */
+static void show_older(int count)
 {
-    if (rl_last_func == history_up || rl_last_func == history_down) rl_last_func = search;
-    return search(count, key);
+    const char *prefix = searched();
+    if (!recall_move(count, prefix)) rl_ding();
+    rl_point = prefix ? (int)strlen(prefix) : line_end(0);
+    if (rl_point > rl_end) rl_point = rl_end;
+}
+
+static void show_newer(int count)
+{
+    const char *prefix = searched();
+    if (!recall_move(-count, prefix))
+        rl_ding();
+    else if (prefix && where_history() < history_length)
+        rl_point = (int)strlen(prefix);
 }
 
 static int history_up(int count, int key)
 {
+    (void)key;
     int start = line_start(rl_point);
     if (start > 0) {
         go_to_line(line_start(start - 1), rl_point - start);
@@ -105,26 +114,68 @@ static int history_up(int count, int key)
         rl_done = 1;
         return 0;
     }
-    if (searching()) return search_history(rl_history_search_backward, count, key);
-    int result = rl_get_previous_history(count, key);
-    rl_point = line_end(0); /* so that the next one goes on */
-    return result;
+    show_older(count);
+    return 0;
 }
 
 static int history_down(int count, int key)
 {
+    (void)key;
     int end = line_end(rl_point);
     if (end < rl_end) {
         go_to_line(end + 1, rl_point - line_start(rl_point));
         return 0;
     }
-    if (!searching()) return rl_get_next_history(count, key);
-    if (search_history(rl_history_search_forward, count, key) == 0 || !typed) return 0;
-    using_history(); /* behind the newest entry is what was typed */
-    rl_replace_line(typed, 0);
-    rl_point = rl_end;
+    show_newer(count);
     return 0;
 }
+
+/* M-< and M->. */
+static int go_to_oldest(int count, int key)
+{
+    (void)count;
+    (void)key;
+    recall_move(where_history(), NULL);
+    return 0;
+}
+
+static int go_to_typed(int count, int key)
+{
+    (void)count;
+    (void)key;
+    recall_move(where_history() - history_length, NULL);
+    return 0;
+}
+
+static int search_back(int count, int key)
+{
+    return recall_by(rl_reverse_search_history, count, key);
+}
+static int search_on(int count, int key)
+{
+    return recall_by(rl_forward_search_history, count, key);
+}
+static int find_back(int count, int key) { return recall_by(rl_noninc_reverse_search, count, key); }
+static int find_on(int count, int key) { return recall_by(rl_noninc_forward_search, count, key); }
+static int find_back_again(int count, int key)
+{
+    return recall_by(rl_noninc_reverse_search_again, count, key);
+}
+static int find_on_again(int count, int key)
+{
+    return recall_by(rl_noninc_forward_search_again, count, key);
+}
+static int substring_back(int count, int key)
+{
+    return recall_by(rl_history_substr_search_backward, count, key);
+}
+static int substring_on(int count, int key)
+{
+    return recall_by(rl_history_substr_search_forward, count, key);
+}
+static int vi_find(int count, int key) { return recall_by(rl_vi_search, count, key); }
+static int vi_find_again(int count, int key) { return recall_by(rl_vi_search_again, count, key); }
+static int vi_fetch(int count, int key) { return recall_by(rl_vi_fetch_history, count, key); }
 
 /* ---- suggestions ----------------------------------------------------------------------------- */
 
@@ -290,6 +341,19 @@ static const replacement everywhere[] = {{rl_get_previous_history, history_up},
                                          {rl_history_search_backward, history_up},
                                          {rl_get_next_history, history_down},
                                          {rl_history_search_forward, history_down},
+                                         {rl_beginning_of_history, go_to_oldest},
+                                         {rl_end_of_history, go_to_typed},
+                                         {rl_reverse_search_history, search_back},
+                                         {rl_forward_search_history, search_on},
+                                         {rl_noninc_reverse_search, find_back},
+                                         {rl_noninc_forward_search, find_on},
+                                         {rl_noninc_reverse_search_again, find_back_again},
+                                         {rl_noninc_forward_search_again, find_on_again},
+                                         {rl_history_substr_search_backward, substring_back},
+                                         {rl_history_substr_search_forward, substring_on},
+                                         {rl_vi_search, vi_find},
+                                         {rl_vi_search_again, vi_find_again},
+                                         {rl_vi_fetch_history, vi_fetch},
                                          {rl_newline, accept_cell},
                                          {rl_clear_screen, display_clear_screen},
                                          {NULL, NULL}};
@@ -327,6 +391,7 @@ void bindings_begin(bool line_continues, bindings_judge *line_judge)
     continues = line_continues;
     judge = line_judge;
     reopened = false;
+    recall_begin();
 }
 
 #else

@@ -42,6 +42,7 @@ static int put_back = EOF; /* a byte that did not belong to the character before
 static bool pasting;       /* between paste_start and paste_end */
 static size_t matched;     /* so many bytes of the one that comes next were just read */
 static bool after_return;
+static bool end_given; /* of a paste, at the end of input */
 
 static void enqueue(const char *bytes, size_t size)
 {
@@ -97,6 +98,7 @@ static int read_byte(int terminal, const struct timespec *limit)
 #ifdef LT_LIBEDIT
 static bool is_searching(void) { return false; }
 static bool follows_escape(void) { return false; }
+static bool waits_for_byte(void) { return false; }
 static void repair_line(void) {}
 #else
 
@@ -104,6 +106,9 @@ static bool is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_N
 
 /* Whether readline takes the next byte as one with Meta, whatever belongs to it. */
 static bool follows_escape(void) { return RL_ISSTATE(RL_STATE_METANEXT) != 0; }
+
+/* Whether a command is reading more bytes: those of a paste, or a single one. */
+static bool waits_for_byte(void) { return RL_ISSTATE(RL_STATE_MOREINPUT) != 0; }
 
 /* Makes the line consist of characters and puts the cursor between two of them. */
 static void repair_line(void)
@@ -127,13 +132,14 @@ static bool note_paste(int byte)
 {
     const char *mark = pasting ? paste_end : paste_start;
     bool drop = pasting && (byte == '\0' || (byte == '\n' && after_return));
-    after_return = byte == '\r';
+    after_return = byte == '\r' || (after_return && byte == '\0');
+    if (drop) return false; /* readline takes what is around it for one */
     matched = byte == mark[matched] ? matched + 1 : byte == mark[0];
     if (mark[matched] == '\0') {
         pasting = !pasting;
         matched = 0;
     }
-    return !drop;
+    return true;
 }
 
 /* Queues the character that begins with `byte`. */
@@ -164,16 +170,24 @@ static void complete_character(int terminal, int byte)
         enqueue(replacement, used);
 }
 
+/* What readline reads at the end of input. A paste must end, also one that a macro of the keyboard began; what else waits for a
+ * byte takes the first of those that end it. */
+static int key_at_end(void)
+{
+    if (!pasting && (end_given || !waits_for_byte())) return EOF;
+    pasting = false;
+    end_given = true;
+    enqueue(paste_end, strlen(paste_end));
+    return queue[first++];
+}
+
 /* What readline reads after Ctrl-C. A search it must leave by Ctrl-G first, or the undo list of the line is
  * freed twice; should it take that as text, the next one is the end of input. */
 static int key_after_interrupt(void)
 {
     static bool turn;
-    if (pasting) {
-        pasting = false;
-        enqueue(paste_end, strlen(paste_end));
-        return queue[first++];
-    }
+    int key = key_at_end();
+    if (key != EOF) return key;
     turn = !turn && is_searching();
     return turn ? CANCEL : EOF;
 }
@@ -207,7 +221,7 @@ void keys_begin(void (*on_signal)(void))
 {
     handle_signal = on_signal;
     interrupt_while_editing(); /* one that came before is not meant for this line */
-    interrupted = pasting = after_return = false;
+    interrupted = pasting = after_return = end_given = false;
     first = last = matched = 0;
 }
 
@@ -222,7 +236,7 @@ int keys_read(FILE *stream)
     do byte = read_byte(fileno(stream), NULL);
     while (byte != EOF && !note_paste(byte));
     if (interrupted && !before) show_interrupt();
-    if (byte == EOF) return interrupted ? key_after_interrupt() : EOF;
+    if (byte == EOF) return interrupted ? key_after_interrupt() : key_at_end();
     if (byte < 0x80 || MB_CUR_MAX == 1 || follows_escape()) return byte;
     complete_character(fileno(stream), byte);
     return next_queued();

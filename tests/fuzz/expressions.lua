@@ -33,7 +33,10 @@ function encode(value)
   if torch.is_tensor(value) then
     local data = value:detach():flatten():tolist()
     if type(data) ~= 'table' then data = { data } end
-    return ('{"tensor": %s, "shape": %s, "dtype": %s}'):format(list(data), list(table.move(value.shape, 1, value.ndim, 1, {})), quoted(tostring(value.dtype)))
+    local expanded = {}
+    for d = 1, value.ndim do expanded[d] = value:stride(d) == 0 and value.shape[d] > 1 end
+    return ('{"tensor": %s, "shape": %s, "expanded": %s, "dtype": %s}'):format(list(data),
+      list(table.move(value.shape, 1, value.ndim, 1, {})), list(expanded), quoted(tostring(value.dtype)))
   end
   local kind = type(value)
   if kind == 'number' then return number(value) end

@@ -36,7 +36,10 @@ def decode(value, kind):
         tensor = torch.tensor(data, dtype=torch.float64 if dtype.is_floating_point else dtype).to(dtype).reshape(value["shape"])
         if position and not dtype.is_floating_point and dtype != torch.bool:
             tensor = torch.where(tensor > 0, tensor - 1, tensor)
-        return tensor
+        for dim, expanded in enumerate(value["expanded"]):
+            if expanded:  # its elements stay one place of the memory, for ops that write
+                tensor = tensor.narrow(dim, 0, 1)
+        return tensor.clone().expand(value["shape"])
     if isinstance(value, dict):
         return dtype_of(value["dtype"])
     if isinstance(value, list):
@@ -58,7 +61,7 @@ def means_nothing(call):
         return True
     if call["op"].startswith("conv"):
         return any(0 in v["shape"] for v in values if isinstance(v, dict) and "shape" in v)
-    return call["op"] in ("local_response_norm", "hinge_embedding_loss") and "float" not in values[0]["dtype"]
+    return call["op"] == "local_response_norm" and "float" not in values[0]["dtype"]
 
 
 def function_of(call):
@@ -111,6 +114,8 @@ def main():
         if function is None or call["op"] in LEFT_OUT or means_nothing(call):
             unknown += 1
             continue
+        if call["op"] == "tensor_split" and isinstance(call["arguments"][1]["value"], int):  # so many parts, no position
+            call["arguments"][1]["type"] = "int"
         arguments = [decode(a["value"], a["type"]) for a in call["arguments"]]
         named = {a["name"]: decode(a["value"], a["type"]) for a in call["named"]}
         if hasattr(F, call["op"]) and function is getattr(F, call["op"]):  # whose third argument may be one of PyTorch's past

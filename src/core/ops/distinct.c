@@ -248,7 +248,7 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
         return lt_error(LT_ERR_RUNTIME, "range of [%g, %g] is not finite", low, high);
     if (low > high) return lt_error(LT_ERR_RUNTIME, "max must be larger than min");
     lt_scope_open(&s, false);
-    lt_tensor *x = do_flatten(&s, do_widen(&s, self));
+    lt_tensor *x = do_flatten(&s, self); /* places are rounded as its dtype is */
     lt_tensor *inside = do_logical_and(&s, do_ge(&s, x, do_number(&s, low)), do_le(&s, x, do_number(&s, high)));
     lt_tensor *place = do_div(&s, times(&s, plus(&s, x, -low), (double)bins), do_number(&s, high - low));
     place = do_minimum(&s, do_floor(&s, place), do_number(&s, (double)(bins - 1)));

@@ -89,7 +89,12 @@ lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, doub
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open(&s, true);
-    lt_tensor *zero = do_number(&s, 0), *rest = do_at_least(&s, plus(&s, do_neg(&s, input), margin), 0);
+    /* Of integers the loss is one, with a margin without its fraction. */
+    bool whole = !lt_dtype_is_float((lt_dtype)input->dtype);
+    lt_tensor *least =
+                  do_scalar(&s, whole ? lt_int(lt_scalar_int(lt_float(margin))) : lt_float(margin)),
+              *zero = do_scalar(&s, lt_int(0));
+    lt_tensor *rest = do_at_least(&s, do_sub(&s, least, input), 0);
     lt_tensor *apart = do_where(&s, do_equals(&s, target, 1), zero, rest);
     lt_tensor *together = do_where(&s, do_equals(&s, target, -1), zero, input);
     return lt_scope_give(&s, do_reduce(&s, do_add(&s, apart, together), how), out);

@@ -8,7 +8,8 @@ lt_tensor *do_at_least(lt_scope *s, lt_tensor *a, double least)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_clamp_min(a, lt_float(least), &out);
+    /* A whole number leaves integers integers. */
+    lt_status status = lt_clamp_min(a, least == 0 ? lt_int(0) : lt_float(least), &out);
     return lt_scope_hold(s, status, out);
 }
 

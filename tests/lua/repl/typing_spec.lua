@@ -44,6 +44,53 @@ screen
     assert.same({'In [4]: x = 2', 'In [4]: x = 1', 'In [4]: x'}, last)
   end)
 
+  it('keeps what was changed in cells of the history until the line is read, and undoes it at once', function()
+    follow [[
+send x = 1\r
+expect In [2]: 
+send y = 2\r
+expect In [3]: 
+send draft\x01\x10 + 10\x01\x10 + 20\x0e
+expect y = 2 + 10
+send \x0e
+expect draft
+send \x01\x10\x01\x10; x\r
+expect 21
+expect In [4]: 
+send \x10\x10\x10; x\r
+expect 1
+expect In [5]: 
+send y = 4\x01\x10\x0e\x1f; 'undone'\r
+expect undone
+expect In [6]: 
+send In[5]\r
+expect "; 'undone'"
+]]
+  end)
+
+  it('survives searches and steps that follow each other, in both modes', function()
+    for _, mode in ipairs { 'emacs', 'vi' } do
+      local inputrc = os.tmpname()
+      local file = assert(io.open(inputrc, 'w'))
+      file:write('set editing-mode ', mode, '\n"\\C-r": reverse-search-history\n"\\M-p": non-incremental-reverse-search-history\n')
+      file:close()
+      follow([[
+send first = 1\r
+expect In [2]: 
+send first = 2\r
+expect In [3]: 
+send f\e[A\e[A x\x12fir\x12\e[A\e[B y\e[A\ep1\r z\x12first\x07\e[A\e[B\e[B
+sleep 100
+send \x03
+expect ^C
+expect ]: 
+send 6 * 7\r
+expect 42
+]], 'INPUTRC=' .. inputrc)
+      os.remove(inputrc)
+    end
+  end)
+
   it('takes Home and End for the line of the cell, whatever inputrc says of them', function()
     local inputrc = os.tmpname()
     local file = assert(io.open(inputrc, 'w'))

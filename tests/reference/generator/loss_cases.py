@@ -73,6 +73,10 @@ def pairs(g):
 
 
 def margins(g):
+    for dtype in (torch.int64, torch.uint8):
+        for margin in (1.0, 2.7):
+            for reduction in ("none", "sum"):
+                add(g, "hinge_embedding_loss", Arg(torch.tensor([0, -3, 1, 2, 0]).to(dtype)), Arg(torch.tensor([-1, -1, -1, 1, 2]).to(dtype)), margin, reduction=reduction)
     for dtype in (torch.float32, torch.float64):
         for reduction in REDUCTIONS:
             x = Arg(values(dtype, 3, 4), grad=True)

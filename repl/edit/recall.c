@@ -1,0 +1,126 @@
+/* recall.c - the cells of the history in the line that is edited: going to them, and what was changed in them on the way.
+ *
+ * Readline lends the list of changes of the line to the entry that is shown and to the line that it saves, and frees it
+ * twice, or reads it after that, when searches and steps follow each other (8.2, most easily in vi mode). So here no list
+ * is ever lent: going to another entry forgets what could be undone, and the changed texts are kept in a table of ours
+ * until the line is read. What is kept comes back as one change, which can be undone. Includes readline; knows no Lua.
+ */
+#include "recall.h"
+
+#ifndef LT_LIBEDIT
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+typedef struct draft {
+    struct draft *next;
+    int entry; /* history_length: the line itself */
+    char text[];
+} draft;
+
+static draft *drafts;
+
+void recall_begin(void)
+{
+    while (drafts) {
+        draft *next = drafts->next;
+        free(drafts);
+        drafts = next;
+    }
+}
+
+static const char *entry_text(int entry)
+{
+    return entry < history_length ? history_list()[entry]->line : "";
+}
+
+static void forget_draft(int entry)
+{
+    for (draft **at = &drafts; *at; at = &(*at)->next) {
+        draft *found = *at;
+        if (found->entry != entry) continue;
+        *at = found->next;
+        free(found);
+        return;
+    }
+}
+
+static const draft *find_draft(int entry)
+{
+    const draft *at = drafts;
+    while (at && at->entry != entry) at = at->next;
+    return at;
+}
+
+/* The entry that is shown will be another one: what was changed in it is kept, how is forgotten. */
+static void leave(void)
+{
+    int entry = where_history();
+    rl_free_undo_list();
+    forget_draft(entry);
+    if (strcmp(entry_text(entry), rl_line_buffer) == 0) return;
+    draft *kept = malloc(sizeof *kept + (size_t)rl_end + 1);
+    if (!kept) return;
+    kept->entry = entry;
+    memcpy(kept->text, rl_line_buffer, (size_t)rl_end + 1);
+    kept->next = drafts;
+    drafts = kept;
+}
+
+static void show(int entry)
+{
+    const draft *changed = find_draft(entry);
+    history_set_pos(entry);
+    rl_replace_line(entry_text(entry), 1);
+    if (changed) {
+        rl_begin_undo_group();
+        rl_delete_text(0, rl_end);
+        rl_point = 0;
+        rl_insert_text(changed->text);
+        rl_end_undo_group();
+    }
+    rl_point = rl_end;
+}
+
+/* The next entry from `entry` on in the direction `step` that begins as `prefix` and differs from what is shown; -1 when there is none. */
+static int find(int entry, int step, const char *prefix)
+{
+    for (entry += step; entry >= 0 && entry < history_length; entry += step) {
+        const char *text = entry_text(entry);
+        if (!prefix ||
+            (strncmp(text, prefix, strlen(prefix)) == 0 && strcmp(text, rl_line_buffer) != 0))
+            return entry;
+    }
+    return entry == history_length ? entry : -1;
+}
+
+bool recall_move(int count, const char *prefix)
+{
+    int from = where_history(), step = count < 0 ? 1 : -1;
+    bool moved = false;
+    for (; count != 0; count += step) {
+        int to = from == history_length && step > 0 ? -1 : find(from, step, prefix);
+        if (to < 0) break;
+        leave();
+        show(to);
+        from = to;
+        moved = true;
+    }
+    return moved;
+}
+
+int recall_by(int (*command)(int count, int key), int count, int key)
+{
+    leave();
+    int result = command(count, key);
+    rl_free_undo_list();
+    const HIST_ENTRY *shown = current_history();
+    if (shown && strcmp(shown->line, rl_line_buffer) != 0) using_history();
+    return result;
+}
+
+#endif

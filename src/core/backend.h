@@ -278,7 +278,7 @@ typedef struct lt_backend {
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
 
-    /* -- convolutions and pools: floating dtypes, dense arrays ------------------------------------- */
+    /* -- convolutions and pools: floating dtypes, the latter of int64 too (forward), dense arrays ---- */
     /* One of x, w, y from the others; bias (NULL: none), of out_channels elements, is added to y. */
     lt_status (*convolution)(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                              const void *bias);

@@ -1,6 +1,6 @@
 /* pool.cu - extremes and averages of windows. Forward a thread has an element of the result, backward one of the
  * input, for which it goes through the windows that hold it in one order: nothing is added by two threads. Computed
- * in float (half types too) or double. */
+ * in float (half types too) or double, integers in int64. */
 #include "cuda.h"
 #include "element.cuh"
 #include "launch.cuh"
@@ -75,6 +75,10 @@ __device__ __forceinline__ int64_t divisor_of(const pooling &p, const span &z, c
     return (z.to - z.from) * (y.to - y.from) * (x.to - x.from);
 }
 
+/* What every element is at least. */
+template <class C> __device__ __forceinline__ C lowest() { return static_cast<C>(-INFINITY); }
+template <> __device__ __forceinline__ int64_t lowest<int64_t>() { return INT64_MIN; }
+
 template <class T, class C>
 __global__ void __launch_bounds__(BLOCK) extremes(pooling p, T *out, int64_t *indices, const T *in)
 {
@@ -83,7 +87,7 @@ __global__ void __launch_bounds__(BLOCK) extremes(pooling p, T *out, int64_t *in
     const int64_t at = i % p.out_count;
     const T *plane = in + i / p.out_count * p.in_count;
     const span x = span_of(p, 2, at % p.out[2]), y = span_of(p, 1, at / p.out[2] % p.out[1]), z = span_of(p, 0, at / p.out[2] / p.out[1]);
-    C most = static_cast<C>(-INFINITY);
+    C most = lowest<C>();
     int64_t place = (z.from * p.in[1] + y.from) * p.in[2] + x.from;
     for (int64_t iz = z.from; iz < z.to; iz += z.step)
         for (int64_t iy = y.from; iy < y.to; iy += y.step)
@@ -116,6 +120,19 @@ __global__ void __launch_bounds__(BLOCK) extremes_back(pooling p, T *to, const T
     to[i] = lt_stored<T, C>::of(sum);
 }
 
+/* What sums are held in, modulo 2^64 of integers, and their means: towards zero, -2^63 / -1 without a trap. */
+template <class C> struct summed {
+    using type = C;
+    static __device__ __forceinline__ C mean(C sum, int64_t n) { return sum / static_cast<C>(n); }
+};
+template <> struct summed<int64_t> {
+    using type = uint64_t;
+    static __device__ __forceinline__ int64_t mean(uint64_t sum, int64_t n)
+    {
+        return n == -1 ? static_cast<int64_t>(0 - sum) : static_cast<int64_t>(sum) / n;
+    }
+};
+
 template <class T, class C> __global__ void __launch_bounds__(BLOCK) means(pooling p, T *out, const T *in)
 {
     const int64_t i = lt_thread_number();
@@ -123,12 +140,13 @@ template <class T, class C> __global__ void __launch_bounds__(BLOCK) means(pooli
     const int64_t at = i % p.out_count;
     const T *plane = in + i / p.out_count * p.in_count;
     const span x = span_of(p, 2, at % p.out[2]), y = span_of(p, 1, at / p.out[2] % p.out[1]), z = span_of(p, 0, at / p.out[2] / p.out[1]);
-    C sum = 0;
+    using S = typename summed<C>::type;
+    S sum = 0;
     for (int64_t iz = z.from; iz < z.to; iz++)
         for (int64_t iy = y.from; iy < y.to; iy++)
-            for (int64_t ix = x.from; ix < x.to; ix++) sum += lt_as<C>(plane[(iz * p.in[1] + iy) * p.in[2] + ix]);
-    if (!empty(z) && !empty(y) && !empty(x)) sum /= static_cast<C>(divisor_of(p, z, y, x));
-    out[i] = lt_stored<T, C>::of(sum);
+            for (int64_t ix = x.from; ix < x.to; ix++) sum += static_cast<S>(lt_as<C>(plane[(iz * p.in[1] + iy) * p.in[2] + ix]));
+    const bool nothing = empty(z) || empty(y) || empty(x);
+    out[i] = lt_stored<T, C>::of(nothing ? static_cast<C>(0) : summed<C>::mean(sum, divisor_of(p, z, y, x)));
 }
 
 template <class T, class C> __global__ void __launch_bounds__(BLOCK) means_back(pooling p, T *to, const T *grad)
@@ -176,6 +194,7 @@ lt_status run(step what, const lt_pooling *given, void *to, int64_t *indices, co
     switch (given->dtype) {
     case LT_FLOAT16: launch<__half, float>(what, p, to, indices, from, stream); break;
     case LT_BFLOAT16: launch<__nv_bfloat16, float>(what, p, to, indices, from, stream); break;
+    case LT_INT64: launch<int64_t, int64_t>(what, p, to, indices, from, stream); break;
     case LT_FLOAT32: launch<float, float>(what, p, to, indices, from, stream); break;
     default: launch<double, double>(what, p, to, indices, from, stream); break;
     }

@@ -8,7 +8,7 @@ local same = 'stride, padding, dilation, transposed, output_padding, groups'
 
 local list = {
   { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn,
-    doc = 'The convolution of any number of spatial dimensions that the others come down to; transposed: its transpose.',
+    doc = 'The convolution of any number of spatial dimensions that the others come down to; transposed: its transpose. Integers are computed exactly, in their dtype.',
     grad = { input = '_convolution_grad_input(grad, weight, sizes_of(input), ' .. same .. ')',
       weight = '_convolution_grad_weight(grad, input, sizes_of(weight), ' .. same .. ')',
       bias = '_convolution_grad_bias(grad)' } },
@@ -41,7 +41,7 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
 end
 
 table.insert(list, { 'im2col(Tensor input, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor', variants = fn,
-  grad_fn = 'Im2ColBackward0', doc = 'The windows of images as columns: [batch, channels * kernel, windows]. torch.nn.functional.unfold.',
+  grad_fn = 'Im2ColBackward0', doc = 'The windows of images as columns: [batch, channels * kernel, windows]; floating dtypes and bool. torch.nn.functional.unfold.',
   grad = { input = '_col2im(grad, sizes_of(input), kernel_size, dilation, padding, stride)' } })
 table.insert(list, { 'col2im(Tensor input, Size output_size, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor',
   variants = fn, grad_fn = 'Col2ImBackward0', doc = 'Columns of windows summed into images. torch.nn.functional.fold.',

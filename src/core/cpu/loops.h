@@ -128,7 +128,7 @@ typedef struct lt_pool_loops {
     /* Extremes so far and, unless NULL, where they are: position `first` is the input's first element. */
     void (*extremes)(void *best, int32_t *place, const void *in, int64_t step, int64_t n, int32_t first);
     void (*sums)(void *sum, const void *in, int64_t step, int64_t n);
-    double (*line)(const void *in, int64_t n); /* the sum of dense elements */
+    void (*line)(void *sum, const void *in, int64_t n); /* adds the sum of dense elements */
 } lt_pool_loops;
 
 /* Rows [from, to) of a step of a recurrent layer (cell.h). */
@@ -154,7 +154,7 @@ typedef struct lt_cpu_loops {
     const lt_attention_loops *attention; /* float, double */
     const lt_product_loop *multiply; /* by dtype, of integers */
     const lt_product_loop *product;  /* float, double */
-    const lt_pool_loops *pool;       /* float, double */
+    const lt_pool_loops *pool;       /* float, double, int64 */
     const lt_direct_loop *direct;    /* one, of float */
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
@@ -182,7 +182,7 @@ extern lt_pointwise_row lt_pointwise_loops[];
     extern const lt_attention_loops lt_attention_##isa[2];                                         \
     extern const lt_product_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                \
     extern const lt_product_loop lt_product_##isa[2];                                              \
-    extern const lt_pool_loops lt_pool_##isa[2];                                                   \
+    extern const lt_pool_loops lt_pool_##isa[3];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];

@@ -1,5 +1,6 @@
 /* pool.c - extremes and averages of windows on the CPU: planes are shared out among the threads, and a plane is
- * written by one thread alone, also backward. Half types are computed in float. */
+ * written by one thread alone, also backward. Half types are computed in
+ * float, integers are int64. */
 #include <math.h>
 #include <string.h>
 
@@ -91,12 +92,18 @@ static bool by_rows(const lt_pooling *p)
     return !p->adaptive && p->out[2] >= 4 && p->out[2] <= ROW && volume(p->in) < INT32_MAX;
 }
 
-#define PLANES(s, T, wide)                                                                         \
+static float mean_f32(float sum, int64_t n) { return sum / (float)n; }
+static double mean_f64(double sum, int64_t n) { return sum / (double)n; }
+/* Towards zero; -2^63 / -1 has no trap. */
+static int64_t mean_i64(uint64_t sum, int64_t n) { return n == -1 ? (int64_t)-sum : (int64_t)sum / n; }
+
+/* S: what sums are held in, modulo 2^64 of integers. lowest: what every element is at least. */
+#define FORWARD(s, T, S, kind, lowest)                                                             \
     static void extremes_##s(const lt_pooling *p, T *out, int64_t *indices, const T *in)           \
     {                                                                                              \
         int64_t at = 0;                                                                            \
         FOR_WINDOWS(p, z, y, x)                                                                    \
-        T most = (T)-INFINITY;                                                                     \
+        T most = lowest;                                                                           \
         int64_t place = (z.from * p->in[1] + y.from) * p->in[2] + x.from;                          \
         for (int64_t iz = z.from; iz < z.to; iz += z.step)                                         \
             for (int64_t iy = y.from; iy < y.to; iy += y.step)                                     \
@@ -114,7 +121,7 @@ static bool by_rows(const lt_pooling *p)
     {                                                                                              \
         int32_t places[ROW];                                                                       \
         for (int64_t i = 0; i < p->out[2]; i++) {                                                  \
-            out[i] = (T)-INFINITY;                                                                 \
+            out[i] = lowest;                                                                       \
             places[i] = (int32_t)((z.from * p->in[1] + y.from) * p->in[2] + span_of(p, 2, i).from); \
         }                                                                                          \
         for (int64_t iz = z.from; iz < z.to; iz += z.step)                                         \
@@ -125,7 +132,7 @@ static bool by_rows(const lt_pooling *p)
                     const int64_t i = (iz * p->in[1] + iy) * p->in[2] + first * p->stride[2] +     \
                                       k * p->dilation[2] - p->padding[2];                          \
                     if (first < last)                                                              \
-                        lt_loops.pool[wide].extremes(out + first, indices != NULL ? places + first : NULL, in + i, \
+                        lt_loops.pool[kind].extremes(out + first, indices != NULL ? places + first : NULL, in + i, \
                                                      p->stride[2], last - first, (int32_t)i);      \
                 }                                                                                  \
         for (int64_t i = 0; indices != NULL && i < p->out[2]; i++) indices[i] = places[i];         \
@@ -149,23 +156,12 @@ static bool by_rows(const lt_pooling *p)
                 if (indices != NULL) indices += p->out[2];                                         \
             }                                                                                      \
     }                                                                                              \
-    static void run_extremes_back_##s(const void *context, int64_t plane)                          \
-    {                                                                                              \
-        const job *j = context;                                                                    \
-        const int64_t n = volume(j->pool->in), windows = volume(j->pool->out);                     \
-        T *to = (T *)j->out + plane * n;                                                           \
-        const T *grad = (const T *)j->in + plane * windows;                                        \
-        const int64_t *places = j->places + plane * windows;                                       \
-        memset(to, 0, (size_t)n * sizeof *to);                                                     \
-        for (int64_t i = 0; i < windows; i++)                                                      \
-            if (places[i] >= 0 && places[i] < n) to[places[i]] += grad[i];                         \
-    }                                                                                              \
     static void quarter_means_##s(const lt_pooling *p, T *out, const T *in)                           \
     {                                                                                              \
         for (int64_t y = 0; y < p->out[1]; y++, out += p->out[2]) {                                \
             const T *up = in + 2 * y * p->in[2], *down = up + p->in[2];                            \
             for (int64_t x = 0; x < p->out[2]; x++)                                                \
-                out[x] = (up[2 * x] + up[2 * x + 1] + down[2 * x] + down[2 * x + 1]) / 4;          \
+                out[x] = mean_##s((S)up[2 * x] + (S)up[2 * x + 1] + (S)down[2 * x] + (S)down[2 * x + 1], 4); \
         }                                                                                          \
     }                                                                                              \
     static void row_of_means_##s(const lt_pooling *p, span z, span y, T *out, const T *in)         \
@@ -178,12 +174,12 @@ static bool by_rows(const lt_pooling *p)
                     within(p, k, &first, &last);                                                   \
                     const int64_t i = first * p->stride[2] + k - p->padding[2];                    \
                     if (first < last)                                                              \
-                        lt_loops.pool[wide].sums(out + first, in + (iz * p->in[1] + iy) * p->in[2] + i, p->stride[2], \
+                        lt_loops.pool[kind].sums(out + first, in + (iz * p->in[1] + iy) * p->in[2] + i, p->stride[2], \
                                                  last - first);                                    \
                 }                                                                                  \
         for (int64_t i = 0; i < p->out[2]; i++) {                                                  \
             const span x = span_of(p, 2, i);                                                       \
-            out[i] = empty(z) || empty(y) || empty(x) ? 0 : out[i] / (T)divisor_of(p, z, y, x);    \
+            out[i] = empty(z) || empty(y) || empty(x) ? 0 : mean_##s((S)out[i], divisor_of(p, z, y, x)); \
         }                                                                                          \
     }                                                                                              \
     static void run_means_##s(const void *context, int64_t plane)                                  \
@@ -198,7 +194,9 @@ static bool by_rows(const lt_pooling *p)
             return;                                                                                \
         }                                                                                          \
         if (p->adaptive && volume(p->out) == 1) {                                                  \
-            out[0] = (T)lt_loops.pool[wide].line(in, volume(p->in)) / (T)volume(p->in);            \
+            S sum = 0;                                                                             \
+            lt_loops.pool[kind].line(&sum, in, volume(p->in));                                     \
+            out[0] = mean_##s(sum, volume(p->in));                                                 \
             return;                                                                                \
         }                                                                                          \
         if (by_rows(p)) {                                                                          \
@@ -208,16 +206,29 @@ static bool by_rows(const lt_pooling *p)
             return;                                                                                \
         }                                                                                          \
         FOR_WINDOWS(p, z, y, x)                                                                    \
-        T sum = 0;                                                                                 \
+        S sum = 0;                                                                                 \
         const int64_t width = x.to - x.from;                                                       \
         for (int64_t iz = z.from; iz < z.to; iz++)                                                 \
             if (width == p->in[2] && y.from < y.to)                                                \
-                sum += (T)lt_loops.pool[wide].line(in + (iz * p->in[1] + y.from) * width, (y.to - y.from) * width); \
+                lt_loops.pool[kind].line(&sum, in + (iz * p->in[1] + y.from) * width, (y.to - y.from) * width); \
             else                                                                                   \
                 for (int64_t iy = y.from; iy < y.to; iy++)                                         \
-                    for (int64_t ix = x.from; ix < x.to; ix++) sum += in[(iz * p->in[1] + iy) * p->in[2] + ix]; \
-        out[at] = empty(z) || empty(y) || empty(x) ? 0 : sum / (T)divisor_of(p, z, y, x);          \
+                    for (int64_t ix = x.from; ix < x.to; ix++) sum += (S)in[(iz * p->in[1] + iy) * p->in[2] + ix]; \
+        out[at] = empty(z) || empty(y) || empty(x) ? 0 : mean_##s(sum, divisor_of(p, z, y, x));    \
         END_WINDOWS                                                                                \
+    }
+
+#define BACKWARD(s, T)                                                                             \
+    static void run_extremes_back_##s(const void *context, int64_t plane)                          \
+    {                                                                                              \
+        const job *j = context;                                                                    \
+        const int64_t n = volume(j->pool->in), windows = volume(j->pool->out);                     \
+        T *to = (T *)j->out + plane * n;                                                           \
+        const T *grad = (const T *)j->in + plane * windows;                                        \
+        const int64_t *places = j->places + plane * windows;                                       \
+        memset(to, 0, (size_t)n * sizeof *to);                                                     \
+        for (int64_t i = 0; i < windows; i++)                                                      \
+            if (places[i] >= 0 && places[i] < n) to[places[i]] += grad[i];                         \
     }                                                                                              \
     static void quarter_means_back_##s(const lt_pooling *p, T *to, const T *grad)                     \
     {                                                                                              \
@@ -252,24 +263,28 @@ static bool by_rows(const lt_pooling *p)
                 for (int64_t ix = x.from; ix < x.to; ix++) to[(iz * p->in[1] + iy) * p->in[2] + ix] += v; \
         END_WINDOWS                                                                                \
     }
-PLANES(f32, float, 0)
-PLANES(f64, double, 1)
-#undef PLANES
+FORWARD(f32, float, float, 0, -INFINITY)
+FORWARD(f64, double, double, 1, -INFINITY)
+FORWARD(i64, int64_t, uint64_t, 2, INT64_MIN)
+BACKWARD(f32, float)
+BACKWARD(f64, double)
+#undef FORWARD
+#undef BACKWARD
 
 /* ---- the entries ---------------------------------------------------------------------------------------------------- */
 
-static lt_status share(const lt_pooling *p, const job *j, lt_job of_float, lt_job of_double)
+static lt_status share(const lt_pooling *p, const job *j, lt_job plane)
 {
     const int64_t work = p->planes * (volume(p->in) + volume(p->out) * (p->adaptive ? 1 : volume(p->kernel)));
     int threads = lt_cpu_threads_for(work);
     if (threads > p->planes) threads = (int)p->planes;
-    return lt_cpu_share(p->planes, threads, p->dtype == LT_FLOAT32 ? of_float : of_double, j);
+    return lt_cpu_share(p->planes, threads, plane, j);
 }
 
 /* Half types: `in` (n_in elements) in float, the result back to out. */
 static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out, lt_job of_float, lt_job of_double)
 {
-    if (!lt_is_half(p->dtype)) return share(p, j, of_float, of_double);
+    if (!lt_is_half(p->dtype)) return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
     lt_widened in = {NULL, 0}, out = {NULL, 0};
     lt_pooling f = *p;
     job wide = *j;
@@ -279,7 +294,7 @@ static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int
     wide.pool = &f;
     wide.in = (const char *)in.data;
     wide.out = (char *)out.data;
-    if (status == LT_OK) status = share(&f, &wide, of_float, of_double);
+    if (status == LT_OK) status = share(&f, &wide, of_float);
     if (status == LT_OK) lt_convert_dense(p->dtype, j->out, LT_FLOAT32, out.data, n_out);
     lt_widened_free(&in);
     lt_widened_free(&out);
@@ -289,6 +304,7 @@ static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int
 lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in)
 {
     const job j = {.pool = p, .out = out, .indices = indices, .in = in};
+    if (p->dtype == LT_INT64) return share(p, &j, run_extremes_i64);
     return share_wide(p, &j, p->planes * volume(p->in), p->planes * volume(p->out), run_extremes_f32, run_extremes_f64);
 }
 
@@ -301,6 +317,7 @@ lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const voi
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in)
 {
     const job j = {.pool = p, .out = out, .in = in};
+    if (p->dtype == LT_INT64) return share(p, &j, run_means_i64);
     return share_wide(p, &j, p->planes * volume(p->in), p->planes * volume(p->out), run_means_f32, run_means_f64);
 }
 

@@ -65,7 +65,7 @@ static const char *element_name(const lt_tensor *t)
 
 static lt_status check_dtypes(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias)
 {
-    if (!lt_dtype_is_float((lt_dtype)input->dtype))
+    if (input->dtype == LT_BOOL)
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
                         input->device.type == LT_CPU ? "slow_conv2d_cpu" : "convolution_cuda",
                         lt_dtype_scalar_name((lt_dtype)input->dtype));
@@ -202,10 +202,13 @@ static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor 
     }
     lt_tensor *from_x = result == x ? x : dense(&s, x), *from_w = result == w ? w : dense(&s, w),
               *from_y = result == y ? y : dense(&s, y), *added = dense(&s, bias);
-    if (s.status == LT_OK)
+    const bool exact = !lt_dtype_is_float(c->dtype), fused = part == LT_CONV_Y && !exact;
+    if (s.status == LT_OK && exact)
+        lt_convolve_integers(&s, part == LT_CONV_X, c, part == LT_CONV_X ? from_y : from_x, from_w, result);
+    else if (s.status == LT_OK)
         s.status = lt_backend_of(result)->convolution(part, c, lt_data(from_x), lt_data(from_w), lt_data(from_y),
-                                                      added != NULL && part == LT_CONV_Y ? lt_data(added) : NULL);
-    if (s.status == LT_OK && part == LT_CONV_X && bias != NULL) s.status = add_bias(&s, result, bias);
+                                                      added != NULL && fused ? lt_data(added) : NULL);
+    if (s.status == LT_OK && bias != NULL && !fused) s.status = add_bias(&s, result, bias);
     return lt_scope_close(&s);
 }
 
@@ -457,9 +460,10 @@ static lt_status count_windows(lt_conv *c)
                     show(c->padding).text, show(c->out).text);
 }
 
-static lt_status check_floating(const lt_tensor *t, const char *op)
+/* The dtypes that PyTorch has windows of: floating ones and bool. */
+static lt_status check_columns(const lt_tensor *t, const char *op)
 {
-    if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
+    if (lt_dtype_is_float((lt_dtype)t->dtype) || t->dtype == LT_BOOL) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op, t->device.type == LT_CPU ? "cpu" : "cuda",
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
@@ -483,6 +487,19 @@ done:
     return status;
 }
 
+/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is. */
+static lt_status move_bools(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+{
+    if (input->dtype != LT_BOOL) return move_windows(back, c, input, sizes, out);
+    lt_scope s;
+    lt_tensor *result = NULL;
+    lt_scope_open(&s, false);
+    lt_tensor *from = do_cast(&s, input, LT_FLOAT32);
+    if (from == NULL) return lt_scope_close(&s);
+    lt_status status = move_windows(back, c, from, sizes, &result);
+    return lt_scope_store(&s, do_cast(&s, lt_scope_hold(&s, status, result), LT_BOOL), out);
+}
+
 lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_dims *dilation, const lt_dims *padding,
                          const lt_dims *stride, lt_tensor **out)
 {
@@ -496,7 +513,7 @@ lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_
                         "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
                         "input, but got: %s",
                         lt_format_sizes(text, sizeof text, n, input->sizes));
-    LT_TRY(check_floating(input, "im2col"));
+    LT_TRY(check_columns(input, "im2col"));
     LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
     lt_spatial_sizes(n, input->sizes, 2, c.in);
     LT_TRY(count_windows(&c));
@@ -506,7 +523,7 @@ lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_
     sizes.v[0] = c.batch;
     sizes.v[n - 3] = c.in_channels * c.kernel[1] * c.kernel[2];
     sizes.v[n - 2] = c.out[1] * c.out[2];
-    return move_windows(false, &c, input, &sizes, out);
+    return move_bools(false, &c, input, &sizes, out);
 }
 
 lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_dims *kernel_size, const lt_dims *dilation,
@@ -520,7 +537,7 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
                         "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
                         "for input, but got: %s",
                         lt_format_sizes(text, sizeof text, n, input->sizes));
-    LT_TRY(check_floating(input, "col2im"));
+    LT_TRY(check_columns(input, "col2im"));
     LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
     if (!lt_spread_sizes(output_size, 2, 1, c.in))
         return lt_error(LT_ERR_RUNTIME, "It is expected output_size equals to 2, but got size %d", output_size->n);
@@ -545,7 +562,7 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
     sizes.v[n - 2] = c.in_channels;
     sizes.v[n - 1] = c.in[1];
     sizes.v[n] = c.in[2];
-    return move_windows(true, &c, input, &sizes, out);
+    return move_bools(true, &c, input, &sizes, out);
 }
 
 lt_status lt__col2im_impl(lt_tensor *input, const lt_dims *sizes, const lt_dims *kernel_size, const lt_dims *dilation,

@@ -84,10 +84,14 @@ static lt_status count_windows(int spatial, int64_t channels, bool ceil, lt_pool
                     lt_format_product(made, sizeof made, spatial, p->out, "x"));
 }
 
+static lt_status refuse(const char *op, const lt_tensor *t)
+{
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+}
+
 static lt_status check_floating(const char *op, const lt_tensor *t)
 {
-    if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return lt_dtype_is_float((lt_dtype)t->dtype) ? LT_OK : refuse(op, t);
 }
 
 /* The sizes of the result: t's with the spatial ones replaced. */
@@ -100,8 +104,8 @@ static lt_dims pooled_sizes(const lt_tensor *t, int spatial, const int64_t *v)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
-/* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). */
-static lt_status forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self, lt_tensor **out, lt_tensor **out_indices)
+/* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). The dtype is one of the kernels'. */
+static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self, lt_tensor **out, lt_tensor **out_indices)
 {
     lt_tensor *from = NULL, *work = NULL, *indices = NULL;
     lt_status status;
@@ -130,6 +134,20 @@ done:
     lt_tensor_release(work);
     lt_tensor_release(indices);
     return status;
+}
+
+/* Narrow integers are computed in int64. */
+static lt_status forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self, lt_tensor **out, lt_tensor **out_indices)
+{
+    const lt_dtype dtype = (lt_dtype)self->dtype;
+    if (lt_dtype_is_float(dtype) || dtype == LT_INT64) return run_forward(p, spatial, extremes, self, out, out_indices);
+    lt_scope s;
+    lt_tensor *result = NULL;
+    lt_scope_open(&s, false);
+    lt_tensor *wide = do_cast(&s, self, LT_INT64);
+    if (wide == NULL) return lt_scope_close(&s);
+    lt_status status = run_forward(p, spatial, extremes, wide, &result, out_indices);
+    return lt_scope_store(&s, do_cast(&s, lt_scope_hold(&s, status, result), dtype), out);
 }
 
 /* indices NULL: of averages. */
@@ -184,7 +202,7 @@ static lt_status extremes(const char *op, int spatial, lt_tensor *self, const lt
     if (fits != LT_OK && spatial == 1)
         return lt_error(LT_ERR_RUNTIME, "%s() Invalid computed output size: %lld", op, (long long)p.out[2]);
     LT_TRY(fits);
-    LT_TRY(check_floating(op, self));
+    if (self->dtype == LT_BOOL) return refuse(op, self);
     return forward(&p, spatial, true, self, out_values, out_indices);
 }
 
@@ -237,7 +255,7 @@ static lt_status average(const char *op, int spatial, lt_tensor *self, const lt_
     lt_pooling p;
     LT_TRY(read_average(op, spatial, self->ndim, self->sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
                         divisor, &p));
-    LT_TRY(check_floating(op, self));
+    if (self->dtype != LT_INT64) LT_TRY(check_floating(op, self));
     return forward(&p, spatial, false, self, out, NULL);
 }
 

@@ -30,10 +30,11 @@ def index_tensor(t):
 
 class Arg:
     """A tensor argument. layout: None, 'transpose' (last two dims of the base), 'step' (every second
-    element of the last dim), 'offset' (without the first row), 'expand' (a new first dim of 2)."""
+    element of the last dim), 'offset' (without the first row), 'expand' (a new first dim of 2). grad: of
+    floating dtypes alone."""
 
     def __init__(self, base, layout=None, grad=False):
-        self.base, self.layout, self.grad = base, layout, grad
+        self.base, self.layout, self.grad = base, layout, grad and base.is_floating_point()
 
     def view(self):
         base = self.base.detach().clone()

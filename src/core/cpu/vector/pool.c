@@ -2,7 +2,8 @@
  * the lanes of vector registers. */
 #include "../loops.h"
 
-#define POOL(s, T)                                                                                 \
+/* S: what sums are held in, modulo 2^64 of integers. */
+#define POOL(s, T, S)                                                                              \
     static void extremes_##s(void *best, int32_t *place, const void *in, int64_t step, int64_t n, int32_t first) \
     {                                                                                              \
         T *most = best;                                                                            \
@@ -25,22 +26,24 @@
     }                                                                                              \
     static void sums_##s(void *sum, const void *in, int64_t step, int64_t n)                       \
     {                                                                                              \
-        T *to = sum;                                                                               \
-        const T *from = in;                                                                        \
+        S *to = sum;                                                                               \
+        const S *from = in;                                                                        \
         if (step == 1)                                                                             \
             _Pragma("omp simd") for (int64_t i = 0; i < n; i++) to[i] += from[i];                  \
         else                                                                                       \
             _Pragma("omp simd") for (int64_t i = 0; i < n; i++) to[i] += from[i * step];           \
     }                                                                                              \
-    static double line_##s(const void *in, int64_t n)                                              \
+    static void line_##s(void *to, const void *in, int64_t n)                                      \
     {                                                                                              \
-        const T *from = in;                                                                        \
-        T sum = 0;                                                                                 \
+        const S *from = in;                                                                        \
+        S sum = 0;                                                                                 \
         _Pragma("omp simd reduction(+ : sum)") for (int64_t i = 0; i < n; i++) sum += from[i];     \
-        return (double)sum;                                                                        \
+        *(S *)to += sum;                                                                           \
     }
-POOL(f32, float)
-POOL(f64, double)
+POOL(f32, float, float)
+POOL(f64, double, double)
+POOL(i64, int64_t, uint64_t)
 #undef POOL
 
-const lt_pool_loops LT_LOOP(pool)[2] = {{extremes_f32, sums_f32, line_f32}, {extremes_f64, sums_f64, line_f64}};
+const lt_pool_loops LT_LOOP(pool)[3] = {
+    {extremes_f32, sums_f32, line_f32}, {extremes_f64, sums_f64, line_f64}, {extremes_i64, sums_i64, line_i64}};

@@ -48,7 +48,7 @@ CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility
                $(INCLUDES) $(CXXFLAGS)
 # SLEEF's vector functions carry the names that the C library's libmvec has: they must come first.
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/image.c open them when they are first needed.
-CORE_LIBS := -lsleefgnuabi -lopenblas -lz -lcjson -fopenmp -lm -ldl -lpthread
+CORE_LIBS := -lsleefgnuabi -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
 # ---- the CUDA Toolkit, when there is one ------------------------------------------------------------

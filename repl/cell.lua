@@ -6,9 +6,9 @@
 -- closures and later cells share them. After each top-level `local` of the cell a call is inserted
 -- that hands a closure over the new variables to the scope, in the moment they exist: an error
 -- further down loses none of them. Nothing inserted adds a line, so positions stay true; what the
--- compiler says of the plain cell is what the user reads. May use repl.parser.
+-- compiler says of the plain cell is what the user reads. May use repl.parser and repl.later.
 
-local parser = require 'repl.parser'
+local parser = require 'repl.later' 'repl.parser'
 
 local cell = {}
 

@@ -7,8 +7,8 @@
 -- repl.echo, repl.errors, repl.lexer, repl.edit.values and the program's repl.interrupt and repl.shell; torch only through package.loaded.
 
 local cell = require 'repl.cell'
-local echo = require 'repl.echo'
-local errors = require 'repl.errors'
+local later = require 'repl.later'
+local echo, errors = later 'repl.echo', later 'repl.errors'
 local interrupt = require 'repl.interrupt'
 local lexer = require 'repl.lexer'
 local shell = require 'repl.shell'

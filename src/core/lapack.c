@@ -1,8 +1,14 @@
 /* lapack.c - see lapack.h. The routines come with the distribution's BLAS; they are declared here, since Fortran's
- * calling convention is all there is to know. A call that may take long is made apart (apart.h). */
+ * calling convention is all there is to know. The library is opened when the first routine is called: its thousands of
+ * symbols would take a third of the time in which the program starts. A call that may take long is made apart (apart.h). */
 #include "lapack.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "apart.h"
+#include "cpu/threads.h"
 #include "mem.h"
 
 #define DECLARE(p, real)                                                                                            \
@@ -26,6 +32,45 @@
                    int *jpvt, const real *rcond, int *rank, real *work, const int *lwork, int *info);
 DECLARE(s, float)
 DECLARE(d, double)
+#undef DECLARE
+void openblas_set_num_threads(int n);
+char *openblas_get_config(void);
+
+#define ROUTINES(X)                                                                                                 \
+    X(sgetrf_) X(dgetrf_) X(sgetri_) X(dgetri_) X(sgetrs_) X(dgetrs_) X(spotrf_) X(dpotrf_) X(strtrs_) X(dtrtrs_)   \
+    X(sgeqrf_) X(dgeqrf_) X(sorgqr_) X(dorgqr_) X(sgesdd_) X(dgesdd_) X(ssyevd_) X(dsyevd_) X(sgelsy_) X(dgelsy_)   \
+    X(openblas_set_num_threads) X(openblas_get_config)
+
+static struct {
+#define X(name) __typeof__(&name) name;
+    ROUTINES(X)
+#undef X
+    bool complete;
+} lib;
+
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+static void open_library(void)
+{
+    void *library = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_LOCAL);
+    lib.complete = library != NULL;
+    if (library == NULL) return;
+#define X(name) lib.complete = lib.complete && (*(void **)&lib.name = dlsym(library, #name)) != NULL;
+    ROUTINES(X)
+#undef X
+}
+
+/* Whether the routines can be called; they then use as many threads as we do. */
+static bool ready(void)
+{
+    static _Atomic int told;
+    pthread_once(&opened, open_library);
+    const int threads = lt_get_num_threads();
+    if (lib.complete && atomic_exchange(&told, threads) != threads) lib.openblas_set_num_threads(threads);
+    return lib.complete;
+}
+
+const char *lt_lapack_config(void) { return ready() ? lib.openblas_get_config() : "none"; }
 
 static int at_least_1(int n) { return n > 1 ? n : 1; }
 
@@ -54,6 +99,7 @@ static int64_t matrix(const call *c, int rows, int columns)
 static int made(void (*routine)(void *context), call *c, double work, const lt_apart_array *arrays, int n)
 {
     lt_status status = LT_OK;
+    if (!ready()) return LT_LAPACK_ABSENT;
     if (work < LITTLE)
         routine(c);
     else
@@ -70,9 +116,9 @@ static void lu(void *context)
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     if (c->dtype == LT_FLOAT32)
-        sgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
+        lib.sgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
     else
-        dgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
+        lib.dgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
 }
 
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots)
@@ -89,9 +135,9 @@ static void lu_solve(void *context)
     int n = c->n, lda = at_least_1(n);
     const char *trans = c->transposed ? "T" : "N";
     if (c->dtype == LT_FLOAT32)
-        sgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
+        lib.sgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
     else
-        dgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
+        lib.dgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
 }
 
 int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a, const int *pivots, void *b)
@@ -109,9 +155,9 @@ static void cholesky(void *context)
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     if (c->dtype == LT_FLOAT32)
-        spotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
+        lib.spotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
     else
-        dpotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
+        lib.dpotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
 }
 
 int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a)
@@ -127,9 +173,9 @@ static void triangular(void *context)
     int n = c->n, lda = at_least_1(n);
     const char *uplo = c->upper ? "U" : "L", *trans = c->transposed ? "T" : "N", *diag = c->unit ? "U" : "N";
     if (c->dtype == LT_FLOAT32)
-        strtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
+        lib.strtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
     else
-        dtrtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
+        lib.dtrtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
 }
 
 int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns, const void *a,
@@ -201,8 +247,8 @@ static void lu_inverse(void *context)
 {
     call *c = context;
     int n = c->n, lda = at_least_1(n);
-    IN_ROOM(1, sgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
-            dgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, lib.sgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
+            lib.dgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_lu_inverse(lt_dtype dtype, int n, void *a, const int *pivots)
@@ -217,8 +263,8 @@ static void qr(void *context)
 {
     call *c = context;
     int m = c->m, n = c->n, lda = at_least_1(m);
-    IN_ROOM(1, sgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
-            dgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, lib.sgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
+            lib.dgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau)
@@ -233,8 +279,8 @@ static void qr_q(void *context)
 {
     call *c = context;
     int m = c->m, columns = c->columns, k = c->k, lda = at_least_1(m);
-    IN_ROOM(1, sorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info),
-            dorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, lib.sorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info),
+            lib.dorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const void *tau)
@@ -251,8 +297,8 @@ static void svd(void *context)
     int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m), ldvt = at_least_1(c->full ? n : k);
     const char *job = c->u == NULL ? "N" : c->full ? "A" : "S";
     IN_ROOM(8 * k,
-            sgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info),
-            dgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info))
+            lib.sgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info),
+            lib.dgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info))
 }
 
 int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, void *u, void *vt)
@@ -270,8 +316,8 @@ static void symmetric_eigen(void *context)
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     const char *job = c->full ? "V" : "N", *uplo = c->upper ? "U" : "L";
-    IN_ROOM(1, ssyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info),
-            dsyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info))
+    IN_ROOM(1, lib.ssyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info),
+            lib.dsyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info))
 }
 
 int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a, void *values)
@@ -287,8 +333,8 @@ static void least_squares(void *context)
     int m = c->m, n = c->n, lda = at_least_1(m), ldb = at_least_1(m > n ? m : n);
     float rcond_s = (float)c->rcond;
     IN_ROOM(n,
-            sgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &rcond_s, &c->rank, r.work, &r.size, &c->info),
-            dgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &c->rcond, &c->rank, r.work, &r.size, &c->info))
+            lib.sgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &rcond_s, &c->rank, r.work, &r.size, &c->info),
+            lib.dgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &c->rcond, &c->rank, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b, double rcond, int *rank)

@@ -1,25 +1,30 @@
 /* lapack.h - the LAPACK routines that core uses, of float or double matrices in memory that lies column after
  * column with no gaps. Each returns LAPACK's info: 0 for success, more for a matrix it cannot deal with; negative
- * values: -1 out of memory, LT_LAPACK_INTERRUPTED. Calls that take long stop at an interrupt: what they write is then
- * left as it was. Included by src/core/ops. */
+ * values: -1 out of memory, LT_LAPACK_INTERRUPTED, LT_LAPACK_ABSENT. Calls that take long stop at an interrupt: what they write is then
+ * left as it was. Included by src/core/ops and src/lua. */
 #ifndef LT_LAPACK_H
 #define LT_LAPACK_H
 
 #include "ltensor.h"
 
 #define LT_LAPACK_INTERRUPTED (-1000)
+#define LT_LAPACK_ABSENT      (-1001) /* the library is not installed */
+
+/* What the library says of itself; "none" without one. */
+const char *lt_lapack_config(void);
 
 /* LU factors of a (n x n) in place; pivots[n]. */
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots);
 /* The inverse in place, from what lt_lapack_lu left. */
 int lt_lapack_lu_inverse(lt_dtype dtype, int n, void *a, const int *pivots);
 /* Solves A X = b (transposed: A' X = b) in b (n x columns), from what lt_lapack_lu left. */
-int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a, const int *pivots, void *b);
+int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a,
+                       const int *pivots, void *b);
 /* Cholesky factor in the upper or lower triangle. info: the leading minor that is not positive. */
 int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a);
 /* Solves A X = b or A' X = b with a triangular A. */
-int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns, const void *a,
-                         void *b);
+int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns,
+                         const void *a, void *b);
 /* QR factors of a (m x n): R above the diagonal, reflectors below it, tau[min(m, n)]. */
 int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau);
 /* The first `columns` columns of Q (m x columns) in place of k reflectors. */
@@ -27,8 +32,10 @@ int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const voi
 /* Singular values s and, unless u is NULL, u (m x m or m x k) and vt (n x n or k x n); destroys a. */
 int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, void *u, void *vt);
 /* Eigenvalues, ascending, and eigenvectors in place of a symmetric matrix, of which one triangle is read. */
-int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a, void *values);
+int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a,
+                              void *values);
 /* Least squares by complete orthogonal factorization: b is max(m, n) x columns; destroys a. */
-int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b, double rcond, int *rank);
+int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b,
+                            double rcond, int *rank);
 
 #endif

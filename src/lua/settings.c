@@ -1,5 +1,4 @@
 /* settings.c - torch's settings: threads, default dtype, printing, and what this build consists of. */
-#include <cblas.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "cpu/loops.h"
 #include "cpu/threads.h"
 #include "dtype.h"
+#include "lapack.h"
 #include "print.h"
 #include "system.h"
 
@@ -161,7 +161,7 @@ static int is_deterministic_algorithms_warn_only_enabled(lua_State *L)
 static int show_config(lua_State *L)
 {
     lua_pushfstring(L, "CPU: %s instructions, %d thread%s\nBLAS: %s\nGPU: %s\nline editing: %s\n", lt_loops.isa,
-                    lt_get_num_threads(), lt_get_num_threads() == 1 ? "" : "s", openblas_get_config(), LT_BUILD_CUDA,
+                    lt_get_num_threads(), lt_get_num_threads() == 1 ? "" : "s", lt_lapack_config(), LT_BUILD_CUDA,
                     LT_BUILD_READLINE);
     return 1;
 }

@@ -1,7 +1,7 @@
 /* threads.c - see threads.h. */
 #include "threads.h"
 
-#include <cblas.h>
+#include <omp.h>
 #include <stdatomic.h>
 
 #include "error.h"
@@ -15,7 +15,9 @@ int lt_get_num_threads(void)
 {
     int n = atomic_load_explicit(&threads, memory_order_relaxed);
     if (n == 0) {
-        n = openblas_get_num_threads(); /* its OpenMP build: what OpenMP would take */
+        const int processors = omp_get_num_procs();
+        n = omp_get_max_threads();
+        if (n > processors) n = processors;
         atomic_store_explicit(&threads, n, memory_order_relaxed);
     }
     return n;
@@ -27,7 +29,6 @@ lt_status lt_set_num_threads(int n)
         return lt_error(LT_ERR_RUNTIME, "set_num_threads expects a positive integer up to %d, got %d",
                         MOST_THREADS, n);
     atomic_store(&threads, n);
-    openblas_set_num_threads(n);
     return LT_OK;
 }
 

@@ -96,6 +96,8 @@ static lt_status refused(const char *op, const lt_tensor *a, int64_t i, int info
 {
     char batch[48] = "", reason[256];
     if (info == LT_LAPACK_INTERRUPTED) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (info == LT_LAPACK_ABSENT)
+        return lt_error(LT_ERR_RUNTIME, "%s needs LAPACK, whose library libopenblas.so.0 cannot be opened", op);
     if (info == -1) return lt_error(LT_ERR_MEMORY, "%s: out of memory", op);
     if (info < 0) return lt_error(LT_ERR_RUNTIME, "%s: LAPACK refused argument %d", op, -info);
     if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", (long long)i + 1);

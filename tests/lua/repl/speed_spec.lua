@@ -19,6 +19,19 @@ describe('the prompt is quick: #pty #speed #cpu', function()
     assert(times[1] <= 20, ('from %.1f to %.1f ms'):format(times[1], times[15]))
   end)
 
+  it('because what the first prompt does not need is loaded later', function()
+    local out = process.lua [[
+      local function is_mapped() return io.open('/proc/self/maps'):read('a'):find('openblas', 1, true) ~= nil end
+      local before = is_mapped()
+      torch.linalg.inv(torch.ones(1, 1))
+      print(before, is_mapped())
+      for name in pairs(package.loaded) do
+        if name:find '^torch%.nn%.' or name:find '^torch%.optim' or name:find '^repl%.' then print(name) end
+      end
+    ]]
+    assert.equal('false\ttrue\n', out)
+  end)
+
   it('in completing the name of a method', function()
     local out, err, status = process.lua [[
       local complete = require 'repl.edit.complete'

@@ -37,16 +37,23 @@ static _Atomic int left;
 
 int lt_apart_left(void) { return atomic_load(&left); }
 
-static void leave_at_once(int status, void *unused)
+static int exit_status;
+
+static void note_status(int status, void *unused)
 {
     (void)unused;
-    if (lt_apart_left() == 0) return;
-    fflush(NULL);
-    _exit(status);
+    exit_status = status;
 }
 
-/* Before main: handlers run in the reverse order, this one after those of the program. */
-__attribute__((constructor)) static void watch_exit(void) { on_exit(leave_at_once, NULL); }
+/* After the handlers of the program, before the libraries that this one uses. */
+__attribute__((destructor)) static void leave_at_once(void)
+{
+    if (lt_apart_left() == 0) return;
+    fflush(NULL);
+    _exit(exit_status);
+}
+
+static void watch_exit(void) { on_exit(note_status, NULL); }
 
 static void job_free(job *j)
 {
@@ -122,10 +129,12 @@ static bool start(job *j)
     return started;
 }
 
-/* The code that a thread runs must stay when the library is closed. */
+/* The code that a thread runs must stay when the library is closed, and so may be called at the end of the program. */
 static void keep_loaded(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     Dl_info here;
+    pthread_once(&once, watch_exit);
     if (dladdr((void *)(uintptr_t)&run, &here) != 0) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 

@@ -79,6 +79,26 @@ describe('.grad', function()
     end
   end)
 
+  -- A tensor that only the engine holds by then, of memory that somebody else has.
+  it('does not share memory with what a Function keeps, when its result has been collected', function()
+    local kept = torch.tensor({ 5, 6 }, { dtype = torch.float32, device = device })
+    local Gives, Collects = torch.autograd.Function:extend 'Gives', torch.autograd.Function:extend 'Collects'
+    function Gives.forward(_, x) return x * 1 end
+    function Gives.backward() return kept:detach() end
+    function Collects.forward(_, x) return x * 1 end
+    function Collects.backward(_, grad)
+      for _ = 1, 3 do collectgarbage() end
+      return grad
+    end
+    local x, other = leaf(1, 2), leaf(3, 4)
+    local y = x + 0
+    local late = Collects.apply(other) -- runs after Gives and before what made y
+    ;(Gives.apply(y):sum() + late:sum()):backward()
+    assert.same({ 5, 6 }, x.grad:tolist())
+    x.grad:fill_(7)
+    assert.same({ 5, 6 }, kept:tolist())
+  end)
+
   it('of two leaves that got the same gradient are two', function()
     local a, b = leaf(1, 2), leaf(3, 4)
     ;(a + b):sum():backward()

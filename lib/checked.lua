@@ -35,6 +35,9 @@ function checked.is_public(name) return name:sub(1, 1) ~= '_' and not left_alone
 
 local originals = setmetatable({}, { __mode = 'k' })
 
+-- The functions that checked ones stand for.
+checked.originals = originals
+
 --- The function that a checked one stands for; others are themselves.
 function checked.original(f) return originals[f] or f end
 
@@ -81,7 +84,7 @@ function checked.functions(module, declarations)
 end
 
 local function refuse_self(what, class, self)
-  local name = class == 'Tensor' and 'x' or class:gsub('^_*', ''):lower()
+  local name = class == 'Tensor' and 'x' or what == 'forward' and 'net' or class:gsub('^_*', ''):lower()
   fail("%s(): argument 'self' must be %s, not %s (a method is called with a colon: %s:%s())", what,
     kinds.with_article(class), kinds.described(self), name, what)
 end
@@ -106,11 +109,22 @@ end
 
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 
+-- A forward that looks only whether it was called with a colon; nn.Module's __call goes around it.
+local function checked_forward(class, f)
+  local function wrapped(self, ...)
+    if not is_object(self) then refuse_self('forward', class, self) end
+    return f(self, ...)
+  end
+  originals[wrapped] = f
+  return wrapped
+end
+
 --- What a class of ours shall hold for a function that is assigned to it: a checked method, where it is one that users call.
 function checked.member(class, name, f)
-  if type(f) ~= 'function' or type(name) ~= 'string' or name:sub(1, 1) == '_' or left_alone[name] then return f end
-  if debug.getlocal(f, 1) ~= 'self' or originals[f] then return f end
+  if type(f) ~= 'function' or type(name) ~= 'string' or name:sub(1, 1) == '_' then return f end
+  if left_alone[name] and name ~= 'forward' or debug.getlocal(f, 1) ~= 'self' or originals[f] then return f end
   if debug.getinfo(f, 'S').source:sub(1, 10) ~= '=[ltensor ' then return f end
+  if name == 'forward' then return checked_forward(class.__classname, f) end
   return checked.method(class.__classname, name, f, is_object)
 end
 

@@ -40,7 +40,8 @@ local function list_of(fits)
     for i = 1, #value do
       if not fits(value[i]) then return false end
     end
-    return true
+    local name = next(value, #value > 0 and #value or nil)
+    return name == nil or name == 'n' -- table.pack's; another would not be looked at
   end
 end
 

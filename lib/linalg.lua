@@ -159,6 +159,7 @@ function linalg.norm(x, ord, dim, keepdim, options)
       break
     end
   end
+  kinds.check_names('norm', options, 'ord dim keepdim dtype')
   options = options or {}
   if ord == nil then ord = options.ord end
   if dim == nil then dim = options.dim end

@@ -37,6 +37,23 @@ local function read_named(what, values, named, order, defaults, known)
   end
 end
 
+-- Whether a table holds values in a row and named ones, as in nn.MaxPool2d {2, padding = 1}.
+local function is_mixed(value)
+  if type(value) ~= 'table' or getmetatable(value) ~= nil or #value == 0 then return false end
+  local name = next(value, #value)
+  return type(name) == 'string' and name ~= 'n'
+end
+
+-- The values of such a table, then a table of the named ones.
+local function parted(mixed)
+  local values, named, n = {}, {}, #mixed
+  for key, value in pairs(mixed) do
+    if math.type(key) == 'integer' and key >= 1 and key <= n then values[key] = value else named[key] = value end
+  end
+  values[n + 1] = named
+  return table.unpack(values, 1, n + 1)
+end
+
 return function(what, required, positional, defaults)
   required, positional, defaults = words(required), words(positional or ''), defaults or {}
   local order = table.move(positional, 1, #positional, #required + 1, table.move(required, 1, #required, 1, {}))
@@ -44,12 +61,13 @@ return function(what, required, positional, defaults)
   for _, name in ipairs(order) do known[name] = true end
   for name in pairs(defaults) do known[name] = true end
 
-  return function(...)
+  local function read(...)
     local n = select('#', ...)
     local values, named = {}, nil
     if n > 0 then
       local last = select(n, ...)
       if is_named(last) then named, n = last, n - 1 end
+      if n == 1 and is_mixed(last) then return read(parted(last)) end
     end
     if n > #order then
       fail('%s() takes from %d to %d positional arguments but %d were given', what, #required, #order, n)
@@ -65,4 +83,6 @@ return function(what, required, positional, defaults)
     kinds.check_named(what, values, defaults)
     return values
   end
+
+  return read
 end

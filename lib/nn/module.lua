@@ -5,11 +5,12 @@
 -- buffers that are no part of the state also in a set. Hooks are in module_hooks.lua, state in module_state.lua.
 
 local torch = require 'torch'
+local checked = require 'torch.checked'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
 local kinds = require 'torch.kinds'
 
-local fields_of = class.fields
+local fields_of, originals = class.fields, checked.originals
 local is_parameter = torch._C.is_parameter
 
 local Module = class.Object:extend('Module')
@@ -116,7 +117,8 @@ Module.register_module = Module.add_module
 function Module:__call(...)
   local fields = fields_of(self)
   if fields._hooks then return Module.call_with_hooks(self, fields._hooks, ...) end
-  return self:forward(...)
+  local forward = self.forward
+  return (originals[forward] or forward)(self, ...)
 end
 
 function Module:forward()
@@ -186,6 +188,7 @@ end
 
 -- named_modules(prefix, {remove_duplicate = true})
 function Module:named_modules(prefix, options)
+  kinds.check_names('named_modules', type(prefix) == 'table' and prefix or options, 'prefix remove_duplicate')
   if type(prefix) == 'table' then prefix, options = prefix.prefix, prefix end
   return pairs_of(module_list(self, prefix, options and options.remove_duplicate))
 end
@@ -219,6 +222,7 @@ Module.tensor_list = tensor_list
 local function named(kind)
   return function(self, prefix, recurse)
     local remove_duplicate
+    kinds.check_names('named' .. kind, prefix, 'prefix recurse remove_duplicate')
     if type(prefix) == 'table' then prefix, recurse, remove_duplicate = prefix.prefix, prefix.recurse, prefix.remove_duplicate end
     return pairs_of(tensor_list(self, kind, prefix, recurse, remove_duplicate))
   end
@@ -226,6 +230,7 @@ end
 
 local function listed(kind)
   return function(self, recurse)
+    kinds.check_names(kind:sub(2), recurse, 'recurse')
     if type(recurse) == 'table' then recurse = recurse.recurse end
     return values_of(tensor_list(self, kind, '', recurse))
   end

@@ -2,6 +2,7 @@
 -- pass through a module. Every register_ function returns a handle with :remove().
 
 local torch = require 'torch'
+local kinds = require 'torch.kinds'
 local class = require 'torch.class'
 
 local fields_of = class.fields
@@ -126,6 +127,7 @@ function Handle:remove()
 end
 
 local function register(self, kind, fn, options)
+  kinds.check_names('register_' .. (kind:find 'backward' and 'full_' or '') .. kind .. '_hook', options, 'prepend')
   local fields = fields_of(self)
   if not fields._hooks then
     fields._hooks = { forward_pre = {}, forward = {}, backward_pre = {}, backward = {} }

@@ -20,6 +20,7 @@ end
 -- The joint norm of a list of tensors, on the device of the first.
 function utils.get_total_norm(tensors, norm_type, options)
   tensors = parameters_of(tensors)
+  kinds.check_names('get_total_norm', type(norm_type) == 'table' and norm_type or options, 'norm_type error_if_nonfinite')
   if type(norm_type) == 'table' then norm_type, options = norm_type.norm_type, norm_type end
   norm_type = norm_type == 'inf' and math.huge or norm_type or 2.0
   if #tensors == 0 then return torch.tensor(0.0) end
@@ -38,6 +39,7 @@ end
 -- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns the norm
 -- before, a 0-dim tensor that stays on the device. {norm_type =, error_if_nonfinite = false}
 function utils.clip_grad_norm_(parameters, max_norm, norm_type, options)
+  kinds.check_names('clip_grad_norm_', type(norm_type) == 'table' and norm_type or options, 'norm_type error_if_nonfinite')
   return torch.no_grad(function()
     local grads = gradients_of(parameters)
     local total = utils.get_total_norm(grads, norm_type, options)

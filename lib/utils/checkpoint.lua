@@ -9,19 +9,21 @@
 
 local torch = require 'torch'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 
 local C = torch._C
 
 local M = { __names = { checkpoint = true, checkpoint_sequential = true } }
 
-local OPTIONS = { use_reentrant = true, preserve_rng_state = true }
+local OPTIONS = { 'use_reentrant', 'preserve_rng_state' }
 
+-- A last table is for checkpoint itself when a name in it is, or nearly is, one that checkpoint takes.
 local function is_options(value)
-  if type(value) ~= 'table' or next(value) == nil then return false end
+  if type(value) ~= 'table' or getmetatable(value) ~= nil then return false end
   for key in pairs(value) do
-    if not OPTIONS[key] then return false end
+    if type(key) == 'string' and (key == OPTIONS[1] or key == OPTIONS[2] or C.nearest_name(key, OPTIONS)) then return true end
   end
-  return true
+  return false
 end
 
 -- ---- what the second run must find as it was ------------------------------------------------------------------------
@@ -154,6 +156,7 @@ function M.checkpoint(f, ...)
   local arguments, options = table.pack(...), {}
   if is_options(arguments[arguments.n]) then
     options = arguments[arguments.n]
+    kinds.check_names('checkpoint', options, table.concat(OPTIONS, ' '))
     arguments.n = arguments.n - 1
   end
   if not torch.is_grad_enabled() then return f(table.unpack(arguments, 1, arguments.n)) end
@@ -170,6 +173,7 @@ end
 
 -- A Sequential (or a list of functions) in so many segments, of which all but the last are checkpointed.
 function M.checkpoint_sequential(functions, segments, input, options)
+  kinds.check_names('checkpoint_sequential', options, table.concat(OPTIONS, ' '))
   local list = {}
   for i = 1, #functions do list[i] = functions[i] end
   if segments < 1 or segments > #list then fail('checkpoint_sequential: %d segments of %d functions', segments, #list) end

@@ -201,9 +201,12 @@ static lt_status prepare_index(lt_tensor *index, lt_device device, lt_tensor **o
     if (lt_dtype_is_float((lt_dtype)index->dtype))
         return lt_error(LT_ERR_INDEX, "tensors used as indices must be integer or bool tensors, not torch.%s",
                         lt_dtype_name((lt_dtype)index->dtype));
-    if (!lt_device_equal(index->device, device) && index->device.type != LT_CPU)
+    if (!lt_device_equal(index->device, device) && index->device.type != LT_CPU) {
+        char text[16];
         return lt_error(LT_ERR_RUNTIME,
-                        "indices should be either on cpu or on the same device as the indexed tensor");
+                        "indices should be either on cpu or on the same device as the indexed tensor (%s)",
+                        lt_format_device(text, sizeof text, device));
+    }
     LT_CHECK(lt_to(index, &device, LT_DTYPE_NONE, false, false, &moved));
     LT_CHECK(lt_to_dtype(moved, is_mask(moved) ? LT_BOOL : LT_INT64, false, false, &wide));
     if (wide->dtype == LT_BOOL)

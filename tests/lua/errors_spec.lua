@@ -184,3 +184,51 @@ describe('a module or an optimizer', function()
     says('torch.optim.lr_scheduler.StepLR(net, 1)', 'Linear is not an Optimizer')
   end)
 end)
+
+describe('a layer', function()
+  it('that is called with a dot says that a colon is meant', function()
+    for name in pairs(torch.nn.__names) do
+      local class = torch.nn[name]
+      if type(class) == 'table' and class.forward and class ~= torch.nn.Module then
+        local ok, message = pcall(class.forward)
+        assert(not ok and message:find("forward(): argument 'self' must be ", 1, true), name .. ': ' .. tostring(message))
+      end
+    end
+    says('net.forward(x)', "forward(): argument 'self' must be a Linear, not a Tensor (a method is called with a colon: net:forward())")
+  end)
+
+  it('takes values and names from one table, and drops none', function()
+    local nn = torch.nn
+    assert.equal('MaxPool2d(kernel_size=2, stride=2, padding=1, dilation=1, ceil_mode=False)', tostring(nn.MaxPool2d { 2, padding = 1 }))
+    assert.equal('Linear(in_features=2, out_features=3, bias=False)', tostring(nn.Linear { 2, 3, bias = false }))
+    says('torch.nn.MaxPool2d {2, pading = 1}', "MaxPool2d() got an unexpected keyword argument 'pading'")
+    says('torch.nn.Conv2d(1, 2, {3, padding = 1})', "argument 'kernel_size' must be an integer or a table of integers")
+  end)
+end)
+
+describe('a name that a function does not take', function()
+  it('is refused, and the nearest is told', function()
+    for call, names in pairs {
+      ['torch.nn.utils.weight_norm(net, {nmae = "weight"})'] = 'nmae name',
+      ['torch.nn.utils.weight_norm(net, "weight", {dmi = 1})'] = 'dmi dim',
+      ['torch.nn.utils.spectral_norm(net, {n_power_iteration = 3})'] = 'n_power_iteration n_power_iterations',
+      ['torch.nn.utils.parametrizations.weight_norm(net, "weight", {dmi = 1})'] = 'dmi dim',
+      ['torch.nn.utils.parametrizations.spectral_norm(net, {nmae = "weight"})'] = 'nmae name',
+      ['torch.nn.utils.parametrize.remove_parametrizations(net, "weight", {leave_parametrised = true})'] =
+        'leave_parametrised leave_parametrized',
+      ['torch.nn.utils.clip_grad_norm_(net, 1, {norm_typ = 1})'] = 'norm_typ norm_type',
+      ['torch.nn.utils.get_total_norm({x}, {norm_typ = 1})'] = 'norm_typ norm_type',
+      ['torch.nn.utils.rnn.pack_sequence({x}, {enforce_sort = false})'] = 'enforce_sort enforce_sorted',
+      ['torch.nn.utils.rnn.unpad_sequence(x, torch.tensor {2}, {batch_frst = true})'] = 'batch_frst batch_first',
+      ['torch.utils.checkpoint(torch.sin, x, {use_rentrant = false})'] = 'use_rentrant use_reentrant',
+      ['net:register_forward_hook(print, {prepent = true})'] = 'prepent prepend',
+      ['net:named_parameters {recuse = true}'] = 'recuse recurse',
+      ['net:buffers {recuse = true}'] = 'recuse recurse',
+      ['net:named_modules {prefx = "a"}'] = 'prefx prefix',
+      ['torch.linalg.norm(x, {od = 2})'] = 'od ord',
+    } do
+      local wrong, meant = names:match '(%S+) (%S+)'
+      says(call, ("got an unexpected keyword argument '%s'; did you mean '%s'?"):format(wrong, meant))
+    end
+  end)
+end)

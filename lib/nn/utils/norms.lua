@@ -5,6 +5,7 @@
 local torch = require 'torch'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local parametrizations = require 'torch.nn.utils.parametrizations'
@@ -62,8 +63,10 @@ local function remove(module, kind, name, parts)
   return module
 end
 
--- (name, {...}), ({name =, ...}) or the values in PyTorch's order.
-local function options_of(name, first, ...)
+-- (name, {...}), ({name =, ...}) or the values in PyTorch's order. known: the names that `what` takes.
+local function options_of(what, known, name, first, ...)
+  kinds.check_names(what, name, known)
+  kinds.check_names(what, first, known)
   if type(name) == 'table' then return name.name or 'weight', name end
   if type(first) == 'table' then return name or 'weight', first end
   return name or 'weight', nil, first, ...
@@ -80,7 +83,7 @@ end
 -- of dimension dim; false: for all of it.
 function norms.weight_norm(module, name, ...)
   local options, dim
-  name, options, dim = options_of(name, ...)
+  name, options, dim = options_of('weight_norm', 'name dim', name, ...)
   if options then dim = options.dim end
   if dim == nil then dim = 1 end
   local weight = take(module, WeightNorm, name)
@@ -139,7 +142,7 @@ end
 -- its largest singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
 function norms.spectral_norm(module, name, ...)
   local options, n_power_iterations, eps, dim
-  name, options, n_power_iterations, eps, dim = options_of(name, ...)
+  name, options, n_power_iterations, eps, dim = options_of('spectral_norm', 'name n_power_iterations eps dim', name, ...)
   if options then n_power_iterations, eps, dim = options.n_power_iterations, options.eps, options.dim end
   local hook = setmetatable({ name = name, n_power_iterations = n_power_iterations or 1, eps = eps or 1e-12,
     dim = dim or parametrizations.output_dim(module) }, SpectralNorm)

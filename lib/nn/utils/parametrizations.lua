@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 local parametrize = require 'torch.nn.utils.parametrize'
 
@@ -28,6 +29,7 @@ function WeightNorm:right_inverse(weight) return norm_except(weight, self.dim), 
 
 -- weight_norm(module, name = 'weight', {dim = 1}): the size of each row apart from its direction; false: of them all.
 function parametrizations.weight_norm(module, name, options)
+  kinds.check_names('weight_norm', type(name) == 'table' and name or options, 'name dim')
   if type(name) == 'table' then name, options = name.name, name end
   local dim = 1
   if options and options.dim ~= nil then dim = options.dim end
@@ -109,6 +111,7 @@ function SpectralNorm:right_inverse(value) return value end
 -- spectral_norm(module, name = 'weight', {n_power_iterations = 1, eps = 1e-12, dim =}): the weight divided by its largest
 -- singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
 function parametrizations.spectral_norm(module, name, options)
+  kinds.check_names('spectral_norm', type(name) == 'table' and name or options, 'name n_power_iterations eps dim')
   if type(name) == 'table' then name, options = name.name, name end
   name, options = name or 'weight', options or {}
   local weight = module[name]

@@ -9,6 +9,7 @@ local torch = require 'torch'
 local class = require 'torch.class'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
+local kinds = require 'torch.kinds'
 local Module = require 'torch.nn.module'
 local ModuleDict = require 'torch.nn.module_dict'
 local ModuleList = require 'torch.nn.module_list'
@@ -129,6 +130,7 @@ end
 -- remove_parametrizations(module, name, {leave_parametrized = true}): the parameter becomes its present value, or the
 -- original.
 function parametrize.remove_parametrizations(module, name, options)
+  kinds.check_names('remove_parametrizations', options, 'leave_parametrized')
   if not parametrize.is_parametrized(module, name) then
     fail("Module %s does not have a parametrization on %s", torch.type(module), name)
   end

@@ -169,6 +169,7 @@ end
 
 -- unpad_sequence(padded, lengths, {batch_first = false}): the list that pad_sequence took.
 function rnn.unpad_sequence(padded, lengths, options)
+  kinds.check_names('unpad_sequence', options, 'batch_first')
   if torch.is_tensor(lengths) then lengths = lengths:tolist() end
   if not (options and options.batch_first) then padded = padded:transpose(1, 2) end
   local sequences = {}
@@ -178,6 +179,7 @@ end
 
 -- pack_sequence(sequences, {enforce_sorted = true})
 function rnn.pack_sequence(sequences, options)
+  kinds.check_names('pack_sequence', options, 'enforce_sorted')
   local lengths = {}
   for i, sequence in ipairs(sequences) do lengths[i] = #sequence end
   return rnn.pack_padded_sequence(rnn.pad_sequence(sequences), lengths,

@@ -230,7 +230,7 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
 {
     lt_scope s;
     double low = lt_scalar_double(min), high = lt_scalar_double(max);
-    if (bins <= 0) return lt_error(LT_ERR_RUNTIME, "bins must be > 0");
+    if (bins <= 0) return lt_error(LT_ERR_RUNTIME, "bins must be > 0, but got %lld", (long long)bins);
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"histogram_%s\" not implemented for '%s'",
                         self->device.type == LT_CPU ? "cpu" : "cuda", lt_dtype_scalar_name((lt_dtype)self->dtype));

@@ -1,4 +1,6 @@
 /* random.c - random tensors and filling in place. The numbers come from the backend's distributions. */
+#include <math.h>
+
 #include "compose.h"
 #include "iter.h"
 #include "random.h"
@@ -191,10 +193,31 @@ lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype
     return lt_randint_like_impl(self, 0, high, dtype, device, out);
 }
 
+/* Refuses what is no probability, nan too. On a device it is not looked at: to know would mean to wait for it. */
+static lt_status check_probabilities(lt_tensor *p)
+{
+    if (p->device.type != LT_CPU || p->numel == 0) return LT_OK;
+    lt_tensor *ends[2] = {NULL, NULL};
+    lt_scalar least, most;
+    lt_status status = lt_aminmax_impl(p, NULL, false, &ends[0], &ends[1]);
+    if (status != LT_OK) return status;
+    LT_CHECK(lt_tensor_item(ends[0], &least));
+    LT_CHECK(lt_tensor_item(ends[1], &most));
+    const double low = lt_scalar_double(least), high = lt_scalar_double(most);
+    if (!(low >= 0 && high <= 1))
+        status = lt_error(LT_ERR_RUNTIME, "bernoulli expects probabilities p to be in [0, 1], but got p=%g",
+                          isnan(low) ? NAN : low >= 0 ? high : low);
+done:
+    lt_tensor_release(ends[0]);
+    lt_tensor_release(ends[1]);
+    return status;
+}
+
 /* u < p element by element; u is uniform in [0, 1). */
 lt_status lt_bernoulli_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
 {
     LT_TRY(check_float("bernoulli", (lt_dtype)self->dtype));
+    LT_TRY(check_probabilities(self));
     lt_status status = LT_OK;
     lt_tensor *u = NULL, *less = NULL;
     LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &u));

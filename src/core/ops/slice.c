@@ -175,11 +175,14 @@ lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64
             return lt_error(LT_ERR_RUNTIME, "split_with_sizes expects split_sizes have only non-negative entries");
         sum = lt_plus(sum, split_sizes->v[i]);
     }
-    if (sum != self->sizes[d])
+    if (sum != self->sizes[d]) {
+        char text[256];
         return lt_error(LT_ERR_RUNTIME,
                         "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension "
-                        "%d), but they sum to %lld",
-                        (long long)self->sizes[d], d + 1, (long long)sum);
+                        "%d), but got split_sizes=%s, which sum to %lld",
+                        (long long)self->sizes[d], d + 1,
+                        lt_format_sizes(text, sizeof text, split_sizes->n, split_sizes->v), (long long)sum);
+    }
     lt_tensor_list list;
     LT_TRY(lt_list_new(split_sizes->n, &list));
     for (int64_t i = 0, start = 0; i < split_sizes->n; start += split_sizes->v[i++])

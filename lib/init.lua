@@ -44,6 +44,12 @@ end
 function torch.save(...) return require('torch.serialization').save(...) end
 function torch.load(...) return require('torch.serialization').load(...) end
 
+--- The limits of a floating dtype (by default the default dtype): bits, min, max, eps, tiny, smallest_normal, resolution.
+function torch.finfo(...) return require('torch.type_info').finfo(...) end
+
+--- The limits of an integer dtype: bits, min, max.
+function torch.iinfo(...) return require('torch.type_info').iinfo(...) end
+
 -- Mixed precision: torch.amp has the rest.
 function torch.autocast(...) return require('torch.amp').autocast(...) end
 

@@ -100,6 +100,14 @@ function torch.no_grad(body, ...) end
 ---@return any
 function torch.enable_grad(body, ...) end
 
+---The limits of a floating dtype: bits, min, max, eps, tiny, smallest_normal, resolution.
+---@param dtype? torch.dtype  the default dtype
+function torch.finfo(dtype) end
+
+---The limits of an integer dtype: bits, min, max.
+---@param dtype torch.dtype
+function torch.iinfo(dtype) end
+
 ---The i-th GPU (from 0), else the CPU.
 ---@param i? integer
 ---@return torch.device

@@ -3,7 +3,7 @@
 -- signature('Conv2d', 'in_channels out_channels kernel_size', 'stride padding', {stride = 1, padding = 0, bias = true})
 -- gives a function that turns the arguments of init into one table. First the names that must be given, then the
 -- optional ones that may also be given by position; the defaults name all that may be given by name. `false` as a
--- default may stand for "none". device and dtype are always known and are nil when absent.
+-- default may stand for "none". device and dtype are always known and are nil when absent, and so are the `more` names.
 
 local fail = require 'torch.fail'
 local kinds = require 'torch.kinds'
@@ -54,12 +54,13 @@ local function parted(mixed)
   return table.unpack(values, 1, n + 1)
 end
 
-return function(what, required, positional, defaults)
+return function(what, required, positional, defaults, more)
   required, positional, defaults = words(required), words(positional or ''), defaults or {}
   local order = table.move(positional, 1, #positional, #required + 1, table.move(required, 1, #required, 1, {}))
   local known = { device = true, dtype = true }
   for _, name in ipairs(order) do known[name] = true end
   for name in pairs(defaults) do known[name] = true end
+  for _, name in ipairs(words(more or '')) do known[name] = true end
 
   local function read(...)
     local n = select('#', ...)

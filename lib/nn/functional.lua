@@ -77,6 +77,8 @@ for d = 1, 3 do
   functional[name] = max_pool(torch[name], torch[name .. '_with_indices'], 7)
   local adaptive = torch[('adaptive_max_pool%dd'):format(d)]
   functional[('adaptive_max_pool%dd'):format(d)] = max_pool(function(...) return (adaptive(...)) end, adaptive, 3)
+  functional[name .. '_with_indices'] = torch[name .. '_with_indices']
+  functional[('adaptive_max_pool%dd_with_indices'):format(d)] = adaptive
 end
 
 -- Those made of other ops in Lua.

@@ -176,12 +176,13 @@ for n = 1, 3 do
   end
 end
 
--- nn.LazyBatchNorm2d(eps, momentum, ...), nn.LazyInstanceNorm2d(eps, momentum, ...)
+-- nn.LazyBatchNorm2d(eps, momentum, ...), nn.LazyInstanceNorm2d(eps, momentum, ...): PyTorch's lazy instance norms
+-- are affine and track statistics unless told otherwise, as its others are not.
 for n = 1, 3 do
-  for prefix, on in pairs { BatchNorm = true, InstanceNorm = false } do
+  for _, prefix in ipairs { 'BatchNorm', 'InstanceNorm' } do
     local name = ('Lazy%s%dd'):format(prefix, n)
     local read = arguments(name, '', 'eps momentum affine track_running_stats',
-      { eps = 1e-5, momentum = 0.1, affine = on, track_running_stats = on, bias = true })
+      { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, bias = true })
     lazy(name, norms[('%s%dd'):format(prefix, n)], read, function(self, options)
       options.num_features = 0
       self:setup(options)

@@ -1,6 +1,7 @@
 -- loss.lua - losses as modules: nn.CrossEntropyLoss, MSELoss, ... Each calls the function of nn.functional of the same
 -- meaning; all take {reduction = 'mean' | 'sum' | 'none'} besides the settings of that function. Class targets and
--- ignore_index count from 1. Weights are buffers, so that they move with the module.
+-- ignore_index count from 1. Weights are buffers, so that they move with the module. size_average and reduce, from before
+-- there was reduction, are known too.
 
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
@@ -18,15 +19,24 @@ local function reductions_of(name)
   end
 end
 
+-- What old programs write instead of reduction: size_average and reduce, true where only the other is given.
+local function reduction_of(options)
+  local average, reduce = options.size_average, options.reduce
+  if average == nil and reduce == nil then return options.reduction end
+  if reduce == false then return 'none' end
+  return average == false and 'sum' or 'mean'
+end
+
 -- define(name, op, number of tensors it takes, settings that may be given by position, defaults; false is none)
 local function define(name, op, tensors, positional, defaults)
   defaults.reduction = 'mean'
   local check = reductions_of(name)
-  local read = arguments(name, '', positional, defaults)
+  local read = arguments(name, '', positional, defaults, 'size_average reduce')
   local class = Module:extend(name)
 
   function class:init(...)
     local options = read(...)
+    options.reduction = reduction_of(options)
     check(options.reduction)
     for _, setting in ipairs(buffers) do
       if defaults[setting] ~= nil then self:register_buffer(setting, options[setting] or nil) end

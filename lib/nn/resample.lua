@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local checked = require 'torch.checked'
 local fail = require 'torch.fail'
+local is_named = require('torch.kinds').is_named
 local options_of = require 'torch.options'
 
 local M = {}
@@ -179,6 +180,15 @@ function M.interpolate(input, ...)
 end
 
 M.upsample = M.interpolate
+
+-- upsample_nearest(input, size, scale_factor) and upsample_bilinear: names from before interpolate.
+local function upsample(mode, align_corners)
+  return function(input, size, scale_factor)
+    if is_named(size) then size, scale_factor = size.size, size.scale_factor end
+    return M.interpolate(input, { size = size, scale_factor = scale_factor, mode = mode, align_corners = align_corners })
+  end
+end
+M.upsample_nearest, M.upsample_bilinear = upsample 'nearest', upsample('bilinear', true)
 
 -- ---- pools ------------------------------------------------------------------------------------------------------------
 

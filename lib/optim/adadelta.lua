@@ -3,14 +3,14 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fail = require 'torch.fail'
 local fused_adadelta = torch._C._fused_adadelta_
 
 local Adadelta = Optimizer:extend('Adadelta')
 
-function Adadelta:init(params, options)
-  options = options_of('Adadelta', options, { lr = 1.0, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false })
+function Adadelta:init(params, ...)
+  local options = Optimizer.read('Adadelta', 'lr rho eps weight_decay',
+    { lr = 1.0, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false }, ...)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', rho = 'rho value', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   if options.rho > 1 then fail('Invalid rho value: %s', tostring(options.rho)) end

@@ -3,14 +3,13 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fused_adagrad = torch._C._fused_adagrad_
 
 local Adagrad = Optimizer:extend('Adagrad')
 
-function Adagrad:init(params, options)
-  options = options_of('Adagrad', options, { lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0,
-    eps = 1e-10, maximize = false })
+function Adagrad:init(params, ...)
+  local options = Optimizer.read('Adagrad', 'lr lr_decay weight_decay initial_accumulator_value eps',
+    { lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10, maximize = false }, ...)
   Optimizer.check_not_negative(options, { lr = 'learning rate', lr_decay = 'lr_decay value',
     weight_decay = 'weight_decay value', initial_accumulator_value = 'initial_accumulator_value value',
     eps = 'epsilon value' })

@@ -3,15 +3,14 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fused_adam = torch._C._fused_adam_
 
 local Adam = Optimizer:extend('Adam')
 Adam.default_options = { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, amsgrad = false,
   maximize = false, decoupled_weight_decay = false }
 
-function Adam:init(params, options)
-  options = options_of(self.__classname, options, self.default_options)
+function Adam:init(params, ...)
+  local options = Optimizer.read(self.__classname, 'lr betas eps weight_decay amsgrad', self.default_options, ...)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)

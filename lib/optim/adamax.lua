@@ -3,14 +3,13 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fused_adamax = torch._C._fused_adamax_
 
 local Adamax = Optimizer:extend('Adamax')
 
-function Adamax:init(params, options)
-  options = options_of('Adamax', options,
-    { lr = 2e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, maximize = false })
+function Adamax:init(params, ...)
+  local options = Optimizer.read('Adamax', 'lr betas eps weight_decay',
+    { lr = 2e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, maximize = false }, ...)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)

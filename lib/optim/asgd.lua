@@ -4,14 +4,13 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fused_asgd = torch._C._fused_asgd_
 
 local ASGD = Optimizer:extend('ASGD')
 
-function ASGD:init(params, options)
-  options = options_of('ASGD', options,
-    { lr = 1e-2, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0, maximize = false })
+function ASGD:init(params, ...)
+  local options = Optimizer.read('ASGD', 'lr lambd alpha t0 weight_decay',
+    { lr = 1e-2, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0, maximize = false }, ...)
   Optimizer.check_not_negative(options, { lr = 'learning rate', weight_decay = 'weight_decay value' })
   Optimizer.init(self, params, options)
 end

@@ -7,15 +7,14 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fail = require 'torch.fail'
 local strong_wolfe = require 'torch.optim.strong_wolfe'
 
 local LBFGS = Optimizer:extend('LBFGS')
 
-function LBFGS:init(params, options)
-  options = options_of('LBFGS', options, { lr = 1, max_iter = 20, max_eval = false, tolerance_grad = 1e-7,
-    tolerance_change = 1e-9, history_size = 100, line_search_fn = false })
+function LBFGS:init(params, ...)
+  local options = Optimizer.read('LBFGS', 'lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn',
+    { lr = 1, max_iter = 20, max_eval = false, tolerance_grad = 1e-7, tolerance_change = 1e-9, history_size = 100, line_search_fn = false }, ...)
   Optimizer.check_not_negative(options, { lr = 'learning rate' })
   options.max_eval = options.max_eval or options.max_iter * 5 // 4
   if options.line_search_fn and options.line_search_fn ~= 'strong_wolfe' then

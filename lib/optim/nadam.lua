@@ -3,14 +3,13 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fused_nadam = torch._C._fused_nadam_
 
 local NAdam = Optimizer:extend('NAdam')
 
-function NAdam:init(params, options)
-  options = options_of('NAdam', options, { lr = 2e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0,
-    momentum_decay = 4e-3, decoupled_weight_decay = false, maximize = false })
+function NAdam:init(params, ...)
+  local options = Optimizer.read('NAdam', 'lr betas eps weight_decay momentum_decay decoupled_weight_decay',
+    { lr = 2e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, momentum_decay = 4e-3, decoupled_weight_decay = false, maximize = false }, ...)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value',
     weight_decay = 'weight_decay value', momentum_decay = 'momentum_decay value' })
   Optimizer.check_betas(options)

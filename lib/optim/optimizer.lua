@@ -13,6 +13,7 @@ local torch = require 'torch'
 local kinds = require 'torch.kinds'
 local class = require 'torch.class'
 local fail = require 'torch.fail'
+local options_of = require 'torch.options'
 local parameters_of = require 'torch.nn.parameters_of'
 
 local Optimizer = class.Object:extend('Optimizer')
@@ -45,6 +46,47 @@ function Optimizer:init(params, defaults)
   kinds.check(self.__classname, 'defaults', defaults, 'table')
   self.defaults, self.param_groups, self.state = defaults, {}, {}
   for _, group in ipairs(params) do self:add_param_group(group) end
+end
+
+-- How PyTorch shall compute a step. Ours is always one call for all parameters: `foreach` and `fused` are taken and
+-- change nothing; what the other two promise is not had.
+local WAYS = { foreach = true, fused = true, capturable = false, differentiable = false }
+
+local function read_ways(what, named)
+  for name, harmless in pairs(WAYS) do
+    if named[name] ~= nil then kinds.check(what, name, named[name], 'boolean') end
+    if named[name] and not harmless then fail('%s(): %s = true is not supported', what, name) end
+    named[name] = nil
+  end
+end
+
+-- The options of a constructor, the arguments after the parameters: in a row in the order of the names in `order`, then
+-- by name in a last table.
+function Optimizer.read(what, order, defaults, ...)
+  local given, named, names = table.pack(...), {}, {}
+  local n = given.n
+  for name in order:gmatch '%S+' do names[#names + 1] = name end
+  if kinds.is_named(given[n]) then
+    for name, value in pairs(given[n]) do named[name] = value end
+    n = n - 1
+  end
+  if n > #names then fail('%s() takes at most %d arguments after the parameters, got %d', what, #names, n) end
+  for i = 1, n do
+    local name = names[i]
+    if given[i] ~= nil and named[name] ~= nil then fail("%s() got multiple values for argument '%s'", what, name) end
+    if given[i] ~= nil then named[name] = given[i] end
+  end
+  read_ways(what, named)
+  local options = options_of(what, named, defaults)
+  for name, default in pairs(defaults) do
+    if type(default) == 'table' then
+      kinds.check(what, name, options[name], 'times')
+      if #options[name] ~= #default then
+        fail("%s(): argument '%s' must be a list of %d numbers, got %d", what, name, #default, #options[name])
+      end
+    end
+  end
+  return options
 end
 
 -- Refuses values outside of what options may be: {lr = 'learning rate', eps = 'epsilon value', ...}.

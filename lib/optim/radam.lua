@@ -3,14 +3,13 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fused_radam = torch._C._fused_radam_
 
 local RAdam = Optimizer:extend('RAdam')
 
-function RAdam:init(params, options)
-  options = options_of('RAdam', options, { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0,
-    decoupled_weight_decay = false, maximize = false })
+function RAdam:init(params, ...)
+  local options = Optimizer.read('RAdam', 'lr betas eps weight_decay decoupled_weight_decay',
+    { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, decoupled_weight_decay = false, maximize = false }, ...)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)

@@ -3,14 +3,13 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fused_rmsprop = torch._C._fused_rmsprop_
 
 local RMSprop = Optimizer:extend('RMSprop')
 
-function RMSprop:init(params, options)
-  options = options_of('RMSprop', options,
-    { lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0, centered = false, maximize = false })
+function RMSprop:init(params, ...)
+  local options = Optimizer.read('RMSprop', 'lr alpha eps weight_decay momentum centered',
+    { lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0, centered = false, maximize = false }, ...)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value', momentum = 'momentum value',
     weight_decay = 'weight_decay value', alpha = 'alpha value' })
   Optimizer.init(self, params, options)

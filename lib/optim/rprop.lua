@@ -3,15 +3,14 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fail = require 'torch.fail'
 local fused_rprop = torch._C._fused_rprop_
 
 local Rprop = Optimizer:extend('Rprop')
 
-function Rprop:init(params, options)
-  options = options_of('Rprop', options,
-    { lr = 1e-2, etas = { 0.5, 1.2 }, step_sizes = { 1e-6, 50 }, maximize = false })
+function Rprop:init(params, ...)
+  local options = Optimizer.read('Rprop', 'lr etas step_sizes',
+    { lr = 1e-2, etas = { 0.5, 1.2 }, step_sizes = { 1e-6, 50 }, maximize = false }, ...)
   Optimizer.check_not_negative(options, { lr = 'learning rate' })
   local minus, plus = options.etas[1], options.etas[2]
   if not (0 < minus and minus < 1 and 1 < plus) then fail('Invalid eta values: %s, %s', minus, plus) end

@@ -3,15 +3,14 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local options_of = require 'torch.options'
 local fail = require 'torch.fail'
 local fused_sgd = torch._C._fused_sgd_
 
 local SGD = Optimizer:extend('SGD')
 
-function SGD:init(params, options)
-  options = options_of('SGD', options,
-    { lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false, maximize = false })
+function SGD:init(params, ...)
+  local options = Optimizer.read('SGD', 'lr momentum dampening weight_decay nesterov',
+    { lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false, maximize = false }, ...)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', momentum = 'momentum value', weight_decay = 'weight_decay value' })
   if options.nesterov and (options.momentum <= 0 or options.dampening ~= 0) then

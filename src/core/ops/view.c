@@ -1,4 +1,7 @@
 /* view.c - views: the same storage under another geometry. Composite forms are made of the basic ones. */
+#include <stdio.h>
+
+#include "checked.h"
 #include "common.h"
 #include "ltensor_ops.h"
 #include "mem.h"
@@ -19,6 +22,82 @@ lt_status lt_view_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
     LT_TRY(lt_infer_shape(size, self->numel, &shape));
     return view_same_order(self, &shape, out);
 }
+
+/* ---- other dtypes ---------------------------------------------------------------------------------------------- */
+
+static lt_status check_last_stride(const lt_tensor *self, const char *from, const char *to)
+{
+    const int last = self->ndim - 1;
+    if (last < 0) return lt_error(LT_ERR_RUNTIME, "self.dim() cannot be 0 to view %s as %s (different element sizes)", from, to);
+    if (self->strides[last] == 1) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "self.stride(-1) must be 1 to view %s as %s (different element sizes), but got %lld", from,
+                    to, (long long)self->strides[last]);
+}
+
+static lt_status check_divisible(const char *what, int64_t value, int64_t by, const char *from, const char *to)
+{
+    if (value % by == 0) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "%s must be divisible by %lld to view %s as %s (different element sizes), but got %lld", what,
+                    (long long)by, from, to, (long long)value);
+}
+
+/* Each element of self as `ratio` narrower ones. */
+static lt_status narrowed(const lt_tensor *self, int64_t ratio, lt_tensor *view)
+{
+    const int last = self->ndim - 1;
+    int64_t numel;
+    view->offset = lt_mul_within(self->offset, ratio);
+    for (int d = 0; d < last; d++) view->strides[d] = lt_mul_within(self->strides[d], ratio);
+    view->sizes[last] = lt_times(self->sizes[last], ratio);
+    LT_TRY(lt_check_sizes(view->ndim, view->sizes, &numel));
+    view->numel = numel;
+    return LT_OK;
+}
+
+/* `ratio` elements of self as one wider one. */
+static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from, const char *to, lt_tensor *view)
+{
+    const int last = self->ndim - 1;
+    LT_TRY(check_divisible("self.size(-1)", self->sizes[last], ratio, from, to));
+    LT_TRY(check_divisible("self.storage_offset()", self->offset, ratio, from, to));
+    for (int d = 0; d < last; d++) {
+        char what[32];
+        snprintf(what, sizeof what, "self.stride(%d)", d);
+        LT_TRY(check_divisible(what, self->strides[d], ratio, from, to));
+        view->strides[d] = self->strides[d] / ratio;
+    }
+    view->offset = self->offset / ratio;
+    view->sizes[last] = self->sizes[last] / ratio;
+    view->numel = self->numel / ratio;
+    return LT_OK;
+}
+
+/* Kernels rely on bools that are 0 or 1: no other dtype shares memory with them. Autograd does not see through. */
+lt_status lt_view_dtype_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
+{
+    const lt_dtype own = (lt_dtype)self->dtype;
+    const char *from = lt_dtype_scalar_name(own), *to = lt_dtype_scalar_name(dtype);
+    if (own != dtype && own == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "view: bools cannot be viewed as another dtype, whose writes could leave bytes that are no bools; use to(dtype)");
+    if (own != dtype && dtype == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "view: elements cannot be viewed as bools, since their bytes may be others than 0 and 1; use ne(0)");
+    const int64_t given = (int64_t)lt_dtype_size(own), wanted = (int64_t)lt_dtype_size(dtype);
+    if (given != wanted) LT_TRY(check_last_stride(self, from, to));
+    lt_tensor *view;
+    LT_TRY(lt_tensor_alias(self, &view));
+    lt_status status = given == wanted  ? LT_OK
+                       : given > wanted ? narrowed(self, given / wanted, view)
+                                        : widened(self, wanted / given, from, to, view);
+    view->dtype = (int8_t)dtype;
+    if (status == LT_OK)
+        *out = view;
+    else
+        lt_tensor_release(view);
+    return status;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------- */
 
 lt_status lt__unsafe_view_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
 {

@@ -1,6 +1,6 @@
-"""Further forms of calls: squeeze of several dimensions, rounding to decimals, chances that are numbers, cdist's way
-of computing, names of axes, comparisons and running sums in place, and where the elements of results lie that start
-as a copy of self."""
+"""Further forms of calls: squeeze of several dimensions, memory as another dtype, rounding to decimals, chances that
+are numbers, cdist's way of computing, names of axes, comparisons and running sums in place, and where the elements of
+results lie that start as a copy of self."""
 
 import torch
 
@@ -23,6 +23,26 @@ def shapes(g):
         g.add("swapaxes", Arg(values(dtype, 2, 3, 4)), axis0=Dim(1), axis1=Dim(0), exact=True)
         g.add("swapdims", Arg(values(dtype, 2, 3, 4)), dim0=Dim(1), dim1=Dim(0), exact=True)
     g.fails("squeeze", Arg(torch.ones(1, 1)), Dims(0, 0), message="appears multiple times in the list of dims")
+
+
+def other_dtypes(g):
+    view = method("view")
+    x = values(torch.float32, 4, 6)
+    for dtype in (torch.int32, torch.float32, torch.int16, torch.bfloat16, torch.uint8, torch.float64, torch.int64):
+        g.add("view", Arg(x), dtype, run=view, via="m", exact=True)
+        g.add("view", Arg(x, "offset"), dtype, run=view, via="m", exact=True)
+    g.add("view", Arg(x, "transpose"), torch.int32, run=view, via="m", exact=True)
+    g.add("view", Arg(values(torch.float64, 2, 3), "expand"), torch.int8, run=view, via="m", exact=True)
+    g.add("view", Arg(torch.tensor(1.5)), torch.int32, run=view, via="m", exact=True)
+    g.add("view", Arg(torch.ones(0, 4)), torch.float64, run=view, via="m", exact=True)
+    g.add("view", Arg(torch.tensor([True, False])), torch.bool, run=view, via="m", exact=True)
+    for tensor, dtype, message in (
+            (torch.ones(3), torch.float64, "self.size(-1) must be divisible by 2 to view Float as Double (different element sizes), but got 3"),
+            (torch.tensor(1.0), torch.int16, "self.dim() cannot be 0 to view Float as Short (different element sizes)"),
+            (torch.ones(4, 0), torch.float64, "self.stride(0) must be divisible by 2 to view Float as Double (different element sizes), but got 1")):
+        g.fails("view", Arg(tensor), dtype, run=view, via="m", message=message)
+    g.fails("view", Arg(x, "transpose"), torch.float64, run=view, via="m", message="self.stride(-1) must be 1 to view Float as Double (different element sizes), but got 6")
+    g.fails("view", Arg(torch.ones(4, 3), "offset"), torch.float64, run=view, via="m", message="must be divisible by 2 to view Float as Double (different element sizes), but got 3")
 
 
 def rounding(g):
@@ -84,6 +104,6 @@ def dense_results(g):
 
 def write(path):
     g = Group()
-    for part in (shapes, rounding, chances, distances, in_place, dense_results):
+    for part in (shapes, other_dtypes, rounding, chances, distances, in_place, dense_results):
         part(g)
     return g.write(path, "Further forms of calls.")

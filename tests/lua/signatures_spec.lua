@@ -1,0 +1,223 @@
+-- signatures_spec.lua - the arguments of layers, optimizers, schedulers and functions of nn.functional are PyTorch's
+-- (tests/reference/signatures.lua): their names, their order and their defaults, so that a ported program runs as it is.
+
+local torch = require 'torch'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local rows = dofile(here .. '../reference/signatures.lua')
+local declarations = dofile(here .. '../../scripts/gen/declarations.lua').load(here .. '../../src/ops')
+
+-- ---- what differs, and why ------------------------------------------------------------------------------------------
+
+local differs = {
+  -- positions count from 1
+  ['nn.CTCLoss.blank'] = 1, ['nn.CosineSimilarity.dim'] = 2, ['nn.Flatten.start_dim'] = 2, ['F.normalize.dim'] = 2,
+  -- a name stands for the function
+  ['nn.Transformer.activation'] = 'relu', ['nn.TransformerDecoderLayer.activation'] = 'relu',
+  ['nn.TransformerEncoderLayer.activation'] = 'relu',
+}
+-- Functions that are declared by other names.
+local declared_as = { unfold = 'im2col', fold = 'col2im' }
+local not_taken = {
+  ['nn.Hardtanh.min_value'] = 'out of use', ['nn.Hardtanh.max_value'] = 'out of use', ['F.normalize.out'] = 'made without it',
+}
+
+-- ---- ours -----------------------------------------------------------------------------------------------------------
+
+-- What the files of torch.nn say to torch.nn.arguments: they are loaded once more, and listened to.
+local function signatures_of_layers()
+  local kept, heard = {}, {}
+  for name, value in pairs(package.loaded) do
+    if name:find '^torch%.nn%.' then kept[name] = value end
+  end
+  for name in pairs(kept) do package.loaded[name] = nil end
+  local real = require 'torch.nn.arguments'
+  package.loaded['torch.nn.arguments'] = function(what, required, positional, defaults, more)
+    local order, copy = {}, {}
+    for word in (required .. ' ' .. (positional or '')):gmatch '%S+' do order[#order + 1] = word end
+    for name, value in pairs(defaults or {}) do copy[name] = value end
+    heard[what] = { order = order, defaults = copy, required = required }
+    return real(what, required, positional, defaults, more)
+  end
+  for _, file in pairs(torch.nn.__names) do require('torch.nn.' .. file) end
+  for name in pairs(package.loaded) do
+    if name:find '^torch%.nn%.' then package.loaded[name] = kept[name] end
+  end
+  return heard
+end
+
+local function same(a, b)
+  if type(a) == 'table' and type(b) == 'table' then
+    for i = 1, math.max(#a, #b) do
+      if a[i] ~= b[i] then return false end
+    end
+    return true
+  end
+  return a == b or type(a) == 'number' and type(b) == 'number' and math.abs(a - b) < 1e-15
+end
+
+local function check_default(where, argument, got)
+  local expected = differs[where]
+  if expected == nil then expected = argument.default end
+  if expected == nil then expected = false end -- Python's None
+  if got == nil then got = false end
+  assert(same(expected, got), ('%s: the default is %s, PyTorch\'s %s'):format(where, tostring(got), tostring(expected)))
+end
+
+local function each(kind)
+  local i = 0
+  return function()
+    repeat i = i + 1 until rows[i] == nil or rows[i].kind == kind
+    return rows[i]
+  end
+end
+
+describe('the arguments of', function()
+  it('layers are those of PyTorch', function()
+    local ours, compared = signatures_of_layers(), 0
+    for row in each 'nn' do
+      local signature = ours[row.name]
+      if signature then
+        compared = compared + 1
+        for i, name in ipairs(signature.order) do
+          assert.equal(row.arguments[i] and row.arguments[i][1], name, ('nn.%s: argument %d'):format(row.name, i))
+        end
+        for i, argument in ipairs(row.arguments) do
+          local where = ('nn.%s.%s'):format(row.name, argument[1])
+          local known = signature.order[i] ~= nil or signature.defaults[argument[1]] ~= nil
+          assert(known or not_taken[where], where .. ' is not known')
+          if argument.optional and known then check_default(where, argument, signature.defaults[argument[1]]) end
+        end
+      end
+    end
+    assert(compared > 110, compared)
+  end)
+
+  it('optimizers are those of PyTorch, in a row as by name', function()
+    local ways = { foreach = true, fused = true, capturable = true, differentiable = true }
+    for row in each 'optim' do
+      local make = torch.optim[row.name]
+      if make then
+        local in_a_row, by_name, n = {}, {}, 0
+        for i = 2, #row.arguments do
+          local argument = row.arguments[i]
+          local name, default = argument[1], argument.default
+          if ways[name] then
+            by_name[name] = default
+          elseif argument.named or i > n + 2 then
+            by_name[name] = default
+          else
+            n = n + 1
+            in_a_row[n] = default
+          end
+        end
+        in_a_row[n + 1] = by_name
+        local plain, given = make { torch.ones(1) }, make({ torch.ones(1) }, table.unpack(in_a_row, 1, n + 1))
+        for i = 2, #row.arguments do
+          local argument = row.arguments[i]
+          local where = ('optim.%s.%s'):format(row.name, argument[1])
+          if not ways[argument[1]] and not (row.name == 'LBFGS' and argument[1] == 'max_eval') then
+            check_default(where, argument, plain.param_groups[1][argument[1]])
+            check_default(where .. ' in a row', argument, given.param_groups[1][argument[1]])
+          end
+        end
+      end
+    end
+  end)
+
+  it('schedulers are those of PyTorch', function()
+    local Scheduler, heard = require 'torch.optim.lr_scheduler.scheduler', nil
+    local real, compared = Scheduler.arguments, 0
+    Scheduler.arguments = function(_, names, defaults)
+      heard = { names, defaults }
+      error 'heard'
+    end
+    for row in each 'lr_scheduler' do
+      heard = nil
+      pcall(torch.optim.lr_scheduler[row.name], torch.optim.SGD { torch.ones(1) })
+      if heard then
+        compared = compared + 1
+        for i = 2, math.max(#row.arguments, #heard[1] + 1) do
+          local argument, name = row.arguments[i] or {}, heard[1][i - 1]
+          local where = ('lr_scheduler.%s.%s'):format(row.name, tostring(name))
+          assert.equal(argument[1], name, where)
+          if argument.optional then
+            check_default(where, argument, heard[2][name])
+          else
+            assert.equal(Scheduler.NEEDED, heard[2][name], where)
+          end
+        end
+      end
+    end
+    Scheduler.arguments = real
+    assert(compared > 12, compared)
+  end)
+
+  it('functions of nn.functional are those of PyTorch', function()
+    local compared = 0
+    for row in each 'F' do
+      local ops = torch.nn.functional[row.name] and declarations.by_name[declared_as[row.name] or row.name]
+      if ops and #ops == 1 then
+        compared = compared + 1
+        local theirs = {}
+        for _, argument in ipairs(row.arguments) do theirs[argument[1]] = argument end
+        local known = { inplace = true, return_indices = true }
+        for i, a in ipairs(ops[1].args) do
+          local name = i == 1 and row.arguments[1][1] or a.name
+          local where = ('F.%s.%s'):format(row.name, name)
+          known[name] = true
+          local argument = theirs[name]
+          assert(argument or a.type == 'Dtype?' or a.type == 'Generator?', where .. ' is none of PyTorch\'s')
+          if argument and a.default and a.default ~= 'nil' then
+            local written = a.default:gsub("^'(.*)'$", '%1')
+            local value = ({ ['true'] = true, ['false'] = false })[written]
+            if value == nil then value = tonumber(written) or written end
+            check_default(where, argument, value)
+          end
+        end
+        for name in pairs(theirs) do
+          local where = ('F.%s.%s'):format(row.name, name)
+          assert(known[name] or not_taken[where], where .. ' is not known')
+        end
+      end
+    end
+    assert(compared > 40, compared)
+  end)
+end)
+
+describe('arguments of old programs', function()
+  it('are known: size_average and reduce stand for reduction', function()
+    local nn, x, y = torch.nn, torch.tensor { 1.0, 3.0 }, torch.zeros(2)
+    assert.equal(10.0, nn.MSELoss { size_average = false }(x, y):item())
+    assert.equal(5.0, nn.MSELoss { size_average = true }(x, y):item())
+    assert.same({ 1.0, 9.0 }, nn.MSELoss { reduce = false }(x, y):tolist())
+    assert.equal('mean', nn.L1Loss { reduce = true }.reduction)
+  end)
+
+  it('name ways of computing that change nothing, and those that cannot be had are refused', function()
+    local w = { torch.ones(2) }
+    assert.equal(0.5, torch.optim.Adam(w, 0.5, { fused = true, foreach = false, capturable = false }).param_groups[1].lr)
+    local ok, message = pcall(torch.optim.SGD, w, 0.1, { differentiable = true })
+    assert.is_false(ok)
+    assert(tostring(message):find('SGD(): differentiable = true is not supported', 1, true), message)
+    ok, message = pcall(torch.optim.SGD, w, 0.1, 0.9, { lr = 0.2 })
+    assert(not ok and tostring(message):find("SGD() got multiple values for argument 'lr'", 1, true), message)
+    ok, message = pcall(torch.optim.Rprop, w, 0.1, { 0.5, 1.2 }, { 1e-6, 50 }, 3)
+    assert(not ok and tostring(message):find('Rprop() takes at most 3 arguments after the parameters, got 4', 1, true), message)
+    ok, message = pcall(torch.optim.Rprop, w, 0.1, 3)
+    assert(not ok and tostring(message):find("Rprop(): argument 'etas' must be a list of numbers, not a number", 1, true), message)
+    ok, message = pcall(torch.optim.Rprop, w, { etas = { 0.5 } })
+    assert(not ok and tostring(message):find("Rprop(): argument 'etas' must be a list of 2 numbers, got 1", 1, true), message)
+  end)
+
+  it('name functions that have others now', function()
+    local F, x = torch.nn.functional, torch.arange(4.0):reshape(1, 1, 2, 2)
+    local twice = F.interpolate(x, { scale_factor = 2, mode = 'nearest' })
+    assert.is_true(torch.equal(twice, F.upsample_nearest(x, { scale_factor = 2 })))
+    assert.is_true(torch.equal(twice, F.upsample_nearest(x, { 4, 4 })))
+    assert.is_true(torch.equal(F.interpolate(x, { size = 3, mode = 'bilinear', align_corners = true }), F.upsample_bilinear(x, 3)))
+    assert.is_true(torch.equal(F.interpolate(x, { scale_factor = 3, mode = 'bilinear', align_corners = true }), F.upsample_bilinear(x, nil, 3)))
+    local most, places = F.max_pool2d_with_indices(x, 2)
+    assert.same({ 3.0, 4 }, { most:item(), places:item() })
+  end)
+end)

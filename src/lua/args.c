@@ -292,6 +292,17 @@ static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int las
     return accept(L, arg, *at, *at, rows, c, p) > 0 ? used : 0;
 }
 
+static bool is_self(const lt_arg_spec *arg) { return strcmp(arg->name, "self") == 0; }
+
+/* Pushes the value that an argument has by name, or nil; its type. PyTorch's functions call `self` input. */
+static int push_named(lua_State *L, int names, const lt_arg_spec *arg)
+{
+    int type = lua_getfield(L, names, arg->name);
+    if (type != LUA_TNIL || !is_self(arg)) return type;
+    lua_pop(L, 1);
+    return lua_getfield(L, names, "input");
+}
+
 /* Finds the place of every argument of one signature. */
 static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, problem *p)
 {
@@ -327,7 +338,7 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
         const lt_arg_spec *arg = &s->args[i];
         a->at[i] = a->rows[i] = 0;
         if (c->names != 0) {
-            if (lua_getfield(L, c->names, arg->name) != LUA_TNIL) {
+            if (push_named(L, c->names, arg) != LUA_TNIL) {
                 int index = lua_gettop(L);
                 a->at[i] = index;
                 if ((c->loose ? accept_loosely(L, arg, &a->at[i], index, &a->rows[i], c, p)
@@ -356,15 +367,17 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
 /* What to add where the first argument, a tensor, is none: perhaps a method was called with a dot. */
 static const char *colon_hint(lua_State *L, const lt_signature *s)
 {
-    if (s->n == 0 || strcmp(s->args[0].name, "self") != 0 || lt_lua_get(L, 1) != NULL) return "";
+    if (s->n == 0 || !is_self(&s->args[0]) || lt_lua_get(L, 1) != NULL) return "";
     return lua_pushfstring(L, " (a method is called with a colon: x:%s())", s->op);
 }
 
 static const lt_arg_spec *find_name(const lt_signature *s, int n, const char *name)
 {
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < s[i].n; j++)
-            if (strcmp(s[i].args[j].name, name) == 0) return &s[i].args[j];
+        for (int j = 0; j < s[i].n; j++) {
+            const lt_arg_spec *arg = &s[i].args[j];
+            if (strcmp(arg->name, name) == 0 || (is_self(arg) && strcmp(name, "input") == 0)) return arg;
+        }
     return NULL;
 }
 
@@ -381,7 +394,7 @@ static void check_names(lua_State *L, const lt_signature *s, int n, const call *
         for (int i = 0; i < n; i++)
             for (int j = 0; j < s[i].n; j++) {
                 const char *known = s[i].args[j].name;
-                if (find_name(s, i, known) != NULL || strcmp(known, "self") == 0) continue;
+                if (find_name(s, i, known) != NULL || is_self(&s[i].args[j])) continue;
                 luaL_addstring(&b, first ? "" : ", ");
                 luaL_addstring(&b, known);
                 first = false;
@@ -422,7 +435,7 @@ static int raise_too_many(lua_State *L, const lt_signature *s, const call *c)
 static int raise_twice(lua_State *L, const lt_signature *s, const call *c, int first)
 {
     for (int i = 0; i < first; i++)
-        if (lua_getfield(L, c->names, s->args[i].name) != LUA_TNIL)
+        if (push_named(L, c->names, &s->args[i]) != LUA_TNIL)
             return raise_type(
                 L, lua_pushfstring(L, "%s() got multiple values for argument '%s'", s->op, s->args[i].name));
     return 0;

@@ -153,6 +153,20 @@ describe('the arguments of', function()
     assert(compared > 12, compared)
   end)
 
+  it('functions begin with input, which may be given by name', function()
+    local F, x = torch.nn.functional, torch.tensor { -1.0, 3.0 }
+    assert.same({ 0.0, 3.0 }, torch.relu({ input = x }):tolist())
+    assert.same({ 0.0, 3.0 }, F.relu({ input = x }):tolist())
+    assert.same({ 0.0, 4.0 }, torch.add({ input = x, other = 1 }):tolist())
+    assert.same({ 2.0 }, torch.sum({ input = x, dim = 1, keepdim = true }):tolist())
+    assert.same({ 9.0, 3.0 }, torch.where({ condition = x:lt(0), input = 9.0, other = x }):tolist())
+    assert.equal(F.mse_loss(x, x * 2):item(), F.mse_loss({ input = x, target = x * 2 }):item())
+    local ok, message = pcall(torch.add, x, { input = x, other = 1 })
+    assert(not ok and tostring(message):find("add() got multiple values for argument 'self'", 1, true), message)
+    ok, message = pcall(torch.arange, { input = 3 })
+    assert(not ok and tostring(message):find("unknown argument 'input'", 1, true), message)
+  end)
+
   it('functions of nn.functional are those of PyTorch', function()
     local compared = 0
     for row in each 'F' do

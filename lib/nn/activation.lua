@@ -65,6 +65,7 @@ simple('Tanhshrink', 'tanhshrink')
 
 define('ReLU', 'relu', nil, nil, true)
 define('ReLU6', 'relu6', nil, nil, true)
+M.ReLU6.min_val, M.ReLU6.max_val = 0.0, 6.0
 define('SELU', 'selu', nil, nil, true)
 define('SiLU', 'silu', nil, nil, true)
 define('Mish', 'mish', nil, nil, true)

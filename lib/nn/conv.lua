@@ -53,6 +53,7 @@ end
 -- ---- what all have in common --------------------------------------------------------------------------------------
 
 local Convolution = Module:extend('_ConvNd')
+Convolution.transposed = false
 
 function Convolution:setup(n, options)
   check(options)

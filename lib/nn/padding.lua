@@ -25,6 +25,7 @@ for prefix, mode in pairs { ReflectionPad = 'reflect', ReplicationPad = 'replica
     local name = ('%s%dd'):format(prefix, n)
     local read = arguments(name, 'padding')
     local class = Module:extend(name)
+    if mode == 'constant' then class.value = 0.0 end
     function class:init(...) self.padding = pads(read(...).padding, n) end
     function class:forward(input) return F.pad(input, self.padding, mode) end
     function class:extra_repr() return python.repr(self.padding) end

@@ -21,6 +21,7 @@ function Base:setup(options)
   local factory = { device = options.device, dtype = options.dtype }
   self.weight_ih = Parameter(torch.empty(gates, self.input_size, factory))
   self.weight_hh = Parameter(torch.empty(gates, self.hidden_size, factory))
+  self.bias = options.bias
   if options.bias then
     self.bias_ih = Parameter(torch.empty(gates, factory))
     self.bias_hh = Parameter(torch.empty(gates, factory))

@@ -199,6 +199,16 @@ describe('the arguments of', function()
   end)
 end)
 
+describe('the settings of layers', function()
+  it('can be read by PyTorch\'s names', function()
+    local nn = torch.nn
+    assert.same({ false, true }, { nn.Conv2d(1, 1, 1).transposed, nn.ConvTranspose2d(1, 1, 1).transposed })
+    assert.same({ true, false }, { nn.GRUCell(2, 2).bias, nn.LSTMCell(2, 2, false).bias })
+    assert.same({ 0.0, 6.0 }, { nn.ReLU6().min_val, nn.ReLU6().max_val })
+    assert.equal(0.0, nn.ZeroPad2d(1).value)
+  end)
+end)
+
 describe('arguments of old programs', function()
   it('are known: size_average and reduce stand for reduction', function()
     local nn, x, y = torch.nn, torch.tensor { 1.0, 3.0 }, torch.zeros(2)

@@ -19,7 +19,7 @@ local c_types = {
   ['Dims'] = 'const lt_dims *', ['Dims?'] = 'const lt_dims *',
   ['Index'] = 'int64_t ', ['Index?'] = 'const int64_t *',
   ['Size'] = 'const lt_dims *', ['Size?'] = 'const lt_dims *',
-  ['Dtype?'] = 'lt_dtype ', ['Device?'] = 'const lt_device *', ['Generator?'] = 'lt_generator *',
+  ['Dtype'] = 'lt_dtype ', ['Dtype?'] = 'lt_dtype ', ['Device?'] = 'const lt_device *', ['Generator?'] = 'lt_generator *',
 }
 
 local c_results = {

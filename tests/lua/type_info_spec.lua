@@ -76,6 +76,10 @@ describe('memory seen as another dtype', function()
     end)
   end)
 
+  it('needs a dtype', function()
+    fails_with('received an invalid combination of arguments', function() torch.ones(2, { device = device }):view(nil) end)
+  end)
+
   it('is of bools only where it was', function()
     local flags = torch.tensor({ true, false }, { device = device })
     fails_with('bools cannot be viewed as another dtype', function() flags:view(torch.uint8) end)

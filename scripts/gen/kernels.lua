@@ -111,7 +111,7 @@ end
 
 local rules = { promote = 'LT_RULE_PROMOTE', float = 'LT_RULE_FLOAT', compare = 'LT_RULE_COMPARE',
   integral = 'LT_RULE_INTEGRAL', select = 'LT_RULE_SELECT' }
-local numbers = { promote = 'LT_NUMBERS_PROMOTE', fit = 'LT_NUMBERS_FIT', any = 'LT_NUMBERS_ANY' }
+local numbers = { promote = 'LT_NUMBERS_PROMOTE', fit = 'LT_NUMBERS_FIT', truncate = 'LT_NUMBERS_TRUNCATE', any = 'LT_NUMBERS_ANY' }
 
 local function facts_of(kernel)
   local op = kernel.op

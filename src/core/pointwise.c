@@ -39,7 +39,7 @@ static lt_status with_number(const lt_pointwise_facts *facts, lt_scalar number, 
         if (facts->numbers == LT_NUMBERS_FIT)
             return lt_error(LT_ERR_RUNTIME,
                             "For integral input tensors, argument alpha must not be a floating point number.");
-        *dtype = lt_default_dtype();
+        if (facts->numbers != LT_NUMBERS_TRUNCATE) *dtype = lt_default_dtype();
     } else if (facts->numbers == LT_NUMBERS_PROMOTE && *dtype == LT_BOOL && number.kind == LT_SCALAR_INT) {
         *dtype = LT_INT64;
     }

@@ -18,6 +18,7 @@ typedef enum lt_numbers {
     LT_NUMBERS_LIFT,    /* a fraction makes integers the default dtype */
     LT_NUMBERS_PROMOTE, /* they take part in promotion */
     LT_NUMBERS_FIT,     /* a fraction for integers is refused */
+    LT_NUMBERS_TRUNCATE, /* of a number for integers the fraction is dropped */
     LT_NUMBERS_ANY      /* nothing: the kernel takes what the dtype cannot hold, too */
 } lt_numbers;
 

@@ -129,7 +129,7 @@ return {
     grad = { self = 'where(condition, grad, 0)', other = 'where(condition, 0, grad)' },
     example = 'torch.where(x:gt(0), x, 0)' },
   { 'addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor', variants = all,
-    pointwise = 'promote', kernel = 'arithmetic: float integer', doc = 'self + value * tensor1 * tensor2.',
+    pointwise = 'promote', kernel = 'arithmetic: float integer', numbers = 'truncate', doc = 'self + value * tensor1 * tensor2.',
     grad = { self = 'grad', tensor1 = 'mul(grad * tensor2, value)', tensor2 = 'mul(grad * tensor1, value)' } },
   { 'addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor', variants = all,
     pointwise = 'float', kernel = 'arithmetic: float', check = 'addcdiv', doc = 'self + value * tensor1 / tensor2.',

@@ -28,7 +28,7 @@ def shifted(number):
     return number - 1 if isinstance(number, int) and not isinstance(number, bool) and number > 0 else number
 
 
-def decode(value, kind):
+def decode(value, kind, writes=False):
     position = kind.rstrip("?") in POSITIONS
     if isinstance(value, dict) and "tensor" in value:
         dtype = dtype_of(value["dtype"])
@@ -36,8 +36,8 @@ def decode(value, kind):
         tensor = torch.tensor(data, dtype=torch.float64 if dtype.is_floating_point else dtype).to(dtype).reshape(value["shape"])
         if position and not dtype.is_floating_point and dtype != torch.bool:
             tensor = torch.where(tensor > 0, tensor - 1, tensor)
-        for dim, expanded in enumerate(value["expanded"]):
-            if expanded:  # its elements stay one place of the memory, for ops that write
+        for dim, expanded in enumerate(value["expanded"] if writes else ()):
+            if expanded:  # its elements stay one place of the memory
                 tensor = tensor.narrow(dim, 0, 1)
         return tensor.clone().expand(value["shape"])
     if isinstance(value, dict):
@@ -116,7 +116,7 @@ def main():
             continue
         if call["op"] == "tensor_split" and isinstance(call["arguments"][1]["value"], int):  # so many parts, no position
             call["arguments"][1]["type"] = "int"
-        arguments = [decode(a["value"], a["type"]) for a in call["arguments"]]
+        arguments = [decode(a["value"], a["type"], call["op"].endswith("_")) for a in call["arguments"]]
         named = {a["name"]: decode(a["value"], a["type"]) for a in call["named"]}
         if hasattr(F, call["op"]) and function is getattr(F, call["op"]):  # whose third argument may be one of PyTorch's past
             for a, value in list(zip(call["arguments"], arguments))[2:]:

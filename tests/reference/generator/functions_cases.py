@@ -136,6 +136,8 @@ def pairs(g):
     for dtype in FLOATS + INTEGERS:
         g.add("addcmul", Arg(values(dtype, 2, 3)), Arg(positive(dtype, 2, 1)), Arg(positive(dtype, 3)))
         g.add("addcmul", Arg(values(dtype, 3)), Arg(positive(dtype, 3)), Arg(positive(dtype, 3)), value=2)
+    for value in (1.5, -1.5, 0.5):
+        g.add("addcmul", *[Arg(torch.tensor([3, -2, 5], dtype=torch.int16))] * 3, value=value)
     for dtype in FLOATS:
         g.add("addcdiv", Arg(values(dtype, 2, 3)), Arg(values(dtype, 2, 1)), Arg(positive(dtype, 3)))
         g.add("addcdiv", Arg(values(dtype, 3)), Arg(values(dtype, 3)), Arg(positive(dtype, 3)), value=0.5)

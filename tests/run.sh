@@ -67,7 +67,7 @@ suite() {
 
 specs() { # name, environment...
     name=$1; shift
-    suite "$name" env "$@" $BUSTED -o plainTerminal ${EXCLUDE-} --pattern=_spec tests/lua
+    suite "$name" env "$@" $BUSTED --helper=tests/lua/support/globals.lua -o plainTerminal ${EXCLUDE-} --pattern=_spec tests/lua
 }
 
 case $mode in quick|full|asan|tsan|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|tsan|cuda" >&2; exit 2 ;; esac

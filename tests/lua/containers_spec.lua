@@ -21,6 +21,80 @@ local function names(module)
   return list
 end
 
+-- A dict of modules and one of parameters hold their entries alike.
+local dicts = {
+  ModuleDict = { new = nn.ModuleDict, entry = function(n) return nn.Linear(n, 1) end, size = function(entry) return entry.in_features end },
+  ParameterDict = { new = nn.ParameterDict, entry = function(n) return nn.Parameter(torch.ones(n)) end, size = function(entry) return #entry end },
+}
+for name, kind in pairs(dicts) do
+  describe(name, function()
+    local entry, size = kind.entry, kind.size
+
+    it('keeps the order of pairs, and sorts the names of a table', function()
+      assert.same({ 'b', 'a' }, kind.new({ { 'b', entry(1) }, { 'a', entry(2) } }):keys())
+      assert.same({ 'a', 'b', 'c' }, kind.new({ c = entry(1), a = entry(2), b = entry(3) }):keys())
+      assert.equal(0, #kind.new())
+    end)
+
+    it('replaces entries where they are and adds others behind', function()
+      local dict = kind.new { { 'b', entry(1) }, { 'a', entry(2) } }
+      dict:update { { 'c', entry(3) }, { 'b', entry(4) } }
+      dict:update(kind.new { d = entry(5), a = entry(6) })
+      assert.same({ 'b', 'a', 'c', 'd' }, dict:keys())
+      local sizes, seen = {}, {}
+      for i, value in ipairs(dict:values()) do sizes[i] = size(value) end
+      assert.same({ 4, 6, 3, 5 }, sizes)
+      for key, value in pairs(dict) do seen[#seen + 1] = key .. size(value) end
+      assert.same({ 'b4', 'a6', 'c3', 'd5' }, seen)
+      assert.equal(4, #dict)
+    end)
+
+    it('gives and forgets entries by name', function()
+      local dict = kind.new { a = entry(1), b = entry(2), c = entry(3) }
+      assert.is_true(dict:contains 'b')
+      assert.equal(2, size(dict:pop 'b'))
+      assert.is_false(dict:contains 'b')
+      assert.is_false(dict:contains 'training')
+      assert.same({ 'a', 'c' }, dict:keys())
+      assert.truthy(failure(dict.pop, dict, 'b'):find("KeyError: 'b'", 1, true))
+      assert.equal(3, size(dict.c))
+      dict:clear()
+      assert.same({}, dict:keys())
+      assert.equal(0, #dict)
+    end)
+
+    it('refuses what is no entry and no name', function()
+      assert.truthy(failure(kind.new, { { 1, entry(1) } }):find("argument 'name' must be a string, not a number", 1, true))
+      assert.truthy(failure(kind.new, { 'a', 'b' }):find("argument 'entry' must be a table, not 'a'", 1, true))
+      assert.truthy(failure(kind.new, 3):find("argument '" .. (name == 'ModuleDict' and 'modules' or 'parameters') .. "' must be", 1, true))
+      assert.truthy(failure(kind.new, torch.ones(2)):find('must be a table', 1, true))
+    end)
+  end)
+end
+
+-- A list of modules and one of parameters are read and written by positions alike.
+local lists = {
+  ModuleList = { new = nn.ModuleList, entry = function(n) return nn.Linear(n, 1) end, size = function(entry) return entry.in_features end },
+  ParameterList = { new = nn.ParameterList, entry = function(n) return nn.Parameter(torch.ones(n)) end, size = function(entry) return #entry end },
+}
+for name, kind in pairs(lists) do
+  it(name .. ' gives and replaces entries by positions, from either end', function()
+    local entry, size = kind.entry, kind.size
+    local list = kind.new { entry(1), entry(2) }
+    list:append(entry(3)):extend { entry(4), entry(5) }
+    assert.same({ 5, 1, 5, 5, 1 }, { #list, size(list[1]), size(list[5]), size(list[-1]), size(list[-5]) })
+    list[2], list[-2] = entry(20), entry(40)
+    local sizes = {}
+    for i, value in pairs(list) do sizes[i] = size(value) end
+    assert.same({ 1, 20, 3, 40, 5 }, sizes)
+    for position, words in pairs { [0] = 'positions count from 1', [6] = 'index 6 is out of range', [-6] = 'index -6 is out of range' } do
+      assert.truthy(failure(function() return list[position] end):find(words, 1, true))
+      assert.truthy(failure(function() list[position] = entry(1) end):find(words, 1, true))
+    end
+    assert.equal(5, #list)
+  end)
+end
+
 describe('Sequential', function()
   it('takes layers in a row or in a table, with names where they are given', function()
     assert.equal(tostring(nn.Sequential(nn.Linear(2, 3), nn.ReLU())), tostring(nn.Sequential { nn.Linear(2, 3), nn.ReLU() }))

@@ -1,29 +1,29 @@
--- specs.lua - which specs could notice an edit of a file, the likeliest first. After them run.lua runs all others.
+-- specs.lua - which specs, and which programs of tests/core (their names end in _test), could notice an edit of a file.
 
 local M = {}
 
 -- The first pattern that a path matches decides.
 local MAP = {
-  { '^src/core/autograd/', 'autograd gradcheck reference memory training' },
-  { '^src/core/mem', 'memory limits cuda_memory fault' }, { '^src/core/tensor', 'views strides limits memory reference' },
-  { '^src/core/cpu/index', 'indexing reference views' }, { '^src/core/cpu/random', 'random distributions reference' },
+  { '^src/core/autograd/', 'autograd lifetime random_pairs reference gradcheck inplace_activation training memory' },
+  { '^src/core/mem', 'mem_test limits lifetime memory cuda_memory fault' }, { '^src/core/tensor', 'views strides limits overlap reference memory' },
+  { '^src/core/cpu/index', 'indexing overlap reference views' }, { '^src/core/cpu/random', 'random distributions reference' },
   { '^src/core/cpu/convolution', 'convolution reference nn' }, { '^src/core/cpu/.*conv', 'convolution reference' }, { '^src/core/cpu/direct', 'convolution reference' }, { '^src/core/cpu/dnnl', 'convolution reference' },
-  { '^src/core/cpu/vector', 'float_math reference strides random_expressions optim' }, { '^src/core/cpu/pool', 'reference nn functional' },
-  { '^src/core/cpu', 'reference strides views' }, { '^src/core/ops/linalg', 'linalg reference gradcheck' },
-  { '^src/core/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'reference nn gradcheck' }, { '^src/core/ops/loss', 'reference functional gradcheck' },
+  { '^src/core/cpu/vector', 'thresholds float_math reference elementwise strides optim' }, { '^src/core/cpu/pool', 'functional reference nn' },
+  { '^src/core/cpu', 'thresholds reference strides elementwise views' }, { '^src/core/ops/linalg', 'linalg reference gradcheck' },
+  { '^src/core/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
   { '^src/core/ops/distr', 'distributions random reference' }, { '^src/core/ops/index', 'indexing reference gradcheck' },
   { '^src/core/ops/attention', 'nn_attention reference gradcheck' }, { '^src/core/ops/recurrent', 'nn_recurrent reference' }, { '^src/core/ops/conv', 'convolution reference gradcheck' },
-  { '^src/core/ops', 'reference gradcheck views functional' },
-  { '^src/core/safetensors', 'files formats' }, { '^src/core/.*form', 'reference float_math optim' }, { '^src/core/byte', 'formats files' }, { '^src/core/atomic', 'files formats' },
+  { '^src/core/ops', 'functional reference errors limits gradcheck views thresholds' },
+  { '^src/core/safetensors', 'safetensors_test files formats' }, { '^src/core/.*form', 'reference float_math optim' }, { '^src/core/byte', 'formats files' }, { '^src/core/atomic', 'files formats' },
   { '^src/core/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/profile', 'profiler' }, { '^src/core/copies', 'cuda_copies' }, { '^src/core/random', 'random distributions' },
-  { '^src/core/error', 'errors fault limits' }, { '^src/core', 'reference views memory' },
+  { '^src/core/error', 'errors fault limits' }, { '^src/core/overlap', 'overlap' }, { '^src/core/interrupt', 'interrupt_test' }, { '^src/core/draw', 'draws random' }, { '^src/core', 'overlap thresholds reference views memory' },
   { '^src/lua/index', 'indexing views errors' }, { '^src/lua/args', 'arguments errors reference' }, { '^src/lua/byte', 'formats files' }, { '^src/lua/files', 'files formats' }, { '^src/lua/graph', 'cuda_graph' },
   { '^src/lua/autocast', 'autocast' }, { '^src/lua/cuda', 'cuda cuda_copies cuda_memory' }, { '^src/lua/stream', 'cuda cuda_order' }, { '^src/lua/worker', 'data' }, { '^src/lua/image', 'image' }, { '^src/lua/ledger', 'cuda_copies' },
   { '^src/lua/gunzip', 'idx formats' }, { '^src/lua/profile', 'profiler' }, { '^src/lua/random', 'random' }, { '^src/lua/autograd', 'autograd' }, { '^src/lua', 'arguments errors coverage views autograd' },
   { '^src/cuda/graph', 'cuda_graph' }, { '^src/cuda/pinned', 'cuda_pinned' }, { '^src/cuda/alloc', 'cuda_memory' }, { '^src/cuda/stream', 'cuda_order cuda' }, { '^src/cuda/event', 'cuda_order cuda' }, { '^src/cuda/wait', 'cuda_order cuda_errors' },
-  { '^src/cuda/transfer', 'cuda_copies cuda' }, { '^src/cuda', 'random_expressions reference cuda cuda_order cuda_memory' },
+  { '^src/cuda/transfer', 'cuda_copies cuda' }, { '^src/cuda/sim', 'sim_test cuda_order cuda_graph cuda_memory cuda thresholds' }, { '^src/cuda', 'thresholds random_expressions reference cuda cuda_order cuda_memory' },
   { '^lib/nn/utils', 'nn reference' }, { '^lib/nn/lazy', 'nn_lazy' }, { '^lib/nn/init', 'nn_init reference' }, { '^lib/nn/rnn', 'nn_recurrent reference' }, { '^lib/nn/recurrent', 'nn_recurrent reference' }, { '^lib/nn/.*parallel', 'data_parallel' },
-  { '^lib/nn/functional', 'functional reference' }, { '^lib/nn/attention', 'nn_attention reference' }, { '^lib/nn/transformer', 'nn_attention reference' }, { '^lib/nn', 'nn nn_modules reference containers coverage' },
+  { '^lib/nn/functional', 'functional reference' }, { '^lib/nn/attention', 'nn_attention reference' }, { '^lib/nn/transformer', 'nn_attention reference' }, { '^lib/nn', 'nn nn_norms nn_modules containers functional coverage reference' },
   { '^lib/optim/lr', 'scheduler' }, { '^lib/optim', 'optim reference containers' }, { '^lib/distributions', 'distributions reference' }, { '^lib/utils/data/csv', 'csv data' }, { '^lib/utils/data/idx', 'idx' }, { '^lib/utils/data/image', 'image' },
   { '^lib/utils/data/text', 'text' }, { '^lib/utils/data', 'data containers' }, { '^lib/utils/training', 'training progress_plot' }, { '^lib/utils/p', 'progress_plot' }, { '^lib/utils/experiment', 'training' }, { '^lib/utils', 'training data progress_plot autograd' },
   { '^lib/autograd', 'autograd gradcheck' }, { '^lib/pt', 'pt_legacy formats' }, { '^lib/unpickle', 'pt_legacy formats' }, { '^lib/zip', 'formats files' }, { '^lib/npy', 'formats' }, { '^lib/serial', 'files formats pt_legacy' }, { '^lib/amp', 'autocast' },
@@ -32,28 +32,69 @@ local MAP = {
   { '^repl/magic', 'repl/commands' }, { '^repl/help', 'repl/commands' }, { '^repl/echo', 'repl/echo' }, { '^repl/options', 'repl/program' }, { '^repl/main', 'repl/program' }, { '^repl', 'repl/prompt repl/cells repl/commands repl/program' },
 }
 
+-- Of the specs that run on a simulated GPU too: those worth it for an edit outside of the GPU's backend.
+local ON_GPU = { reference = true, optim = true, data_parallel = true, random_expressions = true, thresholds = true, deterministic = true }
+-- Those that start processes with simulated GPUs of their own, and do so when the tests' device is the CPU.
+local ON_CPU = {}
+for name in ([[cuda cuda_copies cuda_errors cuda_fault cuda_graph cuda_memory cuda_order cuda_pinned cuda_visible memory backend_version
+  fault data_parallel]]):gmatch '%S+' do
+  ON_CPU[name] = true
+end
+
+-- Specs that take long, and the paths that they are about: others are not tried on them.
+local FILES = { '^lib/pt', '^lib/unpickle', '^lib/zip', '^lib/npy', '^lib/serial', '^lib/legacy', '^lib/pickle', '^lib/utils/data', '^src/lua/byte', '^src/lua/files', '^src/lua/gunzip',
+  '^src/core/byte', '^src/core/atomic', '^src/core/safetensors' }
+local GPUS = { '^src/cuda', '^src/lua/graph', '^src/lua/stream', '^src/lua/cuda', '^src/core/device', '^src/core/backend', '^src/core/copies', '^lib/cuda' }
+local ABOUT = {
+  formats = FILES, pt_legacy = FILES, idx = FILES, files = FILES, cuda_fault = GPUS, cuda_errors = GPUS, cuda_order = GPUS, cuda_graph = GPUS, backend_version = GPUS,
+  memory = { '^src/core/mem', '^src/core/tensor', '^src/core/autograd', '^src/lua/object', '^src/lua/state', '^src/lua/tensor', '^src/lua/autograd', '^src/cuda/alloc' },
+  convolution = { 'conv', '^src/core/cpu/matmul', '^src/core/cpu/vector', '^src/core/cpu/d' }, gradcheck = { '^src/core', '^lib/autograd', '^src/cuda' },
+  fault = { '^src/core', '^src/lua' }, progress_plot = { '^lib/utils', '^lib/plot' },
+}
+
+local function is_about(name, path)
+  for _, pattern in ipairs(ABOUT[name] or { '' }) do
+    if path:find(pattern) then return true end
+  end
+  return false
+end
+
 -- Those that measure rather than judge, and what runs whole suites of its own.
 local LEFT_OUT = { ['repl/speed'] = true, bench_cuda = true }
 
---- Names of the specs for a path, the likeliest first; and whether they also run on simulated GPUs.
+--- The specs for a path, those that are likeliest to notice first: a list of { name, on_gpu }, and how many of them are likely. What
+--- is under the prompt is left to its own specs, and they to it. Kernels of a GPU are seen on a GPU alone.
 function M.of(path, exists)
-  local names, seen = {}, {}
+  local stages, seen = {}, {}
+  local in_prompt, in_cuda = path:find '^repl/' ~= nil, path:find '^src/cuda' ~= nil
+  local on_gpu_too = in_cuda or path:find 'cuda' or path:find '^src/lua/graph' or path:find '^src/lua/stream'
+  local function add(name, on_gpu)
+    local key = name .. (on_gpu and '@' or '')
+    if seen[key] or not exists[name] or LEFT_OUT[name] then return end
+    seen[key] = true
+    stages[#stages + 1] = { name, on_gpu }
+  end
   for _, entry in ipairs(MAP) do
     if path:find(entry[1]) then
       for name in entry[2]:gmatch '%S+' do
-        if exists[name] then names[#names + 1], seen[name] = name, true end
+        local program = name:find '_test$'
+        if on_gpu_too and not program then add(name, true) end
+        if not in_cuda or program or ON_CPU[name] then add(name, false) end
       end
       break
     end
   end
-  local first = #names
-  local rest = {}
+  local likely = #stages
   for name in pairs(exists) do
-    if not seen[name] and not LEFT_OUT[name] then rest[#rest + 1] = name end
+    local of_prompt, program = name:find '^repl/' ~= nil, name:find '_test$' ~= nil
+    if program then
+      if path:find '^src/core' or path:find '^src/cuda/sim' then add(name, false) end
+    elseif is_about(name, path) and (in_prompt == of_prompt or name == 'words' or name == 'scripts') then
+      if in_cuda or not in_prompt and (name:find 'cuda' or ON_GPU[name] and path:find '^src/') then add(name, true) end
+      if not in_cuda or ON_CPU[name] then add(name, false) end
+    end
   end
-  table.sort(rest)
-  table.move(rest, 1, #rest, #names + 1, names)
-  return names, first, path:find '^src/cuda' ~= nil or path:find '^src/lua/graph' ~= nil or path:find 'cuda' ~= nil
+  return stages, likely
 end
 
 return M

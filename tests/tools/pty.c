@@ -114,8 +114,24 @@ static void expect(const char *text, size_t size, double limit)
     }
 }
 
+/* Bytes that the program has read so far, from wherever; 0 where the system does not say. */
+static long long bytes_read(void)
+{
+    char path[64];
+    long long n = 0;
+    snprintf(path, sizeof path, "/proc/%d/io", (int)child);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "rchar: %lld", &n) != 1) n = 0;
+    if (file) fclose(file);
+    return n;
+}
+
+static long long typed, read_before; /* since the last screen, and before that */
+
 static void type(const char *text, size_t size)
 {
+    if (typed == 0) read_before = bytes_read();
+    typed += (long long)size;
     for (size_t done = 0; done < size;) {
         ssize_t n = write(terminal, text + done, size - done);
         if (n < 0 && errno != EINTR) stop(1, "cannot type", strerror(errno));
@@ -162,14 +178,21 @@ static double processor_time(void)
     return nanoseconds * 1e-9;
 }
 
+/* What the program shows once it has dealt with all that was typed: it has read as many bytes, or never will (those that
+ * the terminal keeps), and has since neither written nor run for a while. */
 static void print_screen(void)
 {
-    double deadline = now() + 20;
-    size_t before;
-    do {
-        before = length;
+    const double start = now(), all_read = start + 1, deadline = start + 20;
+    for (int quiet = 0; quiet < 2 && now() < deadline;) {
+        const size_t before = length;
+        const double worked = processor_time();
         pause_for(0.02);
-    } while ((length > before || !is_sleeping()) && now() < deadline);
+        const int is_read = bytes_read() - read_before >= typed || now() > all_read;
+        quiet = is_read && length == before && processor_time() == worked && is_sleeping()
+                    ? quiet + 1
+                    : 0;
+    }
+    typed = 0;
     screen_print();
 }
 

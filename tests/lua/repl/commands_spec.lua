@@ -253,7 +253,7 @@ expect Out[2]: 2.0
 
   it('that does not look is told of after a second, and killed by the third Ctrl-C #pty', function()
     local out = follow [[
-send print('be' .. 'gun') table.insert(setmetatable({}, {__len = function() return 1 << 50 end}), 1, 0)\r
+send table.insert(setmetatable({}, {__len = function() print('be' .. 'gun') return 1 << 50 end}), 1, 0)\r
 expect begun
 sleep 300
 send \x03

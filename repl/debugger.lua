@@ -84,8 +84,8 @@ function debugger.evaluate(report, number, code, fallback)
 end
 
 -- Adds what %debug shows to a frame of a report: its locals and upvalues. `level` is the frame's level
--- for the function that calls this one.
-function debugger.remember(frame, level, func)
+-- for the function that calls this one, or in the coroutine.
+function debugger.remember(frame, level, func, coroutine)
   local names, values, is_nil = {}, setmetatable({}, {__mode = 'v'}), {}
   local function add(name, value)
     if name:find '^%(' or name:find '^_keep_locals_*$' or name == '_ENV' then return end
@@ -99,7 +99,8 @@ function debugger.remember(frame, level, func)
     add(name, value)
   end
   for index = 1, 255 do
-    local name, value = debug.getlocal(level + 1, index)
+    local name, value
+    if coroutine then name, value = debug.getlocal(coroutine, level, index) else name, value = debug.getlocal(level + 1, index) end
     if not name then break end
     add(name, value)
   end

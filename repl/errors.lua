@@ -73,6 +73,38 @@ local function collect(with_locals)
   return frames
 end
 
+-- What failed last in a coroutine: its message and its frames, innermost first.
+local failed_coroutine
+
+-- Looks at a coroutine that an error has ended, before it is closed: resume and wrap of the prompt call this.
+function errors.coroutine_failed(co, value)
+  if type(value) ~= 'string' then return end
+  local frames = {}
+  for level = 0, MAX_FRAMES - 1 do
+    local info = debug.getinfo(co, level, 'Slnfut')
+    if not info then break end
+    if errors.full or not is_internal(info) then
+      local frame = {
+        source = info.short_src, line = info.currentline, what = info.what, name = function_name(info), tail_call = info.istailcall,
+      }
+      if info.what ~= 'C' then require('repl.debugger').remember(frame, level, info.func, co) end
+      frames[#frames + 1] = frame
+    end
+  end
+  failed_coroutine = {message = value, frames = frames}
+end
+
+-- A new cell begins.
+function errors.forget_coroutine() failed_coroutine = nil end
+
+-- The frames of an error that came out of a coroutine begin with those of the coroutine.
+local function with_coroutine(message, frames)
+  local failed = failed_coroutine
+  failed_coroutine = nil
+  if not failed or failed.message == '' or message:sub(-#failed.message) ~= failed.message then return frames end
+  return table.move(frames, 1, #frames, #failed.frames + 1, failed.frames)
+end
+
 -- An error that library code raised at its own position is told at the user's line instead.
 local function at_user_line(message, frames)
   local rest, count = message:gsub('^%[ltensor [^%]]*%]:%d+: ', '', 1)
@@ -85,7 +117,7 @@ end
 
 -- Message handler for xpcall: turns an error value into a report.
 function errors.capture(value)
-  local frames = collect(true)
+  local frames = with_coroutine(text_of(value), collect(true))
   return {value = value, message = at_user_line(text_of(value), frames), frames = frames}
 end
 

@@ -185,6 +185,29 @@ bool interrupt_while_editing(void)
 
 /* ---- coroutines that can be interrupted ------------------------------------------------------ */
 
+static const char failed_key = 0; /* its address is the key of watch()'s function in the registry */
+
+/* Tells the function of watch() that an error has ended co, whose value is on top of L. What the function raises is lost. */
+static void tell_failed(lua_State *L, lua_State *co)
+{
+    if (times > 0 || !lua_checkstack(L, LUA_MINSTACK) || !lua_checkstack(co, 1)) return;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &failed_key) == LUA_TFUNCTION) {
+        lua_pushthread(co);
+        lua_xmove(co, L, 1);
+        lua_pushvalue(L, -3);
+        if (lua_pcall(L, 2, 0, 0) == LUA_OK) return;
+    }
+    lua_pop(L, 1);
+}
+
+/* watch(f): f(coroutine, value) is called when an error has ended a coroutine. */
+static int watch(lua_State *L)
+{
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failed_key);
+    return 0;
+}
+
 /* Resumes co with the nargs values on top of L. Returns the number of results now on L, or -1 with
  * the error value there. */
 static int resume_recorded(lua_State *L, lua_State *co, int nargs)
@@ -201,6 +224,7 @@ static int resume_recorded(lua_State *L, lua_State *co, int nargs)
     if (times > 0) arm(L);
     if (status != LUA_OK && status != LUA_YIELD) {
         lua_xmove(co, L, 1);
+        tell_failed(L, co);
         return -1;
     }
     if (!lua_checkstack(L, nresults + 1)) {
@@ -371,8 +395,11 @@ static int call_interruptible(lua_State *L)
 
 int luaopen_repl_interrupt(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"install", install}, {"restore", restore}, {"call", call_interruptible}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"install", install},
+                                         {"restore", restore},
+                                         {"call", call_interruptible},
+                                         {"watch", watch},
+                                         {NULL, NULL}};
     luaL_newlib(L, functions);
     return 1;
 }

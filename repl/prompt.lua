@@ -234,6 +234,7 @@ function prompt.main(ignore_environment, hosted, script)
   state.notes.start()
   if state.terminal then
     interrupt.install()
+    interrupt.watch(require('repl.errors').coroutine_failed)
     require('repl.stoppable').install()
     state.width = function() return fit(state) end
     read = editing_reader(state)

@@ -160,6 +160,7 @@ function Session:begin_cell(source)
   self.count = self.count + 1
   self.inputs[self.count] = source
   if self.notes then self.notes.begin() end
+  errors.forget_coroutine()
   return self.count
 end
 

@@ -43,6 +43,41 @@ f(1, 2)
     has(out, '2  (cell 3):1: in the cell')
   end)
 
+  it('shows the calls inside a coroutine before those around it #pty', function()
+    local folder = terminal.new_folder()
+    for _, start in ipairs {'coroutine.wrap(f)(w)', 'local ok, m = coroutine.resume(coroutine.create(f), w); error(m, 0)'} do
+      terminal.follow(folder, ([[
+send function g(n) local inner = n * 2; error('boom') end\r
+expect In [2]: 
+send function f(a) local b = a + 1; g(b) end\r
+expect In [3]: 
+send function k(z) local w = z; %s end\r
+expect In [4]: 
+send k(7)\r
+expect (cell 4):1: in the cell
+expect (cell 3):1: in function 'k'
+expect (cell 2):1: in function 'f'
+expect (cell 1):1: in function 'g'
+send %%debug\r
+expect (cell 3):1: in function 'k'
+expect w = 7
+expect (cell 2):1: in function 'f'
+expect b = 8
+expect (cell 1):1: in function 'g'
+expect inner = 16
+send %%debug 1 inner + n\r
+expect 24\r\n
+expect In [7]: 
+send pcall(coroutine.wrap(f), 1)\r
+expect boom
+send error 'boom'\r
+expect (cell 8):1: boom
+reject function 'g'
+]]):format(start))
+    end
+    terminal.remove_folder(folder)
+  end)
+
   it('pins nothing that has failed', function()
     local out = type_lines [[
 watch = setmetatable({}, {__mode = 'v'})
@@ -109,6 +144,24 @@ x + 1
     file:close()
     has(type_lines(('%%run %s a b\n'):format(path)), 'script\ttrue\ta\tb')
     os.remove(path)
+  end)
+
+  it('that are there are overwritten when the user says so #pty', function()
+    local path, folder = os.tmpname(), terminal.new_folder()
+    local question = ('%s exists. Overwrite it? [y/N] '):format(path)
+    local function answered(answer)
+      local file = assert(io.open(path, 'w'))
+      file:write 'old\n'
+      file:close()
+      terminal.follow(folder, ('send x = 5\\r\nexpect In [2]: \nsend %%save %s\\r\nexpect %s\nsend %s\\r\nexpect In [3]: \n'):format(path, question, answer))
+      return read(path)
+    end
+    assert.equal('old\n', answered '')
+    assert.equal('old\n', answered 'n')
+    assert.equal('x = 5\n', answered 'y')
+    assert.equal('x = 5\n', answered 'Yes')
+    os.remove(path)
+    terminal.remove_folder(folder)
   end)
 
   it('that are missing are errors', function()

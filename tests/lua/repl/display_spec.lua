@@ -102,6 +102,30 @@ expect first_two
     follow 'send torch.\\t\\t\nexpect possibilities? (y or n)\nsend y\nexpect absolute\n'
   end)
 
+  it('has what was typed again where Down goes past the newest cell', function()
+    local shown = screens(follow([[
+send first = 1\r
+expect In [2]: 
+send second = 2\r
+expect In [3]: 
+send sec\e[A
+screen
+send \e[B
+screen
+send \e[B\e[B
+screen
+send \x15\e[A\e[A
+screen
+send \e[B\e[B\e[B
+screen
+send 6 * 7\r
+expect Out[3]: 42
+]], 'NO_COLOR=1'))
+    local texts = {}
+    for i, one in ipairs(shown) do texts[i] = one.text end
+    assert.same({'In [3]: second = 2', 'In [3]: sec', 'In [3]: sec', 'In [3]: first = 1', 'In [3]:'}, texts)
+  end)
+
   it('shows the search for a cell', function()
     local shown = screen 'send needle = 1\\r\nexpect In [2]: \nsend \\x12need\nsleep 100\n'
     assert.truthy(shown.text:find "%(reverse%-i%-search%)`need': needle = 1$")

@@ -234,7 +234,7 @@ function prompt.main(ignore_environment, hosted, script)
   state.notes.start()
   if state.terminal then
     interrupt.install()
-    interrupt.watch(require('repl.errors').coroutine_failed)
+    interrupt.watch(function(...) require('repl.errors').coroutine_failed(...) end) -- loaded when one fails
     require('repl.stoppable').install()
     state.width = function() return fit(state) end
     read = editing_reader(state)

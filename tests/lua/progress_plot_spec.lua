@@ -115,6 +115,15 @@ describe('torch.utils.plot', function()
     for line in out:gmatch '[^\n]+' do assert.is_true(utf8.len(line) <= 79) end
   end)
 
+  it('draws the rows of a matrix as it draws a list of lists, over numbers or over positions', function()
+    local rows = { { 0, 1, 4 }, { 9, 4, 1 } }
+    assert.equal(saved(plot.lines(rows)), saved(plot.lines(torch.tensor(rows))))
+    assert.equal(saved(plot.lines(rows)), saved(plot.lines { torch.tensor(rows[1]), torch.tensor(rows[2]) }))
+    assert.equal(saved(plot.lines({ 1, 2, 3 }, rows)), saved(plot.lines(rows)))
+    assert.not_equal(saved(plot.lines({ 1, 2, 30 }, rows)), saved(plot.lines(rows)))
+    assert.not_equal(saved(plot.lines { rows[1] }), saved(plot.lines(rows)))
+  end)
+
   it('draws bars, longest for the largest', function()
     local out = drawn "torch.utils.plot.bars({1, 2, 4}, {labels = {'a', '猫', 'ccc'}})"
     local _, first = out:match '^([^\n]*)\n':gsub('█', '')

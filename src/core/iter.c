@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "checked.h"
 #include "dtype.h"
 #include "error.h"
 #include "tensor.h"
@@ -95,7 +96,7 @@ static void sort_dims(lt_iter *it, int from, int to)
 static bool can_merge(const lt_iter *it, int inner, int outer)
 {
     for (int k = 0; k < it->operands; k++)
-        if (it->strides[k][outer] != it->strides[k][inner] * it->sizes[inner]) return false;
+        if (it->strides[k][outer] != lt_mul_within(it->strides[k][inner], it->sizes[inner])) return false;
     return true;
 }
 
@@ -106,7 +107,7 @@ static int merge_dims(lt_iter *it, int from, int to)
     for (int d = from; d < to; d++) {
         if (it->sizes[d] == 1) continue;
         if (kept > from && can_merge(it, kept - 1, d)) {
-            it->sizes[kept - 1] *= it->sizes[d];
+            it->sizes[kept - 1] = lt_times(it->sizes[kept - 1], it->sizes[d]);
             continue;
         }
         if (kept != d) {
@@ -138,7 +139,7 @@ static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *
         if (own < 0 || (t->sizes[own] == 1 && want != 1))
             strides[d] = 0;
         else if (t->sizes[own] == want)
-            strides[d] = t->strides[own] * element;
+            strides[d] = lt_mul_within(t->strides[own], element);
         else if (want != 1)
             return lt_error(LT_ERR_RUNTIME,
                             "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton "
@@ -234,8 +235,8 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
             bool reduced = mask >> d & 1;
             if (reduced == (group == 0)) {
                 it->sizes[position] = in->sizes[d];
-                it->strides[1][position] = in->strides[d] * in_size;
-                it->strides[0][position] = reduced ? 0 : out->strides[own] * out_size;
+                it->strides[1][position] = lt_mul_within(in->strides[d], in_size);
+                it->strides[0][position] = reduced ? 0 : lt_mul_within(out->strides[own], out_size);
                 position++;
             }
             if (!reduced || keepdim) own--;
@@ -268,7 +269,7 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
         it->sizes[d] = sizes[ndim - 1 - d];
         it->numel *= it->sizes[d];
         for (int k = 0; k < n; k++)
-            it->strides[k][d] = strides[k][ndim - 1 - d] * (int64_t)lt_dtype_size(it->dtype[k]);
+            it->strides[k][d] = lt_mul_within(strides[k][ndim - 1 - d], (int64_t)lt_dtype_size(it->dtype[k]));
     }
     sort_dims(it, 0, it->ndim);
     it->ndim = merge_dims(it, 0, it->ndim);

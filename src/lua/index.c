@@ -236,7 +236,7 @@ static lt_status apply_one(lt_tensor *t, int *dim, const lt_subscript *s, lt_tar
 {
     switch (s->kind) {
     case LT_AT:
-        if (s->from > t->sizes[*dim] || -s->from > t->sizes[*dim])
+        if (s->from > t->sizes[*dim] || s->from < -t->sizes[*dim])
             return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld",
                             (long long)s->from, *dim + 1, (long long)t->sizes[*dim]);
         return lt_select(t, *dim, s->from > 0 ? s->from - 1 : s->from, out);

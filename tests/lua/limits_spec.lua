@@ -22,6 +22,18 @@ describe('sizes that no memory holds', function()
     assert.equal(0, torch.empty(2 ^ 61 | 0, 0):numel())
   end)
 
+  -- UBSan looks at how far apart in bytes the elements would be.
+  it('stand beside a size of 0, and nothing goes that far', function()
+    local x = torch.zeros({ 0, 2 ^ 61 | 0 }, { device = device, dtype = torch.int64 })
+    assert.same({ 0 }, { table.unpack(x:sum(2).shape) })
+    assert.same({ 0, 2 ^ 61 | 0 }, { table.unpack((x + 1).shape) })
+    assert.equal(0, #x:nonzero())
+    assert.same({ 0, 2 ^ 61 | 0 }, { table.unpack(F.one_hot(torch.arange(1, 1, { device = device }), 2 ^ 61 | 0).shape) })
+    assert.same({ 0, 2 ^ 61 | 0 }, { table.unpack(x:cumsum(1).shape) })
+    refused('out of bounds', function() return torch.zeros(3)[math.mininteger] end)
+    refused('out of bounds', function() torch.zeros(3)[math.mininteger] = 1 end)
+  end)
+
   it('are refused by ops that compute a size', function()
     refused('overflowed', torch.triu_indices, 4, HUGE)
     refused('overflowed', torch.tril_indices, HUGE, 3)

@@ -33,6 +33,8 @@ local mistakes = {
       'einsum(): subscript j has size 4 for operand 2 which does not broadcast with previously seen size 3' },
     { [[torch.einsum('ijk->i', ones(2, 3))]],
       'einsum(): the number of subscripts in the equation (3) does not match the number of dimensions (2) for operand 1 and no ellipsis was given' },
+    { 'torch.searchsorted(ones(3), ones(2), {sorter = torch.tensor(1)})',
+      'torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor [3] and got sorter tensor []' },
     { 'ones(2, 3):copy_(ones(4))', 'The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 2' },
   },
   ['of layers'] = {

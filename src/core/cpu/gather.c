@@ -1,5 +1,6 @@
 /* gather.c - gather and scatter along a dimension, as indexing with one index tensor (index.c). */
 #include "cpu.h"
+#include "checked.h"
 #include "dtype.h"
 #include "index.h"
 #include "loops.h"
@@ -20,13 +21,13 @@ static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense, con
         int d = index->ndim - 1 - e;
         it->sizes[e] = index->sizes[d];
         it->numel *= index->sizes[d];
-        it->strides[0][e] = dense != NULL ? dense->strides[d] * size : 0;
-        it->strides[1][e] = d == dim || indexed->ndim == 0 ? 0 : indexed->strides[d] * size;
+        it->strides[0][e] = dense != NULL ? lt_mul_within(dense->strides[d], size) : 0;
+        it->strides[1][e] = d == dim || indexed->ndim == 0 ? 0 : lt_mul_within(indexed->strides[d], size);
         it->strides[2][e] = index->strides[d] * (int64_t)sizeof(int64_t);
     }
     *args = (lt_index_args){.count = 1};
     args->sizes[0] = indexed->ndim > 0 ? indexed->sizes[dim] : 1;
-    args->strides[0] = indexed->ndim > 0 ? indexed->strides[dim] * size : 0;
+    args->strides[0] = indexed->ndim > 0 ? lt_mul_within(indexed->strides[dim], size) : 0;
     args->dims[0] = dim;
     args->base[0] = index->base;
 }

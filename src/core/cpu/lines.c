@@ -1,6 +1,7 @@
 /* lines.c - see lines.h. */
 #include "lines.h"
 
+#include "checked.h"
 #include "dtype.h"
 #include "loops.h"
 
@@ -14,13 +15,13 @@ void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)
         if (views[v] == NULL) continue;
         lines->base[v] = views[v]->data;
         lines->dtype[v] = views[v]->dtype;
-        lines->step[v] = shape->ndim > 0 ? views[v]->strides[dim] * (int64_t)lt_dtype_size(views[v]->dtype) : 0;
+        lines->step[v] = shape->ndim > 0 ? lt_mul_within(views[v]->strides[dim], (int64_t)lt_dtype_size(views[v]->dtype)) : 0;
     }
     for (int d = shape->ndim - 1; d >= 0; d--) {
         if (d == dim) continue;
         for (int v = 0; v < n; v++)
             if (views[v] != NULL)
-                lines->strides[v][lines->ndim] = views[v]->strides[d] * (int64_t)lt_dtype_size(views[v]->dtype);
+                lines->strides[v][lines->ndim] = lt_mul_within(views[v]->strides[d], (int64_t)lt_dtype_size(views[v]->dtype));
         lines->sizes[lines->ndim++] = shape->sizes[d];
         lines->count *= shape->sizes[d];
     }

@@ -2,6 +2,7 @@
  * elements; where the coordinates of a chunk begin follows from the counts of the chunks before. */
 #include <string.h>
 
+#include "checked.h"
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
@@ -26,10 +27,10 @@ static search search_of(const lt_array *in, const lt_array *out)
 {
     search s = {.in = in, .out = out, .numel = 1, .outer = in->ndim, .run = 1};
     const int last = in->ndim - 1;
-    for (int d = 0; d < in->ndim; d++) s.numel *= in->sizes[d];
-    s.step = last >= 0 ? in->strides[last] * (int64_t)lt_dtype_size(in->dtype) : 0;
-    for (; s.outer > 0 && (s.outer > last || in->strides[s.outer - 1] == s.run * in->strides[last]); s.outer--)
-        s.run *= in->sizes[s.outer - 1];
+    for (int d = 0; d < in->ndim; d++) s.numel = lt_times(s.numel, in->sizes[d]);
+    s.step = last >= 0 ? lt_mul_within(in->strides[last], (int64_t)lt_dtype_size(in->dtype)) : 0;
+    for (; s.outer > 0 && (s.outer > last || in->strides[s.outer - 1] == lt_mul_within(s.run, in->strides[last])); s.outer--)
+        s.run = lt_times(s.run, in->sizes[s.outer - 1]);
     s.chunk = CHUNK;
     return s;
 }

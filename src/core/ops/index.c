@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "checked.h"
 #include "compose.h"
 #include "copies.h"
 #include "fits.h"
@@ -103,7 +104,7 @@ static lt_status merge_masked(plan *p, lt_tensor **mask)
 {
     const int first = p->covered, n = (*mask)->ndim, last = first + n - 1;
     for (int d = first; d < last; d++)
-        if (p->strides[d] != p->sizes[d + 1] * p->strides[d + 1]) return LT_OK;
+        if (p->strides[d] != lt_mul_within(p->sizes[d + 1], p->strides[d + 1])) return LT_OK;
     lt_tensor *flat = NULL;
     LT_TRY(lt_reshape(*mask, &(lt_dims){1, {(*mask)->numel}}, &flat));
     lt_tensor_release(*mask);
@@ -242,7 +243,7 @@ static void plan_iter(const plan *p, lt_tensor *self, lt_tensor *dense, lt_iter 
             strides[2 + k][i] = index->sizes[own] == 1 ? 0 : index->strides[own];
         operands[2 + k] = p->index[d];
         args->sizes[k] = p->sizes[d];
-        args->strides[k] = p->strides[d] * size;
+        args->strides[k] = lt_mul_within(p->strides[d], size);
         args->dims[k] = d;
         args->base[k] = (index->flags & LT_FLAG_POSITIONS) != 0;
     }

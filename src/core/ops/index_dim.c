@@ -2,6 +2,7 @@
  * positions from 1 (int64, or int32 which is converted); the kernels check them. */
 #include <string.h>
 
+#include "checked.h"
 #include "fits.h"
 #include "steps.h"
 #include "pointwise.h"
@@ -251,7 +252,7 @@ static void along(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense, 
     }
     *args = (lt_index_args){.count = 1, .dims = {dim}, .base = {(index->flags & LT_FLAG_POSITIONS) != 0}};
     args->sizes[0] = size_at(self, dim);
-    args->strides[0] = self->ndim > 0 ? self->strides[dim] * (int64_t)lt_dtype_size((lt_dtype)self->dtype) : 0;
+    args->strides[0] = self->ndim > 0 ? lt_mul_within(self->strides[dim], (int64_t)lt_dtype_size((lt_dtype)self->dtype)) : 0;
     lt_iter_strided(it, (lt_tensor *[]){dense, self, index}, 3, self->ndim, sizes,
                     (const int64_t *[]){strides[0], strides[1], strides[2]});
 }

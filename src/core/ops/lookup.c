@@ -412,6 +412,14 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
                         "value tensor %s",
                         lt_format_sizes(a, sizeof a, sorted_sequence->ndim, sorted_sequence->sizes),
                         lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
+    bool same = sorter == NULL || sorter->ndim == sorted_sequence->ndim;
+    for (int d = 0; sorter != NULL && same && d < sorter->ndim; d++) same = sorter->sizes[d] == sorted_sequence->sizes[d];
+    if (!same)
+        return lt_error(LT_ERR_RUNTIME,
+                        "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor %s and "
+                        "got sorter tensor %s",
+                        lt_format_sizes(a, sizeof a, sorted_sequence->ndim, sorted_sequence->sizes),
+                        lt_format_sizes(b, sizeof b, sorter->ndim, sorter->sizes));
     lt_scope s;
     lt_scope_open(&s, false);
     if (input->flags & LT_FLAG_WRAPPED_NUMBER) { /* a number goes where the sequence is */

@@ -191,19 +191,20 @@ local function stages_of(path)
   return table.move(rest, 1, #rest, likely + 1, stages), likely
 end
 
--- The quick ones of the others in one process: the start of each costs as much as what it looks at. Whether all pass.
-local function quick_ones_pass(stages, likely)
+-- The quick ones of the others, on the CPU or on a GPU, in one process: the start of each costs as much as what it looks at.
+-- Whether all pass.
+local function quick_ones_pass(stages, likely, on_gpu)
   local names = {}
   for i = likely + 1, #stages do
-    local name, on_gpu = stages[i][1], stages[i][2]
-    local seconds = durations[key_of(name, on_gpu)]
-    if not on_gpu and not name:find '_test$' and seconds and seconds < QUICK and not broken[name] then
+    local name = stages[i][1]
+    local seconds = durations[key_of(name, on_gpu)] or on_gpu and durations[name] and 4 * durations[name]
+    if stages[i][2] == on_gpu and not name:find '_test$' and seconds and seconds < QUICK and not broken[key_of(name, on_gpu)] then
       names[#names + 1] = name
       stages[i].quick = true
     end
   end
   table.sort(names)
-  return #names == 0 or passes(table.concat(names, ' '), false)
+  return #names == 0 or passes(table.concat(names, ' '), on_gpu)
 end
 
 -- Options that leave the reference's cases of the ops that a file declares; nil where it declares none.
@@ -219,15 +220,17 @@ end
 -- What notices, or nil. Whatever fails must pass on the program as it was, or it is left out from then on.
 local function noticed(path, restore, edit)
   local stages, likely = stages_of(path)
-  local skip_quick = false
+  local skip_quick = {}
   local filter = path:find '^src/core/ops/' and filter_of(path)
   if filter and sound.reference and not passes('reference', false, filter) then return 'reference' end
   for i, stage in ipairs(stages) do
     local name, on_gpu = stage[1], stage[2]
     local key = key_of(name, on_gpu)
-    if i == likely + 1 then skip_quick = quick_ones_pass(stages, likely) end
+    if i == likely + 1 then
+      skip_quick[false], skip_quick[true] = quick_ones_pass(stages, likely, false), quick_ones_pass(stages, likely, true)
+    end
     local wanted = i <= likely or stage.quick or not LIKELY
-    if wanted and not broken[key] and not (skip_quick and stage.quick) and not passes(name, on_gpu) then
+    if wanted and not broken[key] and not (skip_quick[on_gpu] and stage.quick) and not passes(name, on_gpu) then
       if sound[key] then return name .. (on_gpu and ' on a GPU' or '') end
       restore()
       if passes(name, on_gpu) then return name .. (on_gpu and ' on a GPU' or '') end

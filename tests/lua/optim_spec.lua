@@ -276,3 +276,25 @@ describe('optim: errors', function()
     fails('parameter 1 has dtype float32, but its gradient or state has dtype float64', optimizer.step, optimizer)
   end)
 end)
+
+describe('an optimizer of the user', function()
+  local Heavy = optim.Optimizer:extend 'Heavy'
+  function Heavy:init(params, options) optim.Optimizer.init(self, params, { lr = options.lr }) end
+  function Heavy.update(_, parameter, grad, group, state)
+    state.speed = (state.speed or 0) * 0.5 + grad
+    state.steps = (state.steps or 0) + 1
+    parameter:add_(state.speed, { alpha = -group.lr })
+  end
+
+  it('has update() called for each parameter with a gradient, with its group and a state that is kept', function()
+    local function leaf(x) return torch.tensor({ x }, { device = device, requires_grad = true }) end
+    local a, b, c = leaf(1.0), leaf(1.0), leaf(1.0)
+    local optimizer = Heavy({ { params = { a } }, { params = { b, c }, lr = 10 } }, { lr = 1 })
+    a.grad, b.grad = torch.ones_like(a), torch.ones_like(b)
+    optimizer:step()
+    optimizer:step()
+    assert.same({ -1.5, -24, 1 }, { a:item(), b:item(), c:item() })
+    assert.equal(2, optimizer.state[a].steps)
+    assert.is_true(a.requires_grad and a.is_leaf)
+  end)
+end)

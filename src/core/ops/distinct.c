@@ -248,13 +248,15 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
         return lt_error(LT_ERR_RUNTIME, "range of [%g, %g] is not finite", low, high);
     if (low > high) return lt_error(LT_ERR_RUNTIME, "max must be larger than min");
     lt_scope_open(&s, false);
-    lt_tensor *x = do_flatten(&s, self); /* places are rounded as its dtype is */
-    lt_tensor *inside = do_logical_and(&s, do_ge(&s, x, do_number(&s, low)), do_le(&s, x, do_number(&s, high)));
-    lt_tensor *place = do_div(&s, times(&s, plus(&s, x, -low), (double)bins), do_number(&s, high - low));
+    /* Bounds, and places, are rounded as its dtype is. */
+    const lt_dtype dtype = (lt_dtype)self->dtype;
+    lt_tensor *x = do_flatten(&s, self), *first = do_cast(&s, do_number(&s, low), dtype), *last = do_cast(&s, do_number(&s, high), dtype);
+    lt_tensor *inside = do_logical_and(&s, do_ge(&s, x, first), do_le(&s, x, last));
+    lt_tensor *place = do_div(&s, times(&s, do_sub(&s, x, first), (double)bins), do_sub(&s, last, first));
     place = do_minimum(&s, do_floor(&s, place), do_number(&s, (double)(bins - 1)));
     place = do_cast(&s, do_where(&s, inside, place, do_number(&s, 0)), LT_INT64);
     lt_tensor *zeros = s.status == LT_OK ? do_zeros(&s, self, &(lt_dims){1, {bins}}) : NULL, *sums = NULL;
-    lt_tensor *source = do_cast(&s, inside, (lt_dtype)self->dtype);
+    lt_tensor *source = do_cast(&s, inside, dtype);
     if (s.status == LT_OK) {
         lt_status status = lt_scatter_add(zeros, 0, place, source, &sums);
         sums = lt_scope_hold(&s, status, sums);

@@ -159,6 +159,9 @@ def failures(g):
     g.fails("aminmax", Arg(torch.ones(0)), message="aminmax(): ")
     g.fails("unique", Arg(torch.ones(2, 0)), dim=Dim(0), message="There are 0 sized dimensions")
     g.fails("bincount", Arg(torch.ones(2).long()), Arg(torch.ones(3)), message="weights should be 1-d and have the same length as input")
+    for dtype in (torch.float16, torch.bfloat16):
+        g.add("histc", Arg(values(dtype, 40)), 100, exact=True)
+        g.add("histc", Arg(values(dtype, 40)), 30, 0, 2.1, exact=True)
     g.fails("histc", Arg(torch.ones(2)), 3, 4, 2, message="max must be larger than min")
     g.fails("nanmean", Arg(torch.ones(2).long()), message="nanmean(): ")
     g.fails("hypot", Arg(torch.ones(2).long()), Arg(torch.ones(2).long()), message="\"hypot")

@@ -2,7 +2,7 @@
  *
  * Readline gets nothing that it cannot bear. In its buffer a part of a character, or a NUL, makes vi's motions
  * go round for ever, and a paste without its end is read beyond its memory. So a character of several bytes is
- * handed over when all of it is there, what is no character becomes U+FFFD, a paste has lines that end in one
+ * handed over when all of it is there, what is no character, or has no place on the screen, becomes U+FFFD, a paste has lines that end in one
  * character and no NUL, and its end comes also after Ctrl-C. The buffer is looked through before each wait, for
  * commands of readline can still take a character apart. Ctrl-C is the end of input for readline, from which it
  * returns in whatever mode it is. Includes readline, display.h and interrupt.h; knows no Lua.
@@ -95,6 +95,18 @@ static int read_byte(int terminal, const struct timespec *limit)
 
 /* ---- what they mean -------------------------------------------------------------------------- */
 
+/* The bytes of the character at the start of `text`; 0 when there is none that readline bears. It takes those without a
+ * place on the screen (U+0085, U+2028, what is not assigned) for nothing, and vi's motions then never arrive. */
+static size_t character_size(const char *text, size_t size)
+{
+    wchar_t wide;
+    mbstate_t state;
+    memset(&state, 0, sizeof state);
+    size_t used = mbrtowc(&wide, text, size, &state);
+    if (used == 0 || used > size) return 0;
+    return used > 1 && wcwidth(wide) < 0 ? 0 : used;
+}
+
 #ifdef LT_LIBEDIT
 static bool is_searching(void) { return false; }
 static bool follows_escape(void) { return false; }
@@ -113,12 +125,9 @@ static bool waits_for_byte(void) { return RL_ISSTATE(RL_STATE_MOREINPUT) != 0; }
 /* Makes the line consist of characters and puts the cursor between two of them. */
 static void repair_line(void)
 {
-    mbstate_t state;
     for (int i = 0, size; i < rl_end; i += size) {
-        memset(&state, 0, sizeof state);
-        size_t used =
-            rl_line_buffer[i] ? mbrlen(rl_line_buffer + i, (size_t)(rl_end - i), &state) : 0;
-        bool whole = used > 0 && used <= (size_t)(rl_end - i);
+        size_t used = character_size(rl_line_buffer + i, (size_t)(rl_end - i));
+        bool whole = used > 0;
         size = whole ? (int)used : 1;
         if (!whole && (MB_CUR_MAX > 1 || !rl_line_buffer[i])) rl_line_buffer[i] = '?';
         if (rl_point > i && rl_point < i + size) rl_point = i;
@@ -157,11 +166,11 @@ static void complete_character(int terminal, int byte)
         byte = read_byte(terminal, &limit);
         if (byte == EOF) break;
     }
-    if (used != (size_t)-1 && used != (size_t)-2) {
+    if (used != (size_t)-1 && used != (size_t)-2 && character_size(bytes, size) > 0) {
         enqueue(bytes, size);
         return;
     }
-    if (size > 1 && byte != EOF) put_back = byte;
+    if (used == (size_t)-1 && size > 1) put_back = byte;
     memset(&state, 0, sizeof state);
     used = wcrtomb(replacement, L'\uFFFD', &state);
     if (used == (size_t)-1)

@@ -91,6 +91,18 @@ expect 42
     end
   end)
 
+  it('shows characters that have no place on the screen as U+FFFD, and moves over them in vi mode', function()
+    local inputrc = os.tmpname()
+    local file = assert(io.open(inputrc, 'w'))
+    file:write 'set editing-mode vi\n'
+    file:close()
+    for _, character in ipairs { '\\xc2\\x96', '\\xe2\\x80\\xa8', '\\xcd\\xb8' } do
+      follow(('send a%s\\e*\nsleep 50\nsend \\e0EW\nsleep 50\nsend \\x03\nexpect ^C\nexpect ]: \nsend 6 * 7\\r\nexpect 42\n'):format(character),
+        'INPUTRC=' .. inputrc)
+    end
+    os.remove(inputrc)
+  end)
+
   it('takes Home and End for the line of the cell, whatever inputrc says of them', function()
     local inputrc = os.tmpname()
     local file = assert(io.open(inputrc, 'w'))

@@ -244,6 +244,7 @@ describe('of integers', function()
 
   it('one step of logspace begins at the whole power', function()
     assert.same({ 316 }, torch.logspace(2.5, 0, 1, { dtype = torch.int64, device = device }):tolist())
+    assert.same({ 1000 }, torch.logspace(-1, 1, 1, 0.001, { dtype = torch.int64, device = device }):tolist())
   end)
 end)
 

@@ -4,6 +4,7 @@
 local torch = require 'torch'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
 local rows = dofile(here .. '../reference/signatures.lua')
 local declarations = dofile(here .. '../../scripts/gen/declarations.lua').load(here .. '../../src/ops')
 
@@ -24,26 +25,28 @@ local not_taken = {
 
 -- ---- ours -----------------------------------------------------------------------------------------------------------
 
--- What the files of torch.nn say to torch.nn.arguments: they are loaded once more, and listened to.
+-- What the files of torch.nn say to torch.nn.arguments as they are loaded, by a program that has loaded none yet.
 local function signatures_of_layers()
-  local kept, heard = {}, {}
-  for name, value in pairs(package.loaded) do
-    if name:find '^torch%.nn%.' then kept[name] = value end
-  end
-  for name in pairs(kept) do package.loaded[name] = nil end
-  local real = require 'torch.nn.arguments'
-  package.loaded['torch.nn.arguments'] = function(what, required, positional, defaults, more)
-    local order, copy = {}, {}
-    for word in (required .. ' ' .. (positional or '')):gmatch '%S+' do order[#order + 1] = word end
-    for name, value in pairs(defaults or {}) do copy[name] = value end
-    heard[what] = { order = order, defaults = copy, required = required }
-    return real(what, required, positional, defaults, more)
-  end
-  for _, file in pairs(torch.nn.__names) do require('torch.nn.' .. file) end
-  for name in pairs(package.loaded) do
-    if name:find '^torch%.nn%.' then package.loaded[name] = kept[name] end
-  end
-  return heard
+  local out, err, status = process.lua [[
+    local real = require 'torch.nn.arguments'
+    local function quoted(value)
+      if type(value) ~= 'table' then return ('%q'):format(value) end
+      local items = {}
+      for key, item in pairs(value) do items[#items + 1] = ('[%s] = %s'):format(quoted(key), quoted(item)) end
+      return '{' .. table.concat(items, ', ') .. '}'
+    end
+    package.loaded['torch.nn.arguments'] = function(what, required, positional, defaults, more)
+      local order = {}
+      for word in (required .. ' ' .. (positional or '')):gmatch '%S+' do order[#order + 1] = word end
+      print(('signatures[%q] = {order = %s, defaults = %s}'):format(what, quoted(order), quoted(defaults or {})))
+      return real(what, required, positional, defaults, more)
+    end
+    for _, file in pairs(torch.nn.__names) do require('torch.nn.' .. file) end
+  ]]
+  assert.equal(0, status, err)
+  local signatures = {}
+  assert(load(out, 'signatures', 't', { signatures = signatures }))()
+  return signatures
 end
 
 local function same(a, b)

@@ -239,11 +239,14 @@ lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double
     lt_dtype final = or_default(dtype), work = LT_FLOAT64;
     lt_tensor *exponents = NULL, *number = NULL, *powers = NULL;
     lt_status status = LT_OK;
-    if (lt_dtype_is_int(final)) { /* from and to whole exponents, and by powers of float, as PyTorch has it */
+    /* Integers: from and to whole exponents, and by powers of float, as PyTorch has it; a single step is of double. */
+    if (lt_dtype_is_int(final)) {
         LT_TRY(lt_check_fits(start, final));
         LT_TRY(lt_check_fits(end, final));
-        if (steps != 1) start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
-        work = LT_FLOAT32;
+        if (steps != 1) {
+            start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
+            work = LT_FLOAT32;
+        }
     }
     LT_TRY(lt_linspace_impl(start, end, steps, work, device, &exponents));
     LT_CHECK(lt_tensor_wrapped(lt_float(base), &number));

@@ -123,7 +123,7 @@ x;
 
   it('needs a name that says which kind', function()
     local _, err = type_lines '%export x.txt\n'
-    has(err, 'ends in .md or .ipynb')
+    assert.equal('the name of a notebook ends in .md or .ipynb\n', err)
   end)
 end)
 

@@ -117,8 +117,11 @@ send kA print('more', i)\e
 sleep 700
 send jIprint('then', i) \e
 sleep 700
+send 0iprint('zero', i) \e
+sleep 700
 send $xa) end\r
 expect more	1
+expect zero	1
 expect then	1
 expect line	1
 ]]

@@ -18,7 +18,7 @@ describe('JSON', function()
     for text, message in pairs {
       ['{"a": }'] = 'line 1: a value expected', ['[1, 2'] = "']' or ',' expected", ['"abc'] = 'does not end',
       ['{1: 2}'] = 'a name in quotes expected', ['[1] 2'] = 'text after the end', [''] = 'a value expected',
-      ['["\\u12"]'] = 'four digits', [('['):rep(1000)] = 'nested too deep', ['{"a" 1}'] = "':' expected",
+      ['["\\u12"]'] = 'four digits', [('['):rep(1000)] = 'nested too deep', [('{"a":'):rep(1000)] = 'nested too deep', ['{"a" 1}'] = "':' expected",
     } do
       local ok, err = pcall(json.decode, text)
       assert.is_false(ok)

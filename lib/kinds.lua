@@ -143,17 +143,20 @@ for kind, names in pairs {
     num_layers num_groups num_channels embed_dim num_heads d_model nhead n_classes dim_feedforward num_encoder_layers
     num_decoder_layers in1_features in2_features num_parameters upscale_factor downscale_factor groups]],
   ['sizes|string'] = 'padding',
-  sizes = 'kernel_size stride dilation output_padding normalized_shape size',
+  sizes = 'kernel_size stride dilation output_padding normalized_shape size unflattened_size',
   ['integer|table'] = 'output_size',
-  ['integer?'] = 'padding_idx',
+  ['integer?'] = 'padding_idx divisor_override kdim vdim dim',
+  ['number?'] = 'max_norm', ['Module?'] = 'custom_encoder custom_decoder norm', ['function?'] = 'distance_function',
   integers = 'cutoffs',
   boolean = [[bias inplace batch_first ceil_mode return_indices affine track_running_stats elementwise_affine bidirectional
     full log_target log_input swap count_include_pad norm_first sparse scale_grad_by_freq include_last_offset zero_infinity
     nesterov maximize amsgrad centered decoupled_weight_decay add_bias_kv add_zero_attn align_corners recompute_scale_factor
-    antialias keepdim drop_last pin_memory persistent_workers head_bias]],
+    antialias keepdim drop_last pin_memory persistent_workers head_bias _freeze
+    enable_nested_tensor mask_check]],
   ['boolean|integer'] = 'shuffle',
   numbers = 'scale_factor',
-  number = 'factor start_factor end_factor p lr momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold',
+  number = [[factor start_factor end_factor p lr momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold
+    value norm_type div_value]],
   Tensor = 'weight pos_weight _weight',
   string = 'reduction mode padding_mode nonlinearity approximate',
 } do

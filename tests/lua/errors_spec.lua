@@ -2,6 +2,7 @@
 -- what was written, what was expected, and what was perhaps meant.
 
 local torch = require 'torch'
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 
 -- The message of the error that the code, with x = ones(2, 3), ends in, without its place, which must be line 1 of the code.
@@ -195,6 +196,30 @@ describe('a layer', function()
       end
     end
     says('net.forward(x)', "forward(): argument 'self' must be a Linear, not a Tensor (a method is called with a colon: net:forward())")
+  end)
+
+  it('refuses each argument of a wrong kind by its name', function()
+    local wrong, tried = coroutine.create(print), 0
+    local layer = torch.nn.TransformerEncoderLayer(4, 2)
+    local required = { cutoffs = { 1 }, encoder_layer = layer, decoder_layer = layer, module = layer }
+    -- What takes a table of modules, and what is made by its heirs alone.
+    local left_out = { DataParallel = true, ModuleDict = true, ModuleList = true, ParameterDict = true, ParameterList = true, RNNBase = true }
+    for _, row in ipairs(dofile(here .. '../reference/signatures.lua')) do
+      for _, argument in ipairs(row.kind == 'nn' and torch.nn[row.name] and not left_out[row.name] and row.arguments or {}) do
+        local options = {}
+        for _, other in ipairs(row.arguments) do
+          if not other.optional then options[other[1]] = required[other[1]] or 2 end
+        end
+        options[argument[1]] = wrong
+        local ok, message = pcall(torch.nn[row.name], options)
+        local name = row.name .. '.' .. argument[1]
+        assert(not ok, name .. ' takes a thread')
+        local named = message:find("'" .. argument[1] .. "'", 1, true) or argument[1]:find '_layer$' and message:find("'layer'", 1, true)
+        assert(named or argument[1] == 'dim' and message:find 'the dimension is required', name .. ': ' .. message)
+        tried = tried + 1
+      end
+    end
+    assert(tried > 400, tried)
   end)
 
   it('takes values and names from one table, and drops none', function()

@@ -571,6 +571,27 @@ describe('Function', function()
     fails_with('expected a Tensor or nil as gradient', y.backward, y)
   end)
 
+  it('sums gradients to the shape of the input, and refuses those that no broadcast could have made', function()
+    local Other = Function:extend('Other')
+    function Other.forward(ctx, x, shape)
+      ctx.shape = shape
+      return x * 2
+    end
+    function Other.backward(ctx) return torch.ones(ctx.shape, { device = device }), nil end
+    local function gradient_of(sizes, shape)
+      local x = torch.zeros(sizes, { device = device, requires_grad = true })
+      local y = Other(x, shape)
+      y:sum():backward()
+      return x.grad:tolist()
+    end
+    assert.same({ { 6.0 }, { 6.0 } }, gradient_of({ 2, 1 }, { 2, 2, 3 }))
+    for sizes, shape in pairs { [{ 3, 4 }] = { 2, 4 }, [{ 4, 3 }] = { 4, 2 }, [{ 2, 3, 4 }] = { 2, 2, 4 }, [{ 1, 3 }] = { 3, 1 }, [{ 2, 2 }] = { 2 } } do
+      local ok, message = pcall(gradient_of, sizes, shape)
+      assert.is_false(ok)
+      assert(message:find('Function OtherBackward returned an invalid gradient at index 0 - got', 1, true), message)
+    end
+  end)
+
   it('marks outputs that have no derivative', function()
     local Sort = Function:extend('Sort')
     function Sort.forward(ctx, x)

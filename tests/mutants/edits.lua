@@ -11,7 +11,7 @@ local function add(list, line, from, to, text)
   if new ~= line then list[#list + 1] = new end
 end
 
--- Whether the position is outside of a string.
+-- Whether the position is outside of strings and comments.
 local function in_code(line, at)
   local quote
   local i = 1
@@ -19,6 +19,8 @@ local function in_code(line, at)
     local c = line:sub(i, i)
     if quote then
       if c == '\\' then i = i + 1 elseif c == quote then quote = nil end
+    elseif line:find('^/[/*]', i) or line:find('^%-%- ', i) then
+      return false
     elseif c == '"' or c == "'" then
       quote = c
     end

@@ -127,6 +127,22 @@ x;
   end)
 end)
 
+describe('the environment', function()
+  it('is set and shown', function()
+    local out = type_lines [[
+%env LTENSOR_SPEC=a b=c
+%env LTENSOR_SPEC
+os.getenv 'LTENSOR_SPEC'
+!echo "<$LTENSOR_SPEC>"
+%env LTENSOR_NO_SPEC
+]]
+    has(out, ']: a b=c\n')
+    has(out, "'a b=c'")
+    has(out, '<a b=c>')
+    has(out, 'LTENSOR_NO_SPEC is not set')
+  end)
+end)
+
 describe('files', function()
   it('are saved, loaded and run', function()
     local path = os.tmpname()

@@ -81,7 +81,8 @@ end
 
 -- ---- a step ---------------------------------------------------------------------------------------------------------
 
-local function search(self, params, state, group, closure, loss, gradient, slope)
+-- `left`: how many evaluations the search may take.
+local function search(params, state, group, closure, loss, gradient, slope, left)
   local start = {}
   for i, parameter in ipairs(params) do start[i] = parameter:clone() end
   local function at(t, direction)
@@ -90,7 +91,7 @@ local function search(self, params, state, group, closure, loss, gradient, slope
     for i, parameter in ipairs(params) do parameter:copy_(start[i]) end
     return value, found
   end
-  return strong_wolfe(at, state.t, state.d, loss, gradient, slope, { tolerance_change = group.tolerance_change })
+  return strong_wolfe(at, state.t, state.d, loss, gradient, slope, { tolerance_change = group.tolerance_change, most = left })
 end
 
 local function iterate(self, closure)
@@ -117,7 +118,8 @@ local function iterate(self, closure)
     if slope > -group.tolerance_change then break end
     local evaluated = 0
     if group.line_search_fn then
-      loss, gradient, state.t, evaluated = search(self, params, state, group, closure, loss, gradient, slope)
+      loss, gradient, state.t, evaluated = search(params, state, group, closure, loss, gradient, slope,
+        group.max_eval - evaluations)
       move(params, state.t, state.d)
     else
       move(params, state.t, state.d)

@@ -2,7 +2,7 @@
 -- the bracket by cubic interpolation (J. Nocedal, S. Wright: Numerical Optimization, algorithms 3.5 and 3.6; the
 -- safeguards are minFunc's).
 
-local C1, C2, MOST = 1e-4, 0.9, 25
+local C1, C2 = 1e-4, 0.9
 
 -- The minimum of the cubic through two points with values and slopes, within [least, most].
 local function cubic_minimum(a, b, least, most)
@@ -17,7 +17,7 @@ local function cubic_minimum(a, b, least, most)
 end
 
 -- at(t, d): value and gradient a step t along d. f, g, slope: at 0. Gives value, gradient and t of the step found, and
--- the number of evaluations.
+-- the number of evaluations. options: tolerance_change; most, after how many evaluations it stops narrowing.
 return function(at, t, d, f, g, slope, options)
   local evaluations = 0
   local function probe(step)
@@ -31,7 +31,7 @@ return function(at, t, d, f, g, slope, options)
   local start = { t = 0, f = f, g = g, slope = slope }
   local previous, point, bracket, done = start, probe(t), nil, false
   local iteration = 0
-  while iteration < MOST do
+  while iteration < options.most do
     if too_high(point) or (iteration > 1 and point.f >= previous.f) then
       bracket = { previous, point }
       break
@@ -52,7 +52,7 @@ return function(at, t, d, f, g, slope, options)
   local size, stuck = d:abs():max():item(), false
   local low, high = 1, 2
   if bracket[1].f > bracket[2].f then low, high = 2, 1 end
-  while not done and iteration < MOST do
+  while not done and iteration < options.most do
     local a, b = bracket[1].t, bracket[2].t
     local least, most = math.min(a, b), math.max(a, b)
     if math.abs(b - a) * size < options.tolerance_change then break end

@@ -55,6 +55,11 @@ LBFGS = [
     dict(lr=0.2, max_iter=3, history_size=2),
     dict(max_iter=5, line_search_fn="strong_wolfe"),
     dict(lr=0.5, max_iter=20, max_eval=8, line_search_fn="strong_wolfe", history_size=3),
+    # first steps that are far too short and far too long, so that the search is closed from either side
+    dict(lr=0.002, max_iter=6, line_search_fn="strong_wolfe"),
+    dict(lr=0.03, max_iter=4, line_search_fn="strong_wolfe"),
+    dict(lr=7, max_iter=7, line_search_fn="strong_wolfe"),
+    dict(lr=300, max_iter=5, line_search_fn="strong_wolfe"),
 ]
 
 

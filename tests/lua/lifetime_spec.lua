@@ -223,6 +223,38 @@ describe('cycles are collected', function()
   end)
 end)
 
+describe('memory of files', function()
+  local folder = here .. '../files/'
+  local readers = { png = torch.utils.data.read_image, jpg = torch.utils.data.read_image }
+  for suffix in ('pt npy npz safetensors'):gmatch '%S+' do readers[suffix] = torch.load end
+
+  it('that are read or refused is given back #cpu', function()
+    local paths, cut = {}, os.tmpname()
+    for path in io.popen('ls ' .. folder):lines() do
+      local read = readers[path:match '%.(%w+)$']
+      if read then paths[#paths + 1] = { folder .. path, read } end
+    end
+    assert(#paths > 30, #paths)
+    local function read_all()
+      for _, case in ipairs(paths) do
+        pcall(case[2], case[1])
+        local source, copy = assert(io.open(case[1], 'rb')), assert(io.open(cut, 'wb'))
+        local bytes = source:read 'a'
+        copy:write(bytes:sub(1, #bytes * 3 // 4))
+        source:close()
+        copy:close()
+        pcall(case[2], cut)
+      end
+    end
+    read_all()
+    local before = bytes_held()
+    for _ = 1, 3 do read_all() end
+    local after = bytes_held(before)
+    os.remove(cut)
+    assert(after <= before, ('%d bytes are held, %d before'):format(after, before))
+  end)
+end)
+
 describe('memory', function()
   it('stays flat in loops over thirty kinds of work', function()
     local soak = require 'support.soak'

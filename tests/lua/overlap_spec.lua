@@ -199,6 +199,21 @@ describe('an argument that lies in what is written', function()
     end
   end)
 
+  it('is refused where one element is shared, and taken where none is', function()
+    local line = torch.arange(6, { device = device })
+    for _, write in ipairs { 'add_', 'copy_', 'mul_' } do
+      local message = message_of(function() line:narrow(1, 3, 3)[write](line:narrow(1, 3, 3), line:narrow(1, 1, 3)) end)
+      assert(message and message:find(INPUT, 1, true), tostring(message))
+      message = message_of(function() line:narrow(1, 1, 3)[write](line:narrow(1, 1, 3), line:narrow(1, 3, 3)) end)
+      assert(message and message:find(INPUT, 1, true), tostring(message))
+    end
+    assert.same({ 0, 1, 2, 3, 4, 5 }, line:tolist())
+    line:narrow(1, 4, 3):add_(line:narrow(1, 1, 3))
+    line:narrow(1, 1, 3):copy_(line:narrow(1, 4, 3))
+    assert.same({ 3, 5, 7, 3, 5, 7 }, line:tolist())
+    assert.equal(INPUT, (message_of(function() line:narrow(1, 1, 1):index_put_({ torch.ones(1, { dtype = torch.int64, device = device }) }, line[1]) end) or ''):match(INPUT:gsub('%-', '%%-')))
+  end)
+
   it('may be the tensor itself, or lie beside it', function()
     local x = square()
     local twice, running = (x * 2):tolist(), torch.cumsum(x, 1):tolist()

@@ -41,7 +41,8 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
-INCLUDES := -Iinclude -Isrc/core -I$(GEN)
+# Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
+INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
 CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -fopenmp \
              -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
@@ -70,7 +71,7 @@ GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 KERNEL_FAMILIES := activations arithmetic compare functions
-GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ops_impl.h pointwise_ops.h backend_hash.h bind_ops.h \
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
 GEN_HASHED := $(addprefix src/core/,backend.h cell.h iter.h optim_rules.h random.h)
@@ -117,7 +118,7 @@ all: $(TARGETS)
 
 # ---- generated sources ---------------------------------------------------------------------------------
 $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED)
-	@mkdir -p $(GEN)
+	@mkdir -p $(GEN)/op
 	$(LUA) scripts/gen/headers.lua $(GEN)
 	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)

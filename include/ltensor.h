@@ -157,6 +157,8 @@ LT_API lt_tensor *lt_lua_tensor(struct lua_State *L, int index);
 }
 #endif
 
+#ifndef LT_OPS_BY_NAME
 #include "ltensor_ops.h" /* generated: one function per op */
+#endif
 
 #endif

@@ -402,8 +402,8 @@ local function emit_function(f, put)
   end
 end
 
-local function emit_group(group, functions)
-  local out = { notice, '#include "bind_ops.h"\n#include "call.h"\n' }
+local function emit_group(model, group, functions)
+  local out = {}
   local function put(format, ...) out[#out + 1] = select('#', ...) > 0 and format:format(...) or format end
   for _, f in ipairs(functions) do
     if f.group == group then emit_function(f, put) end
@@ -426,7 +426,8 @@ local function emit_group(group, functions)
     end
   end
   put('    {NULL, NULL, NULL, 0},\n};\n')
-  return table.concat(out)
+  local body = table.concat(out)
+  return notice .. '#include "bind_ops.h"\n#include "call.h"\n' .. declarations.op_includes(model, body) .. body
 end
 
 local function header(model)
@@ -461,7 +462,7 @@ local model = declarations.load()
 local functions = functions_of(model)
 declarations.write(dir .. '/bind_ops.h', header(model))
 for _, group in ipairs(model.groups) do
-  declarations.write(dir .. '/bind_' .. group .. '.c', emit_group(group, functions))
+  declarations.write(dir .. '/bind_' .. group .. '.c', emit_group(model, group, functions))
 end
 for _, f in ipairs(functions) do
   for _, o in ipairs(f.overloads) do o.signature = signature_of(o, f.name) end

@@ -191,6 +191,18 @@ end
 -- C name of the in-place variant: lt_add_, and for overloads lt_masked_fill_scalar_.
 function M.inplace_name(op) return op.cname .. '_' end
 
+-- The lines that include the headers of the ops that a text in C calls.
+function M.op_includes(model, text)
+  local headers, lines = {}, {}
+  for name in text:gmatch '%f[%w_]lt_([%w_]+)' do
+    local op = model.by_function[name:gsub('_impl$', '')]
+    if op then headers[op.name] = true end
+  end
+  for name in pairs(headers) do lines[#lines + 1] = ('#include "op/%s.h"\n'):format(name) end
+  table.sort(lines)
+  return table.concat(lines)
+end
+
 local function sorted_files(dir)
   local pipe = assert(io.popen('ls "' .. dir .. '"'))
   local files = {}
@@ -205,7 +217,7 @@ end
 -- Reads every declaration file of dir (default: src/ops).
 function M.load(dir)
   dir = dir or 'src/ops'
-  local model = { groups = {}, ops = {}, by_name = {}, by_cname = {} }
+  local model = { groups = {}, ops = {}, by_name = {}, by_cname = {}, by_function = {} }
   for _, file in ipairs(sorted_files(dir)) do
     local group = file:gsub('%.lua$', '')
     model.groups[#model.groups + 1] = group
@@ -215,6 +227,9 @@ function M.load(dir)
       if model.by_cname[op.cname] then error(where .. ': declared twice', 0) end
       model.ops[#model.ops + 1] = op
       model.by_cname[op.cname] = op
+      model.by_function[op.cname] = op
+      if op.variants.inplace then model.by_function[M.inplace_name(op)] = op end
+      if op.variants.out then model.by_function[op.cname .. '_out'] = op end
       model.by_name[op.name] = model.by_name[op.name] or {}
       table.insert(model.by_name[op.name], op)
     end

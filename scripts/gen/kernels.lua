@@ -125,9 +125,8 @@ local function facts_of(kernel)
   return ('    [%s] = {%s},\n'):format(kernel.enum, table.concat(fields, ', '))
 end
 
-local function implementations(families)
-  local out = { notice, '#include "ops_impl.h"\n#include "pointwise.h"\n#include "pointwise_checks.h"\n#include "pointwise_ops.h"\n',
-    '\nconst lt_pointwise_facts lt_pointwise_table[LT_PW_COUNT] = {\n' }
+local function implementations(model, families)
+  local out = { '\nconst lt_pointwise_facts lt_pointwise_table[LT_PW_COUNT] = {\n' }
   for _, family in ipairs(families) do
     for _, kernel in ipairs(family.kernels) do out[#out + 1] = facts_of(kernel) end
   end
@@ -145,7 +144,9 @@ local function implementations(families)
         params, #kernel.scalars)
     end
   end
-  return table.concat(out)
+  local body = table.concat(out)
+  return table.concat { notice, '#include "pointwise.h"\n#include "pointwise_checks.h"\n#include "pointwise_ops.h"\n',
+    declarations.op_includes(model, body), body }
 end
 
 -- FNV-1a, 64 bits.
@@ -169,10 +170,11 @@ local function backend_hash(families)
 end
 
 local dir = assert(arg[1], 'usage: kernels.lua OUT_DIR')
-local families = read_families(declarations.load())
+local model = declarations.load()
+local families = read_families(model)
 for i, family in ipairs(families) do
   declarations.write(('%s/kernels_%s.h'):format(dir, family.name), family_header(family, i))
 end
 declarations.write(dir .. '/pointwise_ops.h', all_header(families))
-declarations.write(dir .. '/ops_pointwise.c', implementations(families))
+declarations.write(dir .. '/ops_pointwise.c', implementations(model, families))
 declarations.write(dir .. '/backend_hash.h', backend_hash(families))

@@ -17,8 +17,9 @@
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"
-#include "ops_impl.h"
 #include "tensor.h"
+#include "op/_to_copy.h"
+#include "op/contiguous.h"
 
 /* Continuation lines stand below what follows this, a parameter's too. */
 #define OPENING "tensor("

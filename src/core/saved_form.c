@@ -4,8 +4,9 @@
 #include "autograd.h"
 #include "copies.h"
 #include "error.h"
-#include "ltensor_ops.h"
 #include "tensor.h"
+#include "op/_to_copy.h"
+#include "op/contiguous.h"
 
 lt_status lt_saved_form(lt_tensor *t, lt_tensor **out)
 {

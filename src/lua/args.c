@@ -12,7 +12,8 @@
 #include "autograd.h"
 #include "copies.h"
 #include "dtype.h"
-#include "ltensor_ops.h"
+#include "op/_position_to_index.h"
+#include "op/to.h"
 
 typedef enum problem_kind {
     WRONG_TYPE, WRONG_ENTRY, NOT_POSITIONS, TOO_LONG, TOO_MANY, MISSING, NAME_LEFT, ROW_NIL

@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "dtype.h"
+#include "op/_to_copy.h"
 
 #define CACHE "ltensor.autocast"
 

@@ -5,7 +5,7 @@
 
 #include "binding.h"
 #include "error.h"
-#include "ltensor_ops.h"
+#include "op/contiguous.h"
 
 /* tensor_bytes(tensor on the host) -> its elements in order, as they lie in memory */
 static int bytes_of_tensor(lua_State *L)

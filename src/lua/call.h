@@ -9,7 +9,7 @@
 #include "autocast.h"
 #include "autograd.h"
 #include "copies.h"
-#include "ltensor_ops.h"
+#include "op/add.h"
 
 /* Stack indices of the arguments of a fast call: 1, 2, 3 ... */
 extern const int lt_call_positions[LT_MAX_ARGS];

@@ -14,7 +14,7 @@
 #include "fits.h"
 #include "half.h"
 #include "interrupt.h"
-#include "ltensor_ops.h"
+#include "op/_to_copy.h"
 
 /* ---- tables to tensors ---------------------------------------------------------------------------------------- */
 

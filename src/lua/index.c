@@ -16,7 +16,16 @@
 #include "copies.h"
 #include "dtype.h"
 #include "index_key.h"
-#include "ltensor_ops.h"
+#include "op/_alias.h"
+#include "op/_index.h"
+#include "op/_index_put_.h"
+#include "op/_slice.h"
+#include "op/copy_.h"
+#include "op/expand.h"
+#include "op/fill_.h"
+#include "op/select.h"
+#include "op/to.h"
+#include "op/unsqueeze.h"
 
 static const char newaxis_key = 0, next_of_ipairs_key = 0;
 

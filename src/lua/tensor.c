@@ -8,8 +8,10 @@
 #include "binding.h"
 #include "dtype.h"
 #include "index_key.h"
-#include "ltensor_ops.h"
 #include "print.h"
+#include "op/permute.h"
+#include "op/to.h"
+#include "op/transpose.h"
 
 /* ---- results -------------------------------------------------------------------------------------------------- */
 

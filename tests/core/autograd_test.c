@@ -10,8 +10,18 @@
 #include <cmocka.h>
 
 #include "autograd.h"
-#include "ltensor_ops.h"
 #include "mem.h"
+#include "op/add.h"
+#include "op/cat.h"
+#include "op/contiguous.h"
+#include "op/copy_.h"
+#include "op/exp.h"
+#include "op/max.h"
+#include "op/mul.h"
+#include "op/narrow.h"
+#include "op/select.h"
+#include "op/sqrt.h"
+#include "op/sum.h"
 
 #define OK(call)                                                                                   \
     do {                                                                                           \

@@ -10,6 +10,16 @@
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"
+#include "op/add.h"
+#include "op/full.h"
+#include "op/mean.h"
+#include "op/mm.h"
+#include "op/mul.h"
+#include "op/ones.h"
+#include "op/softmax.h"
+#include "op/sum.h"
+#include "op/tanh.h"
+#include "op/to.h"
 
 static lt_tensor *a, *b, *weight;
 

@@ -16,6 +16,18 @@
 #include "error.h"
 #include "interrupt.h"
 #include "ltensor.h"
+#include "op/all.h"
+#include "op/argsort.h"
+#include "op/as_strided.h"
+#include "op/combinations.h"
+#include "op/cumsum.h"
+#include "op/linalg_svdvals.h"
+#include "op/narrow.h"
+#include "op/ones.h"
+#include "op/rand.h"
+#include "op/sum.h"
+#include "op/triu_indices.h"
+#include "op/view.h"
 
 #define SOON 0.1 /* seconds after which everything has stopped, on a machine with nothing else to do */
 #define LOADED 20 /* times that, at most, on one that has */

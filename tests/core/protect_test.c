@@ -15,8 +15,10 @@
 
 #include "dtype.h"
 #include "error.h"
-#include "ltensor_ops.h"
 #include "tensor.h"
+#include "op/_to_copy.h"
+#include "op/full.h"
+#include "op/sum.h"
 
 /* How a child ends that reads the tensor's first element as the host's: 0, or a signal's number. */
 static int signal_of_reading(const lt_tensor *t)

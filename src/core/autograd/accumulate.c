@@ -9,7 +9,12 @@
 #include "backend.h"
 #include "dtype.h"
 #include "error.h"
-#include "ltensor_ops.h"
+#include "op/add.h"
+#include "op/clone.h"
+#include "op/copy_.h"
+#include "op/reshape.h"
+#include "op/sum.h"
+#include "op/to.h"
 
 /* ---- accumulators ---------------------------------------------------------------------------------- */
 

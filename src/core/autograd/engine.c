@@ -10,9 +10,10 @@
 #include "error.h"
 #include "graph.h"
 #include "interrupt.h"
-#include "ltensor_ops.h"
 #include "mem.h"
 #include "profile.h"
+#include "op/add.h"
+#include "op/ones_like.h"
 
 /* A gradient that the caller asked for. */
 typedef struct capture {

@@ -6,8 +6,9 @@
 #include "copies.h"
 #include "dtype.h"
 #include "error.h"
-#include "ltensor_ops.h"
 #include "mem.h"
+#include "op/any.h"
+#include "op/isnan.h"
 
 /* ---- custom Functions -------------------------------------------------------------------------------- */
 

@@ -8,7 +8,12 @@
 
 #include "autograd/internal.h"
 #include "error.h"
-#include "ltensor_ops.h"
+#include "op/as_strided.h"
+#include "op/clone.h"
+#include "op/contiguous.h"
+#include "op/copy_.h"
+#include "op/fill_.h"
+#include "op/zeros.h"
 
 /* ---- histories of views ------------------------------------------------------------------------------ */
 

@@ -5,6 +5,12 @@
 #include "compose.h"
 #include "pointwise.h"
 #include "steps.h"
+#include "op/_attention.h"
+#include "op/_attention_backward.h"
+#include "op/amax.h"
+#include "op/dropout.h"
+#include "op/scaled_dot_product_attention.h"
+#include "op/softmax.h"
 
 /* ---- formulas ---------------------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,25 @@
 #include <math.h>
 
 #include "compose.h"
+#include "op/_as_strided_backward.h"
+#include "op/_diagonal_backward.h"
+#include "op/_permute_backward.h"
+#include "op/_pow_backward_exponent.h"
+#include "op/_pow_backward_self.h"
+#include "op/_select_backward.h"
+#include "op/_slice.h"
+#include "op/_slice_backward.h"
+#include "op/arange.h"
+#include "op/as_strided.h"
+#include "op/diagonal.h"
+#include "op/index_add.h"
+#include "op/index_select.h"
+#include "op/ones_like.h"
+#include "op/permute.h"
+#include "op/select.h"
+#include "op/sum.h"
+#include "op/sum_to_size.h"
+#include "op/zeros.h"
 
 /* ---- parts -------------------------------------------------------------------------------------------- */
 

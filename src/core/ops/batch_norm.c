@@ -3,6 +3,14 @@
 #include "norm.h"
 
 #include "steps.h"
+#include "op/_batch_norm.h"
+#include "op/_batch_norm_backward.h"
+#include "op/batch_norm.h"
+#include "op/constant_pad_nd.h"
+#include "op/instance_norm.h"
+#include "op/local_response_norm.h"
+#include "op/mean.h"
+#include "op/rsqrt.h"
 
 /* ---- the kernels' calls ------------------------------------------------------------------------------------------ */
 

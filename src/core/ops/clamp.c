@@ -5,6 +5,20 @@
 
 #include "compose.h"
 #include "pointwise.h"
+#include "op/_clamp_backward.h"
+#include "op/_clamp_both.h"
+#include "op/_clamp_tensors_backward.h"
+#include "op/_round_at.h"
+#include "op/_within.h"
+#include "op/clamp.h"
+#include "op/clamp_max.h"
+#include "op/clamp_min.h"
+#include "op/div.h"
+#include "op/fmod.h"
+#include "op/maximum.h"
+#include "op/minimum.h"
+#include "op/round.h"
+#include "op/trunc.h"
 
 static lt_status needs_bound(void)
 {

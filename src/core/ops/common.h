@@ -5,7 +5,6 @@
 #include "backend.h"
 #include "dtype.h"
 #include "error.h"
-#include "ops_impl.h"
 #include "tensor.h"
 
 /* A tensor as kernels outside the iterator see it. Borrows t. */

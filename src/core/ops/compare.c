@@ -2,6 +2,14 @@
 #include <math.h>
 
 #include "compose.h"
+#include "op/all.h"
+#include "op/allclose.h"
+#include "op/equal.h"
+#include "op/is_nonzero.h"
+#include "op/isclose.h"
+#include "op/isfinite.h"
+#include "op/logical_not.h"
+#include "op/logical_not_.h"
 
 static lt_tensor *do_isfinite(lt_scope *s, lt_tensor *a)
 {

@@ -1,5 +1,15 @@
 /* compose.c - see compose.h. */
 #include "compose.h"
+#include "op/add.h"
+#include "op/expand.h"
+#include "op/reshape.h"
+#include "op/squeeze.h"
+#include "op/sub.h"
+#include "op/sum.h"
+#include "op/to.h"
+#include "op/transpose.h"
+#include "op/unsqueeze.h"
+#include "op/where.h"
 
 void lt_scope_open(lt_scope *s, bool records)
 {

@@ -14,7 +14,6 @@
 
 #include "autograd.h"
 #include "common.h"
-#include "ltensor_ops.h"
 
 #define LT_SCOPE_TENSORS 48
 

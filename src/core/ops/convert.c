@@ -1,7 +1,11 @@
 /* convert.c - other dtypes and devices. Composite: _to_copy is the differentiable step. A tensor that
  * already is what is asked for comes back as itself, unless a copy is wanted. */
 #include "common.h"
-#include "ltensor_ops.h"
+#include "op/_to_copy.h"
+#include "op/cpu.h"
+#include "op/cuda.h"
+#include "op/to.h"
+#include "op/type_as.h"
 
 lt_status lt_to_impl(lt_tensor *self, const lt_device *device, lt_dtype dtype, bool non_blocking, bool copy,
                      lt_tensor **out)

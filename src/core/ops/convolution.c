@@ -6,6 +6,18 @@
 
 #include "steps.h"
 #include "windows.h"
+#include "op/_col2im.h"
+#include "op/_convolution_grad_bias.h"
+#include "op/_convolution_grad_input.h"
+#include "op/_convolution_grad_weight.h"
+#include "op/add.h"
+#include "op/col2im.h"
+#include "op/constant_pad_nd.h"
+#include "op/convolution.h"
+#include "op/im2col.h"
+#include "op/mv.h"
+#include "op/new_ones.h"
+#include "op/sum.h"
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 

@@ -7,8 +7,12 @@
 
 #include "common.h"
 #include "copies.h"
-#include "ltensor_ops.h"
 #include "pointwise.h"
+#include "op/_to_copy.h"
+#include "op/clone.h"
+#include "op/contiguous.h"
+#include "op/copy_.h"
+#include "op/detach.h"
 
 static const lt_backend *mover(lt_device a, lt_device b)
 {

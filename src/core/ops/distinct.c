@@ -4,6 +4,20 @@
 
 #include "pointwise.h"
 #include "steps.h"
+#include "op/any.h"
+#include "op/arange.h"
+#include "op/argsort.h"
+#include "op/bincount.h"
+#include "op/floor.h"
+#include "op/histc.h"
+#include "op/max.h"
+#include "op/min.h"
+#include "op/nonzero.h"
+#include "op/scatter.h"
+#include "op/scatter_add.h"
+#include "op/sort.h"
+#include "op/unique.h"
+#include "op/unique_consecutive.h"
 
 /* ---- distinct elements ----------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,13 @@
 
 #include "random.h"
 #include "steps.h"
+#include "op/cauchy_.h"
+#include "op/ceil.h"
+#include "op/clamp.h"
+#include "op/geometric_.h"
+#include "op/log_normal_.h"
+#include "op/tan.h"
+#include "op/uniform_.h"
 
 static lt_status check_float(const char *op, const lt_tensor *t)
 {

@@ -2,6 +2,14 @@
  * (../draws.inc) in the order of elements; half types are computed in float. */
 #include "random.h"
 #include "steps.h"
+#include "op/_dirichlet_backward.h"
+#include "op/_dirichlet_grad.h"
+#include "op/_no_derivative.h"
+#include "op/_sample_dirichlet.h"
+#include "op/_standard_gamma.h"
+#include "op/binomial.h"
+#include "op/clamp.h"
+#include "op/poisson.h"
 
 /* Numbers of this distribution in the shape of a. */
 static lt_tensor *do_draw(lt_scope *s, lt_draw what, lt_tensor *a, lt_tensor *b,

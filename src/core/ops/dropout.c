@@ -3,6 +3,15 @@
 #include <math.h>
 
 #include "compose.h"
+#include "op/alpha_dropout.h"
+#include "op/bernoulli_.h"
+#include "op/copy_.h"
+#include "op/div.h"
+#include "op/dropout.h"
+#include "op/dropout1d.h"
+#include "op/dropout2d.h"
+#include "op/dropout3d.h"
+#include "op/feature_alpha_dropout.h"
 
 /* Where channels are dropped the noise has their shape: [n, channels, 1, ...]. */
 typedef struct kind {

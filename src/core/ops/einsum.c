@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "steps.h"
+#include "op/einsum.h"
 
 #define LETTERS 52
 #define ELLIPSIS 52

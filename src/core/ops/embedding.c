@@ -3,6 +3,16 @@
 
 #include "compose.h"
 #include "steps.h"
+#include "op/_embedding_backward.h"
+#include "op/embedding.h"
+#include "op/embedding_bag.h"
+#include "op/index_add.h"
+#include "op/index_copy.h"
+#include "op/index_select.h"
+#include "op/masked_select.h"
+#include "op/norm.h"
+#include "op/scatter_reduce.h"
+#include "op/searchsorted.h"
 
 static lt_status check_table(const char *op, const lt_tensor *weight, const lt_tensor *indices, bool sparse)
 {

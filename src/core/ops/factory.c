@@ -3,7 +3,26 @@
 
 #include "common.h"
 #include "fits.h"
-#include "ltensor_ops.h"
+#include "op/_to_copy.h"
+#include "op/arange.h"
+#include "op/diagonal.h"
+#include "op/empty.h"
+#include "op/empty_like.h"
+#include "op/empty_strided.h"
+#include "op/eye.h"
+#include "op/full.h"
+#include "op/full_like.h"
+#include "op/linspace.h"
+#include "op/logspace.h"
+#include "op/new_empty.h"
+#include "op/new_full.h"
+#include "op/new_ones.h"
+#include "op/new_zeros.h"
+#include "op/ones.h"
+#include "op/ones_like.h"
+#include "op/pow.h"
+#include "op/zeros.h"
+#include "op/zeros_like.h"
 
 static lt_dtype or_default(lt_dtype dtype) { return dtype == LT_DTYPE_NONE ? lt_default_dtype() : dtype; }
 

@@ -10,6 +10,16 @@
 #include "copies.h"
 #include "fits.h"
 #include "pointwise.h"
+#include "op/_index.h"
+#include "op/_index_backward.h"
+#include "op/_index_put_.h"
+#include "op/_index_put_backward_self.h"
+#include "op/_index_put_backward_values.h"
+#include "op/_to_copy.h"
+#include "op/clone.h"
+#include "op/nonzero.h"
+#include "op/reshape.h"
+#include "op/where.h"
 
 #define MAX_INDICES (LT_ITER_OPERANDS - 2)
 

@@ -11,6 +11,21 @@
 
 #include "lapack.h"
 #include "mem.h"
+#include "op/_linalg_cholesky.h"
+#include "op/_linalg_eigh.h"
+#include "op/_linalg_logabsdet.h"
+#include "op/_linalg_lstsq.h"
+#include "op/_linalg_lstsq_rank.h"
+#include "op/_linalg_qr.h"
+#include "op/_linalg_sign_det.h"
+#include "op/_linalg_solve.h"
+#include "op/_linalg_solve_triangular.h"
+#include "op/_linalg_svd.h"
+#include "op/_linalg_svdvals.h"
+#include "op/det.h"
+#include "op/inverse.h"
+#include "op/tril.h"
+#include "op/triu.h"
 
 /* ---- checks ------------------------------------------------------------------------------------------------ */
 

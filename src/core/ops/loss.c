@@ -4,6 +4,18 @@
 
 #include "loss.h"
 #include "pointwise.h"
+#include "op/_bce_with_logits_backward.h"
+#include "op/_bce_with_logits_backward_target.h"
+#include "op/_nll_loss_backward.h"
+#include "op/binary_cross_entropy_with_logits.h"
+#include "op/bitwise_and.h"
+#include "op/cross_entropy.h"
+#include "op/gather.h"
+#include "op/index_select.h"
+#include "op/log_softmax.h"
+#include "op/mean.h"
+#include "op/nll_loss.h"
+#include "op/scatter.h"
 
 lt_status lt_loss_parse(const char *text, lt_over *out)
 {

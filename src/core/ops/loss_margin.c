@@ -4,6 +4,17 @@
 #include "mem.h"
 #include "pointwise.h"
 #include "steps.h"
+#include "op/cosine_embedding_loss.h"
+#include "op/cosine_similarity.h"
+#include "op/hinge_embedding_loss.h"
+#include "op/margin_ranking_loss.h"
+#include "op/multi_margin_loss.h"
+#include "op/multilabel_margin_loss.h"
+#include "op/norm.h"
+#include "op/normalize.h"
+#include "op/pairwise_distance.h"
+#include "op/pdist.h"
+#include "op/triplet_margin_loss.h"
 
 static lt_tensor *do_norm(lt_scope *s, lt_tensor *a, double p, int64_t dim, bool keepdim)
 {

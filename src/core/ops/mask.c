@@ -5,6 +5,17 @@
 #include "copies.h"
 #include "fits.h"
 #include "pointwise.h"
+#include "op/_index.h"
+#include "op/_index_put_.h"
+#include "op/_masked_select_backward.h"
+#include "op/masked_fill.h"
+#include "op/masked_select.h"
+#include "op/max.h"
+#include "op/min.h"
+#include "op/nonzero.h"
+#include "op/one_hot.h"
+#include "op/scatter.h"
+#include "op/where.h"
 
 lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *value, lt_tensor **out)
 {

@@ -2,6 +2,18 @@
  * operand whose rows or columns are dense is read where it lies, any other is copied first. The result is
  * always dense. matmul, outer and linear are made of these products and record themselves for autograd. */
 #include "compose.h"
+#include "op/_unsafe_view.h"
+#include "op/addmm.h"
+#include "op/addmv.h"
+#include "op/baddbmm.h"
+#include "op/bmm.h"
+#include "op/dot.h"
+#include "op/expand.h"
+#include "op/linear.h"
+#include "op/matmul.h"
+#include "op/mm.h"
+#include "op/mv.h"
+#include "op/outer.h"
 
 /* An operand as gemm reads it; a vector is a matrix of one row or column. Strides in elements. */
 typedef struct matrix {

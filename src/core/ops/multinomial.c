@@ -11,6 +11,16 @@
 #include "mem.h"
 #include "random.h"
 #include "steps.h"
+#include "op/any.h"
+#include "op/argmax.h"
+#include "op/argsort.h"
+#include "op/clamp_max.h"
+#include "op/cumsum.h"
+#include "op/exponential_.h"
+#include "op/multinomial.h"
+#include "op/narrow.h"
+#include "op/rand.h"
+#include "op/scatter.h"
 
 /* PyTorch's limit: float holds every position up to it. */
 #define MOST_CATEGORIES (INT64_C(1) << 24)

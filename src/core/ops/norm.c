@@ -5,6 +5,15 @@
 
 #include "norm.h"
 #include "pointwise.h"
+#include "op/_group_norm.h"
+#include "op/_group_norm_backward.h"
+#include "op/_layer_norm.h"
+#include "op/_layer_norm_backward.h"
+#include "op/_rms_norm.h"
+#include "op/_rms_norm_backward.h"
+#include "op/group_norm.h"
+#include "op/layer_norm.h"
+#include "op/rms_norm.h"
 
 lt_dtype lt_norm_type(const lt_tensor *input) { return input->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32; }
 

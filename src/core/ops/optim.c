@@ -6,6 +6,16 @@
 #include "common.h"
 #include "mem.h"
 #include "pointwise.h"
+#include "op/_fused_adadelta_.h"
+#include "op/_fused_adagrad_.h"
+#include "op/_fused_adam_.h"
+#include "op/_fused_adamax_.h"
+#include "op/_fused_asgd_.h"
+#include "op/_fused_nadam_.h"
+#include "op/_fused_radam_.h"
+#include "op/_fused_rmsprop_.h"
+#include "op/_fused_rprop_.h"
+#include "op/_fused_sgd_.h"
 
 /* The lists of one step, parameters first. */
 typedef struct step {

@@ -5,6 +5,26 @@
 
 #include "pointwise.h"
 #include "steps.h"
+#include "op/_to_copy.h"
+#include "op/all.h"
+#include "op/argmax.h"
+#include "op/argsort.h"
+#include "op/ceil.h"
+#include "op/cummax.h"
+#include "op/cummin.h"
+#include "op/floor.h"
+#include "op/kthvalue.h"
+#include "op/lerp.h"
+#include "op/median.h"
+#include "op/mode.h"
+#include "op/msort.h"
+#include "op/nanmedian.h"
+#include "op/nanquantile.h"
+#include "op/quantile.h"
+#include "op/round.h"
+#include "op/sort.h"
+#include "op/to.h"
+#include "op/topk.h"
 
 /* ---- sorting --------------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,10 @@
 #include "interrupt.h"
 #include "mem.h"
 #include "steps.h"
+#include "op/_constant_pad_backward.h"
+#include "op/clone.h"
+#include "op/constant_pad_nd.h"
+#include "op/pad.h"
 
 static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
 {

@@ -2,6 +2,19 @@
  * windows follows from the input's sizes, so that a derivative finds them again from these. */
 #include "steps.h"
 #include "windows.h"
+#include "op/_adaptive_avg_pool_backward.h"
+#include "op/_adaptive_avg_pool_like.h"
+#include "op/_adaptive_max_pool_backward.h"
+#include "op/_avg_pool.h"
+#include "op/_avg_pool_backward.h"
+#include "op/_max_pool_backward.h"
+#include "op/_pool_gather.h"
+#include "op/adaptive_avg_pool1d.h"
+#include "op/adaptive_avg_pool2d.h"
+#include "op/adaptive_avg_pool3d.h"
+#include "op/avg_pool1d.h"
+#include "op/avg_pool2d.h"
+#include "op/avg_pool3d.h"
 
 /* ---- geometry ----------------------------------------------------------------------------------------------------- */
 

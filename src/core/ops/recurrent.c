@@ -8,6 +8,11 @@
 #include "common.h"
 #include "mem.h"
 #include "pointwise.h"
+#include "op/_recurrent.h"
+#include "op/_recurrent_backward.h"
+#include "op/add.h"
+#include "op/narrow.h"
+#include "op/sum.h"
 
 #include <string.h>
 

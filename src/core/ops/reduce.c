@@ -4,9 +4,31 @@
 #include <string.h>
 
 #include "common.h"
-#include "ltensor_ops.h"
 #include "pointwise.h"
 #include "statistics.h"
+#include "op/_to_copy.h"
+#include "op/all.h"
+#include "op/amax.h"
+#include "op/amin.h"
+#include "op/aminmax.h"
+#include "op/any.h"
+#include "op/argmax.h"
+#include "op/argmin.h"
+#include "op/count_nonzero.h"
+#include "op/cumprod.h"
+#include "op/cumsum.h"
+#include "op/linalg_matrix_norm.h"
+#include "op/linalg_vector_norm.h"
+#include "op/logcumsumexp.h"
+#include "op/max.h"
+#include "op/maximum.h"
+#include "op/mean.h"
+#include "op/min.h"
+#include "op/minimum.h"
+#include "op/norm.h"
+#include "op/prod.h"
+#include "op/sum.h"
+#include "op/trace.h"
 
 /* Shape of in reduced over mask. */
 static int reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64_t *sizes)

@@ -4,6 +4,28 @@
 
 #include "compose.h"
 #include "statistics.h"
+#include "op/_extreme_backward.h"
+#include "op/_logsumexp_backward.h"
+#include "op/_mean_backward.h"
+#include "op/_norm_backward.h"
+#include "op/_pick_backward.h"
+#include "op/_prod_backward.h"
+#include "op/_reverse_cumsum.h"
+#include "op/_std_backward.h"
+#include "op/_sum_backward.h"
+#include "op/_trace_backward.h"
+#include "op/_var_backward.h"
+#include "op/cat.h"
+#include "op/cumsum.h"
+#include "op/eye.h"
+#include "op/flip.h"
+#include "op/mean.h"
+#include "op/mul.h"
+#include "op/narrow.h"
+#include "op/ones_like.h"
+#include "op/prod.h"
+#include "op/reshape.h"
+#include "op/scatter.h"
 
 static lt_tensor *zero(lt_scope *s) { return do_number(s, 0); }
 

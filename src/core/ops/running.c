@@ -3,6 +3,18 @@
 #include "pointwise.h"
 #include "statistics.h"
 #include "steps.h"
+#include "op/_cumprod_backward.h"
+#include "op/_logcumsumexp_backward.h"
+#include "op/_reverse_cumsum.h"
+#include "op/all.h"
+#include "op/cumprod.h"
+#include "op/logcumsumexp.h"
+#include "op/nanmean.h"
+#include "op/nansum.h"
+#include "op/neg.h"
+#include "op/softmax.h"
+#include "op/softmin.h"
+#include "op/sum.h"
 
 /* ---- cumprod ---------------------------------------------------------------------------------------------------- */
 

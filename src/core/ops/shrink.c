@@ -3,6 +3,22 @@
 #include "compose.h"
 #include "pointwise.h"
 #include "steps.h"
+#include "op/_glu_backward.h"
+#include "op/_prelu_kernel.h"
+#include "op/exponential_.h"
+#include "op/glu.h"
+#include "op/gumbel_softmax.h"
+#include "op/leaky_relu.h"
+#include "op/masked_scatter.h"
+#include "op/max.h"
+#include "op/mul.h"
+#include "op/prelu.h"
+#include "op/rrelu.h"
+#include "op/scatter.h"
+#include "op/softmax.h"
+#include "op/softsign.h"
+#include "op/tanhshrink.h"
+#include "op/uniform_.h"
 
 static lt_status check_float(const char *kernel, const lt_tensor *t)
 {

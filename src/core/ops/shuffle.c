@@ -1,6 +1,10 @@
 /* shuffle.c - rearranging channels and pixels, and the bilinear form, as views and copies. */
 #include "compose.h"
 #include "steps.h"
+#include "op/bilinear.h"
+#include "op/channel_shuffle.h"
+#include "op/pixel_shuffle.h"
+#include "op/pixel_unshuffle.h"
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
 

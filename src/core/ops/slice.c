@@ -2,6 +2,16 @@
 #include "interrupt.h"
 #include "mem.h"
 #include "steps.h"
+#include "op/_slice.h"
+#include "op/as_strided.h"
+#include "op/chunk.h"
+#include "op/diagonal.h"
+#include "op/narrow.h"
+#include "op/select.h"
+#include "op/split.h"
+#include "op/tensor_split.h"
+#include "op/unbind.h"
+#include "op/unfold.h"
 
 lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor **out)
 {

@@ -2,6 +2,13 @@
  * of the derivatives. */
 #include "compose.h"
 #include "pointwise.h"
+#include "op/_log_softmax_backward.h"
+#include "op/_log_softmax_double_backward.h"
+#include "op/_log_softmax_transposed.h"
+#include "op/_softmax_backward.h"
+#include "op/_softmax_double_backward.h"
+#include "op/log_softmax.h"
+#include "op/softmax.h"
 
 /* ---- forward ----------------------------------------------------------------------------------------------- */
 

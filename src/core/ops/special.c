@@ -7,6 +7,16 @@
 #include "dtype.h"
 #include "fits.h"
 #include "pointwise.h"
+#include "op/_clamp_both.h"
+#include "op/_logit.h"
+#include "op/_logit_backward.h"
+#include "op/_nan_to_num.h"
+#include "op/_polygamma.h"
+#include "op/_polygamma_backward.h"
+#include "op/hardtanh.h"
+#include "op/logit.h"
+#include "op/nan_to_num.h"
+#include "op/relu6.h"
 
 /* ---- gamma functions, odds ---------------------------------------------------------------------------------- */
 

@@ -3,8 +3,10 @@
 
 #include "compose.h"
 #include "pointwise.h"
-#include "ltensor_ops.h"
 #include "statistics.h"
+#include "op/logsumexp.h"
+#include "op/std.h"
+#include "op/var.h"
 
 lt_status lt_count_reduced(const lt_dims *sizes, const lt_dims *dims, double *count)
 {

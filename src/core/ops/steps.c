@@ -4,6 +4,20 @@
 #include <string.h>
 
 #include "mem.h"
+#include "op/_slice.h"
+#include "op/arange.h"
+#include "op/cat.h"
+#include "op/clamp.h"
+#include "op/copy_.h"
+#include "op/cumsum.h"
+#include "op/diagonal.h"
+#include "op/flip.h"
+#include "op/gather.h"
+#include "op/index_select.h"
+#include "op/permute.h"
+#include "op/select.h"
+#include "op/stack.h"
+#include "op/to.h"
 
 #define STEP(call)                                                                                 \
     lt_tensor *out = NULL;                                                                         \

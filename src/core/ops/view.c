@@ -3,8 +3,27 @@
 
 #include "checked.h"
 #include "common.h"
-#include "ltensor_ops.h"
 #include "mem.h"
+#include "op/_alias.h"
+#include "op/_unsafe_view.h"
+#include "op/as_strided.h"
+#include "op/broadcast_to.h"
+#include "op/clone.h"
+#include "op/expand.h"
+#include "op/expand_as.h"
+#include "op/flatten.h"
+#include "op/movedim.h"
+#include "op/permute.h"
+#include "op/reshape.h"
+#include "op/reshape_as.h"
+#include "op/squeeze.h"
+#include "op/swapaxes.h"
+#include "op/t.h"
+#include "op/transpose.h"
+#include "op/unflatten.h"
+#include "op/unsqueeze.h"
+#include "op/view.h"
+#include "op/view_as.h"
 
 static lt_status view_same_order(lt_tensor *self, const lt_dims *shape, lt_tensor **out)
 {

@@ -4,12 +4,21 @@
 #include "compose.h"
 #include "op/all.h"
 #include "op/allclose.h"
+#include "op/eq.h"
 #include "op/equal.h"
+#include "op/ge.h"
+#include "op/gt.h"
 #include "op/is_nonzero.h"
 #include "op/isclose.h"
 #include "op/isfinite.h"
+#include "op/le.h"
+#include "op/logical_and.h"
 #include "op/logical_not.h"
 #include "op/logical_not_.h"
+#include "op/logical_or.h"
+#include "op/logical_xor.h"
+#include "op/lt.h"
+#include "op/ne.h"
 
 static lt_tensor *do_isfinite(lt_scope *s, lt_tensor *a)
 {

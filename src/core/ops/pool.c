@@ -15,6 +15,9 @@
 #include "op/avg_pool1d.h"
 #include "op/avg_pool2d.h"
 #include "op/avg_pool3d.h"
+#include "op/max_pool1d_with_indices.h"
+#include "op/max_pool2d_with_indices.h"
+#include "op/max_pool3d_with_indices.h"
 
 /* ---- geometry ----------------------------------------------------------------------------------------------------- */
 

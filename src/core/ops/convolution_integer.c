@@ -3,6 +3,8 @@
  * by the kernel turned round. Made of other ops, so that every device has them. */
 #include "steps.h"
 #include "windows.h"
+#include "op/as_strided.h"
+#include "op/constant_pad_nd.h"
 
 /* The windows of a padded image [batch, channels, three sizes] as columns: [batch, groups, channels / groups * kernel,
  * number of windows], a copy. */

@@ -5,6 +5,7 @@
 #include "iter.h"
 #include "random.h"
 #include "op/_to_copy.h"
+#include "op/aminmax.h"
 #include "op/any.h"
 #include "op/bernoulli.h"
 #include "op/bernoulli_.h"

@@ -48,7 +48,7 @@ CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hid
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(INCLUDES) $(CXXFLAGS)
 # SLEEF's vector functions carry the names that the C library's libmvec has: they must come first.
-# oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/image.c open them when they are first needed.
+# oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/files/image.c open them when they are first needed.
 CORE_LIBS := -lsleefgnuabi -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
@@ -77,7 +77,7 @@ GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h backend_hash.h 
 GEN_HASHED := $(addprefix src/core/,backend.h cell.h iter.h optim_rules.h random.h)
 GEN_STAMP := $(GEN)/.stamp
 
-CORE_SRC := $(wildcard src/core/*.c src/core/ops/*.c src/core/autograd/*.c src/core/cpu/*.c)
+CORE_SRC := $(wildcard src/core/*.c $(addprefix src/core/,autograd/*.c cpu/*.c cpu/common/*.c files/*.c ops/*.c ops/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
 VECTOR_SRC := $(wildcard src/core/cpu/vector/*.c)
@@ -97,9 +97,9 @@ REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
 LIB_LUA := $(shell find lib -name meta -prune -o -name '*.lua' -print 2>/dev/null | sort)
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
-CU_SRC := $(wildcard src/cuda/*.cu)
+CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*.cu libraries/*.cu runtime/*.cu))
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
-SIM_CU_SRC := $(filter-out src/cuda/cublas_load.cu,$(CU_SRC))
+SIM_CU_SRC := $(filter-out src/cuda/libraries/cublas_load.cu,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 
@@ -327,7 +327,7 @@ bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
 
 layers:
-	@sh scripts/layers.sh
+	@$(LUA) scripts/layers.lua
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')

@@ -5,8 +5,8 @@
 -- the scope, products and convolutions are computed in the lower precision, what would suffer from it in float32.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local options_of = require 'torch.options'
+local fail = require 'torch.support.fail'
+local options_of = require 'torch.support.options'
 
 local amp = { __names = { autocast = true, GradScaler = true, is_autocast_available = true } }
 
@@ -64,7 +64,7 @@ end
 
 -- ---- the loss's scale -----------------------------------------------------------------------------------------------
 
-local class = require 'torch.class'
+local class = require 'torch.support.class'
 local GradScaler = class.Object:extend('GradScaler')
 
 -- What has become of an optimizer since the last update.

@@ -5,8 +5,8 @@
 -- one, calls it and returns its results. Both restore what was before, also when an error passes.
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
-local fail = require 'torch.fail'
+local kinds = require 'torch.support.kinds'
+local fail = require 'torch.support.fail'
 local C = torch._C
 local is_tensor = torch.is_tensor
 local methods = C.methods

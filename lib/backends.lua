@@ -3,7 +3,7 @@
 -- a misspelled setting would otherwise do nothing.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local cuda = torch.cuda
 
 -- A table whose fields are settings: { name = { get, set } }.

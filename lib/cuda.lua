@@ -2,8 +2,8 @@
 -- a function to run inside), short forms of properties and statistics, readable tables.
 
 local torch = require 'torch'
-local options_of = require 'torch.options'
-local kinds = require 'torch.kinds'
+local options_of = require 'torch.support.options'
+local kinds = require 'torch.support.kinds'
 local cuda = torch.cuda
 local summary = require 'torch.cuda_memory'
 

@@ -2,16 +2,16 @@
 -- named, and the two functions of the book that make code run with any number of GPUs.
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
-local checked = require 'torch.checked'
+local kinds = require 'torch.support.kinds'
+local checked = require 'torch.support.checked'
 
 -- Parts that are loaded at once, since they add methods or functions to torch itself.
 torch.autograd = require 'torch.autograd'
 require 'torch.cuda'
 torch.backends = require 'torch.backends'
-require 'torch.rows'
-require 'torch.arrays'
-require 'torch.argument_forms'
+require 'torch.support.rows'
+require 'torch.support.arrays'
+require 'torch.support.argument_forms'
 
 local parts = { amp = true, distributions = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
 
@@ -41,14 +41,14 @@ for name, method in pairs(torch._C.methods) do
 end
 
 -- Objects in files; what does it is loaded when it is first needed.
-function torch.save(...) return require('torch.serialization').save(...) end
-function torch.load(...) return require('torch.serialization').load(...) end
+function torch.save(...) return require('torch.files.serialization').save(...) end
+function torch.load(...) return require('torch.files.serialization').load(...) end
 
 --- The limits of a floating dtype (by default the default dtype): bits, min, max, eps, tiny, smallest_normal, resolution.
-function torch.finfo(...) return require('torch.type_info').finfo(...) end
+function torch.finfo(...) return require('torch.support.type_info').finfo(...) end
 
 --- The limits of an integer dtype: bits, min, max.
-function torch.iinfo(...) return require('torch.type_info').iinfo(...) end
+function torch.iinfo(...) return require('torch.support.type_info').iinfo(...) end
 
 -- Mixed precision: torch.amp has the rest.
 function torch.autocast(...) return require('torch.amp').autocast(...) end

@@ -2,8 +2,8 @@
 -- arguments (atol, rtol, driver) that only torch.linalg takes.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local linalg = {
   inv = torch.inverse, det = torch.det, slogdet = torch.slogdet, cholesky = torch.cholesky,

@@ -8,8 +8,8 @@
 -- called and belongs to the thread; nothing is measured, and nothing costs time, otherwise.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local options_of = require 'torch.options'
+local fail = require 'torch.support.fail'
+local options_of = require 'torch.support.options'
 local C = torch._C
 
 local M = { __names = { profile = true, record_function = true, ProfilerActivity = true } }
@@ -23,7 +23,7 @@ local span_metatable = { __name = 'record_function', __close = function(span) C.
 --- A span with a name: until the guard is closed, or while body(...) runs.
 function M.record_function(name, body, ...)
   if type(name) ~= 'string' then fail('record_function: the name must be a string, got %s', torch.type(name)) end
-  require('torch.kinds').check('record_function', 'body', body, 'function?')
+  require('torch.support.kinds').check('record_function', 'body', body, 'function?')
   local span = setmetatable({ event = C.profile_begin(name) }, span_metatable)
   if body == nil then return span end
   local _ <close> = span
@@ -209,7 +209,7 @@ end
 function M.profile(options, body, ...)
   if type(options) == 'function' then return M.profile(nil, options, body, ...) end
   options = options_of('profile', options, { activities = false, profile_memory = true, record_shapes = false, with_stack = false })
-  require('torch.kinds').check('profile', 'body', body, 'function?')
+  require('torch.support.kinds').check('profile', 'body', body, 'function?')
   local gpu = wants_gpu(options.activities)
   C.profile_start(gpu)
   local profile = setmetatable({ gpu = gpu }, Profile)

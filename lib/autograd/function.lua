@@ -6,7 +6,7 @@
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local C = torch._C
 local is_tensor = torch.is_tensor
 local current = autograd.__current

@@ -4,10 +4,10 @@
 -- the central differences of smaller dtypes say little.
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
+local kinds = require 'torch.support.kinds'
 local autograd = require 'torch.autograd'
-local fail = require 'torch.fail'
-local read_options = require 'torch.options'
+local fail = require 'torch.support.fail'
+local read_options = require 'torch.support.options'
 local is_tensor = torch.is_tensor
 
 local function list_of(value) return is_tensor(value) and { value } or value end

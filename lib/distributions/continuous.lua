@@ -4,7 +4,7 @@
 local torch = require 'torch'
 local Distribution = require 'torch.distributions.distribution'
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local M = {}
 

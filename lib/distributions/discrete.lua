@@ -5,8 +5,8 @@
 local torch = require 'torch'
 local Distribution = require 'torch.distributions.distribution'
 local arguments = require 'torch.nn.arguments'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
 
 local M = {}
 

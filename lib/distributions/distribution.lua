@@ -5,8 +5,8 @@
 -- as fields. Shapes are numbers, a table or a torch.Size. Positions (of categories) count from 1.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
 
 local Distribution = class.Object:extend('Distribution')

@@ -2,7 +2,7 @@
 -- numbers for a seed on the CPU; rsample carries the implicit gradient by the parameters.
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
+local kinds = require 'torch.support.kinds'
 local Distribution = require 'torch.distributions.distribution'
 local arguments = require 'torch.nn.arguments'
 

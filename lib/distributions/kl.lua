@@ -2,8 +2,8 @@
 -- register_kl('P', 'Q', fn) adds one for classes of these names.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local M = {}
 

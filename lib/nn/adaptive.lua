@@ -7,13 +7,13 @@
 -- without a batch, input (in_features) and a target of no dimensions.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
+local checked = require 'torch.support.checked'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.module_list'
 local Sequential = require 'torch.nn.sequential'
 local Linear = require('torch.nn.linear').Linear
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local Adaptive = Module:extend('AdaptiveLogSoftmaxWithLoss')
 local read = arguments('AdaptiveLogSoftmaxWithLoss', 'in_features n_classes cutoffs', 'div_value head_bias',

@@ -5,8 +5,8 @@
 -- optional ones that may also be given by position; the defaults name all that may be given by name. `false` as a
 -- default may stand for "none". device and dtype are always known and are nil when absent, and so are the `more` names.
 
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local is_named = kinds.is_named
 
 local function words(text)

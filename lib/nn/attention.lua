@@ -12,9 +12,9 @@ local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.linear').Linear
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
-local options_of = require 'torch.options'
+local options_of = require 'torch.support.options'
 
 local MultiheadAttention = Module:extend('MultiheadAttention')
 

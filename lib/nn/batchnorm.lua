@@ -5,12 +5,12 @@
 -- momentum = false takes the plain average of all batches. In evaluation the running estimates are used, when there are any.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
+local checked = require 'torch.support.checked'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
 

@@ -5,8 +5,8 @@ local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.sequential'
 local parallel = require 'torch.nn.parallel'
-local options_of = require 'torch.options'
-local fail = require 'torch.fail'
+local options_of = require 'torch.support.options'
+local fail = require 'torch.support.fail'
 
 local DataParallel = Module:extend('DataParallel')
 

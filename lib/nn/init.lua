@@ -3,9 +3,9 @@
 -- 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
+local kinds = require 'torch.support.kinds'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
 
 local init = {}
 

@@ -5,10 +5,10 @@
 -- their device and dtype only. The first call makes them, and the layer becomes one of the class it is named after.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local class = require 'torch.support.class'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.linear').Linear

@@ -8,7 +8,7 @@ local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
 

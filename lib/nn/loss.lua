@@ -6,7 +6,7 @@
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local M = {}
 

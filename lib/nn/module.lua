@@ -5,10 +5,10 @@
 -- buffers that are no part of the state also in a set. Hooks are in module_hooks.lua, state in module_state.lua.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local checked = require 'torch.support.checked'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local fields_of, originals = class.fields, checked.originals
 local is_parameter = torch._C.is_parameter

@@ -3,7 +3,7 @@
 -- are objects (of weight_norm and spectral_norm), since functions may refer to the module they were written for.
 
 local torch = require 'torch'
-local class = require 'torch.class'
+local class = require 'torch.support.class'
 
 local fields_of = class.fields
 

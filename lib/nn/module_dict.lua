@@ -2,9 +2,9 @@
 -- sorted; {{'name', layer}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs, #dict, update,
 -- pop, clear, contains. It cannot be called.
 
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 
 local fields_of = class.fields

@@ -2,8 +2,8 @@
 -- pass through a module. Every register_ function returns a handle with :remove().
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
-local class = require 'torch.class'
+local kinds = require 'torch.support.kinds'
+local class = require 'torch.support.class'
 
 local fields_of = class.fields
 local is_tensor = torch.is_tensor

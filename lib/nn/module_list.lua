@@ -1,8 +1,8 @@
 -- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list whose modules are registered. list[1], #list, append, insert, pop,
 -- extend, iter. It cannot be called.
 
-local class = require 'torch.class'
-local kinds = require 'torch.kinds'
+local class = require 'torch.support.class'
+local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.sequential'
 

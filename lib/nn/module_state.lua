@@ -1,10 +1,10 @@
 -- module_state.lua - the state of nn.Module by name: state_dict and load_state_dict, and their hooks.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
-local ordered_dict = require 'torch.ordered_dict'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local ordered_dict = require 'torch.support.ordered_dict'
 
 local fields_of = class.fields
 

@@ -4,7 +4,7 @@
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
 
 local M = {}

@@ -5,10 +5,10 @@
 -- numbers of GPUs. Work on different GPUs overlaps because launching it does not wait.
 
 local torch = require 'torch'
-local class = require 'torch.class'
+local class = require 'torch.support.class'
 local Module = require 'torch.nn.module'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
 
 local fields_of = class.fields
 local parallel = {}

@@ -2,7 +2,7 @@
 -- assigned to one of their fields. It shares data's memory and has a history of its own.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 return function(data, options)
   if not torch.is_tensor(data) then

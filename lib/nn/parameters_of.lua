@@ -5,7 +5,7 @@
 -- for the caller to refuse. What is none of these is left in the list, for the caller to name.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local MAX_DEPTH = 100
 

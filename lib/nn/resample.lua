@@ -2,10 +2,10 @@
 -- ctc_loss. Each is differentiable because the ops are.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local is_named = require('torch.kinds').is_named
-local options_of = require 'torch.options'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local is_named = require('torch.support.kinds').is_named
+local options_of = require 'torch.support.options'
 
 local M = {}
 

@@ -3,11 +3,11 @@
 -- given. An LSTMCell takes a table {h, c} and returns both.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
+local checked = require 'torch.support.checked'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local recurrent = require 'torch.nn.recurrent'
 

@@ -3,9 +3,9 @@
 -- PyTorch has them, not positions.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local M = {}
 

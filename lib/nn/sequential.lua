@@ -3,8 +3,8 @@
 -- printed form count from 0, as PyTorch's do.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
 local Module = require 'torch.nn.module'
 
 local fields_of = class.fields

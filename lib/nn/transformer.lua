@@ -2,8 +2,8 @@
 -- Transformer (A. Vaswani et al. 2017). Masks may be given by position or by name, as to PyTorch's.
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
-local checked = require 'torch.checked'
+local kinds = require 'torch.support.kinds'
+local checked = require 'torch.support.checked'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.module_list'
@@ -12,7 +12,7 @@ local Dropout = require('torch.nn.dropout').Dropout
 local LayerNorm = require('torch.nn.normalization').LayerNorm
 local Linear = require('torch.nn.linear').Linear
 local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 
 local M = {}

@@ -2,9 +2,9 @@
 -- those, rnn, parametrize and parametrizations are loaded when they are first named.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local parameters_of = require 'torch.nn.parameters_of'
 
 local utils = {}

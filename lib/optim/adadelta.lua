@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local fused_adadelta = torch._C._fused_adadelta_
 
 local Adadelta = Optimizer:extend('Adadelta')

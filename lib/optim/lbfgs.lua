@@ -7,7 +7,7 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local strong_wolfe = require 'torch.optim.strong_wolfe'
 
 local LBFGS = Optimizer:extend('LBFGS')

@@ -10,10 +10,10 @@
 -- number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
 
 local torch = require 'torch'
-local kinds = require 'torch.kinds'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local options_of = require 'torch.options'
+local kinds = require 'torch.support.kinds'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local options_of = require 'torch.support.options'
 local parameters_of = require 'torch.nn.parameters_of'
 
 local Optimizer = class.Object:extend('Optimizer')

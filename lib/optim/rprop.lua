@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local fused_rprop = torch._C._fused_rprop_
 
 local Rprop = Optimizer:extend('Rprop')

@@ -6,10 +6,10 @@
 -- number_per_run (calls in each).
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
-local options_of = require 'torch.options'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local options_of = require 'torch.support.options'
 
 local Timer = class.Object:extend('Timer')
 

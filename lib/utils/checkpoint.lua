@@ -8,8 +8,8 @@
 -- ordinary way.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local C = torch._C
 

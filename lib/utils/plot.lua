@@ -5,10 +5,10 @@
 -- Options of all: title. Values are tensors on any device, or lists of numbers.
 
 local torch = require 'torch'
-local class = require 'torch.class'
+local class = require 'torch.support.class'
 local axis = require 'torch.utils.plot.axis'
-local options_of = require 'torch.options'
-local fail = require 'torch.fail'
+local options_of = require 'torch.support.options'
+local fail = require 'torch.support.fail'
 
 local plot = {}
 

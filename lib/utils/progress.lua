@@ -6,9 +6,9 @@
 -- the end, so that a log stays short. Leaving the loop early ends the line too.
 
 local torch = require 'torch'
-local options_of = require 'torch.options'
+local options_of = require 'torch.support.options'
 local width = require 'torch.utils.width'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local clock, terminal = torch._C.clock, torch._C.terminal
 

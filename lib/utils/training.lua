@@ -9,7 +9,7 @@ local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
 local idx = require 'torch.utils.data.idx'
 local text = require 'torch.utils.data.text'
-local whole_file = require 'torch.whole_file'
+local whole_file = require 'torch.files.whole_file'
 
 local M = {}
 

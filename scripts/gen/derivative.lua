@@ -36,7 +36,7 @@ M.properties = {
   device_of = { form = 'device', class = 'device', c_type = 'lt_device ' },
 }
 
--- Derivatives of a Tensor[] argument, by src/core/ops/backward.h: lt_<name>(grad, count, likes, dim, results, needs).
+-- Derivatives of a Tensor[] argument, by src/core/ops/shape/backward.h: lt_<name>(grad, count, likes, dim, results, needs).
 local list_helpers = { cat_backward = true, stack_backward = true }
 
 function M.base(type_name) return (type_name:gsub('%?$', '')) end

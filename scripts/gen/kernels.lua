@@ -2,9 +2,9 @@
 -- `pointwise` of the declarations:
 --
 --   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/<family>.c
---                        and src/cuda/<family>.cu make their loops
+--                        and src/cuda/kernels/<family>.cu make their loops
 --   pointwise_ops.h      all families together, with names
---   ops_pointwise.c      what core/pointwise.c must know of each (dtypes, rules, checks), and the implementations
+--   ops_pointwise.c      what core/ops/pointwise.c must know of each (dtypes, rules, checks), and the implementations
 --   backend_hash.h       by which program and backend know that they were made from the same declarations
 --
 -- Usage: lua5.4 scripts/gen/kernels.lua OUT_DIR
@@ -53,7 +53,7 @@ local function read_families(model)
   table.sort(families, function(a, b) return a.name < b.name end)
   for _, family in ipairs(families) do
     assert(#family.kernels < FAMILY_SIZE, family.name .. ': more kernels than FAMILY_SIZE')
-    for _, path in ipairs { 'src/core/cpu/vector/%s.c', 'src/cuda/%s.cu' } do
+    for _, path in ipairs { 'src/core/cpu/vector/%s.c', 'src/cuda/kernels/%s.cu' } do
       local file = io.open(path:format(family.name))
       if not file then error(('%s: kernel: there is no %s'):format(family.kernels[1].op.line, path:format(family.name)), 0) end
       file:close()
@@ -145,7 +145,7 @@ local function implementations(model, families)
     end
   end
   local body = table.concat(out)
-  return table.concat { notice, '#include "pointwise.h"\n#include "pointwise_checks.h"\n#include "pointwise_ops.h"\n',
+  return table.concat { notice, '#include "ops/pointwise.h"\n#include "ops/pointwise_checks.h"\n#include "pointwise_ops.h"\n',
     declarations.op_includes(model, body), body }
 end
 

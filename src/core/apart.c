@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cpu/threads.h"
+#include "cpu/common/threads.h"
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"

@@ -10,10 +10,11 @@
 #define LT_BACKEND_H
 
 #include "cell.h"
-#include "iter.h"
 #include "ltensor.h"
 #include "optim_rules.h"
 #include "random.h"
+
+typedef struct lt_iter lt_iter; /* iter.h */
 
 typedef enum lt_reduction {
     LT_REDUCE_SUM,  /* also of bool and small integers, into int64 */
@@ -376,8 +377,6 @@ extern const lt_backend *lt_backends[LT_DEVICE_TYPES];
 
 /* Fills in index -1 by the current device; errors for devices that do not exist. */
 lt_status lt_device_resolve(lt_device *device);
-/* "cpu", "cuda", "cuda:1"; strict. "Invalid device string: 'cuda: 0'". index -1 when none is given. */
-lt_status lt_device_parse(const char *text, lt_device *out);
 
 /* Whether float32 products may be computed in TF32, with 10 bits of mantissa; off at first. */
 void lt_set_allow_tf32(bool on);

@@ -6,7 +6,6 @@
 
 #include "error.h"
 #include "half.h"
-#include "tensor.h"
 
 static const struct {
     const char *name, *alias, *scalar_name;
@@ -63,52 +62,7 @@ lt_dtype lt_promote(lt_dtype a, lt_dtype b)
     return high;
 }
 
-/* Categories: a tensor with dims outranks a 0-dim one, which outranks a number, unless the lower ranks
- * are of a higher kind (bool < integer < float). */
-typedef struct ranks {
-    lt_dtype dims, zero, wrapped; /* LT_DTYPE_NONE when there is none */
-} ranks;
-
-static void add_rank(ranks *r, lt_dtype dtype, bool wrapped, int ndim)
-{
-    lt_dtype *slot = ndim > 0 ? &r->dims : wrapped ? &r->wrapped : &r->zero;
-    if (wrapped && lt_dtype_is_float(dtype)) dtype = default_dtype;
-    *slot = *slot == LT_DTYPE_NONE ? dtype : lt_promote(*slot, dtype);
-}
-
 static int kind_of(lt_dtype d) { return d == LT_BOOL ? 0 : lt_dtype_is_float(d) ? 2 : 1; }
-
-static lt_dtype combine(lt_dtype higher, lt_dtype lower)
-{
-    if (higher == LT_DTYPE_NONE) return lower;
-    if (lower == LT_DTYPE_NONE) return higher;
-    return kind_of(lower) > kind_of(higher) ? lt_promote(higher, lower) : higher;
-}
-
-lt_dtype lt_result_type(lt_tensor *const *tensors, int n)
-{
-    lt_dtype first = (lt_dtype)tensors[0]->dtype;
-    if (n == 1) return first;
-    bool plain = true;
-    for (int i = 0; i < n; i++) {
-        plain = plain && (lt_dtype)tensors[i]->dtype == first;
-        plain = plain && !(tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER);
-    }
-    if (plain) return first;
-    ranks r = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE};
-    for (int i = 0; i < n; i++)
-        add_rank(&r, (lt_dtype)tensors[i]->dtype, tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER,
-                 tensors[i]->ndim);
-    return combine(r.dims, combine(r.zero, r.wrapped));
-}
-
-lt_dtype lt_result_type_scalar(const lt_tensor *t, lt_scalar s)
-{
-    ranks r = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE};
-    add_rank(&r, (lt_dtype)t->dtype, t->flags & LT_FLAG_WRAPPED_NUMBER, t->ndim);
-    add_rank(&r, lt_scalar_dtype(s), true, 0);
-    return combine(r.dims, combine(r.zero, r.wrapped));
-}
 
 bool lt_can_cast(lt_dtype from, lt_dtype to) { return kind_of(from) <= kind_of(to); }
 

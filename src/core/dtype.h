@@ -1,5 +1,4 @@
-/* dtype.h - element types: sizes, names, categories, conversion of single values, type promotion
- * (PyTorch's rules, https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc). */
+/* dtype.h - element types: sizes, names, categories, conversion of single values. */
 #ifndef LT_DTYPE_H
 #define LT_DTYPE_H
 
@@ -20,10 +19,7 @@ lt_status lt_set_default_dtype(lt_dtype dtype); /* floating only */
 
 /* The smallest type both convert to (same category rules not applied: plain lattice). */
 lt_dtype lt_promote(lt_dtype a, lt_dtype b);
-/* Result type of an operation on tensors, with zero-dim and wrapped-number rules. n >= 1. */
-lt_dtype lt_result_type(lt_tensor *const *tensors, int n);
-/* Result type of a tensor with a number, and whether `from` may be stored in `to` in place. */
-lt_dtype lt_result_type_scalar(const lt_tensor *t, lt_scalar s);
+/* Whether results of dtype `from` may be stored in a tensor of dtype `to`: not floats in integers, nor numbers in bools. */
 bool lt_can_cast(lt_dtype from, lt_dtype to);
 
 /* Element <-> number. p is host memory. Storing converts as C does (float to integer truncates). */

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "apart.h"
-#include "cpu/threads.h"
+#include "cpu/common/threads.h"
 #include "mem.h"
 
 #define DECLARE(p, real)                                                                                            \

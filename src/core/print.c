@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "copies.h"
 #include "dtype.h"
 #include "error.h"

@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autograd.h"
 #include "backend.h"
 #include "checked.h"
-#include "copies.h"
 #include "dtype.h"
 #include "error.h"
-#include "iter.h"
 #include "mem.h"
 
 /* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is
@@ -239,7 +236,7 @@ static inline bool drop_reference(lt_tensor *t)
 void lt_tensor_release(lt_tensor *t)
 {
     if (t == NULL || !drop_reference(t)) return;
-    if (t->autograd != NULL) lt_autograd_free(t);
+    if (t->autograd != NULL) ((const lt_attached *)t->autograd)->free(t);
     lt_tensor *base = t->view_base;
     lt_storage *storage = t->storage;
     if (!(t->flags & LT_FLAG_AT_HOME)) {
@@ -344,67 +341,6 @@ lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out)
     return LT_OK;
 }
 
-/* What a page-locked storage gives back. */
-typedef struct pinned_memory {
-    void *data, *block;
-} pinned_memory;
-
-static void release_pinned(void *ctx)
-{
-    pinned_memory *memory = ctx;
-    lt_backends[LT_CUDA]->pinned_free(memory->data, memory->block);
-    lt_mem_free(memory);
-}
-
-static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_tensor **out)
-{
-    const lt_backend *backend = lt_backend_get(LT_CUDA);
-    if (backend == NULL)
-        return lt_error(LT_ERR_DEVICE, "Cannot pin memory: no accelerator is available. %s", lt_backend_missing_reason());
-    int64_t numel;
-    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    pinned_memory *memory = lt_mem_zalloc(sizeof *memory);
-    if (memory == NULL) return LT_ERR_MEMORY;
-    lt_status status = backend->pinned_alloc((size_t)numel * lt_dtype_size(dtype), &memory->data, &memory->block);
-    if (status != LT_OK) {
-        lt_mem_free(memory);
-        return status;
-    }
-    status = lt_tensor_wrap(memory->data, dtype, ndim, sizes, release_pinned, memory, out);
-    if (status != LT_OK)
-        release_pinned(memory);
-    else
-        (*out)->storage->pinned = true;
-    return status;
-}
-
-lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out)
-{
-    lt_tensor *pinned = NULL;
-    if (t->device.type != LT_CPU)
-        return lt_error(LT_ERR_RUNTIME, "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
-                        lt_dtype_scalar_name((lt_dtype)t->dtype));
-    if (t->storage->pinned) {
-        *out = lt_tensor_retain(t);
-        return LT_OK;
-    }
-    LT_TRY(pinned_new((lt_dtype)t->dtype, t->ndim, t->sizes, &pinned));
-    lt_tensor *operands[] = {pinned, t};
-    lt_iter it;
-    lt_status status = lt_iter_elementwise(&it, operands, 2);
-    if (status == LT_OK && it.numel > 0) status = lt_cpu_backend.copy(&it);
-    if (status != LT_OK) {
-        lt_tensor_release(pinned);
-        return status;
-    }
-    lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){"pin", false});
-    if (outer.name != NULL) lt_copies_set_cause(outer);
-    lt_copies_record(lt_host, lt_host, (int64_t)(it.numel * (int64_t)lt_dtype_size((lt_dtype)t->dtype)), 0);
-    lt_copies_set_cause(outer);
-    *out = pinned;
-    return LT_OK;
-}
-
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes)
 {
     lt_tensor *t = *out;
@@ -440,26 +376,6 @@ void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
     memcpy(t->sizes, src->sizes, sizeof t->sizes);
     memcpy(t->strides, src->strides, sizeof t->strides);
     t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (src->flags & LT_FLAG_CONTIGUOUS));
-}
-
-lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
-{
-    if (t->numel != 1)
-        return lt_error(LT_ERR_RUNTIME, "a Tensor with %lld elements cannot be converted to Scalar",
-                        (long long)t->numel);
-    if (t->device.type == LT_CPU) {
-        *out = lt_load_scalar(lt_data(t), (lt_dtype)t->dtype);
-        return LT_OK;
-    }
-    char element[16];
-    double waited = 0;
-    size_t size = lt_dtype_size((lt_dtype)t->dtype);
-    LT_TRY(lt_copies_check_sync("item"));
-    LT_TRY(lt_backend_of(t)->transfer(element, lt_host, lt_data(t), t->device, size, false,
-                                      LT_COPY_BLOCKING, &waited));
-    lt_copies_record(t->device, lt_host, (int64_t)size, waited);
-    *out = lt_load_scalar(element, (lt_dtype)t->dtype);
-    return LT_OK;
 }
 
 lt_status lt_wrap_dim(int64_t dim, int ndim, int *out)
@@ -501,16 +417,5 @@ char *lt_format_sizes(char *buffer, size_t n, int ndim, const int64_t *sizes)
     for (int d = 0; d < ndim && used < n; d++)
         used += (size_t)snprintf(buffer + used, n - used, d > 0 ? ", %lld" : "%lld", (long long)sizes[d]);
     if (used < n) snprintf(buffer + used, n - used, "]");
-    return buffer;
-}
-
-char *lt_format_device(char *buffer, size_t n, lt_device device)
-{
-    if (device.type == LT_CPU)
-        snprintf(buffer, n, "cpu");
-    else if (device.index < 0)
-        snprintf(buffer, n, "cuda");
-    else
-        snprintf(buffer, n, "cuda:%d", device.index);
     return buffer;
 }

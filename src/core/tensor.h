@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "device.h"
 #include "ltensor.h"
 
 typedef struct lt_storage {
@@ -26,7 +27,12 @@ typedef struct lt_storage {
     const char *writer; /* class name of the node that last wrote in place; NULL: none did. Static */
 } lt_storage;
 
-typedef struct lt_autograd lt_autograd; /* autograd.h */
+typedef struct lt_autograd lt_autograd; /* autograd/internal.h; begins with an lt_attached */
+
+/* What is kept with a tensor by a module that is built on this one. */
+typedef struct lt_attached {
+    void (*free)(lt_tensor *t); /* called when the tensor goes; leaves t->autograd NULL */
+} lt_attached;
 
 enum {
     LT_FLAG_REQUIRES_GRAD = 1, /* a leaf asked for, or a result of ops on such */
@@ -56,13 +62,6 @@ struct lt_tensor {
     int64_t sizes[LT_MAX_DIMS];
     int64_t strides[LT_MAX_DIMS];
 };
-
-static const lt_device lt_host = {LT_CPU, 0};
-
-static inline bool lt_device_equal(lt_device a, lt_device b)
-{
-    return a.type == b.type && a.index == b.index;
-}
 
 /* First element. */
 static inline char *lt_data(const lt_tensor *t)
@@ -106,10 +105,6 @@ static inline lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_
 /* New 0-dim CPU tensor that holds a number and counts as one in type promotion. */
 lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out);
 
-/* New reference: a copy of a host tensor in page-locked memory, t itself when it lies there already.
- * LT_ERR_DEVICE without a GPU. */
-lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out);
-
 /* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these sizes
  * and that dtype can be stored in it ("result type Float can't be cast to ..."). */
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes);
@@ -123,10 +118,6 @@ static inline void lt_bump_version(lt_tensor *t)
 /* Replaces t's storage and geometry by those of src (x.data = y, module:to). Both keep their flags. */
 void lt_tensor_set_data(lt_tensor *t, lt_tensor *src);
 
-/* Reads element 0 into a number; copies from the device when needed (cause: the ledger's current one).
- * LT_ERR_RUNTIME unless numel is 1. */
-lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out);
-
 /* dim counted from 0, negative from the end; ndim 0 counts as 1. Message counts from 0..; the binding
  * has already turned Lua's positions into these. */
 lt_status lt_wrap_dim(int64_t dim, int ndim, int *out);
@@ -137,7 +128,5 @@ lt_status lt_check_same_device(const char *op, lt_tensor *const *tensors, int n,
 
 /* "[2, 3]" for messages; writes at most n bytes, returns buffer. */
 char *lt_format_sizes(char *buffer, size_t n, int ndim, const int64_t *sizes);
-/* "cuda:0", "cpu". */
-char *lt_format_device(char *buffer, size_t n, lt_device device);
 
 #endif

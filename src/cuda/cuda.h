@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include "backend.h"
+#include "iter.h"
 
 #define LT_CUDA_MAX_DEVICES 64
 
@@ -181,7 +182,7 @@ lt_status lt_cuda_batch_norm_backward(const lt_batch_norm_args *n);
 /* attention.cu */
 lt_status lt_cuda_attention(const lt_attention *a);
 lt_status lt_cuda_attention_backward(const lt_attention *a);
-/* gemm.cu, gemm_integer.cu */
+/* matmul.cu, matmul_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
 void lt_cuda_gemm_forget(uint64_t pool); /* what recordings with the pool have kept */
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);

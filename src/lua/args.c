@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "copies.h"
 #include "dtype.h"
+#include "transfer.h"
 #include "op/_position_to_index.h"
 #include "op/to.h"
 

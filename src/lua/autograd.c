@@ -4,7 +4,7 @@
  * hangs from tokens (binding.h), so that cycles through it are collected. A callback runs in a protected
  * call; an error value that is raised in it comes out of backward() as it is. lib/autograd.lua builds the
  * public forms on torch._C's functions here. */
-#include "autograd.h"
+#include "autograd/autograd.h"
 
 #include <stdio.h>
 #include <string.h>

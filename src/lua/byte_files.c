@@ -1,4 +1,4 @@
-/* byte_files.c - functions of torch._C that read and write files piece by piece: what lib/zip.lua, lib/npy.lua and
+/* byte_files.c - functions of torch._C that read and write files piece by piece: what lib/files/zip.lua, lib/files/npy.lua and
  * lib/pickle.lua are made of.
  *
  * open_file(path) gives a file to read: file:section(offset, packed, length, deflated) chooses a part, file:text(n)
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "atomic_file.h"
+#include "files/atomic_file.h"
 #include "binding.h"
-#include "byte_source.h"
-#include "saved_form.h"
+#include "files/byte_source.h"
+#include "files/saved_form.h"
 
 static const char SOURCE_META[] = "ltensor.ByteSource";
 static const char OUTPUT_META[] = "ltensor.ByteOutput";

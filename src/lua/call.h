@@ -7,7 +7,7 @@
 
 #include "args.h"
 #include "autocast.h"
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "copies.h"
 #include "op/add.h"
 

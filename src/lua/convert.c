@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "backend.h"
 #include "binding.h"
 #include "copies.h"
@@ -14,6 +14,7 @@
 #include "fits.h"
 #include "half.h"
 #include "interrupt.h"
+#include "transfer.h"
 #include "op/_to_copy.h"
 
 /* ---- tables to tensors ---------------------------------------------------------------------------------------- */

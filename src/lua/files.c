@@ -1,5 +1,5 @@
 /* files.c - functions of torch._C for files of tensors: the core of torch.save and torch.load, whose rules about
- * nested tables and devices are in lib/serialization.lua.
+ * nested tables and devices are in lib/files/serialization.lua.
  *
  * Arrays for core live in userdata, and what core hands out is pushed in a protected call, so that a Lua error
  * leaks nothing. */
@@ -7,7 +7,7 @@
 
 #include "binding.h"
 #include "error.h"
-#include "safetensors.h"
+#include "files/safetensors.h"
 
 /* raise(message): an error at the position of the user's code */
 static int files_raise(lua_State *L)

@@ -2,7 +2,7 @@
 #include <lauxlib.h>
 
 #include "binding.h"
-#include "image.h"
+#include "files/image.h"
 
 /* decode_image(bytes, channels) -> uint8 tensor (channels, height, width), or nil and a message */
 static int decode_image(lua_State *L)

@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "args.h"
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "backend.h"
 #include "binding.h"
 #include "copies.h"
+#include "device.h"
 #include "dtype.h"
 #include "index_key.h"
+#include "transfer.h"
 #include "op/_alias.h"
 #include "op/_index.h"
 #include "op/_index_put_.h"

@@ -1,4 +1,4 @@
-/* object.c - instances of Lua classes as userdata: lib/class.lua builds on these functions.
+/* object.c - instances of Lua classes as userdata: lib/support/class.lua builds on these functions.
  *
  * An object is an empty userdata whose user value is the table of its fields. Reading a field looks there
  * first, then in the class (whose metatable leads to its parents); an integer key goes to the method

@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "binding.h"
+#include "device.h"
 #include "random.h"
 
 #define GENERATOR_META "ltensor.Generator"

@@ -5,8 +5,8 @@
 
 #include "binding.h"
 #include "build_config.h" /* generated */
-#include "cpu/loops.h"
-#include "cpu/threads.h"
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
 #include "dtype.h"
 #include "lapack.h"
 #include "print.h"

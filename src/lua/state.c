@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "binding.h"
 #include "clock.h"
 #include "copies.h"

@@ -3,12 +3,13 @@
  * __index looks a name up among the methods first, then among the fields; anything else is an index. */
 #include <string.h>
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "backend.h"
 #include "binding.h"
 #include "dtype.h"
 #include "index_key.h"
 #include "print.h"
+#include "transfer.h"
 #include "op/permute.h"
 #include "op/to.h"
 #include "op/transpose.h"

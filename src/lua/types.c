@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "binding.h"
+#include "device.h"
 #include "dtype.h"
 
 #define SIZE_META "ltensor.Size"

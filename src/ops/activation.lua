@@ -1,6 +1,7 @@
--- activation.lua - activations of torch.nn.functional that are one curve each.
+-- activation.lua - activations of torch.nn.functional.
 
 return {
+  -- ---- one curve each -----------------------------------------------------------------------------------------
   { 'relu6(Tensor self) -> Tensor', variants = 'function inplace', doc = 'min(max(self, 0), 6).', grad_fn = 'HardtanhBackward0',
     grad = { self = '_between(grad, self, 0, 6)' } },
   { 'hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor', variants = 'function inplace',
@@ -90,4 +91,20 @@ return {
   { '_softshrink(Tensor self, Scalar lambd) -> Tensor', variants = '', pointwise = 'promote', kernel = 'activations: float', doc = 'softshrink.' },
   { '_shrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor', variants = '', pointwise = 'promote', kernel = 'activations: float',
     doc = 'The derivative of hardshrink and softshrink.', grad = { grad_output = '_shrink_backward(grad, self, lambd)' } },
+
+  -- ---- with parameters, gates, random ones --------------------------------------------------------------------
+  { 'softsign(Tensor input) -> Tensor', variants = 'nn', composite = true, doc = 'input / (1 + |input|).' },
+  { 'tanhshrink(Tensor input) -> Tensor', variants = 'nn', composite = true, doc = 'input - tanh(input).' },
+  { 'prelu(Tensor self, Tensor weight) -> Tensor', variants = 'function method', composite = true,
+    doc = 'self where positive, self * weight elsewhere; a weight for all, or one per channel.' },
+  { '_prelu_kernel(Tensor self, Tensor weight) -> Tensor', variants = '', doc = 'prelu of a weight that broadcasts.',
+    grad = { self = 'where(gt(self, 0), grad, grad * weight)', weight = 'where(gt(self, 0), 0, grad * self)' } },
+  { 'rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=false, bool inplace=false) -> Tensor',
+    variants = 'function', composite = true,
+    doc = 'leaky_relu whose slope is drawn between lower and upper for each element; their mean outside of training.' },
+  { 'glu(Tensor self, Dim dim=-1) -> Tensor', variants = 'nn', doc = 'The first half of self along dim times the sigmoid of the second.',
+    grad = { self = '_glu_backward(grad, self, dim)' } },
+  { '_glu_backward(Tensor grad_output, Tensor self, Dim dim) -> Tensor', variants = '', composite = true, doc = 'The derivative of glu.' },
+  { 'gumbel_softmax(Tensor logits, float tau=1.0, bool hard=false, float eps=1e-10, Dim dim=-1) -> Tensor', variants = 'nn',
+    composite = true, doc = 'A sample of the Gumbel-softmax distribution; hard: one-hot, with the derivative of the soft one.' },
 }

@@ -21,8 +21,6 @@ return {
     doc = 'The derivative of the logarithm of a determinant.' },
   { 'logdet(Tensor self) -> Tensor', composite = true,
     doc = 'The logarithm of each determinant: nan where it is negative, -inf where it is 0.' },
-  { 'matrix_power(Tensor self, int n) -> Tensor', composite = true,
-    doc = 'The n-th power of each matrix; of its inverse for negative n.' },
 
   -- ---- solutions -----------------------------------------------------------------------------------------------
   { 'linalg_solve(Tensor self, Tensor other, *, bool left=true) -> Tensor', variants = fn, composite = true,
@@ -104,8 +102,4 @@ return {
     doc = 'How many singular values are above rtol times the largest.' },
 
   -- ---- products -------------------------------------------------------------------------------------------------
-  { 'linalg_multi_dot(Tensor[] tensors) -> Tensor', variants = fn, composite = true,
-    doc = 'The product of matrices in the order that costs least; the first and the last may be vectors.' },
-  { 'linalg_cross(Tensor self, Tensor other, *, Dim dim=-1) -> Tensor', variants = fn, composite = true,
-    doc = 'The cross products of vectors of 3 elements along a dimension.' },
 }

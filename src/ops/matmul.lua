@@ -57,4 +57,10 @@ return {
     doc = 'The product of matrices, in a row or in a table, in the order that costs least.' },
   { 'linear(Tensor input, Tensor weight, Tensor? bias=nil) -> Tensor', variants = 'function', composite = true,
     doc = 'input @ weight.T + bias, over the last dimension of input.' },
+  { 'matrix_power(Tensor self, int n) -> Tensor', composite = true,
+    doc = 'The n-th power of each matrix; of its inverse for negative n.' },
+  { 'linalg_multi_dot(Tensor[] tensors) -> Tensor', variants = 'function', composite = true,
+    doc = 'The product of matrices in the order that costs least; the first and the last may be vectors.' },
+  { 'linalg_cross(Tensor self, Tensor other, *, Dim dim=-1) -> Tensor', variants = 'function', composite = true,
+    doc = 'The cross products of vectors of 3 elements along a dimension.' },
 }

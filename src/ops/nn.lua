@@ -1,23 +1,7 @@
--- nn.lua - activations with parameters, dropout and embedding: functions of torch.nn.functional that are no plain
+-- nn.lua - dropout and embedding: functions of torch.nn.functional that are no plain
 -- elementwise ops. Embedding ids are positions from 1 in Lua.
 
 return {
-  -- ---- activations -------------------------------------------------------------------------------------------
-  { 'softsign(Tensor input) -> Tensor', variants = 'nn', composite = true, doc = 'input / (1 + |input|).' },
-  { 'tanhshrink(Tensor input) -> Tensor', variants = 'nn', composite = true, doc = 'input - tanh(input).' },
-  { 'prelu(Tensor self, Tensor weight) -> Tensor', variants = 'function method', composite = true,
-    doc = 'self where positive, self * weight elsewhere; a weight for all, or one per channel.' },
-  { '_prelu_kernel(Tensor self, Tensor weight) -> Tensor', variants = '', doc = 'prelu of a weight that broadcasts.',
-    grad = { self = 'where(gt(self, 0), grad, grad * weight)', weight = 'where(gt(self, 0), 0, grad * self)' } },
-  { 'rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=false, bool inplace=false) -> Tensor',
-    variants = 'function', composite = true,
-    doc = 'leaky_relu whose slope is drawn between lower and upper for each element; their mean outside of training.' },
-  { 'glu(Tensor self, Dim dim=-1) -> Tensor', variants = 'nn', doc = 'The first half of self along dim times the sigmoid of the second.',
-    grad = { self = '_glu_backward(grad, self, dim)' } },
-  { '_glu_backward(Tensor grad_output, Tensor self, Dim dim) -> Tensor', variants = '', composite = true, doc = 'The derivative of glu.' },
-  { 'gumbel_softmax(Tensor logits, float tau=1.0, bool hard=false, float eps=1e-10, Dim dim=-1) -> Tensor', variants = 'nn',
-    composite = true, doc = 'A sample of the Gumbel-softmax distribution; hard: one-hot, with the derivative of the soft one.' },
-
   -- ---- layers ---------------------------------------------------------------------------------------------------
   { 'dropout(Tensor input, float p=0.5, bool training=true) -> Tensor', variants = 'function', composite = true,
     doc = 'In training zeroes elements with probability p and scales the rest by 1 / (1 - p).' },

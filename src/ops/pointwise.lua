@@ -12,19 +12,6 @@ local function unary(name, rule, kernel, doc, derivative, more)
   return entry
 end
 
--- A comparison: bool results, no derivative.
-local function comparison(name, doc, aliases)
-  return { name .. '(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function method out',
-    pointwise = 'compare', kernel = 'compare: float integer bool', doc = doc, aliases = aliases }
-end
-
--- Its in-place form: 1 and 0 of self's dtype, which no longer depend on what self was.
-local function comparison_(name, aliases)
-  return { name .. '_(Tensor self, Tensor|Scalar other) -> self', variants = 'method', overlap = 'elementwise', aliases = aliases,
-    doc = ('What %s says, as 1 and 0 in the dtype of self, which is overwritten.'):format(name),
-    grad = { self = 'zeros_like(grad)' } }
-end
-
 local function binary(name, rule, kernel, doc, more)
   local entry = { name .. '(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = rule,
     kernel = kernel, doc = doc }
@@ -140,32 +127,7 @@ return {
     grad_fn = 'LerpBackward1', grad_fn_number = { weight = 'LerpBackward0' },
     grad = { self = 'grad * (1 - weight)', ['end'] = 'grad * weight', weight = 'grad * (end - self)' } },
 
-  -- ---- comparisons and logic --------------------------------------------------------------------------------
-  comparison('eq', 'Where self equals other.'),
-  comparison('ne', 'Where self differs from other.', 'not_equal'),
-  comparison('lt', 'Where self is less than other.', 'less'),
-  comparison('le', 'Where self is at most other.', 'less_equal'),
-  comparison('gt', 'Where self is greater than other.', 'greater'),
-  comparison('ge', 'Where self is at least other.', 'greater_equal'),
-  comparison('logical_and', 'Where both are non-zero.'),
-  comparison('logical_or', 'Where one or both are non-zero.'),
-  comparison('logical_xor', 'Where exactly one is non-zero.'),
-  { 'logical_not(Tensor self) -> Tensor', variants = 'function method out', pointwise = 'compare', kernel = 'compare: float integer bool',
-    doc = 'Where self is zero.' },
-  comparison_ 'eq',
-  comparison_('ne', 'not_equal_'),
-  comparison_('lt', 'less_'),
-  comparison_('le', 'less_equal_'),
-  comparison_('gt', 'greater_'),
-  comparison_('ge', 'greater_equal_'),
-  comparison_ 'logical_and',
-  comparison_ 'logical_or',
-  comparison_ 'logical_xor',
-  { 'logical_not_(Tensor self) -> self', variants = 'method', overlap = 'elementwise',
-    doc = 'What logical_not says, as 1 and 0 in the dtype of self, which is overwritten.', grad = { self = 'zeros_like(grad)' } },
-  { 'isnan(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool', doc = 'Where self is nan.' },
-  { 'isinf(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool', doc = 'Where self is plus or minus infinity.' },
-  { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool', doc = 'Where self is neither infinite nor nan.' },
+  -- ---- bits ----------------------------------------------------------------------------------------------------
   binary('bitwise_and', 'integral', 'arithmetic: integer bool', 'Bits set in both; logical and for bool.', { operator = '__band' }),
   binary('bitwise_or', 'integral', 'arithmetic: integer bool', 'Bits set in either; logical or for bool.', { operator = '__bor' }),
   binary('bitwise_xor', 'integral', 'arithmetic: integer bool', 'Bits set in exactly one; logical xor for bool.', { operator = '__bxor' }),

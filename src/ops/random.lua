@@ -1,6 +1,57 @@
--- random.lua - draws from distributions given by tensors.
+-- random.lua - tensors of random numbers, filling with them, and draws from distributions given by tensors. PyTorch's
+-- numbers on the CPU for the same seed; Philox by counter on GPUs.
+
+local fn = 'function'
 
 return {
+  -- ---- random values ----------------------------------------------------------------------------------------
+  { 'rand(Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'Uniform random numbers in [0, 1).' },
+  { 'randn(Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'Random numbers of the standard normal distribution.' },
+  { 'randint(int low, int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
+    factory = true, doc = 'Random integers from low (included) to high (excluded).', example = 'torch.randint(0, 10, {2, 3})' },
+  { 'randint.from_zero(int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
+    factory = true, doc = 'Random integers from 0 to high (excluded).' },
+  { 'randperm(int n, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> IndexTensor', variants = fn, factory = true,
+    doc = 'A random order of the positions 1 to n.' },
+  { 'rand_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'Uniform in [0, 1), of the shape, dtype and device of self.' },
+  { 'randint_like(Tensor self, int low, int high, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'Random integers from low (included) to high (excluded), of the shape, dtype and device of self.' },
+  { 'randint_like.from_zero(Tensor self, int high, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'Random integers from 0 to high (excluded), of the shape, dtype and device of self.' },
+  { 'randn_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'Standard normal, of the shape, dtype and device of self.' },
+  { 'normal(float mean, float std, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
+    factory = true, doc = 'Normal random numbers of one mean and standard deviation.' },
+  { 'bernoulli(Tensor self, *, Generator? generator=nil) -> Tensor', doc = '1 with the probability in self, else 0.',
+    grad = { self = 'zeros_like(grad)' } },
+  { 'bernoulli.p(Tensor self, float p, *, Generator? generator=nil) -> Tensor', doc = '1 with probability p, else 0, like self, whose elements do not matter.',
+    grad_fn = 'BernoulliBackward1', grad = { self = 'zeros_like(grad)' } },
+
+  -- ---- filling in place -------------------------------------------------------------------------------------
+  { 'uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = 'Uniform random numbers in [from, to).', grad = { self = 'zeros_like(grad)' } },
+  { 'normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = 'Normal random numbers.', grad = { self = 'zeros_like(grad)' } },
+  { 'random_(Tensor self, int? from=nil, int? to=nil, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = 'Random integers from `from` to `to` (excluded); one number alone is `to`; none: all that the dtype holds.',
+    grad = { self = 'zeros_like(grad)' } },
+  { 'bernoulli_(Tensor self, float p=0.5, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = '1 with probability p, else 0.', grad = { self = 'zeros_like(grad)' } },
+  { 'bernoulli_.tensor(Tensor self, Tensor p, *, Generator? generator=nil) -> self', variants = 'method', overlap = 'aside',
+    doc = '1 with the probability in p, else 0.', grad_fn = 'BernoulliBackward1', grad = { self = 'zeros_like(grad)', p = 'zeros_like(p)' } },
+  { 'exponential_(Tensor self, float lambd=1.0, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = 'Exponential random numbers of rate lambd.', grad = { self = 'zeros_like(grad)' } },
+  { 'geometric_(Tensor self, float p, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = 'How many trials it takes until the first success, of probability p.', grad = { self = 'zeros_like(grad)' } },
+  { 'cauchy_(Tensor self, float median=0.0, float sigma=1.0, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = 'Random numbers of the Cauchy distribution.', grad = { self = 'zeros_like(grad)' } },
+  { 'log_normal_(Tensor self, float mean=1.0, float std=2.0, *, Generator? generator=nil) -> self', variants = 'method',
+    doc = 'Numbers whose logarithms are normally distributed.', grad = { self = 'zeros_like(grad)' } },
+
+  -- ---- distributions given by tensors ------------------------------------------------------------------------
   { 'normal.tensors(Tensor|Scalar mean, Tensor|Scalar std=1, *, Generator? generator=nil) -> Tensor', variants = 'function',
     doc = 'Normal random numbers with means and standard deviations per element.' },
   { 'multinomial(Tensor self, int num_samples, bool replacement=false, *, Generator? generator=nil) -> IndexTensor',

@@ -87,22 +87,8 @@ return {
   { 'broadcast_tensors(Tensor[] tensors) -> Tensor[]', variants = 'function', composite = true,
     doc = 'The tensors, in a row or in a table, expanded to the shape they broadcast to.',
     example = 'local a, b = torch.broadcast_tensors(x, y)' },
-  { 'detach(Tensor self) -> Tensor', doc = 'The same memory without history: no gradient flows through it.' },
 
-  -- ---- copies -----------------------------------------------------------------------------------------------
-  { 'clone(Tensor self) -> Tensor', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
-    grad = { self = 'grad' } },
-  { 'clone.format(Tensor self, *, string memory_format) -> Tensor', grad_fn = 'CloneBackward0', grad = { self = 'grad' },
-    doc = 'A copy as of clone, or with `torch.contiguous_format` one whose dimensions lie in order.',
-    example = 'x:t():clone({memory_format = torch.contiguous_format})' },
-  { 'contiguous(Tensor self) -> Tensor', variants = method, composite = true,
-    doc = 'The tensor itself when its elements lie in order, else a copy.' },
-  { 'copy_(Tensor self, Tensor src, bool non_blocking=false) -> self', overlap = 'elementwise', variants = method, grad_fn = 'CopyBackwards',
-    doc = 'Copies the elements of `src` (broadcast, converted, from any device) into self.',
-    grad = { self = 'zeros_like(grad)', src = 'to(grad, device_of(src), dtype_of(src))' } },
-  { '_to_copy(Tensor self, Dtype? dtype=nil, Device? device=nil, bool non_blocking=false) -> Tensor', variants = 'function',
-    doc = 'A copy on another device, in another dtype, or both.', grad_fn = 'ToCopyBackward0',
-    grad = { self = 'to(grad, device_of(self), dtype_of(self))' } },
+  -- ---- joining ----------------------------------------------------------------------------------------------
   { 'cat(Tensor[] tensors, Dim dim=1) -> Tensor', variants = 'function', aliases = 'concat concatenate',
     doc = 'Joins tensors along an existing dimension.', grad = { tensors = 'cat_backward(grad, likes_of(tensors), dim)' },
     example = 'torch.cat({a, b}, 1)' },

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "mem.h"
 #include "op/add.h"
 #include "op/cat.h"

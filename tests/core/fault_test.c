@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"

@@ -12,7 +12,7 @@
 
 #include "apart.h"
 #include "clock.h"
-#include "cpu/threads.h"
+#include "cpu/common/threads.h"
 #include "error.h"
 #include "interrupt.h"
 #include "ltensor.h"

@@ -16,6 +16,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "tensor.h"
+#include "transfer.h"
 #include "op/_to_copy.h"
 #include "op/full.h"
 #include "op/sum.h"

@@ -14,7 +14,7 @@
 
 #include "ltensor.h"
 #include "mem.h"
-#include "safetensors.h"
+#include "files/safetensors.h"
 
 enum { ROUNDS = 20000, BYTES_MAX = 4096 };
 static const lt_device host = {LT_CPU, 0};

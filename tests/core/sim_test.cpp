@@ -2,7 +2,7 @@
  *
  * Settings are read once per process, so each group of tests runs in a process of its own: the program
  * starts itself again with the group's name and environment. */
-#include "launch.cuh"
+#include "kernels/launch.cuh"
 #include "sim/sim.h"
 
 #include <cuda_bf16.h>

@@ -3,9 +3,9 @@
 -- weight_v), and a hook computes the weight from them before every call. Dimensions count from 1.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local parametrizations = require 'torch.nn.utils.parametrizations'

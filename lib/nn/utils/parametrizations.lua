@@ -2,9 +2,9 @@
 -- (T. Miyato et al. 2018). Dimensions count from 1.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local parametrize = require 'torch.nn.utils.parametrize'
 

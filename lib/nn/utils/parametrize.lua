@@ -6,10 +6,10 @@
 -- becomes one derived from it, named Parametrized<Class>.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local class = require 'torch.support.class'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local ModuleDict = require 'torch.nn.module_dict'
 local ModuleList = require 'torch.nn.module_list'

@@ -4,10 +4,10 @@
 -- sequences reach each step (`batch_sizes`, on the CPU), and the positions that sort the batch and put it back.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local class = require 'torch.support.class'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local rnn = {}
 

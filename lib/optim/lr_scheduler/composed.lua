@@ -2,7 +2,7 @@
 -- ChainedScheduler(schedulers, optimizer), all at every step.
 
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local function check(what, optimizer, schedulers)
   if type(schedulers) ~= 'table' or #schedulers < 1 then

@@ -3,7 +3,7 @@
 -- times as many, and so on (I. Loshchilov, F. Hutter 2016).
 
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local CosineAnnealingLR = Scheduler:extend('CosineAnnealingLR')
 

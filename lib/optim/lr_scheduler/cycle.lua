@@ -3,7 +3,7 @@
 -- step() is called after every batch.
 
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local NEEDED = Scheduler.NEEDED
 
 -- How the optimizer calls what is cycled: its momentum, or the first of its betas.

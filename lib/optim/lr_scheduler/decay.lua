@@ -3,7 +3,7 @@
 -- start_factor, end_factor, total_iters), ExponentialLR(optimizer, gamma), PolynomialLR(optimizer, total_iters, power).
 
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local NEEDED = Scheduler.NEEDED
 
 -- A class whose init takes the arguments named into fields of these names; check(a) refuses some.

@@ -2,7 +2,7 @@
 -- MultiplicativeLR(optimizer, lr_lambda), the last rate times it. lr_lambda: a function, or one for each group.
 
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local NAMES, DEFAULTS = { 'lr_lambda', 'last_epoch' }, { lr_lambda = Scheduler.NEEDED, last_epoch = -1 }
 

@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local Plateau = Scheduler:extend('ReduceLROnPlateau')
 

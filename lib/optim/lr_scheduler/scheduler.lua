@@ -5,9 +5,9 @@
 -- Epochs are values, counted from 0 as in PyTorch. Making a scheduler does its first step.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local Scheduler = class.Object:extend('LRScheduler')
 

@@ -4,8 +4,8 @@
 -- strings stay a list; lists are collated position by position and other tables field by field.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local collate
 

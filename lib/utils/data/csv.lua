@@ -7,11 +7,11 @@
 -- A file that is no table is an error with its line.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local options_of = require 'torch.options'
-local ordered_dict = require 'torch.ordered_dict'
-local whole_file = require 'torch.whole_file'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local options_of = require 'torch.support.options'
+local ordered_dict = require 'torch.support.ordered_dict'
+local whole_file = require 'torch.files.whole_file'
 
 local M = {}
 

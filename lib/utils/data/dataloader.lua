@@ -7,11 +7,11 @@
 -- generator the order is PyTorch's.
 
 local torch = require 'torch'
-local class = require 'torch.class'
+local class = require 'torch.support.class'
 local datasets = require 'torch.utils.data.datasets'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 local samplers = require 'torch.utils.data.sampler'
-local options_of = require 'torch.options'
+local options_of = require 'torch.support.options'
 
 local DataLoader = class.Object:extend('DataLoader')
 

@@ -4,11 +4,11 @@
 -- iterator function.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
+local checked = require 'torch.support.checked'
 local Dataset = require 'torch.utils.data.dataset'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
-local options_of = require 'torch.options'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local options_of = require 'torch.support.options'
 
 local M = {}
 

@@ -6,7 +6,7 @@
 -- Uses torch._C.gunzip(path): a uint8 tensor of the decompressed bytes, or nil and a message.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
+local checked = require 'torch.support.checked'
 
 local M = {}
 

@@ -6,9 +6,9 @@
 -- Uses torch._C.decode_image, which opens libpng and TurboJPEG when the first image is read.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local whole_file = require 'torch.whole_file'
-local options_of = require 'torch.options'
+local fail = require 'torch.support.fail'
+local whole_file = require 'torch.files.whole_file'
+local options_of = require 'torch.support.options'
 
 local M = {}
 

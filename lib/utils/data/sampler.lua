@@ -3,10 +3,10 @@
 -- from 1 (BatchSampler: over tables). For the same generator the order is PyTorch's.
 
 local torch = require 'torch'
-local class = require 'torch.class'
-local fail = require 'torch.fail'
-local kinds = require 'torch.kinds'
-local options_of = require 'torch.options'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local options_of = require 'torch.support.options'
 
 local M = {}
 

@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local Dataset = require 'torch.utils.data.dataset'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 local TensorDataset = Dataset:extend('TensorDataset')
 

@@ -10,10 +10,10 @@
 -- often: in the order of their bytes). #vocab is their number, vocab.list all of them, vocab.counts how often each is there.
 
 local torch = require 'torch'
-local checked = require 'torch.checked'
-local fail = require 'torch.fail'
-local options_of = require 'torch.options'
-local whole_file = require 'torch.whole_file'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local options_of = require 'torch.support.options'
+local whole_file = require 'torch.files.whole_file'
 
 local M = {}
 

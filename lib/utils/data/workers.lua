@@ -7,8 +7,8 @@
 -- signal, ends the iteration; what ends the iteration ends the workers.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
-local structure = require 'torch.structure'
+local fail = require 'torch.support.fail'
+local structure = require 'torch.files.structure'
 
 local M = {}
 

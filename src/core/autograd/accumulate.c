@@ -7,6 +7,7 @@
 
 #include "autograd/internal.h"
 #include "backend.h"
+#include "device.h"
 #include "dtype.h"
 #include "error.h"
 #include "op/add.h"

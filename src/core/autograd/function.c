@@ -7,6 +7,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "mem.h"
+#include "transfer.h"
 #include "op/any.h"
 #include "op/isnan.h"
 

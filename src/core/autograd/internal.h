@@ -24,6 +24,7 @@ struct lt_hook_list {
 };
 
 struct lt_autograd {
+    lt_attached attached;
     lt_node *grad_fn; /* counted; NULL for leaves */
     int slot;         /* output of grad_fn */
     uint32_t view_version;      /* views: the storage's version when grad_fn was made */

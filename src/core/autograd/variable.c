@@ -2,15 +2,42 @@
 #include <string.h>
 
 #include "autograd/internal.h"
+#include "device.h"
 #include "dtype.h"
 #include "error.h"
 #include "mem.h"
+
+/* t's node stores no gradient in t any more. */
+static void forget_retained(lt_tensor *t)
+{
+    lt_autograd *autograd = t->autograd;
+    if (!(t->flags & LT_FLAG_RETAINS_GRAD) || autograd->grad_fn == NULL) return;
+    lt_autograd_lock();
+    struct lt_hook_list *hooks = autograd->grad_fn->hooks;
+    if (hooks != NULL && hooks->retained != NULL && hooks->retained[autograd->slot] == t)
+        hooks->retained[autograd->slot] = NULL;
+    lt_autograd_unlock();
+}
+
+static void autograd_free(lt_tensor *t)
+{
+    lt_autograd *autograd = t->autograd;
+    lt_node *fn = autograd->grad_fn;
+    forget_retained(t);
+    if (autograd->may_be_cyclic) lt_cycles_forget(t);
+    t->autograd = NULL;
+    lt_node_release(fn);
+    lt_tensor_release(autograd->grad);
+    if (autograd->hooks != NULL) lt_hook_list_free(autograd->hooks);
+    lt_mem_free(autograd);
+}
 
 lt_status lt_autograd_of(lt_tensor *t, lt_autograd **out)
 {
     if (t->autograd == NULL) {
         t->autograd = lt_mem_zalloc(sizeof *t->autograd);
         if (t->autograd == NULL) return LT_ERR_MEMORY;
+        t->autograd->attached.free = autograd_free;
     }
     *out = t->autograd;
     return LT_OK;
@@ -26,18 +53,6 @@ bool lt_tensor_try_retain(lt_tensor *t)
     return false;
 }
 
-/* t's node stores no gradient in t any more. */
-static void forget_retained(lt_tensor *t)
-{
-    lt_autograd *autograd = t->autograd;
-    if (!(t->flags & LT_FLAG_RETAINS_GRAD) || autograd->grad_fn == NULL) return;
-    lt_autograd_lock();
-    struct lt_hook_list *hooks = autograd->grad_fn->hooks;
-    if (hooks != NULL && hooks->retained != NULL && hooks->retained[autograd->slot] == t)
-        hooks->retained[autograd->slot] = NULL;
-    lt_autograd_unlock();
-}
-
 lt_status lt_detach_inplace(lt_tensor *t)
 {
     if (t->view_base != NULL)
@@ -51,19 +66,6 @@ lt_status lt_detach_inplace(lt_tensor *t)
     }
     t->flags &= (uint16_t)~(LT_FLAG_REQUIRES_GRAD | LT_FLAG_RETAINS_GRAD);
     return LT_OK;
-}
-
-void lt_autograd_free(lt_tensor *t)
-{
-    lt_autograd *autograd = t->autograd;
-    lt_node *fn = autograd->grad_fn;
-    forget_retained(t);
-    if (autograd->may_be_cyclic) lt_cycles_forget(t);
-    t->autograd = NULL;
-    lt_node_release(fn);
-    lt_tensor_release(autograd->grad);
-    if (autograd->hooks != NULL) lt_hook_list_free(autograd->hooks);
-    lt_mem_free(autograd);
 }
 
 bool lt_is_leaf(const lt_tensor *t)

@@ -8,9 +8,9 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "loops.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define QUERIES 128
 #define KEYS    256

@@ -11,8 +11,8 @@
 #include "dtype.h"
 #include "error.h"
 #include "interrupt.h"
-#include "threads.h"
-#include "widened.h"
+#include "cpu/common/threads.h"
+#include "cpu/common/widened.h"
 
 #define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that threads sum apart from each other */
 #define MOST_WORK ((int64_t)1 << 30) /* multiplications of a call of the library: an interrupt waits for its end */

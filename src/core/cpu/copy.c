@@ -2,9 +2,9 @@
  * that are each other's transpose go by square tiles, so that both sides are walked in cache lines. */
 #include "cpu.h"
 #include "dtype.h"
-#include "for_each.h"
+#include "cpu/common/for_each.h"
 #include "interrupt.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define TILE 32
 

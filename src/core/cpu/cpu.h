@@ -4,6 +4,7 @@
 #define LT_CPU_H
 
 #include "backend.h"
+#include "iter.h"
 
 /* pointwise.c */
 lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);

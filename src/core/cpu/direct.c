@@ -6,9 +6,9 @@
 #include <omp.h>
 #include <string.h>
 
-#include "loops.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define SLACK 16 /* elements behind the last row that the loop may read */
 #define MOST_INPUTS 3   /* channels of images, for y: of more the library fills its registers better */

@@ -1,18 +1,18 @@
-/* draw.c - distributions with a parameter per element on the CPU (../draws.inc). Drawing is serial, in the order of
+/* draw.c - distributions with a parameter per element on the CPU (formulas/draws.inc). Drawing is serial, in the order of
  * elements. */
 #include <float.h>
 
 #include "cpu.h"
 #include "error.h"
-#include "formulas.h"
+#include "formulas/formulas.h"
 #include "interrupt.h"
 
 #define DRAW_FN    static
 #define DRAWS      lt_generator
 #define UNIFORM(g) lt_generator_uniform(g)
 #define NORMAL(g)  lt_generator_normal(g)
-#define FORMULAS   "draws.inc"
-#include "formulas_floats.h"
+#define FORMULAS   "formulas/draws.inc"
+#include "formulas/floats.h"
 
 static void draw_floats(lt_draw what, float *x, int64_t n, const float *a, const float *b,
                         lt_generator *g)

@@ -4,10 +4,10 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "lines.h"
-#include "loops.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define BLOCK 1024  /* elements of a line of which the extreme is taken before it is compared */
 #define COLUMNS 512 /* lines side by side at a time */

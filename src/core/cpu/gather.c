@@ -3,7 +3,7 @@
 #include "checked.h"
 #include "dtype.h"
 #include "index.h"
-#include "loops.h"
+#include "cpu/common/loops.h"
 
 /* Iterator over index's shape: operand 0 is dense (the result or the values; NULL: one number, set by the
  * caller), 1 the indexed view with stride 0 along dim, 2 the indices. */

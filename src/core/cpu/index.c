@@ -13,11 +13,11 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
-#include "for_each.h"
+#include "cpu/common/for_each.h"
 #include "half.h"
 #include "interrupt.h"
 #include "pointwise_ops.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define BLOCK 256    /* elements located at a time */
 #define CHUNK 131072 /* elements in which threads take work */

@@ -3,6 +3,7 @@
 #define LT_CPU_INDEX_H
 
 #include "backend.h"
+#include "iter.h"
 
 /* index_put (backend.h) with any way to combine the value with what is there. */
 lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode);

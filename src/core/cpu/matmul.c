@@ -6,9 +6,9 @@
 #include "dtype.h"
 #include "error.h"
 #include "interrupt.h"
-#include "loops.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define COST 3                   /* multiplications that take as long as an element of a simple loop */
 #define COLUMNS 32               /* of a piece; a multiple of what the loops take at a time */

@@ -7,9 +7,9 @@
 #include "dtype.h"
 #include "error.h"
 #include "interrupt.h"
-#include "loops.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define CHUNK 65536
 #define BLOCK 1024 /* elements looked at at a time; a multiple of WORD */

@@ -5,9 +5,9 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "loops.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define CHUNK 256 /* rows whose parts of the parameters' gradients are summed before they are added in double */
 

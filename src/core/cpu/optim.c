@@ -3,9 +3,9 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "loops.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define PIECE 16384 /* elements that a thread takes at a time */
 #define BLOCK 512   /* elements of a buffer */

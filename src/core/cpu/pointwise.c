@@ -4,8 +4,8 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
-#include "for_each.h"
-#include "pointwise.h"
+#include "cpu/common/for_each.h"
+#include "ops/pointwise.h"
 
 #define BLOCK 512
 #define OPERANDS 4

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "threads.h"
-#include "widened.h"
+#include "cpu/common/threads.h"
+#include "cpu/common/widened.h"
 
 #define ROW 1024 /* windows side by side whose places are held at a time */
 

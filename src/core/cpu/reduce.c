@@ -13,10 +13,10 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
-#include "for_each.h"
+#include "cpu/common/for_each.h"
 #include "interrupt.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define BLOCK 1024 /* elements converted at a time */
 #define CHUNK ((int64_t)131072)

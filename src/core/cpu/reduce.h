@@ -2,7 +2,8 @@
 #ifndef LT_CPU_REDUCE_H
 #define LT_CPU_REDUCE_H
 
-#include "loops.h"
+#include "cpu/common/loops.h"
+#include "iter.h"
 
 #define LT_REDUCE_CHUNKS 64 /* at most so many pieces of one result */
 

@@ -2,11 +2,11 @@
  * lie, a tile of neighbouring columns at a time; tall tiles are cut into chunks of rows, whose totals are joined in
  * order. */
 #include "cpu.h"
-#include "for_each.h"
+#include "cpu/common/for_each.h"
 #include "interrupt.h"
 #include "mem.h"
 #include "reduce.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define TILE 2048 /* columns at a time */
 #define BLOCK 4   /* rows converted at a time */

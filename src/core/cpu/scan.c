@@ -5,9 +5,9 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "lines.h"
-#include "loops.h"
-#include "threads.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
 
 #define COLUMNS 1024 /* lines side by side at a time */
 

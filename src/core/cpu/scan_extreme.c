@@ -6,9 +6,9 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "lines.h"
-#include "loops.h"
-#include "threads.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
 
 #define COLUMNS 512 /* lines side by side at a time, */
 #define LEAST 32    /* and so many at least */

@@ -1,7 +1,7 @@
 /* search.c - the places of numbers in ascending lines, by halving. A nan is larger than every number. */
 #include "cpu.h"
 #include "error.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define CHUNK 4096
 #define LANES 16

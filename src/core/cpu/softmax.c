@@ -4,10 +4,10 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "lines.h"
-#include "loops.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define NEAR 524288 /* bytes that a near cache keeps from one pass to the next */
 

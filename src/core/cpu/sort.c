@@ -14,9 +14,9 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "interrupt.h"
-#include "lines.h"
+#include "cpu/common/lines.h"
 #include "mem.h"
-#include "threads.h"
+#include "cpu/common/threads.h"
 
 #define RUN 16          /* elements sorted by insertion before they are merged */
 #define MERGED 512      /* elements up to which merging is faster */

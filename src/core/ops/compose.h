@@ -12,7 +12,7 @@
 #ifndef LT_OPS_COMPOSE_H
 #define LT_OPS_COMPOSE_H
 
-#include "autograd.h"
+#include "autograd/autograd.h"
 #include "common.h"
 
 #define LT_SCOPE_TENSORS 48

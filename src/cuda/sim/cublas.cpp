@@ -2,7 +2,7 @@
  *
  * A product is a piece of work in its stream's queue, like a kernel. Half types are converted to float,
  * multiplied there and rounded once at the end, as the real library does. */
-#include "cublas_api.h"
+#include "libraries/cublas_api.h"
 #include "sim.h"
 
 #include <cblas.h>

@@ -1,4 +1,4 @@
-/* activations.c - elementwise loops of activations and their derivatives (formulas_activation.inc). */
+/* activations.c - elementwise loops of activations and their derivatives (formulas/activation.inc). */
 #include "steady.h"
 
 #include "kernels_activations.h" /* generated from the declarations */

@@ -1,5 +1,5 @@
 /* arithmetic.c - elementwise loops that are exact or a few instructions: sums, products, divisions,
- * rounding, bits, choices. The formulas stand in ../../formulas.h. */
+ * rounding, bits, choices. The formulas stand in formulas/formulas.h. */
 #include "instantiate.h"
 #include "by_lanes.h"
 #include "kernels_arithmetic.h" /* generated from the declarations */

@@ -1,5 +1,5 @@
 /* attention.c - what attention does to rows of scores between its products, in float and double. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "vector_math.h"
 
 #define LANES 32

@@ -1,7 +1,7 @@
 /* cast.c - loops that convert one dtype to another, for every pair; between equal dtypes they copy.
  * Floating to integer truncates; out of range it does what x86 does and PyTorch shows: small integers
  * take the low bits of a wider one. Anything but 0 is true; nan is true. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 
 #ifdef __F16C__
 #include <immintrin.h>

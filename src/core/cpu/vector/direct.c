@@ -1,7 +1,7 @@
 /* direct.c - convolutions of images with few channels by stride 1, without a library and without columns: windows
  * side by side are the lanes of registers, which hold the sums of some output channels until they are complete. Images
  * come with their padding around them. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "lanes.h"
 
 #define LANES LANES_F32

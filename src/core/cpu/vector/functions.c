@@ -1,5 +1,5 @@
 /* functions.c - elementwise loops over transcendental functions, which SLEEF computes several at a time
- * (vector_math.h). The formulas stand in ../../formulas.h. */
+ * (vector_math.h). The formulas stand in formulas/formulas.h. */
 #include "steady.h"
 #include "by_lanes.h"
 

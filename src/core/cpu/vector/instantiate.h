@@ -13,10 +13,10 @@
 #ifndef LT_CPU_INSTANTIATE_H
 #define LT_CPU_INSTANTIATE_H
 
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "vector_math.h"
 
-#include "formulas.h"
+#include "formulas/formulas.h"
 
 static inline float param_f32(lt_scalar s) { return s.kind == LT_SCALAR_FLOAT ? (float)s.v.d : (float)s.v.i; }
 static inline double param_f64(lt_scalar s) { return s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i; }

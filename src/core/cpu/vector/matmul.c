@@ -1,5 +1,5 @@
 /* matmul.c - products of integers: rows of C as sums of rows of B. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 
 #define TILE 64 /* columns whose sums are held at a time */
 

@@ -1,6 +1,6 @@
 /* norm.c - normalization of rows and of channels, forward and backward, in float and double. The loops stand in
  * norm.inc. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "vector_math.h"
 
 #define BLOCK 8192 /* elements summed before their sum is added in double */

@@ -1,9 +1,9 @@
 /* optim.c - the loops of optimizers: one step of a rule (optim_rules.h) for n elements of its dense arrays, in
  * float and double. Every array is read and written once. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "vector_math.h"
 
-#include "formulas_optim.h"
+#include "formulas/optim.h"
 
 #define STATE_2
 #define STATE_3 , &a[i]

@@ -1,6 +1,6 @@
 /* pool.c - the loops of pooling: one element of every window of a row at a time, so that neighbouring windows are
  * the lanes of vector registers. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 
 /* S: what sums are held in, modulo 2^64 of integers. */
 #define POOL(s, T, S)                                                                              \

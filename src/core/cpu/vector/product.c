@@ -3,7 +3,7 @@
  * element of A for each row. Columns of B are brought side by side into a panel first, which the rows of A then pass by;
  * A is read where it lies. A product with a vector reads the matrix once, in the order in which it lies. An element of C
  * is the same sum however a product is cut into pieces of rows and columns. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "lanes.h"
 
 #define DEPTH 512 /* of a panel: sums of more products than that are added up in C */

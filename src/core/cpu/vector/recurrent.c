@@ -1,9 +1,9 @@
 /* recurrent.c - the loops of recurrent cells (cell.h): rows [from, to) of one step, forward and backward, in float and
  * double. Within a row every group of gates is dense, so that all units are one vector loop. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "vector_math.h"
 
-#include "formulas_cell.h"
+#include "formulas/cell.h"
 
 #define SIMD _Pragma("omp simd")
 #define ROW(T, p, width) ((T *)(p) + row * (width))

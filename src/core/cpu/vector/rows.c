@@ -7,7 +7,7 @@
  * A nan must win over every number, which costs three instructions a comparison. So extremes of floats are taken by
  * one that ignores nan, beside a sum, which is nan when an element was (or when there were both infinities); only
  * then the careful comparison goes over the same elements once more. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "exponential.h"
 #include "vector_math.h"
 

@@ -3,7 +3,7 @@
  * Running totals are kept in double (int64). Along a line WIDE elements are summed in three steps of doubling
  * distance, so that only one addition in WIDE waits for the one before. Across lines, neighbouring ones run side by
  * side in vectors. A nan counts as extreme. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 
 #define WIDE 8
 #define SPAN 16 /* elements of a line in which a new extreme is looked for at once */

@@ -1,7 +1,7 @@
 /* softmax.c - softmax and log_softmax of one contiguous line, or of neighbouring ones side by side, forward and
  * backward, in float and double. The maximum is subtracted first, so that no exponential overflows; sums are taken in
  * blocks, which are added in double. A line with a nan, with an infinity, or of minus infinities alone becomes nan. */
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "interrupt.h"
 #include "exponential.h"
 #include "vector_math.h"

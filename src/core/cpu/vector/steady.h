@@ -5,7 +5,7 @@
 #ifndef LT_CPU_STEADY_H
 #define LT_CPU_STEADY_H
 
-#include "../loops.h"
+#include "cpu/common/loops.h"
 #include "vector_math.h"
 #include "whole_range.h"
 

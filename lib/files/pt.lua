@@ -1,0 +1,246 @@
+-- pt.lua - PyTorch's files (.pt, .pth): a zip archive with a pickle of everything but the elements (data.pkl), the
+-- elements of each storage as an entry (data/0, data/1, ...), their byte order, a version.
+--
+-- Reading gives tensors that share a storage as views of one memory again. What the pickle may refer to is in
+-- pt_globals.lua; unpickle.lua refuses any other name and executes nothing. The text of written pickles is made here
+-- too, of what PyTorch's torch.load(weights_only=True) reads.
+
+local torch = require 'torch'
+local pt_globals = require 'torch.files.pt_globals'
+local structure = require 'torch.files.structure'
+local unpickle = require 'torch.files.unpickle'
+local zip = require 'torch.files.zip'
+
+local M = {}
+
+local MAX_PICKLE = 100000000 -- bytes
+local MAX_DEPTH = 200
+local ALIGNMENT = 64 -- of storages in the file
+
+-- ---- reading -----------------------------------------------------------------------------------------------------
+
+--- The folder in which an archive keeps what PyTorch has saved ("archive/"); nil when it is another archive.
+function M.folder(archive)
+  for _, entry in ipairs(archive.entries) do
+    local folder = entry.name:match '^([^/]*/)data%.pkl$'
+    if folder then return folder end
+  end
+end
+
+-- A function of the machine that finds the storage of a persistent id, each read once and put where it belongs.
+local function storage_reader(archive, folder, put)
+  local order = archive.by_name[folder .. 'byteorder']
+  order = order and archive:text(order, 100) or 'little'
+  if order ~= 'little' and order ~= 'big' then archive:fail('the byte order %q', order) end
+  local found = {}
+  return function(machine, id)
+    local dtype, key, location, numel = pt_globals.storage_id(machine, id)
+    local storage = found[key]
+    if storage then
+      if storage.dtype ~= dtype then machine:fail('storage %s is used with elements of two types', key) end
+      return storage
+    end
+    local entry = archive.by_name[folder .. 'data/' .. key]
+    if not entry then machine:fail("there is no entry for storage '%s'", key) end
+    if entry.size // dtype.itemsize ~= numel or entry.size % dtype.itemsize ~= 0 then
+      machine:fail("storage '%s' has %d bytes where %d elements of %d are promised", key, entry.size, numel, dtype.itemsize)
+    end
+    local tensor = archive:begin(entry):tensor(dtype, numel, order == 'big')
+    archive:finish(entry)
+    storage = pt_globals.storage(machine, pt_globals.placed(machine, put, tensor, location), dtype, 0)
+    found[key] = storage
+    return storage
+  end
+end
+
+--- What an open archive (zip.lua) with this folder holds.
+-- @param put  places the storages: a function (tensor of one dimension, location) that returns a tensor
+function M.load(archive, folder, put)
+  if archive.by_name[folder .. 'constants.pkl'] then
+    archive:fail 'a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict()'
+  end
+  local text = archive:text(archive.by_name[folder .. 'data.pkl'], MAX_PICKLE)
+  local ok, result = unpickle.load(text, pt_globals.make(), storage_reader(archive, folder, put))
+  if not ok then torch._C.raise(archive.path .. ': ' .. result) end
+  return result
+end
+
+-- ---- writing -----------------------------------------------------------------------------------------------------
+
+local storage_names = {}
+for name, dtype in pairs(pt_globals.storage_types) do storage_names[dtype] = name end
+
+local Pickler = {}
+Pickler.__index = Pickler
+
+function Pickler:put(...)
+  for _, text in ipairs { ... } do self.text[#self.text + 1] = text end
+end
+
+local function integer(value)
+  if value >= -0x80000000 and value <= 0x7fffffff then return 'J' .. ('<i4'):pack(value) end
+  return '\x8a\8' .. ('<i8'):pack(value)
+end
+
+local function unicode(text) return 'X' .. ('<s4'):pack(text) end
+
+local function tuple(values) return '(' .. table.concat(values) .. 't' end
+
+-- Bytes that are no UTF-8 become Python's bytes.
+local function string_text(value)
+  if utf8.len(value) then return unicode(value) end
+  local latin = value:gsub('[\x80-\xff]', function(c) return utf8.char(c:byte()) end)
+  return 'c_codecs\nencode\n' .. unicode(latin) .. unicode 'latin1' .. '\x86R'
+end
+
+local function scalar(value)
+  if type(value) == 'string' then return string_text(value) end
+  if type(value) == 'boolean' then return value and '\x88' or '\x89' end
+  if math.type(value) == 'integer' then return integer(value) end
+  if type(value) == 'number' then return 'G' .. ('>d'):pack(value) end
+end
+
+local function sizes_text(values)
+  local texts = {}
+  for i, value in ipairs(values) do texts[i] = integer(value) end
+  return tuple(texts)
+end
+
+-- The memory a tensor lies in, as a key; nil when nothing shares it.
+local function memory_of(tensor)
+  if tensor:numel() == 0 then return nil end
+  local start = tensor:data_ptr() - tensor:storage_offset() * tensor.dtype.itemsize
+  return ('%s %s %d'):format(tensor.device, tensor.dtype, start)
+end
+
+local function geometry_of(tensor)
+  return ('%d %s %s'):format(tensor:storage_offset(), table.concat(tensor.shape, ','), table.concat(tensor:stride(), ','))
+end
+
+-- The first and the last element of the memory that a tensor uses, from 0.
+local function range_of(tensor)
+  local first = tensor:storage_offset()
+  local last = first
+  for i, size in ipairs(tensor.shape) do last = last + (size - 1) * tensor:stride(i) end
+  return first, last
+end
+
+-- Notes which memory the tensors in a value share.
+function Pickler:collect(value, depth)
+  if torch.is_tensor(value) then
+    local key = memory_of(value)
+    if not key then return end
+    local first, last = range_of(value)
+    local group = self.groups[key]
+    if not group then
+      self.groups[key] = { first = first, last = last, tensor = value, geometry = geometry_of(value) }
+    else
+      group.first, group.last = math.min(group.first, first), math.max(group.last, last)
+      group.shared = group.shared or group.geometry ~= geometry_of(value)
+    end
+  elseif type(value) == 'table' and depth < MAX_DEPTH then
+    for _, item in next, value do self:collect(item, depth + 1) end
+  end
+end
+
+-- The number of a new storage with the elements of this tensor.
+function Pickler:storage(tensor)
+  self.storages[#self.storages + 1] = tensor
+  return #self.storages - 1
+end
+
+-- The storage of a tensor, its elements, and the tensor's offset and strides in it. A view alone is saved without
+-- what it does not show; several of one memory are saved with all that lies between them, and stay views of it.
+function Pickler:layout(tensor)
+  local group = self.groups[memory_of(tensor) or '']
+  if not group then return self:storage(tensor), 0, 0, nil end
+  if not group.number then
+    local saved = group.tensor:detach()
+    if group.shared then saved = saved:as_strided({ group.last - group.first + 1 }, { 1 }, group.first) end
+    group.number, group.numel = self:storage(saved), saved:numel()
+  end
+  if not group.shared then return group.number, group.numel, 0, nil end
+  return group.number, group.numel, tensor:storage_offset() - group.first, tensor:stride()
+end
+
+function Pickler:tensor(tensor)
+  if self.memo[tensor] then return self:put('j' .. ('<I4'):pack(self.memo[tensor])) end
+  local number, numel, offset, strides = self:layout(tensor)
+  if not strides then
+    strides = {}
+    local step = 1
+    for i = tensor:dim(), 1, -1 do
+      strides[i] = step
+      step = step * math.max(1, tensor:size(i))
+    end
+  end
+  local storage = tuple { unicode 'storage', ('ctorch\n%s\n'):format(storage_names[tensor.dtype]), unicode(tostring(number)),
+    unicode(tostring(tensor.device)), integer(numel) } .. 'Q'
+  self:put('ctorch._utils\n_rebuild_tensor_v2\n', tuple { storage, integer(offset), sizes_text(tensor.shape),
+    sizes_text(strides), tensor.requires_grad and '\x88' or '\x89', 'ccollections\nOrderedDict\n)R' }, 'R')
+  self.memo[tensor] = self.memos
+  self:put('r' .. ('<I4'):pack(self.memos))
+  self.memos = self.memos + 1
+end
+
+-- Items 1 to n and nothing else.
+local function is_list(object)
+  local n = #object
+  if n == 0 or getmetatable(object) then return false end
+  local count = 0
+  for _ in next, object do count = count + 1 end
+  return count == n
+end
+
+function Pickler:table(object, path, depth)
+  if self.open[object] then structure.fail(path, 'a table contains itself') end
+  if depth >= MAX_DEPTH then structure.fail(path, 'tables nested deeper than %d', MAX_DEPTH) end
+  self.open[object] = true
+  local keys, word = structure.keys(object, path)
+  local list = word == '' and is_list(object)
+  if word == 'size' then
+    self:put('ctorch\nSize\n', sizes_text(object), '\x85R')
+  else
+    self:put(list and ']' or word == 'ordered' and 'ccollections\nOrderedDict\n)R' or '}', '(')
+    for _, key in ipairs(keys) do
+      if not list then self:put(scalar(key)) end
+      self:value(object[key], path and path .. '.' .. tostring(key) or tostring(key), depth + 1)
+    end
+    self:put(list and 'e' or 'u')
+  end
+  self.open[object] = nil
+end
+
+function Pickler:value(value, path, depth)
+  local text = scalar(value)
+  if text then
+    self:put(text)
+  elseif torch.is_tensor(value) then
+    self:tensor(value)
+  elseif torch.type(value) == 'dtype' then
+    self:put(('ctorch\n%s\n'):format(tostring(value):match '[^.]*$'))
+  elseif type(value) == 'table' then
+    self:table(value, path, depth)
+  else
+    structure.refuse(value, path)
+  end
+end
+
+--- Writes a value as torch.save of PyTorch does.
+function M.save(value, path)
+  local pickler = setmetatable({ text = {}, groups = {}, storages = {}, memo = {}, memos = 0, open = {} }, Pickler)
+  pickler:collect(value, 0)
+  pickler:put '\x80\2'
+  pickler:value(value, nil, 0)
+  pickler:put '.'
+  local writer <close> = zip.create(path)
+  writer:add('archive/data.pkl', { table.concat(pickler.text) }, ALIGNMENT)
+  writer:add('archive/byteorder', { 'little' }, ALIGNMENT)
+  for i, tensor in ipairs(pickler.storages) do
+    writer:add('archive/data/' .. i - 1, { torch._C.saved_form(tensor) }, ALIGNMENT)
+  end
+  writer:add('archive/version', { '3\n' }, ALIGNMENT)
+  writer:finish()
+end
+
+return M

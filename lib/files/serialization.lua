@@ -1,0 +1,186 @@
+-- serialization.lua - torch.save and torch.load: tensors and nested tables of them in files. Saved as safetensors
+-- unless the suffix names another format: NumPy's .npy and .npz (npy.lua), PyTorch's .pt and .pth (pt.lua; those of
+-- before 1.6: pt_legacy.lua). Loading goes by what a file begins with, whatever its name.
+--
+-- In safetensors files the tensors stand under the names of their places ("model.fc.weight"), so that any reader of
+-- the format finds them; the tables around them, other values, devices and requires_grad are a text in its metadata
+-- (structure.lua). A file without that text, from another program, gives its tensors by name, in its order.
+
+local torch = require 'torch'
+local npy = require 'torch.files.npy'
+local options_of = require 'torch.support.options'
+local file_kinds = require 'torch.files.file_kinds'
+local ordered_dict = require 'torch.support.ordered_dict'
+local pt = require 'torch.files.pt'
+local pt_legacy = require 'torch.files.pt_legacy'
+local structure = require 'torch.files.structure'
+local zip = require 'torch.files.zip'
+
+local M = {}
+
+local KEY = 'ltensor'
+
+local savers = { npy = npy.save, npz = npy.save_archive, pt = pt.save, pth = pt.save }
+-- Suffixes that promise something else than what would be written.
+local others = { pkl = true, pickle = true, h5 = true, onnx = true, gguf = true }
+
+local function fail(format, ...) torch._C.raise(format:format(...)) end
+
+local function check_path(what, path)
+  if type(path) ~= 'string' then fail('%s: the path must be a string, got %s', what, torch.type(path)) end
+end
+
+--- Saves a tensor, or a table (of tables) of tensors, numbers, booleans and strings, such as a state_dict. The file
+-- appears complete or not at all. The suffix chooses the format:
+--
+-- * `.npy`: one tensor, for NumPy; `.npz`: a table of tensors by name.
+-- * `.pt`, `.pth`: for PyTorch, whose torch.load reads it with weights_only=True. Tables 1 to n become lists, others
+--   dicts; tensors that share memory stay views of one storage.
+-- * any other: the safetensors format. Views are saved as tensors of their own.
+--
+-- Positions from 1 that the values hold are written as they are.
+-- @param obj   what to save
+-- @param path  the file
+-- @param options  compressed (false): a .npz file is deflated, as numpy.savez_compressed does it
+function M.save(obj, path, options)
+  check_path('torch.save', path)
+  options = options_of('torch.save', options, { compressed = false })
+  local suffix = path:match '%.([^./]*)$'
+  suffix = suffix and suffix:lower()
+  if others[suffix] then
+    fail("torch.save: %s: ltensor does not write '.%s'; the suffix .safetensors is for tensors and tables of them, .pt for "
+      .. 'PyTorch, .npy and .npz for NumPy', path, suffix)
+  end
+  if options.compressed and suffix ~= 'npz' then fail("torch.save: %s: only '.npz' files can be compressed", path) end
+  if savers[suffix] then return savers[suffix](obj, path, options.compressed) end
+  local text, names, tensors = structure.encode(obj)
+  torch._C.save_safetensors(path, names, tensors, { [KEY] = text })
+end
+
+-- ---- places ------------------------------------------------------------------------------------------------
+
+-- The device, when it exists here.
+local function check_device(name)
+  local ok, device = pcall(torch.device, name)
+  if not ok then fail('torch.load: %s', (tostring(device):gsub('^[^:]*:%d+: ', ''))) end
+  if device.type == 'cpu' then return device end
+  if not torch.cuda.is_available() then
+    fail('Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running '
+      .. "on a CPU-only machine, please use torch.load with map_location='cpu' to map your storages to the CPU.")
+  end
+  local count = torch.cuda.device_count()
+  if device.index and device.index >= count then
+    fail('Attempting to deserialize object on CUDA device %d but torch.cuda.device_count() is %d. Please use torch.load '
+      .. "with map_location to map your storages to an existing device, such as map_location='cpu'.", device.index, count)
+  end
+  return device
+end
+
+local function place(tensor, device)
+  device = check_device(device)
+  return device.type == 'cpu' and tensor or tensor:to(device)
+end
+
+-- A function that takes a tensor on the host and the name of the device it was saved from to where it belongs.
+local function placer(map)
+  if map == nil then return place end
+  if type(map) == 'table' then
+    return function(tensor, location)
+      local mapped = map[location]
+      return place(tensor, mapped == nil and location or mapped)
+    end
+  end
+  if type(map) == 'function' then
+    return function(tensor, location)
+      local result = map(tensor, location)
+      if result == nil then return place(tensor, location) end
+      if not torch.is_tensor(result) then fail('torch.load: map_location returned a %s, not a Tensor', torch.type(result)) end
+      return result
+    end
+  end
+  local device = check_device(map)
+  return function(tensor) return place(tensor, device) end
+end
+
+-- ---- loading -----------------------------------------------------------------------------------------------
+
+local function foreign(names, tensors, put)
+  local dict = setmetatable({}, ordered_dict)
+  for i, name in ipairs(names) do
+    rawset(dict, i, name)
+    dict[name] = put(tensors[i], 'cpu')
+  end
+  return dict
+end
+
+local function ours(path, text, names, tensors, put)
+  local by_name, placed = {}, {}
+  for i, name in ipairs(names) do by_name[name] = tensors[i] end
+  local value, message = structure.decode(text, function(name, location, requires_grad)
+    if placed[name] == nil and by_name[name] ~= nil then
+      local tensor = put(by_name[name], location)
+      placed[name] = requires_grad and tensor.dtype.is_floating_point and tensor:requires_grad_(true) or tensor
+    end
+    return placed[name]
+  end)
+  if message then fail("%s: the metadata '%s' is damaged: %s", path, KEY, message) end
+  return value
+end
+
+local known = { map_location = true, weights_only = true }
+
+-- map_location may also stand alone in place of the table of options.
+local function read_options(options)
+  if type(options) ~= 'table' then return options end
+  for name in pairs(options) do
+    if not known[name] then
+      fail("torch.load() got an unexpected keyword argument '%s'; it takes map_location, weights_only", tostring(name))
+    end
+  end
+  return options.map_location
+end
+
+-- The first bytes of a file, which tell its format.
+local function beginning(path)
+  local file <close>, size = torch._C.open_file(path)
+  return file:text(math.min(size, 512))
+end
+
+local function load_archive(path, put)
+  local archive <close> = zip.open(path)
+  local folder = pt.folder(archive)
+  if folder then return pt.load(archive, folder, put) end
+  return npy.load_archive(archive, function(tensor) return put(tensor, 'cpu') end)
+end
+
+--- Loads what torch.save has saved, NumPy's .npy and .npz, PyTorch's .pt and .pth (also those of before PyTorch 1.6),
+-- or any safetensors file. The format is that of the content, whatever the name. Runs no code, whatever the file
+-- holds: a pickle that refers to anything but tensors and containers is refused.
+--
+-- Of PyTorch's files, lists and tuples become tables from 1, dicts tables with their keys as they are (an optimizer's
+-- numbers from 0), OrderedDicts tables that keep their order, None nil. Arrays of a .npz and foreign safetensors come as
+-- a table by name, in order.
+-- @param path     the file
+-- @param options  {map_location = where tensors go: a device, a function (tensor, location) that returns a tensor or
+--                 nil, or a table {['cuda:0'] = 'cpu'}; else to the devices they were saved from}. The function gets
+--                 the storages of PyTorch's files, as tensors of one dimension.
+function M.load(path, options)
+  check_path('torch.load', path)
+  local put = placer(read_options(options))
+  local start = beginning(path)
+  if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then return put(npy.load(path), 'cpu') end
+  if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then return load_archive(path, put) end
+  local legacy = pt_legacy.kind(start)
+  if legacy then return pt_legacy.load(legacy, path, put) end
+  if start:sub(5, 9) ~= '\0\0\0\0{' then -- the length of a safetensors header, which begins with a brace
+    local kind, reader = file_kinds.of(start)
+    if kind then fail('%s: this is %s, which torch.load does not read%s', path, kind, reader and '; ' .. reader or '') end
+    local suffix = path:match '%.([^./]*)$' or ''
+    if savers[suffix:lower()] then fail('%s: not a .%s file: no zip archive', path, suffix) end
+  end
+  local names, tensors, metadata = torch._C.load_safetensors(path)
+  if metadata[KEY] == nil then return foreign(names, tensors, put) end
+  return ours(path, metadata[KEY], names, tensors, put)
+end
+
+return M

@@ -1,0 +1,383 @@
+-- unpickle.lua - reading the pickles in PyTorch's files as data: a machine for the opcodes of protocols 2 to 5 that
+-- build numbers, strings, lists, tuples and dicts. It executes nothing: a name that a pickle refers to must be among
+-- `globals`, where it stands for a function of ours over data; any other is refused by its name.
+--
+-- Lists and tuples become tables from 1, dicts tables, OrderedDicts with names ordered dicts (ordered_dict.lua), None
+-- nil. Inside the machine None is a value of its own, and what a table is and its length are kept beside it.
+
+local torch = require 'torch'
+local ordered_dict = require 'torch.support.ordered_dict'
+local shown = require 'torch.support.shown'
+
+local M = {}
+
+local MAX_DEPTH = 200
+local MAX_STACK = 1000000
+local MAX_LINE = 1000 -- bytes of a name
+
+local None = setmetatable({}, { __name = 'None' })
+local MARK = {}
+
+local Machine = {}
+Machine.__index = Machine
+
+-- Raised as a table; M.load turns it into nil and a message.
+function Machine:fail(format, ...) error({ message = shown(format, ...), machine = self }, 0) end
+
+-- ---- the stack ---------------------------------------------------------------------------------------------------
+
+function Machine:push(value)
+  if self.n >= MAX_STACK then self:fail 'its pickle needs too large a stack' end
+  self.n = self.n + 1
+  self.stack[self.n] = value
+end
+
+function Machine:pop()
+  local value = self.stack[self.n]
+  if value == nil or value == MARK then self:fail 'its pickle takes from an empty stack' end
+  self.stack[self.n] = nil
+  self.n = self.n - 1
+  return value
+end
+
+-- The values above the last mark, which goes too: a table and their number.
+function Machine:pop_mark()
+  local mark = self.marks[#self.marks]
+  if not mark then self:fail 'its pickle has no mark' end
+  self.marks[#self.marks] = nil
+  local values, count = {}, self.n - mark
+  for i = 1, count do
+    values[i] = self.stack[mark + i]
+    self.stack[mark + i] = nil
+  end
+  self.stack[mark] = nil
+  self.n = mark - 1
+  return values, count
+end
+
+-- ---- reading operands --------------------------------------------------------------------------------------------
+
+-- The next n bytes are in `text`, or a source has no more. What was read is dropped there.
+function Machine:fill(n)
+  local missing = n - (#self.text - self.at + 1)
+  if missing <= 0 or not self.more then return end
+  self.before = self.before + self.at - 1
+  self.text = self.text:sub(self.at) .. self.more(missing)
+  self.at = 1
+end
+
+function Machine:take(n)
+  self:fill(n)
+  local at = self.at
+  if n < 0 or n > #self.text - at + 1 then self:fail 'its pickle is cut short' end
+  self.at = at + n
+  return self.text:sub(at, at + n - 1)
+end
+
+-- Counts what a call copies: a pickle gives each of its values once, so that all copies together are no more than its
+-- bytes, unless it recalls a long value over and over to fill the memory.
+function Machine:spend(n)
+  self.spent = self.spent + n
+  if self.spent > self.before + self.at + 1000 then self:fail 'its pickle copies its values again and again' end
+end
+
+function Machine:number(format, n) return (format:unpack(self:take(n))) end
+
+function Machine:line()
+  if not self.text:find('\n', self.at, true) then self:fill(MAX_LINE + 1) end
+  local finish = self.text:find('\n', self.at, true)
+  if not finish or finish - self.at > MAX_LINE then self:fail 'its pickle is cut short' end
+  local line = self.text:sub(self.at, finish - 1)
+  self.at = finish + 1
+  return line
+end
+
+-- ---- containers --------------------------------------------------------------------------------------------------
+
+function Machine:made(object, kind, length)
+  self.kinds[object], self.lengths[object] = kind, length
+  return object
+end
+
+local function plain(value)
+  if value == None then return nil end
+  return value
+end
+
+-- A table of `count` values as a list or tuple.
+function Machine:sequence(values, count, kind)
+  for i = 1, count do
+    if values[i] == None then values[i] = nil end
+  end
+  return self:made(values, kind, count)
+end
+
+function Machine:append(list, value)
+  if self.kinds[list] ~= 'list' then self:fail 'its pickle appends to what is no list' end
+  local length = self.lengths[list] + 1
+  self.lengths[list] = length
+  list[length] = plain(value)
+end
+
+function Machine:set(dict, key, value)
+  local kind = self.kinds[dict]
+  if kind ~= 'dict' and kind ~= 'ordered' then self:fail 'its pickle sets an item of what is no dict' end
+  local of = type(key)
+  if of ~= 'string' and of ~= 'number' and of ~= 'boolean' or key ~= key then
+    self:fail('a dict has a %s as a key; ltensor reads strings, numbers and booleans', key ~= key and 'nan'
+      or self.kinds[key] or torch.type(key))
+  end
+  if kind == 'ordered' and of ~= 'string' then
+    if next(dict) ~= nil then self:fail 'an OrderedDict has names and other keys' end
+    setmetatable(dict, nil)
+    self.kinds[dict] = 'dict'
+  elseif kind == 'ordered' and value ~= None and rawget(dict, key) == nil then
+    rawset(dict, #dict + 1, key)
+  end
+  rawset(dict, key, plain(value))
+end
+
+function Machine:ordered() return self:made(setmetatable({}, ordered_dict), 'ordered') end
+
+-- The items of a list or tuple as arguments: a table and their number.
+function Machine:arguments(value, what)
+  local kind = self.kinds[value]
+  if kind ~= 'tuple' and kind ~= 'list' then self:fail('its pickle is damaged: %s', what) end
+  return value, self.lengths[value]
+end
+
+-- ---- opcodes -----------------------------------------------------------------------------------------------------
+
+function Machine:global(module, name)
+  local full = module .. '.' .. name
+  local global = self.globals[full]
+  if not global then
+    self:fail('its pickle refers to %s, which ltensor does not call: it reads tensors, numbers, strings and '
+      .. 'containers of them (of a module: its state_dict())', full)
+  end
+  self:push(global)
+  if type(global) == 'table' then self.kinds[global] = 'class' end
+end
+
+function Machine:reduce()
+  local arguments, called = self:pop(), self:pop()
+  if self.kinds[called] ~= 'class' or not called.call then
+    self:fail('its pickle calls a %s', self.kinds[called] == 'class' and called.name or self.kinds[called] or torch.type(called))
+  end
+  local values, count = self:arguments(arguments, 'the arguments of ' .. called.name)
+  local result = called.call(self, values, count)
+  self:push(result == nil and None or result)
+end
+
+-- The state of an OrderedDict is what modules note about their versions.
+function Machine:build()
+  self:pop()
+  local object = self:pop()
+  if self.kinds[object] ~= 'ordered' then self:fail('its pickle sets the state of a %s', self.kinds[object] or torch.type(object)) end
+  self:push(object)
+end
+
+function Machine:long(n)
+  local bytes = self:take(n)
+  if n <= 8 then return n == 0 and 0 or (('<i' .. n):unpack(bytes)) end
+  -- As Lua reads such a numeral: a float.
+  if n > 128 then self:fail('an integer of %d bytes', n) end
+  local value = bytes:byte(n) >= 128 and -1.0 or 0.0
+  for i = n, 1, -1 do value = value * 256 + bytes:byte(i) end
+  if value >= -0x1p63 and value < 0x1p63 then
+    return (('<i8'):unpack(bytes))
+  end
+  return value
+end
+
+function Machine:remember(index)
+  local value = self.stack[self.n]
+  if value == nil or value == MARK then self:fail 'its pickle remembers nothing' end
+  if not self.memo[index] then self.memo_size = self.memo_size + 1 end
+  self.memo[index] = value
+end
+
+function Machine:recall(index)
+  local value = self.memo[index]
+  if value == nil then self:fail('its pickle recalls value %d, which it never made', index) end
+  self:push(value)
+end
+
+local function tuple(n)
+  return function(m)
+    local values = {}
+    for i = n, 1, -1 do values[i] = m:pop() end
+    m:push(m:sequence(values, n, 'tuple'))
+  end
+end
+
+local function text(format, n)
+  return function(m) m:push(m:take(m:number(format, n))) end
+end
+
+local function refused(name)
+  return function(m) m:fail('its pickle would make an object (%s), which ltensor does not do', name) end
+end
+
+local function items(m, dict, values, count)
+  if count % 2 ~= 0 then m:fail 'its pickle gives a key without a value' end
+  for i = 1, count, 2 do m:set(dict, values[i], values[i + 1]) end
+end
+
+local opcodes = {
+  ['\x80'] = function(m)
+    local version = m:number('B', 1)
+    if version < 2 or version > 5 then m:fail('its pickle is of protocol %d', version) end
+  end,
+  ['\x95'] = function(m) m:take(8) end, -- FRAME: its length tells nothing new
+  ['('] = function(m)
+    m:push(MARK)
+    m.marks[#m.marks + 1] = m.n
+  end,
+  ['0'] = function(m)
+    if m.stack[m.n] == MARK then m:pop_mark() else m:pop() end
+  end,
+  ['1'] = function(m) m:pop_mark() end,
+  ['2'] = function(m)
+    local value = m:pop()
+    m:push(value)
+    m:push(value)
+  end,
+  N = function(m) m:push(None) end,
+  ['\x88'] = function(m) m:push(true) end,
+  ['\x89'] = function(m) m:push(false) end,
+  J = function(m) m:push(m:number('<i4', 4)) end,
+  K = function(m) m:push(m:number('B', 1)) end,
+  M = function(m) m:push(m:number('<I2', 2)) end,
+  ['\x8a'] = function(m) m:push(m:long(m:number('B', 1))) end,
+  ['\x8b'] = function(m) m:push(m:long(m:number('<i4', 4))) end,
+  G = function(m) m:push(m:number('>d', 8)) end,
+  X = text('<I4', 4), ['\x8c'] = text('B', 1), ['\x8d'] = text('<i8', 8), U = text('B', 1), T = text('<i4', 4),
+  C = text('B', 1), B = text('<I4', 4), ['\x8e'] = text('<i8', 8), ['\x96'] = text('<i8', 8),
+  [')'] = tuple(0), ['\x85'] = tuple(1), ['\x86'] = tuple(2), ['\x87'] = tuple(3),
+  t = function(m)
+    local values, count = m:pop_mark()
+    m:push(m:sequence(values, count, 'tuple'))
+  end,
+  [']'] = function(m) m:push(m:made({}, 'list', 0)) end,
+  l = function(m)
+    local values, count = m:pop_mark()
+    m:push(m:sequence(values, count, 'list'))
+  end,
+  a = function(m)
+    local value = m:pop()
+    m:append(m.stack[m.n], value)
+  end,
+  e = function(m)
+    local values, count = m:pop_mark()
+    for i = 1, count do m:append(m.stack[m.n], values[i]) end
+  end,
+  ['}'] = function(m) m:push(m:made({}, 'dict')) end,
+  d = function(m)
+    local values, count = m:pop_mark()
+    local dict = m:made({}, 'dict')
+    items(m, dict, values, count)
+    m:push(dict)
+  end,
+  s = function(m)
+    local value, key = m:pop(), m:pop()
+    m:set(m.stack[m.n], key, value)
+  end,
+  u = function(m)
+    local values, count = m:pop_mark()
+    items(m, m.stack[m.n], values, count)
+  end,
+  c = function(m)
+    local module = m:line()
+    m:global(module, m:line())
+  end,
+  ['\x93'] = function(m)
+    local name, module = m:pop(), m:pop()
+    if type(name) ~= 'string' or type(module) ~= 'string' then m:fail 'its pickle names a class by no string' end
+    m:global(module, name)
+  end,
+  R = Machine.reduce,
+  b = Machine.build,
+  Q = function(m)
+    local value = m.persistent(m, m:pop())
+    m:push(value)
+  end,
+  q = function(m) m:remember(m:number('B', 1)) end,
+  r = function(m) m:remember(m:number('<I4', 4)) end,
+  ['\x94'] = function(m) m:remember(m.memo_size) end,
+  h = function(m) m:recall(m:number('B', 1)) end,
+  j = function(m) m:recall(m:number('<I4', 4)) end,
+  i = function(m)
+    local module = m:line()
+    m:global(module, m:line())
+    refused 'INST'(m)
+  end,
+  o = refused 'OBJ', ['\x81'] = refused 'NEWOBJ', ['\x92'] = refused 'NEWOBJ_EX', ['\x82'] = refused 'EXT1',
+  ['\x83'] = refused 'EXT2', ['\x84'] = refused 'EXT4', P = refused 'PERSID',
+}
+
+function Machine:run()
+  while true do
+    self:fill(1)
+    local opcode = self.text:sub(self.at, self.at)
+    if opcode == '' then self:fail 'its pickle is cut short' end
+    self.at = self.at + 1
+    if opcode == '.' then break end
+    local action = opcodes[opcode]
+    if not action then self:fail('its pickle has an opcode %q that ltensor does not read', opcode) end
+    action(self)
+  end
+  if self.n ~= 1 then self:fail 'its pickle leaves other than one value' end
+  if not self.more and self.at <= #self.text then self:fail 'bytes follow its pickle' end
+  return self:pop()
+end
+
+-- ---- the result --------------------------------------------------------------------------------------------------
+
+-- What is given out is data that ends: no classes or storages, no table inside itself, no deeper than MAX_DEPTH.
+-- Returns how deep a table is.
+function Machine:check(value, level)
+  local kind = self.kinds[value]
+  if kind == 'class' then self:fail('it holds %s itself, which ltensor does not have', value.name) end
+  if kind == 'storage' then self:fail 'it holds a storage; ltensor reads tensors' end
+  if type(value) ~= 'table' or not kind then return 0 end
+  local depth = self.depths[value]
+  if depth == false then self:fail 'a container that contains itself' end
+  if level + (depth or 0) > MAX_DEPTH then self:fail('containers nested deeper than %d', MAX_DEPTH) end
+  if depth then return depth end
+  self.depths[value] = false
+  depth = 0
+  for _, item in next, value do
+    depth = math.max(depth, 1 + self:check(item, level + 1))
+  end
+  self.depths[value] = depth
+  return depth
+end
+
+local function load(text, more, globals, persistent)
+  local machine = setmetatable({ text = text, at = 1, before = 0, more = more, spent = 0, stack = {}, n = 0, marks = {},
+    memo = {}, memo_size = 0, kinds = {}, lengths = {}, depths = {}, globals = globals, persistent = persistent }, Machine)
+  local ok, result = pcall(function()
+    local value = machine:run()
+    machine:check(value, 0)
+    return plain(value)
+  end)
+  if ok then return true, result, #machine.text - machine.at + 1 end
+  if type(result) == 'table' and result.machine == machine then return false, result.message end
+  error(result, 0)
+end
+
+--- Reads a pickle.
+-- @param text        its bytes
+-- @param globals     "module.name" -> {name = , call = function(machine, arguments, count)} (without call: a name
+--                    alone), or a value that is no table, which it stands for
+-- @param persistent  function(machine, id): the object of a persistent id
+-- @return true and the value, or false and what is wrong
+function M.load(text, globals, persistent) return load(text, nil, globals, persistent) end
+
+--- Reads a pickle that other bytes follow.
+-- @param more  function(n): the next bytes, n or more of them unless no more are there
+-- @return true, the value and how many of the bytes given were not needed, or false and what is wrong
+function M.load_from(more, globals, persistent) return load('', more, globals, persistent) end
+
+return M

@@ -1,0 +1,33 @@
+-- whole_file.lua - the content of a file as a string, of at most so many bytes: a device or pipe that never ends is an
+-- error, not the end of the memory. Read piece by piece, so that Ctrl-C ends it.
+
+local fail = require 'torch.support.fail'
+
+local PIECE = 1 << 20
+
+local M = {}
+
+--- How many bytes the readers of whole files take, unless their option max_bytes says otherwise.
+M.MAX_BYTES = 1 << 30
+
+--- @param path  the file
+-- @param max_bytes  how many bytes it may have; nil: MAX_BYTES
+function M.read(path, max_bytes)
+  max_bytes = max_bytes or M.MAX_BYTES
+  if type(max_bytes) ~= 'number' or max_bytes < 0 then fail('max_bytes must be a number of bytes, got %s', tostring(max_bytes)) end
+  local file <close>, message = io.open(path, 'rb')
+  if not file then fail('%s', message) end
+  local pieces, total = {}, 0
+  while true do
+    local piece, problem = file:read(PIECE)
+    if problem then fail('%s: %s', path, problem) end
+    if not piece then return table.concat(pieces) end
+    total = total + #piece
+    if total > max_bytes then
+      fail('%s: more than %d bytes; a larger file is read with {max_bytes = ...}', path, math.floor(max_bytes))
+    end
+    pieces[#pieces + 1] = piece
+  end
+end
+
+return M

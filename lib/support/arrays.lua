@@ -1,0 +1,34 @@
+-- arrays.lua - torch.from_numpy and x:numpy(). Lua has no arrays of numbers but tables and tensors, so both speak
+-- of these: a tensor on the CPU stands for the array, and the memory stays shared as it does in PyTorch; a table
+-- has NumPy's dtypes, float64 and int64.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+
+--- A tensor over the memory of another (what x:numpy() returns), or a float64, int64 or bool tensor from a table.
+function torch.from_numpy(array)
+  if torch.is_tensor(array) then
+    if array.is_cuda then
+      fail('from_numpy: expected a tensor on the CPU, but got one on %s. Use Tensor.cpu() first.', array.device)
+    end
+    return array:detach()
+  end
+  if type(array) ~= 'table' then fail('expected a table of numbers or a tensor (got %s)', torch.type(array)) end
+  local tensor = torch.tensor(array)
+  return tensor:is_floating_point() and torch.tensor(array, { dtype = torch.float64 }) or tensor
+end
+
+--- The tensor without history, over the same memory: an error for one that requires grad or lies on a GPU, unless
+--- force is true.
+function torch._C.methods.numpy(self, options)
+  local force = type(options) == 'table' and options.force or options == true
+  if force then return self:detach():cpu() end
+  if self.is_cuda then
+    fail("can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+      self.device)
+  end
+  if self.requires_grad then
+    fail "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+  end
+  return self:detach()
+end

@@ -1,0 +1,101 @@
+-- class.lua - classes whose objects are userdata: nn.Module, Optimizer, Dataset and what users derive.
+--
+-- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` makes an object. Methods named
+-- like metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __setattr for assignments)
+-- act as such, whenever they are defined. `Model.super` is the parent. An object's fields are its own.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local checked = require 'torch.support.checked'
+local new_object, object_metatable, object_fields = torch._C.new_object, torch._C.object_metatable, torch._C.object_fields
+
+local Object = { __classname = 'Object' }
+Object.__index = Object
+
+-- Metamethods that are forwarded to the method of the same name, when the class has one.
+local function forward(class, name, missing)
+  return function(self, ...)
+    local method = class[name]
+    if not method then fail(missing:format(class.__classname)) end
+    return method(self, ...)
+  end
+end
+
+-- What pairs shows of an object: its fields but those whose names begin with _, which are the class's own.
+local function next_public(fields, key)
+  local value
+  repeat key, value = next(fields, key) until type(key) ~= 'string' or key:byte() ~= 95
+  return key, value
+end
+
+local function metatable_for(class)
+  local metatable = object_metatable(class)
+  for name, value in pairs {
+    __name = class.__classname,
+    __class = class,
+    __methods = class,
+    __newindex = function(self, key, value)
+      local setter = class.__setattr
+      if setter then return setter(self, key, value) end
+      object_fields(self)[key] = value
+    end,
+    __len = forward(class, '__len', "a %s has no length (no method '__len')"),
+    __call = forward(class, '__call', "a %s cannot be called (it has no method '__call')"),
+    __tostring = function(self)
+      local method = class.__tostring
+      return method and method(self) or class.__classname
+    end,
+    __pairs = function(self)
+      local method = class.__pairs
+      if method then return method(self) end
+      return next_public, object_fields(self)
+    end,
+  } do metatable[name] = value end
+  return metatable
+end
+
+local function construct(class, ...)
+  local object = new_object(class.__metatable_of_objects, {})
+  if class.__new then class.__new(object) end
+  if class.init then class.init(object, ...) end
+  return object
+end
+
+-- Methods of the library's own classes look at what they are called with.
+local function define(class, name, value) rawset(class, name, checked.member(class, name, value)) end
+
+-- A class derived from this one.
+function Object:extend(name)
+  if type(name) ~= 'string' then
+    fail(("extend(): the class's name must be a string, not %s"):format(type(name)))
+  end
+  local class = { __classname = name, super = self }
+  class.__metatable_of_objects = metatable_for(class)
+  return setmetatable(class, {
+    __index = self, __call = construct, __name = 'class', __newindex = define,
+    __tostring = function() return ("<class '%s'>"):format(name) end,
+  })
+end
+
+-- Whether value is an object of this class or of one derived from it.
+function Object:is_instance(value)
+  if type(value) ~= 'userdata' then return false end
+  local metatable = getmetatable(value)
+  local class = type(metatable) == 'table' and metatable.__class
+  while class do
+    if class == self then return true end
+    class = class.super
+  end
+  return false
+end
+
+local getinfo, next_of_ipairs = debug.getinfo, (ipairs {})
+
+-- Whether ipairs has called the __getitem that runs, which then answers nil behind the last entry. depth: how many
+-- functions of the class lie between it and the caller of this one.
+local function asked_by_ipairs(depth)
+  local frame = getinfo(depth + 4, 'f') -- this function, its caller, __getitem's __index in C
+  return frame ~= nil and frame.func == next_of_ipairs
+end
+
+return { Object = Object, fields = object_fields, asked_by_ipairs = asked_by_ipairs }

@@ -1,0 +1,177 @@
+-- kinds.lua - kinds of arguments: what the library's functions in Lua take, said in words and asked of a value.
+--
+-- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark allows nil, which
+-- means absent. kinds.check(what, name, value, kind) raises, at the line of the user's code, when the value is not of
+-- the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string".
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local is_tensor = torch.is_tensor
+
+local kinds = {}
+
+local function lua_type(name)
+  return function(value) return type(value) == name end
+end
+
+-- Whether the value is an object of the class that a file of ours returns.
+local function object_of(file)
+  return function(value) return type(value) == 'userdata' and require(file):is_instance(value) end
+end
+
+local function is_integer(value) return math.type(value) == 'integer' end
+
+local function is_callable(value)
+  if type(value) == 'function' then return true end
+  local metatable = debug.getmetatable(value)
+  return type(metatable) == 'table' and metatable.__call ~= nil and not is_tensor(value)
+end
+
+-- A table of named arguments, not a list or an object.
+function kinds.is_named(value)
+  if type(value) ~= 'table' or getmetatable(value) ~= nil then return false end
+  local key = next(value)
+  return key == nil or type(key) == 'string'
+end
+
+local function list_of(fits)
+  return function(value)
+    if type(value) ~= 'table' or (#value == 0 and next(value) ~= nil) then return false end
+    for i = 1, #value do
+      if not fits(value[i]) then return false end
+    end
+    local name = next(value, #value > 0 and #value or nil)
+    return name == nil or name == 'n' -- table.pack's; another would not be looked at
+  end
+end
+
+local function either(a, b)
+  return function(value) return a(value) or b(value) end
+end
+
+local function is_device(value)
+  return torch.type(value) == 'device' or type(value) == 'string' or is_integer(value) and value >= 0
+end
+
+local function is_dtype(value) return torch.type(value) == 'dtype' or type(value) == 'string' end
+
+-- What # gives the number of samples of.
+local function is_data(value)
+  return type(value) == 'table' or type(value) == 'userdata' and debug.getmetatable(value).__len ~= nil
+end
+
+local fits = {
+  data = is_data,
+  Tensor = is_tensor, number = lua_type 'number', integer = is_integer, boolean = lua_type 'boolean', string = lua_type 'string',
+  table = lua_type 'table', userdata = lua_type 'userdata', ['function'] = is_callable, named = kinds.is_named,
+  device = is_device, dtype = is_dtype, any = function(value) return value ~= nil end,
+  Module = object_of 'torch.nn.module', Optimizer = object_of 'torch.optim.optimizer', Generator = function(value) return torch.type(value) == 'Generator' end,
+  sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
+  tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = function(value) return torch.type(value) == 'PackedSequence' end,
+}
+
+local words = {
+  data = 'a data set',
+  Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
+  ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
+  Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', sizes = 'an integer or a table of integers',
+  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object',
+}
+
+-- The parts of a kind as it is written: { optional =, 'Tensor', 'number' }.
+local parsed = setmetatable({}, { __index = function(known, text)
+  local parts = { optional = text:sub(-1) == '?' }
+  for name in text:gmatch '[%a]+' do parts[#parts + 1] = assert(fits[name] and name, text) end
+  known[text] = parts
+  return parts
+end })
+
+--- Whether the value is of the kind.
+function kinds.fits(value, kind)
+  local parts = parsed[kind]
+  if value == nil then return parts.optional end
+  for i = 1, #parts do
+    if fits[parts[i]](value) then return true end
+  end
+  return false
+end
+
+function kinds.with_article(name) return (name:find '^[aeioAEIO]' and 'an ' or 'a ') .. name end
+
+local function described(value)
+  local name = torch.type(value)
+  if name == 'nil' then return 'nil' end
+  if name == 'boolean' then return tostring(value) end
+  if name == 'string' and #value <= 20 then return ("'%s'"):format(value) end
+  return kinds.with_article(name)
+end
+kinds.described = described
+
+local function expected(kind)
+  local list = {}
+  for i, name in ipairs(parsed[kind]) do list[i] = words[name] end
+  return table.concat(list, ' or ')
+end
+
+--- Raises when the value is not of the kind.
+function kinds.check(what, name, value, kind)
+  if kinds.fits(value, kind) then return end
+  if value == nil then fail("%s() missing 1 required argument: '%s' (%s)", what, name, expected(kind)) end
+  fail("%s(): argument '%s' must be %s, not %s", what, name, expected(kind), described(value))
+end
+
+--- Raises when a table of named arguments holds a name that is not among the words of `known`; other values pass.
+function kinds.check_names(what, options, known)
+  if type(options) ~= 'table' then return end
+  for name in next, options do
+    local is_known, names = false, {}
+    for word in known:gmatch '%S+' do is_known, names[#names + 1] = is_known or word == name, word end
+    if not is_known then
+      local nearest = type(name) == 'string' and torch._C.nearest_name(name, names)
+      fail("%s() got an unexpected keyword argument '%s'; %s", what, tostring(name),
+        nearest and ("did you mean '%s'?"):format(nearest) or 'it takes ' .. table.concat(names, ', '))
+    end
+  end
+end
+
+-- ---- named arguments of constructors ----------------------------------------------------------------------------------
+
+-- What the arguments of layers, optimizers and other objects hold, by name, wherever they have that name.
+local by_name = {}
+for kind, names in pairs {
+  integer = [[in_features out_features in_channels out_channels num_features num_embeddings embedding_dim input_size hidden_size
+    num_layers num_groups num_channels embed_dim num_heads d_model nhead n_classes dim_feedforward num_encoder_layers
+    num_decoder_layers in1_features in2_features num_parameters upscale_factor downscale_factor groups]],
+  ['sizes|string'] = 'padding',
+  sizes = 'kernel_size stride dilation output_padding normalized_shape size unflattened_size',
+  ['integer|table'] = 'output_size',
+  ['integer?'] = 'padding_idx divisor_override kdim vdim dim',
+  ['number?'] = 'max_norm', ['Module?'] = 'custom_encoder custom_decoder norm', ['function?'] = 'distance_function',
+  integers = 'cutoffs',
+  boolean = [[bias inplace batch_first ceil_mode return_indices affine track_running_stats elementwise_affine bidirectional
+    full log_target log_input swap count_include_pad norm_first sparse scale_grad_by_freq include_last_offset zero_infinity
+    nesterov maximize amsgrad centered decoupled_weight_decay add_bias_kv add_zero_attn align_corners recompute_scale_factor
+    antialias keepdim drop_last pin_memory persistent_workers head_bias _freeze
+    enable_nested_tensor mask_check]],
+  ['boolean|integer'] = 'shuffle',
+  numbers = 'scale_factor',
+  number = [[factor start_factor end_factor p lr momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold
+    value norm_type div_value]],
+  Tensor = 'weight pos_weight _weight',
+  string = 'reduction mode padding_mode nonlinearity approximate',
+} do
+  for name in names:gmatch '%S+' do by_name[name] = kind end
+end
+
+--- Checks the values of a constructor by the names of its arguments, else by what their defaults are. `false` as a
+--- default may stand for "none", and does as a value.
+function kinds.check_named(what, values, defaults)
+  for name, value in pairs(values) do
+    local default, kind = defaults[name], by_name[name]
+    if kind == nil and type(default) == 'number' then kind = 'number|Tensor' end
+    if kind == nil and type(default) == 'string' then kind = 'string' end
+    if kind ~= nil and value ~= false and value ~= default then kinds.check(what, name, value, kind) end
+  end
+end
+
+return kinds

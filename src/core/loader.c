@@ -1,0 +1,198 @@
+/* loader.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is first asked for.
+ *
+ * The library is looked for in $LTENSOR_LIB_DIR, beside the file this code is in, and in lib/ltensor of the
+ * prefix it was installed into, as program, library or Lua module. One that is there but does not load is
+ * not passed over: its error is what the user is told. A backend that was loaded stays loaded. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "backend_abi.h"
+#include "copies.h"
+#include "error.h"
+#include "interrupt.h"
+#include "mem.h"
+#include "op_name.h"
+#include "tensor.h"
+
+const lt_backend *lt_backends[LT_DEVICE_TYPES] = {[LT_CPU] = &lt_cpu_backend};
+
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static char missing_reason[512];
+
+static bool core_interrupted(void) { return lt_interrupted(); }
+
+static void core_record_wait(const char *cause, double seconds)
+{
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){cause, true});
+    const lt_backend *cuda = lt_backends[LT_CUDA];
+    lt_device here = {LT_CUDA, cuda != NULL ? (int8_t)cuda->current_device() : 0};
+    lt_copies_record(here, lt_host, 0, seconds);
+    lt_copies_set_cause(previous);
+}
+
+static const char *core_op_name(void) { return lt_op_name; }
+
+static atomic_bool tf32_allowed;
+void lt_set_allow_tf32(bool on) { atomic_store_explicit(&tf32_allowed, on, memory_order_relaxed); }
+bool lt_allow_tf32(void) { return atomic_load_explicit(&tf32_allowed, memory_order_relaxed); }
+
+static atomic_bool deterministic, deterministic_warns;
+void lt_set_deterministic(bool on, bool warn_only)
+{
+    atomic_store_explicit(&deterministic, on, memory_order_relaxed);
+    atomic_store_explicit(&deterministic_warns, on && warn_only, memory_order_relaxed);
+}
+bool lt_deterministic(void) { return atomic_load_explicit(&deterministic, memory_order_relaxed); }
+bool lt_deterministic_warn_only(void)
+{
+    return atomic_load_explicit(&deterministic_warns, memory_order_relaxed);
+}
+
+static const lt_core_services services = {
+    .error = lt_error_set,
+    .interrupted = core_interrupted,
+    .reclaim = lt_mem_reclaim,
+    .charge = lt_mem_charge,
+    .record_wait = core_record_wait,
+    .op_name = core_op_name,
+    .allow_tf32 = lt_allow_tf32,
+    .deterministic = lt_deterministic,
+    .origin = lt_copies_origin,
+    .default_generator = lt_default_generator,
+};
+
+static int simulated_gpus(void)
+{
+    const char *text = getenv("LTENSOR_SIM_GPUS");
+    return text != NULL ? atoi(text) : 0;
+}
+
+/* Directory of the program or library that contains this function, without the final slash. */
+static void own_directory(char *buffer, size_t n)
+{
+    Dl_info info;
+    buffer[0] = '\0';
+    if (dladdr((void *)&own_directory, &info) == 0 || info.dli_fname == NULL) return;
+    char *path = realpath(info.dli_fname, NULL);
+    if (path == NULL) path = realpath("/proc/self/exe", NULL);
+    if (path == NULL) return;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) *slash = '\0';
+    snprintf(buffer, n, "%s", path);
+    free(path);
+}
+
+static void *open_library(const char *name)
+{
+    char own[3072], path[4096];
+    const char *dir = getenv("LTENSOR_LIB_DIR");
+    own_directory(own, sizeof own);
+    (void)dlerror(); /* what failed before is not this library's fault */
+    const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
+                                    "%s/../../ltensor/%s"};
+    if (dir != NULL) {
+        snprintf(path, sizeof path, "%.3000s/%s", dir, name);
+        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(path, sizeof path, patterns[i], own, name);
+#pragma GCC diagnostic pop
+        if (access(path, F_OK) == 0) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return NULL;
+}
+
+/* Whether the library was made for this program's tables; else says which it was made for. */
+static bool made_for_us(void *library, const char *name)
+{
+    static const lt_backend_abi ours = LT_BACKEND_ABI_HERE;
+    const lt_backend_abi *theirs = dlsym(library, LT_BACKEND_ABI);
+    if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0) return true;
+    char made_for[80] = "a version that does not say which it is";
+    if (theirs != NULL && theirs->size == ours.size)
+        snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %.19s)", theirs->version, theirs->hash);
+    snprintf(missing_reason, sizeof missing_reason,
+             "%s belongs to %s, this is ltensor %s (interface %s): build or install both together", name, made_for,
+             ours.version, ours.hash);
+    return false;
+}
+
+static void load_cuda(void)
+{
+    if (getenv("LTENSOR_DISABLE_CUDA") != NULL) {
+        snprintf(missing_reason, sizeof missing_reason, "CUDA was disabled by --disable-cuda");
+        return;
+    }
+    bool simulated = simulated_gpus() > 0;
+    const char *name = simulated ? "libltensor_sim.so" : "libltensor_cuda.so";
+    void *library = open_library(name);
+    if (library == NULL) {
+        const char *why = dlerror();
+        snprintf(missing_reason, sizeof missing_reason,
+                 simulated ? "the simulated CUDA backend %s could not be loaded: %s"
+                           : "ltensor was built without CUDA, or its backend %s could not be loaded (%s); "
+                             "--sim-gpus N gives simulated GPUs",
+                 name, why != NULL ? why : "not found");
+        return;
+    }
+    if (!made_for_us(library, name)) {
+        dlclose(library);
+        return;
+    }
+    lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
+    char reason[400] = "it exports no " LT_BACKEND_OPEN;
+    const lt_backend *backend = open != NULL ? open(&services, reason, sizeof reason) : NULL;
+    if (backend == NULL) {
+        snprintf(missing_reason, sizeof missing_reason, "%s", reason);
+        return;
+    }
+    lt_backends[LT_CUDA] = backend;
+}
+
+const lt_backend *lt_backend_probe(lt_device_type type)
+{
+    if (type == LT_CUDA) pthread_once(&load_once, load_cuda);
+    return lt_backends[type];
+}
+
+const char *lt_backend_missing_reason(void)
+{
+    lt_backend_probe(LT_CUDA);
+    return missing_reason;
+}
+
+const lt_backend *lt_backend_get(lt_device_type type)
+{
+    const lt_backend *backend = lt_backend_probe(type);
+    if (backend == NULL) lt_error_set(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
+    return backend;
+}
+
+lt_status lt_device_resolve(lt_device *device)
+{
+    if (device->type == LT_CPU) {
+        device->index = 0;
+        return LT_OK;
+    }
+    const lt_backend *backend = lt_backend_get((lt_device_type)device->type);
+    if (backend == NULL) return LT_ERR_DEVICE;
+    if (device->index < 0) {
+        device->index = (int8_t)backend->current_device();
+        return LT_OK;
+    }
+    int count = backend->device_count();
+    if (device->index >= count)
+        return lt_error(LT_ERR_DEVICE,
+                        "CUDA error: invalid device ordinal: cuda:%d was asked for, there %s %d GPU%s "
+                        "(device numbers count from 0)",
+                        device->index, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+    return LT_OK;
+}

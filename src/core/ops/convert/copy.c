@@ -1,0 +1,164 @@
+/* copy.c - copies within a device and between devices; the only place where op code moves data across.
+ *
+ * Across devices the source is made dense where it lives, the block is transferred, and a strided or
+ * converted copy follows on the destination: the wire carries every element once, in the smaller dtype. */
+
+#include <string.h>
+
+#include "ops/common.h"
+#include "copies.h"
+#include "ops/pointwise.h"
+#include "op/_to_copy.h"
+#include "op/clone.h"
+#include "op/contiguous.h"
+#include "op/copy_.h"
+#include "op/detach.h"
+
+static const lt_backend *mover(lt_device a, lt_device b)
+{
+    return a.type != LT_CPU ? lt_backends[a.type] : lt_backends[b.type];
+}
+
+static lt_status transfer(lt_tensor *dst, lt_tensor *src, bool non_blocking)
+{
+    double waited = 0;
+    size_t n = (size_t)src->numel * lt_dtype_size((lt_dtype)src->dtype);
+    bool pinned = src->device.type == LT_CPU ? src->storage->pinned : dst->storage->pinned;
+    if (n == 0) return LT_OK;
+    /* A copy that the host waits for; between devices it never does. */
+    if (!non_blocking && (src->device.type == LT_CPU || dst->device.type == LT_CPU))
+        LT_TRY(lt_copies_check_sync(lt_copies_cause()));
+    LT_TRY(mover(dst->device, src->device)
+               ->transfer(lt_data(dst), dst->device, lt_data(src), src->device, n, pinned,
+                          non_blocking ? LT_COPY_NON_BLOCKING : LT_COPY_BLOCKING, &waited));
+    lt_copies_record(src->device, dst->device, (int64_t)n, waited);
+    return LT_OK;
+}
+
+static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
+    return same;
+}
+
+static bool same_strides(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = true;
+    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == 1 || a->strides[d] == b->strides[d];
+    return same;
+}
+
+/* New reference: src, or a copy on its device, dense in the order of dst's dimensions, which have its sizes. */
+static lt_status laid_out_as(lt_tensor *dst, lt_tensor *src, lt_tensor **out)
+{
+    if (same_strides(src, dst)) {
+        *out = lt_tensor_retain(src);
+        return LT_OK;
+    }
+    lt_tensor *copy = NULL;
+    LT_TRY(lt_tensor_like(dst, (lt_dtype)src->dtype, src->device, &copy));
+    lt_status status = lt_copy_elements(copy, src);
+    if (status != LT_OK) {
+        lt_tensor_release(copy);
+        return status;
+    }
+    *out = copy;
+    return LT_OK;
+}
+
+lt_status lt_copy(lt_tensor *dst, lt_tensor *src, bool non_blocking)
+{
+    if (lt_device_equal(dst->device, src->device)) return lt_copy_elements(dst, src);
+    lt_status status = LT_OK;
+    lt_tensor *dense = NULL, *narrow = NULL, *landed = NULL;
+    bool shrink = lt_dtype_size((lt_dtype)dst->dtype) < lt_dtype_size((lt_dtype)src->dtype);
+    const bool alike = lt_is_dense(dst) && same_sizes(dst, src);
+    LT_CHECK(alike ? laid_out_as(dst, src, &dense) : lt_make_contiguous(src, &dense));
+    if (shrink)
+        LT_CHECK(lt_cast(dense, (lt_dtype)dst->dtype, &narrow));
+    else
+        narrow = lt_tensor_retain(dense);
+    if (dst->dtype == narrow->dtype && alike) {
+        LT_CHECK(transfer(dst, narrow, non_blocking));
+    } else {
+        LT_CHECK(lt_tensor_like(narrow, (lt_dtype)narrow->dtype, dst->device, &landed));
+        LT_CHECK(transfer(landed, narrow, non_blocking && dst->device.type != LT_CPU));
+        LT_CHECK(lt_copy_elements(dst, landed));
+    }
+done:
+    lt_tensor_release(dense);
+    lt_tensor_release(narrow);
+    lt_tensor_release(landed);
+    return status;
+}
+
+/* Two tensors that overlap without being the same need the source aside first. */
+static lt_status copy_into(lt_tensor *dst, lt_tensor *src, bool non_blocking)
+{
+    if (dst == src) return LT_OK;
+    if (dst->storage != src->storage) return lt_copy(dst, src, non_blocking);
+    lt_tensor *aside = NULL;
+    LT_TRY(lt_tensor_like(src, (lt_dtype)src->dtype, src->device, &aside));
+    lt_status status = lt_copy_elements(aside, src);
+    if (status == LT_OK) status = lt_copy_elements(dst, aside);
+    lt_tensor_release(aside);
+    return status;
+}
+
+lt_status lt_copy__impl(lt_tensor *self, lt_tensor *src, bool non_blocking)
+{
+    lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){"copy_", false});
+    if (outer.name != NULL) lt_copies_set_cause(outer);
+    lt_status status = copy_into(self, src, non_blocking);
+    lt_copies_set_cause(outer);
+    return status;
+}
+
+lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, bool non_blocking,
+                           lt_tensor **out)
+{
+    lt_device target = device != NULL ? *device : self->device;
+    LT_TRY(lt_device_resolve(&target));
+    lt_tensor *result = NULL;
+    LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target, &result));
+    lt_status status = lt_copy(result, self, non_blocking);
+    if (status != LT_OK) {
+        lt_tensor_release(result);
+        return status;
+    }
+    result->flags |= self->flags & LT_FLAG_POSITIONS;
+    *out = result;
+    return LT_OK;
+}
+
+lt_status lt_clone_impl(lt_tensor *self, lt_tensor **out)
+{
+    return lt__to_copy_impl(self, LT_DTYPE_NONE, NULL, false, out);
+}
+
+lt_status lt_clone_format_impl(lt_tensor *self, const char *memory_format, lt_tensor **out)
+{
+    if (strcmp(memory_format, "preserve_format") == 0) return lt_clone_impl(self, out);
+    if (strcmp(memory_format, "contiguous_format") != 0)
+        return lt_error(LT_ERR_RUNTIME, "clone(): memory_format must be torch.preserve_format or torch.contiguous_format");
+    lt_tensor *result = NULL;
+    LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &result));
+    lt_status status = lt_copy_elements(result, self);
+    if (status != LT_OK) {
+        lt_tensor_release(result);
+        return status;
+    }
+    result->flags |= self->flags & LT_FLAG_POSITIONS;
+    *out = result;
+    return LT_OK;
+}
+
+lt_status lt_contiguous_impl(lt_tensor *self, lt_tensor **out)
+{
+    if (!lt_is_contiguous(self)) return lt_clone_format(self, "contiguous_format", out);
+    *out = lt_tensor_retain(self);
+    return LT_OK;
+}
+
+lt_status lt_detach_impl(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }

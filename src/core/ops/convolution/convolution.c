@@ -1,0 +1,585 @@
+/* convolution.c - convolutions of one to three spatial dimensions and their transposes. All of them, and their
+ * derivatives, are one of the three parts of a relation of an image x, a kernel w and a result y (backend.h): a
+ * transposed convolution computes x from y. Halves of unequal padding are put around the input first. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/steps.h"
+#include "ops/windows.h"
+#include "op/_col2im.h"
+#include "op/_convolution_grad_bias.h"
+#include "op/_convolution_grad_input.h"
+#include "op/_convolution_grad_weight.h"
+#include "op/add.h"
+#include "op/col2im.h"
+#include "op/constant_pad_nd.h"
+#include "op/convolution.h"
+#include "op/im2col.h"
+#include "op/mv.h"
+#include "op/new_ones.h"
+#include "op/sum.h"
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
+
+static lt_status check_count(const char *what, const lt_dims *given, int spatial)
+{
+    char text[256];
+    for (int i = 0; i < given->n; i++)
+        if (given->v[i] > INT32_MAX || given->v[i] < -INT32_MAX)
+            return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type int without overflow: %s", what);
+    if (given->n == 1 || given->n == spatial) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "expected %s to be a single integer value or a list of %d values to match the convolution "
+                    "dimensions, but got %s=%s",
+                    what, spatial, what, lt_format_sizes(text, sizeof text, given->n, given->v));
+}
+
+static lt_status check_least(const lt_dims *given, int64_t least, const char *message)
+{
+    for (int i = 0; i < given->n; i++)
+        if (given->v[i] < least) return lt_error(LT_ERR_RUNTIME, "%s", message);
+    return LT_OK;
+}
+
+/* The numbers of a call, checked; sizes and channels are filled in later. */
+static lt_status read_numbers(int spatial, const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
+                              const lt_dims *output_padding, int64_t groups, lt_conv *c, int64_t *more)
+{
+    char text[256];
+    if (groups <= 0) return lt_error(LT_ERR_RUNTIME, "non-positive groups is not supported");
+    LT_TRY(check_count("stride", stride, spatial));
+    LT_TRY(check_count("padding", padding, spatial));
+    LT_TRY(check_count("dilation", dilation, spatial));
+    LT_TRY(check_count("output_padding", output_padding, spatial));
+    LT_TRY(check_least(padding, 0, "negative padding is not supported"));
+    LT_TRY(check_least(output_padding, 0, "negative output_padding is not supported"));
+    LT_TRY(check_least(stride, 1, "non-positive stride is not supported"));
+    lt_spread_sizes(stride, spatial, 1, c->stride);
+    lt_spread_sizes(padding, spatial, 0, c->padding);
+    lt_spread_sizes(dilation, spatial, 1, c->dilation);
+    lt_spread_sizes(output_padding, spatial, 0, more);
+    for (int d = LT_SPATIAL - spatial; d < LT_SPATIAL; d++)
+        if (c->dilation[d] <= 0)
+            return lt_error(LT_ERR_RUNTIME, "dilation should be greater than zero, but got %s",
+                            lt_format_sizes(text, sizeof text, spatial, c->dilation + LT_SPATIAL - spatial));
+    c->groups = groups;
+    return LT_OK;
+}
+
+static const char *element_name(const lt_tensor *t)
+{
+    static const char *const names[LT_DTYPE_COUNT] = {
+        [LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char", [LT_INT16] = "short int",
+        [LT_INT32] = "int", [LT_INT64] = "long int", [LT_FLOAT16] = "c10::Half", [LT_BFLOAT16] = "c10::BFloat16",
+        [LT_FLOAT32] = "float", [LT_FLOAT64] = "double"};
+    return names[t->dtype];
+}
+
+static lt_status check_dtypes(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias)
+{
+    if (input->dtype == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
+                        input->device.type == LT_CPU ? "slow_conv2d_cpu" : "convolution_cuda",
+                        lt_dtype_scalar_name((lt_dtype)input->dtype));
+    if (input->dtype != weight->dtype)
+        return lt_error(LT_ERR_RUNTIME, "Input type (%s) and weight type (%s) should be the same: expected scalar type %s but found %s",
+                        element_name(input), element_name(weight), lt_dtype_scalar_name((lt_dtype)input->dtype),
+                        lt_dtype_scalar_name((lt_dtype)weight->dtype));
+    if (bias != NULL && bias->dtype != input->dtype)
+        return lt_error(LT_ERR_RUNTIME, "Input type (%s) and bias type (%s) should be the same", element_name(input),
+                        element_name(bias));
+    return LT_OK;
+}
+
+static lt_status check_shapes(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias, bool transposed,
+                              int64_t groups)
+{
+    char of_weight[256], of_input[256];
+    long long g = (long long)groups;
+    int64_t outputs = transposed ? weight->sizes[1] * groups : weight->sizes[0];
+    lt_format_sizes(of_weight, sizeof of_weight, weight->ndim, weight->sizes);
+    if (input->ndim != weight->ndim)
+        return lt_error(LT_ERR_RUNTIME, "Expected %d-dimensional input for %d-dimensional weight %s, but got %d-dimensional input of size %s instead",
+                        weight->ndim, weight->ndim, of_weight, input->ndim,
+                        lt_format_sizes(of_input, sizeof of_input, input->ndim, input->sizes));
+    if (weight->sizes[0] < groups)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Given groups=%lld, expected weight to be at least %lld at dimension 1, but got weight of size %s instead",
+                        g, g, of_weight);
+    if (weight->sizes[0] % groups != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Given groups=%lld, expected weight to be divisible by %lld at dimension 1, but got weight of size [%s] instead",
+                        g, g, of_weight);
+    int64_t wanted = transposed ? weight->sizes[0] : weight->sizes[1] * groups;
+    if (input->sizes[1] != wanted) {
+        lt_format_sizes(of_input, sizeof of_input, input->ndim, input->sizes);
+        return lt_error(LT_ERR_RUNTIME, "Given %s=%lld, weight of size %s, expected input%s to have %lld channels, but got %lld channels instead",
+                        transposed ? "transposed" : "groups", transposed ? 1 : g, of_weight, of_input, (long long)wanted,
+                        (long long)input->sizes[1]);
+    }
+    if (bias != NULL && (bias->ndim != 1 || bias->sizes[0] != outputs))
+        return lt_error(LT_ERR_RUNTIME,
+                        "Given %sweight of size %s, expected bias to be 1-dimensional with %lld elements, but got bias of size %s instead",
+                        transposed ? "transposed=1, " : "", of_weight, (long long)outputs,
+                        lt_format_sizes(of_input, sizeof of_input, bias->ndim, bias->sizes));
+    return LT_OK;
+}
+
+static lt_status check_kernel(const lt_conv *c, int spatial)
+{
+    static const char *const names[] = {"depth", "height", "width"};
+    for (int d = LT_SPATIAL - spatial; d < LT_SPATIAL; d++)
+        if (c->kernel[d] <= 0)
+            return lt_error(LT_ERR_RUNTIME, "kernel size should be greater than zero, but got kernel_%s: %lld", names[d],
+                            (long long)c->kernel[d]);
+    return LT_OK;
+}
+
+/* The sizes of y from those of x; the windows must fit. */
+static lt_status fit_windows(lt_conv *c, int spatial)
+{
+    char padded[128], kernel[128];
+    int64_t room[LT_SPATIAL], reach[LT_SPATIAL];
+    bool fits = true;
+    for (int d = 0; d < LT_SPATIAL; d++) {
+        room[d] = c->in[d] + 2 * c->padding[d];
+        reach[d] = c->dilation[d] * (c->kernel[d] - 1) + 1;
+        fits = fits && reach[d] <= room[d];
+        c->out[d] = (room[d] - reach[d]) / c->stride[d] + 1;
+    }
+    if (fits) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel size can't be greater "
+                    "than actual input size",
+                    lt_format_product(padded, sizeof padded, spatial, room, " x "), lt_format_product(kernel, sizeof kernel, spatial, reach, " x "));
+}
+
+/* The sizes of x, the result of a transposed convolution, from those of y. */
+static lt_status fit_transposed(lt_conv *c, int spatial, const int64_t *more)
+{
+    char given[128], made[128];
+    bool fits = true;
+    for (int d = 0; d < LT_SPATIAL; d++) {
+        c->in[d] = (c->out[d] - 1) * c->stride[d] - 2 * c->padding[d] + c->dilation[d] * (c->kernel[d] - 1) + more[d] + 1;
+        fits = fits && c->in[d] > 0;
+    }
+    for (int d = LT_SPATIAL - spatial; d < LT_SPATIAL; d++)
+        if (more[d] >= c->stride[d] && more[d] >= c->dilation[d])
+            return lt_error(LT_ERR_RUNTIME,
+                            "output padding must be smaller than either stride or dilation, but got output_padding: %lld "
+                            "stride: %lld dilation: %lld",
+                            (long long)more[d], (long long)c->stride[d], (long long)c->dilation[d]);
+    if (fits) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "Given input size per channel: (%s). Calculated output size per channel: (%s). Output size is too small",
+                    lt_format_product(given, sizeof given, spatial, c->out, " x "), lt_format_product(made, sizeof made, spatial, c->in, " x "));
+}
+
+/* ---- the three parts ---------------------------------------------------------------------------------------------- */
+
+/* The dense array of one operand, kept by the scope; NULL for none. */
+static lt_tensor *dense(lt_scope *s, lt_tensor *t)
+{
+    lt_tensor *copy = NULL;
+    if (t == NULL || s->status != LT_OK) return NULL;
+    lt_status status = lt_make_contiguous(t, &copy);
+    return lt_scope_hold(s, status, copy);
+}
+
+/* Adds bias to the channels of a fresh result. */
+static lt_status add_bias(lt_scope *s, lt_tensor *result, lt_tensor *bias)
+{
+    lt_dims sizes = {.n = result->ndim};
+    for (int d = 0; d < sizes.n; d++) sizes.v[d] = d == 1 ? bias->sizes[0] : 1;
+    lt_tensor *column = do_reshape(s, bias, &sizes);
+    if (column == NULL) return s->status;
+    return lt_add_(result, column, lt_int(1));
+}
+
+/* Computes the part from the other two; the tensor of the part is the result. */
+static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor *w, lt_tensor *y,
+                         lt_tensor *bias)
+{
+    lt_tensor *result = part == LT_CONV_X ? x : part == LT_CONV_W ? w : y;
+    lt_tensor *one = result == x ? w : x, *other = result == y ? w : y;
+    if (result->numel == 0) return LT_OK;
+    lt_scope s;
+    lt_scope_open(&s, false);
+    c->dtype = (lt_dtype)result->dtype;
+    c->device = result->device;
+    if (one->numel == 0 || other->numel == 0) {
+        s.status = lt_fill_value(result, lt_int(0));
+        if (s.status == LT_OK && bias != NULL) s.status = add_bias(&s, result, bias);
+        return lt_scope_close(&s);
+    }
+    lt_tensor *from_x = result == x ? x : dense(&s, x), *from_w = result == w ? w : dense(&s, w),
+              *from_y = result == y ? y : dense(&s, y), *added = dense(&s, bias);
+    const bool exact = !lt_dtype_is_float(c->dtype), fused = part == LT_CONV_Y && !exact;
+    if (s.status == LT_OK && exact)
+        lt_convolve_integers(&s, part == LT_CONV_X, c, part == LT_CONV_X ? from_y : from_x, from_w, result);
+    else if (s.status == LT_OK)
+        s.status = lt_backend_of(result)->convolution(part, c, lt_data(from_x), lt_data(from_w), lt_data(from_y),
+                                                      added != NULL && fused ? lt_data(added) : NULL);
+    if (s.status == LT_OK && bias != NULL && !fused) s.status = add_bias(&s, result, bias);
+    return lt_scope_close(&s);
+}
+
+/* Sizes of an array of the relation: [first, second, v...]. */
+static lt_dims sizes_with(int64_t first, int64_t second, int spatial, const int64_t *v)
+{
+    lt_dims sizes = {.n = spatial + 2, .v = {first, second}};
+    for (int d = 0; d < spatial; d++) sizes.v[d + 2] = v[LT_SPATIAL - spatial + d];
+    return sizes;
+}
+
+lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride,
+                              const lt_dims *padding, const lt_dims *dilation, bool transposed,
+                              const lt_dims *output_padding, int64_t groups, lt_tensor **out)
+{
+    lt_conv c = {.batch = 0};
+    int64_t more[LT_SPATIAL];
+    lt_device device;
+    int spatial = weight->ndim - 2;
+    if (spatial < 1 || spatial > LT_SPATIAL)
+        return lt_error(LT_ERR_RUNTIME, "convolution: weight should have at least three and at most five dimensions, but has %d",
+                        weight->ndim);
+    LT_TRY(lt_check_same_device("convolution", (lt_tensor *[]){input, weight, bias}, bias != NULL ? 3 : 2, false, &device));
+    LT_TRY(read_numbers(spatial, stride, padding, dilation, output_padding, groups, &c, more));
+    LT_TRY(check_shapes(input, weight, bias, transposed, groups));
+    LT_TRY(check_dtypes(input, weight, bias));
+    lt_spatial_sizes(weight->ndim, weight->sizes, spatial, c.kernel);
+    LT_TRY(check_kernel(&c, spatial));
+    c.batch = input->sizes[0];
+    c.out_channels = weight->sizes[0];
+    c.in_channels = weight->sizes[1] * groups;
+    lt_spatial_sizes(input->ndim, input->sizes, spatial, transposed ? c.out : c.in);
+    LT_TRY(transposed ? fit_transposed(&c, spatial, more) : fit_windows(&c, spatial));
+    lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in) : sizes_with(c.batch, c.out_channels, spatial, c.out);
+    lt_tensor *work;
+    LT_TRY(lt_begin_output(out, (lt_dtype)input->dtype, device, sizes.n, sizes.v, &work));
+    lt_status status = transposed ? compute(LT_CONV_X, &c, work, weight, input, bias)
+                                  : compute(LT_CONV_Y, &c, input, weight, work, bias);
+    if (status == LT_OK) return lt_finish_output(out, work);
+    lt_tensor_release(work);
+    return status;
+}
+
+/* What the derivatives begin with: the relation of an input, a weight and the gradient of the result. */
+static lt_status relate(const lt_dims *of_input, const lt_dims *of_weight, const lt_tensor *grad, const lt_dims *stride,
+                        const lt_dims *padding, const lt_dims *dilation, bool transposed, const lt_dims *output_padding,
+                        int64_t groups, lt_conv *c)
+{
+    int spatial = of_weight->n - 2;
+    int64_t more[LT_SPATIAL];
+    LT_TRY(read_numbers(spatial, stride, padding, dilation, output_padding, groups, c, more));
+    lt_spatial_sizes(of_weight->n, of_weight->v, spatial, c->kernel);
+    lt_spatial_sizes(of_input->n, of_input->v, spatial, transposed ? c->out : c->in);
+    lt_spatial_sizes(grad->ndim, grad->sizes, spatial, transposed ? c->in : c->out);
+    c->batch = of_input->v[0];
+    c->out_channels = of_weight->v[0];
+    c->in_channels = of_weight->v[1] * groups;
+    return LT_OK;
+}
+
+lt_status lt__convolution_grad_input_impl(lt_tensor *grad_output, lt_tensor *weight, const lt_dims *sizes,
+                                          const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
+                                          bool transposed, const lt_dims *output_padding, int64_t groups, lt_tensor **out)
+{
+    lt_conv c;
+    lt_dims of_weight = lt_dims_of(weight);
+    lt_tensor *work;
+    LT_TRY(relate(sizes, &of_weight, grad_output, stride, padding, dilation, transposed, output_padding, groups, &c));
+    LT_TRY(lt_begin_output(out, (lt_dtype)weight->dtype, weight->device, sizes->n, sizes->v, &work));
+    lt_status status = transposed ? compute(LT_CONV_Y, &c, grad_output, weight, work, NULL)
+                                  : compute(LT_CONV_X, &c, work, weight, grad_output, NULL);
+    if (status == LT_OK) return lt_finish_output(out, work);
+    lt_tensor_release(work);
+    return status;
+}
+
+lt_status lt__convolution_grad_weight_impl(lt_tensor *grad_output, lt_tensor *input, const lt_dims *sizes,
+                                           const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
+                                           bool transposed, const lt_dims *output_padding, int64_t groups, lt_tensor **out)
+{
+    lt_conv c;
+    lt_dims of_input = lt_dims_of(input);
+    lt_tensor *work;
+    LT_TRY(relate(&of_input, sizes, grad_output, stride, padding, dilation, transposed, output_padding, groups, &c));
+    LT_TRY(lt_begin_output(out, (lt_dtype)input->dtype, input->device, sizes->n, sizes->v, &work));
+    lt_status status = transposed ? compute(LT_CONV_W, &c, grad_output, work, input, NULL)
+                                  : compute(LT_CONV_W, &c, input, work, grad_output, NULL);
+    if (status == LT_OK) return lt_finish_output(out, work);
+    lt_tensor_release(work);
+    return status;
+}
+
+/* Over the spatial dimensions by a product with ones, which is faster on the CPU where they are small. */
+static lt_tensor *do_sum_spatial(lt_scope *s, lt_tensor *grad)
+{
+    int64_t n = grad->sizes[0], channels = grad->sizes[1], width = n * channels > 0 ? grad->numel / (n * channels) : 0;
+    lt_tensor *ones = NULL, *sums = NULL;
+    lt_tensor *lines = do_reshape(s, grad, &(lt_dims){2, {n * channels, width}});
+    if (lines == NULL) return NULL;
+    lt_status status = lt_new_ones(grad, &(lt_dims){1, {width}}, LT_DTYPE_NONE, NULL, &ones);
+    ones = lt_scope_hold(s, status, ones);
+    if (ones == NULL) return NULL;
+    status = lt_mv(lines, ones, &sums);
+    return do_reshape(s, lt_scope_hold(s, status, sums), &(lt_dims){2, {n, channels}});
+}
+
+lt_status lt__convolution_grad_bias_impl(lt_tensor *grad_output, lt_tensor **out)
+{
+    lt_dims dims = {.n = 0};
+    for (int d = 0; d < grad_output->ndim; d++)
+        if (d != 1) dims.v[dims.n++] = d;
+    bool product = grad_output->device.type == LT_CPU && grad_output->numel > 0 &&
+                   (grad_output->dtype == LT_FLOAT32 || grad_output->dtype == LT_FLOAT64);
+    if (!product) return lt_sum_dim(grad_output, &dims, false, LT_DTYPE_NONE, out);
+    lt_scope s;
+    lt_scope_open(&s, true);
+    return lt_scope_give(&s, do_sum_dim(&s, do_sum_spatial(&s, grad_output), 0, false), out);
+}
+
+/* ---- convNd ---------------------------------------------------------------------------------------------------------- */
+
+static const lt_dims none = {1, {0}};
+
+/* The call of `convolution` with a batch around an input that has none. */
+static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                            const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation, bool transposed,
+                            const lt_dims *output_padding, int64_t groups, lt_tensor **out)
+{
+    char text[256];
+    if (input->ndim != spatial + 1 && input->ndim != spatial + 2)
+        return lt_error(LT_ERR_RUNTIME, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s",
+                        spatial + 1, spatial + 2, name, lt_format_sizes(text, sizeof text, input->ndim, input->sizes));
+    if (weight->ndim != spatial + 2)
+        return lt_error(LT_ERR_RUNTIME, "Expected %d-dimensional weight for %s, but got weight of size %s instead",
+                        spatial + 2, name, lt_format_sizes(text, sizeof text, weight->ndim, weight->sizes));
+    if (input->ndim == spatial + 2)
+        return lt_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, out);
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *batch = do_unsqueeze(&s, input, 0), *result = NULL;
+    if (batch == NULL) return lt_scope_close(&s);
+    lt_status status = lt_convolution(batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups, &result);
+    return lt_scope_give(&s, do_squeeze(&s, lt_scope_hold(&s, status, result), 0), out);
+}
+
+/* padding 'same': half of what the windows reach beyond one element on each side, the odd one at the end. */
+static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                            const lt_dims *stride, const char *padding, const lt_dims *dilation, int64_t groups,
+                            lt_tensor **out)
+{
+    int64_t step[LT_SPATIAL];
+    if (strcmp(padding, "valid") == 0)
+        return with_batch(name, spatial, input, weight, bias, stride, &none, dilation, false, &none, groups, out);
+    if (strcmp(padding, "same") != 0) return lt_error(LT_ERR_RUNTIME, "Invalid padding string: '%s'", padding);
+    LT_TRY(check_count("stride", stride, spatial));
+    LT_TRY(check_count("dilation", dilation, spatial));
+    for (int i = 0; i < stride->n; i++)
+        if (stride->v[i] != 1) return lt_error(LT_ERR_RUNTIME, "padding='same' is not supported for strided convolutions");
+    lt_dims around = {.n = spatial}, pad = {.n = 2 * spatial};
+    bool odd = false;
+    lt_spread_sizes(dilation, spatial, 1, step);
+    for (int d = 0; d < spatial && weight->ndim == spatial + 2; d++) {
+        int64_t total = step[LT_SPATIAL - spatial + d] * (weight->sizes[d + 2] - 1);
+        around.v[d] = total > 0 ? total / 2 : 0;
+        pad.v[2 * (spatial - 1 - d) + 1] = total > 0 ? total % 2 : 0;
+        odd = odd || pad.v[2 * (spatial - 1 - d) + 1] != 0;
+    }
+    if (!odd || input->ndim < spatial)
+        return with_batch(name, spatial, input, weight, bias, stride, &around, dilation, false, &none, groups, out);
+    lt_tensor *padded = NULL;
+    LT_TRY(lt_constant_pad_nd(input, &pad, lt_int(0), &padded));
+    lt_status status = with_batch(name, spatial, padded, weight, bias, stride, &around, dilation, false, &none, groups, out);
+    lt_tensor_release(padded);
+    return status;
+}
+
+#define CONVOLUTIONS(spatial)                                                                                       \
+    lt_status lt_conv##spatial##d_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride, \
+                                       const lt_dims *padding, const lt_dims *dilation, int64_t groups,             \
+                                       lt_tensor **out)                                                             \
+    {                                                                                                               \
+        return with_batch("conv" #spatial "d", spatial, input, weight, bias, stride, padding, dilation, false,      \
+                          &none, groups, out);                                                                      \
+    }                                                                                                               \
+    lt_status lt_conv##spatial##d_padding_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,                \
+                                               const lt_dims *stride, const char *padding, const lt_dims *dilation, \
+                                               int64_t groups, lt_tensor **out)                                     \
+    {                                                                                                               \
+        return with_words("conv" #spatial "d", spatial, input, weight, bias, stride, padding, dilation, groups, out); \
+    }                                                                                                               \
+    lt_status lt_conv_transpose##spatial##d_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,              \
+                                                 const lt_dims *stride, const lt_dims *padding,                     \
+                                                 const lt_dims *output_padding, int64_t groups,                     \
+                                                 const lt_dims *dilation, lt_tensor **out)                          \
+    {                                                                                                               \
+        return with_batch("conv_transpose" #spatial "d", spatial, input, weight, bias, stride, padding, dilation,   \
+                          true, output_padding, groups, out);                                                       \
+    }
+CONVOLUTIONS(1)
+CONVOLUTIONS(2)
+CONVOLUTIONS(3)
+#undef CONVOLUTIONS
+
+/* ---- windows as columns ------------------------------------------------------------------------------------------- */
+
+static lt_status read_windows(const lt_dims *kernel_size, const lt_dims *dilation, const lt_dims *padding,
+                              const lt_dims *stride, lt_conv *c)
+{
+    const lt_dims *given[] = {kernel_size, dilation, padding, stride};
+    static const char *const names[] = {"kernel_size", "dilation", "padding", "stride"};
+    static const char *const titles[] = {"kernel size", "dilation", "padding", "stride"};
+    static const char *const short_names[] = {"kernel", "dilation", "pad", "stride"};
+    int64_t *to[] = {c->kernel, c->dilation, c->padding, c->stride};
+    for (int i = 0; i < 4; i++) {
+        for (int d = 0; d < given[i]->n; d++)
+            if (given[i]->v[d] > INT32_MAX)
+                return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type int without overflow: %s", names[i]);
+        if (!lt_spread_sizes(given[i], 2, i == 2 ? 0 : 1, to[i]))
+            return lt_error(LT_ERR_RUNTIME, "It is expected %s equals to 2, but got size %d", names[i], given[i]->n);
+        if (to[i][1] < (i != 2) || to[i][2] < (i != 2))
+            return lt_error(LT_ERR_RUNTIME, "%s should be %s, but got %s_height: %lld %s_width: %lld", titles[i],
+                            i == 2 ? "non-negative" : "greater than zero", short_names[i], (long long)to[i][1],
+                            short_names[i], (long long)to[i][2]);
+    }
+    c->groups = 1;
+    return LT_OK;
+}
+
+/* How messages show a pair. */
+typedef struct pair {
+    char text[64];
+} pair;
+static pair show(const int64_t *v)
+{
+    pair p;
+    snprintf(p.text, sizeof p.text, "(%lld, %lld)", (long long)v[1], (long long)v[2]);
+    return p;
+}
+
+static lt_status count_windows(lt_conv *c)
+{
+    for (int d = 0; d < LT_SPATIAL; d++)
+        c->out[d] = lt_window_count(c->in[d], c->kernel[d], c->stride[d], c->padding[d], c->dilation[d], false);
+    if (c->out[1] > 0 && c->out[2] > 0) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "Given %s %s, kernel_size=%s, dilation=%s, padding=%s, calculated shape of the array of sliding "
+                    "blocks as %s, but its components must be at least one.",
+                    "input with spatial size", show(c->in).text, show(c->kernel).text, show(c->dilation).text,
+                    show(c->padding).text, show(c->out).text);
+}
+
+/* The dtypes that PyTorch has windows of: floating ones and bool. */
+static lt_status check_columns(const lt_tensor *t, const char *op)
+{
+    if (lt_dtype_is_float((lt_dtype)t->dtype) || t->dtype == LT_BOOL) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op, t->device.type == LT_CPU ? "cpu" : "cuda",
+                    lt_dtype_scalar_name((lt_dtype)t->dtype));
+}
+
+/* The kernel on a dense input; the result has these sizes. */
+static lt_status move_windows(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+{
+    lt_tensor *from = NULL, *work = NULL;
+    lt_status status;
+    c->dtype = (lt_dtype)input->dtype;
+    c->device = input->device;
+    LT_CHECK(lt_make_contiguous(input, &from));
+    LT_CHECK(lt_begin_output(out, c->dtype, c->device, sizes->n, sizes->v, &work));
+    if (work->numel > 0)
+        LT_CHECK(lt_backend_of(input)->columns(back, c, lt_data(back ? work : from), lt_data(back ? from : work)));
+    status = lt_finish_output(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(from);
+    lt_tensor_release(work);
+    return status;
+}
+
+/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is. */
+static lt_status move_bools(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+{
+    if (input->dtype != LT_BOOL) return move_windows(back, c, input, sizes, out);
+    lt_scope s;
+    lt_tensor *result = NULL;
+    lt_scope_open(&s, false);
+    lt_tensor *from = do_cast(&s, input, LT_FLOAT32);
+    if (from == NULL) return lt_scope_close(&s);
+    lt_status status = move_windows(back, c, from, sizes, &result);
+    return lt_scope_store(&s, do_cast(&s, lt_scope_hold(&s, status, result), LT_BOOL), out);
+}
+
+lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_dims *dilation, const lt_dims *padding,
+                         const lt_dims *stride, lt_tensor **out)
+{
+    lt_conv c = {.batch = 1};
+    char text[256];
+    int n = input->ndim;
+    bool empty = n < 3 || n > 4;
+    for (int d = n - 3; !empty && d < n; d++) empty = input->sizes[d] == 0;
+    if (empty)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+                        "input, but got: %s",
+                        lt_format_sizes(text, sizeof text, n, input->sizes));
+    LT_TRY(check_columns(input, "im2col"));
+    LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
+    lt_spatial_sizes(n, input->sizes, 2, c.in);
+    LT_TRY(count_windows(&c));
+    if (n == 4) c.batch = input->sizes[0];
+    c.in_channels = input->sizes[n - 3];
+    lt_dims sizes = {.n = n - 1};
+    sizes.v[0] = c.batch;
+    sizes.v[n - 3] = c.in_channels * c.kernel[1] * c.kernel[2];
+    sizes.v[n - 2] = c.out[1] * c.out[2];
+    return move_bools(false, &c, input, &sizes, out);
+}
+
+lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_dims *kernel_size, const lt_dims *dilation,
+                         const lt_dims *padding, const lt_dims *stride, lt_tensor **out)
+{
+    lt_conv c = {.batch = 1};
+    char text[256];
+    int n = input->ndim;
+    if (n < 2 || n > 3 || input->sizes[n - 2] == 0 || input->sizes[n - 1] == 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+                        "for input, but got: %s",
+                        lt_format_sizes(text, sizeof text, n, input->sizes));
+    LT_TRY(check_columns(input, "col2im"));
+    LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
+    if (!lt_spread_sizes(output_size, 2, 1, c.in))
+        return lt_error(LT_ERR_RUNTIME, "It is expected output_size equals to 2, but got size %d", output_size->n);
+    int64_t kernel = c.kernel[1] * c.kernel[2];
+    if (input->sizes[n - 2] % kernel != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected size of input's dimension %d to be divisible by the product of kernel_size, but got "
+                        "input.size(%d)=%lld and kernel_size=%s.",
+                        n - 1, n - 1, (long long)input->sizes[n - 2], show(c.kernel).text);
+    LT_TRY(count_windows(&c));
+    if (input->sizes[n - 1] != c.out[1] * c.out[2])
+        return lt_error(LT_ERR_RUNTIME,
+                        "Given output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s, expected size of input's "
+                        "dimension %d to match the calculated number of sliding blocks %lld * %lld = %lld, but got "
+                        "input.size(%d)=%lld.",
+                        show(c.in).text, show(c.kernel).text, show(c.dilation).text, show(c.padding).text, show(c.stride).text, n,
+                        (long long)c.out[1], (long long)c.out[2], (long long)(c.out[1] * c.out[2]), n, (long long)input->sizes[n - 1]);
+    if (n == 3) c.batch = input->sizes[0];
+    c.in_channels = input->sizes[n - 2] / kernel;
+    lt_dims sizes = {.n = n + 1};
+    sizes.v[0] = c.batch;
+    sizes.v[n - 2] = c.in_channels;
+    sizes.v[n - 1] = c.in[1];
+    sizes.v[n] = c.in[2];
+    return move_bools(true, &c, input, &sizes, out);
+}
+
+lt_status lt__col2im_impl(lt_tensor *input, const lt_dims *sizes, const lt_dims *kernel_size, const lt_dims *dilation,
+                          const lt_dims *padding, const lt_dims *stride, lt_tensor **out)
+{
+    return lt_col2im(input, &(lt_dims){2, {sizes->v[sizes->n - 2], sizes->v[sizes->n - 1]}}, kernel_size, dilation, padding,
+                     stride, out);
+}

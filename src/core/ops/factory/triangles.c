@@ -1,0 +1,75 @@
+/* triangles.c - the positions of the elements in a triangle of a matrix. */
+#include "interrupt.h"
+#include "mem.h"
+#include "ops/steps.h"
+#include "op/tril_indices.h"
+#include "op/triu_indices.h"
+
+/* Columns [from, to) of row i: left of the cut (tril) or from it on. */
+static void row_range(bool lower, int64_t i, int64_t columns, int64_t offset, int64_t *from, int64_t *to)
+{
+    int64_t cut = lt_add_within(i, offset);
+    if (lower) cut = lt_add_within(cut, 1);
+    cut = cut < 0 ? 0 : cut > columns ? columns : cut;
+    *from = lower ? 0 : cut;
+    *to = lower ? cut : columns;
+}
+
+/* How many elements of the first `rows` rows lie left of their cut, which moves by one per row from `cut` on. */
+static int64_t left_of_cut(int64_t rows, int64_t columns, int64_t cut)
+{
+    const int64_t none = cut < 0 ? lt_sub_within(0, cut) : 0; /* rows without any */
+    if (none >= rows) return 0;
+    const int64_t first = cut < 0 ? 0 : cut < columns ? cut : columns, growing = columns - first, left = rows - none;
+    const int64_t partly = growing < left ? growing : left; /* rows of first, first + 1 ... elements */
+    const int64_t sum = partly % 2 == 0 ? lt_times(partly / 2, lt_plus(first, lt_plus(first, partly - 1)))
+                                        : lt_times(partly, lt_plus(first, (partly - 1) / 2));
+    return lt_plus(partly > 0 ? sum : 0, lt_times(left - partly, columns));
+}
+
+static int64_t count_positions(bool lower, int64_t rows, int64_t columns, int64_t offset)
+{
+    if (lower) return left_of_cut(rows, columns, lt_add_within(offset, 1));
+    const int64_t last = lt_sub_within(columns, offset); /* rows from there on have none */
+    if (last < rows) rows = last > 0 ? last : 0;
+    const int64_t all = lt_times(rows, columns);
+    return all == LT_TOO_MUCH ? all : all - left_of_cut(rows, columns, offset);
+}
+
+static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, int64_t offset, lt_dtype dtype,
+                                    const lt_device *device, lt_tensor **out)
+{
+    if (rows < 0) return lt_error(LT_ERR_RUNTIME, "row must be non-negative, got %lld", (long long)rows);
+    if (columns < 0) return lt_error(LT_ERR_RUNTIME, "col must be non-negative, got %lld", (long long)columns);
+    const int64_t n = count_positions(lower, rows, columns, offset);
+    int64_t numel, from, to, at = 0;
+    LT_TRY(lt_check_sizes(2, (int64_t[]){2, n}, &numel));
+    int64_t *values = lt_mem_array(numel, sizeof *values);
+    lt_scope s;
+    lt_scope_open(&s, false);
+    /* from the first row that has any; below the last of them there are none */
+    const int64_t first = lower && offset < 0 ? lt_sub_within(0, lt_add_within(offset, 1)) : 0;
+    for (int64_t i = first; values != NULL && at < n && s.status == LT_OK; i++) {
+        row_range(lower, i, columns, offset, &from, &to);
+        for (int64_t j = from; j < to; j++, at++) {
+            values[at] = i, values[n + at] = j;
+            if (at % LT_INTERRUPT_STEP == 0 && lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+            if (s.status != LT_OK) break;
+        }
+    }
+    lt_tensor *result = do_positions(&s, values, &(lt_dims){2, {2, n}}, device != NULL ? *device : lt_host);
+    if (dtype != LT_DTYPE_NONE) result = do_cast(&s, result, dtype);
+    return lt_scope_give(&s, result, out);
+}
+
+lt_status lt_tril_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype, const lt_device *device,
+                               lt_tensor **out)
+{
+    return triangle_positions(true, row, col, offset, dtype, device, out);
+}
+
+lt_status lt_triu_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype, const lt_device *device,
+                               lt_tensor **out)
+{
+    return triangle_positions(false, row, col, offset, dtype, device, out);
+}

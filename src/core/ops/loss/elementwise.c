@@ -1,0 +1,416 @@
+/* elementwise.c - losses that compare element with element: differences and likelihoods, as formulas. */
+#include <string.h>
+
+#include "loss.h"
+#include "transfer.h"
+#include "ops/pointwise.h"
+#include "op/_binary_cross_entropy_backward.h"
+#include "op/_binary_cross_entropy_backward_target.h"
+#include "op/_huber_loss.h"
+#include "op/_huber_loss_backward.h"
+#include "op/_mse_loss.h"
+#include "op/_mse_loss_backward.h"
+#include "op/_smooth_l1_loss_backward.h"
+#include "op/_soft_margin_loss_backward.h"
+#include "op/amax.h"
+#include "op/amin.h"
+#include "op/binary_cross_entropy.h"
+#include "op/clamp.h"
+#include "op/clamp_min.h"
+#include "op/gaussian_nll_loss.h"
+#include "op/huber_loss.h"
+#include "op/kl_div.h"
+#include "op/l1_loss.h"
+#include "op/mse_loss.h"
+#include "op/multilabel_soft_margin_loss.h"
+#include "op/poisson_nll_loss.h"
+#include "op/smooth_l1_loss.h"
+#include "op/soft_margin_loss.h"
+#include "op/xlogy.h"
+
+lt_tensor *do_at_least(lt_scope *s, lt_tensor *a, double least)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    /* A whole number leaves integers integers. */
+    lt_status status = lt_clamp_min(a, least == 0 ? lt_int(0) : lt_float(least), &out);
+    return lt_scope_hold(s, status, out);
+}
+
+lt_tensor *do_lifted(lt_scope *s, lt_tensor *a, double least)
+{
+    lt_scope plain; /* what is added is a constant */
+    lt_tensor *lift = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_scope_open(&plain, false);
+    lt_status status = lt_scope_give(&plain, do_sub(&plain, do_at_least(&plain, a, least), a), &lift);
+    return do_add(s, a, lt_scope_hold(s, status, lift));
+}
+
+static lt_tensor *do_clamp(lt_scope *s, lt_tensor *a, double low, double high)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_scalar least = lt_float(low), most = lt_float(high);
+    lt_status status = lt_clamp(a, &least, &most, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_tensor *do_xlogy(lt_scope *s, lt_tensor *a, lt_tensor *b)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_xlogy(a, b, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_tensor *do_one_minus(lt_scope *s, lt_tensor *x) { return do_sub(s, do_number(s, 1), x); }
+
+static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; d < a->ndim && same; d++) same = a->sizes[d] == b->sizes[d];
+    return same;
+}
+
+/* weight times the losses; their mean is over the weights. */
+static lt_tensor *do_weighted(lt_scope *s, lt_tensor *loss, lt_tensor *weight, lt_over how)
+{
+    lt_tensor *weighted = do_mul(s, loss, weight);
+    if (how == LT_OVER_NONE) return weighted;
+    lt_tensor *sum = do_sum(s, weighted);
+    return how == LT_OVER_SUM ? sum : do_div(s, sum, do_sum(s, weight));
+}
+
+static lt_status check_weight(const lt_tensor *self, const lt_tensor *weight)
+{
+    if (weight == NULL || same_sizes(self, weight)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "Weights and input must have the same size.");
+}
+
+/* grad_output times the derivative of one element, whose losses were numel. */
+static lt_tensor *do_chain(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, lt_over how)
+{
+    return s->status == LT_OK ? do_mul(s, derivative, do_share(s, grad, how, derivative->numel)) : NULL;
+}
+
+/* ---- mse_loss, l1_loss ------------------------------------------------------------------------------------------- */
+
+lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor *weight,
+                           lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    if (weight == NULL) return lt__mse_loss(self, target, reduction, out);
+    LT_TRY(lt_loss_parse(reduction, &how));
+    LT_TRY(check_weight(self, weight));
+    lt_scope_open(&s, true);
+    return lt_scope_give(&s, do_weighted(&s, do_square(&s, do_sub(&s, self, target)), weight, how), out);
+}
+
+lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, false);
+    lt_tensor *difference = do_sub(&s, self, target);
+    if (difference != NULL)
+        s.status = lt_loss_check_float(self->device.type == LT_CPU ? "mse_cpu" : "mse_cuda", difference);
+    return lt_scope_give(&s, do_reduce(&s, do_square(&s, difference), how), out);
+}
+
+lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target, const char *reduction,
+                                     lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *difference = do_sub(&s, self, target);
+    double factor = how == LT_OVER_MEAN && difference != NULL ? 2.0 / (double)difference->numel : 2.0;
+    return lt_scope_give(&s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))), out);
+}
+
+lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor *weight, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    LT_TRY(check_weight(self, weight));
+    lt_scope_open(&s, true);
+    lt_tensor *loss = do_abs(&s, do_sub(&s, self, target));
+    return lt_scope_give(&s, weight != NULL ? do_weighted(&s, loss, weight, how) : do_reduce(&s, loss, how), out);
+}
+
+/* ---- smooth_l1_loss, huber_loss ---------------------------------------------------------------------------------- */
+
+lt_status lt_smooth_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, double beta,
+                                 lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    if (!(beta >= 0)) return lt_error(LT_ERR_RUNTIME, "smooth_l1_loss does not support negative values for beta.");
+    lt_scope_open(&s, false);
+    lt_tensor *size = do_abs(&s, do_sub(&s, self, target));
+    if (size != NULL)
+        s.status = lt_loss_check_float(self->device.type == LT_CPU ? "smooth_l1_cpu" : "smooth_l1_cuda", size);
+    if (beta > 0)
+        size = do_where(&s, do_lt(&s, size, do_number(&s, beta)), times(&s, do_square(&s, size), 0.5 / beta),
+                        plus(&s, size, -0.5 * beta));
+    return lt_scope_give(&s, do_reduce(&s, size, how), out);
+}
+
+lt_status lt__smooth_l1_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
+                                           const char *reduction, double beta, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *difference = do_sub(&s, self, target);
+    lt_tensor *slope = beta > 0 ? do_clamp(&s, times(&s, difference, 1 / beta), -1, 1) : do_sign(&s, difference);
+    return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
+}
+
+lt_status lt_huber_loss_impl(lt_tensor *input, lt_tensor *target, const char *reduction, double delta,
+                             lt_tensor *weight, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    lt_tensor *each = NULL;
+    if (weight == NULL) return lt__huber_loss(input, target, reduction, delta, out);
+    LT_TRY(lt_loss_parse(reduction, &how));
+    LT_TRY(check_weight(input, weight));
+    lt_scope_open(&s, true);
+    lt_status status = lt__huber_loss(input, target, "none", delta, &each);
+    each = lt_scope_hold(&s, status, each);
+    return lt_scope_give(&s, do_reduce(&s, do_mul(&s, each, weight), how), out);
+}
+
+lt_status lt__huber_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, double delta, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    if (!(delta > 0)) return lt_error(LT_ERR_RUNTIME, "huber_loss does not support non-positive values for delta.");
+    lt_scope_open(&s, false);
+    lt_tensor *size = do_abs(&s, do_sub(&s, self, target));
+    if (size != NULL) s.status = lt_loss_check_float(self->device.type == LT_CPU ? "huber_cpu" : "huber_cuda", size);
+    lt_tensor *loss = do_where(&s, do_le(&s, size, do_number(&s, delta)), times(&s, do_square(&s, size), 0.5),
+                               times(&s, plus(&s, size, -0.5 * delta), delta));
+    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+}
+
+lt_status lt__huber_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
+                                       const char *reduction, double delta, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *slope = do_clamp(&s, do_sub(&s, self, target), -delta, delta);
+    return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
+}
+
+/* ---- binary_cross_entropy ---------------------------------------------------------------------------------------- */
+
+/* Elements on the CPU are looked at; on a GPU that would be a wait. */
+static lt_status check_probabilities(const lt_tensor *self, lt_tensor *given)
+{
+    lt_tensor *low = NULL, *high = NULL;
+    lt_scalar least, most;
+    if (self->device.type != LT_CPU || self->numel == 0) return LT_OK;
+    lt_status status;
+    LT_CHECK(lt_amin_impl(given, &(lt_dims){.n = 0}, false, &low));
+    LT_CHECK(lt_amax_impl(given, &(lt_dims){.n = 0}, false, &high));
+    LT_CHECK(lt_tensor_item(low, &least));
+    LT_CHECK(lt_tensor_item(high, &most));
+    if (!(lt_scalar_double(least) >= 0 && lt_scalar_double(most) <= 1))
+        status = lt_error(LT_ERR_RUNTIME, "all elements of input should be between 0 and 1");
+done:
+    lt_tensor_release(low);
+    lt_tensor_release(high);
+    return status;
+}
+
+lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight, const char *reduction,
+                                       lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    char a[256], b[256];
+    LT_TRY(lt_loss_parse(reduction, &how));
+    LT_TRY(lt_loss_check_float("binary_cross_entropy", self));
+    if (!same_sizes(self, target))
+        return lt_error(LT_ERR_RUNTIME,
+                        "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is "
+                        "deprecated. Please ensure they have the same size.",
+                        lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
+                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
+    LT_TRY(check_probabilities(self, self));
+    lt_scope_open(&s, false);
+    lt_tensor *x = do_widen(&s, self), *t = do_widen(&s, target);
+    lt_tensor *log_one = do_at_least(&s, do_log(&s, x), -100),
+              *log_zero = do_at_least(&s, do_log1p(&s, do_neg(&s, x)), -100);
+    lt_tensor *loss = do_sub(&s, do_mul(&s, plus(&s, t, -1), log_zero), do_mul(&s, t, log_one));
+    if (weight != NULL) loss = do_mul(&s, loss, weight);
+    return lt_scope_give(&s, do_narrow_to(&s, do_reduce(&s, loss, how), self), out);
+}
+
+lt_status lt__binary_cross_entropy_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
+                                                 lt_tensor *weight, const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *x = do_widen(&s, self), *t = do_widen(&s, target);
+    lt_tensor *scale = do_at_least(&s, do_mul(&s, do_one_minus(&s, x), x), 1e-12);
+    lt_tensor *slope = do_div(&s, do_sub(&s, x, t), scale);
+    if (weight != NULL) slope = do_mul(&s, slope, weight);
+    return lt_scope_give(&s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
+}
+
+lt_status lt__binary_cross_entropy_backward_target_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
+                                                        lt_tensor *weight, const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    (void)target; /* the loss is linear in it */
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *x = do_widen(&s, self);
+    lt_tensor *slope = do_sub(&s, do_log1p(&s, do_neg(&s, x)), do_log(&s, x));
+    if (weight != NULL) slope = do_mul(&s, slope, weight);
+    return lt_scope_give(&s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
+}
+
+/* ---- likelihoods ------------------------------------------------------------------------------------------------- */
+
+lt_status lt_kl_div_impl(lt_tensor *input, lt_tensor *target, const char *reduction, bool log_target, lt_tensor **out)
+{
+    lt_over how = LT_OVER_SUM;
+    lt_scope s;
+    const bool batch = strcmp(reduction, "batchmean") == 0;
+    if (!batch) LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *loss = log_target ? do_mul(&s, do_exp(&s, target), do_sub(&s, target, input))
+                                 : do_sub(&s, do_xlogy(&s, target, target), do_mul(&s, target, input));
+    loss = do_reduce(&s, loss, how);
+    if (batch && input->ndim > 0) loss = do_div(&s, loss, do_number(&s, (double)input->sizes[0]));
+    return lt_scope_give(&s, loss, out);
+}
+
+#define LOG_2PI 1.83787706640934548356
+
+lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log_input, bool full, double eps,
+                                   const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *loss = log_input ? do_sub(&s, do_exp(&s, input), do_mul(&s, target, input))
+                                : do_sub(&s, input, do_mul(&s, target, do_log(&s, plus(&s, input, eps))));
+    if (full) { /* t log(t) - t + log(2 pi t) / 2 where t > 1 */
+        lt_tensor *log = do_log(&s, target);
+        lt_tensor *stirling =
+            do_add(&s, do_sub(&s, do_mul(&s, target, log), target), times(&s, plus(&s, log, LOG_2PI), 0.5));
+        lt_tensor *large = do_gt(&s, target, do_number(&s, 1));
+        loss = do_add(&s, loss, do_where(&s, large, stirling, do_number(&s, 0)));
+    }
+    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+}
+
+/* var, shaped to broadcast to input. */
+static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *var)
+{
+    if (s->status != LT_OK) return NULL;
+    if (var->flags & LT_FLAG_WRAPPED_NUMBER) { /* of the input's dtype, also where that has no dimensions either */
+        const lt_dims sizes = lt_dims_of(input);
+        return do_add(s, do_zeros(s, input, &sizes), var);
+    }
+    if (same_sizes(input, var)) return var;
+    bool shorter = var->ndim == input->ndim - 1;
+    for (int d = 0; d < var->ndim && shorter; d++) shorter = var->sizes[d] == input->sizes[d];
+    if (shorter) return do_unsqueeze(s, var, -1);
+    int64_t others = 0; /* sizes of var that are not the input's: one of them, 1 */
+    for (int d = 0; d < var->ndim && var->ndim == input->ndim; d++)
+        others += var->sizes[d] != input->sizes[d] ? var->sizes[d] : 0;
+    if (others != 1) s->status = lt_error(LT_ERR_RUNTIME, "var is of incorrect size");
+    return s->status == LT_OK ? var : NULL;
+}
+
+static lt_status check_variance(lt_tensor *var)
+{
+    lt_tensor *low = NULL;
+    lt_scalar least;
+    if (var->device.type != LT_CPU || var->numel == 0) return LT_OK;
+    lt_status status;
+    LT_CHECK(lt_amin_impl(var, &(lt_dims){.n = 0}, false, &low));
+    LT_CHECK(lt_tensor_item(low, &least));
+    if (lt_scalar_double(least) < 0) status = lt_error(LT_ERR_RUNTIME, "var has negative entry/entries");
+done:
+    lt_tensor_release(low);
+    return status;
+}
+
+lt_status lt_gaussian_nll_loss_impl(lt_tensor *input, lt_tensor *target, lt_tensor *var, bool full, double eps,
+                                    const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(check_variance(var));
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *given = do_variance(&s, input, var);
+    lt_tensor *safe = do_lifted(&s, given, eps);
+    lt_tensor *ratio = do_div(&s, do_square(&s, do_sub(&s, input, target)), safe);
+    lt_tensor *loss = times(&s, do_add(&s, do_log(&s, safe), ratio), 0.5);
+    if (full) loss = plus(&s, loss, 0.5 * LOG_2PI);
+    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+}
+
+/* log(1 + exp(x)) without overflow. */
+static lt_tensor *do_softplus(lt_scope *s, lt_tensor *x)
+{
+    return do_add(s, do_at_least(s, x, 0), do_log1p(s, do_exp(s, do_neg(s, do_abs(s, x)))));
+}
+
+lt_status lt_soft_margin_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, false);
+    return lt_scope_give(&s, do_reduce(&s, do_softplus(&s, do_neg(&s, do_mul(&s, target, self))), how), out);
+}
+
+lt_status lt__soft_margin_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
+                                             const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    lt_scope_open(&s, true);
+    lt_tensor *slope = do_neg(&s, do_mul(&s, target, do_sigmoid(&s, do_neg(&s, do_mul(&s, target, self)))));
+    return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
+}
+
+lt_status lt_multilabel_soft_margin_loss_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight,
+                                              const char *reduction, lt_tensor **out)
+{
+    lt_over how;
+    lt_scope s;
+    LT_TRY(lt_loss_parse(reduction, &how));
+    if (input->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "multilabel_soft_margin_loss: expected an input of classes, got a number");
+    lt_scope_open(&s, true);
+    lt_tensor *zero = do_softplus(&s, input), *one = do_softplus(&s, do_neg(&s, input));
+    lt_tensor *loss = do_add(&s, do_mul(&s, target, one), do_mul(&s, do_one_minus(&s, target), zero));
+    if (weight != NULL) loss = do_mul(&s, loss, weight);
+    loss = times(&s, do_sum_dim(&s, loss, -1, false), 1.0 / (double)input->sizes[input->ndim - 1]);
+    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+}

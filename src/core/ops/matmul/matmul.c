@@ -1,0 +1,429 @@
+/* matmul.c - products of matrices and vectors. Everything comes down to one call of the backend's gemm: an
+ * operand whose rows or columns are dense is read where it lies, any other is copied first. The result is
+ * always dense. matmul, outer and linear are made of these products and record themselves for autograd. */
+#include "ops/compose.h"
+#include "op/_unsafe_view.h"
+#include "op/addmm.h"
+#include "op/addmv.h"
+#include "op/baddbmm.h"
+#include "op/bmm.h"
+#include "op/dot.h"
+#include "op/expand.h"
+#include "op/linear.h"
+#include "op/matmul.h"
+#include "op/mm.h"
+#include "op/mv.h"
+#include "op/outer.h"
+
+/* An operand as gemm reads it; a vector is a matrix of one row or column. Strides in elements. */
+typedef struct matrix {
+    lt_tensor *copy; /* NULL: the operand itself is read */
+    const void *data;
+    int64_t rows, cols, row_stride, col_stride, batch_stride;
+    bool transposed;
+    int64_t ld;
+} matrix;
+
+/* Whether lines of `length` elements, `stride` apart, can be the rows that gemm expects. */
+static bool dense_lines(int64_t lines, int64_t length, int64_t stride, int64_t step)
+{
+    return (length == 1 || step == 1) && (lines == 1 || stride >= (length > 1 ? length : 1));
+}
+
+static int64_t leading(int64_t lines, int64_t length, int64_t stride)
+{
+    return lines == 1 ? (length > 1 ? length : 1) : stride;
+}
+
+static lt_status settle(matrix *x, lt_tensor *t)
+{
+    x->copy = NULL;
+    x->data = lt_data(t);
+    x->transposed = false;
+    if (dense_lines(x->rows, x->cols, x->row_stride, x->col_stride)) {
+        x->ld = leading(x->rows, x->cols, x->row_stride);
+        return LT_OK;
+    }
+    if (dense_lines(x->cols, x->rows, x->col_stride, x->row_stride)) {
+        x->transposed = true;
+        x->ld = leading(x->cols, x->rows, x->col_stride);
+        return LT_OK;
+    }
+    LT_TRY(lt_make_contiguous(t, &x->copy));
+    x->data = lt_data(x->copy);
+    x->ld = x->cols > 1 ? x->cols : 1;
+    x->batch_stride = x->rows * x->cols;
+    return LT_OK;
+}
+
+/* The last two dimensions of t, a batch over a third. */
+static lt_status as_matrix(lt_tensor *t, matrix *x)
+{
+    int d = t->ndim - 2;
+    x->rows = t->sizes[d];
+    x->cols = t->sizes[d + 1];
+    x->row_stride = t->strides[d];
+    x->col_stride = t->strides[d + 1];
+    x->batch_stride = d > 0 ? t->strides[0] : 0;
+    return settle(x, t);
+}
+
+static lt_status as_column(lt_tensor *t, matrix *x)
+{
+    *x = (matrix){.rows = t->sizes[0], .cols = 1, .row_stride = t->strides[0], .col_stride = 1};
+    return settle(x, t);
+}
+
+static lt_status as_row(lt_tensor *t, matrix *x)
+{
+    *x = (matrix){.rows = 1, .cols = t->sizes[0], .row_stride = 1, .col_stride = t->strides[0]};
+    return settle(x, t);
+}
+
+/* c = alpha a b + beta c; c is dense. Frees what a and b hold. */
+static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, double beta, double alpha)
+{
+    lt_gemm g = {.dtype = (lt_dtype)c->dtype, .m = a->rows, .n = b->cols, .k = a->cols, .batch = batch,
+                 .trans_a = a->transposed, .trans_b = b->transposed, .alpha = alpha, .beta = beta,
+                 .a = a->data, .b = b->data, .c = lt_data(c), .lda = a->ld, .ldb = b->ld,
+                 .ldc = b->cols > 1 ? b->cols : 1, .batch_a = a->batch_stride, .batch_b = b->batch_stride,
+                 .batch_c = a->rows * b->cols, .device = c->device};
+    lt_status status = c->numel > 0 ? lt_backend_of(c)->gemm(&g) : LT_OK;
+    lt_tensor_release(a->copy);
+    lt_tensor_release(b->copy);
+    return status;
+}
+
+typedef lt_status (*operand_fn)(lt_tensor *t, matrix *x);
+
+/* The result: alpha a b + beta start, `start` broadcast (NULL: none), in a tensor of the given sizes. */
+static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_tensor *tb, operand_fn read_b,
+                         double beta, double alpha, int ndim, const int64_t *sizes, lt_tensor **out)
+{
+    lt_tensor *given = *out, *work = NULL, *spread = NULL;
+    lt_dtype dtype = (lt_dtype)ta->dtype;
+    lt_status status;
+    matrix a, b;
+    bool aside = given != NULL && (given->storage == ta->storage || given->storage == tb->storage ||
+                                   (start != NULL && start != given && start->storage == given->storage));
+    if (aside) {
+        LT_TRY(lt_output(&given, dtype, ta->device, ndim, sizes));
+        LT_TRY(lt_tensor_new(dtype, ta->device, ndim, sizes, &work));
+    } else {
+        LT_TRY(lt_begin_output(out, dtype, ta->device, ndim, sizes, &work));
+    }
+    if (start != NULL && start != work) {
+        LT_CHECK(lt_expand_impl(start, &(lt_dims){ndim, {sizes[0], ndim > 1 ? sizes[1] : 0, ndim > 2 ? sizes[2] : 0}},
+                                &spread));
+        if (beta != 0) LT_CHECK(lt_copy_elements(work, spread));
+    }
+    LT_CHECK(read_a(ta, &a));
+    status = read_b(tb, &b);
+    if (status != LT_OK) {
+        lt_tensor_release(a.copy);
+        goto done;
+    }
+    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, start != NULL ? beta : 0, alpha));
+    status = lt_finish_output(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(spread);
+    lt_tensor_release(work);
+    return status;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------------------- */
+
+static lt_status check_supported(const lt_tensor *t, const char *on_cpu, const char *on_cuda)
+{
+    lt_dtype dtype = (lt_dtype)t->dtype;
+    if (dtype != LT_BOOL) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", t->device.type == LT_CPU ? on_cpu : on_cuda,
+                    lt_dtype_scalar_name(dtype));
+}
+
+/* A dtype as PyTorch's messages about products name it: by the C++ type. */
+static const char *element_name(const lt_tensor *t)
+{
+    static const char *const names[LT_DTYPE_COUNT] = {
+        [LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char", [LT_INT16] = "short int",
+        [LT_INT32] = "int", [LT_INT64] = "long int", [LT_FLOAT16] = "c10::Half", [LT_BFLOAT16] = "c10::BFloat16",
+        [LT_FLOAT32] = "float", [LT_FLOAT64] = "double"};
+    return names[t->dtype];
+}
+
+static const char *scalar_name(const lt_tensor *t) { return lt_dtype_scalar_name((lt_dtype)t->dtype); }
+
+static lt_status check_devices(const char *op, lt_tensor *a, lt_tensor *b, lt_tensor *c)
+{
+    lt_device device;
+    return lt_check_same_device(op, (lt_tensor *[]){a, b, c}, 3, false, &device);
+}
+
+static lt_status check_mm_shapes(const lt_tensor *a, const lt_tensor *b)
+{
+    if (a->sizes[1] == b->sizes[0]) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                    (long long)a->sizes[0], (long long)a->sizes[1], (long long)b->sizes[0], (long long)b->sizes[1]);
+}
+
+static lt_status check_bmm_shapes(const lt_tensor *a, const lt_tensor *b)
+{
+    if (a->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch1 must be a 3D tensor");
+    if (b->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch2 must be a 3D tensor");
+    if (a->sizes[0] == b->sizes[0] && a->sizes[2] == b->sizes[1]) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
+                    "[%lld, %lld].",
+                    (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0], (long long)b->sizes[1]);
+}
+
+/* ---- matrices ------------------------------------------------------------------------------------------------ */
+
+lt_status lt_mm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
+{
+    if (self->ndim != 2) return lt_error(LT_ERR_RUNTIME, "self must be a matrix");
+    if (mat2->ndim != 2) return lt_error(LT_ERR_RUNTIME, "mat2 must be a matrix");
+    LT_TRY(check_devices("mm", self, mat2, *out));
+    LT_TRY(check_mm_shapes(self, mat2));
+    if (self->dtype != mat2->dtype)
+        return lt_error(LT_ERR_RUNTIME, "expected m1 and m2 to have the same dtype, but got: %s != %s",
+                        element_name(self), element_name(mat2));
+    LT_TRY(check_supported(self, "addmm_impl_cpu_", "addmm_cuda"));
+    int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
+    return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 2, sizes, out);
+}
+
+lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_scalar beta, lt_scalar alpha,
+                        lt_tensor **out)
+{
+    if (mat1->ndim != 2) return lt_error(LT_ERR_RUNTIME, "mat1 must be a matrix, got %d-D tensor", mat1->ndim);
+    if (mat2->ndim != 2) return lt_error(LT_ERR_RUNTIME, "mat2 must be a matrix, got %d-D tensor", mat2->ndim);
+    LT_TRY(check_devices("addmm", self, mat1, mat2));
+    LT_TRY(check_mm_shapes(mat1, mat2));
+    if (self->dtype != mat2->dtype)
+        return lt_error(LT_ERR_RUNTIME, "self and mat2 must have the same dtype, but got %s and %s",
+                        scalar_name(self), scalar_name(mat2));
+    if (mat1->dtype != mat2->dtype)
+        return lt_error(LT_ERR_RUNTIME, "mat1 and mat2 must have the same dtype, but got %s and %s",
+                        scalar_name(mat1), scalar_name(mat2));
+    LT_TRY(check_supported(mat1, "addmm_impl_cpu_", "addmm_cuda"));
+    int64_t sizes[] = {mat1->sizes[0], mat2->sizes[1]};
+    return product(self, mat1, as_matrix, mat2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 2, sizes,
+                   out);
+}
+
+lt_status lt_bmm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
+{
+    LT_TRY(check_bmm_shapes(self, mat2));
+    LT_TRY(check_devices("bmm", self, mat2, *out));
+    if (self->dtype != mat2->dtype)
+        return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s", scalar_name(self), scalar_name(mat2));
+    LT_TRY(check_supported(self, "bmm", "baddbmm_cuda"));
+    int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
+    return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 3, sizes, out);
+}
+
+lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, lt_scalar beta, lt_scalar alpha,
+                          lt_tensor **out)
+{
+    LT_TRY(check_bmm_shapes(batch1, batch2));
+    LT_TRY(check_devices("baddbmm", self, batch1, batch2));
+    if (self->dtype != batch1->dtype || batch1->dtype != batch2->dtype)
+        return lt_error(LT_ERR_RUNTIME, "Input dtypes must be the same, got: input %s, batch1: %s, batch2: %s",
+                        element_name(self), element_name(batch1), element_name(batch2));
+    LT_TRY(check_supported(batch1, "baddbmm", "baddbmm_cuda"));
+    int64_t sizes[] = {batch1->sizes[0], batch1->sizes[1], batch2->sizes[2]};
+    return product(self, batch1, as_matrix, batch2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 3,
+                   sizes, out);
+}
+
+/* ---- vectors --------------------------------------------------------------------------------------------- */
+
+/* self NULL: no addend. */
+static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scalar beta, lt_scalar alpha,
+                               lt_tensor **out)
+{
+    if (mat->ndim != 2 || vec->ndim != 1 || (self != NULL && self->ndim > 1))
+        return lt_error(LT_ERR_RUNTIME, "vector + matrix @ vector expected, got %d, %d, %d",
+                        self != NULL ? self->ndim : 1, mat->ndim, vec->ndim);
+    int64_t rows = mat->sizes[0], length = self == NULL || self->ndim == 0 ? 1 : self->sizes[0];
+    if (mat->sizes[1] != vec->sizes[0] || (length != 1 && length != rows))
+        return lt_error(LT_ERR_RUNTIME, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
+                        (long long)(self != NULL ? length : rows), (long long)rows, (long long)mat->sizes[1],
+                        (long long)vec->sizes[0]);
+    LT_TRY(check_devices(self != NULL ? "addmv" : "mv", self, mat, vec));
+    const lt_tensor *first = self != NULL ? self : vec;
+    if (mat->dtype != vec->dtype || first->dtype != vec->dtype)
+        return lt_error(LT_ERR_RUNTIME, "addmv input tensors must have the same dtype, but got %s, %s, and %s",
+                        scalar_name(first), scalar_name(mat), scalar_name(vec));
+    LT_TRY(check_supported(mat, "addmv_impl_cpu", "addmv_impl_cuda"));
+    return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta), lt_scalar_double(alpha), 1, &rows,
+                   out);
+}
+
+lt_status lt_mv_impl(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
+{
+    return matrix_vector(NULL, self, vec, lt_int(0), lt_int(1), out);
+}
+
+lt_status lt_addmv_impl(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scalar beta, lt_scalar alpha,
+                        lt_tensor **out)
+{
+    return matrix_vector(self, mat, vec, beta, alpha, out);
+}
+
+lt_status lt_dot_impl(lt_tensor *self, lt_tensor *tensor, lt_tensor **out)
+{
+    if (self->ndim != 1 || tensor->ndim != 1)
+        return lt_error(LT_ERR_RUNTIME, "1D tensors expected, but got %dD and %dD tensors", self->ndim, tensor->ndim);
+    if (self->dtype != tensor->dtype)
+        return lt_error(LT_ERR_RUNTIME, "dot : expected both vectors to have same dtype, but found %s and %s",
+                        scalar_name(self), scalar_name(tensor));
+    long long n = (long long)self->numel, m = (long long)tensor->numel;
+    if (n != m)
+        return lt_error(LT_ERR_RUNTIME,
+                        "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+                        "elements, but got %lld and %lld elements respectively",
+                        n, m, n, m);
+    LT_TRY(check_devices("dot", self, tensor, *out));
+    LT_TRY(check_supported(self, "dot", "dot"));
+    return product(NULL, self, as_row, tensor, as_column, 0, 1, 0, (int64_t[]){0}, out);
+}
+
+lt_status lt_outer_impl(lt_tensor *self, lt_tensor *vec2, lt_tensor **out)
+{
+    if (self->ndim != 1)
+        return lt_error(LT_ERR_RUNTIME, "outer: Expected 1-D argument self, but got %d-D", self->ndim);
+    if (vec2->ndim != 1)
+        return lt_error(LT_ERR_RUNTIME, "outer: Expected 1-D argument vec2, but got %d-D", vec2->ndim);
+    lt_scope s;
+    lt_scope_open(&s, true);
+    return lt_scope_give(&s, do_mul(&s, do_unsqueeze(&s, self, 1), vec2), out);
+}
+
+/* ---- matmul and linear ------------------------------------------------------------------------------------- */
+
+static lt_tensor *do_mv(lt_scope *s, lt_tensor *mat, lt_tensor *vec)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_mv(mat, vec, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_tensor *do_addmm(lt_scope *s, lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_addmm(self, mat1, mat2, lt_int(1), lt_int(1), &out);
+    return lt_scope_hold(s, status, out);
+}
+
+/* Another shape of a fresh product. */
+static lt_tensor *do_unsafe_view(lt_scope *s, lt_tensor *t, const lt_dims *sizes)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt__unsafe_view(t, sizes, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+/* All dimensions but the last as one: [..., k] as [n, k]. */
+static lt_tensor *do_rows(lt_scope *s, lt_tensor *t)
+{
+    int64_t n = 1;
+    for (int d = 0; d < t->ndim - 1; d++) n *= t->sizes[d];
+    return do_reshape(s, t, &(lt_dims){2, {n, t->sizes[t->ndim - 1]}});
+}
+
+/* The sizes of t with the last one replaced, or dropped for `last` < 0. */
+static lt_dims with_last(const lt_tensor *t, int64_t last)
+{
+    lt_dims sizes = lt_dims_of(t);
+    if (last < 0)
+        sizes.n--;
+    else
+        sizes.v[sizes.n - 1] = last;
+    return sizes;
+}
+
+/* [..., n, k] and [..., k, m] with batches that broadcast. */
+static lt_tensor *do_batched(lt_scope *s, lt_tensor *a, lt_tensor *b)
+{
+    lt_dims batch = {.n = a->ndim > b->ndim ? a->ndim - 2 : b->ndim - 2};
+    int64_t count = 1;
+    for (int d = 0; d < batch.n; d++) {
+        int of_a = d - (batch.n - (a->ndim - 2)), of_b = d - (batch.n - (b->ndim - 2));
+        int64_t x = of_a >= 0 ? a->sizes[of_a] : 1, y = of_b >= 0 ? b->sizes[of_b] : 1;
+        if (x != y && x != 1 && y != 1) {
+            s->status = lt_error(LT_ERR_RUNTIME,
+                                 "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
+                                 "non-singleton dimension %d",
+                                 (long long)x, (long long)y, d + 1);
+            return NULL;
+        }
+        batch.v[d] = x == 1 ? y : x;
+        count *= batch.v[d];
+    }
+    int64_t n = a->sizes[a->ndim - 2], k = a->sizes[a->ndim - 1], l = b->sizes[b->ndim - 2], m = b->sizes[b->ndim - 1];
+    lt_dims wide = batch;
+    wide.n += 2;
+    wide.v[batch.n] = n, wide.v[batch.n + 1] = k;
+    lt_tensor *left = do_reshape(s, do_expand(s, a, &wide), &(lt_dims){3, {count, n, k}});
+    wide.v[batch.n] = l, wide.v[batch.n + 1] = m;
+    lt_tensor *right = do_reshape(s, do_expand(s, b, &wide), &(lt_dims){3, {count, l, m}});
+    wide.v[batch.n] = n;
+    return do_unsafe_view(s, do_bmm(s, left, right), &wide);
+}
+
+static lt_tensor *do_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
+{
+    if (b->ndim == 1) { /* [..., n, k] and [k] */
+        lt_dims sizes = with_last(a, -1);
+        return do_unsafe_view(s, do_mv(s, do_rows(s, a), b), &sizes);
+    }
+    if (b->ndim == 2 && a->ndim > 2) {
+        lt_dims sizes = with_last(a, b->sizes[1]);
+        return do_unsafe_view(s, do_mm(s, do_rows(s, a), b), &sizes);
+    }
+    if (a->ndim == 1) {
+        lt_tensor *row = do_unsqueeze(s, a, 0);
+        if (row == NULL) return NULL;
+        return do_squeeze(s, b->ndim == 2 ? do_mm(s, row, b) : do_batched(s, row, b), -2);
+    }
+    return do_batched(s, a, b);
+}
+
+lt_status lt_matmul_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
+{
+    if (self->ndim == 0 || other->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
+                        self->ndim, other->ndim);
+    if (self->ndim == 2 && other->ndim == 2) return lt_mm(self, other, out);
+    if (self->ndim == 2 && other->ndim == 1) return lt_mv(self, other, out);
+    if (self->ndim == 1 && other->ndim == 1) return lt_dot(self, other, out);
+    lt_scope s;
+    lt_scope_open(&s, true);
+    return lt_scope_give(&s, do_product(&s, self, other), out);
+}
+
+lt_status lt_linear_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *turned = do_t(&s, weight), *result = NULL;
+    if (turned == NULL) return lt_scope_close(&s);
+    if (input->ndim == 0 || bias == NULL) {
+        lt_status status = lt_matmul(input, turned, &result);
+        result = lt_scope_hold(&s, status, result);
+    } else if (input->ndim == 2) {
+        result = do_addmm(&s, bias, input, turned);
+    } else if (turned->ndim == 2) {
+        lt_dims sizes = with_last(input, turned->sizes[1]);
+        result = do_reshape(&s, do_addmm(&s, bias, do_rows(&s, input), turned), &sizes);
+    } else {
+        s.status = lt_error(LT_ERR_RUNTIME, "mat2 must be a matrix, got %d-D tensor", turned->ndim);
+    }
+    return lt_scope_give(&s, result, out);
+}

@@ -1,0 +1,244 @@
+/* embedding.c - looking up rows of a matrix, and bags of them. The ids are positions from 0 here. */
+#include <string.h>
+
+#include "ops/compose.h"
+#include "ops/steps.h"
+#include "op/_embedding_backward.h"
+#include "op/embedding.h"
+#include "op/embedding_bag.h"
+#include "op/index_add.h"
+#include "op/index_copy.h"
+#include "op/index_select.h"
+#include "op/masked_select.h"
+#include "op/norm.h"
+#include "op/scatter_reduce.h"
+#include "op/searchsorted.h"
+
+static lt_status check_table(const char *op, const lt_tensor *weight, const lt_tensor *indices, bool sparse)
+{
+    if (sparse) return lt_error(LT_ERR_RUNTIME, "%s: sparse gradients are not supported", op);
+    if (weight->ndim != 2) return lt_error(LT_ERR_RUNTIME, "'weight' must be 2-D");
+    if ((lt_dtype)indices->dtype == LT_INT64 || (lt_dtype)indices->dtype == LT_INT32) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
+                    "Int; but got %s instead (while checking arguments for %s)",
+                    lt_dtype_scalar_name((lt_dtype)indices->dtype), op);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t *padding_idx, bool scale_grad_by_freq,
+                            bool sparse, lt_tensor **out)
+{
+    (void)padding_idx, (void)scale_grad_by_freq; /* both are about the gradient */
+    LT_TRY(check_table("embedding", weight, indices, sparse));
+    if (indices->ndim == LT_MAX_DIMS)
+        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, LT_MAX_DIMS + 1);
+    lt_scope s;
+    lt_dims sizes = lt_dims_of(indices);
+    sizes.v[sizes.n++] = weight->sizes[1];
+    lt_scope_open(&s, false);
+    lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}}), *rows = NULL;
+    if (line == NULL) return lt_scope_close(&s);
+    lt_status status = lt_index_select_impl(weight, 0, line, &rows);
+    return lt_scope_give(&s, do_reshape(&s, lt_scope_hold(&s, status, rows), &sizes), out);
+}
+
+/* In place: a is of the scope's own making. */
+static lt_tensor *do_index_add(lt_scope *s, lt_tensor *a, lt_tensor *index, lt_tensor *rows)
+{
+    if (s->status != LT_OK) return NULL;
+    s->status = lt_index_add_(a, 0, index, rows, lt_int(1));
+    return s->status == LT_OK ? a : NULL;
+}
+
+/* How often each index occurs, as a column of like's dtype. */
+static lt_tensor *do_counts(lt_scope *s, lt_tensor *line, int64_t n, const lt_tensor *like)
+{
+    if (s->status != LT_OK) return NULL;
+    lt_tensor *ones = plus(s, do_zeros(s, like, &(lt_dims){1, {line->numel}}), 1);
+    lt_tensor *counts = do_index_add(s, do_zeros(s, like, &(lt_dims){1, {n}}), line, ones);
+    return do_unsqueeze(s, do_index_select(s, counts, 0, line), 1);
+}
+
+lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *indices,
+                                      const int64_t *padding_idx, bool scale_grad_by_freq, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
+    lt_tensor *rows = do_reshape(&s, grad_output, &(lt_dims){2, {indices->numel, sizes->v[1]}});
+    if (padding_idx != NULL) {
+        const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
+        const int64_t given = row + ((indices->flags & LT_FLAG_POSITIONS) != 0);
+        lt_tensor *padding = do_unsqueeze(&s, do_eq(&s, line, do_scalar(&s, lt_int(given))), 1);
+        rows = do_where(&s, padding, do_scalar(&s, lt_int(0)), rows);
+    }
+    if (scale_grad_by_freq) rows = do_div(&s, rows, do_counts(&s, line, sizes->v[0], grad_output));
+    return lt_scope_give(&s, do_index_add(&s, do_zeros(&s, grad_output, sizes), line, rows), out);
+}
+
+/* Rows that are looked up and longer than max_norm are shortened to it, for good. */
+static lt_status renormalize(lt_tensor *weight, lt_tensor *indices, double max_norm, double norm_type)
+{
+    lt_scope s;
+    lt_tensor *norms = NULL;
+    lt_scope_open(&s, false);
+    lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
+    lt_tensor *rows = do_index_select(&s, weight, 0, line);
+    if (s.status == LT_OK) {
+        lt_status status = lt_norm(rows, lt_float(norm_type), &(lt_dims){1, {1}}, true, LT_DTYPE_NONE, &norms);
+        norms = lt_scope_hold(&s, status, norms);
+    }
+    lt_tensor *limit = do_number(&s, max_norm);
+    lt_tensor *scale = do_div(&s, limit, plus(&s, norms, 1e-7));
+    rows = do_where(&s, do_gt(&s, norms, limit), do_mul(&s, rows, scale), rows);
+    if (s.status == LT_OK) s.status = lt_index_copy_(weight, 0, line, rows);
+    return lt_scope_close(&s);
+}
+
+static lt_status check_padding(const lt_tensor *weight, const int64_t *padding_idx)
+{
+    if (padding_idx == NULL || weight->ndim == 0) return LT_OK;
+    const int64_t n = weight->sizes[0];
+    if (*padding_idx >= -n && *padding_idx < n) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "padding_idx must be within the number of embeddings: %lld of %lld",
+                    (long long)lt_index_shown(*padding_idx), (long long)n);
+}
+
+lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_t *padding_idx, const double *max_norm,
+                               double norm_type, bool scale_grad_by_freq, bool sparse, lt_tensor **out)
+{
+    LT_TRY(check_table("embedding", weight, input, sparse));
+    LT_TRY(check_padding(weight, padding_idx));
+    if (max_norm != NULL) LT_TRY(renormalize(weight, input, *max_norm, norm_type));
+    return lt_embedding(weight, input, padding_idx, scale_grad_by_freq, sparse, out);
+}
+
+/* ---- bags -------------------------------------------------------------------------------------------------------- */
+
+/* Host offsets begin at the first element and do not go back or beyond the end. */
+static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
+{
+    if (offsets->device.type != LT_CPU || offsets->numel == 0) return LT_OK;
+    const int64_t *v = (const int64_t *)lt_data(offsets);
+    if (v[0] != 0)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "offsets[1] has to be 1, i.e., the first sequence in the mini-batch has to start from position 1. "
+            "However, got %lld",
+            (long long)lt_index_shown(v[0]));
+    for (int64_t i = 0; i < offsets->numel; i++)
+        if (v[i] < 0 || v[i] > n || (i > 0 && v[i] < v[i - 1]))
+            return lt_error(LT_ERR_RUNTIME,
+                            "offsets[%lld] is %lld: offsets must not decrease, nor go beyond the %lld indices",
+                            (long long)i + 1, (long long)lt_index_shown(v[i]), (long long)n);
+    return LT_OK;
+}
+
+/* The bag of every index, from 0. */
+static lt_tensor *do_bags(lt_scope *s, const lt_tensor *input, lt_tensor *offsets, int64_t bags)
+{
+    lt_tensor *found = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_tensor *each = do_range(s, input->numel, input->device);
+    if (offsets == NULL)
+        return do_floor_divide(s, each, do_scalar(s, lt_int(bags > 0 && input->numel > 0 ? input->numel / bags : 1)));
+    lt_tensor *starts = do_part(s, offsets, 0, 0, bags);
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_searchsorted(starts, each, false, true, NULL, NULL, &found);
+    found = lt_scope_hold(s, status, found);
+    return found != NULL ? do_sub(s, found, do_scalar(s, lt_int(1))) : NULL;
+}
+
+/* The largest of the rows of each bag, 0 for none. */
+static lt_tensor *do_largest(lt_scope *s, lt_tensor *rows, lt_tensor *bag, const lt_dims *sizes)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_dims wide = lt_dims_of(rows);
+    lt_tensor *index = do_expand(s, do_unsqueeze(s, bag, 1), &wide), *zeros = do_zeros(s, rows, sizes);
+    if (zeros == NULL) return NULL;
+    lt_status status = lt_scatter_reduce(zeros, 0, index, rows, "amax", false, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_status check_bags(const lt_tensor *input, const lt_tensor *offsets, const char *mode, const lt_tensor *each,
+                            bool include_last_offset)
+{
+    char a[256], b[256];
+    if (strcmp(mode, "sum") != 0 && strcmp(mode, "mean") != 0 && strcmp(mode, "max") != 0)
+        return lt_error(LT_ERR_RUNTIME, "mode has to be one of sum, mean or max");
+    if (input->ndim != 1 && input->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "input has to be 1D or 2D Tensor, but got Tensor of dimension %d", input->ndim);
+    if (input->ndim == 2 && offsets != NULL)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "if input is 2D, then offsets has to be nil, as input is treated is a mini-batch of fixed length "
+            "sequences.");
+    if (input->ndim == 1 && offsets == NULL)
+        return lt_error(LT_ERR_RUNTIME, "offsets has to be a 1D Tensor but got nil");
+    if (offsets != NULL && offsets->ndim != 1) return lt_error(LT_ERR_RUNTIME, "offsets has to be a 1D Tensor");
+    if (include_last_offset && (offsets == NULL || offsets->numel < 1))
+        return lt_error(LT_ERR_RUNTIME, "include_last_offset: number of offset should be at least 1");
+    if (each == NULL) return LT_OK;
+    if (strcmp(mode, "sum") != 0)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "embedding_bag: per_sample_weights was not nil. per_sample_weights is only supported for mode='sum' "
+            "(got mode='%s'). Please open a feature request on GitHub.",
+            mode);
+    bool same = each->ndim == input->ndim;
+    for (int d = 0; d < each->ndim && same; d++) same = each->sizes[d] == input->sizes[d];
+    if (same) return LT_OK;
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "embedding_bag: If per_sample_weights (%s) is not nil, then it must have the same shape as the input (%s)",
+        lt_format_sizes(a, sizeof a, each->ndim, each->sizes), lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
+}
+
+lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *offsets, const double *max_norm,
+                                double norm_type, bool scale_grad_by_freq, const char *mode, bool sparse,
+                                lt_tensor *per_sample_weights, bool include_last_offset, const int64_t *padding_idx,
+                                lt_tensor **out)
+{
+    lt_scope s;
+    LT_TRY(check_table("embedding_bag", weight, input, sparse));
+    LT_TRY(check_bags(input, offsets, mode, per_sample_weights, include_last_offset));
+    LT_TRY(check_padding(weight, padding_idx));
+    const int64_t bags = offsets == NULL ? input->sizes[0] : offsets->numel - include_last_offset;
+    const lt_dims line = {1, {input->numel}}, sizes = {2, {bags, weight->sizes[1]}};
+    lt_scope_open(&s, true);
+    lt_tensor *starts = offsets != NULL ? do_contiguous(&s, do_cast(&s, offsets, LT_INT64)) : NULL;
+    if (starts != NULL) s.status = check_offsets(starts, input->numel);
+    lt_tensor *ids = do_reshape(&s, do_cast(&s, input, LT_INT64), &line), *bag = do_bags(&s, input, starts, bags),
+              *rows = NULL;
+    if (padding_idx != NULL) { /* as if they were not there */
+        const int64_t row = *padding_idx < 0 ? *padding_idx + weight->sizes[0] : *padding_idx;
+        lt_tensor *kept = NULL, *present = do_ne(&s, ids, do_scalar(&s, lt_int(row)));
+        if (s.status == LT_OK) s.status = lt_masked_select(ids, present, &kept);
+        ids = lt_scope_hold(&s, s.status, kept);
+        if (s.status == LT_OK) s.status = lt_masked_select(bag, present, &kept);
+        bag = lt_scope_hold(&s, s.status, kept);
+        if (per_sample_weights != NULL && s.status == LT_OK) {
+            lt_tensor *each = do_reshape(&s, per_sample_weights, &line);
+            if (s.status == LT_OK) s.status = lt_masked_select(each, present, &kept);
+            per_sample_weights = lt_scope_hold(&s, s.status, kept);
+        }
+    }
+    if (s.status == LT_OK) {
+        lt_status status = lt_embedding_nn(ids, weight, NULL, max_norm, norm_type, scale_grad_by_freq, false, &rows);
+        rows = lt_scope_hold(&s, status, rows);
+    }
+    if (per_sample_weights != NULL && s.status == LT_OK)
+        rows = do_mul(&s, rows, do_reshape(&s, per_sample_weights, &(lt_dims){2, {ids->numel, 1}}));
+    if (strcmp(mode, "max") == 0) return lt_scope_give(&s, do_largest(&s, rows, bag, &sizes), out);
+    lt_tensor *sum = s.status == LT_OK ? do_index_add(&s, do_zeros(&s, rows, &sizes), bag, rows) : NULL;
+    if (strcmp(mode, "mean") == 0 && s.status == LT_OK) {
+        lt_tensor *ones = plus(&s, do_zeros(&s, rows, &(lt_dims){1, {ids->numel}}), 1);
+        lt_tensor *counts =
+            s.status == LT_OK ? do_index_add(&s, do_zeros(&s, rows, &(lt_dims){1, {bags}}), bag, ones) : NULL;
+        sum = do_div(&s, sum, do_unsqueeze(&s, do_maximum(&s, counts, do_number(&s, 1)), 1));
+    }
+    return lt_scope_give(&s, sum, out);
+}

@@ -1,0 +1,60 @@
+/* formula.c - the derivatives of normalization as formulas of differentiable ops, for derivatives of
+ * derivatives. With x' = (x - mean) * rstd, w the weight, g the gradient and E the mean over a row's elements:
+ * rstd * (g w - E(g w) - x' E(g w x')) by the input, the sums of g x' and of g by the parameters. */
+#include "norm.h"
+#include "op/mean.h"
+#include "op/rsqrt.h"
+
+static lt_tensor *do_mean_over(lt_scope *s, lt_tensor *a, const lt_dims *dims)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_mean_dim(a, dims, true, LT_DTYPE_NONE, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_tensor *do_rsqrt(lt_scope *s, lt_tensor *a)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_rsqrt(a, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+/* The sum over what a parameter is repeated along, in its dtype (that of like). */
+static lt_tensor *do_sum_to_parameter(lt_scope *s, lt_tensor *a, const lt_dims *parameters, const lt_tensor *like)
+{
+    int64_t numel = 1;
+    for (int d = 0; d < parameters->n; d++) numel *= parameters->v[d];
+    lt_tensor *line = do_reshape(s, do_sum_to(s, a, parameters), &(lt_dims){1, {numel}});
+    return like != NULL ? do_narrow_to(s, line, like) : line;
+}
+
+lt_status lt_norm_formula(const lt_norm_grads *g, const lt_dims *sizes, const lt_dims *parameters, const lt_dims *over,
+                          bool centered, lt_tensor **outs)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *x = do_reshape(&s, do_widen(&s, g->input), sizes);
+    lt_tensor *grad = do_reshape(&s, do_widen(&s, g->grad), sizes), *gw = grad, *rstd, *normal = x;
+    if (over->n == 0) {
+        rstd = do_reshape(&s, g->rstd, parameters);
+        normal = do_mul(&s, do_sub(&s, x, do_reshape(&s, g->mean, parameters)), rstd);
+    } else {
+        if (centered) normal = do_sub(&s, x, do_mean_over(&s, x, over));
+        rstd = do_rsqrt(&s, plus(&s, do_mean_over(&s, do_square(&s, normal), over), g->eps));
+        normal = do_mul(&s, normal, rstd);
+    }
+    if (g->weight != NULL) gw = do_mul(&s, grad, do_reshape(&s, do_widen(&s, g->weight), parameters));
+    lt_tensor *results[3] = {NULL, NULL, NULL};
+    if (g->needs[0]) {
+        lt_tensor *left = gw;
+        if (over->n > 0 && centered) left = do_sub(&s, left, do_mean_over(&s, gw, over));
+        if (over->n > 0) left = do_sub(&s, left, do_mul(&s, normal, do_mean_over(&s, do_mul(&s, gw, normal), over)));
+        const lt_dims whole = lt_dims_of(g->input);
+        results[0] = do_narrow_to(&s, do_reshape(&s, do_mul(&s, left, rstd), &whole), g->input);
+    }
+    if (g->needs[1]) results[1] = do_sum_to_parameter(&s, do_mul(&s, grad, normal), parameters, g->weight);
+    if (g->needs[2]) results[2] = do_sum_to_parameter(&s, grad, parameters, g->weight);
+    return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
+}

@@ -1,0 +1,361 @@
+/* norm.c - layer_norm, rms_norm, group_norm, batch_norm and instance_norm: checks, the kernels' calls, and the
+ * derivatives, which are kernels too unless they are to be differentiated themselves: then formulas. Half types
+ * are computed in float, on the CPU by converting them here. Every tensor of statistics is float, or double. */
+#include <stdio.h>
+
+#include "norm.h"
+#include "ops/pointwise.h"
+#include "op/_group_norm.h"
+#include "op/_group_norm_backward.h"
+#include "op/_layer_norm.h"
+#include "op/_layer_norm_backward.h"
+#include "op/_rms_norm.h"
+#include "op/_rms_norm_backward.h"
+#include "op/group_norm.h"
+#include "op/layer_norm.h"
+#include "op/rms_norm.h"
+
+lt_dtype lt_norm_type(const lt_tensor *input) { return input->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32; }
+
+/* ---- calls of kernels -------------------------------------------------------------------------------------------- */
+
+/* The tensor as the kernels take it: dense, on the CPU of the statistics' type. */
+lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics)
+{
+    if (t == NULL || s->status != LT_OK) return NULL;
+    return do_contiguous(s, t->device.type == LT_CPU ? do_cast(s, t, statistics) : t);
+}
+
+lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_tensor_new(dtype, device, sizes->n, sizes->v, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_tensor *do_vector(lt_scope *s, lt_dtype dtype, lt_device device, int64_t n)
+{
+    return lt_norm_new(s, dtype, device, &(lt_dims){1, {n}});
+}
+
+/* The results of a scope, references of their own; entries may be NULL. */
+lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
+{
+    for (int i = 0; i < n && s->status == LT_OK; i++)
+        *outs[i] = results[i] != NULL ? lt_tensor_retain(results[i]) : NULL;
+    return lt_scope_close(s);
+}
+
+/* weight and bias must be of input's dtype, or float when that is a half type. */
+lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias)
+{
+    const lt_tensor *both[] = {weight, bias};
+    if (!lt_dtype_is_float((lt_dtype)input->dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"LayerNormKernelImpl\" not implemented for '%s'",
+                        lt_dtype_scalar_name((lt_dtype)input->dtype));
+    for (int i = 0; i < 2; i++)
+        if (both[i] != NULL && both[i]->dtype != input->dtype && (lt_dtype)both[i]->dtype != lt_norm_type(input))
+            return lt_error(LT_ERR_RUNTIME, "mixed dtype: expect parameter to have scalar type of %s, got %s",
+                            lt_dtype_scalar_name(lt_norm_type(input)), lt_dtype_scalar_name((lt_dtype)both[i]->dtype));
+    if (weight != NULL && bias != NULL && weight->dtype != bias->dtype)
+        return lt_error(LT_ERR_RUNTIME, "mixed dtype: weight is %s, bias is %s",
+                        lt_dtype_scalar_name((lt_dtype)weight->dtype), lt_dtype_scalar_name((lt_dtype)bias->dtype));
+    return LT_OK;
+}
+
+/* Rows with their statistics; mean NULL: not subtracted. */
+static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                                double eps, lt_tensor **out, lt_tensor **out_mean, lt_tensor **out_rstd)
+{
+    lt_scope s;
+    lt_device device;
+    const lt_dtype type = lt_norm_type(input);
+    LT_TRY(lt_check_same_device("layer_norm", (lt_tensor *[]){input, weight, bias}, 3, false, &device));
+    LT_TRY(lt_norm_check_parameters(input, weight, bias));
+    lt_scope_open(&s, false);
+    const lt_dims sizes = lt_dims_of(input);
+    lt_tensor *x = lt_norm_dense(&s, input, type), *w = lt_norm_dense(&s, weight, type),
+              *b = lt_norm_dense(&s, bias, type);
+    lt_tensor *result = s.status == LT_OK ? lt_norm_new(&s, (lt_dtype)x->dtype, device, &sizes) : NULL;
+    lt_tensor *mean = out_mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
+    lt_tensor *rstd = do_vector(&s, type, device, shape->rows);
+    if (s.status == LT_OK && input->numel > 0) {
+        lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
+        const lt_tensor *parameter = w != NULL ? w : b != NULL ? b : x;
+        n.norm = (lt_norm_args){.dtype = (lt_dtype)x->dtype,
+                                .parameter_dtype = (lt_dtype)parameter->dtype,
+                                .device = device,
+                                .eps = eps,
+                                .in = lt_norm_data(x),
+                                .weight = lt_norm_data(w),
+                                .bias = lt_norm_data(b),
+                                .out = lt_norm_data(result),
+                                .mean = lt_norm_data(mean),
+                                .rstd = lt_norm_data(rstd)};
+        s.status = lt_backend_of(input)->row_norm(&n);
+    }
+    lt_tensor *results[] = {do_narrow_to(&s, result, input), rstd, mean};
+    return lt_norm_give(&s, out_mean != NULL ? 3 : 2, results, (lt_tensor * *const[]){out, out_rstd, out_mean});
+}
+
+/* A gradient to fill in; NULL when it is not wanted. Where nothing will be summed it is zeros. */
+static lt_tensor *do_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device, const lt_dims *sizes,
+                              bool empty)
+{
+    lt_tensor *t = wanted ? lt_norm_new(s, dtype, device, sizes) : NULL;
+    if (t != NULL && empty) s->status = lt_fill_value(t, lt_int(0));
+    return t;
+}
+
+lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight, const lt_dims *parameters,
+                                   lt_tensor **results)
+{
+    lt_tensor *input = g->input;
+    const lt_device device = input->device;
+    const lt_dtype type = lt_norm_type(input), parameter = weight != NULL ? (lt_dtype)weight->dtype : type;
+    const lt_dims sizes = lt_dims_of(input);
+    const bool empty = input->numel == 0;
+    lt_tensor *x = lt_norm_dense(s, input, type);
+    lt_tensor *grad = x != NULL ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type) : NULL;
+    if (s->status == LT_OK) results[0] = do_gradient(s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, empty);
+    results[1] = do_gradient(s, g->needs[1], parameter, device, parameters, empty);
+    results[2] = do_gradient(s, g->needs[2], parameter, device, parameters, empty);
+    if (s->status != LT_OK) return (lt_norm_args){.dtype = type};
+    return (lt_norm_args){.dtype = (lt_dtype)x->dtype,
+                          .parameter_dtype = parameter,
+                          .device = device,
+                          .eps = g->eps,
+                          .in = lt_norm_data(x),
+                          .weight = lt_norm_data(weight),
+                          .grad = lt_norm_data(grad),
+                          .mean = lt_norm_data(g->mean),
+                          .rstd = lt_norm_data(g->rstd),
+                          .grad_in = lt_norm_data(results[0]),
+                          .grad_weight = lt_norm_data(results[1]),
+                          .grad_bias = lt_norm_data(results[2])};
+}
+
+/* The gradients by kernel: rows. */
+static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *g, lt_tensor **outs)
+{
+    lt_scope s;
+    lt_device device;
+    lt_tensor *input = g->input;
+    LT_TRY(lt_check_same_device("layer_norm_backward", (lt_tensor *[]){input, g->grad, g->weight}, 3, false, &device));
+    lt_scope_open(&s, false);
+    const lt_dims line = {1, {shape->groups * (shape->length / shape->run)}};
+    lt_tensor *results[3] = {NULL, NULL, NULL};
+    lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
+    n.norm = lt_norm_backward_args(&s, g, lt_norm_dense(&s, g->weight, lt_norm_type(input)), &line, results);
+    if (s.status == LT_OK && input->numel > 0) s.status = lt_backend_of(input)->row_norm_backward(&n);
+    return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
+}
+
+/* Whether a derivative will be differentiated: then it must be a formula. */
+bool lt_norm_differentiated(const lt_norm_grads *g)
+{
+    return lt_grad_enabled() &&
+           (lt_requires_grad(g->grad) || lt_requires_grad(g->input) || lt_requires_grad(g->weight));
+}
+
+static lt_status rows_gradients(const lt_rows_shape *shape, const lt_norm_grads *g, lt_tensor **outs)
+{
+    if (!lt_norm_differentiated(g)) return rows_backward(shape, g, outs);
+    const int64_t entries = shape->length / shape->run;
+    const lt_dims sizes = {4, {shape->rows / shape->groups, shape->groups, entries, shape->run}};
+    const lt_dims parameters = {4, {1, shape->groups, entries, 1}};
+    return lt_norm_formula(g, &sizes, &parameters, &(lt_dims){2, {2, 3}}, g->mean != NULL, outs);
+}
+
+/* ---- layer_norm, rms_norm ---------------------------------------------------------------------------------------- */
+
+static lt_status check_normalized_shape(const lt_tensor *input, const lt_dims *shape, const lt_tensor *weight,
+                                        const lt_tensor *bias)
+{
+    char a[256], b[256];
+    if (shape->n < 1)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []");
+    const lt_tensor *both[] = {weight, bias};
+    for (int i = 0; i < 2; i++) {
+        bool same = both[i] == NULL || both[i]->ndim == shape->n;
+        for (int d = 0; both[i] != NULL && same && d < shape->n; d++) same = both[i]->sizes[d] == shape->v[d];
+        if (!same)
+            return lt_error(LT_ERR_RUNTIME,
+                            "Expected %s to be of same shape as normalized_shape, but got %s of shape %s and "
+                            "normalized_shape = %s",
+                            i == 0 ? "weight" : "bias", i == 0 ? "weight" : "bias",
+                            lt_format_sizes(a, sizeof a, both[i]->ndim, both[i]->sizes),
+                            lt_format_sizes(b, sizeof b, shape->n, shape->v));
+    }
+    bool fits = input->ndim >= shape->n;
+    for (int d = 0; fits && d < shape->n; d++) fits = input->sizes[input->ndim - shape->n + d] == shape->v[d];
+    if (fits) return LT_OK;
+    char expected[256] = "";
+    for (int d = 0, at = 0; d < shape->n && at < (int)sizeof expected; d++)
+        at += snprintf(expected + at, sizeof expected - (size_t)at, ", %lld", (long long)shape->v[d]);
+    return lt_error(LT_ERR_RUNTIME,
+                    "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s",
+                    lt_format_sizes(a, sizeof a, shape->n, shape->v), expected,
+                    lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
+}
+
+/* Parameters of several dimensions as one line. */
+static lt_tensor *do_line(lt_scope *s, lt_tensor *parameter)
+{
+    if (parameter == NULL || parameter->ndim == 1) return parameter;
+    return do_reshape(s, parameter, &(lt_dims){1, {parameter->numel}});
+}
+
+static int64_t length_of(const lt_dims *shape)
+{
+    int64_t length = 1;
+    for (int d = 0; d < shape->n; d++) length *= shape->v[d];
+    return length;
+}
+
+lt_status lt_layer_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt_tensor *weight, lt_tensor *bias,
+                             double eps, lt_tensor **out)
+{
+    lt_scope s;
+    lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
+    LT_TRY(check_normalized_shape(input, normalized_shape, weight, bias));
+    lt_scope_open(&s, true);
+    lt_tensor *w = do_line(&s, weight), *b = do_line(&s, bias);
+    if (s.status == LT_OK)
+        s.status = lt__layer_norm(input, w, b, length_of(normalized_shape), eps, &result, &mean, &rstd);
+    if (mean != NULL) lt_tensor_release(mean);
+    if (rstd != NULL) lt_tensor_release(rstd);
+    return lt_scope_give(&s, lt_scope_hold(&s, s.status, result), out);
+}
+
+static lt_rows_shape rows_of(const lt_tensor *input, int64_t length)
+{
+    return (lt_rows_shape){length > 0 ? input->numel / length : 0, length, 1, 1};
+}
+
+lt_status lt__layer_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, int64_t length, double eps,
+                              lt_tensor **out_result, lt_tensor **out_mean, lt_tensor **out_rstd)
+{
+    const lt_rows_shape shape = rows_of(input, length);
+    return normalize_rows(&shape, input, weight, bias, eps, out_result, out_mean, out_rstd);
+}
+
+lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight, lt_tensor *mean,
+                                       lt_tensor *rstd, int64_t length, double eps, bool needs_input, bool needs_weight,
+                                       bool needs_bias, lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
+                                       lt_tensor **out_grad_bias)
+{
+    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}};
+    const lt_rows_shape shape = rows_of(input, length);
+    lt_tensor *outs[3] = {NULL, NULL, NULL};
+    LT_TRY(rows_gradients(&shape, &g, outs));
+    *out_grad_input = outs[0];
+    *out_grad_weight = outs[1];
+    *out_grad_bias = outs[2];
+    return LT_OK;
+}
+
+lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt_tensor *weight, const double *eps,
+                           lt_tensor **out)
+{
+    lt_scope s;
+    lt_tensor *result = NULL, *rstd = NULL;
+    /* PyTorch's default: the spacing of numbers at 1. */
+    const double epsilon = eps != NULL ? *eps : input->dtype == LT_FLOAT64 ? 0x1p-52 : 0x1p-23;
+    LT_TRY(check_normalized_shape(input, normalized_shape, weight, NULL));
+    lt_scope_open(&s, true);
+    lt_tensor *w = do_line(&s, weight);
+    if (s.status == LT_OK) s.status = lt__rms_norm(input, w, length_of(normalized_shape), epsilon, &result, &rstd);
+    if (rstd != NULL) lt_tensor_release(rstd);
+    return lt_scope_give(&s, lt_scope_hold(&s, s.status, result), out);
+}
+
+lt_status lt__rms_norm_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps, lt_tensor **out_result,
+                            lt_tensor **out_rstd)
+{
+    const lt_rows_shape shape = rows_of(input, length);
+    return normalize_rows(&shape, input, weight, NULL, eps, out_result, NULL, out_rstd);
+}
+
+lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight, lt_tensor *rstd,
+                                     int64_t length, double eps, bool needs_input, bool needs_weight,
+                                     lt_tensor **out_grad_input, lt_tensor **out_grad_weight)
+{
+    const lt_norm_grads g = {grad_output, input, weight, NULL, rstd, eps, {needs_input, needs_weight, false}};
+    const lt_rows_shape shape = rows_of(input, length);
+    lt_tensor *outs[3] = {NULL, NULL, NULL};
+    LT_TRY(rows_gradients(&shape, &g, outs));
+    *out_grad_input = outs[0];
+    *out_grad_weight = outs[1];
+    return LT_OK;
+}
+
+/* ---- group_norm -------------------------------------------------------------------------------------------------- */
+
+static lt_status check_channels(const lt_tensor *input, const char *what, const lt_tensor *parameter, int64_t channels)
+{
+    char a[256];
+    if (parameter == NULL || (parameter->ndim == 1 && parameter->numel == channels)) return LT_OK;
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "Expected %s to be a vector of size equal to the number of channels in input, but got %s of shape %s "
+        "and input of shape %s",
+        what, what, lt_format_sizes(a, 128, parameter->ndim, parameter->sizes),
+        lt_format_sizes(a + 128, 128, input->ndim, input->sizes));
+}
+
+lt_status lt_group_norm_impl(lt_tensor *input, int64_t num_groups, lt_tensor *weight, lt_tensor *bias, double eps,
+                             lt_tensor **out)
+{
+    char a[256];
+    if (input->ndim < 2)
+        return lt_error(LT_ERR_RUNTIME, "Expected at least 2 dimensions for input tensor but received %d", input->ndim);
+    if (num_groups <= 0)
+        return lt_error(LT_ERR_RUNTIME, "Expected num groups to be greater than 0, got %lld", (long long)num_groups);
+    if (input->sizes[1] % num_groups != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected number of channels in input to be divisible by num_groups, but got input of shape %s "
+                        "and num_groups=%lld",
+                        lt_format_sizes(a, sizeof a, input->ndim, input->sizes), (long long)num_groups);
+    LT_TRY(check_channels(input, "weight", weight, input->sizes[1]));
+    LT_TRY(check_channels(input, "bias", bias, input->sizes[1]));
+    lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
+    LT_TRY(lt__group_norm(input, weight, bias, num_groups, eps, &result, &mean, &rstd));
+    lt_tensor_release(mean);
+    lt_tensor_release(rstd);
+    *out = result;
+    return LT_OK;
+}
+
+static lt_rows_shape group_rows(const lt_tensor *input, int64_t groups)
+{
+    int64_t inner = 1;
+    for (int d = 2; d < input->ndim; d++) inner *= input->sizes[d];
+    return (lt_rows_shape){input->sizes[0] * groups, input->sizes[1] / groups * inner, groups, inner > 0 ? inner : 1};
+}
+
+lt_status lt__group_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, int64_t groups, double eps,
+                              lt_tensor **out_result, lt_tensor **out_mean, lt_tensor **out_rstd)
+{
+    const lt_rows_shape shape = group_rows(input, groups);
+    return normalize_rows(&shape, input, weight, bias, eps, out_result, out_mean, out_rstd);
+}
+
+lt_status lt__group_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight, lt_tensor *mean,
+                                       lt_tensor *rstd, int64_t groups, double eps, bool needs_input, bool needs_weight,
+                                       bool needs_bias, lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
+                                       lt_tensor **out_grad_bias)
+{
+    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}};
+    const lt_rows_shape shape = group_rows(input, groups);
+    lt_tensor *outs[3] = {NULL, NULL, NULL};
+    LT_TRY(rows_gradients(&shape, &g, outs));
+    *out_grad_input = outs[0];
+    *out_grad_weight = outs[1];
+    *out_grad_bias = outs[2];
+    return LT_OK;
+}

@@ -1,0 +1,40 @@
+/* norm.h - what the files of normalization share: rows (norm.c), channels (batch_norm.c), and the derivatives as
+ * formulas (norm_formula.c). Included by these only. */
+#ifndef LT_OPS_NORM_H
+#define LT_OPS_NORM_H
+
+#include "ops/compose.h"
+
+/* As lt_row_norm_args has it. */
+typedef struct lt_rows_shape {
+    int64_t rows, length, groups, run;
+} lt_rows_shape;
+
+/* What a derivative is made of. mean NULL: none was subtracted. needs: of input, weight, bias. */
+typedef struct lt_norm_grads {
+    lt_tensor *grad, *input, *weight, *mean, *rstd;
+    double eps;
+    bool needs[3];
+} lt_norm_grads;
+
+/* The derivatives in differentiable ops: the input is viewed as sizes, its parameters as `parameters`, statistics
+ * are over the dimensions `over`; `over` none: they are constants, those that were given. outs: three, NULL where
+ * not needed. */
+lt_status lt_norm_formula(const lt_norm_grads *g, const lt_dims *sizes, const lt_dims *parameters, const lt_dims *over,
+                          bool centered, lt_tensor **outs);
+
+/* Helpers of both kinds (norm.c). */
+lt_dtype lt_norm_type(const lt_tensor *input);
+lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias);
+lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics);
+lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes);
+/* What the kernels of derivatives take: dense operands, and in results (three) the gradients that are wanted, those of
+ * the parameters of the size `parameters`; zeros where the input is empty. weight: dense, in the kernel's dtype. */
+lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight, const lt_dims *parameters,
+                                   lt_tensor **results);
+bool lt_norm_differentiated(const lt_norm_grads *g);
+lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs);
+
+static inline void *lt_norm_data(const lt_tensor *t) { return t != NULL ? lt_data(t) : NULL; }
+
+#endif

@@ -1,0 +1,148 @@
+/* pointwise.c - see pointwise.h. */
+#include "pointwise.h"
+
+#include <string.h>
+
+#include "backend.h"
+#include "dtype.h"
+#include "error.h"
+#include "fits.h"
+#include "iter.h"
+#include "promotion.h"
+
+#define MAX_INPUTS 4
+
+lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+{
+    if ((lt_dtype)t->dtype == dtype) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    lt_tensor *cast = NULL;
+    LT_TRY(lt_tensor_like(t, dtype, t->device, &cast));
+    lt_tensor *operands[] = {cast, t};
+    lt_iter it;
+    lt_status status = lt_iter_elementwise(&it, operands, 2);
+    if (status == LT_OK && it.numel > 0) status = lt_backend_of(cast)->copy(&it);
+    if (status != LT_OK) {
+        lt_tensor_release(cast);
+        return status;
+    }
+    *out = cast;
+    return LT_OK;
+}
+
+/* What the number makes of the dtype of the tensors: add's alpha must fit as it is, a fraction lifts others'
+ * integers (clamp(int, min = 0.5)), an integer bound lifts bools. */
+static lt_status with_number(const lt_pointwise_facts *facts, lt_scalar number, lt_dtype *dtype)
+{
+    if (number.kind == LT_SCALAR_FLOAT && !lt_dtype_is_float(*dtype)) {
+        if (facts->numbers == LT_NUMBERS_FIT)
+            return lt_error(LT_ERR_RUNTIME,
+                            "For integral input tensors, argument alpha must not be a floating point number.");
+        if (facts->numbers != LT_NUMBERS_TRUNCATE) *dtype = lt_default_dtype();
+    } else if (facts->numbers == LT_NUMBERS_PROMOTE && *dtype == LT_BOOL && number.kind == LT_SCALAR_INT) {
+        *dtype = LT_INT64;
+    }
+    return LT_OK;
+}
+
+static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const *inputs, int n, const lt_scalar *params,
+                               int n_params, lt_dtype *out)
+{
+    int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
+    lt_dtype dtype = lt_result_type(inputs + first, n - first);
+    for (int i = 0; i < n_params; i++) LT_TRY(with_number(facts, params[i], &dtype));
+    if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
+    if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_float(dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
+    if (facts->rule == LT_RULE_SELECT && inputs[0]->dtype != LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
+                        facts->name, lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
+    if (dtype == LT_BOOL) {
+        if (facts->refuses_bool != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_bool);
+        dtype = facts->bool_as;
+    }
+    if (facts->check != NULL) LT_TRY(facts->check(inputs, dtype));
+    for (int i = 0; i < n_params && facts->numbers != LT_NUMBERS_ANY; i++) LT_TRY(lt_check_fits(params[i], dtype));
+    *out = dtype;
+    return LT_OK;
+}
+
+/* Sizes of the result; a short cut when all inputs have the same ones. */
+static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_t *sizes)
+{
+    const lt_tensor *a = inputs[0];
+    bool same = true;
+    for (int i = 1; i < n && same; i++)
+        same = inputs[i]->ndim == a->ndim &&
+               memcmp(inputs[i]->sizes, a->sizes, (size_t)a->ndim * sizeof *a->sizes) == 0;
+    if (!same) return lt_broadcast_shape(inputs, n, ndim, sizes);
+    *ndim = a->ndim;
+    for (int d = 0; d < a->ndim; d++) sizes[d] = a->sizes[d];
+    return LT_OK;
+}
+
+/* Whether writing out while reading input would change what is still to be read. */
+static bool overlaps(const lt_tensor *out, const lt_tensor *input)
+{
+    if (out->storage != input->storage || out == input) return false;
+    bool same = out->offset == input->offset && out->ndim == input->ndim;
+    for (int d = 0; same && d < out->ndim; d++)
+        same = out->sizes[d] == input->sizes[d] && out->strides[d] == input->strides[d];
+    return !same;
+}
+
+lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
+                           lt_tensor **out)
+{
+    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
+    const lt_rule rule = facts->rule;
+    lt_status status = LT_OK;
+    lt_tensor *operands[1 + MAX_INPUTS] = {NULL};
+    lt_tensor *converted[MAX_INPUTS] = {NULL};
+    lt_tensor *given = *out, *result = NULL;
+    lt_dtype compute = LT_DTYPE_NONE;
+    lt_device device;
+    int ndim;
+    int64_t sizes[LT_MAX_DIMS];
+    lt_iter it;
+
+    LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
+    LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
+    LT_TRY(result_shape(inputs, n, &ndim, sizes));
+    const lt_backend *backend = lt_backends[device.type];
+    lt_dtype result_dtype = rule == LT_RULE_COMPARE ? LT_BOOL : compute;
+    if (given != NULL) LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
+
+    /* Kernels that cannot convert as they read or write get operands of their own dtype. */
+    bool direct = given != NULL && (backend->fused_casts || (lt_dtype)given->dtype == result_dtype);
+    for (int i = 0; i < n && direct; i++) direct = !overlaps(given, inputs[i]);
+    if (direct)
+        result = lt_tensor_retain(given);
+    else
+        LT_CHECK(lt_tensor_result(inputs, n, result_dtype, device, ndim, sizes, &result));
+    operands[0] = result;
+    for (int i = 0; i < n; i++) {
+        lt_dtype want = rule == LT_RULE_SELECT && i == 0 ? LT_BOOL : compute;
+        operands[1 + i] = inputs[i];
+        if (backend->fused_casts || (lt_dtype)inputs[i]->dtype == want) continue;
+        LT_CHECK(lt_cast(inputs[i], want, &converted[i]));
+        operands[1 + i] = converted[i];
+    }
+    LT_CHECK(lt_iter_elementwise(&it, operands, 1 + n));
+    if (it.numel > 0) LT_CHECK(backend->pointwise(op, &it, compute, params));
+    if (given != NULL && !direct) {
+        lt_tensor *copy[] = {given, result};
+        LT_CHECK(lt_iter_elementwise(&it, copy, 2));
+        if (it.numel > 0) LT_CHECK(backend->copy(&it));
+    }
+    if (given == NULL) {
+        *out = result;
+        result = NULL;
+    }
+done:
+    for (int i = 0; i < n; i++) lt_tensor_release(converted[i]);
+    lt_tensor_release(result);
+    return status;
+}

@@ -1,0 +1,361 @@
+/* random.c - random tensors and filling in place. The numbers come from the backend's distributions. */
+#include <math.h>
+
+#include "ops/compose.h"
+#include "device.h"
+#include "iter.h"
+#include "random.h"
+#include "transfer.h"
+#include "op/_to_copy.h"
+#include "op/aminmax.h"
+#include "op/any.h"
+#include "op/bernoulli.h"
+#include "op/bernoulli_.h"
+#include "op/exponential_.h"
+#include "op/lt.h"
+#include "op/normal.h"
+#include "op/normal_.h"
+#include "op/permute.h"
+#include "op/rand.h"
+#include "op/rand_like.h"
+#include "op/randint.h"
+#include "op/randint_like.h"
+#include "op/randn.h"
+#include "op/randn_like.h"
+#include "op/random_.h"
+#include "op/randperm.h"
+#include "op/uniform_.h"
+
+static const lt_scalar zero = {LT_SCALAR_FLOAT, {.d = 0}}, one = {LT_SCALAR_FLOAT, {.d = 1}};
+
+/* New reference: a view of t whose dimensions are in the order of memory. */
+static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
+{
+    lt_dims order = {.n = t->ndim};
+    for (int d = 0; d < t->ndim; d++) {
+        int at = d;
+        for (; at > 0 && t->strides[order.v[at - 1]] < t->strides[d]; at--) order.v[at] = order.v[at - 1];
+        order.v[at] = d;
+    }
+    return lt_permute_impl(t, &order, out);
+}
+
+lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t)
+{
+    char g[16], d[16];
+    if (generator == NULL || generator->device.type == t->device.type) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "Expected a '%s' device type for generator but found '%s'",
+                    lt_format_device(d, sizeof d, (lt_device){t->device.type, -1}),
+                    lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
+}
+
+/* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory, and
+ * normal ones are drawn singly, as PyTorch does it. */
+static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
+{
+    LT_TRY(lt_check_generator(generator, t));
+    if (t->numel == 0) return LT_OK;
+    if (generator == NULL) generator = lt_default_generator(t->device);
+    if (generator == NULL) return LT_ERR_MEMORY;
+    if (lt_is_contiguous(t)) {
+        lt_array array = lt_array_of(t);
+        return lt_backend_of(t)->random(what, &array, a, b, generator);
+    }
+    lt_tensor *ordered = NULL, *dense = NULL;
+    lt_status status = LT_OK;
+    LT_CHECK(in_memory_order(t, &ordered));
+    if (lt_is_contiguous(ordered))
+        dense = lt_tensor_retain(ordered);
+    else
+        LT_CHECK(lt_tensor_shaped(ordered, (lt_dtype)t->dtype, &dense));
+    if (what == LT_RANDOM_NORMAL) what = LT_RANDOM_NORMAL_SINGLY;
+    lt_array array = lt_array_of(dense);
+    LT_CHECK(lt_backend_of(t)->random(what, &array, a, b, generator));
+    if (dense != ordered) status = lt_copy_elements(ordered, dense);
+done:
+    lt_tensor_release(ordered);
+    lt_tensor_release(dense);
+    return status;
+}
+
+/* Gives t, a fresh tensor, with numbers in it. */
+static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator, lt_tensor **out)
+{
+    lt_status status = draw(t, what, a, b, generator);
+    if (status != LT_OK) {
+        lt_tensor_release(t);
+        return status;
+    }
+    *out = t;
+    return LT_OK;
+}
+
+static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, lt_distribution what, lt_scalar a,
+                            lt_scalar b, lt_generator *generator, lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
+    return drawn(t, what, a, b, generator, out);
+}
+
+static lt_device place(const lt_device *device, const lt_generator *generator)
+{
+    return device != NULL ? *device : generator != NULL ? generator->device : lt_host;
+}
+
+static lt_status check_float(const char *op, lt_dtype dtype)
+{
+    if (lt_dtype_is_float(dtype)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name(dtype));
+}
+
+/* [low, high) must have numbers, and an integer dtype must have them all. */
+static lt_status check_range(int64_t low, int64_t high, lt_dtype dtype)
+{
+    const int bits = lt_dtype_is_float(dtype) ? 64 : dtype == LT_BOOL ? 1 : 8 * (int)lt_dtype_size(dtype);
+    const bool from_zero = dtype == LT_BOOL || dtype == LT_UINT8;
+    const int64_t most = from_zero ? (1 << bits) - 1 : (int64_t)(UINT64_MAX >> (65 - bits)), least = from_zero ? 0 : -most - 1;
+    if (low < high && low >= least && high - 1 <= most) return LT_OK;
+    static const char *const names[LT_DTYPE_COUNT] = {[LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char",
+                                                      [LT_INT16] = "short", [LT_INT32] = "int"};
+    if (low < high)
+        return lt_error(LT_ERR_RUNTIME, "%s is out of bounds for %s", low < least || low > most ? "from" : "to - 1", names[dtype]);
+    return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+                    (long long)low, (long long)high);
+}
+
+lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
+                       lt_tensor **out)
+{
+    if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
+    LT_TRY(check_float("uniform_", dtype));
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, zero, one, generator, out);
+}
+
+lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                         const lt_device *device, lt_tensor **out)
+{
+    if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
+    LT_TRY(check_float("normal_", dtype));
+    if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator, out);
+}
+
+lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
+                        lt_tensor **out)
+{
+    return lt_normal_impl(0, 1, size, generator, dtype, device, out);
+}
+
+lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                          const lt_device *device, lt_tensor **out)
+{
+    if (dtype == LT_DTYPE_NONE) dtype = LT_INT64;
+    LT_TRY(check_range(low, high, dtype));
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator,
+                      out);
+}
+
+lt_status lt_randint_from_zero_impl(int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                                    const lt_device *device, lt_tensor **out)
+{
+    return lt_randint_impl(0, high, size, generator, dtype, device, out);
+}
+
+lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype, const lt_device *device,
+                           lt_tensor **out)
+{
+    if (n < 0) return lt_error(LT_ERR_RUNTIME, "n must be non-negative, got %lld", (long long)n);
+    lt_tensor *order = NULL;
+    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator), LT_RANDOM_PERMUTATION, zero, zero, generator,
+                      &order));
+    if (dtype == LT_DTYPE_NONE || dtype == LT_INT64) {
+        *out = order;
+        return LT_OK;
+    }
+    lt_status status = lt__to_copy_impl(order, dtype, NULL, false, out);
+    lt_tensor_release(order);
+    return status;
+}
+
+static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_distribution what,
+                             lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
+    LT_TRY(check_float(what == LT_RANDOM_UNIFORM ? "uniform_" : "normal_", dtype));
+    LT_TRY(lt_tensor_like(self, dtype, device != NULL ? *device : self->device, &t));
+    return drawn(t, what, zero, one, NULL, out);
+}
+
+lt_status lt_rand_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+{
+    return random_like(self, dtype, device, LT_RANDOM_UNIFORM, out);
+}
+
+lt_status lt_randn_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+{
+    return random_like(self, dtype, device, LT_RANDOM_NORMAL, out);
+}
+
+lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dtype dtype, const lt_device *device,
+                               lt_tensor **out)
+{
+    lt_tensor *t = NULL;
+    if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
+    LT_TRY(check_range(low, high, dtype));
+    LT_TRY(lt_tensor_like(self, dtype, device != NULL ? *device : self->device, &t));
+    return drawn(t, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), NULL, out);
+}
+
+lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype dtype, const lt_device *device,
+                                         lt_tensor **out)
+{
+    return lt_randint_like_impl(self, 0, high, dtype, device, out);
+}
+
+/* Refuses what is no probability, nan too. On a device it is not looked at: to know would mean to wait for it. */
+static lt_status check_probabilities(lt_tensor *p)
+{
+    if (p->device.type != LT_CPU || p->numel == 0) return LT_OK;
+    lt_tensor *ends[2] = {NULL, NULL};
+    lt_scalar least, most;
+    lt_status status = lt_aminmax_impl(p, NULL, false, &ends[0], &ends[1]);
+    if (status != LT_OK) return status;
+    LT_CHECK(lt_tensor_item(ends[0], &least));
+    LT_CHECK(lt_tensor_item(ends[1], &most));
+    const double low = lt_scalar_double(least), high = lt_scalar_double(most);
+    if (!(low >= 0 && high <= 1))
+        status = lt_error(LT_ERR_RUNTIME, "bernoulli expects probabilities p to be in [0, 1], but got p=%g",
+                          isnan(low) ? NAN : low >= 0 ? high : low);
+done:
+    lt_tensor_release(ends[0]);
+    lt_tensor_release(ends[1]);
+    return status;
+}
+
+/* u < p element by element; u is uniform in [0, 1). */
+lt_status lt_bernoulli_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
+{
+    LT_TRY(check_float("bernoulli", (lt_dtype)self->dtype));
+    LT_TRY(check_probabilities(self));
+    lt_status status = LT_OK;
+    lt_tensor *u = NULL, *less = NULL;
+    LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &u));
+    LT_CHECK(draw(u, LT_RANDOM_UNIFORM, zero, one, generator));
+    LT_CHECK(lt_lt_impl(u, self, &less));
+    status = lt__to_copy_impl(less, (lt_dtype)self->dtype, NULL, false, out);
+done:
+    lt_tensor_release(u);
+    lt_tensor_release(less);
+    return status;
+}
+
+lt_status lt_bernoulli_p_impl(lt_tensor *self, double p, lt_generator *generator, lt_tensor **out)
+{
+    lt_tensor *result = NULL;
+    LT_TRY(lt_tensor_like(self, (lt_dtype)self->dtype, self->device, &result));
+    lt_status status = lt_bernoulli__impl(result, p, generator);
+    if (status == LT_OK)
+        *out = result;
+    else
+        lt_tensor_release(result);
+    return status;
+}
+
+/* ---- in place --------------------------------------------------------------------------------------------- */
+
+lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator *generator)
+{
+    LT_TRY(check_float("uniform_", (lt_dtype)self->dtype));
+    if (!(from <= to))
+        return lt_error(LT_ERR_RUNTIME, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
+    return draw(self, LT_RANDOM_UNIFORM, lt_float(from), lt_float(to), generator);
+}
+
+lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
+{
+    LT_TRY(check_float("normal_", (lt_dtype)self->dtype));
+    if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
+    return draw(self, LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator);
+}
+
+lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to, lt_generator *generator)
+{
+    if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, zero, zero, generator);
+    int64_t low = to != NULL ? *from : 0, high = to != NULL ? *to : *from;
+    LT_TRY(check_range(low, high, (lt_dtype)self->dtype));
+    return draw(self, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator);
+}
+
+lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
+{
+    if (!(p >= 0 && p <= 1)) return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
+    return draw(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
+}
+
+lt_status lt_bernoulli_tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *generator)
+{
+    lt_scope s;
+    lt_dims sizes = lt_dims_of(self);
+    lt_tensor *drawn = NULL;
+    lt_scope_open(&s, false);
+    lt_tensor *wide = do_expand(&s, p, &sizes);
+    if (wide != NULL) {
+        lt_status status = lt_bernoulli_impl(wide, generator, &drawn);
+        lt_scope_hold(&s, status, drawn);
+    }
+    if (s.status == LT_OK) s.status = lt_copy_elements(self, drawn);
+    return lt_scope_close(&s);
+}
+
+lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *generator)
+{
+    LT_TRY(check_float("exponential_", (lt_dtype)self->dtype));
+    if (!(lambd > 0)) return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g", lambd);
+    return draw(self, LT_RANDOM_EXPONENTIAL, lt_float(lambd), zero, generator);
+}
+
+/* ---- given by tensors -------------------------------------------------------------------------------------- */
+
+lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out)
+{
+    lt_tensor *any = NULL;
+    lt_scalar value = lt_boolean(false);
+    if (s->status != LT_OK) return s->status;
+    lt_status status = lt_any(flags, &any);
+    any = lt_scope_hold(s, status, any);
+    if (s->status == LT_OK) s->status = lt_tensor_item(any, &value);
+    *out = lt_scalar_double(value) != 0;
+    return s->status;
+}
+
+/* Standard normal numbers in the broadcast shape, scaled and moved. */
+lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *generator, lt_tensor **out)
+{
+    lt_device device;
+    lt_dims size;
+    bool negative = false;
+    lt_tensor *operands[] = {mean, std}, *numbers = NULL;
+    const lt_tensor *model = mean->flags & LT_FLAG_WRAPPED_NUMBER ? std : mean;
+    lt_dtype dtype = model->flags & LT_FLAG_WRAPPED_NUMBER ? lt_default_dtype() : (lt_dtype)model->dtype;
+    LT_TRY(check_float("normal_kernel_cpu", dtype));
+    LT_TRY(lt_check_same_device("normal", operands, 2, true, &device));
+    LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));
+    lt_scope s;
+    lt_scope_open(&s, false);
+    if (std->flags & LT_FLAG_WRAPPED_NUMBER) {
+        lt_scalar value;
+        s.status = lt_tensor_item(std, &value);
+        if (s.status == LT_OK && !(lt_scalar_double(value) >= 0))
+            s.status = lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", lt_scalar_double(value));
+    } else if (lt_any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative) == LT_OK && negative) {
+        s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
+    }
+    if (s.status == LT_OK) {
+        lt_status status = new_random(&size, dtype, device, LT_RANDOM_NORMAL, zero, one, generator, &numbers);
+        numbers = lt_scope_hold(&s, status, numbers);
+    }
+    lt_tensor *result = do_add(&s, do_mul(&s, numbers, std), mean);
+    return lt_scope_store(&s, do_cast(&s, result, dtype), out);
+}

@@ -1,0 +1,110 @@
+/* softmax.c - softmax, log_softmax and their derivatives: a kernel each way, and formulas for the derivatives
+ * of the derivatives. */
+#include "ops/compose.h"
+#include "ops/pointwise.h"
+#include "op/_log_softmax_backward.h"
+#include "op/_log_softmax_double_backward.h"
+#include "op/_log_softmax_transposed.h"
+#include "op/_softmax_backward.h"
+#include "op/_softmax_double_backward.h"
+#include "op/log_softmax.h"
+#include "op/softmax.h"
+
+/* ---- forward ----------------------------------------------------------------------------------------------- */
+
+static lt_status normalize(bool log, lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
+{
+    int d;
+    lt_dtype read = dtype != LT_DTYPE_NONE ? dtype : (lt_dtype)self->dtype;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    if (!lt_dtype_is_float(read))
+        return lt_error(LT_ERR_RUNTIME, "\"%ssoftmax_lastdim_kernel_impl\" not implemented for '%s'",
+                        log ? "log_" : "", lt_dtype_scalar_name(read));
+    lt_tensor *in = NULL, *work = NULL;
+    lt_status status;
+    LT_CHECK(lt_cast(self, read, &in));
+    LT_CHECK(lt_begin_output(out, read, self->device, self->ndim, self->sizes, &work));
+    if (work->numel > 0) {
+        lt_array from = lt_line_array_of(in), to = lt_line_array_of(work);
+        LT_CHECK(lt_backend_of(self)->softmax(log, &to, &from, d));
+    }
+    status = lt_finish_output(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(in);
+    lt_tensor_release(work);
+    return status;
+}
+
+lt_status lt_softmax_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
+{
+    return normalize(false, self, dim, dtype, out);
+}
+
+lt_status lt_log_softmax_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
+{
+    return normalize(true, self, dim, dtype, out);
+}
+
+/* ---- backward ---------------------------------------------------------------------------------------------- */
+
+static lt_status backward(bool log, lt_tensor *grad_output, lt_tensor *output, int64_t dim, lt_tensor **out)
+{
+    int d;
+    lt_device device;
+    LT_TRY(lt_check_same_device("softmax_backward", (lt_tensor *[]){grad_output, output}, 2, false, &device));
+    LT_TRY(lt_wrap_dim(dim, output->ndim, &d));
+    lt_tensor *grad = NULL, *work = NULL;
+    lt_status status;
+    LT_CHECK(lt_cast(grad_output, (lt_dtype)output->dtype, &grad));
+    LT_CHECK(lt_begin_output(out, (lt_dtype)output->dtype, device, output->ndim, output->sizes, &work));
+    if (work->numel > 0) {
+        lt_array to = lt_line_array_of(work), from = lt_line_array_of(grad), result = lt_line_array_of(output);
+        LT_CHECK(lt_backend_of(output)->softmax_backward(log, &to, &from, &result, d));
+    }
+    status = lt_finish_output(out, work);
+    work = NULL;
+done:
+    lt_tensor_release(grad);
+    lt_tensor_release(work);
+    return status;
+}
+
+lt_status lt__softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim, lt_tensor **out)
+{
+    return backward(false, grad_output, output, dim, out);
+}
+
+lt_status lt__log_softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim, lt_tensor **out)
+{
+    return backward(true, grad_output, output, dim, out);
+}
+
+/* ---- derivatives of backward ------------------------------------------------------------------------------- */
+
+lt_status lt__softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_output, lt_tensor *output, int64_t dim,
+                                           lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *inner = do_sub(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad_output, output), dim, true));
+    lt_tensor *outer = do_mul(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad, output), dim, true));
+    return lt_scope_give(&s, do_sub(&s, do_mul(&s, grad, inner), outer), out);
+}
+
+lt_status lt__log_softmax_transposed_impl(lt_tensor *grad, lt_tensor *output, int64_t dim, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *sum = do_sum_dim(&s, do_mul(&s, grad, do_exp(&s, output)), dim, true);
+    return lt_scope_give(&s, do_sub(&s, grad, sum), out);
+}
+
+lt_status lt__log_softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_output, lt_tensor *output,
+                                               int64_t dim, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *sum = do_sum_dim(&s, grad_output, dim, true);
+    return lt_scope_give(&s, do_neg(&s, do_mul(&s, do_mul(&s, grad, do_exp(&s, output)), sum)), out);
+}

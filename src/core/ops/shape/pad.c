@@ -1,0 +1,166 @@
+/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own elements, which
+ * are looked up along each dimension. */
+#include <string.h>
+
+#include "interrupt.h"
+#include "mem.h"
+#include "ops/steps.h"
+#include "op/_constant_pad_backward.h"
+#include "op/clone.h"
+#include "op/constant_pad_nd.h"
+#include "op/pad.h"
+
+static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
+{
+    if (pad->n % 2 != 0) return lt_error(LT_ERR_RUNTIME, "Length of pad must be even but instead it equals %d", pad->n);
+    if (pad->n > 2 * self->ndim)
+        return lt_error(LT_ERR_RUNTIME,
+                        "Length of pad should be no more than twice the number of dimensions of the input. Pad length "
+                        "is %d while the input has %d dimensions.",
+                        pad->n, self->ndim);
+    return LT_OK;
+}
+
+/* Of a dimension of `size`; negative when more is cut off than there is. */
+static int64_t padded_size(int64_t size, int64_t low, int64_t high)
+{
+    return low < 0 ? lt_add_within(lt_add_within(size, low), high) : lt_add_within(lt_add_within(size, high), low);
+}
+
+/* The first two entries of pad belong to the last dimension, the next two to the one before it. */
+static int64_t before(const lt_dims *pad, int ndim, int d)
+{
+    int at = 2 * (ndim - 1 - d);
+    return at < pad->n ? pad->v[at] : 0;
+}
+
+static int64_t after(const lt_dims *pad, int ndim, int d)
+{
+    int at = 2 * (ndim - 1 - d) + 1;
+    return at < pad->n ? pad->v[at] : 0;
+}
+
+lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar value, lt_tensor **out)
+{
+    LT_TRY(check_pad(self, pad));
+    lt_dims sizes = {.n = self->ndim};
+    for (int d = 0; d < self->ndim; d++) {
+        sizes.v[d] = padded_size(self->sizes[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
+        if (sizes.v[d] < 0)
+            return lt_error(LT_ERR_RUNTIME,
+                            "The input size %lld, plus negative padding %lld and %lld resulted in a negative output size, "
+                            "which is invalid. Check dimension %d of your input.",
+                            (long long)self->sizes[d], (long long)before(pad, self->ndim, d),
+                            (long long)after(pad, self->ndim, d), d + 1);
+    }
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *result = do_zeros(&s, self, &sizes), *to = result, *from = self;
+    if (result != NULL && lt_scalar_double(value) != 0) s.status = lt_fill_value(result, value);
+    for (int d = 0; d < self->ndim && s.status == LT_OK; d++) { /* both narrowed to what they share */
+        int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d), n = self->sizes[d];
+        if (low == 0 && high == 0) continue;
+        to = do_part(&s, to, d, low > 0 ? low : 0, sizes.v[d] - (high > 0 ? high : 0));
+        from = do_part(&s, from, d, low < 0 ? lt_sub_within(0, low) : 0, high >= 0 ? n : high < -n ? 0 : n + high);
+        if (from != NULL && from->sizes[d] != to->sizes[d]) /* nothing is left of it */
+            from = do_part(&s, from, d, 0, to->sizes[d]);
+    }
+    if (s.status == LT_OK && from->numel > 0) s.status = lt_copy_elements(to, from);
+    return lt_scope_store(&s, result, out);
+}
+
+lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *pad, lt_tensor **out)
+{
+    lt_dims back = *pad;
+    for (int i = 0; i < back.n; i++) back.v[i] = lt_sub_within(0, back.v[i]);
+    return lt_constant_pad_nd(grad_output, &back, lt_int(0), out);
+}
+
+typedef int64_t (*source_fn)(int64_t position, int64_t size);
+
+/* Where the element at `position` (negative and beyond the size: padding) comes from. */
+static int64_t reflected(int64_t p, int64_t size)
+{
+    if (p < 0) p = -p;
+    return p < size ? p : 2 * (size - 1) - p;
+}
+static int64_t repeated(int64_t p, int64_t size) { return p < 0 ? 0 : p < size ? p : size - 1; }
+static int64_t wrapped(int64_t p, int64_t size) { return (p % size + size) % size; }
+
+/* How many elements of dimension d negative amounts of padding leave. */
+static int64_t kept(const lt_dims *pad, const lt_tensor *self, int d)
+{
+    int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d);
+    return padded_size(self->sizes[d], low < 0 ? low : 0, high < 0 ? high : 0);
+}
+
+static lt_status pad_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn source, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *result = self;
+    for (int d = self->ndim - 1; d >= self->ndim - pad->n / 2 && result != NULL; d--) {
+        int64_t low = before(pad, self->ndim, d), size = self->sizes[d];
+        int64_t n = padded_size(size, low, after(pad, self->ndim, d)), numel;
+        if (n == size && low == 0) continue;
+        int64_t first = 0;
+        if (source == wrapped) { /* around what negative amounts leave */
+            first = low < 0 ? -low : 0;
+            size = kept(pad, self, d);
+        }
+        lt_dims sizes = lt_dims_of(result);
+        sizes.v[d] = n;
+        if ((s.status = lt_check_sizes(sizes.n, sizes.v, &numel)) != LT_OK) break;
+        int64_t *values = lt_mem_array(n, sizeof *values);
+        for (int64_t i = 0; values != NULL && i < n; i++) {
+            values[i] = first + source(i - low - first, size);
+            if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) break;
+        }
+        if (lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        result = do_index_select(&s, result, d, do_positions(&s, values, &(lt_dims){1, {n}}, self->device));
+    }
+    if (result == self) {
+        lt_status status = lt_clone(self, &result);
+        result = lt_scope_hold(&s, status, result);
+    }
+    return lt_scope_give(&s, result, out);
+}
+
+lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, const double *value, lt_tensor **out)
+{
+    LT_TRY(check_pad(self, pad));
+    if (strcmp(mode, "constant") == 0) {
+        double filling = value != NULL ? *value : 0;
+        return lt_constant_pad_nd(self, pad, lt_float(filling), out);
+    }
+    if (value != NULL && *value != 0)
+        return lt_error(LT_ERR_RUNTIME, "Padding mode \"%s\" doesn't take in value argument", mode);
+    source_fn source = strcmp(mode, "reflect") == 0     ? reflected
+                       : strcmp(mode, "replicate") == 0 ? repeated
+                       : strcmp(mode, "circular") == 0  ? wrapped
+                                                        : NULL;
+    if (source == NULL) return lt_error(LT_ERR_RUNTIME, "Unrecognised padding mode %s", mode);
+    int padded = pad->n / 2;
+    if (padded == 0 || padded > 3 || (self->ndim != padded + 1 && self->ndim != padded + 2))
+        return lt_error(LT_ERR_RUNTIME,
+                        "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
+    for (int d = self->ndim - padded; d < self->ndim; d++) {
+        int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d), size = self->sizes[d];
+        char text[256];
+        if (source == reflected && (low >= size || high >= size))
+            return lt_error(LT_ERR_RUNTIME,
+                            "Padding size should be less than the corresponding input dimension, but got: padding "
+                            "(%lld, %lld) at dimension %d of input %s",
+                            (long long)low, (long long)high, d + 1,
+                            lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
+        if (source == wrapped && (low > kept(pad, self, d) || high > kept(pad, self, d)))
+            return lt_error(LT_ERR_RUNTIME, "Padding value causes wrapping around more than once.");
+        const int64_t padded_to = padded_size(size, low, high);
+        if (padded_to < 0 || (source == wrapped && padded_to == 0))
+            return lt_error(LT_ERR_RUNTIME, "Negative padding value is resulting in an empty dimension.");
+        if (size == 0)
+            return lt_error(LT_ERR_RUNTIME, "Expected a non-empty dimension %d of input %s", d + 1,
+                            lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
+    }
+    return pad_by_lookup(self, pad, source, out);
+}

@@ -1,0 +1,88 @@
+/* special.c - the special functions that are formulas of several kernels or check what they
+ * are given, and the derivatives that no single op computes. The kernels' formulas stand in formulas/special.inc. */
+#include <float.h>
+#include <math.h>
+
+#include "ops/compose.h"
+#include "dtype.h"
+#include "fits.h"
+#include "ops/pointwise.h"
+#include "op/_clamp_both.h"
+#include "op/_logit.h"
+#include "op/_logit_backward.h"
+#include "op/_nan_to_num.h"
+#include "op/_polygamma.h"
+#include "op/_polygamma_backward.h"
+#include "op/logit.h"
+#include "op/nan_to_num.h"
+
+/* ---- gamma functions, odds ---------------------------------------------------------------------------------- */
+
+lt_status lt__polygamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar n, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *next = NULL;
+    lt_status status = lt__polygamma(self, lt_float(lt_scalar_double(n) + 1), &next);
+    next = lt_scope_hold(&s, status, next);
+    return lt_scope_give(&s, do_mul(&s, grad_output, next), out);
+}
+
+static lt_tensor *do_clamp(lt_scope *s, lt_tensor *a, double low, double high)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt__clamp_both(a, lt_float(low), lt_float(high), &out);
+    return lt_scope_hold(s, status, out);
+}
+
+lt_status lt_logit_impl(lt_tensor *self, const double *eps, lt_tensor **out)
+{
+    lt_scope s;
+    if (eps == NULL) return lt__logit_impl(self, out);
+    lt_scope_open(&s, false);
+    lt_tensor *x = do_clamp(&s, self, *eps, 1 - *eps), *result = NULL;
+    if (s.status == LT_OK) {
+        lt_status status = lt__logit(x, &result);
+        result = lt_scope_hold(&s, status, result);
+    }
+    return lt_scope_store(&s, result, out);
+}
+
+lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const double *eps, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
+    lt_tensor *slope = do_div(&s, grad, do_mul(&s, x, plus(&s, do_neg(&s, x), 1)));
+    const double low = eps != NULL ? *eps : 0;
+    lt_tensor *inside = do_logical_and(&s, do_ge(&s, x, do_number(&s, low)), do_le(&s, x, do_number(&s, 1 - low)));
+    lt_tensor *outside = do_number(&s, eps != NULL ? 0 : (double)NAN);
+    return lt_scope_give(&s, do_narrow_to(&s, do_where(&s, inside, slope, outside), grad_output), out);
+}
+
+/* ---- nan and the infinities --------------------------------------------------------------------------------- */
+
+static double largest(lt_dtype dtype)
+{
+    switch (dtype) {
+    case LT_FLOAT16: return 65504;
+    case LT_BFLOAT16: return 3.3895313892515355e38;
+    case LT_FLOAT32: return FLT_MAX;
+    default: return DBL_MAX;
+    }
+}
+
+lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *posinf, const double *neginf,
+                             lt_tensor **out)
+{
+    lt_dtype dtype = (lt_dtype)self->dtype;
+    if (!lt_dtype_is_float(dtype)) {
+        lt_scope s;
+        lt_scope_open(&s, false);
+        lt_tensor *copy = *out == NULL ? do_clone(&s, self) : self;
+        return lt_scope_store(&s, copy, out);
+    }
+    const double high = posinf != NULL ? *posinf : largest(dtype), low = neginf != NULL ? *neginf : -largest(dtype);
+    return lt__nan_to_num_impl(self, lt_float(nan != NULL ? *nan : 0), lt_float(high), lt_float(low), out);
+}

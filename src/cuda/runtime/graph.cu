@@ -1,0 +1,218 @@
+/* graph.cu - CUDA graphs: a thread records what it gives a stream, and replays it with one call.
+ *
+ * A graph is recorded on one device by one thread, which allocates from a private pool meanwhile: the
+ * addresses that kernels were given belong to the graph until it is reset. Calls that wait for the device
+ * are refused before they reach the runtime, so that the recording survives them; the runtime itself is
+ * asked in the relaxed mode, in which memory may be taken. Random numbers: recorded kernels read seed and
+ * offset from device memory, which each replay sets from the default generator, and advances that. */
+#include <atomic>
+#include <new>
+
+#include "cuda.h"
+#include "kernels/launch.cuh"
+
+namespace {
+
+struct graph {
+    int device = 0;
+    cudaStream_t stream = nullptr; /* while it is recorded */
+    cudaGraphExec_t program = nullptr;
+    uint64_t pool = 0;    /* held while there is a recording or a program */
+    uint64_t blocks = 0;  /* of random numbers, taken by one replay */
+    uint64_t *live = nullptr; /* on the device: seed, offset */
+    size_t live_size = 0;
+    void *live_block = nullptr;
+};
+
+thread_local graph *recording;
+std::atomic<uint64_t> last_pool{0};
+
+graph *of(uint64_t handle) { return reinterpret_cast<graph *>((uintptr_t)handle); }
+
+__global__ void __launch_bounds__(32) set_random_place(uint64_t *live, uint64_t seed, uint64_t offset)
+{
+    if (threadIdx.x != 0 || blockIdx.x != 0) return;
+    live[0] = seed;
+    live[1] = offset;
+}
+
+lt_generator *generator_of(int device) { return lt_cuda_core->default_generator(lt_device{LT_CUDA, (int8_t)device}); }
+
+void drop_pool(graph *g)
+{
+    if (g->pool != 0) lt_cuda_pool_drop(g->device, g->pool);
+    g->pool = 0;
+}
+
+} // namespace
+
+/* ---- what others ask --------------------------------------------------------------------------------------- */
+
+bool lt_cuda_recording(void) { return recording != nullptr; }
+
+lt_status lt_cuda_refuse_recording(void)
+{
+    if (recording == nullptr) return LT_OK;
+    return lt_cuda_core->error(LT_ERR_RUNTIME, "CUDA error: operation not permitted when stream is capturing (it waits for "
+                                               "the GPU, which runs nothing while a graph is captured)");
+}
+
+uint64_t lt_cuda_recording_pool(int device)
+{
+    return recording != nullptr && recording->device == device ? recording->pool : 0;
+}
+
+lt_status lt_cuda_recording_random(int device, const lt_generator *generator, const uint64_t **live)
+{
+    *live = nullptr;
+    if (recording == nullptr || recording->device != device) return LT_OK;
+    if (generator != generator_of(device))
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "while a CUDA graph is captured, random numbers come from the GPU's "
+                                                   "default generator only: replays could not advance another");
+    *live = recording->live;
+    return LT_OK;
+}
+
+uint64_t lt_cuda_recording_take(int64_t blocks)
+{
+    const uint64_t before = recording->blocks;
+    recording->blocks += (uint64_t)blocks;
+    return before;
+}
+
+/* ---- entries ----------------------------------------------------------------------------------------------- */
+
+uint64_t lt_cuda_graph_pool_new(void) { return ++last_pool; }
+
+lt_status lt_cuda_graph_new(uint64_t *handle)
+{
+    graph *g = new (std::nothrow) graph;
+    if (g == nullptr) return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a CUDA graph");
+    *handle = (uint64_t)(uintptr_t)g;
+    return LT_OK;
+}
+
+/* Takes what the recording needs, in front of it. */
+static lt_status prepare(graph *g, uint64_t pool)
+{
+    void *data;
+    if (g->live == nullptr) {
+        LT_TRY(lt_cuda_alloc(g->device, 2 * sizeof(uint64_t), &data, &g->live_size, &g->live_block));
+        g->live = static_cast<uint64_t *>(data);
+    }
+    LT_TRY(lt_cuda_pool_hold(g->device, pool));
+    g->pool = pool;
+    return LT_OK;
+}
+
+lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
+{
+    graph *g = of(handle);
+    cudaStream_t stream;
+    const int device = lt_cuda_current_device();
+    if (recording != nullptr)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "this thread already captures a CUDA graph: captures do not nest");
+    if (g->program != nullptr || g->pool != 0)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "This CUDAGraph instance already owns a captured graph. To capture a "
+                                                   "new graph, create a new instance.");
+    if (lt_cuda_current_stream(device) == 0)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "CUDA graphs must be captured on a non-default stream. (However, "
+                                                   "after capture, it's ok to replay them on the default stream.)");
+    if (g->live != nullptr && g->device != device) {
+        lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
+        g->live = nullptr;
+    }
+    g->device = device;
+    LT_TRY(prepare(g, pool != 0 ? pool : lt_cuda_graph_pool_new()));
+    lt_status status = lt_cuda_enter(device, &stream);
+    if (status == LT_OK) {
+        cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+        if (error != cudaSuccess) status = lt_cuda_failed(error, "cudaStreamBeginCapture");
+    }
+    if (status != LT_OK) {
+        drop_pool(g);
+        return status;
+    }
+    g->stream = stream;
+    g->blocks = 0;
+    recording = g;
+    lt_cuda_defer_frees(device, true);
+    return LT_OK;
+}
+
+/* Ends the recording whatever happens; the program is null when nothing is kept. */
+static lt_status finish(graph *g, bool keep)
+{
+    cudaStream_t ignored;
+    cudaGraph_t recorded = nullptr;
+    lt_status status = lt_cuda_enter(g->device, &ignored);
+    if (status != LT_OK) keep = false;
+    cudaError_t error = cudaStreamEndCapture(g->stream, &recorded);
+    const char *call = "cudaStreamEndCapture";
+    if (error == cudaSuccess && keep) {
+        call = "cudaGraphInstantiate";
+        error = cudaGraphInstantiate(&g->program, recorded, 0);
+        if (error != cudaSuccess) g->program = nullptr;
+    }
+    if (recorded != nullptr && cudaGraphDestroy(recorded) != cudaSuccess) (void)cudaGetLastError();
+    if (error == cudaSuccess || status != LT_OK) return status;
+    status = lt_cuda_failed(error, call);
+    return keep ? status : LT_OK;
+}
+
+lt_status lt_cuda_graph_end(uint64_t handle, bool keep)
+{
+    graph *g = of(handle);
+    if (recording != g || g == nullptr)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "capture_end() without a capture_begin() of this graph on this thread");
+    lt_status status = finish(g, keep);
+    recording = nullptr;
+    lt_cuda_defer_frees(g->device, false);
+    g->stream = nullptr;
+    if (g->program == nullptr) {
+        lt_cuda_gemm_forget(g->pool);
+        drop_pool(g);
+    }
+    return status;
+}
+
+lt_status lt_cuda_graph_replay(uint64_t handle)
+{
+    graph *g = of(handle);
+    cudaStream_t stream;
+    if (g->program == nullptr)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "Called CUDAGraph::replay without a preceding successful capture.");
+    if (recording != nullptr)
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "a CUDA graph cannot be replayed while one is captured");
+    LT_TRY(lt_cuda_enter(g->device, &stream));
+    if (g->blocks != 0) {
+        lt_generator *generator = generator_of(g->device);
+        LT_LAUNCH(set_random_place, 1, 32, stream, g->live, generator->seed, generator->philox_offset);
+        LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
+        generator->philox_offset += g->blocks;
+    }
+    CUDA_TRY(cudaGraphLaunch(g->program, stream));
+    return lt_cuda_launched(g->device, stream, "graph");
+}
+
+void lt_cuda_graph_reset(uint64_t handle)
+{
+    graph *g = of(handle);
+    if (recording == g) (void)lt_cuda_graph_end(handle, false);
+    if (g->program != nullptr) {
+        if (cudaGraphExecDestroy(g->program) != cudaSuccess) (void)cudaGetLastError();
+        lt_cuda_gemm_forget(g->pool);
+    }
+    g->program = nullptr;
+    drop_pool(g);
+}
+
+void lt_cuda_graph_free(uint64_t handle)
+{
+    graph *g = of(handle);
+    lt_cuda_graph_reset(handle);
+    if (g->live != nullptr) lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
+    delete g;
+}
+
+uint64_t lt_cuda_graph_pool(uint64_t handle) { return of(handle)->pool; }

@@ -221,7 +221,6 @@ typedef enum lt_copy_mode { LT_COPY_BLOCKING, LT_COPY_NON_BLOCKING } lt_copy_mod
 
 typedef struct lt_backend {
     const char *name; /* "cpu", "cuda" */
-    bool fused_casts; /* pointwise kernels read operands of any dtype; else core converts them first */
 
     /* -- memory. *block is the backend's own handle, given back to free. ------------------------- */
     lt_status (*alloc)(int device, size_t nbytes, void **data, size_t *capacity, void **block);
@@ -234,6 +233,7 @@ typedef struct lt_backend {
     /* -- elementwise (same device). op: a number of pointwise_ops.h; params: its scalars, as declared -- */
     lt_status (*copy)(const lt_iter *it); /* out <- in, any dtype pair */
     lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
+    /* operands of any dtypes: the kernel converts as it reads and writes */
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 
     /* -- reductions -------------------------------------------------------------------------------- */

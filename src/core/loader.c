@@ -139,7 +139,7 @@ static void load_cuda(void)
         snprintf(missing_reason, sizeof missing_reason,
                  simulated ? "the simulated CUDA backend %s could not be loaded: %s"
                            : "ltensor was built without CUDA, or its backend %s could not be loaded (%s); "
-                             "--sim-gpus N gives simulated GPUs",
+                             "LTENSOR_SIM_GPUS=N in the environment gives simulated ones",
                  name, why != NULL ? why : "not found");
         return;
     }

@@ -118,8 +118,7 @@ static inline void lt_bump_version(lt_tensor *t)
 /* Replaces t's storage and geometry by those of src (x.data = y, module:to). Both keep their flags. */
 void lt_tensor_set_data(lt_tensor *t, lt_tensor *src);
 
-/* dim counted from 0, negative from the end; ndim 0 counts as 1. Message counts from 0..; the binding
- * has already turned Lua's positions into these. */
+/* dim counted from 0, negative from the end; ndim 0 counts as 1. The message counts from 1, as scripts do. */
 lt_status lt_wrap_dim(int64_t dim, int ndim, int *out);
 
 /* Error unless all are on one device. 0-dim CPU tensors are let through when allow_scalars. */

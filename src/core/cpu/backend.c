@@ -37,7 +37,6 @@ static lt_status cpu_transfer(void *dst, lt_device dst_device, const void *src, 
 
 const lt_backend lt_cpu_backend = {
     .name = "cpu",
-    .fused_casts = true,
     .alloc = cpu_alloc,
     .free = cpu_free,
     .transfer = cpu_transfer,

@@ -97,10 +97,8 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
                            lt_tensor **out)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
-    const lt_rule rule = facts->rule;
     lt_status status = LT_OK;
     lt_tensor *operands[1 + MAX_INPUTS] = {NULL};
-    lt_tensor *converted[MAX_INPUTS] = {NULL};
     lt_tensor *given = *out, *result = NULL;
     lt_dtype compute = LT_DTYPE_NONE;
     lt_device device;
@@ -112,24 +110,18 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
     LT_TRY(result_shape(inputs, n, &ndim, sizes));
     const lt_backend *backend = lt_backends[device.type];
-    lt_dtype result_dtype = rule == LT_RULE_COMPARE ? LT_BOOL : compute;
+    lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL : compute;
     if (given != NULL) LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
 
-    /* Kernels that cannot convert as they read or write get operands of their own dtype. */
-    bool direct = given != NULL && (backend->fused_casts || (lt_dtype)given->dtype == result_dtype);
+    /* Kernels convert as they read and write: what is given is written at once unless an input lies in it. */
+    bool direct = given != NULL;
     for (int i = 0; i < n && direct; i++) direct = !overlaps(given, inputs[i]);
     if (direct)
         result = lt_tensor_retain(given);
     else
         LT_CHECK(lt_tensor_result(inputs, n, result_dtype, device, ndim, sizes, &result));
     operands[0] = result;
-    for (int i = 0; i < n; i++) {
-        lt_dtype want = rule == LT_RULE_SELECT && i == 0 ? LT_BOOL : compute;
-        operands[1 + i] = inputs[i];
-        if (backend->fused_casts || (lt_dtype)inputs[i]->dtype == want) continue;
-        LT_CHECK(lt_cast(inputs[i], want, &converted[i]));
-        operands[1 + i] = converted[i];
-    }
+    for (int i = 0; i < n; i++) operands[1 + i] = inputs[i];
     LT_CHECK(lt_iter_elementwise(&it, operands, 1 + n));
     if (it.numel > 0) LT_CHECK(backend->pointwise(op, &it, compute, params));
     if (given != NULL && !direct) {
@@ -142,7 +134,6 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
         result = NULL;
     }
 done:
-    for (int i = 0; i < n; i++) lt_tensor_release(converted[i]);
     lt_tensor_release(result);
     return status;
 }

@@ -18,7 +18,6 @@ static lt_backend make_table()
 {
     lt_backend t = {};
     t.name = "cuda";
-    t.fused_casts = true;
     t.alloc = lt_cuda_alloc;
     t.free = lt_cuda_free;
     t.transfer = lt_cuda_transfer;

@@ -1,6 +1,6 @@
-/* norm.c - layer_norm, rms_norm, group_norm, batch_norm and instance_norm: checks, the kernels' calls, and the
- * derivatives, which are kernels too unless they are to be differentiated themselves: then formulas. Half types
- * are computed in float, on the CPU by converting them here. Every tensor of statistics is float, or double. */
+/* norm.c - layer_norm, rms_norm, group_norm: checks, the kernels' calls, and the derivatives, which are kernels too unless
+ * they are to be differentiated themselves: then formulas (formula.c). Kernels read half types as they are and compute in
+ * float; every tensor of statistics is float, or double. */
 #include <stdio.h>
 
 #include "norm.h"

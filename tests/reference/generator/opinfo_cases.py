@@ -7,6 +7,7 @@ import warnings
 import torch
 
 from . import lua
+from .declared import overloads
 from .opinfo import Case, flattened, op_db
 
 # Layers and losses round every step in half types there: float32 is theirs.
@@ -123,6 +124,9 @@ def rows_of(op, number):
         rows += chosen(made(op, samples, grad=with_gradient))
         laid = [case for case in made(op, samples, layout=True) if case.tensors and 6 <= elements(case) <= MOST_OF_ONE and case.tensors[0].size]
         rows += [case.row for case in laid[:1]]
+    for alias in op.aliases:
+        if rows and alias.name in overloads():
+            rows.append(rows[0].replace(f"op='{op.name}'", f"op='{alias.name}'"))
     others = [d for d in OTHERS[number % len(OTHERS):] + OTHERS if d in dtypes and not (d in HALF and op.name.startswith("nn."))]
     if others:
         rows += chosen(made(op, samples_of(op, others[0])))

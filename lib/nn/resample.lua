@@ -4,7 +4,7 @@
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
-local is_named = require('torch.support.kinds').is_named
+local kinds = require 'torch.support.kinds'
 local options_of = require 'torch.support.options'
 
 local M = {}
@@ -61,13 +61,45 @@ local function filtered(filter, reach)
 end
 for name, filter in pairs(filters) do taps[name .. ' antialias'] = filtered(table.unpack(filter)) end
 
-local function along(input, dim, out, scale, mode, align)
+-- What interpolation computes in: half types in float32, and so pixels, which are rounded to whole numbers in the end.
+local function working_dtype(input, kind)
+  if kind:find '^nearest' or input.dtype == torch.float32 or input.dtype == torch.float64 then return input.dtype end
+  if input.dtype.is_floating_point or input.dtype == torch.uint8 and input.ndim == 4 then return torch.float32 end
+  fail('interpolate() with mode %s is not implemented for %s', kind, tostring(input.dtype))
+end
+
+-- Pixels are added up in fixed point, as libraries of pictures do, so that all agree: weights of as many bits behind the
+-- point as an int16 has room for, each position of the n there are once.
+local function in_fixed_point(read, n)
+  local largest, bits = 0, 0
+  for i, list in ipairs(read) do
+    local places, once = {}, {}
+    for _, tap in ipairs(list) do
+      local place = math.min(math.max(tap[1], 0), n - 1)
+      if not places[place] then
+        places[place] = { place, 0 }
+        once[#once + 1] = places[place]
+      end
+      places[place][2] = places[place][2] + tap[2]
+      largest = math.max(largest, places[place][2])
+    end
+    read[i] = once
+  end
+  while bits < 22 and math.floor(0.5 + largest * 2 ^ (bits + 1)) < 2 ^ 15 do bits = bits + 1 end
+  for _, list in ipairs(read) do
+    for _, tap in ipairs(list) do
+      local weight = tap[2] * 2 ^ bits
+      tap[2] = (weight < 0 and math.ceil(weight - 0.5) or math.floor(weight + 0.5)) / 2 ^ bits
+    end
+  end
+end
+
+local function along(input, dim, out, scale, mode, align, pixels)
   local n = input:size(dim)
   local read, count = {}, 0
-  for i = 1, out do
-    read[i] = taps[mode](i - 1, scale, align, n)
-    count = math.max(count, #read[i])
-  end
+  for i = 1, out do read[i] = taps[mode](i - 1, scale, align, n) end
+  if pixels then in_fixed_point(read, n) end
+  for i = 1, out do count = math.max(count, #read[i]) end
   local positions, weights = {}, {}
   for k = 1, count do
     positions[k], weights[k] = {}, {}
@@ -86,10 +118,10 @@ local function along(input, dim, out, scale, mode, align)
     end
     sum = sum and sum + part or part
   end
-  return sum
+  return pixels and (sum + 0.5):floor():clamp(0, 255) or sum
 end
 
-local kinds = { nearest = 'nearest', ['nearest-exact'] = 'nearest-exact', linear = 'linear', bilinear = 'linear',
+local kind_of_mode = { nearest = 'nearest', ['nearest-exact'] = 'nearest-exact', linear = 'linear', bilinear = 'linear',
   trilinear = 'linear', bicubic = 'cubic', lanczos = 'lanczos', area = 'area' }
 local dims_of_mode = { linear = 1, bilinear = 2, bicubic = 2, trilinear = 3, lanczos = 2 }
 local can_antialias = { bilinear = true, bicubic = true, lanczos = true }
@@ -108,7 +140,7 @@ local function per_dim(value, n, what)
 end
 
 local function check_mode(input, mode, align)
-  if not kinds[mode] then
+  if not kind_of_mode[mode] then
     fail("Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | "
       .. "bicubic | trilinear | area | nearest-exact (got %s)", input.ndim, tostring(mode))
   end
@@ -153,7 +185,7 @@ function M.interpolate(input, ...)
     shape[i + 2] = size[i]
   end
   torch.empty(shape, { dtype = input.dtype, device = input.device }) -- no positions are looked for where it has no room
-  local kind = kinds[options.mode]
+  local kind = kind_of_mode[options.mode]
   if options.antialias then
     if not can_antialias[options.mode] or input.ndim ~= 4 then
       fail 'Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input'
@@ -165,18 +197,16 @@ function M.interpolate(input, ...)
     if not options.antialias then fail 'Lanczos mode requires antialias=True' end
   end
   if kind == 'area' then return torch.nn.functional[('adaptive_avg_pool%dd'):format(n)](input, size) end
-  local align = options.align_corners
-  for i = 1, n do
+  local align, dtype = options.align_corners, input.dtype
+  input = input:to(working_dtype(input, kind))
+  for i = n, 1, -1 do
     local from, to = input:size(i + 2), size[i]
-    if to < 1 or from < 1 then
-      fail('Input and output sizes should be greater than 0, but got input (%d) output (%d)', from, to)
-    end
     local scale = factor and not options.recompute_scale_factor and 1 / factor[i] or from / to
     if align then scale = to > 1 and (from - 1) / (to - 1) or 0 end
-    if input.dtype ~= torch.float64 or kind:find '^nearest' then scale = f32(scale) end
-    input = along(input, i + 2, to, scale, kind, align)
+    if kind:find '^nearest' or dtype ~= torch.float64 and dtype ~= torch.uint8 then scale = f32(scale) end
+    input = along(input, i + 2, to, scale, kind, align, dtype == torch.uint8 and input.dtype ~= dtype)
   end
-  return input
+  return input:to(dtype)
 end
 
 M.upsample = M.interpolate
@@ -184,7 +214,7 @@ M.upsample = M.interpolate
 -- upsample_nearest(input, size, scale_factor) and upsample_bilinear: names from before interpolate.
 local function upsample(mode, align_corners)
   return function(input, size, scale_factor)
-    if is_named(size) then size, scale_factor = size.size, size.scale_factor end
+    if kinds.is_named(size) then size, scale_factor = size.size, size.scale_factor end
     return M.interpolate(input, { size = size, scale_factor = scale_factor, mode = mode, align_corners = align_corners })
   end
 end
@@ -220,7 +250,13 @@ end
 
 for n = 1, 3 do
   -- lp_pool(input, norm_type, kernel_size, stride, ceil_mode): (sum over the window of x^p)^(1/p)
-  M[('lp_pool%dd'):format(n)] = function(input, norm_type, kernel_size, stride, ceil_mode)
+  local pool = ('lp_pool%dd'):format(n)
+  M[pool] = function(input, ...)
+    local norm_type, kernel_size, stride, ceil_mode = kinds.in_order(pool, { 'norm_type', 'kernel_size', 'stride', 'ceil_mode' }, ...)
+    kinds.check(pool, 'norm_type', norm_type, 'number')
+    kinds.check(pool, 'kernel_size', kernel_size, 'sizes')
+    kinds.check(pool, 'stride', stride, 'sizes?')
+    kinds.check(pool, 'ceil_mode', ceil_mode, 'boolean?')
     local mean = torch.nn.functional[('avg_pool%dd'):format(n)](input:pow(norm_type), kernel_size, stride or kernel_size, 0,
       ceil_mode or false)
     return (torch.sign(mean) * torch.relu(mean:abs()) * product(kernel_size, n)):pow(1 / norm_type)
@@ -228,14 +264,12 @@ for n = 1, 3 do
 
   -- max_unpool(input, indices, kernel_size, stride, padding, output_size): the elements back where max_pool took them
   -- from (indices are positions in a plane, from 1), zeros elsewhere.
-  M[('max_unpool%dd'):format(n)] = function(input, indices, kernel_size, stride, padding, output_size)
-    for _, named in ipairs { kernel_size or 0, stride or 0, padding or 0 } do
-      if type(named) == 'table' and #named == 0 and next(named) ~= nil then
-        kernel_size, stride = named.kernel_size or kernel_size, stride ~= named and stride or named.stride
-        padding, output_size = padding ~= named and padding or named.padding, named.output_size
-        break
-      end
-    end
+  local unpool = ('max_unpool%dd'):format(n)
+  M[unpool] = function(input, indices, ...)
+    local kernel_size, stride, padding, output_size = kinds.in_order(unpool, { 'kernel_size', 'stride', 'padding', 'output_size' }, ...)
+    kinds.check(unpool, 'kernel_size', kernel_size, 'sizes')
+    kinds.check(unpool, 'stride', stride, 'sizes?')
+    kinds.check(unpool, 'padding', padding, 'sizes?')
     local function at(value, i) return type(value) == 'table' and value[i] or value end
     if input.shape ~= indices.shape then
       fail('Expected shape of indices to be same as that of the input tensor (%s) but got indices tensor with shape: %s',
@@ -325,12 +359,5 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
   return alone and loss:squeeze(1) or loss
 end
 
-local kinds = { indices = 'Tensor', kernel_size = 'sizes', stride = 'sizes?', padding = 'sizes?', norm_type = 'number',
-  ceil_mode = 'boolean?', output_size = 'table?', log_probs = 'Tensor', targets = 'Tensor', input_lengths = 'Tensor|table|integer',
-  target_lengths = 'Tensor|table|integer' }
--- where the named arguments may begin
-for n = 1, 3 do
-  kinds[('max_unpool%dd.stride'):format(n)], kinds[('max_unpool%dd.padding'):format(n)] = 'sizes|named?', 'sizes|named?'
-end
-
-return checked.functions(M, kinds)
+return checked.functions(M, { indices = 'Tensor', log_probs = 'Tensor', targets = 'Tensor', input_lengths = 'Tensor|table|integer',
+  target_lengths = 'Tensor|table|integer' })

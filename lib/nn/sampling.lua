@@ -9,22 +9,6 @@ local kinds = require 'torch.support.kinds'
 
 local M = {}
 
--- Arguments by position, or named in a last table.
-local function arguments(name, names, ...)
-  local values, n = { ... }, select('#', ...)
-  local last = values[n]
-  if type(last) == 'table' and n > 0 then
-    values[n] = nil
-    for key, value in pairs(last) do
-      local at
-      for i, known in ipairs(names) do at = known == key and i or at end
-      if not at then fail('%s() got an unexpected keyword argument %q', name, tostring(key)) end
-      values[at] = value
-    end
-  end
-  return values
-end
-
 -- ---- grids -------------------------------------------------------------------------------------------------------
 
 -- The coordinates of n pixels; align: those of the outermost centres are -1 and 1.
@@ -130,8 +114,8 @@ end
 
 --- input [n, channels, ...] at the places of grid [n, ..., 2 or 3]: (grid_sample's mode, padding_mode, align_corners).
 function M.grid_sample(input, grid, ...)
-  local given = arguments('grid_sample', { 'mode', 'padding_mode', 'align_corners' }, ...)
-  local mode, padding_mode, align = given[1] or 'bilinear', given[2] or 'zeros', given[3] or false
+  local mode, padding_mode, align = kinds.in_order('grid_sample', { 'mode', 'padding_mode', 'align_corners' }, ...)
+  mode, padding_mode, align = mode or 'bilinear', padding_mode or 'zeros', align or false
   check(input, grid, mode, padding_mode)
   local spatial, n, channels = input.ndim - 2, input:size(1), input:size(2)
   local size = { n, channels }
@@ -169,6 +153,10 @@ function M.grid_sample(input, grid, ...)
     end
   end
   add(1)
+  if mode == 'nearest' and grid.requires_grad then -- the grid has a gradient, of zeros
+    local never = torch.zeros(1, { dtype = torch.bool, device = grid.device })
+    total = torch.where(never, points:select(3, 1):unsqueeze(2):to(total.dtype), total)
+  end
   return total:reshape(size)
 end
 

@@ -1,6 +1,7 @@
 -- argument_forms.lua - forms of arguments that PyTorch takes and the declarations of ops have no word for.
 
 local torch = require 'torch'
+local fail = require 'torch.fail'
 
 -- Several tensors, in a row (then so are the results) or in a table, each handed to f.
 local function for_each(f)
@@ -30,6 +31,58 @@ function torch.tensordot(a, b, dims, ...)
   if type(pair) ~= 'table' or type(pair[1]) ~= 'table' then return tensordot(a, b, dims, ...) end
   return tensordot(a, b, pair[1], pair[2] or {}, ...)
 end
+
+-- split and tensor_split into more parts than a declaration has room for, and at the positions of a tensor.
+local MOST = 16
+local split, tensor_split = torch.split, torch.tensor_split
+
+-- The parts before, between and behind positions: a few at a time, each time from the last one on.
+local function cut(x, positions, dim)
+  if #positions == 0 then return tensor_split(x, 1, dim or 1) end
+  local parts = {}
+  for first = 1, #positions, MOST - 1 do
+    local last = math.min(first + MOST - 2, #positions)
+    local some = tensor_split(x, table.move(positions, math.max(first - 1, 1), last, 1, {}), dim or 1)
+    table.move(some, first > 1 and 2 or 1, last < #positions and #some - 1 or #some, #parts + 1, parts)
+  end
+  return parts
+end
+
+local function dim_of(given) return type(given) == 'table' and given.dim or given end
+
+function torch.split(x, ...)
+  local sizes, dim = ...
+  if type(sizes) ~= 'table' or #sizes <= MOST then return split(x, ...) end
+  dim = dim_of(dim) or 1
+  local positions, total = {}, 0
+  for i, size in ipairs(sizes) do
+    if math.type(size) ~= 'integer' then return split(x, ...) end
+    if size < 0 then fail('split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=[%s]', table.concat(sizes, ', ')) end
+    total = total + size
+    positions[i] = total + 1
+  end
+  if total ~= x:size(dim) then
+    fail("split_with_sizes expects split_sizes to sum exactly to %d (input tensor's size at dimension %d), but got split_sizes=[%s]",
+      x:size(dim), dim, table.concat(sizes, ', '))
+  end
+  positions[#positions] = nil
+  return cut(x, positions, dim)
+end
+
+function torch.tensor_split(x, ...)
+  local positions, dim = ...
+  if torch.is_tensor(positions) and positions.ndim > 0 then
+    if positions.ndim > 1 then
+      fail('tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with %d dims', positions.ndim)
+    elseif positions.dtype ~= torch.int64 then
+      fail('tensor_split expected tensor_indices_or_sections to have dtype of long, but got %s', tostring(positions.dtype))
+    end
+    return cut(x, positions:tolist(), dim_of(dim))
+  end
+  if type(positions) ~= 'table' or #positions <= MOST then return tensor_split(x, ...) end
+  return cut(x, positions, dim_of(dim))
+end
+torch._C.methods.split, torch._C.methods.tensor_split = torch.split, torch.tensor_split
 
 -- Methods in place that are functions of torch, too: torch.relu_(x).
 local in_place = [[abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_ atanh_ ceil_ celu_

@@ -134,6 +134,21 @@ function kinds.check_names(what, options, known)
   end
 end
 
+--- The values of the arguments that have these names: in a row, or named in a last table.
+function kinds.in_order(what, names, ...)
+  local values, n = { ... }, select('#', ...)
+  local last = values[n]
+  if n > 0 and kinds.is_named(last) and next(last) ~= nil then
+    kinds.check_names(what, last, table.concat(names, ' '))
+    values[n], n = nil, n - 1
+    for at, name in ipairs(names) do
+      if last[name] ~= nil then values[at] = last[name] end
+    end
+  end
+  if n > #names then fail('%s() takes %d of these arguments but %d were given: %s', what, #names, n, table.concat(names, ', ')) end
+  return table.unpack(values, 1, #names)
+end
+
 -- ---- named arguments of constructors ----------------------------------------------------------------------------------
 
 -- What the arguments of layers, optimizers and other objects hold, by name, wherever they have that name.

@@ -125,7 +125,7 @@ return {
   { 'lerp(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor', variants = all, pointwise = 'promote', kernel = 'arithmetic: float', check = 'lerp',
     doc = 'self + weight * (end - self): linear interpolation.',
     grad_fn = 'LerpBackward1', grad_fn_number = { weight = 'LerpBackward0' },
-    grad = { self = 'grad * (1 - weight)', ['end'] = 'grad * weight', weight = 'grad * (end - self)' } },
+    grad = { self = 'grad * (ones_like(grad) - weight)', ['end'] = 'grad * weight', weight = 'grad * (end - self)' } },
 
   -- ---- bits ----------------------------------------------------------------------------------------------------
   binary('bitwise_and', 'integral', 'arithmetic: integer bool', 'Bits set in both; logical and for bool.', { operator = '__band' }),

@@ -44,7 +44,7 @@ return {
     doc = 'grad_output / (self * (1 - self)), 0 where self was clamped.' },
   { 'xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = 'float', kernel = 'functions: float',
     doc = 'self * log(other), 0 where self is 0.', grad_fn_number = { self = 'XlogyBackward1', other = 'XlogyBackward2' },
-    grad = { self = 'where(logical_and(eq(self, 0), le(other, 0)), 0, grad * log(other))', other = 'grad * self / other' } },
+    grad = { self = 'where(logical_and(eq(self, 0), le(other, 0)), 0, xlogy(grad, other))', other = 'grad * self / other' } },
 
   -- ---- parts of numbers, signs, nan ---------------------------------------------------------------------
   unary('frac', 'promote', 'arithmetic: float', 'self - trunc(self): the part behind the point, with the sign.', 'grad'),

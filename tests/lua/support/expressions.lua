@@ -102,15 +102,21 @@ local words = {
 
 local makers = {}
 
+-- Where numbers stand in a line without order depends on the search.
+local in_order = { sorted_sequence = true, boundaries = true }
+
 function makers.Tensor(ctx, a)
   local dtype = chance(0.85) and ctx.dtype or pick(DTYPES)
   if a.name == 'mask' or a.name == 'condition' then dtype = chance(0.9) and 'bool' or dtype end
-  if a.name == 'self' or a.name == 'input' then return pair(ctx, ctx.shape, ctx.dtype) end
-  return pair(ctx, related_shape(ctx), dtype)
+  if a.name == 'self' or a.name == 'input' then dtype = ctx.dtype end
+  local value = pair(ctx, (a.name == 'self' or a.name == 'input') and ctx.shape or related_shape(ctx), dtype)
+  if in_order[a.name] and value[1]:dim() > 0 then return { value[1]:sort(), value[1]:sort():to(ctx.device), tensor = true } end
+  return value
 end
 
 -- Positions that exist along most dimensions; in an order without repeats, since of several writers any may win.
-function makers.IndexTensor(ctx)
+function makers.IndexTensor(ctx, a)
+  if a and a.name == 'sorter' then return nil end -- the sequence is in order
   local largest = math.huge
   for _, size in ipairs(ctx.shape) do largest = math.min(largest, math.max(size, 1)) end
   if largest == math.huge then largest = 1 end
@@ -279,7 +285,7 @@ function M.call_of(op, device, self)
   local by_name = false
   for i, a in ipairs(op.args) do
     local made
-    if i == 1 and self and a.type:match '^Tensor' and a.type ~= 'Tensor[]' then
+    if i == 1 and self and a.type:match '^Tensor' and a.type ~= 'Tensor[]' and not in_order[a.name] then
       made = self
     elseif not a.has_default or chance(0.35) then
       made = makers[(a.type:gsub('%?$', ''))](ctx, a)

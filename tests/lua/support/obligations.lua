@@ -10,9 +10,9 @@ local declared = dofile(here .. '../../../scripts/gen/declarations.lua').load(he
 
 -- Ops that are no views as declared, but give their input or a part of it where nothing has to be computed, as PyTorch's do.
 local MAY_SHARE = {}
-for name in ([[alpha_dropout atleast_1d atleast_2d atleast_3d bool broadcast_tensors broadcast_to chunk contiguous cpu detach
-  double dropout dropout1d dropout2d dropout3d einsum expand_as feature_alpha_dropout flatten float index int meshgrid
-  moveaxis movedim narrow ravel reshape reshape_as split sum_to_size swapaxes swapdims tensor_split to type_as unbind
+for name in ([[alpha_dropout atleast_1d atleast_2d atleast_3d bfloat16 bool broadcast_tensors broadcast_to byte cartesian_prod
+  char chunk contiguous cpu detach double dropout dropout1d dropout2d dropout3d einsum expand_as feature_alpha_dropout flatten
+  float half index int long meshgrid moveaxis movedim narrow ravel reshape reshape_as short split sum_to_size swapaxes swapdims tensor_split to type_as unbind
   unflatten unfold view_as]]):gmatch '%S+' do
   MAY_SHARE[name] = true
 end

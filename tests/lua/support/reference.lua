@@ -43,12 +43,13 @@ local LAYOUT = {
   end,
   offset = function(base) return base:narrow(1, 2, #base - 1) end,
   expand = function(base) return base:expand(2, table.unpack(base.shape)) end,
+  strided = function(base, spec) return base:as_strided(spec.size, spec.strides) end,
 }
 
 local function tensor(spec, device)
   local t = torch.tensor(spec.data, {dtype = torch[spec.dtype], device = device or M.device})
   t = t:reshape(spec.shape)
-  if spec.layout then t = LAYOUT[spec.layout](t) end
+  if spec.layout then t = LAYOUT[spec.layout](t, spec) end
   if spec.grad then t:requires_grad_() end
   return t
 end
@@ -84,6 +85,15 @@ local function value(spec, leaves)
   local list = {}
   for i, item in ipairs(spec.list) do list[i] = value(item, leaves) end
   return list
+end
+
+-- The named arguments; their tensors follow in the order of the names.
+local function named_values(specs, leaves)
+  local names, values = {}, {}
+  for name in pairs(specs) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do values[name] = value(specs[name], leaves) end
+  return values
 end
 
 local function describe_value(spec)
@@ -138,7 +148,7 @@ end
 local OTHER_LAYOUT = {}
 for name in ([[nonzero argwhere cholesky inverse linalg_eigvalsh linalg_qr linalg_solve linalg_solve_triangular
   linalg_svdvals qr matrix_power logsigmoid sort unique adaptive_avg_pool1d adaptive_max_pool1d einsum
-  scatter_add index_add index_copy pad]]):gmatch '%S+' do
+  scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals]]):gmatch '%S+' do
   OTHER_LAYOUT[name] = true
 end
 
@@ -236,6 +246,7 @@ local function callee(op, via, self)
   if via == 'i' then return op == 'index' and index or assign end
   if via == 'nn' then return linear end
   if via == 'F' then return torch.nn.functional[op] end
+  if via == 'L' then return torch.linalg[op] end
   if via == 'm' then return self[op] end
   return torch[op]
 end
@@ -269,8 +280,7 @@ local function run_form(case, form)
   local leaves = { tensors = {} }
   local args = {}
   for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
-  local named = {}
-  for name, spec in pairs(case.kwargs or {}) do named[name] = value(spec, leaves) end
+  local named = named_values(case.kwargs or {}, leaves)
   local want, whole, out = case.out[1], nil, nil
   local n = #case.args
   if form == 'out' then
@@ -319,11 +329,7 @@ local function run_once(case, via)
   local leaves = { tensors = {} }
   local args = {n = #case.args}
   for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
-  local named
-  if case.kwargs then
-    named = {}
-    for name, spec in pairs(case.kwargs) do named[name] = value(spec, leaves) end
-  end
+  local named = case.kwargs and named_values(case.kwargs, leaves)
   if #leaves.tensors == 0 and via ~= 'nn' and M.device ~= 'cpu' then -- a factory
     named = named or {}
     named.device = M.device
@@ -391,7 +397,7 @@ local function optimize(case)
 end
 
 local VIA_TEXT = {
-  f = 'as a function', m = 'as a method', F = 'from nn.functional', o = 'as an operator',
+  f = 'as a function', m = 'as a method', F = 'from nn.functional', L = 'from linalg', o = 'as an operator',
   i = 'as a subscript', nn = 'as a module',
 }
 

@@ -76,6 +76,54 @@ def ranges(g):
                 attempt(g, "arange", start, end, step, dtype=dtype, via="f", exact=True)
 
 
+        for start, end, steps in ((4.3, 0, 10), (0.9, 5.9, 4), (2.7, 2.2, 3), (-1.5, 7.5, 5)):
+            if dtype is not torch.uint8 or start >= 0:
+                g.add("linspace", start, end, steps, dtype=dtype, via="f", exact=True)
+
+
+def pixels(g):
+    interpolate = dict(via="F", run=F.interpolate)
+    image = (torch.arange(2 * 3 * 5 * 7) * 37 % 256).reshape(2, 3, 5, 7)
+    for mode in ("bilinear", "bicubic"):
+        for size in ([3, 3], [8, 4], [5, 20]):
+            for align in (False, True):
+                g.add("interpolate", Arg(image.to(torch.uint8)), size=size, mode=mode, align_corners=align, **interpolate, exact=True)
+        g.add("interpolate", Arg(image.to(torch.uint8)), scale_factor=[0.6, 1.7], mode=mode, **interpolate, exact=True)
+        g.add("interpolate", Arg(image.to(torch.uint8)), size=[3, 4], mode=mode, antialias=True, **interpolate, exact=True)
+        for dtype in (torch.float16, torch.bfloat16):
+            g.add("interpolate", Arg((image / 32 - 4).to(dtype)), size=[4, 9], mode=mode, **interpolate)
+        for dtype in (torch.int8, torch.int32, torch.int64, torch.bool):
+            g.fails("interpolate", Arg(image.to(dtype)), size=[3, 3], mode=mode, **interpolate, message="not implemented for")
+    g.fails("interpolate", Arg(image[0].to(torch.uint8)), size=3, mode="linear", **interpolate, message="not implemented for")
+
+
+def dtypes_of_sums(g):
+    for dtype in INTEGERS:
+        row, matrix = torch.tensor([3, 1, 4]).to(dtype), torch.arange(6).reshape(2, 3).to(dtype)
+        for equation, operands in (("i->", [row]), ("ij->j", [matrix[:1]]), ("iji->j", [matrix[:1, :, None]]), ("ij->ji", [matrix]), ("ij,k->ik", [matrix, row]), ("ij,j->i", [matrix, row]),
+                                   ("i,j->ij", [row, row]), ("ij,j,j->i", [matrix, row, row])):
+            g.add("einsum", equation, [Arg(t.contiguous()) for t in operands], via="f", exact=True)
+        g.add("local_response_norm", Arg(matrix.reshape(1, 6, 1)), 3, 0.5, 0.75, 2.0, via="F", run=F.local_response_norm)
+    flags = torch.tensor([True, False])
+    g.add("einsum", "i,j->ij", [Arg(flags), Arg(flags)], via="f", exact=True)
+
+
+def edges(g):
+    x = torch.tensor([0.3, 1.7, 2.9], dtype=torch.float64)
+    g.add("lerp", Arg(x, grad=True), Arg(x * x, grad=True), 0.4)
+    g.add("xlogy", Arg(x, grad=True), 0.3)
+    for turns in (0, 1, 2, 3, 4, -3):
+        g.add("rot90", Arg(torch.arange(6.0).reshape(2, 3), "transpose"), turns, exact=True)
+    image, grid = torch.arange(9.0).reshape(1, 1, 3, 3), torch.tensor([[[[-0.5, 0.2], [0.9, 1.4]]]])
+    g.add("grid_sample", Arg(image, grad=True), Arg(grid, grad=True), "nearest", "zeros", False, via="F", run=F.grid_sample)
+    g.add("lp_pool2d", Arg(image), norm_type=2.0, kernel_size=2, stride=1, via="F", run=F.lp_pool2d)
+    g.add("lp_pool2d", Arg(image), 2.0, 2, ceil_mode=True, via="F", run=F.lp_pool2d)
+    for shape, dim in (((2, 0, 3), 1), ((0, 2), 0), ((0,), 0)):
+        g.add("unique", Arg(torch.ones(shape)), dim=Dim(dim), exact=True, via="f")
+    for shape, dim, message in (((2, 0), 0, "There are 0 sized dimensions, and they aren't selected"), ((0, 3, 0), 0, "Number of zero sized dimensions is more than one")):
+        g.fails("unique", Arg(torch.ones(shape)), dim=Dim(dim), message=message)
+
+
 def places(g):
     grid = torch.tensor([[[[NAN, 0.0], [0.0, NAN], [INF, 0.0], [-INF, 0.5], [0.25, -0.5]]]])
     image = torch.arange(9.0).reshape(1, 1, 3, 3)
@@ -119,4 +167,7 @@ def write(path):
     products(g)
     ranges(g)
     places(g)
+    pixels(g)
+    dtypes_of_sums(g)
+    edges(g)
     return g.write(path, "Numbers that fit or not, scales of integers, ranges, places")

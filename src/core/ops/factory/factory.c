@@ -145,6 +145,11 @@ lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dty
 {
     if (steps < 0) return lt_error(LT_ERR_RUNTIME, "number of steps must be non-negative");
     lt_dtype final = or_default(dtype), work = lt_dtype_is_float(final) ? final : LT_FLOAT64;
+    if (lt_dtype_is_int(final)) { /* from and to whole numbers */
+        LT_TRY(lt_check_fits(start, final));
+        LT_TRY(lt_check_fits(end, final));
+        start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
+    }
     double a = lt_scalar_double(start), b = lt_scalar_double(end);
     double step = steps > 1 ? (b - a) / (double)(steps - 1) : 0;
     lt_status status = LT_OK;

@@ -212,6 +212,9 @@ static lt_tensor *contracted(lt_scope *s, lt_tensor *a, lt_tensor *b, uint32_t s
     if (early_a.n > 0) a = do_sum_dims(s, a, &early_a, true);
     if (early_b.n > 0) b = do_sum_dims(s, b, &early_b, true);
     if (a == NULL || b == NULL) return NULL;
+    bool sums = false;
+    for (int d = 0; d < a->ndim; d++) sums = sums || (summed >> d & 1 && a->sizes[d] != 1);
+    if (!sums) return do_mul(s, a, b); /* of the promoted dtype: a sum of small integers is of int64 */
     /* batch (both), rows (a alone), columns (b alone), inner (both, summed) */
     lt_dims batch = {.n = 0}, rows = {.n = 0}, columns = {.n = 0}, inner = {.n = 0};
     int64_t n_batch = 1, n_rows = 1, n_columns = 1, n_inner = 1;
@@ -313,7 +316,7 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
     lt_tensor *result = now;
     lt_dims left = {.n = 0}, shape = {.n = l.out};
     for (int d = l.out; d < l.total; d++)
-        if (now->sizes[d] != 1) left.v[left.n++] = d;
+        if (e.operands == 1 || now->sizes[d] != 1) left.v[left.n++] = d;
     if (left.n > 0) result = do_sum_dims(&s, now, &left, true);
     for (int d = 0; d < l.out; d++) shape.v[d] = now->sizes[d];
     status = lt_scope_give(&s, do_reshape(&s, result, &shape), out);

@@ -402,14 +402,11 @@ lt_status lt_matrix_power_impl(lt_tensor *self, int64_t n, lt_tensor **out)
     lt_status status = LT_OK;
     lt_tensor *base = NULL, *result = NULL, *next = NULL;
     if (n == 0) {
-        lt_scope s;
-        lt_scope_open(&s, true);
-        lt_tensor *eye = NULL;
-        lt_dims sizes = lt_dims_of(self);
-        status = lt_eye(size, NULL, (lt_dtype)self->dtype, &self->device, &eye);
-        eye = do_expand(&s, lt_scope_hold(&s, status, eye), &sizes);
-        if (eye != NULL) status = lt_clone(eye, &result);
-        return lt_scope_give(&s, eye != NULL ? lt_scope_hold(&s, status, result) : NULL, out);
+        LT_CHECK(lt_clone_format(self, "contiguous_format", &result)); /* of the graph, with a gradient of zeros */
+        LT_CHECK(lt_eye(size, NULL, (lt_dtype)self->dtype, &self->device, &next));
+        LT_CHECK(lt_copy_(result, next, false));
+        *out = lt_tensor_retain(result);
+        goto done;
     }
     if (n < 0)
         LT_CHECK(lt_inverse(self, &base));

@@ -127,10 +127,24 @@ static lt_status check_vector(const char *name, const lt_tensor *t, int64_t chan
                     (long long)t->numel);
 }
 
+/* Nothing has no statistics; of the parameters the graph has the first elements. */
+static lt_status empty_batch_norm(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *result = NULL;
+    lt_status status = lt_clone(input, &result);
+    result = lt_scope_hold(&s, status, result);
+    if (weight != NULL) result = do_mul(&s, result, do_select(&s, weight, 0, 0));
+    if (bias != NULL) result = do_add(&s, result, do_select(&s, bias, 0, 0));
+    return lt_scope_give(&s, result, out);
+}
+
 lt_status lt_batch_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_tensor *running_var, lt_tensor *weight,
                              lt_tensor *bias, bool training, double momentum, double eps, lt_tensor **out)
 {
     char a[256];
+    if (input->numel == 0) return empty_batch_norm(input, weight, bias, out);
     if (input->ndim < 2)
         return lt_error(LT_ERR_RUNTIME, "batch_norm: expected an input of at least 2 dimensions, got %d", input->ndim);
     if (!training && (running_mean == NULL || running_var == NULL))
@@ -258,6 +272,13 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
     }
     if (total != NULL) lt_scope_hold(&s, s.status, total);
     total = do_reshape(&s, total, &sizes);
-    lt_tensor *base = plus(&s, times(&s, total, alpha / (double)size), k);
+    if (!lt_dtype_is_float((lt_dtype)input->dtype)) { /* of integers the mean is one, too */
+        lt_tensor *mean = NULL;
+        lt_status status = total != NULL ? lt_div_rounding(total, do_number(&s, (double)size), "trunc", &mean) : s.status;
+        total = lt_scope_hold(&s, status, mean);
+    } else {
+        alpha /= (double)size;
+    }
+    lt_tensor *base = plus(&s, times(&s, total, alpha), k);
     return lt_scope_give(&s, do_div(&s, input, do_pow(&s, base, do_number(&s, beta))), out);
 }

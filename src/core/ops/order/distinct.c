@@ -154,12 +154,15 @@ static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool w
         return give_distinct(&s, entries, 0, entries, order, &sizes, want_inverse, want_counts, output, inverse, counts);
     }
     const int64_t n = self->sizes[d];
-    if (n == 0 || self->numel == 0) {
-        s.status = lt_error(LT_ERR_RUNTIME, "There are 0 sized dimensions, and they aren't selected, so unique cannot "
-                                            "be applied");
+    int empty = 0;
+    for (int other = 0; other < self->ndim; other++) empty += self->sizes[other] == 0;
+    if (empty > (n == 0)) {
+        s.status = lt_error(LT_ERR_RUNTIME,
+                            n == 0 ? "Number of zero sized dimensions is more than one, so unique cannot be applied "
+                                   : "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
         return lt_scope_close(&s);
     }
-    lt_dims rows = {.n = 2, .v = {n, self->numel / n}}, sizes = {.n = 1, .v = {n}};
+    lt_dims rows = {.n = 2, .v = {n, n > 0 ? self->numel / n : 1}}, sizes = {.n = 1, .v = {n}};
     entries = do_reshape(&s, do_transpose(&s, self, d, 0), &rows);
     if (sorts) {
         order = do_row_order(&s, entries);

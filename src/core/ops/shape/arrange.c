@@ -180,7 +180,7 @@ lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tens
     case 2: result = do_flip(&s, do_flip(&s, self, a), b); break;
     case 3: result = do_transpose(&s, do_flip(&s, self, a), a, b); break;
     default: {
-        lt_status status = lt_clone(self, &result);
+        lt_status status = lt_clone_format(self, "contiguous_format", &result);
         result = lt_scope_hold(&s, status, result);
     }
     }

@@ -1,0 +1,85 @@
+"""Calls that PyTorch's database of operators says must fail. Of ours it is asked that they fail too, in whatever words:
+messages are compared by the groups that have a subject."""
+
+import warnings
+
+import torch
+
+from . import lua
+from .cases import spell
+from .declared import Place
+from .opinfo import KEYWORDS, RAISED, Call, Given, flattened, mapped, op_db, speaks_of
+
+MOST_ELEMENTS = 400
+
+
+def why_not(sample, raised):
+    """Why the call need not fail, or cannot be spelled, or would fail for another reason."""
+    values = list(flattened((sample.input, sample.args)))
+    if "out" in sample.kwargs:
+        return "out= is part of an input there, and rows share no memory"
+    if isinstance(raised, (TypeError, AttributeError)) and any(isinstance(v, (int, float)) for v in values):
+        return "a number may stand on either side, and 1.0 for 1"
+    if sum(v.numel() for v in values if isinstance(v, torch.Tensor)) > MOST_ELEMENTS:
+        return "larger than needed"
+    if any(v is None for v in values[1:]) and isinstance(sample.input, (list, tuple)):
+        return "a table ends before nil"
+    if any(isinstance(v, torch.Tensor) and v.dim() > 64 for v in values):
+        return "more dimensions than any tensor has"
+    return None
+
+
+def spelled(value):
+    try:
+        return spell(value)
+    except (AttributeError, TypeError):
+        return None
+
+
+def row_of(op, error):
+    """The call as a row of the data, or why there is none."""
+    sample = error.sample_input
+    structure = (sample.input, sample.args, sample.kwargs)
+    if not speaks_of(structure):
+        return None, "a dtype or layout that is not there"
+    if any(isinstance(v, torch.Tensor) and v.device.type != "cpu" for v in flattened(structure)):
+        return None, "another device"
+    given = mapped(structure, lambda t: Given.of(t, tidy=True))
+    call = Call(op, type("Sample", (), {"input": given[0], "args": tuple(given[1]), "kwargs": given[2]}), must_fail=True)
+    if call.why:
+        return None, call.why
+    try:
+        op.op(sample.input, *sample.args, **sample.kwargs)
+        return None, "PyTorch does it"
+    except RAISED as raised:
+        message, why = str(raised), why_not(sample, raised)
+    if why:
+        return None, why
+    fields = [f"op='{call.name}'"]
+    if any(isinstance(a, Place) and a.value.is_floating_point() for a in call.args):
+        return None, "positions of a floating dtype are refused first"
+    args = [spelled(a) for a in call.args]
+    named = {k: spelled(v) for k, v in call.named.items()}
+    if None in args or None in named.values():
+        return None, "an argument that Lua has no word for"
+    fields.append("args={" + ",".join(args) + "}")
+    if named:
+        fields.append("kwargs={" + ",".join(f"{KEYWORDS.get(k, k)}={v}" for k, v in named.items()) + "}")
+    if call.via:
+        fields.append(f"via='{call.via}'")
+    fields.append("error=''")
+    return "{" + ",".join(fields) + "}", message
+
+
+def all_rows():
+    warnings.simplefilter("ignore")
+    for op in op_db:
+        if op.error_inputs_func is None:
+            continue
+        torch.manual_seed(20)
+        for error in op.error_inputs("cpu"):
+            yield op, *row_of(op, error)
+
+
+def write(path):
+    return lua.write_file(path, "Calls that must fail.", list(dict.fromkeys(row for _, row, _ in all_rows() if row)))

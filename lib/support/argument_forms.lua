@@ -1,7 +1,7 @@
 -- argument_forms.lua - forms of arguments that PyTorch takes and the declarations of ops have no word for.
 
 local torch = require 'torch'
-local fail = require 'torch.fail'
+local fail = require 'torch.support.fail'
 
 -- Several tensors, in a row (then so are the results) or in a table, each handed to f.
 local function for_each(f)

@@ -307,7 +307,7 @@ done:
 static bool ends_ipairs(lua_State *L, const lt_tensor *self)
 {
     lua_Debug caller;
-    if (!lua_isinteger(L, 2) || self->ndim == 0 || lua_tointeger(L, 2) - 1 != self->sizes[0])
+    if (!lua_isinteger(L, 2) || self->ndim == 0 || (lua_Unsigned)lua_tointeger(L, 2) != (lua_Unsigned)self->sizes[0] + 1)
         return false;
     if (lua_getstack(L, 1, &caller) == 0 || lua_getinfo(L, "f", &caller) == 0) return false;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &next_of_ipairs_key);

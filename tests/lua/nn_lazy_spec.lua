@@ -102,6 +102,10 @@ ParametrizedLinear(
     linear.weight = torch.ones(2, 2)
     assert.same({ { 0.5, 0.5 }, { 0.5, 0.5 } }, linear.parametrizations.weight.original:tolist())
     assert.is_true(nn.utils.parametrize.is_parametrized(linear, 'weight'))
+    local other = nn.utils.parametrize.register_parametrization(nn.Linear(2, 2), 'weight', Double())
+    local original = other.parametrizations.weight.original
+    nn.utils.parametrize.remove_parametrizations(other, 'weight', { leave_parametrized = false })
+    assert.is_true(rawequal(original, other.weight))
     fails_with("does not have a parameter, a buffer, or a parametrized element with name 'other'",
       nn.utils.parametrize.register_parametrization, linear, 'other', Double())
   end)

@@ -117,6 +117,12 @@ describe('the program', function()
     assert.is_truthy(out:find('Out[27]: 20', 1, true))
   end)
 
+  it('drops large results sooner', function()
+    local out = run('-i', "(echo 'torch.zeros(20000000)'; for i in 2 3 4 5; do echo $i; done; echo 'pcall(function() return Out[1] end)'; echo Out[2]) |")
+    assert.is_truthy(out:find('Out[1] dropped', 1, true))
+    assert.is_truthy(out:find('Out[7]: 2', 1, true))
+  end)
+
   it('suggests a name', function()
     local _, err = run('-i', "printf 'prnt(1)\\n' |")
     assert.equal("(cell 1):1: attempt to call a nil value (global 'prnt')\n     1 | prnt(1)\n         ^~~~\n" ..

@@ -283,6 +283,18 @@ static int vi_insert_before_line(int count, int key)
     return rl_vi_insert_mode(count, key);
 }
 
+static bool redoing;
+
+/* The last change once more. Of one whose motion is this key readline would do the last change for ever. */
+static int vi_redo(int count, int key)
+{
+    if (redoing) return rl_ding();
+    redoing = true;
+    int status = rl_vi_redo(count, key);
+    redoing = false;
+    return status;
+}
+
 static int insert_newline(int count, int key)
 {
     int indent = 0;
@@ -336,7 +348,8 @@ static const replacement while_typing[] = {{rl_beg_of_line, go_to_start},
 static const replacement in_vi_commands[] = {
     {rl_beg_of_line, vi_go_to_start},          {rl_end_of_line, vi_go_to_end},
     {rl_vi_first_print, vi_go_to_text},        {rl_vi_append_eol, vi_append_to_line},
-    {rl_vi_insert_beg, vi_insert_before_line}, {NULL, NULL}};
+    {rl_vi_insert_beg, vi_insert_before_line}, {rl_vi_redo, vi_redo},
+    {NULL, NULL}};
 static const replacement everywhere[] = {{rl_get_previous_history, history_up},
                                          {rl_history_search_backward, history_up},
                                          {rl_get_next_history, history_down},
@@ -390,7 +403,7 @@ void bindings_begin(bool line_continues, bindings_judge *line_judge)
     rl_bind_keyseq_if_unbound_in_map("\033\r", insert_newline, emacs_standard_keymap);
     continues = line_continues;
     judge = line_judge;
-    reopened = false;
+    reopened = redoing = false;
     recall_begin();
 }
 

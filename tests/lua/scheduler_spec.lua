@@ -99,6 +99,20 @@ describe('lr_scheduler: a given epoch', function()
   end)
 end)
 
+describe('lr_scheduler: a state', function()
+  it('is copied once, whatever it holds more than once or inside itself', function()
+    local s = S.StepLR(new_optimizer 'SGD', 2)
+    local shared = { 1 }
+    for _ = 1, 60 do shared = { shared, shared } end -- 2 ^ 60 paths
+    shared.itself = shared
+    s:load_state_dict { last_epoch = 3, shared = shared }
+    assert.equal(3, s.last_epoch)
+    assert.is_true(rawequal(s.shared.itself, s.shared) and rawequal(s.shared[1], s.shared[2]))
+    assert.is_false(rawequal(s.shared, shared))
+    assert.equal(3, s:state_dict().last_epoch)
+  end)
+end)
+
 describe('lr_scheduler: errors', function()
   local function fails(text, f, ...)
     local ok, message = pcall(f, ...)

@@ -130,18 +130,21 @@ end
 -- The rates that were set last, by group.
 function Scheduler:get_last_lr() return self._last_lr end
 
-local function copy(value)
+-- Tables that stand in several places, or in themselves, are copied once.
+local function copy(value, seen)
   if type(value) ~= 'table' then return value end
+  if seen[value] then return seen[value] end
   local made = {}
-  for key, entry in pairs(value) do made[key] = copy(entry) end
+  seen[value] = made
+  for key, entry in pairs(value) do made[key] = copy(entry, seen) end
   return made
 end
 
 -- All fields but the optimizer and functions.
 function Scheduler:state_dict()
-  local dict = {}
+  local dict, seen = {}, {}
   for name, value in pairs(class.fields(self)) do
-    if not NOT_SAVED[name] and type(value) ~= 'function' then dict[name] = copy(value) end
+    if not NOT_SAVED[name] and type(value) ~= 'function' then dict[name] = copy(value, seen) end
   end
   if self.schedulers then
     dict.schedulers = {}
@@ -151,8 +154,9 @@ function Scheduler:state_dict()
 end
 
 function Scheduler:load_state_dict(dict)
+  local seen = {}
   for name, value in pairs(dict) do
-    if not NOT_SAVED[name] then self[name] = copy(value) end
+    if not NOT_SAVED[name] then self[name] = copy(value, seen) end
   end
   for i, saved in ipairs(dict.schedulers or {}) do self.schedulers[i]:load_state_dict(saved) end
 end

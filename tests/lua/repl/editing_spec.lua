@@ -105,6 +105,24 @@ expect In [4]:
 ]]
   end)
 
+  it('does not do the last change for ever when its motion is the key for that', function()
+    follow [[
+send %config editing vi\r
+expect In [2]: 
+send x = 12\e
+sleep 700
+send c2.\e
+sleep 700
+send .
+sleep 300
+send \x03
+sleep 300
+send 3 + 4\r
+expect Out[2]: 7
+expect In [3]: 
+]]
+  end)
+
   it('goes back to earlier lines of the cell in vi command mode, whose motions stay in a line', function()
     follow [[
 send %config editing vi\r

@@ -95,6 +95,22 @@ def without_vectors(g):
                 g.add("svd", Arg(values(dtype, *sizes)), some, False, run=lambda *a: torch.svd(*a), loose=20)
 
 
+def equal_values(g):
+    """Values without vectors have derivatives where two are equal."""
+    for t in (torch.eye(3), torch.zeros(2, 2), torch.diag(torch.tensor([2.0, 2.0, 1.0]))):
+        g.add("linalg_eigvalsh", Arg(t.double(), **GRAD), run=torch.linalg.eigvalsh, via="f", loose=20)
+    for t in (torch.eye(3), torch.zeros(3, 2), torch.zeros(2, 3), torch.eye(2, 4)):
+        for order in ("nuc", 2):
+            if order == "nuc" or t.shape[0] != 3:
+                g.add("linalg_matrix_norm", Arg(t.double()), order, run=torch.linalg.matrix_norm, via="f", loose=20)
+        g.add("linalg_svdvals", Arg(t.double()), run=torch.linalg.svdvals, via="f", loose=20)
+    g.add("linalg_matrix_norm", Arg(torch.eye(3).double(), **GRAD), "nuc", run=torch.linalg.matrix_norm, via="f", loose=20)
+    for shape in ((0, 0), (0, 3), (3, 0), (2, 0, 3)):
+        for order in (1, INF, 2, "nuc", "fro"):
+            g.add("linalg_matrix_norm", Arg(torch.ones(shape)), order, run=torch.linalg.matrix_norm, via="f")
+        g.fails("linalg_matrix_norm", Arg(torch.ones(shape)), -2, run=torch.linalg.matrix_norm, via="f", message="to have non-zero size")
+
+
 def errors(g):
     g.fails("inverse", Arg(torch.ones(2, 3)), message="linalg.inv: A must be batches of square matrices, but they are 2 by 3 matrices")
     g.fails("inverse", Arg(torch.ones(3)), message="linalg.inv: The input tensor A must have at least 2 dimensions.")
@@ -108,6 +124,6 @@ def errors(g):
 
 def write(path):
     g = Group()
-    for part in (inverses, solutions, without_vectors, errors):
+    for part in (inverses, solutions, without_vectors, equal_values, errors):
         part(g)
     return g.write(path, "Factorizations, inverses and solutions of matrices.")

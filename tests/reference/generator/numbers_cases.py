@@ -4,7 +4,7 @@ whole numbers in ranges; infinite and undefined coordinates; operands that broad
 import torch
 import torch.nn.functional as F
 
-from .cases import DTYPES, INF, INTEGERS, NAN, Arg, Dim, Group, Idx, live
+from .cases import DTYPES, FLOATS, INF, INTEGERS, NAN, Arg, Dim, Group, Idx, live
 
 NUMBERS = [0, 1, -1, 127, 128, 255, 256, -128, -129, -255, -256, 300, 70000, 2**31, -2**31, 2**40, 1.5, -1.5, 255.9, -0.5, 1e10,
            1e20, NAN, INF, 65504.0, 65519.0, 65520.0, 1e39, -1e39, True]
@@ -120,6 +120,13 @@ def edges(g):
     g.add("lp_pool2d", Arg(image), 2.0, 2, ceil_mode=True, via="F", run=F.lp_pool2d)
     for shape, dim in (((2, 0, 3), 1), ((0, 2), 0), ((0,), 0)):
         g.add("unique", Arg(torch.ones(shape)), dim=Dim(dim), exact=True, via="f")
+    flags = torch.tensor([[1, 0, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1], [1, 1, 1, 1]]).reshape(2, 3, 4)
+    for dim in (0, 1, 2):
+        g.add("unique", Arg(flags), dim=Dim(dim), return_inverse=True, index_out=(1,), exact=True, via="f")
+        g.add("unique_consecutive", Arg(flags), dim=Dim(dim), exact=True, via="f")
+    for dtype in FLOATS:
+        for steps in (1, 2, 4):
+            g.add("logspace", 4.3, -3, steps, dtype=dtype, via="f", loose=2)
     for shape, dim, message in (((2, 0), 0, "There are 0 sized dimensions, and they aren't selected"), ((0, 3, 0), 0, "Number of zero sized dimensions is more than one")):
         g.fails("unique", Arg(torch.ones(shape)), dim=Dim(dim), message=message)
 

@@ -44,7 +44,8 @@ WITHOUT_GRADIENT = {
 LAPACK = set("""cholesky inverse det slogdet logdet pinverse linalg.cholesky linalg.inv linalg.det linalg.slogdet linalg.pinv linalg.lstsq linalg.eigvalsh
     linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.norm linalg.solve linalg.solve_triangular linalg.svdvals norm-nuc""".split())
 
-MOST_ELEMENTS, MOST_OF_ONE, MOST_ROWS = 48, 300, 20
+# Samples of more elements are only kept while an op's rows are few bytes.
+MOST_ELEMENTS, MOST_OF_ONE, MOST_ROWS = 40, 400, 20
 
 
 def summary(value):
@@ -89,7 +90,7 @@ def made(op, samples, **how):
     cases = []
     for sample in samples:
         numel = sum(v.numel() for v in flattened((sample.input, sample.args, sample.kwargs)) if isinstance(v, torch.Tensor))
-        if numel > 4 * MOST_ELEMENTS:
+        if numel > MOST_OF_ONE:
             continue
         for tidy in (True, False):
             case = Case(op, sample, tidy=tidy, **how)
@@ -99,12 +100,13 @@ def made(op, samples, **how):
     return [case for _, _, case in sorted(cases, key=lambda entry: entry[:2])]
 
 
-def chosen(cases):
-    rows, seen = [], set()
+def chosen(cases, most_bytes):
+    rows, seen, size = [], set(), 0
     for case in cases:
         new = features(case) - seen
-        if new and elements(case) <= (MOST_ELEMENTS if rows else MOST_OF_ONE) and len(rows) < MOST_ROWS:
+        if new and elements(case) <= (MOST_ELEMENTS if size > most_bytes else MOST_OF_ONE) and len(rows) < MOST_ROWS:
             seen |= new
+            size += len(case.row)
             rows.append(case.row)
     return rows
 
@@ -121,7 +123,7 @@ def rows_of(op, number):
     if torch.float64 in dtypes:
         samples = samples_of(op, torch.float64)
         with_gradient = op.supports_autograd and op.name not in WITHOUT_GRADIENT
-        rows += chosen(made(op, samples, grad=with_gradient))
+        rows += chosen(made(op, samples, grad=with_gradient), 1300)
         laid = [case for case in made(op, samples, layout=True) if case.tensors and 6 <= elements(case) <= MOST_OF_ONE and case.tensors[0].size]
         rows += [case.row for case in laid[:1]]
     for alias in op.aliases:
@@ -129,7 +131,7 @@ def rows_of(op, number):
             rows.append(rows[0].replace(f"op='{op.name}'", f"op='{alias.name}'"))
     others = [d for d in OTHERS[number % len(OTHERS):] + OTHERS if d in dtypes and not (d in HALF and op.name.startswith("nn."))]
     if others:
-        rows += chosen(made(op, samples_of(op, others[0])))
+        rows += chosen(made(op, samples_of(op, others[0])), 500)
     return rows
 
 

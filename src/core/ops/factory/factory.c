@@ -3,6 +3,7 @@
 
 #include "ops/common.h"
 #include "fits.h"
+#include "half.h"
 #include "op/_to_copy.h"
 #include "op/arange.h"
 #include "op/diagonal.h"
@@ -259,6 +260,18 @@ lt_status lt_empty_strided_impl(const lt_dims *size, const lt_dims *stride, lt_d
     return status;
 }
 
+/* The number as an element of the dtype holds it. */
+static lt_scalar rounded_as(lt_scalar s, lt_dtype dtype)
+{
+    const float value = (float)lt_scalar_double(s);
+    switch (dtype) {
+    case LT_FLOAT16: return lt_float(lt_half_to_float(lt_float_to_half(value)));
+    case LT_BFLOAT16: return lt_float(lt_bfloat16_to_float(lt_float_to_bfloat16(value)));
+    case LT_FLOAT32: return lt_float(value);
+    default: return s;
+    }
+}
+
 lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double base, lt_dtype dtype,
                            const lt_device *device, lt_tensor **out)
 {
@@ -274,6 +287,7 @@ lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double
             work = LT_FLOAT32;
         }
     }
+    if (steps != 1) start = rounded_as(start, final), end = rounded_as(end, final);
     LT_TRY(lt_linspace_impl(start, end, steps, work, device, &exponents));
     LT_CHECK(lt_tensor_wrapped(lt_float(base), &number));
     LT_CHECK(lt_pow_impl(number, exponents, &powers));

@@ -501,6 +501,18 @@ static lt_tensor *do_differences(lt_scope *s, lt_tensor *x)
     return do_add(s, apart, do_eye(s, x, x->sizes[x->ndim - 1]));
 }
 
+/* a / b, and 0 where both are: what nothing asks of two equal values. */
+static lt_tensor *do_quotient(lt_scope *s, lt_tensor *a, lt_tensor *b)
+{
+    if (a == NULL || b == NULL) return NULL;
+    lt_scope inner;
+    lt_scope_open(&inner, true);
+    lt_tensor *zero = do_number(&inner, 0), *out = NULL;
+    lt_tensor *neither = do_logical_and(&inner, do_eq(&inner, a, zero), do_eq(&inner, b, zero));
+    lt_status status = lt_scope_give(&inner, do_div(&inner, a, do_add(&inner, b, neither)), &out);
+    return lt_scope_hold(s, status, out);
+}
+
 /* U [ (skew(U'GU) / E) S + S (skew(V'GV) / E) + diag(GS) ] V', and what GU and GV say outside of the spans of U and
  * V; E = differences of S squared, skew(X) = X - X'. */
 lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *result, lt_tensor **out)
@@ -519,8 +531,8 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
     lt_tensor *e = do_differences(&inner, do_mul(&inner, values, values));
     lt_tensor *of_u = do_matmul(&inner, ut, gu), *of_v = do_matmul(&inner, vt, gv), *sum = NULL, *core = NULL;
     if (of_u != NULL && of_v != NULL) {
-        lt_tensor *skew_u = do_div(&inner, do_sub(&inner, of_u, do_turn(&inner, of_u)), e);
-        lt_tensor *skew_v = do_div(&inner, do_sub(&inner, of_v, do_turn(&inner, of_v)), e);
+        lt_tensor *skew_u = do_quotient(&inner, do_sub(&inner, of_u, do_turn(&inner, of_u)), e);
+        lt_tensor *skew_v = do_quotient(&inner, do_sub(&inner, of_v, do_turn(&inner, of_v)), e);
         core = do_add(&inner, do_add(&inner, do_mul(&inner, skew_u, row), do_mul(&inner, column, skew_v)),
                       do_diag_embed(&inner, gs));
     }
@@ -531,11 +543,11 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
     lt_tensor *total = do_matmul(&s, do_matmul(&s, u, core), do_turn(&s, v));
     if (m > k) {
         lt_tensor *outside = do_sub(&s, gu, do_matmul(&s, u, do_matmul(&s, do_turn(&s, u), gu)));
-        total = do_add(&s, total, do_matmul(&s, do_div(&s, outside, row), do_turn(&s, v)));
+        total = do_add(&s, total, do_matmul(&s, do_quotient(&s, outside, row), do_turn(&s, v)));
     }
     if (n > k) {
         lt_tensor *outside = do_sub(&s, gv, do_matmul(&s, v, do_matmul(&s, do_turn(&s, v), gv)));
-        total = do_add(&s, total, do_matmul(&s, do_div(&s, u, row), do_turn(&s, outside)));
+        total = do_add(&s, total, do_matmul(&s, u, do_turn(&s, do_quotient(&s, outside, row))));
     }
     return lt_scope_give(&s, total, out);
 }
@@ -587,7 +599,7 @@ lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *resul
     lt_scope_open(&s, true);
     lt_tensor *v = do_part(&s, result, -2, 0, n), *gv = do_part(&s, grad_output, -2, 0, n);
     lt_tensor *vt = do_turn(&s, v), *apart = do_differences(&s, do_select(&s, result, -2, n));
-    lt_tensor *mixed = do_div(&s, do_matmul(&s, vt, gv), apart);
+    lt_tensor *mixed = do_quotient(&s, do_matmul(&s, vt, gv), apart);
     if (mixed == NULL) return lt_scope_close(&s);
     lt_tensor *off = do_sub(&s, mixed, do_diag_embed(&s, do_diagonal(&s, mixed, 0, -2, -1)));
     lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_select(&s, grad_output, -2, n)));
@@ -646,7 +658,8 @@ lt_status lt_linalg_matrix_norm_impl(lt_tensor *self, lt_scalar ord, const lt_di
     s.status = at_the_end(&s, self, dim, dtype, &a, &places);
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_tensor *lines = size == 2 ? do_singular_values(&s, a) : do_sum_dim(&s, do_abs(&s, a), size == 1 ? -2 : -1, false);
-    norms = p > 0 ? do_amax(&s, lines, -1, false) : do_amin(&s, lines, -1, false);
+    const bool empty = lines != NULL && lines->sizes[lines->ndim - 1] == 0; /* the largest of nothing is 0 */
+    norms = p < 0 ? do_amin(&s, lines, -1, false) : empty ? do_sum_dim(&s, lines, -1, false) : do_amax(&s, lines, -1, false);
     return lt_scope_give(&s, do_keep(&s, norms, self, &places, keepdim), out);
 }
 

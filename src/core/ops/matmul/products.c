@@ -13,6 +13,7 @@
 #include "op/cdist.h"
 #include "op/chain_matmul.h"
 #include "op/clone.h"
+#include "op/copy_.h"
 #include "op/cross.h"
 #include "op/dot.h"
 #include "op/eye.h"

@@ -163,7 +163,10 @@ static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool w
         return lt_scope_close(&s);
     }
     lt_dims rows = {.n = 2, .v = {n, n > 0 ? self->numel / n : 1}}, sizes = {.n = 1, .v = {n}};
-    entries = do_reshape(&s, do_transpose(&s, self, d, 0), &rows);
+    lt_dims order_of = {.n = 1, .v = {d}}; /* entries are compared by the other dimensions as they follow each other */
+    for (int other = 0; other < self->ndim; other++)
+        if (other != d) order_of.v[order_of.n++] = other;
+    entries = do_reshape(&s, do_permute(&s, self, &order_of), &rows);
     if (sorts) {
         order = do_row_order(&s, entries);
         entries = do_index_select(&s, entries, 0, order);

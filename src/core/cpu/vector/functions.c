@@ -41,9 +41,6 @@ LT_FUNCTIONS_LOOPS
 
 #define FIRST LT_PW_FUNCTIONS
 #include "shapes_entries.h"
-#include "op/pow.h"
-#include "op/rsqrt.h"
-#include "op/sqrt.h"
 #define ANGLE ENTRY
 #define POWER ENTRY
 const lt_pointwise_row LT_LOOP(functions)[] = {LT_FUNCTIONS_LOOPS};

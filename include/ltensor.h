@@ -134,6 +134,42 @@ LT_API void *lt_tensor_data(const lt_tensor *t);
 LT_API size_t lt_dtype_size(lt_dtype dtype);      /* bytes per element */
 LT_API const char *lt_dtype_name(lt_dtype dtype); /* "float32" */
 
+/* ---- interop: DLPack ---------------------------------------------------------------------------------
+ *
+ * DLPack (https://dmlc.github.io/dlpack/latest/) is how libraries lend each other tensors without copying them: NumPy,
+ * PyTorch, JAX, CuPy, TensorFlow and others. A managed tensor is a pointer to a DLManagedTensorVersioned (versioned:
+ * DLPack 1.x) or to a DLManagedTensor (before 1.0); in Python it lies in a capsule called "dltensor_versioned" or
+ * "dltensor", from x.__dlpack__(max_version=(1, 0)) or x.__dlpack__(). */
+
+/* Lends t: *out is a new managed tensor over the same memory, which lives until its deleter is called (or it is given
+ * to lt_tensor_from_dlpack), on any thread. What is written into one is seen in the other. LT_ERR_RUNTIME when t
+ * requires grad, or is read-only and versioned is false. GPU memory is ready on the current stream of its device:
+ * lt_tensor_ready_for. Memory of a simulated GPU is lent as kDLExtDev, which only this library takes back. */
+LT_API lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out);
+
+/* Takes a managed tensor: *out is a new tensor over its memory, and its deleter (which may be NULL) is called once, when
+ * the last tensor that shares the memory is gone, on whatever thread that is. When the call fails the managed tensor
+ * is still the caller's. A read-only one gives a tensor that every op refuses to write; who writes through
+ * lt_tensor_data must ask lt_tensor_is_read_only. LT_ERR_RUNTIME for other versions, dtypes, lanes, negative strides,
+ * sizes that overflow and NULL where there are elements; LT_ERR_DEVICE for devices that are not here. The current
+ * stream of a GPU must already wait for what its owner has to do. */
+LT_API lt_status lt_tensor_from_dlpack(void *managed, bool versioned, lt_tensor **out);
+
+/* Whether ops refuse to write t, since its memory was lent so. */
+LT_API bool lt_tensor_is_read_only(const lt_tensor *t);
+
+/* Makes a stream of t's device (a cudaStream_t; 0: the default one) wait for what the device's current stream still has
+ * to do: what a producer does with the stream that a consumer names. Nothing for memory of the host. */
+LT_API lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream);
+
+/* ---- interop: files as memory ---------------------------------------------------------------------- */
+
+/* Maps numel elements of a file: *out is a new tensor of one dimension over its first bytes, unmapped when the last
+ * tensor that shares the memory is gone. shared: what is written goes into the file, which is made when there is none
+ * and grows when it is too small; else it stays in memory, and the file must be large enough. LT_ERR_IO with the path.
+ * Somebody else must not make the file shorter meanwhile: reading what is no longer there ends the process. */
+LT_API lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_dtype dtype, lt_tensor **out);
+
 /* ---- running ops from another thread's signal handler ---------------------------------------- */
 
 /* Asks running operations to stop with LT_ERR_INTERRUPTED at their next check. Async-signal-safe. */
@@ -152,6 +188,14 @@ LT_API void lt_lua_push(struct lua_State *L, lt_tensor *t);
 
 /* The tensor at a stack index, borrowed; NULL when the value there is not a tensor. */
 LT_API lt_tensor *lt_lua_tensor(struct lua_State *L, int index);
+
+/* Pushes a capsule that owns a managed tensor of DLPack, for torch.from_dlpack. One that nobody takes has its deleter
+ * called by the collector. May raise a Lua memory error: then it is still the caller's. */
+LT_API void lt_lua_push_dlpack(struct lua_State *L, void *managed, bool versioned);
+
+/* Takes the managed tensor out of the capsule at a stack index (of torch.to_dlpack or x:__dlpack__): it is the caller's.
+ * LT_ERR_TYPE when the value is no capsule, or was used before. */
+LT_API lt_status lt_lua_take_dlpack(struct lua_State *L, int index, void **managed, bool *versioned);
 
 #ifdef __cplusplus
 }

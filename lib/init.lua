@@ -33,6 +33,10 @@ function torch.try_all_gpus()
   return #devices > 0 and devices or { torch.device 'cpu' }
 end
 
+-- Memory that is shared with other libraries.
+function torch._C.methods.__dlpack__(self, options) return require('torch.utils.dlpack').export(self, options) end
+function torch._C.methods.__dlpack_device__(self) return require('torch.utils.dlpack').device_of(self) end
+
 -- Methods that are written in Lua refuse what is no tensor, as those in C do.
 for name, method in pairs(torch._C.methods) do
   if debug.getlocal(method, 1) then -- those in C have none
@@ -43,6 +47,12 @@ end
 -- Objects in files; what does it is loaded when it is first needed.
 function torch.save(...) return require('torch.files.serialization').save(...) end
 function torch.load(...) return require('torch.files.serialization').load(...) end
+
+-- Memory that is shared with files and other libraries.
+function torch.frombuffer(...) return require('torch.files.memory').frombuffer(...) end
+function torch.from_file(...) return require('torch.files.memory').from_file(...) end
+function torch.to_dlpack(...) return require('torch.utils.dlpack').to_dlpack(...) end
+function torch.from_dlpack(...) return require('torch.utils.dlpack').from_dlpack(...) end
 
 --- The limits of a floating dtype (by default the default dtype): bits, min, max, eps, tiny, smallest_normal, resolution.
 function torch.finfo(...) return require('torch.support.type_info').finfo(...) end

@@ -388,11 +388,11 @@ local function emit_differentiable(text, op)
   text:line('    return status;\n}\n')
 end
 
--- Lines that refuse to write `written`, as op.overlap says: a tensor whose elements share memory, and arguments that
--- lie in it. In place, self is what is written.
+-- Lines that refuse to write `written`: memory that may only be read and, as op.overlap says, a tensor whose elements
+-- share memory, and arguments that lie in it. In place, self is what is written.
 local function overlap_checks(op, written)
-  local list = {}
-  if op.overlap ~= 'one value' then list[1] = ('LT_TRY(lt_refuse_overlap(%s));'):format(written) end
+  local list = { ('LT_TRY(lt_refuse_read_only(%s));'):format(written) }
+  if op.overlap ~= 'one value' then list[2] = ('LT_TRY(lt_refuse_overlap(%s));'):format(written) end
   if op.overlap == 'aside' then return list end
   local check = op.overlap == 'elementwise' and 'lt_refuse_partial_overlap' or 'lt_refuse_sharing'
   for _, a in ipairs(op.args) do
@@ -413,7 +413,8 @@ local function emit_inplace(text, op, name)
   if op.args[1].type == 'Tensor[]' then
     text:line('    for (int64_t i = 0; lt_grad_enabled() && i < self->n; i++)')
     text:line('        if (lt_requires_grad(self->v[i])) LT_TRY(lt_check_inplace(self->v[i]));')
-    text:line('    for (int64_t i = 0; i < self->n; i++) LT_TRY(lt_refuse_overlap(self->v[i]));')
+    text:line('    for (int64_t i = 0; i < self->n; i++) {\n        LT_TRY(lt_refuse_read_only(self->v[i]));')
+    text:line('        LT_TRY(lt_refuse_overlap(self->v[i]));\n    }')
     text:line('    LT_TRY(%s);\n    for (int64_t i = 0; i < self->n; i++) lt_bump_version(self->v[i]);', inplace_impl(op))
     text:line('    return LT_OK;\n}\n')
     return

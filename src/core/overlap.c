@@ -116,6 +116,15 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
     return LT_OK;
 }
 
+lt_status lt_read_only_error(const lt_tensor *t)
+{
+    char sizes[256];
+    return lt_error(LT_ERR_RUNTIME,
+                    "the written-to tensor of size %s shares memory that its owner lends for reading only. Please clone() "
+                    "the tensor before performing the operation.",
+                    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes));
+}
+
 lt_status lt_check_elements_apart(const lt_tensor *written)
 {
     bool overlaps;

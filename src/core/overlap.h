@@ -20,6 +20,13 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
 /* Whether two of t's elements lie in the same memory. Exact, as lt_overlap_of. */
 lt_status lt_overlaps_itself(const lt_tensor *t, bool *out);
 
+/* Error when t's memory may only be read: every in-place and every out= form asks, and whatever else writes arguments. */
+lt_status lt_read_only_error(const lt_tensor *t);
+static inline lt_status lt_refuse_read_only(const lt_tensor *written)
+{
+    return __builtin_expect(written->storage->read_only, 0) ? lt_read_only_error(written) : LT_OK;
+}
+
 /* What the inline functions below do once the usual case is excluded. */
 lt_status lt_check_elements_apart(const lt_tensor *written);
 lt_status lt_check_same_or_apart(const lt_tensor *written, const lt_tensor *read);

@@ -38,6 +38,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     atomic_init(&s->version, 0);
     s->device = device;
     s->pinned = false;
+    s->read_only = false;
     s->home = (uint32_t)size;
     s->nbytes = nbytes;
     s->capacity = nbytes;
@@ -199,27 +200,6 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     return LT_OK;
 }
 
-static void release_nothing(void *ctx) { (void)ctx; }
-
-lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
-                         void (*release)(void *ctx), void *ctx, lt_tensor **out)
-{
-    int64_t numel;
-    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    if (dtype < 0 || dtype >= LT_DTYPE_COUNT)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_wrap: unknown dtype %d", (int)dtype);
-    if (data == NULL && numel > 0)
-        return lt_error(LT_ERR_RUNTIME, "lt_tensor_wrap: data is NULL for %lld elements", (long long)numel);
-    home *h;
-    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), lt_host, false, &h));
-    static const size_t no_data;
-    h->storage.data = data != NULL ? data : (void *)&no_data;
-    h->storage.release = release != NULL ? release : release_nothing; /* never the allocator */
-    h->storage.ctx = ctx;
-    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
-    return LT_OK;
-}
-
 lt_tensor *lt_tensor_retain(lt_tensor *t)
 {
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
@@ -300,11 +280,67 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
     return LT_OK;
 }
 
-/* The strides must be those of a dense tensor. */
+/* The strides must reach no further than the storage. */
 static void set_strides(lt_tensor *t, const int64_t *strides)
 {
     for (int d = 0; d < t->ndim; d++) t->strides[d] = strides[d];
     if (!strides_are_contiguous(t->ndim, t->sizes, strides)) t->flags &= (uint16_t)~LT_FLAG_CONTIGUOUS;
+}
+
+static void release_nothing(void *ctx) { (void)ctx; }
+
+lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
+                         void (*release)(void *ctx), void *ctx, lt_tensor **out)
+{
+    int64_t numel;
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    if (dtype < 0 || dtype >= LT_DTYPE_COUNT)
+        return lt_error(LT_ERR_TYPE, "lt_tensor_wrap: unknown dtype %d", (int)dtype);
+    if (data == NULL && numel > 0)
+        return lt_error(LT_ERR_RUNTIME, "lt_tensor_wrap: data is NULL for %lld elements", (long long)numel);
+    return lt_tensor_over(&(lt_foreign){.data = data, .device = lt_host, .release = release, .ctx = ctx}, dtype, ndim,
+                          sizes, NULL, out);
+}
+
+/* How many elements lie from the first to behind the last. */
+static lt_status span_of(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out)
+{
+    char a[256], b[256];
+    int64_t span = 1;
+    for (int d = 0; d < ndim; d++) {
+        if (strides[d] < 0)
+            return lt_error(LT_ERR_RUNTIME, "negative strides are not supported, got %s for the sizes %s",
+                            lt_format_sizes(a, sizeof a, ndim, strides), lt_format_sizes(b, sizeof b, ndim, sizes));
+        /* Strides that no element is reached by are looked at as well: views multiply them. */
+        span = strides[d] > MOST_ELEMENTS ? LT_TOO_MUCH : lt_plus(span, lt_times(sizes[d] - 1, strides[d]));
+    }
+    if (span > MOST_ELEMENTS)
+        return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s and strides=%s",
+                        lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, ndim, strides));
+    *out = span;
+    return LT_OK;
+}
+
+lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, const int64_t *sizes,
+                         const int64_t *strides, lt_tensor **out)
+{
+    static const size_t no_data;
+    int64_t numel, span, row_major[LT_MAX_DIMS];
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    if (strides == NULL || numel == 0) {
+        lt_contiguous_strides(ndim, sizes, row_major);
+        strides = row_major;
+    }
+    LT_TRY(span_of(ndim, sizes, strides, &span));
+    home *h;
+    LT_TRY(home_new((size_t)(numel > 0 ? span : 0) * lt_dtype_size(dtype), memory->device, false, &h));
+    h->storage.data = memory->data != NULL ? memory->data : (void *)&no_data;
+    h->storage.read_only = memory->read_only;
+    h->storage.release = memory->release != NULL ? memory->release : release_nothing; /* never the allocator */
+    h->storage.ctx = memory->ctx;
+    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
+    set_strides(*out, strides);
+    return LT_OK;
 }
 
 lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,

@@ -17,6 +17,7 @@ typedef struct lt_storage {
     _Atomic int32_t holders; /* of the memory this struct lies in: itself and its first tensor (tensor.c) */
     lt_device device;
     bool pinned; /* host memory locked for transfers */
+    bool read_only; /* foreign memory that its owner forbids to write: overlap.h's lt_refuse_read_only */
     _Atomic uint32_t version;
     void *data;
     uint32_t home; /* bytes of the allocation that holds this struct */
@@ -84,6 +85,20 @@ void lt_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides);
  * yet known to autograd; view ops' wrappers record it. view_base is set. */
 lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
                          int64_t offset, lt_tensor **out);
+
+/* Memory that somebody else owns. release(ctx) is called once, when nothing uses it any more; NULL: nothing is. */
+typedef struct lt_foreign {
+    void *data; /* of the first element; NULL where there is none */
+    lt_device device;
+    bool read_only;
+    void (*release)(void *ctx);
+    void *ctx;
+} lt_foreign;
+
+/* New tensor over foreign memory; strides (NULL: row-major) are in elements, none negative. LT_ERR_RUNTIME when they
+ * are, or when sizes and strides span more than there can be; then release is not called. */
+lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, const int64_t *sizes,
+                         const int64_t *strides, lt_tensor **out);
 
 /* New reference: same storage and geometry, no autograd data, no view_base (shares the version). */
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);

@@ -74,11 +74,11 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
 
 /* ---- .grad ----------------------------------------------------------------------------------------- */
 
-/* Whether t is dense, all there is of its storage, and nobody else's, where `tensors` share the storage. */
+/* Whether t is dense, all there is of its storage, to be written, and nobody else's, where `tensors` share the storage. */
 static bool is_alone(const lt_tensor *t, int32_t tensors)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 &&
-           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == tensors && lt_is_dense(t) &&
+           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == tensors && !t->storage->read_only && lt_is_dense(t) &&
            (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype) == t->storage->nbytes;
 }
 

@@ -3,6 +3,7 @@
 #include "norm.h"
 
 #include "ops/steps.h"
+#include "overlap.h"
 #include "op/_batch_norm.h"
 #include "op/_batch_norm_backward.h"
 #include "op/batch_norm.h"
@@ -31,6 +32,13 @@ static lt_status store_back(lt_scope *s, lt_tensor *running, lt_tensor *used)
     return s->status;
 }
 
+/* Running statistics that training is about to change. */
+static lt_status refuse_running(lt_tensor *mean, lt_tensor *var)
+{
+    if (mean != NULL) LT_TRY(lt_refuse_read_only(mean));
+    return var != NULL ? lt_refuse_read_only(var) : LT_OK;
+}
+
 static lt_tensor *do_typed(lt_scope *s, lt_tensor *t, lt_dtype type)
 {
     return t != NULL ? do_contiguous(s, do_cast(s, t, type)) : NULL;
@@ -45,6 +53,7 @@ lt_status lt__batch_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
     const lt_dtype type = lt_norm_type(input);
     lt_tensor *all[] = {input, weight, bias, running_mean, running_var};
     LT_TRY(lt_check_same_device("batch_norm", all, 5, false, &device));
+    if (training) LT_TRY(refuse_running(running_mean, running_var));
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
     lt_scope_open(&s, false);
     lt_batch_norm_args n = batch_of(input, training);
@@ -213,6 +222,7 @@ lt_status lt_instance_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_te
         return lt_error(LT_ERR_RUNTIME,
                         "Expected more than 1 spatial element when training, got input size torch.Size(%s)",
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes));
+    if (use_input_stats) LT_TRY(refuse_running(running_mean, running_var));
     lt_scope s;
     lt_scope_open(&s, true);
     const lt_dims sizes = lt_dims_of(input);

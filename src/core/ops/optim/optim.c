@@ -6,6 +6,7 @@
 #include "ops/common.h"
 #include "device.h"
 #include "mem.h"
+#include "overlap.h"
 #include "ops/pointwise.h"
 #include "op/_fused_adadelta_.h"
 #include "op/_fused_adagrad_.h"
@@ -63,6 +64,7 @@ static lt_status check_row(const step *s, int64_t row)
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", s->name, lt_dtype_scalar_name((lt_dtype)w->dtype));
     for (int k = 1; k < s->arrays; k++) {
         const lt_tensor *t = s->lists[k]->v[row];
+        if (k > 1) LT_TRY(lt_refuse_read_only(t));
         if (!lt_device_equal(t->device, w->device))
             return lt_error(LT_ERR_RUNTIME,
                             "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",

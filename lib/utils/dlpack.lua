@@ -1,0 +1,77 @@
+-- dlpack.lua - torch.utils.dlpack: tensors lent to other libraries in the same process and taken from them, without a
+-- copy (https://dmlc.github.io/dlpack/latest/). A capsule is a userdata "dltensor"; capsule.used tells whether somebody
+-- has taken what is inside. Programs in C put NumPy's and PyTorch's arrays into capsules, and take ours out of them
+-- (ltensor.h: lt_lua_push_dlpack, lt_lua_take_dlpack).
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local named = require 'torch.support.named'
+
+local C = torch._C
+
+local M = {}
+
+--- A capsule over the tensor's memory, of DLPack before 1.0; `x:__dlpack__{max_version = {1, 0}}` gives one of 1.0.
+-- What is written into one is seen in the other. A tensor that requires grad is refused: use x:detach().
+function M.to_dlpack(tensor)
+  kinds.check('to_dlpack', 'tensor', tensor, 'Tensor')
+  return C.to_dlpack(tensor, false)
+end
+
+local exporting = { stream = 'any?', max_version = 'integers?', dl_device = 'integers?', copy = 'boolean?' }
+
+-- Makes the consumer's stream wait for what writes the tensor.
+local function hand_to(stream, tensor)
+  if stream == nil or stream == -1 or not tensor.is_cuda then return end
+  if torch.type(stream) ~= 'Stream' then
+    fail("__dlpack__(): argument 'stream' must be a torch.cuda.Stream, or -1 for none, not %s", kinds.described(stream))
+  end
+  stream:wait_stream(torch.cuda.current_stream(tensor.device))
+end
+
+--- x:__dlpack__{max_version=, stream=, dl_device=, copy=}: the capsule that other libraries ask for. max_version is the
+-- newest DLPack that the consumer knows, {1, 0} for one; stream (a torch.cuda.Stream) waits until the tensor is ready.
+function M.export(tensor, options)
+  options = named('__dlpack__', options, exporting)
+  local kind, id = C.dlpack_device(tensor)
+  local wanted = options.dl_device
+  if wanted and (wanted[1] ~= kind or wanted[2] ~= id) then
+    fail('__dlpack__(): the tensor is on the device {%d, %d}, not on {%s, %s}', kind, id, wanted[1], wanted[2])
+  end
+  hand_to(options.stream, tensor)
+  if options.copy then tensor = tensor:clone() end
+  local version = options.max_version
+  return C.to_dlpack(tensor, version ~= nil and (version[1] or 0) >= 1)
+end
+
+--- The type and the number of the tensor's device as DLPack counts them: 1, 0 is the CPU; 2 is a GPU.
+function M.device_of(tensor) return C.dlpack_device(tensor) end
+
+-- What is no tensor may be an object with a method that gives a capsule.
+local function capsule_of(object)
+  if torch.is_tensor(object) then return C.to_dlpack(object, true) end
+  local kind = type(object)
+  local metatable = debug.getmetatable(object)
+  if kind ~= 'table' and kind ~= 'userdata' or type(metatable) == 'table' and metatable.__name == 'dltensor' then return object end
+  local has, method = pcall(function() return object.__dlpack__ end)
+  if has and method ~= nil then return method(object, { max_version = { 1, 0 } }) end
+  return object
+end
+
+--- A tensor over the memory of a capsule, of an object whose method `__dlpack__` gives one, or of a tensor. A capsule can be
+-- taken once. Memory that its owner lends for reading only cannot be written by any op: clone() it, or give copy = true.
+-- @param object   what to take
+-- @param options  device (where the result shall be), copy (true: of its own memory; false: never)
+function M.from_dlpack(object, options)
+  options = named('from_dlpack', options, { device = 'device?', copy = 'boolean?' })
+  local tensor = C.from_dlpack(capsule_of(object))
+  local device = options.device and torch.device(options.device)
+  if device and tensor.device ~= torch.empty(0, { device = device }).device then
+    if options.copy == false then fail('from_dlpack(): the tensor is on %s: it cannot be on %s without a copy', tensor.device, device) end
+    return tensor:to(device)
+  end
+  return options.copy and tensor:clone() or tensor
+end
+
+return M

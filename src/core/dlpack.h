@@ -1,0 +1,80 @@
+/* dlpack.h - the structs of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), by which libraries lend each
+ * other tensors. The names and layouts are the specification's; lt_tensor_to_dlpack and lt_tensor_from_dlpack are in
+ * ltensor.h. */
+#ifndef LT_DLPACK_H
+#define LT_DLPACK_H
+
+#include "ltensor.h"
+
+enum { LT_DLPACK_MAJOR = 1, LT_DLPACK_MINOR = 0 };
+
+typedef enum DLDeviceType {
+    kDLCPU = 1,
+    kDLCUDA = 2,
+    kDLCUDAHost = 3, /* page-locked */
+    kDLOpenCL = 4,
+    kDLVulkan = 7,
+    kDLMetal = 8,
+    kDLVPI = 9,
+    kDLROCM = 10,
+    kDLROCMHost = 11,
+    kDLExtDev = 12, /* what it means is between producer and consumer: here a simulated GPU */
+    kDLCUDAManaged = 13,
+    kDLOneAPI = 14,
+    kDLWebGPU = 15,
+    kDLHexagon = 16,
+    kDLMAIA = 17
+} DLDeviceType;
+
+typedef struct DLDevice {
+    int32_t device_type; /* DLDeviceType */
+    int32_t device_id;
+} DLDevice;
+
+typedef enum DLDataTypeCode { kDLInt, kDLUInt, kDLFloat, kDLOpaqueHandle, kDLBfloat, kDLComplex, kDLBool } DLDataTypeCode;
+
+typedef struct DLDataType {
+    uint8_t code; /* DLDataTypeCode */
+    uint8_t bits;
+    uint16_t lanes; /* elements of a vector */
+} DLDataType;
+
+typedef struct DLTensor {
+    void *data;
+    DLDevice device;
+    int32_t ndim;
+    DLDataType dtype;
+    int64_t *shape;
+    int64_t *strides; /* in elements; NULL: row-major */
+    uint64_t byte_offset;
+} DLTensor;
+
+/* Of DLPack before 1.0. */
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
+
+typedef struct DLPackVersion {
+    uint32_t major, minor;
+} DLPackVersion;
+
+#define DLPACK_FLAG_BITMASK_READ_ONLY (UINT64_C(1) << 0)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (UINT64_C(1) << 1)
+
+typedef struct DLManagedTensorVersioned {
+    DLPackVersion version;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags;
+    DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+
+/* Where a consumer finds t. */
+DLDevice lt_dlpack_device(const lt_tensor *t);
+
+/* Calls the deleter of what lt_tensor_to_dlpack has made, or somebody else; it may have none. */
+void lt_dlpack_delete(void *managed, bool versioned);
+
+#endif

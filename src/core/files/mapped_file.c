@@ -1,0 +1,103 @@
+/* mapped_file.c - files as memory of tensors: lt_tensor_from_file. PyTorch's rules of sizes, and its messages. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+
+typedef struct mapping {
+    void *data;
+    size_t length;
+} mapping;
+
+static void unmap(void *ctx)
+{
+    mapping *m = ctx;
+    if (m->data != NULL) munmap(m->data, m->length);
+    lt_mem_free(m);
+}
+
+static lt_status failed(const char *what, const char *path, const char *how)
+{
+    const int code = errno;
+    return lt_error(LT_ERR_IO, "unable to %s file <%s>%s: %s (%d)", what, path, how, strerror(code), code);
+}
+
+/* The file, `length` bytes long at least, `made` when there was none. */
+static lt_status open_file(const char *path, bool shared, int64_t length, int *fd, bool *made)
+{
+    struct stat s;
+    /* A pipe without a writer would be waited for. */
+    const int flags = O_CLOEXEC | O_NONBLOCK | (shared ? O_RDWR : O_RDONLY);
+    *made = false;
+    *fd = open(path, flags);
+    if (*fd < 0 && shared && errno == ENOENT) {
+        *fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+        *made = *fd >= 0;
+    }
+    if (*fd < 0) return failed("open", path, shared ? " in read-write mode" : " in read-only mode");
+    if (fstat(*fd, &s) != 0) return failed("stat the", path, "");
+    if (!S_ISREG(s.st_mode)) return lt_error(LT_ERR_IO, "file <%s> is not a regular file: it cannot be mapped", path);
+    if (length <= s.st_size) return LT_OK;
+    if (!shared)
+        return lt_error(LT_ERR_IO, "file <%s> size <%lld> is smaller than the required mapping size <%lld>", path,
+                        (long long)s.st_size, (long long)length);
+    return ftruncate(*fd, length) == 0 ? LT_OK : failed("resize", path, " to the right size");
+}
+
+/* Bytes that are no bool: what reads them as one would do anything. Pages of a private mapping that hold some become
+ * copies; in a shared one they would change the file. */
+static lt_status check_bools(const char *path, bool shared, uint8_t *data, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (data[i] <= 1) continue;
+        if (shared)
+            return lt_error(LT_ERR_IO, "file <%s> holds no elements of dtype bool: byte %lld is %d", path, (long long)i, data[i]);
+        data[i] = 1;
+    }
+    return LT_OK;
+}
+
+lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_dtype dtype, lt_tensor **out)
+{
+    int64_t count;
+    if (path == NULL || out == NULL)
+        return lt_error(LT_ERR_TYPE, "lt_tensor_from_file: %s is NULL", path == NULL ? "path" : "out");
+    if (dtype < 0 || dtype >= LT_DTYPE_COUNT)
+        return lt_error(LT_ERR_TYPE, "lt_tensor_from_file: unknown dtype %d", (int)dtype);
+    if (numel < 0)
+        return lt_error(LT_ERR_RUNTIME, "from_file: size must not be negative, got %lld for file <%s>", (long long)numel, path);
+    LT_TRY(lt_check_sizes(1, &numel, &count));
+    const int64_t length = numel * (int64_t)lt_dtype_size(dtype);
+    int fd = -1;
+    bool made;
+    lt_tensor *result = NULL;
+    mapping *m = lt_mem_zalloc(sizeof *m);
+    if (m == NULL) return LT_ERR_MEMORY;
+    lt_status status;
+    LT_CHECK(open_file(path, shared, length, &fd, &made));
+    if (length > 0) {
+        void *data = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) {
+            const int code = errno;
+            status = lt_error(LT_ERR_IO, "unable to mmap %lld bytes from file <%s>: %s (%d)", (long long)length, path,
+                              strerror(code), code);
+            goto done;
+        }
+        *m = (mapping){data, (size_t)length};
+        if (dtype == LT_BOOL) LT_CHECK(check_bools(path, shared, data, numel));
+    }
+    LT_CHECK(lt_tensor_wrap(m->data, dtype, 1, &numel, unmap, m, &result));
+    m = NULL;
+    *out = result;
+done:
+    if (status != LT_OK && fd >= 0 && made) (void)unlink(path);
+    if (fd >= 0) close(fd);
+    if (m != NULL) unmap(m);
+    return status;
+}

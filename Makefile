@@ -108,7 +108,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all docs demo test check soak bench install clean layers test-programs fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -253,6 +253,20 @@ $(BUILD)/tests/prompt_host: tests/repl/prompt_host.c $(BUILD)/libltensor_repl.a 
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a $(LUA_STATIC) \
 	  $(READLINE_LIBS) $(CORE_LIBS)
 
+# A program with a Python in it, for exchanges with NumPy: made where its headers are, and NumPy is.
+PYTHON_CONFIG ?= python3-config
+PYTHON_PROGRAM = $(shell $(PYTHON_CONFIG) --prefix)/bin/python3
+python-host: $(BUILD)/libltensor.a
+	@if $(PYTHON_CONFIG) --embed --ldflags >/dev/null 2>&1 && \
+	  "$$($(PYTHON_CONFIG) --prefix)"/bin/python3 -c 'import numpy' 2>/dev/null; then \
+	  $(MAKE) --no-print-directory $(BUILD)/tests/python_host; fi
+
+$(BUILD)/tests/python_host: tests/interop/python_host.c $(BUILD)/libltensor.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) $(addprefix -isystem,$(patsubst -I%,%,$(shell $(PYTHON_CONFIG) --includes))) \
+	  -DPYTHON_PROGRAM='"$(PYTHON_PROGRAM)"' -MF $@.d $< -o $@ $(BUILD)/libltensor.a $(LUA_STATIC) \
+	  $(CORE_LIBS) $(shell $(PYTHON_CONFIG) --embed --ldflags)
+
 FUZZ_TOOLS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz/*.c))
 
 $(BUILD)/tests/fuzz_%: tests/fuzz/%.c
@@ -286,7 +300,7 @@ test:
 check: all test-programs layers
 	@BUILD=$(BUILD) sh tests/run.sh quick
 
-test-programs: $(C_TESTS) $(TEST_TOOLS) $(BUILD)/tests/prompt_host
+test-programs: $(C_TESTS) $(TEST_TOOLS) $(BUILD)/tests/prompt_host python-host
 
 # Hostile calls and random typing: tests/README.md. `make fuzz MINUTES=10`, `SEED=n` to do the same again, FUZZERS="calls keys".
 fuzz: all $(FUZZ_TOOLS)

@@ -111,6 +111,8 @@ elif [ "$mode" = quick ]; then
     suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check docs/notebooks/use-gpu.md
 fi
 [ "$mode" = full ] && [ -f Makefile ] && suite "the example host, installed" sh tests/host.sh
+[ "$mode" = full ] && [ -x "$BUILD/tests/python_host" ] &&
+    suite "tensors shared with Python" "$BUILD/tests/python_host" tests/interop/exchange.py
 
 echo
 [ -s "$failures" ] && { echo "What failed:"; cat "$failures"; echo; }

@@ -11,10 +11,11 @@
 #include "tensor.h"
 
 static const DLDataType types[LT_DTYPE_COUNT] = {
-    [LT_BOOL] = {kDLBool, 8, 1},      [LT_UINT8] = {kDLUInt, 8, 1},     [LT_INT8] = {kDLInt, 8, 1},
-    [LT_INT16] = {kDLInt, 16, 1},     [LT_INT32] = {kDLInt, 32, 1},     [LT_INT64] = {kDLInt, 64, 1},
-    [LT_FLOAT16] = {kDLFloat, 16, 1}, [LT_BFLOAT16] = {kDLBfloat, 16, 1}, [LT_FLOAT32] = {kDLFloat, 32, 1},
-    [LT_FLOAT64] = {kDLFloat, 64, 1},
+    [LT_BOOL] = {kDLBool, 8, 1},      [LT_UINT8] = {kDLUInt, 8, 1},
+    [LT_INT8] = {kDLInt, 8, 1},       [LT_INT16] = {kDLInt, 16, 1},
+    [LT_INT32] = {kDLInt, 32, 1},     [LT_INT64] = {kDLInt, 64, 1},
+    [LT_FLOAT16] = {kDLFloat, 16, 1}, [LT_BFLOAT16] = {kDLBfloat, 16, 1},
+    [LT_FLOAT32] = {kDLFloat, 32, 1}, [LT_FLOAT64] = {kDLFloat, 64, 1},
 };
 
 /* ---- lending ------------------------------------------------------------------------------------------------- */
@@ -42,18 +43,23 @@ DLDevice lt_dlpack_device(const lt_tensor *t)
 {
     const lt_backend *gpus = lt_backends[LT_CUDA];
     const bool simulated = gpus == NULL || gpus->simulated;
-    if (t->device.type == LT_CPU) return (DLDevice){t->storage->pinned && !simulated ? kDLCUDAHost : kDLCPU, 0};
+    if (t->device.type == LT_CPU)
+        return (DLDevice){t->storage->pinned && !simulated ? kDLCUDAHost : kDLCPU, 0};
     return (DLDevice){simulated ? kDLExtDev : kDLCUDA, t->device.index};
 }
 
 lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
 {
-    if (t == NULL || out == NULL) return lt_error(LT_ERR_TYPE, "lt_tensor_to_dlpack: %s is NULL", t == NULL ? "t" : "out");
+    if (t == NULL || out == NULL)
+        return lt_error(LT_ERR_TYPE, "lt_tensor_to_dlpack: %s is NULL", t == NULL ? "t" : "out");
     if (lt_requires_grad(t))
-        return lt_error(LT_ERR_RUNTIME, "Can't export tensors that require gradient, use tensor.detach()");
+        return lt_error(LT_ERR_RUNTIME,
+                        "Can't export tensors that require gradient, use tensor.detach()");
     if (t->storage->read_only && !versioned)
-        return lt_error(LT_ERR_RUNTIME, "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
-                                        "before 1.0, which cannot say so");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
+            "before 1.0, which cannot say so");
     loan *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = lt_tensor_alias(t, &l->alias);
@@ -70,13 +76,15 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
                            .shape = l->sizes,
                            .strides = l->strides};
     if (versioned)
-        l->managed.versioned = (DLManagedTensorVersioned){.version = {LT_DLPACK_MAJOR, LT_DLPACK_MINOR},
-                                                          .manager_ctx = l,
-                                                          .deleter = delete_versioned,
-                                                          .flags = t->storage->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
-                                                          .dl_tensor = lent};
+        l->managed.versioned = (DLManagedTensorVersioned){
+            .version = {LT_DLPACK_MAJOR, LT_DLPACK_MINOR},
+            .manager_ctx = l,
+            .deleter = delete_versioned,
+            .flags = t->storage->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
+            .dl_tensor = lent};
     else
-        l->managed.plain = (DLManagedTensor){.dl_tensor = lent, .manager_ctx = l, .deleter = delete_plain};
+        l->managed.plain =
+            (DLManagedTensor){.dl_tensor = lent, .manager_ctx = l, .deleter = delete_plain};
     *out = &l->managed;
     return LT_OK;
 }
@@ -94,11 +102,14 @@ void lt_dlpack_delete(void *managed, bool versioned)
 static const char *device_name(int32_t type)
 {
     static const char *const names[] = {
-        [kDLOpenCL] = "OpenCL",       [kDLVulkan] = "Vulkan",   [kDLMetal] = "Metal",
-        [kDLVPI] = "VPI",             [kDLROCM] = "ROCm",       [kDLROCMHost] = "ROCm host memory",
-        [kDLExtDev] = "an extension", [kDLCUDAManaged] = "CUDA managed memory", [kDLOneAPI] = "oneAPI",
-        [kDLWebGPU] = "WebGPU",       [kDLHexagon] = "Hexagon", [kDLMAIA] = "MAIA"};
-    const char *name = type >= 0 && type < (int32_t)(sizeof names / sizeof *names) ? names[type] : NULL;
+        [kDLOpenCL] = "OpenCL",       [kDLVulkan] = "Vulkan",
+        [kDLMetal] = "Metal",         [kDLVPI] = "VPI",
+        [kDLROCM] = "ROCm",           [kDLROCMHost] = "ROCm host memory",
+        [kDLExtDev] = "an extension", [kDLCUDAManaged] = "CUDA managed memory",
+        [kDLOneAPI] = "oneAPI",       [kDLWebGPU] = "WebGPU",
+        [kDLHexagon] = "Hexagon",     [kDLMAIA] = "MAIA"};
+    const char *name =
+        type >= 0 && type < (int32_t)(sizeof names / sizeof *names) ? names[type] : NULL;
     return name != NULL ? name : "unknown";
 }
 
@@ -107,31 +118,39 @@ static lt_status find_device(DLDevice from, lt_device *out)
     *out = lt_host;
     if (from.device_type == kDLCPU || from.device_type == kDLCUDAHost) return LT_OK;
     if (from.device_type != kDLCUDA)
-        return lt_error(LT_ERR_DEVICE, "from_dlpack: device type %d (%s) is not supported", (int)from.device_type,
-                        device_name(from.device_type));
+        return lt_error(LT_ERR_DEVICE, "from_dlpack: device type %d (%s) is not supported",
+                        (int)from.device_type, device_name(from.device_type));
     const lt_backend *gpus = lt_backend_get(LT_CUDA);
     if (gpus == NULL) return LT_ERR_DEVICE;
     if (gpus->simulated)
-        return lt_error(LT_ERR_DEVICE, "from_dlpack: memory of a CUDA device, but the GPUs here are simulated");
+        return lt_error(LT_ERR_DEVICE,
+                        "from_dlpack: memory of a CUDA device, but the GPUs here are simulated");
     if (from.device_id < 0 || from.device_id >= gpus->device_count())
-        return lt_error(LT_ERR_DEVICE, "from_dlpack: there is no device cuda:%d", (int)from.device_id);
+        return lt_error(LT_ERR_DEVICE, "from_dlpack: there is no device cuda:%d",
+                        (int)from.device_id);
     *out = (lt_device){LT_CUDA, (int8_t)from.device_id};
     return LT_OK;
 }
 
 static lt_status find_dtype(DLDataType from, lt_dtype *out)
 {
-    static const char *const kinds[] = {"int", "uint", "float", "opaque handle of bits ", "bfloat", "complex", "bool"};
+    static const char *const kinds[] = {"int",    "uint",    "float", "opaque handle of bits ",
+                                        "bfloat", "complex", "bool"};
     if (from.lanes != 1)
-        return lt_error(LT_ERR_RUNTIME, "from_dlpack: elements of %d lanes are not supported, only of 1", from.lanes);
+        return lt_error(LT_ERR_RUNTIME,
+                        "from_dlpack: elements of %d lanes are not supported, only of 1",
+                        from.lanes);
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
         if (types[d].code != from.code || types[d].bits != from.bits) continue;
         *out = (lt_dtype)d;
         return LT_OK;
     }
     if (from.code < sizeof kinds / sizeof *kinds)
-        return lt_error(LT_ERR_RUNTIME, "from_dlpack: dtype %s%d is not supported", kinds[from.code], from.bits);
-    return lt_error(LT_ERR_RUNTIME, "from_dlpack: dtype with the code %d of %d bits is not supported", from.code, from.bits);
+        return lt_error(LT_ERR_RUNTIME, "from_dlpack: dtype %s%d is not supported",
+                        kinds[from.code], from.bits);
+    return lt_error(LT_ERR_RUNTIME,
+                    "from_dlpack: dtype with the code %d of %d bits is not supported", from.code,
+                    from.bits);
 }
 
 /* The address of the first element; NULL where there is none. */
@@ -140,20 +159,22 @@ static lt_status find_data(const DLTensor *from, lt_dtype dtype, void **out)
     int64_t numel;
     *out = NULL;
     if (from->ndim < 0 || from->ndim > LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "from_dlpack: a tensor has at most %d dimensions, got %d", LT_MAX_DIMS,
-                        (int)from->ndim);
-    if (from->ndim > 0 && from->shape == NULL) return lt_error(LT_ERR_RUNTIME, "from_dlpack: shape is NULL");
+        return lt_error(LT_ERR_RUNTIME, "from_dlpack: a tensor has at most %d dimensions, got %d",
+                        LT_MAX_DIMS, (int)from->ndim);
+    if (from->ndim > 0 && from->shape == NULL)
+        return lt_error(LT_ERR_RUNTIME, "from_dlpack: shape is NULL");
     LT_TRY(lt_check_sizes(from->ndim, from->shape, &numel));
     if (numel == 0) return LT_OK;
     if (from->data == NULL)
-        return lt_error(LT_ERR_RUNTIME, "from_dlpack: data is NULL for %lld elements", (long long)numel);
+        return lt_error(LT_ERR_RUNTIME, "from_dlpack: data is NULL for %lld elements",
+                        (long long)numel);
     uintptr_t address;
     if (__builtin_add_overflow((uintptr_t)from->data, from->byte_offset, &address))
         return lt_error(LT_ERR_RUNTIME, "from_dlpack: byte_offset %llu lies outside of memory",
                         (unsigned long long)from->byte_offset);
     if (address % lt_dtype_size(dtype) != 0)
-        return lt_error(LT_ERR_RUNTIME, "from_dlpack: data are not aligned to the %d bytes of a %s", (int)lt_dtype_size(dtype),
-                        lt_dtype_name(dtype));
+        return lt_error(LT_ERR_RUNTIME, "from_dlpack: data are not aligned to the %d bytes of a %s",
+                        (int)lt_dtype_size(dtype), lt_dtype_name(dtype));
     *out = (void *)address;
     return LT_OK;
 }
@@ -185,27 +206,36 @@ static loan *own_loan(void *managed, bool versioned)
 {
     const DLManagedTensorVersioned *v = managed;
     const DLManagedTensor *p = managed;
-    loan *l = versioned ? v->deleter == delete_versioned ? v->manager_ctx : NULL
-                        : p->deleter == delete_plain ? p->manager_ctx : NULL;
-    return l != NULL && (!versioned || v->flags == (l->alias->storage->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)) ? l : NULL;
+    loan *l = versioned                    ? v->deleter == delete_versioned ? v->manager_ctx : NULL
+              : p->deleter == delete_plain ? p->manager_ctx
+                                           : NULL;
+    return l != NULL &&
+                   (!versioned ||
+                    v->flags == (l->alias->storage->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0))
+               ? l
+               : NULL;
 }
 
 lt_status lt_tensor_from_dlpack(void *managed, bool versioned, lt_tensor **out)
 {
     if (managed == NULL || out == NULL)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_from_dlpack: %s is NULL", managed == NULL ? "managed" : "out");
+        return lt_error(LT_ERR_TYPE, "lt_tensor_from_dlpack: %s is NULL",
+                        managed == NULL ? "managed" : "out");
     const DLManagedTensorVersioned *v = managed;
     if (versioned && v->version.major != LT_DLPACK_MAJOR)
-        return lt_error(LT_ERR_RUNTIME, "from_dlpack: DLPack version %u.%u is not supported, only 1.x", v->version.major,
-                        v->version.minor);
+        return lt_error(LT_ERR_RUNTIME,
+                        "from_dlpack: DLPack version %u.%u is not supported, only 1.x",
+                        v->version.major, v->version.minor);
     loan *own = own_loan(managed, versioned);
     if (own != NULL) { /* the tensors know of each other */
         LT_TRY(lt_tensor_alias(own->alias, out));
         end_loan(own);
         return LT_OK;
     }
-    const DLTensor *from = versioned ? &v->dl_tensor : &((const DLManagedTensor *)managed)->dl_tensor;
-    lt_foreign memory = {.read_only = versioned && (v->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0, .ctx = managed};
+    const DLTensor *from =
+        versioned ? &v->dl_tensor : &((const DLManagedTensor *)managed)->dl_tensor;
+    lt_foreign memory = {.read_only = versioned && (v->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0,
+                         .ctx = managed};
     lt_dtype dtype;
     LT_TRY(find_dtype(from->dtype, &dtype));
     LT_TRY(find_device(from->device, &memory.device));

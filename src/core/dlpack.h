@@ -31,7 +31,15 @@ typedef struct DLDevice {
     int32_t device_id;
 } DLDevice;
 
-typedef enum DLDataTypeCode { kDLInt, kDLUInt, kDLFloat, kDLOpaqueHandle, kDLBfloat, kDLComplex, kDLBool } DLDataTypeCode;
+typedef enum DLDataTypeCode {
+    kDLInt,
+    kDLUInt,
+    kDLFloat,
+    kDLOpaqueHandle,
+    kDLBfloat,
+    kDLComplex,
+    kDLBool
+} DLDataTypeCode;
 
 typedef struct DLDataType {
     uint8_t code; /* DLDataTypeCode */

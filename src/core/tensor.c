@@ -302,7 +302,7 @@ lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *si
                           sizes, NULL, out);
 }
 
-/* How many elements lie from the first to behind the last. */
+/* How many elements lie from the first to behind the last, if there is one. */
 static lt_status span_of(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out)
 {
     char a[256], b[256];
@@ -312,7 +312,7 @@ static lt_status span_of(int ndim, const int64_t *sizes, const int64_t *strides,
             return lt_error(LT_ERR_RUNTIME, "negative strides are not supported, got %s for the sizes %s",
                             lt_format_sizes(a, sizeof a, ndim, strides), lt_format_sizes(b, sizeof b, ndim, sizes));
         /* Strides that no element is reached by are looked at as well: views multiply them. */
-        span = strides[d] > MOST_ELEMENTS ? LT_TOO_MUCH : lt_plus(span, lt_times(sizes[d] - 1, strides[d]));
+        span = strides[d] > MOST_ELEMENTS ? LT_TOO_MUCH : lt_plus(span, lt_times(sizes[d] > 0 ? sizes[d] - 1 : 0, strides[d]));
     }
     if (span > MOST_ELEMENTS)
         return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s and strides=%s",
@@ -342,6 +342,9 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
     set_strides(*out, strides);
     return LT_OK;
 }
+
+/* Of iter.c, which is made of tensors: this file cannot include its header. */
+lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes, int64_t *strides);
 
 lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
                            const int64_t *sizes, lt_tensor **out)

@@ -33,7 +33,9 @@ LT_API void lt_lua_push_dlpack(lua_State *L, void *managed, bool versioned)
 LT_API lt_status lt_lua_take_dlpack(lua_State *L, int index, void **managed, bool *versioned)
 {
     capsule *c = luaL_testudata(L, index, CAPSULE_META);
-    if (c == NULL) return lt_error(LT_ERR_TYPE, "a capsule of DLPack is expected, not a %s", lt_lua_type_name(L, index));
+    if (c == NULL)
+        return lt_error(LT_ERR_TYPE, "a capsule of DLPack is expected, not a %s",
+                        lt_lua_type_name(L, index));
     if (c->managed == NULL) return lt_error(LT_ERR_TYPE, "the capsule of DLPack was used before");
     *managed = c->managed;
     *versioned = c->versioned;
@@ -54,7 +56,8 @@ static int capsule_gc(lua_State *L)
 static int capsule_tostring(lua_State *L)
 {
     const capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
-    lua_pushfstring(L, "<capsule object \"%s%s\">", c->managed == NULL ? "used_dltensor" : "dltensor",
+    lua_pushfstring(L, "<capsule object \"%s%s\">",
+                    c->managed == NULL ? "used_dltensor" : "dltensor",
                     c->versioned ? "_versioned" : "");
     return 1;
 }
@@ -91,8 +94,10 @@ static int from_dlpack(lua_State *L)
 {
     capsule *c = luaL_testudata(L, 1, CAPSULE_META);
     if (c == NULL || c->managed == NULL)
-        return lt_lua_error(L, "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
-                               "once, so you might have already constructed a tensor from it once.");
+        return lt_lua_error(L,
+                            "from_dlpack received an invalid capsule. Note that DLTensor capsules "
+                            "can be consumed only "
+                            "once, so you might have already constructed a tensor from it once.");
     lua_settop(L, 1);
     lt_tensor **out = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
@@ -140,11 +145,14 @@ static int map_file(lua_State *L)
 
 void lt_lua_open_dlpack(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"to_dlpack", to_dlpack},         {"from_dlpack", from_dlpack},
-                                         {"dlpack_device", dlpack_device}, {"is_read_only", is_read_only},
-                                         {"map_file", map_file},           {NULL, NULL}};
-    static const luaL_Reg metamethods[] = {
-        {"__gc", capsule_gc}, {"__tostring", capsule_tostring}, {"__index", capsule_index}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"to_dlpack", to_dlpack},         {"from_dlpack", from_dlpack},
+        {"dlpack_device", dlpack_device}, {"is_read_only", is_read_only},
+        {"map_file", map_file},           {NULL, NULL}};
+    static const luaL_Reg metamethods[] = {{"__gc", capsule_gc},
+                                           {"__tostring", capsule_tostring},
+                                           {"__index", capsule_index},
+                                           {NULL, NULL}};
     luaL_newmetatable(L, CAPSULE_META);
     lt_lua_setfuncs(L, metamethods);
     lua_pop(L, 1);

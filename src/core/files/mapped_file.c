@@ -25,7 +25,8 @@ static void unmap(void *ctx)
 static lt_status failed(const char *what, const char *path, const char *how)
 {
     const int code = errno;
-    return lt_error(LT_ERR_IO, "unable to %s file <%s>%s: %s (%d)", what, path, how, strerror(code), code);
+    return lt_error(LT_ERR_IO, "unable to %s file <%s>%s: %s (%d)", what, path, how, strerror(code),
+                    code);
 }
 
 /* The file, `length` bytes long at least, `made` when there was none. */
@@ -42,11 +43,13 @@ static lt_status open_file(const char *path, bool shared, int64_t length, int *f
     }
     if (*fd < 0) return failed("open", path, shared ? " in read-write mode" : " in read-only mode");
     if (fstat(*fd, &s) != 0) return failed("stat the", path, "");
-    if (!S_ISREG(s.st_mode)) return lt_error(LT_ERR_IO, "file <%s> is not a regular file: it cannot be mapped", path);
+    if (!S_ISREG(s.st_mode))
+        return lt_error(LT_ERR_IO, "file <%s> is not a regular file: it cannot be mapped", path);
     if (length <= s.st_size) return LT_OK;
     if (!shared)
-        return lt_error(LT_ERR_IO, "file <%s> size <%lld> is smaller than the required mapping size <%lld>", path,
-                        (long long)s.st_size, (long long)length);
+        return lt_error(LT_ERR_IO,
+                        "file <%s> size <%lld> is smaller than the required mapping size <%lld>",
+                        path, (long long)s.st_size, (long long)length);
     return ftruncate(*fd, length) == 0 ? LT_OK : failed("resize", path, " to the right size");
 }
 
@@ -57,21 +60,26 @@ static lt_status check_bools(const char *path, bool shared, uint8_t *data, int64
     for (int64_t i = 0; i < n; i++) {
         if (data[i] <= 1) continue;
         if (shared)
-            return lt_error(LT_ERR_IO, "file <%s> holds no elements of dtype bool: byte %lld is %d", path, (long long)i, data[i]);
+            return lt_error(LT_ERR_IO, "file <%s> holds no elements of dtype bool: byte %lld is %d",
+                            path, (long long)i, data[i]);
         data[i] = 1;
     }
     return LT_OK;
 }
 
-lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_dtype dtype, lt_tensor **out)
+lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_dtype dtype,
+                              lt_tensor **out)
 {
     int64_t count;
     if (path == NULL || out == NULL)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_from_file: %s is NULL", path == NULL ? "path" : "out");
+        return lt_error(LT_ERR_TYPE, "lt_tensor_from_file: %s is NULL",
+                        path == NULL ? "path" : "out");
     if (dtype < 0 || dtype >= LT_DTYPE_COUNT)
         return lt_error(LT_ERR_TYPE, "lt_tensor_from_file: unknown dtype %d", (int)dtype);
     if (numel < 0)
-        return lt_error(LT_ERR_RUNTIME, "from_file: size must not be negative, got %lld for file <%s>", (long long)numel, path);
+        return lt_error(LT_ERR_RUNTIME,
+                        "from_file: size must not be negative, got %lld for file <%s>",
+                        (long long)numel, path);
     LT_TRY(lt_check_sizes(1, &numel, &count));
     const int64_t length = numel * (int64_t)lt_dtype_size(dtype);
     int fd = -1;
@@ -82,11 +90,12 @@ lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_d
     lt_status status;
     LT_CHECK(open_file(path, shared, length, &fd, &made));
     if (length > 0) {
-        void *data = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+        void *data = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE,
+                          shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
         if (data == MAP_FAILED) {
             const int code = errno;
-            status = lt_error(LT_ERR_IO, "unable to mmap %lld bytes from file <%s>: %s (%d)", (long long)length, path,
-                              strerror(code), code);
+            status = lt_error(LT_ERR_IO, "unable to mmap %lld bytes from file <%s>: %s (%d)",
+                              (long long)length, path, strerror(code), code);
             goto done;
         }
         *m = (mapping){data, (size_t)length};

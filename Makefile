@@ -70,6 +70,7 @@ GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
 GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
+GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
 KERNEL_FAMILIES := activations arithmetic compare functions
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
@@ -77,8 +78,9 @@ GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h backend_hash.h 
 GEN_HASHED := $(addprefix src/core/,backend.h cell.h iter.h optim_rules.h random.h)
 GEN_STAMP := $(GEN)/.stamp
 
-CORE_SRC := $(wildcard src/core/*.c $(addprefix src/core/,autograd/*.c cpu/*.c cpu/common/*.c files/*.c ops/*.c ops/*/*.c))
-CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o)
+CORE_SRC := $(wildcard src/core/*.c $(addprefix src/core/,api/*.c autograd/*.c cpu/*.c cpu/common/*.c files/*.c ops/*.c ops/*/*.c))
+CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
+            $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
 VECTOR_SRC := $(wildcard src/core/cpu/vector/*.c)
 ISA_FLAGS_baseline := -msse2
@@ -122,10 +124,11 @@ $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED)
 	$(LUA) scripts/gen/headers.lua $(GEN)
 	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)
+	$(LUA) scripts/gen/calls.lua $(GEN)
 	$(LUA) scripts/gen/binding.lua $(GEN)
 	@touch $@
 
-$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua: $(GEN_STAMP) ;
+$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua: $(GEN_STAMP) ;
 
 $(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua scripts/embed.lua scripts/embed_args.lua
 	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs
@@ -366,7 +369,7 @@ install: all docs
 	install -m 755 $(BUILD)/torch.so $(DEST)/lib/lua/5.4/torch.so
 	for f in $(filter %_sim.so %_cuda.so,$(TARGETS)); do \
 	  install -m 755 $$f $(DEST)/lib/ltensor/; done
-	install -m 644 include/ltensor.h include/ltensor_prompt.h $(GEN)/ltensor_ops.h $(DEST)/include/
+	install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_prompt.h $(GEN)/ltensor_ops.h $(DEST)/include/
 	cp -R lib/. $(DEST)/share/ltensor/lib/
 	install -m 644 $(BUILD)/meta/ops.lua $(DEST)/share/ltensor/lib/meta/ops.lua
 	install -m 644 $(BUILD)/docs/*.md $(DEST)/share/doc/ltensor/reference/

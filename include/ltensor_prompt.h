@@ -1,6 +1,6 @@
 /* ltensor_prompt.h - the prompt, for a host that has a Lua interpreter of its own.
  *
- * Link libltensor_repl.a and readline. The standard libraries and torch (luaopen_torch) must be open in
+ * Link libltensor_repl.a and readline. The standard libraries and torch (luaopen_torch of ltensor_lua.h) must be open in
  * the interpreter. While the prompt runs, SIGINT stops cells, and coroutine.resume and wrap, print and
  * io.write are replaced; when it returns, these, the signal handlers and readline's variables are as they
  * were. One prompt at a time in a process.

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "allocator.h"
-#include "ltensor.h"
+#include "ltensor_lua.h"
 #include "modules.h"
 #include "options.h"
 #include "system.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ltensor.h"
+#include "ltensor_lua.h"
 
 static const char script[] =
     "local torch = require 'torch'\n"

@@ -98,7 +98,7 @@ forms.tensor = {
   declare = function(f) return { ('lt_saved %s;'):format(f.name) } end,
   save = function(f, op)
     local source = f.name == 'self' and op.keeps_original and 'original' or f.arg.name
-    return { when(needed(op, f, requires), ('LT_CHECK(lt_save(&saved->%s, %s));'):format(f.name, source)) }
+    return { when(needed(op, f, requires), ('LT_CHECK(lt_save_input(&saved->%s, %s));'):format(f.name, source)) }
   end,
   release = function(f) return ('lt_saved_release(&saved->%s);'):format(f.name) end,
   unpack = function(f, op)
@@ -320,30 +320,60 @@ local function output_saves(op, name)
       -- Results that no gradient flows through are saved as they are.
       local differentiable = field.arg.output == 1
       local call = differentiable and ('LT_CHECK(lt_save_output(&saved->%s, %s, %d));'):format(field.name, tensor, slot)
-        or ('LT_CHECK(lt_save(&saved->%s, %s));'):format(field.name, tensor)
+        or ('LT_CHECK(lt_save_input(&saved->%s, %s));'):format(field.name, tensor)
       list[#list + 1] = when(needed(op, field, requires), (call:gsub('saved%->', ('((%s_node *)node)->'):format(op.label))))
     end
   end
   return list
 end
 
--- The start of a function that does the op. One that takes positions says its name, for faults that a GPU finds
--- after the function has returned.
-local function open_function(text, op, name, parameters)
+-- What a host may give as NULL by mistake: required pointers, and where the results go. One condition, since it is
+-- looked at in every call; which one it was is found out when it holds. Ops that only the library calls do without.
+local function null_check(op, outputs)
+  if op.name:sub(1, 1) == '_' then return nil end
+  local conditions, which = {}, 'NULL'
+  local function add(name, condition) table.insert(conditions, 1, { name = name, text = condition or name .. ' == NULL' }) end
+  for _, a in ipairs(op.args) do
+    if a.type == 'Tensor[]' then
+      add(a.name, ('%s == NULL || lt_list_has_null(%s)'):format(a.name, a.name))
+    elseif not a.optional and declarations.c_type(a):sub(-1) == '*' then
+      add(a.name)
+    end
+  end
+  for _, output in ipairs(outputs) do add(output) end
+  local all = {}
+  for i, c in ipairs(conditions) do
+    table.insert(all, 1, c.text)
+    which = i == 1 and ('"%s"'):format(c.name) or ('%s ? "%s" : %s'):format(c.text, c.name, which)
+  end
+  return #all > 0 and ('    if (__builtin_expect(%s, 0))\n        return lt_null_argument("%s", %s);'):format(
+    table.concat(all, ' || '), op.name, which) or nil
+end
+
+-- The start of a function that does the op and writes to outputs. One that takes positions says its name, for faults that a GPU
+-- finds after the function has returned.
+local function open_function(text, op, name, parameters, outputs)
   text:line('lt_status lt_%s(%s)\n{', name, parameters)
   local indexes = false
   for _, a in ipairs(op.args) do
     indexes = indexes or a.type == 'IndexTensor' or a.name == 'indices'
   end
   if indexes then text:line('    LT_OP_NAME("%s");', (op.name:gsub('^_+', ''))) end
+  local check = null_check(op, outputs)
+  if check then text[#text + 1] = check end
+end
+
+local function output_names(op)
+  local names = {}
+  for i, result in ipairs(op.returns) do names[i] = declarations.output_name(result) end
+  return names
 end
 
 -- lt_<op> without a node.
 local function emit_plain(text, op)
-  open_function(text, op, op.cname, declarations.c_prototype(op))
-  local outputs, tensors = {}, true
-  for i, result in ipairs(op.returns) do
-    outputs[i] = declarations.output_name(result)
+  open_function(text, op, op.cname, declarations.c_prototype(op), output_names(op))
+  local outputs, tensors = output_names(op), true
+  for _, result in ipairs(op.returns) do
     tensors = tensors and derivative.is_tensor(result.type)
   end
   if not tensors then
@@ -365,7 +395,7 @@ end
 local function emit_differentiable(text, op)
   local condition, count = any_requires(edge_args(op))
   local first = result_name(op.returns[1])
-  open_function(text, op, op.cname, declarations.c_prototype(op))
+  open_function(text, op, op.cname, declarations.c_prototype(op), output_names(op))
   text:line('    lt_node *node = NULL;')
   local refs = {}
   for i, result in ipairs(op.returns) do
@@ -375,7 +405,7 @@ local function emit_differentiable(text, op)
   text:line('    lt_status status = LT_OK;')
   text:line('    LT_CHECK(%s);', call_impl(op, refs))
   if op.view then text:line('    lt_note_view(self, %s);', first) end
-  text:line('    if (lt_grad_enabled() && %s && lt_dtype_is_float((lt_dtype)%s->dtype)) {',
+  text:line('    if (lt_grad_mode_on() && %s && lt_dtype_is_float((lt_dtype)%s->dtype)) {',
     count > 1 and '(' .. condition .. ')' or condition, first)
   text:line('        ' .. record_call(op, 'self'))
   text:lines(output_saves(op, function(i) return result_name(op.returns[i]) end), '        ')
@@ -409,9 +439,9 @@ local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out
 
 local function emit_inplace(text, op, name)
   local has_out = #op.returns > 0
-  open_function(text, op, name, declarations.c_params(op))
+  open_function(text, op, name, declarations.c_params(op), {})
   if op.args[1].type == 'Tensor[]' then
-    text:line('    for (int64_t i = 0; lt_grad_enabled() && i < self->n; i++)')
+    text:line('    for (int64_t i = 0; lt_grad_mode_on() && i < self->n; i++)')
     text:line('        if (lt_requires_grad(self->v[i])) LT_TRY(lt_check_inplace(self->v[i]));')
     text:line('    for (int64_t i = 0; i < self->n; i++) {\n        LT_TRY(lt_refuse_read_only(self->v[i]));')
     text:line('        LT_TRY(lt_refuse_overlap(self->v[i]));\n    }')
@@ -421,7 +451,7 @@ local function emit_inplace(text, op, name)
   end
   if has_out then text:line('    lt_tensor *out = self;') end
   if not op.derivative then
-    text:line('    if (lt_grad_enabled() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
+    text:line('    if (lt_grad_mode_on() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
     text:lines(overlap_checks(op, 'self'), '    ')
     text:line('    LT_TRY(%s);\n    lt_bump_version(self);\n    return LT_OK;\n}\n', inplace_impl(op))
     return
@@ -431,7 +461,7 @@ local function emit_inplace(text, op, name)
   if op.keeps_original then text:line('    lt_tensor *original = NULL;') end
   text:line('    lt_status status = LT_OK;')
   text:lines(overlap_checks(op, 'self'), '    ')
-  text:line('    if (lt_grad_enabled() && %s) {', count > 1 and '(' .. condition .. ')' or condition)
+  text:line('    if (lt_grad_mode_on() && %s) {', count > 1 and '(' .. condition .. ')' or condition)
   text:line('        LT_CHECK(lt_check_inplace(self));')
   text:line('        if (lt_dtype_is_float((lt_dtype)self->dtype)) {')
   if op.keeps_original then
@@ -455,9 +485,9 @@ end
 local function emit_inplace_view(text, op, name)
   local arguments = {}
   for i, a in ipairs(op.args) do arguments[i] = a.name end
-  open_function(text, op, name, declarations.c_params(op))
+  open_function(text, op, name, declarations.c_params(op), {})
   text:line('    lt_tensor *view;')
-  text:line('    if (lt_grad_enabled() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
+  text:line('    if (lt_grad_mode_on() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
   text:line('    LT_TRY(lt_%s(%s, &view));', op.cname, table.concat(arguments, ', '))
   text:line('    lt_status status = lt_become_view(self, view, &%s_inplace_class);', op.label)
   text:line('    lt_tensor_release(view);\n    return status;\n}\n')
@@ -466,9 +496,9 @@ end
 local function emit_out(text, op)
   local condition = any_requires(op.args)
   if not op.grad then condition = '' end
-  open_function(text, op, op.cname .. '_out', declarations.c_params(op) .. ', lt_tensor *out')
+  open_function(text, op, op.cname .. '_out', declarations.c_params(op) .. ', lt_tensor *out', { 'out' })
   text:line('    lt_tensor *result = out;')
-  text:line('    if (lt_grad_enabled() && (lt_requires_grad(out)%s)) return lt_refuse_out("%s");',
+  text:line('    if (lt_grad_mode_on() && (lt_requires_grad(out)%s)) return lt_refuse_out("%s");',
     condition ~= '' and ' || ' .. condition or '', op.name)
   text:lines(overlap_checks(op, 'out'), '    ')
   text:line('    LT_TRY(%s);\n    lt_bump_version(out);\n    return LT_OK;\n}\n', call_impl(op, { '&result' }))

@@ -89,7 +89,7 @@ function Translator:tensor(value)
   local scalar = not value.has and as_scalar(value)
   if not scalar then return nil end
   local name = self:temporary()
-  self:statement('LT_CHECK(lt_tensor_wrapped(%s, &%s));', scalar, name)
+  self:statement('LT_CHECK(lt_tensor_from_scalar(%s, &%s));', scalar, name)
   return name
 end
 

@@ -36,8 +36,25 @@ local function op_header(name, ops)
   return header('LT_OP_' .. name:upper() .. '_H', 'ltensor.h', table.concat(out))
 end
 
+-- What a stranger has to know of the declarations that stand above the functions.
+local introduction = [[
+
+/* A function per operation, which ltensor.h includes. Above each stands its declaration and what it does. Results are new
+ * references (lists: lt_tensor_list_free). NULL where a tensor, a list, sizes, a string or a place for a result is needed is
+ * LT_ERR_TYPE.
+ *
+ *   Type?        may be absent: NULL, or LT_DTYPE_NONE
+ *   =value       what to pass where nothing else is wanted: C has no defaults
+ *   |Scalar      where Lua may give a number; here lt_tensor_from_scalar makes a tensor of it
+ *   IndexTensor  int64, counting from 0; what the sentences, written for Lua too, call a position counts from 1 there alone,
+ *                and so do the defaults of a Dim: dim=1 is 0 here
+ *   name_        in place: writes to its first argument
+ *   name_out     fills a tensor of the caller's, of the result's shape
+ *   name_which   one of several operations of a name */
+]]
+
 local function public_header(model)
-  local out = {}
+  local out = { introduction }
   for _, op in ipairs(model.ops) do
     if is_public(op) then out[#out + 1] = prototypes(op) end
   end

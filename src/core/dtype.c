@@ -25,8 +25,10 @@ static const struct {
 
 static lt_dtype default_dtype = LT_FLOAT32;
 
-size_t lt_dtype_size(lt_dtype dtype) { return info[dtype].size; }
-const char *lt_dtype_name(lt_dtype dtype) { return info[dtype].name; }
+static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
+
+size_t lt_dtype_size(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].size : 0; }
+const char *lt_dtype_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].name : NULL; }
 const char *lt_dtype_scalar_name(lt_dtype dtype) { return info[dtype].scalar_name; }
 
 lt_dtype lt_dtype_from_name(const char *name)

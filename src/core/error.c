@@ -18,4 +18,9 @@ lt_status lt_error_set(lt_status status, const char *format, ...)
     return status;
 }
 
+lt_status lt_null_argument(const char *function, const char *argument)
+{
+    return lt_error(LT_ERR_TYPE, "%s(): argument '%s' must not be NULL", function, argument);
+}
+
 const char *lt_error_message(void) { return message; }

@@ -18,6 +18,14 @@ lt_status lt_error_set(lt_status status, const char *format, ...)
         if (__builtin_expect(try_status_ != LT_OK, 0)) return try_status_;                         \
     } while (0)
 
+/* Sets the error "add(): argument 'self' must not be NULL"; returns LT_ERR_TYPE. */
+lt_status lt_null_argument(const char *function, const char *argument) __attribute__((cold));
+/* Refuses a call whose argument is NULL; first of all in functions of ltensor.h. */
+#define LT_REQUIRE(argument)                                                                       \
+    do {                                                                                           \
+        if (__builtin_expect((argument) == NULL, 0)) return lt_null_argument(__func__, #argument); \
+    } while (0)
+
 /* As LT_TRY for functions with one exit path: sets `status` and goes to `done`. */
 #define LT_CHECK(call)                                                                             \
     do {                                                                                           \

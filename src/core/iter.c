@@ -275,3 +275,30 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
     it->ndim = merge_dims(it, 0, it->ndim);
     finish(it);
 }
+
+/* ---- results ----------------------------------------------------------------------------------------- */
+
+lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
+                           const int64_t *sizes, lt_tensor **out)
+{
+    bool contiguous = true;
+    for (int i = 0; i < n && contiguous; i++) contiguous = lt_is_contiguous(inputs[i]);
+    LT_TRY(lt_tensor_new(dtype, device, ndim, sizes, out));
+    if (contiguous) return LT_OK;
+    int64_t strides[LT_MAX_DIMS];
+    lt_status status = lt_result_strides(inputs, n, ndim, sizes, strides);
+    if (status == LT_OK) {
+        lt_set_strides(*out, strides);
+    } else {
+        lt_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out)
+{
+    LT_TRY(lt_tensor_result(&t, 1, dtype, device, t->ndim, t->sizes, out));
+    if (lt_is_contiguous(t)) lt_set_strides(*out, t->strides); /* those of dimensions of size 1 are free */
+    return LT_OK;
+}

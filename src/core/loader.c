@@ -159,6 +159,7 @@ static void load_cuda(void)
 
 const lt_backend *lt_backend_probe(lt_device_type type)
 {
+    if ((unsigned)type >= LT_DEVICE_TYPES) return NULL;
     if (type == LT_CUDA) pthread_once(&load_once, load_cuda);
     return lt_backends[type];
 }
@@ -172,7 +173,10 @@ const char *lt_backend_missing_reason(void)
 const lt_backend *lt_backend_get(lt_device_type type)
 {
     const lt_backend *backend = lt_backend_probe(type);
-    if (backend == NULL) lt_error_set(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
+    if ((unsigned)type >= LT_DEVICE_TYPES)
+        lt_error_set(LT_ERR_TYPE, "%d is no type of device", (int)type);
+    else if (backend == NULL)
+        lt_error_set(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
     return backend;
 }
 
@@ -183,7 +187,7 @@ lt_status lt_device_resolve(lt_device *device)
         return LT_OK;
     }
     const lt_backend *backend = lt_backend_get((lt_device_type)device->type);
-    if (backend == NULL) return LT_ERR_DEVICE;
+    if (backend == NULL) return (unsigned)device->type >= LT_DEVICE_TYPES ? LT_ERR_TYPE : LT_ERR_DEVICE;
     if (device->index < 0) {
         device->index = (int8_t)backend->current_device();
         return LT_OK;

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "error.h"
+
 #define MT_M 397
 #define MOST_DEVICES 64
 
@@ -15,17 +17,20 @@ static lt_generator cpu_generator, cuda_generators[MOST_DEVICES];
 static bool cpu_ready, cuda_ready[MOST_DEVICES];
 static uint64_t current_seed = LT_DEFAULT_SEED;
 
-void lt_generator_seed(lt_generator *g, uint64_t seed)
+lt_status lt_generator_seed(lt_generator *generator, uint64_t seed)
 {
+    lt_generator *g = generator;
+    LT_REQUIRE(generator);
     g->seed = seed;
     g->has_next_float = g->has_next_double = false;
     g->philox_offset = 0;
-    if (g->device.type != LT_CPU) return;
+    if (g->device.type != LT_CPU) return LT_OK;
     g->mt[0] = (uint32_t)seed;
     for (uint32_t j = 1; j < LT_MT_N; j++)
         g->mt[j] = 1812433253u * (g->mt[j - 1] ^ (g->mt[j - 1] >> 30)) + j;
     g->mt_left = 1;
     g->mt_next = 0;
+    return LT_OK;
 }
 
 static uint32_t twist(uint32_t u, uint32_t v)

@@ -44,9 +44,6 @@ typedef enum lt_draw {
 
 /* The generator ops use when none is given. Created on first use with PyTorch's default seed. */
 lt_generator *lt_default_generator(lt_device device);
-void lt_generator_seed(lt_generator *g, uint64_t seed);
-/* torch.manual_seed: every default generator, also of GPUs first used later. */
-void lt_manual_seed(uint64_t seed);
 uint64_t lt_initial_seed(void);
 
 /* CPU stream of raw numbers. */

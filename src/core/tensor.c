@@ -105,7 +105,7 @@ static lt_storage *storage_retain(lt_storage *s)
 
 lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
 {
-    if (ndim > LT_MAX_DIMS)
+    if (ndim < 0 || ndim > LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, ndim);
     int64_t n = 1;
     bool zero = false;
@@ -188,11 +188,28 @@ static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_
     return t;
 }
 
+void lt_set_strides(lt_tensor *t, const int64_t *strides)
+{
+    for (int d = 0; d < t->ndim; d++) t->strides[d] = strides[d];
+    if (!strides_are_contiguous(t->ndim, t->sizes, strides)) t->flags &= (uint16_t)~LT_FLAG_CONTIGUOUS;
+}
+
+/* What a host may get wrong that no op does. */
+static inline lt_status check_new(const char *function, lt_dtype dtype, int ndim, const int64_t *sizes, lt_tensor **out)
+{
+    if (__builtin_expect(out == NULL || (sizes == NULL && ndim > 0), 0))
+        return lt_null_argument(function, out == NULL ? "out" : "sizes");
+    if (__builtin_expect((unsigned)dtype >= LT_DTYPE_COUNT, 0))
+        return lt_error(LT_ERR_TYPE, "%s(): unknown dtype %d", function, (int)dtype);
+    return LT_OK;
+}
+
 lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
                         lt_tensor **out)
 {
     int64_t numel;
     home *h;
+    LT_TRY(check_new("lt_tensor_new", dtype, ndim, sizes, out));
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     if (device.type != LT_CPU) LT_TRY(lt_device_resolve(&device));
     LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), device, true, &h));
@@ -202,6 +219,7 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
 
 lt_tensor *lt_tensor_retain(lt_tensor *t)
 {
+    if (t == NULL) return NULL;
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
     return t;
 }
@@ -231,14 +249,14 @@ void lt_tensor_release(lt_tensor *t)
     lt_tensor_release(base); /* a base has no base: this goes one level deep */
 }
 
-lt_dtype lt_tensor_dtype(const lt_tensor *t) { return (lt_dtype)t->dtype; }
-lt_device lt_tensor_device(const lt_tensor *t) { return t->device; }
-int lt_tensor_ndim(const lt_tensor *t) { return t->ndim; }
-const int64_t *lt_tensor_sizes(const lt_tensor *t) { return t->sizes; }
-const int64_t *lt_tensor_strides(const lt_tensor *t) { return t->strides; }
-int64_t lt_tensor_numel(const lt_tensor *t) { return t->numel; }
-bool lt_tensor_is_contiguous(const lt_tensor *t) { return lt_is_contiguous(t); }
-void *lt_tensor_data(const lt_tensor *t) { return lt_data(t); }
+lt_dtype lt_tensor_dtype(const lt_tensor *t) { return t != NULL ? (lt_dtype)t->dtype : LT_DTYPE_NONE; }
+lt_device lt_tensor_device(const lt_tensor *t) { return t != NULL ? t->device : lt_host; }
+int lt_tensor_ndim(const lt_tensor *t) { return t != NULL ? t->ndim : 0; }
+const int64_t *lt_tensor_sizes(const lt_tensor *t) { return t != NULL ? t->sizes : NULL; }
+const int64_t *lt_tensor_strides(const lt_tensor *t) { return t != NULL ? t->strides : NULL; }
+int64_t lt_tensor_numel(const lt_tensor *t) { return t != NULL ? t->numel : 0; }
+bool lt_tensor_is_contiguous(const lt_tensor *t) { return t != NULL && lt_is_contiguous(t); }
+void *lt_tensor_data(const lt_tensor *t) { return t != NULL ? lt_data(t) : NULL; }
 
 static lt_status shared_geometry(lt_tensor *base, int ndim, const int64_t *sizes,
                                  const int64_t *strides, int64_t offset, lt_tensor **out)
@@ -280,27 +298,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
     return LT_OK;
 }
 
-/* The strides must reach no further than the storage. */
-static void set_strides(lt_tensor *t, const int64_t *strides)
-{
-    for (int d = 0; d < t->ndim; d++) t->strides[d] = strides[d];
-    if (!strides_are_contiguous(t->ndim, t->sizes, strides)) t->flags &= (uint16_t)~LT_FLAG_CONTIGUOUS;
-}
-
 static void release_nothing(void *ctx) { (void)ctx; }
-
-lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
-                         void (*release)(void *ctx), void *ctx, lt_tensor **out)
-{
-    int64_t numel;
-    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    if (dtype < 0 || dtype >= LT_DTYPE_COUNT)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_wrap: unknown dtype %d", (int)dtype);
-    if (data == NULL && numel > 0)
-        return lt_error(LT_ERR_RUNTIME, "lt_tensor_wrap: data is NULL for %lld elements", (long long)numel);
-    return lt_tensor_over(&(lt_foreign){.data = data, .device = lt_host, .release = release, .ctx = ctx}, dtype, ndim,
-                          sizes, NULL, out);
-}
 
 /* How many elements lie from the first to behind the last, if there is one. */
 static lt_status span_of(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out)
@@ -339,40 +337,32 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
     h->storage.release = memory->release != NULL ? memory->release : release_nothing; /* never the allocator */
     h->storage.ctx = memory->ctx;
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);
-    set_strides(*out, strides);
+    lt_set_strides(*out, strides);
     return LT_OK;
 }
 
-/* Of iter.c, which is made of tensors: this file cannot include its header. */
-lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes, int64_t *strides);
-
-lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
-                           const int64_t *sizes, lt_tensor **out)
+lt_status lt_tensor_wrap_strided(void *data, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                                 const int64_t *strides, void (*release)(void *ctx), void *ctx, lt_tensor **out)
 {
-    bool contiguous = true;
-    for (int i = 0; i < n && contiguous; i++) contiguous = lt_is_contiguous(inputs[i]);
-    LT_TRY(lt_tensor_new(dtype, device, ndim, sizes, out));
-    if (contiguous) return LT_OK;
-    int64_t strides[LT_MAX_DIMS];
-    lt_status status = lt_result_strides(inputs, n, ndim, sizes, strides);
-    if (status == LT_OK) {
-        set_strides(*out, strides);
-    } else {
-        lt_tensor_release(*out);
-        *out = NULL;
-    }
-    return status;
+    int64_t numel;
+    LT_TRY(check_new("lt_tensor_wrap", dtype, ndim, sizes, out));
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    LT_TRY(lt_device_resolve(&device));
+    if (data == NULL && numel > 0)
+        return lt_error(LT_ERR_TYPE, "lt_tensor_wrap(): data is NULL for %lld elements", (long long)numel);
+    return lt_tensor_over(&(lt_foreign){.data = data, .device = device, .release = release, .ctx = ctx}, dtype, ndim,
+                          sizes, strides, out);
 }
 
-lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out)
+lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
+                         void (*release)(void *ctx), void *ctx, lt_tensor **out)
 {
-    LT_TRY(lt_tensor_result(&t, 1, dtype, device, t->ndim, t->sizes, out));
-    if (lt_is_contiguous(t)) set_strides(*out, t->strides); /* those of dimensions of size 1 are free */
-    return LT_OK;
+    return lt_tensor_wrap_strided(data, dtype, lt_host, ndim, sizes, NULL, release, ctx, out);
 }
 
-lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out)
+lt_status lt_tensor_from_scalar(lt_scalar s, lt_tensor **out)
 {
+    LT_REQUIRE(out);
     lt_dtype dtype = s.kind == LT_SCALAR_FLOAT ? LT_FLOAT64 : lt_scalar_dtype(s);
     LT_TRY(lt_tensor_new(dtype, lt_host, 0, NULL, out));
     lt_store_scalar((*out)->storage->data, dtype, s);

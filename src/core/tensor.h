@@ -103,6 +103,9 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
 /* New reference: same storage and geometry, no autograd data, no view_base (shares the version). */
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);
 
+/* Gives t other strides; all its elements must lie within the storage. */
+void lt_set_strides(lt_tensor *t, const int64_t *strides);
+
 /* New uninitialized tensor for the result of an elementwise op on n inputs whose broadcast shape is sizes: dense,
  * its dimensions in the order of the inputs' (iter.h). */
 lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
@@ -117,12 +120,17 @@ static inline lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_
     return lt_tensor_new(dtype, t->device, t->ndim, t->sizes, out);
 }
 
-/* New 0-dim CPU tensor that holds a number and counts as one in type promotion. */
-lt_status lt_tensor_wrapped(lt_scalar s, lt_tensor **out);
-
 /* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these sizes
  * and that dtype can be stored in it ("result type Float can't be cast to ..."). */
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes);
+
+/* Whether an entry is missing. */
+static inline bool lt_list_has_null(const lt_tensor_list *list)
+{
+    for (int64_t i = 0; i < list->n; i++)
+        if (list->v[i] == NULL) return true;
+    return false;
+}
 
 /* Called after every in-place write to t's storage. */
 static inline void lt_bump_version(lt_tensor *t)

@@ -13,6 +13,8 @@
 
 lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
 {
+    LT_REQUIRE(t);
+    LT_REQUIRE(out);
     if (t->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "a Tensor with %lld elements cannot be converted to Scalar",
                         (long long)t->numel);

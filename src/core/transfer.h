@@ -1,13 +1,9 @@
-/* transfer.h - what of a tensor goes from one memory to another outside of ops: one element to a number, a host
- * tensor to page-locked memory. Both are entered in the ledger of copies. */
+/* transfer.h - what of a tensor goes from one memory to another outside of ops: one element to a number
+ * (lt_tensor_item of ltensor.h), a host tensor to page-locked memory. Both are entered in the ledger of copies. */
 #ifndef LT_TRANSFER_H
 #define LT_TRANSFER_H
 
 #include "ltensor.h"
-
-/* Reads element 0 into a number; copies from the device when needed (cause: the ledger's current one).
- * LT_ERR_RUNTIME unless numel is 1. */
-lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out);
 
 /* New reference: a copy of a host tensor in page-locked memory, t itself when it lies there already.
  * LT_ERR_DEVICE without a GPU. */

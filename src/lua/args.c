@@ -575,9 +575,9 @@ static lt_scalar to_scalar(lua_State *L, int index)
     return lt_float(lua_tonumber(L, index));
 }
 
-static lt_status wrap_number(lt_scalar number, lt_args *a, lt_value *v)
+static lt_status wrap_number(lt_scalar number, lt_args *a, lt_arg_value *v)
 {
-    LT_TRY(lt_tensor_wrapped(number, &v->tensor));
+    LT_TRY(lt_tensor_from_scalar(number, &v->tensor));
     a->owned[a->n_owned++] = v->tensor;
     return LT_OK;
 }
@@ -590,7 +590,7 @@ lt_status lt_lua_positions(lt_tensor *positions, lt_tensor **out)
 }
 
 /* shift: indices from 0, else positions marked as such, for a kernel that knows. */
-static lt_status to_indices(lt_tensor *positions, bool shift, lt_args *a, lt_value *v)
+static lt_status to_indices(lt_tensor *positions, bool shift, lt_args *a, lt_arg_value *v)
 {
     lt_tensor *whole = NULL, *indices = NULL;
     lt_status status = LT_OK;
@@ -606,13 +606,13 @@ done:
 }
 
 /* Masks stay, positions are marked; the array is the call's own. */
-static lt_status to_index_list(lt_args *a, lt_value *v)
+static lt_status to_index_list(lt_args *a, lt_arg_value *v)
 {
     if (v->list.n > LT_MAX_DIMS)
         return lt_error(LT_ERR_INDEX, "too many indices: %lld, at most %d are possible", (long long)v->list.n, LT_MAX_DIMS);
     for (int64_t i = 0; i < v->list.n; i++) {
         lt_dtype dtype = (lt_dtype)v->list.v[i]->dtype;
-        lt_value index;
+        lt_arg_value index;
         if (dtype == LT_BOOL) continue;
         if (lt_dtype_is_float(dtype))
             return lt_error(LT_ERR_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
@@ -643,7 +643,7 @@ static void to_dims(lua_State *L, const lt_arg_spec *arg, int index, int rows, l
 
 static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_args *a)
 {
-    lt_value *v = &a->value[i];
+    lt_arg_value *v = &a->value[i];
     int index = a->at[i];
     switch ((lt_arg_type)arg->type) {
     case LT_ARG_TENSOR: v->tensor = lt_lua_get(L, index); break;
@@ -677,7 +677,7 @@ static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_a
 /* The value of an argument that was not given. */
 static lt_status convert_fallback(const lt_arg_spec *arg, int i, lt_args *a)
 {
-    lt_value *v = &a->value[i];
+    lt_arg_value *v = &a->value[i];
     lt_scalar s = arg->fallback;
     switch ((lt_arg_type)arg->type) {
     case LT_ARG_TENSOR_OR_SCALAR: return wrap_number(s, a, v);

@@ -36,7 +36,7 @@ typedef struct lt_signature {
     int n;
 } lt_signature;
 
-typedef union lt_value {
+typedef union lt_arg_value {
     lt_tensor *tensor;
     lt_tensor_list list;
     lt_scalar scalar;
@@ -48,7 +48,7 @@ typedef union lt_value {
     lt_dtype dtype;
     lt_device device;
     lt_generator *generator;
-} lt_value;
+} lt_arg_value;
 
 typedef struct lt_args {
     int overload;
@@ -56,7 +56,7 @@ typedef struct lt_args {
     int at[LT_MAX_ARGS];      /* stack index of each argument, 0: absent */
     int rows[LT_MAX_ARGS];    /* Size, Dims: how many numbers in a row, 0 for a table; Tensor[]: index of the array */
     bool present[LT_MAX_ARGS];
-    lt_value value[LT_MAX_ARGS];
+    lt_arg_value value[LT_MAX_ARGS];
     lt_tensor *owned[LT_MAX_ARGS + LT_MAX_DIMS]; /* IndexTensor[]: one for each dimension */
     int n_owned;
 } lt_args;

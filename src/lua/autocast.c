@@ -31,7 +31,7 @@ static bool eligible(const lt_tensor *t)
 static bool is_cached(const lt_tensor *t)
 {
     return cache_enabled && t->dtype == LT_FLOAT32 && (t->flags & LT_FLAG_REQUIRES_GRAD) && t->view_base == NULL &&
-           lt_grad_enabled() && lt_is_leaf(t);
+           lt_grad_mode_on() && lt_is_leaf(t);
 }
 
 /* Pushes a box of the tensor at index in the dtype. */

@@ -41,19 +41,19 @@ static void callback_release(void *ctx)
 }
 
 /* One call: its parts are filled in by run_callback's caller. */
-typedef struct lt_call {
+typedef struct lt_callback_call {
     int64_t id;
     int mode; /* what the closure is called with first: see lib/autograd.lua */
     int n_arguments, n_results;
     lt_tensor *const *arguments;
     const bool *needs;
     lt_tensor **results; /* new references */
-} lt_call;
+} lt_callback_call;
 
 /* In a protected call: may raise. Results are retained only at the very end. */
 static int call_closure(lua_State *L)
 {
-    lt_call *call = lua_touserdata(L, 1);
+    lt_callback_call *call = lua_touserdata(L, 1);
     if (!lt_lua_push_anchored(L, call->id))
         return lt_lua_error(L, "a function of the graph was collected: no tensor of its graph is held any more");
     luaL_checkstack(L, call->n_arguments + call->n_results + 8, NULL);
@@ -85,7 +85,7 @@ static int call_closure(lua_State *L)
     return 0;
 }
 
-static lt_status run_callback(lt_callback *c, lt_call *call)
+static lt_status run_callback(lt_callback *c, lt_callback_call *call)
 {
     lua_State *L = c->state->running;
     if (L == NULL) return lt_error(LT_ERR_RUNTIME, "a hook written in Lua was reached from outside of its interpreter");
@@ -102,7 +102,7 @@ static lt_status run_callback(lt_callback *c, lt_call *call)
 
 static lt_status run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement)
 {
-    lt_call call = {.n_arguments = 1, .n_results = 1, .arguments = &grad, .results = replacement};
+    lt_callback_call call = {.n_arguments = 1, .n_results = 1, .arguments = &grad, .results = replacement};
     return run_callback(ctx, &call);
 }
 
@@ -180,7 +180,7 @@ static int backward(lua_State *L)
     lt_entry entry = lt_enter(L);
     lt_status status = lua_toboolean(L, 8)
                            ? lt_grad_within(roots, grads, n, inputs, n_inputs, results)
-                           : lt_backward(roots, grads, n, retain, create, inputs, n_inputs, allow_unused, results);
+                           : lt_run_backward(roots, grads, n, retain, create, inputs, n_inputs, allow_unused, results);
     lt_leave(entry);
     release_list(roots, n);
     release_list(grads, n);
@@ -283,7 +283,7 @@ typedef struct lt_lua_function {
 static lt_status function_apply(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
 {
     lt_lua_function *f = ctx;
-    lt_call call = {.n_arguments = f->n_outputs,
+    lt_callback_call call = {.n_arguments = f->n_outputs,
                     .n_results = f->n_inputs,
                     .arguments = grads,
                     .needs = needs,
@@ -466,7 +466,7 @@ static int set_grad_enabled(lua_State *L)
 
 static int is_grad_enabled(lua_State *L)
 {
-    lua_pushboolean(L, lt_grad_enabled());
+    lua_pushboolean(L, lt_grad_mode_on());
     return 1;
 }
 

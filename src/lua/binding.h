@@ -11,6 +11,7 @@
 #include <lua.h>
 
 #include "error.h"
+#include "ltensor_lua.h"
 #include "mem.h"
 #include "profile.h"
 #include "refuse.h"

@@ -9,7 +9,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "ltensor.h"
+#include "ltensor_lua.h"
 #include "refuse.h"
 #include "tensor.h"
 

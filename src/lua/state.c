@@ -278,6 +278,10 @@ lt_tensor *lt_lua_tensor(lua_State *L, int index)
 
 void lt_lua_push(lua_State *L, lt_tensor *t)
 {
+    if (t == NULL) {
+        lua_pushnil(L);
+        return;
+    }
     lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
     box->tensor = NULL;
     luaL_setmetatable(L, LT_TENSOR_META_NAME);

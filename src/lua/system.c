@@ -12,7 +12,7 @@
 
 #include "clock.h"
 #include "gunzip.h"
-#include "ltensor.h"
+#include "ltensor_lua.h"
 #include "refuse.h"
 
 int lt_lua_clock(lua_State *L)

@@ -117,7 +117,7 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_SHAPE: lt_lua_push_size(L, self->ndim, self->sizes); return 1;
     case FIELD_DTYPE: lt_lua_push_dtype(L, (lt_dtype)self->dtype); return 1;
     case FIELD_DEVICE: lt_lua_push_device(L, self->device); return 1;
-    case FIELD_GRAD: return push_borrowed(L, lt_grad(self));
+    case FIELD_GRAD: return push_borrowed(L, lt_tensor_grad(self));
     case FIELD_DATA: return push_unary(L, self, data_of);
     case FIELD_T: return push_unary(L, self, transpose_all);
     case FIELD_MT: return push_unary(L, self, transpose_last);

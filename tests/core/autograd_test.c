@@ -70,7 +70,7 @@ static lt_tensor *leaf(int n, const double *values)
 static lt_tensor *number(double x)
 {
     lt_tensor *t = NULL;
-    OK(lt_tensor_wrapped(lt_float(x), &t));
+    OK(lt_tensor_from_scalar(lt_float(x), &t));
     return t;
 }
 
@@ -113,16 +113,16 @@ static void expect(lt_tensor *t, int n, const double *values)
 }
 #define EXPECT(t, n, ...) expect((t), (n), (const double[]){__VA_ARGS__})
 
-static lt_status backward(lt_tensor *root) { return lt_backward(&root, NULL, 1, false, false, NULL, 0, false, NULL); }
+static lt_status backward(lt_tensor *root) { return lt_run_backward(&root, NULL, 1, false, false, NULL, 0, false, NULL); }
 
 static lt_status backward_again(lt_tensor *root)
 {
-    return lt_backward(&root, NULL, 1, true, false, NULL, 0, false, NULL);
+    return lt_run_backward(&root, NULL, 1, true, false, NULL, 0, false, NULL);
 }
 
 static lt_status gradient(lt_tensor *root, lt_tensor *input, bool create_graph, lt_tensor **out)
 {
-    return lt_backward(&root, NULL, 1, create_graph, create_graph, &input, 1, false, out);
+    return lt_run_backward(&root, NULL, 1, create_graph, create_graph, &input, 1, false, out);
 }
 
 static void release(int n, ...)
@@ -142,7 +142,7 @@ static void chain(void **state)
     assert_true(lt_is_leaf(x));
     assert_false(lt_is_leaf(z));
     OK(backward(z));
-    EXPECT(lt_grad(x), 3, 2, 4, 6);
+    EXPECT(lt_tensor_grad(x), 3, 2, 4, 6);
     release(3, x, y, z);
 }
 
@@ -151,7 +151,7 @@ static void diamond(void **state)
     (void)state;
     lt_tensor *x = leaf(2, (double[]){1, 2}), *a = mul(x, x), *b = mul(a, a), *c = add(a, b), *d = sum(c);
     OK(backward(d));
-    EXPECT(lt_grad(x), 2, 2 + 4, 4 + 32);
+    EXPECT(lt_tensor_grad(x), 2, 2 + 4, 4 + 32);
     release(5, x, a, b, c, d);
 }
 
@@ -161,7 +161,7 @@ static void gradients_add_up_over_runs(void **state)
     lt_tensor *x = leaf(2, (double[]){1, 2}), *y = sum(x);
     OK(backward(y));
     OK(backward(y));
-    EXPECT(lt_grad(x), 2, 2, 2);
+    EXPECT(lt_tensor_grad(x), 2, 2, 2);
     release(2, x, y);
 }
 
@@ -170,8 +170,8 @@ static void broadcast_operands_get_gradients_of_their_shape(void **state)
     (void)state;
     lt_tensor *x = leaf(1, (double[]){3}), *y = leaf(3, (double[]){1, 2, 3}), *p = mul(x, y), *s = sum(p);
     OK(backward(s));
-    EXPECT(lt_grad(x), 1, 6);
-    EXPECT(lt_grad(y), 3, 3, 3, 3);
+    EXPECT(lt_tensor_grad(x), 1, 6);
+    EXPECT(lt_tensor_grad(y), 3, 3, 3, 3);
     release(4, x, y, p, s);
 }
 
@@ -185,7 +185,7 @@ static void deep_graphs_need_no_stack(void **state)
         y = next;
     }
     OK(backward_again(y));
-    EXPECT(lt_grad(x), 1, 1);
+    EXPECT(lt_tensor_grad(x), 1, 1);
     release(3, x, one, y);
 }
 
@@ -198,7 +198,7 @@ static void leaves_may_go_before_their_graph(void **state)
     release(1, z);
 }
 
-/* ---- what lt_backward refuses ------------------------------------------------------------------------- */
+/* ---- what lt_run_backward refuses ------------------------------------------------------------------------- */
 
 static void roots_are_checked(void **state)
 {
@@ -207,9 +207,9 @@ static void roots_are_checked(void **state)
     lt_tensor *two = vector(2, (double[]){1, 1});
     FAILS(backward(plain), "element 0 of tensors does not require grad and does not have a grad_fn");
     FAILS(backward(y), "grad can be implicitly created only for scalar outputs");
-    FAILS(lt_backward(&y, &two, 1, false, false, NULL, 0, false, NULL),
+    FAILS(lt_run_backward(&y, &two, 1, false, false, NULL, 0, false, NULL),
           "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a shape of torch.Size([3]).");
-    assert_null(lt_grad(x));
+    assert_null(lt_tensor_grad(x));
     release(4, x, y, plain, two);
 }
 
@@ -219,7 +219,7 @@ static void freed_graphs_cannot_run_again(void **state)
     lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *z = sum(y);
     OK(backward_again(z));
     OK(backward(z));
-    EXPECT(lt_grad(x), 2, 4, 8);
+    EXPECT(lt_tensor_grad(x), 2, 4, 8);
     FAILS(backward(z), "Trying to backward through the graph a second time");
     release(3, x, y, z);
 }
@@ -241,16 +241,16 @@ static void only_inputs_get_gradients(void **state)
     lt_tensor *x = leaf(2, (double[]){1, 2}), *w = leaf(2, (double[]){3, 4}), *y = mul(x, w), *z = mul(y, y);
     lt_tensor *s = sum(z), *unused = leaf(1, (double[]){1});
     lt_tensor *inputs[] = {y, x, unused}, *results[3] = {NULL};
-    OK(lt_backward(&s, NULL, 1, true, false, inputs, 3, true, results));
+    OK(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, true, results));
     EXPECT(results[0], 2, 6, 16);
     EXPECT(results[1], 2, 18, 64);
     assert_null(results[2]);
-    assert_null(lt_grad(x));
-    assert_null(lt_grad(w));
-    FAILS(lt_backward(&s, NULL, 1, true, false, inputs, 3, false, results + 2), "Set allow_unused=True");
-    OK(lt_backward(&s, NULL, 1, false, false, inputs + 1, 1, false, NULL));
-    EXPECT(lt_grad(x), 2, 18, 64);
-    assert_null(lt_grad(w));
+    assert_null(lt_tensor_grad(x));
+    assert_null(lt_tensor_grad(w));
+    FAILS(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, false, results + 2), "Set allow_unused=True");
+    OK(lt_run_backward(&s, NULL, 1, false, false, inputs + 1, 1, false, NULL));
+    EXPECT(lt_tensor_grad(x), 2, 18, 64);
+    assert_null(lt_tensor_grad(w));
     release(8, x, w, y, z, s, unused, results[0], results[1]);
 }
 
@@ -300,15 +300,15 @@ static void hooks_replace_gradients(void **state)
     OK(lt_retain_grad(y));
     OK(backward_again(s));
     assert_int_equal(calls, 2);
-    EXPECT(lt_grad(x), 2, 8, 16);
-    EXPECT(lt_grad(y), 2, 2, 2);
+    EXPECT(lt_tensor_grad(x), 2, 8, 16);
+    EXPECT(lt_tensor_grad(y), 2, 2, 2);
     lt_remove_hook(x, of_leaf);
     lt_remove_hook(y, of_middle);
     assert_int_equal(released, 2);
     OK(backward(s));
     assert_int_equal(calls, 2);
-    EXPECT(lt_grad(x), 2, 10, 20);
-    EXPECT(lt_grad(y), 2, 3, 3);
+    EXPECT(lt_tensor_grad(x), 2, 10, 20);
+    EXPECT(lt_tensor_grad(y), 2, 3, 3);
     release(3, x, y, s);
 }
 
@@ -321,7 +321,7 @@ static void hooks_may_not_change_sizes(void **state)
     released = 0;
     OK(lt_register_hook(y, (lt_hook){.run = keep_two, .release = note_release, .ctx = &two}, &id));
     FAILS(backward(s), "hook has changed the size of value");
-    assert_null(lt_grad(x));
+    assert_null(lt_tensor_grad(x));
     release(3, x, y, s);
     assert_int_equal(released, 1);
 }
@@ -343,7 +343,7 @@ static void hooks_may_run_backward(void **state)
     OK(lt_register_hook(y, (lt_hook){.run = run_backward, .ctx = inner}, &id));
     OK(backward(s));
     assert_int_equal(calls, 1);
-    EXPECT(lt_grad(x), 2, 4, 8);
+    EXPECT(lt_tensor_grad(x), 2, 4, 8);
     release(5, x, y, s, other, inner);
 }
 
@@ -378,8 +378,8 @@ static void writing_a_view_rebases_its_base(void **state)
     EXPECT(s, 1, 400 + 1 + 20 + 9);
     OK(backward(s));
     /* s = (5 x2^2)^2 + x1^2 + 5 x2^2 + x3^2 where w = 5 */
-    EXPECT(lt_grad(x), 3, 2, 2 * 20 * 20 + 20, 6);
-    EXPECT(lt_grad(w), 1, 2 * 20 * 4 + 4);
+    EXPECT(lt_tensor_grad(x), 3, 2, 2 * 20 * 20 + 20, 6);
+    EXPECT(lt_tensor_grad(w), 1, 2 * 20 * 4 + 4);
     FAILS(backward(total), "Trying to backward through the graph a second time");
     release(9, x, w, y, other, part, factor, squares, total, s);
 }
@@ -393,7 +393,7 @@ static void writing_into_a_plain_base_gives_it_history(void **state)
     assert_true(lt_requires_grad(base));
     lt_tensor *y = mul(base, base), *s = sum(y);
     OK(backward(s));
-    EXPECT(lt_grad(x), 2, 2, 4);
+    EXPECT(lt_tensor_grad(x), 2, 2, 4);
     release(5, x, base, part, y, s);
 }
 

@@ -15,6 +15,7 @@
 
 #include "dtype.h"
 #include "error.h"
+#include "find_backend.h"
 #include "tensor.h"
 #include "transfer.h"
 #include "op/_to_copy.h"
@@ -51,20 +52,6 @@ static void the_host_cannot_read_a_gpu(void **state)
     lt_tensor_release(there);
     lt_tensor_release(sum);
     lt_tensor_release(here);
-}
-
-/* The backend lies in the folder above the test's. */
-static void find_backend(void)
-{
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n < 0) return;
-    path[n] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(path, '/');
-        if (slash != NULL) *slash = '\0';
-    }
-    setenv("LTENSOR_LIB_DIR", path, 0);
 }
 
 int main(void)

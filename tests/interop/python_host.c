@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "dlpack.h"
-#include "ltensor.h"
+#include "ltensor_lua.h"
 #include "mem.h"
 
 static lua_State *L;

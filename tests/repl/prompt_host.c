@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ltensor.h"
+#include "ltensor_lua.h"
 #include "ltensor_prompt.h"
-
-int luaopen_torch(lua_State *L);
 
 static void on_sigint(int signal_number) { (void)signal_number; }
 

@@ -91,8 +91,7 @@ struct lt_node {
 
 /* Grad mode of this thread. Written by lt_set_grad_enabled only. */
 extern _Thread_local bool lt_grad_mode __attribute__((tls_model("initial-exec")));
-static inline bool lt_grad_enabled(void) { return lt_grad_mode; }
-bool lt_set_grad_enabled(bool on); /* returns the previous mode */
+static inline bool lt_grad_mode_on(void) { return lt_grad_mode; }
 
 /* A view of a tensor that requires grad does so too, whenever its base began to. */
 static inline bool lt_requires_grad(const lt_tensor *t)
@@ -121,7 +120,7 @@ lt_status lt_check_inplace(lt_tensor *t);
 /* Names the view op's result for autograd when grad mode is off: it may not be written with it on. */
 void lt_note_view(lt_tensor *self, lt_tensor *view);
 
-lt_status lt_save(lt_saved *s, lt_tensor *t); /* an input; NULL is allowed */
+lt_status lt_save_input(lt_saved *s, lt_tensor *t); /* an input; NULL is allowed */
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot);
 /* Borrowed... new reference in *out; checks the version. `node` gives outputs their grad_fn back. */
 lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out);
@@ -148,7 +147,6 @@ const char *lt_node_name(const lt_node *node);
 /* t's grad_fn, borrowed; NULL for leaves. Regenerates it for views of tensors modified in place. */
 lt_status lt_grad_fn(lt_tensor *t, lt_node **out);
 bool lt_is_leaf(const lt_tensor *t);
-lt_tensor *lt_grad(const lt_tensor *t); /* borrowed, NULL when none */
 lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad); /* NULL clears; checks shape, dtype, device */
 lt_status lt_set_requires_grad(lt_tensor *t, bool on);
 /* t becomes a leaf that requires no grad; an error for views. */
@@ -161,11 +159,11 @@ void lt_remove_hook(lt_tensor *t, int64_t id);
 /* grads[i] NULL: ones, for one-element tensors only ("grad can be implicitly created only for scalar
  * outputs"). inputs NULL: accumulates into leaves; else results[i] are new references (NULL if unused and
  * allowed), or with results NULL the gradients are added to .grad of the inputs alone. */
-lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph,
-                      bool create_graph, lt_tensor *const *inputs, int n_inputs, bool allow_unused,
-                      lt_tensor **results);
+lt_status lt_run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph,
+                          bool create_graph, lt_tensor *const *inputs, int n_inputs, bool allow_unused,
+                          lt_tensor **results);
 
-/* As lt_backward with results, unused inputs allowed, for a derivative that runs its function again: the hooks of
+/* As lt_run_backward with results, unused inputs allowed, for a derivative that runs its function again: the hooks of
  * inputs that are leaves are left to the run that asked for the derivative. The graph is kept. */
 lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n, lt_tensor *const *inputs, int n_inputs,
                          lt_tensor **results);

@@ -1,4 +1,4 @@
-/* engine.c - lt_backward: carries gradients from roots to leaves.
+/* engine.c - lt_run_backward: carries gradients from roots to leaves.
  *
  * All nodes that the roots lead to are discovered first, and how many edges lead to each. A node runs when
  * the gradients of all these have been added up at its inputs. When gradients of given inputs are wanted,
@@ -374,8 +374,8 @@ done:
     return status;
 }
 
-lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph, bool create_graph,
-                      lt_tensor *const *inputs, int n_inputs, bool allow_unused, lt_tensor **results)
+lt_status lt_run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph, bool create_graph,
+                          lt_tensor *const *inputs, int n_inputs, bool allow_unused, lt_tensor **results)
 {
     return run_backward(roots, grads, n, retain_graph, create_graph, inputs, n_inputs, allow_unused, true, results);
 }
@@ -383,5 +383,5 @@ lt_status lt_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, b
 lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n, lt_tensor *const *inputs, int n_inputs,
                          lt_tensor **results)
 {
-    return run_backward(roots, grads, n, true, lt_grad_enabled(), inputs, n_inputs, true, false, results);
+    return run_backward(roots, grads, n, true, lt_grad_mode_on(), inputs, n_inputs, true, false, results);
 }

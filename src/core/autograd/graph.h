@@ -1,7 +1,7 @@
 /* graph.h - what a backward run knows of the nodes it passes: a record per node, found by the node's
  * address, the gradients that arrived, and the queue of nodes that are ready.
  *
- * Included by graph.c, engine.c and leaves.c only. All of it belongs to one call of lt_backward, so that hooks may
+ * Included by graph.c, engine.c and leaves.c only. All of it belongs to one call of lt_run_backward, so that hooks may
  * start runs of their own. The records of small graphs lie in the struct itself. Records do not move once
  * all roots are discovered. */
 #ifndef LT_AUTOGRAD_GRAPH_H

@@ -19,6 +19,8 @@ static _Atomic uint64_t next_sequence = 1;
 void lt_autograd_lock(void) { pthread_mutex_lock(&lock); }
 void lt_autograd_unlock(void) { pthread_mutex_unlock(&lock); }
 
+bool lt_grad_enabled(void) { return lt_grad_mode; }
+
 bool lt_set_grad_enabled(bool on)
 {
     bool previous = lt_grad_mode;

@@ -19,7 +19,7 @@ static uint32_t version_of(const lt_tensor *t)
     return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
 }
 
-lt_status lt_save(lt_saved *s, lt_tensor *t)
+lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 {
     lt_node *fn = NULL;
     if (t == NULL) return LT_OK;
@@ -150,7 +150,7 @@ lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list)
     s->v = lt_mem_zarray(list->n, sizeof *s->v);
     if (s->v == NULL) return LT_ERR_MEMORY;
     s->n = list->n;
-    for (int64_t i = 0; i < list->n; i++) LT_TRY(lt_save(&s->v[i], list->v[i]));
+    for (int64_t i = 0; i < list->n; i++) LT_TRY(lt_save_input(&s->v[i], list->v[i]));
     return LT_OK;
 }
 

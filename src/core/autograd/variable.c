@@ -75,7 +75,7 @@ bool lt_is_leaf(const lt_tensor *t)
     return !lt_requires_grad(t) || (lt_grad_fn((lt_tensor *)t, &fn) == LT_OK && fn == NULL);
 }
 
-lt_tensor *lt_grad(const lt_tensor *t) { return t->autograd != NULL ? t->autograd->grad : NULL; }
+lt_tensor *lt_tensor_grad(const lt_tensor *t) { return t != NULL && t->autograd != NULL ? t->autograd->grad : NULL; }
 
 static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
 {

@@ -56,6 +56,12 @@ static void load(void)
                 lib.stream_create(&lib.stream, lib.engine, dnnl_stream_default_flags) == dnnl_success;
 }
 
+bool lt_dnnl_found(void)
+{
+    pthread_once(&loaded, load);
+    return lib.ready;
+}
+
 /* ---- what is kept by shape --------------------------------------------------------------------------------------- */
 
 #define KEPT 64

@@ -100,7 +100,7 @@ lt_tensor *do_scalar(lt_scope *s, lt_scalar value)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_tensor_wrapped(value, &out);
+    lt_status status = lt_tensor_from_scalar(value, &out);
     return lt_scope_hold(s, status, out);
 }
 

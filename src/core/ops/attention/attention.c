@@ -196,7 +196,7 @@ lt_status lt__attention_backward_impl(lt_tensor *grad_output, lt_tensor *query, 
     lt_tensor *const inputs[] = {query, key, value};
     const bool needs[] = {needs_query, needs_key, needs_value};
     lt_tensor *outs[3] = {NULL, NULL, NULL};
-    const bool again = lt_grad_enabled() && (lt_requires_grad(grad_output) || lt_requires_grad(query) ||
+    const bool again = lt_grad_mode_on() && (lt_requires_grad(grad_output) || lt_requires_grad(query) ||
                                              lt_requires_grad(key) || lt_requires_grad(value));
     LT_TRY(again
                ? backward_by_formula(grad_output, inputs, attn_mask, is_causal, scale, needs, outs)

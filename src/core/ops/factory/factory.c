@@ -289,7 +289,7 @@ lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double
     }
     if (steps != 1) start = rounded_as(start, final), end = rounded_as(end, final);
     LT_TRY(lt_linspace_impl(start, end, steps, work, device, &exponents));
-    LT_CHECK(lt_tensor_wrapped(lt_float(base), &number));
+    LT_CHECK(lt_tensor_from_scalar(lt_float(base), &number));
     LT_CHECK(lt_pow_impl(number, exponents, &powers));
     status = lt__to_copy_impl(powers, final, NULL, false, out);
 done:

@@ -370,7 +370,7 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
     if (lt_scalar_double(alpha) == 1) return change_entries("index_add", self, d, index, source, true, out);
     lt_tensor *factor = NULL, *scaled = NULL, *fitting = NULL;
     lt_status status;
-    LT_CHECK(lt_tensor_wrapped(alpha, &factor));
+    LT_CHECK(lt_tensor_from_scalar(alpha, &factor));
     LT_CHECK(lt_mul_impl(source, factor, &scaled));
     LT_CHECK(lt_cast(scaled, (lt_dtype)self->dtype, &fitting));
     LT_CHECK(change_entries("index_add", self, d, index, fitting, true, out));

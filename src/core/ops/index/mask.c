@@ -6,6 +6,7 @@
 #include "fits.h"
 #include "transfer.h"
 #include "ops/pointwise.h"
+#include "iter.h"
 #include "op/_index.h"
 #include "op/_index_put_.h"
 #include "op/_masked_select_backward.h"
@@ -51,7 +52,7 @@ lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor
 lt_status lt_masked_fill_impl(lt_tensor *self, lt_tensor *mask, lt_scalar value, lt_tensor **out)
 {
     lt_tensor *number = NULL;
-    LT_TRY(lt_tensor_wrapped(value, &number));
+    LT_TRY(lt_tensor_from_scalar(value, &number));
     lt_status status = lt_masked_fill_tensor_impl(self, mask, number, out);
     lt_tensor_release(number);
     return status;

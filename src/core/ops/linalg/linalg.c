@@ -12,6 +12,7 @@
 #include "device.h"
 #include "lapack.h"
 #include "mem.h"
+#include "iter.h"
 #include "op/_linalg_cholesky.h"
 #include "op/_linalg_eigh.h"
 #include "op/_linalg_logabsdet.h"

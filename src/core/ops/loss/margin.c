@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"
+#include "iter.h"
 #include "op/cosine_embedding_loss.h"
 #include "op/cosine_similarity.h"
 #include "op/hinge_embedding_loss.h"

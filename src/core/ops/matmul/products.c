@@ -6,6 +6,8 @@
 #include "mem.h"
 #include "promotion.h"
 #include "ops/steps.h"
+#include "iter.h"
+#include "op/copy_.h"
 #include "op/_mm_as.h"
 #include "op/_scaled.h"
 #include "op/addbmm.h"

@@ -4,6 +4,8 @@
 
 #include "ops/steps.h"
 #include "overlap.h"
+#include "op/clone.h"
+#include "op/div.h"
 #include "op/_batch_norm.h"
 #include "op/_batch_norm_backward.h"
 #include "op/batch_norm.h"

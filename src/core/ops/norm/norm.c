@@ -155,7 +155,7 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
 /* Whether a derivative will be differentiated: then it must be a formula. */
 bool lt_norm_differentiated(const lt_norm_grads *g)
 {
-    return lt_grad_enabled() &&
+    return lt_grad_mode_on() &&
            (lt_requires_grad(g->grad) || lt_requires_grad(g->input) || lt_requires_grad(g->weight));
 }
 

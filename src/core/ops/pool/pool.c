@@ -384,7 +384,7 @@ lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes,
                                            const lt_dims *padding, const lt_dims *dilation, bool ceil_mode,         \
                                            lt_tensor **out)                                                         \
     {                                                                                                               \
-        if (!lt_grad_enabled() || !lt_requires_grad(self))                                                          \
+        if (!lt_grad_mode_on() || !lt_requires_grad(self))                                                          \
             return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding, dilation,         \
                             ceil_mode, out, NULL);                                                                  \
         lt_tensor *indices = NULL;                                                                                  \

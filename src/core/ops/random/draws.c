@@ -2,6 +2,7 @@
  * (formulas/draws.inc) in the order of elements; half types are computed in float. */
 #include "random.h"
 #include "ops/steps.h"
+#include "iter.h"
 #include "op/_dirichlet_backward.h"
 #include "op/_dirichlet_grad.h"
 #include "op/_no_derivative.h"

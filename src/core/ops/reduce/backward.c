@@ -141,7 +141,7 @@ static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *
  * derivative is something else than 0; where several are, none. */
 static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
 {
-    if (lt_grad_enabled() && lt_requires_grad(self)) return times_others_exactly(s, grad, self, dim);
+    if (lt_grad_mode_on() && lt_requires_grad(self)) return times_others_exactly(s, grad, self, dim);
     lt_tensor *is_zero = do_eq(s, self, zero(s)), *product = NULL;
     lt_tensor *factors = do_where(s, is_zero, do_number(s, 1), self);
     lt_tensor *zeros = do_sum_dims(s, is_zero, dim, dim != NULL);

@@ -1,0 +1,139 @@
+-- functions.lua - the functions that the declarations make, as their callers know them: the Lua binding (binding.lua) and
+-- lt_call (calls.lua). A function is a name with its overloads; an overload is a C function, its arguments, and what is done
+-- with the results. What a type of the declarations is in C stands in `types`: both callers have the values of arguments in
+-- an array v of unions with these fields, and whether they were given in an array present.
+
+local declarations = require 'declarations'
+
+local M = {}
+local MAX_ARGS = 16 -- LT_MAX_ARGS
+
+-- spec: lt_arg_type. value: what to pass, %d being the number of the argument, present only if it is optional.
+-- number: the next positional argument takes numbers, so no row can stand before it.
+M.types = {
+  ['Tensor'] = { spec = 'TENSOR', value = 'v[%d].tensor' },
+  ['Tensor|Scalar'] = { spec = 'TENSOR_OR_SCALAR', value = 'v[%d].tensor', number = true },
+  ['IndexTensor'] = { spec = 'INDEX_TENSOR', value = 'v[%d].tensor' },
+  ['Tensor[]'] = { spec = 'TENSORS', value = '&v[%d].list' },
+  ['IndexTensor[]'] = { spec = 'INDEX_TENSORS', value = '&v[%d].list' },
+  ['Scalar'] = { spec = 'SCALAR', value = 'v[%d].scalar', number = true },
+  ['int'] = { spec = 'INT', value = 'v[%d].i', number = true },
+  ['float'] = { spec = 'FLOAT', value = 'v[%d].d', number = true },
+  ['bool'] = { spec = 'BOOL', value = 'v[%d].b' },
+  ['string'] = { spec = 'STRING', value = 'v[%d].s' },
+  ['Dim'] = { spec = 'DIM', value = 'v[%d].i', number = true },
+  ['Dims'] = { spec = 'DIMS', value = '&v[%d].dims', number = true },
+  ['Index'] = { spec = 'INDEX', value = 'v[%d].i', number = true },
+  ['Size'] = { spec = 'SIZE', value = '&v[%d].dims', number = true },
+  ['Dtype'] = { spec = 'DTYPE', value = 'v[%d].dtype' },
+  ['Device'] = { spec = 'DEVICE', value = '&v[%d].device' },
+  ['Generator'] = { spec = 'GENERATOR', value = 'v[%d].generator' },
+}
+-- Absent values that C gets as such, not as a null pointer to one.
+M.absent = { Tensor = 'NULL', IndexTensor = 'NULL', Generator = 'NULL', Dtype = 'LT_DTYPE_NONE', string = 'NULL' }
+
+function M.base_of(a) return (a.type:gsub('%?$', '')) end
+
+function M.value_of(a, i)
+  local base = M.base_of(a)
+  local value = M.types[base].value:format(i)
+  if not a.optional or M.absent[base] then return value end
+  return ('a->present[%d] ? %s%s : NULL'):format(i, value:sub(1, 1) == '&' and '' or '&', value)
+end
+
+function M.c_string(text) return text and ('"%s"'):format((text:gsub('[\\"]', '\\%0'))) or 'NULL' end
+
+-- The literal of a declaration as lt_scalar, or as text for strings.
+function M.default_of(a, fail)
+  local text = a.default
+  if not text or text == 'nil' then return nil end
+  if a.optional then fail("the default of the optional argument '" .. a.name .. "' must be nil") end
+  if text:match("^'.*'$") then return nil, text:sub(2, -2) end
+  if text == 'true' or text == 'false' then return ('{LT_SCALAR_BOOL, {.i = %d}}'):format(text == 'true' and 1 or 0), text end
+  if math.type(tonumber(text)) == 'integer' then return ('{LT_SCALAR_INT, {.i = %s}}'):format(text), text end
+  if tonumber(text) then return ('{LT_SCALAR_FLOAT, {.d = %s}}'):format(text), text end
+  fail("cannot read the default of argument '" .. a.name .. "'")
+end
+
+-- ---- overloads ----------------------------------------------------------------------------------------------
+
+-- One way to call a C function: its arguments as Lua gives them and what is done with the results.
+-- form: 'new' (boxes for the results), 'inplace' (self is the result).
+function M.overload_of(op, form)
+  local o = { op = op, form = form, args = {}, returns = op.returns, n_c = #op.args }
+  for i, a in ipairs(op.args) do
+    o.args[i] = a
+    if form == 'inplace' and i == 1 and a.type ~= 'Tensor[]' then o.args[1] = setmetatable({ type = 'Tensor' }, { __index = a }) end
+  end
+  local function fail(message) error(op.line .. ': ' .. message, 0) end
+  o.fail = fail
+  local function keyword(type_name, name, default)
+    o.args[#o.args + 1] = { type = type_name, name = name, default = default, has_default = true, keyword_only = true,
+      optional = type_name:sub(-1) == '?' }
+    return #o.args - 1
+  end
+  if form == 'new' and op.factory then
+    o.requires_grad = keyword('bool', 'requires_grad', 'false')
+    o.pin_memory = keyword('bool', 'pin_memory', 'false')
+  end
+  if form == 'new' and op.variants.out then
+    if #op.returns ~= 1 or op.returns[1].type ~= 'Tensor' then fail("'out' needs one Tensor as result") end
+    o.out = keyword('Tensor?', 'out', 'nil')
+  end
+  if #o.args > MAX_ARGS then fail('more than ' .. MAX_ARGS .. ' arguments') end
+  o.c_name = 'lt_' .. (form == 'inplace' and not op.inplace_only and declarations.inplace_name(op) or op.cname)
+  for _, a in ipairs(o.args) do o.takes_tensors = o.takes_tensors or a.type:match('^Tensor') ~= nil end
+  -- Factories' results have no history; neither have those of ops on indices alone.
+  o.linked = o.takes_tensors and not op.factory
+  o.positions = op.positions
+  return o
+end
+
+-- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the declarations. Those of
+-- torch.nn.functional alone (is_nn) are functions of their own, whose arguments may differ from torch's.
+function M.functions_of(model)
+  local list, by_name = {}, {}
+  local function add(op, name, form, is_function, is_method, aliases, is_library)
+    local c = op.variants.nn and 'nn_' .. name or name
+    local f = by_name[c]
+    if not f then
+      f = { name = name, c = c, group = op.group, overloads = {}, aliases = {}, is_nn = op.variants.nn }
+      by_name[c] = f
+      list[#list + 1] = f
+    end
+    f.overloads[#f.overloads + 1] = M.overload_of(op, form)
+    f.is_function, f.is_method = f.is_function or is_function, f.is_method or is_method
+    f.is_library = is_library
+    for _, alias in ipairs(aliases) do f.aliases[#f.aliases + 1] = alias end
+    if form == 'new' then f.operator = f.operator or op.operator end
+  end
+  for _, op in ipairs(model.ops) do
+    if op.variants.library then
+      add(op, op.name, op.inplace_only and 'inplace' or 'new', false, false, {}, true)
+    elseif op.name:sub(1, 1) ~= '_' and next(op.variants) then
+      if op.inplace_only then
+        add(op, op.name, 'inplace', op.variants['function'], op.variants.method, op.aliases)
+      elseif op.variants['function'] or op.variants.method or op.variants.nn then
+        add(op, op.name, 'new', op.variants['function'], op.variants.method, op.aliases)
+      end
+      if op.variants.inplace then
+        local aliases = {}
+        for i, alias in ipairs(op.aliases) do aliases[i] = alias .. '_' end
+        add(op, op.name .. '_', 'inplace', false, true, aliases)
+      end
+    end
+  end
+  return list
+end
+
+function M.signature_of(o, name)
+  local parts, keyword_only = {}, false
+  for _, a in ipairs(o.args) do
+    if a.keyword_only and not keyword_only then parts[#parts + 1] = '*' end
+    keyword_only = a.keyword_only
+    parts[#parts + 1] = ('%s %s%s'):format(a.type, a.name, a.has_default and '=' .. a.default or '')
+  end
+  return ('%s(%s)'):format(name, table.concat(parts, ', '))
+end
+
+return M

@@ -1,0 +1,80 @@
+/* call.h - the tables that scripts/gen/calls.lua makes of the declarations: for lt_call, which reads them (call.c), and for the
+ * enumeration of ltensor.h (catalog.c). Indices in them count from 0. */
+#ifndef LT_CALL_H
+#define LT_CALL_H
+
+#include "ltensor.h"
+
+#define LT_CALL_MAX_ARGS    16
+#define LT_CALL_MAX_RESULTS 8
+
+/* The types of src/ops/README.md. */
+typedef enum lt_call_type {
+    LT_CALL_TENSOR,
+    LT_CALL_TENSOR_OR_SCALAR,
+    LT_CALL_INDEX_TENSOR,
+    LT_CALL_TENSORS,
+    LT_CALL_INDEX_TENSORS,
+    LT_CALL_SCALAR,
+    LT_CALL_INT,
+    LT_CALL_FLOAT,
+    LT_CALL_BOOL,
+    LT_CALL_STRING,
+    LT_CALL_DIM,
+    LT_CALL_DIMS,
+    LT_CALL_INDEX,
+    LT_CALL_SIZE,
+    LT_CALL_DTYPE,
+    LT_CALL_DEVICE,
+    LT_CALL_GENERATOR
+} lt_call_type;
+
+typedef struct lt_call_arg {
+    lt_arg_info info;
+    lt_call_type type;
+    lt_scalar fallback;        /* the default of numbers, and of sizes: that number once */
+    const char *fallback_text; /* of strings */
+} lt_call_arg;
+
+/* An argument as C gets it. */
+typedef union lt_call_slot {
+    lt_tensor *tensor;
+    lt_tensor_list list;
+    lt_scalar scalar;
+    int64_t i;
+    double d;
+    bool b;
+    const char *s;
+    lt_dims dims;
+    lt_dtype dtype;
+    lt_device device;
+    lt_generator *generator;
+} lt_call_slot;
+
+typedef struct lt_call_frame {
+    lt_call_slot v[LT_CALL_MAX_ARGS];
+    bool present[LT_CALL_MAX_ARGS];
+} lt_call_frame;
+
+/* An overload. run does it: results are filled in by kind; in place, and where `out` is present, nothing is. */
+typedef struct lt_callable {
+    lt_op_info info; /* first */
+    const lt_call_arg *args;
+    const lt_arg_info *results;
+    int out; /* number of the argument that is filled instead; -1: there is none */
+    lt_status (*run)(const lt_call_frame *a, lt_value *results);
+} lt_callable;
+
+/* In the order of their names. */
+extern const lt_callable *const lt_callables[];
+extern const int lt_callables_n;
+
+/* A name, other names among them: n overloads from `first` on. In the order of strcmp. */
+typedef struct lt_call_name {
+    const char *name;
+    int first, n;
+} lt_call_name;
+extern const lt_call_name lt_call_names[];
+extern const int lt_call_names_n;
+
+#endif

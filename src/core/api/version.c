@@ -1,0 +1,58 @@
+/* version.c - which library this is and what it can do here: lt_version, lt_has, lt_build_options of ltensor.h. */
+#include <string.h>
+
+#include "backend.h"
+#include "build_config.h" /* generated */
+#include "cpu/common/loops.h"
+#include "cpu/dnnl.h"
+#include "lapack.h"
+
+/* The Lua binding's entry: NULL in a program that it is not part of. */
+struct lua_State;
+extern int luaopen_torch(struct lua_State *L) __attribute__((weak));
+
+#define TEXT_OF(x) #x
+#define DIGITS(x)  TEXT_OF(x)
+#if defined(__clang__)
+#define COMPILER "clang " DIGITS(__clang_major__) "." DIGITS(__clang_minor__)
+#elif defined(__GNUC__)
+#define COMPILER "gcc " DIGITS(__GNUC__) "." DIGITS(__GNUC_MINOR__)
+#else
+#define COMPILER "another compiler"
+#endif
+
+int lt_version_number(void) { return LT_VERSION_NUMBER; }
+const char *lt_version(void) { return LT_VERSION; }
+
+const char *lt_build_options(void)
+{
+    return "ltensor " LT_VERSION "; " COMPILER "; " LT_BUILD_CUDA;
+}
+
+static bool has_gpus(bool simulated)
+{
+    const lt_backend *backend = lt_backend_probe(LT_CUDA);
+    return backend != NULL && backend->simulated == simulated && backend->device_count() > 0;
+}
+
+static bool has_cuda(void) { return has_gpus(false); }
+static bool has_simulator(void) { return has_gpus(true); }
+static bool has_lua(void) { return luaopen_torch != NULL; }
+static bool has_lapack(void) { return strcmp(lt_lapack_config(), "none") != 0; }
+static bool has_avx512(void) { return strcmp(lt_loops.isa, "avx512") == 0; }
+static bool has_avx2(void) { return has_avx512() || strcmp(lt_loops.isa, "avx2") == 0; }
+
+bool lt_has(const char *feature)
+{
+    static const struct {
+        const char *name;
+        bool (*found)(void);
+    } features[] = {
+        {"cuda", has_cuda},        {"simulator", has_simulator}, {"lua", has_lua},
+        {"onednn", lt_dnnl_found}, {"lapack", has_lapack},       {"avx2", has_avx2},
+        {"avx512", has_avx512},
+    };
+    for (size_t i = 0; feature != NULL && i < sizeof features / sizeof *features; i++)
+        if (strcmp(feature, features[i].name) == 0) return features[i].found();
+    return false;
+}

@@ -32,6 +32,22 @@ describe('the profiler', function()
     assert(row.memory >= 3 * 512 * 32 * 4, row.memory)
   end)
 
+  it('gives the time on a GPU in seconds, as the others', function()
+    if not on_gpu then return end
+    local x = torch.rand(200, 200, { device = device })
+    local before = os.time()
+    local prof = profiler.profile(function()
+      for _ = 1, 3 do x:exp():sum():item() end
+    end)
+    local wall, on_device, began = os.difftime(os.time(), before) + 1, 0, math.huge
+    for _, event in ipairs(prof:events()) do
+      on_device = on_device + event.device_self
+      if event.device_time > 0 then began = math.min(began, event.device_start) end
+    end
+    assert(on_device > 0 and on_device <= wall, ('%g s on the GPU in %g s'):format(on_device, wall))
+    assert(began >= -1e-3 and began <= wall, began)
+  end)
+
   it('prints a table, sorted and cut', function()
     local prof <close> = profiler.profile()
     local x = torch.rand(100, 100, { device = device })

@@ -25,6 +25,7 @@ describe('the value of a cell', function()
     {'after statements on a line', 'x = 4; x + 1', 5},
     {'after statements on their own lines', 'x = 4\ny = 5\nx * y', 20},
     {'without a semicolon between', 'local x = 3 x', 3},
+    {'after numbers of every kind', 'local x = 0x1F x + 0x.8p+1 + 0XAp-1 + 1e+2 + .5 + 3.', 140.5},
     {'a call', 'local f = function() return 7 end\nf()', 7},
     {'old Lua\'s =x', '=1 + 2', 3},
     {'before a comment', '5 -- five', 5},

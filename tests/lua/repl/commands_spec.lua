@@ -127,6 +127,18 @@ x;
   end)
 end)
 
+describe('%gpus and %memory', function()
+  it('list what there is', function()
+    local out = type_lines('torch.zeros(1000000)\n%gpus\n%memory\n', '--sim-gpus 2')
+    has(out, 'cuda:0  ')
+    has(out, 'cuda:1  ')
+    has(out, ' free')
+    has(out, 'process  ')
+    has(out, 'in tensors')
+    has(type_lines('%gpus\n', '--disable-cuda'), 'no GPU')
+  end)
+end)
+
 describe('the environment', function()
   it('is set and shown', function()
     local out = type_lines [[

@@ -120,6 +120,15 @@ def edges(g):
     g.add("lp_pool2d", Arg(image), 2.0, 2, ceil_mode=True, via="F", run=F.lp_pool2d)
     for shape, dim in (((2, 0, 3), 1), ((0, 2), 0), ((0,), 0)):
         g.add("unique", Arg(torch.ones(shape)), dim=Dim(dim), exact=True, via="f")
+    number = lambda v: Arg(torch.tensor(v, dtype=torch.float64), grad=True)
+    x = Arg(torch.tensor([NAN, 0.5, -1.0, 2.0, 0.0, 1.0], dtype=torch.float64), grad=True)
+    for low, high in ((0.0, 1.0), (1.0, 0.0), (1.0, 1.0), (NAN, 1.0), (0.0, NAN)):
+        g.add("clamp", x, number(low), number(high), exact=True)
+        g.add("clamp", x, low, high, exact=True)
+    for bound in (0.0, NAN):
+        g.add("clamp", x, min=number(bound), exact=True)
+        g.add("clamp", x, max=number(bound), exact=True)
+    g.add("logit", x, 0.1, via="f")
     flags = torch.tensor([[1, 0, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1], [1, 1, 1, 1]]).reshape(2, 3, 4)
     for dim in (0, 1, 2):
         g.add("unique", Arg(flags), dim=Dim(dim), return_inverse=True, index_out=(1,), exact=True, via="f")

@@ -70,7 +70,7 @@ static void give_where(lt_scope *s, lt_tensor *grad, lt_tensor *chosen, lt_tenso
     if (s->status == LT_OK) *out = lt_tensor_retain(part);
 }
 
-/* An element came from max where it, or the bound min, lies above; else from min where it lies below that. */
+/* An element came from max where it, or the bound min, lies above; from min where it lies below that, and that below max. */
 lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *min,
                                           lt_tensor *max, bool needs_self, bool needs_min,
                                           bool needs_max, lt_tensor **grad_self,
@@ -82,13 +82,12 @@ lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *sel
               *above = max != NULL ? do_gt(&s, self, max) : NULL;
     if (min != NULL && max != NULL) {
         above = do_logical_or(&s, above, do_gt(&s, min, max));
-        below = do_logical_and(&s, below, do_logical_not(&s, above));
+        below = do_logical_and(&s, below, do_lt(&s, min, max));
     }
-    lt_tensor *bounded = below == NULL   ? above
-                         : above == NULL ? below
-                                         : do_logical_or(&s, below, above);
-    if (s.status == LT_OK && needs_self)
-        give_where(&s, grad_output, do_logical_not(&s, bounded), grad_self);
+    if (s.status == LT_OK && needs_self) { /* not where either is nan */
+        lt_tensor *over = min != NULL ? do_ge(&s, self, min) : NULL, *under = max != NULL ? do_le(&s, self, max) : NULL;
+        give_where(&s, grad_output, over == NULL ? under : under == NULL ? over : do_logical_and(&s, over, under), grad_self);
+    }
     if (s.status == LT_OK && needs_min && min != NULL) give_where(&s, grad_output, below, grad_min);
     if (s.status == LT_OK && needs_max && max != NULL) give_where(&s, grad_output, above, grad_max);
     if (s.status != LT_OK) {

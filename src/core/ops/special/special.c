@@ -56,9 +56,9 @@ lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
     lt_tensor *slope = do_div(&s, grad, do_mul(&s, x, plus(&s, do_neg(&s, x), 1)));
     const double low = eps != NULL ? *eps : 0;
-    lt_tensor *inside = do_logical_and(&s, do_ge(&s, x, do_number(&s, low)), do_le(&s, x, do_number(&s, 1 - low)));
-    lt_tensor *outside = do_number(&s, eps != NULL ? 0 : (double)NAN);
-    return lt_scope_give(&s, do_narrow_to(&s, do_where(&s, inside, slope, outside), grad_output), out);
+    lt_tensor *clamped = do_logical_or(&s, do_lt(&s, x, do_number(&s, low)), do_gt(&s, x, do_number(&s, 1 - low)));
+    lt_tensor *there = do_number(&s, eps != NULL ? 0 : (double)NAN);
+    return lt_scope_give(&s, do_narrow_to(&s, do_where(&s, clamped, there, slope), grad_output), out);
 }
 
 /* ---- nan and the infinities --------------------------------------------------------------------------------- */

@@ -91,6 +91,29 @@ function torch.save(object, path, options) end
 ---@return any
 function torch.load(path, options) end
 
+---A tensor of one dimension of the elements that a string holds. It has a copy of the bytes.
+---@param buffer string
+---@param options {dtype: torch.dtype|string, count?: integer, offset?: integer, requires_grad?: boolean}  offset in bytes
+---@return torch.Tensor
+function torch.frombuffer(buffer, options) end
+
+---A tensor of one dimension over the first elements of a file, which is mapped. shared: what is written goes into it.
+---@param path string
+---@param options? {size?: integer, shared?: boolean, dtype?: torch.dtype|string, requires_grad?: boolean}
+---@return torch.Tensor
+function torch.from_file(path, options) end
+
+---A capsule of DLPack over the tensor's memory, for other libraries in the same process.
+---@param tensor torch.Tensor
+---@return userdata
+function torch.to_dlpack(tensor) end
+
+---A tensor over the memory of a capsule of DLPack, of an object whose method __dlpack__ gives one, or of a tensor.
+---@param object userdata|table
+---@param options? {device?: torch.device|string, copy?: boolean}
+---@return torch.Tensor
+function torch.from_dlpack(object, options) end
+
 ---No gradients are recorded in the scope: until the guard is closed, or while body runs.
 ---@param body? fun(...): ...
 ---@return any

@@ -157,6 +157,7 @@ end
 local defaults = { size = 0, scale_factor = 0, mode = 'nearest', align_corners = 0, recompute_scale_factor = 0,
   antialias = false }
 
+-- Tensors of floats, and images of uint8 as pixels: of those, bilinear and bicubic give the numbers of PyTorch to the last.
 -- interpolate(input, size, {scale_factor =, mode = 'nearest', align_corners =, recompute_scale_factor =, antialias =})
 function M.interpolate(input, ...)
   local named = { ... }

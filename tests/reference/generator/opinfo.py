@@ -6,7 +6,7 @@ import warnings
 import torch
 
 from . import lua
-from .cases import DTYPES, FLOATS, Arg, index_tensor, leaves, live, spell, spell_result, uncommon_strides, upstream
+from .cases import DTYPES, Arg, index_tensor, spell, spell_result, uncommon_strides, upstream
 from .declared import Place, bind, find, overloads
 from .index_cases import Subscript
 
@@ -156,6 +156,15 @@ class Call:
             return
         self.args = [args[0], Subscript(*[Place(e) if isinstance(e, Given) else e for e in entries])]
 
+    def fields(self):
+        """The call in a row of the data."""
+        fields = [f"op='{self.name}'", "args={" + ",".join(spell(a) for a in self.args) + "}"]
+        if self.named:
+            fields.append("kwargs={" + ",".join(f"{KEYWORDS.get(k, k)}={spell(v)}" for k, v in self.named.items()) + "}")
+        if self.via:
+            fields.append(f"via='{self.via}'")
+        return fields
+
     def index_results(self):
         kinds = self.overload.results if self.overload else []
         if self.name.startswith("unique"):
@@ -190,7 +199,7 @@ def rounded(out):
 class Case:
     """A sample as a row of the data, or why there is none."""
 
-    def __init__(self, op, sample, grad=False, tidy=False, layout=False, loose=None):
+    def __init__(self, op, sample, grad=False, tidy=False, layout=False):
         self.row, self.why = None, None
         structure = (sample.input, sample.args, sample.kwargs)
         if not speaks_of(structure):
@@ -219,13 +228,7 @@ class Case:
         self.outs = outs
         index_out = call.index_results()
         outs = [index_tensor(o) if i in index_out else o for i, o in enumerate(outs)]
-        fields = [f"op='{call.name}'", "args={" + ",".join(spell(a) for a in call.args) + "}"]
-        if call.named:
-            fields.append("kwargs={" + ",".join(f"{KEYWORDS.get(k, k)}={spell(v)}" for k, v in call.named.items()) + "}")
-        if call.via:
-            fields.append(f"via='{call.via}'")
-        if loose:
-            fields.append(f"loose={loose}")
+        fields = call.fields()
         strides = [uncommon_strides(o) for o in outs]
         if any(strides) and op.name.startswith(CHANNELS_LAST):
             self.why = "lies channels last"

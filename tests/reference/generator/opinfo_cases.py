@@ -8,9 +8,9 @@ import torch
 
 from . import lua
 from .declared import overloads
-from .opinfo import Case, flattened, op_db
+from .opinfo import Case, Given, flattened, op_db
 
-# Layers and losses round every step in half types there: float32 is theirs.
+# Layers, losses and sums with products (addr, addbmm) round every step in half types there: they have others.
 OTHERS = (torch.int64, torch.float32, torch.uint8, torch.bool, torch.int32, torch.bfloat16, torch.int16, torch.float16, torch.int8)
 HALF = (torch.bfloat16, torch.float16)
 
@@ -71,10 +71,10 @@ def features(case):
     for shape in shapes[1:]:
         found.add(("beside", len(shape) - len(shapes[0]), [a != b for a, b in zip(shape[::-1], shapes[0][::-1])].count(True)))
     for at, value in enumerate(case.sample.args):
-        if not any(isinstance(v, type(case.tensors[0])) for v in flattened(value)) if case.tensors else True:
+        if not any(isinstance(v, Given) for v in flattened(value)):
             found |= {("argument", at, summary(value)), ("arguments", at)}
     for name, value in case.sample.kwargs.items():
-        found |= {("named", name), ("named", name, summary(value) if not hasattr(value, "base") else "tensor")}
+        found |= {("named", name), ("named", name, "tensor" if isinstance(value, Given) else summary(value))}
     for i, out in enumerate(case.outs[:4]):
         if isinstance(out, torch.Tensor):
             found |= {("result", i, out.dim()), ("no result", i, out.numel() == 0)}
@@ -95,9 +95,9 @@ def made(op, samples, **how):
         for tidy in (True, False):
             case = Case(op, sample, tidy=tidy, **how)
             if case.row:
-                cases.append((elements(case), len(cases), case))
+                cases.append(case)
                 break
-    return [case for _, _, case in sorted(cases, key=lambda entry: entry[:2])]
+    return sorted(cases, key=lambda case: (elements(case), case.row))  # some samples come in the order of a set
 
 
 def chosen(cases, most_bytes):
@@ -129,7 +129,7 @@ def rows_of(op, number):
     for alias in op.aliases:
         if rows and alias.name in overloads():
             rows.append(rows[0].replace(f"op='{op.name}'", f"op='{alias.name}'"))
-    others = [d for d in OTHERS[number % len(OTHERS):] + OTHERS if d in dtypes and not (d in HALF and op.name.startswith("nn."))]
+    others = [d for d in OTHERS[number % len(OTHERS):] + OTHERS if d in dtypes and not (d in HALF and op.name.startswith(("nn.", "add")))]
     if others:
         rows += chosen(made(op, samples_of(op, others[0])), 500)
     return rows

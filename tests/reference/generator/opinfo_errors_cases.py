@@ -6,9 +6,8 @@ import warnings
 import torch
 
 from . import lua
-from .cases import spell
 from .declared import Place
-from .opinfo import KEYWORDS, RAISED, Call, Given, flattened, mapped, op_db, speaks_of
+from .opinfo import RAISED, Call, Given, flattened, mapped, op_db, speaks_of
 
 MOST_ELEMENTS = 400
 
@@ -27,13 +26,6 @@ def why_not(sample, raised):
     if any(isinstance(v, torch.Tensor) and v.dim() > 64 for v in values):
         return "more dimensions than any tensor has"
     return None
-
-
-def spelled(value):
-    try:
-        return spell(value)
-    except (AttributeError, TypeError):
-        return None
 
 
 def row_of(op, error):
@@ -55,26 +47,18 @@ def row_of(op, error):
         message, why = str(raised), why_not(sample, raised)
     if why:
         return None, why
-    fields = [f"op='{call.name}'"]
     if any(isinstance(a, Place) and a.value.is_floating_point() for a in call.args):
         return None, "positions of a floating dtype are refused first"
-    args = [spelled(a) for a in call.args]
-    named = {k: spelled(v) for k, v in call.named.items()}
-    if None in args or None in named.values():
+    try:
+        return "{" + ",".join([*call.fields(), "error=''"]) + "}", message
+    except (AttributeError, TypeError):
         return None, "an argument that Lua has no word for"
-    fields.append("args={" + ",".join(args) + "}")
-    if named:
-        fields.append("kwargs={" + ",".join(f"{KEYWORDS.get(k, k)}={v}" for k, v in named.items()) + "}")
-    if call.via:
-        fields.append(f"via='{call.via}'")
-    fields.append("error=''")
-    return "{" + ",".join(fields) + "}", message
 
 
 def all_rows():
     warnings.simplefilter("ignore")
     for op in op_db:
-        if op.error_inputs_func is None:
+        if op.error_inputs_func is None or op.name == "multinomial":  # whose samples are whatever the memory holds
             continue
         torch.manual_seed(20)
         for error in op.error_inputs("cpu"):

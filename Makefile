@@ -50,6 +50,9 @@ CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility
 # SLEEF's vector functions carry the names that the C library's libmvec has: they must come first.
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/files/image.c open them when they are first needed.
 CORE_LIBS := -lsleefgnuabi -lz -lcjson -fopenmp -lm -ldl -lpthread
+# A program that links libm (every one in C++ does) would be given libmvec for SLEEF's names, before SLEEF, and end as it starts:
+# the linker leaves libmvec out where the library needs it already.
+AFTER_SLEEF := -Wl,--push-state,--no-as-needed -l:libmvec.so.1 -Wl,--pop-state
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
 # ---- the CUDA Toolkit, when there is one ------------------------------------------------------------
@@ -205,7 +208,7 @@ $(BUILD)/libltensor.a: $(LIBRARY_OBJ)
 
 $(BUILD)/libltensor.so: $(LIBRARY_OBJ)
 	@echo '  LINK $@'
-	$(CC) -shared $(SAN) -Wl,-soname,libltensor.so.0 -Wl,-z,defs -o $@ $^ $(CORE_LIBS) -llua5.4
+	$(CC) -shared $(SAN) -Wl,-soname,libltensor.so.0 -Wl,-z,defs -o $@ $^ $(CORE_LIBS) -llua5.4 $(AFTER_SLEEF)
 	@ln -sf libltensor.so $(BUILD)/libltensor.so.0
 
 # Loaded by a Lua interpreter, whose API it uses: the Lua symbols stay open.

@@ -27,7 +27,7 @@ local function hand_to(stream, tensor)
   if torch.type(stream) ~= 'Stream' then
     fail("__dlpack__(): argument 'stream' must be a torch.cuda.Stream, or -1 for none, not %s", kinds.described(stream))
   end
-  stream:wait_stream(torch.cuda.current_stream(tensor.device))
+  C.ready_for(tensor, stream)
 end
 
 --- x:__dlpack__{max_version=, stream=, dl_device=, copy=}: the capsule that other libraries ask for. max_version is the

@@ -213,6 +213,17 @@ static int record_stream(lua_State *L)
     return 0;
 }
 
+/* torch._C.ready_for(tensor, stream): the stream waits for what writes the tensor. For lib/utils/dlpack.lua */
+static int ready_for(lua_State *L)
+{
+    const lt_tensor *t = lt_lua_check_tensor(L, 1);
+    const stream *s = check_stream(L, 2);
+    if (t->device.type != LT_CUDA || t->device.index != s->device)
+        return raise(L, "__dlpack__(): the stream and the tensor are on different devices");
+    lt_lua_check(L, lt_tensor_ready_for(t, s->handle));
+    return 0;
+}
+
 /* ---- events -------------------------------------------------------------------------------------------------------- */
 
 static bool read_flag(lua_State *L, int options, const char *name)
@@ -401,4 +412,6 @@ void lt_lua_open_streams(lua_State *L)
     lt_lua_setfuncs(L, functions);
     lt_lua_pushfunction(L, record_stream);
     lua_setfield(L, 3, "record_stream");
+    lt_lua_pushfunction(L, ready_for);
+    lua_setfield(L, 2, "ready_for");
 }

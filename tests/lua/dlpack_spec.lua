@@ -119,6 +119,10 @@ describe('DLPack', function()
       torch.cuda.stream(stream, function() y:mul_(2) end)
       stream:synchronize()
       assert.equal(54, x:sum():item())
+      if torch.cuda.device_count() > 1 then
+        local other = torch.cuda.Stream { device = (x:get_device() + 1) % torch.cuda.device_count() }
+        fails('the stream and the tensor are on different devices', x.__dlpack__, x, { stream = other })
+      end
       fails("argument 'stream' must be a torch.cuda.Stream", x.__dlpack__, x, { stream = 77 })
       if not torch.cuda.is_simulated() then return end
       assert.equal(54, torch.from_dlpack(x, { device = 'cpu' }):sum():item())

@@ -6,8 +6,8 @@
  * sanitizers need), on the size of the files that it writes and on their number, without a terminal, and as nobody when
  * the caller is root, so that no path it is given can do harm. What it prints goes to OUTPUT. It writes a line to LOG
  * before each thing that it does: when LOG has not grown for -q seconds (default 2) the program gets SIGINT, as Ctrl-C
- * sends it, and must go on before it has used -s seconds of the processor (default 4), else it hangs. A program that
- * ends by itself within -t seconds (default 600) is well. Printed is one line: "exit N", "signal N", "hang" or "late", and
+ * sends it, and must go on before its main thread has used -s seconds of the processor (default 4), else it hangs: kernels
+ * that simulated GPUs have begun go on without it, as on real ones. A program that ends by itself within -t seconds (default 600) is well. Printed is one line: "exit N", "signal N", "hang" or "late", and
  * before it "left N" for N processes that were left behind, each of which is killed.
  */
 #include <errno.h>
@@ -41,12 +41,12 @@ static off_t size_of(const char *path)
     return stat(path, &status) == 0 ? status.st_size : 0;
 }
 
-/* Seconds of the processor that the process and its threads have used. */
+/* Seconds of the processor that the process's main thread has used. */
 static double used_by(pid_t pid)
 {
     char path[64], text[1024];
     unsigned long user = 0, system = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)pid);
     FILE *file = fopen(path, "r");
     if (!file) return 0;
     size_t n = fread(text, 1, sizeof text - 1, file);

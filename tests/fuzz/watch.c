@@ -7,8 +7,9 @@
  * the caller is root, so that no path it is given can do harm. What it prints goes to OUTPUT. It writes a line to LOG
  * before each thing that it does: when LOG has not grown for -q seconds (default 2) the program gets SIGINT, as Ctrl-C
  * sends it, and must go on before its main thread has used -s seconds of the processor (default 4), else it hangs: kernels
- * that simulated GPUs have begun go on without it, as on real ones. A program that ends by itself within -t seconds (default 600) is well. Printed is one line: "exit N", "signal N", "hang" or "late", and
- * before it "left N" for N processes that were left behind, each of which is killed.
+ * that simulated GPUs have begun go on without it, as on real ones. A program that ends by itself within -t seconds
+ * (default 600) is well. Printed is one line: "exit N", "signal N", "hang" or "late", and before it "left N" for N
+ * processes that were left behind, each of which is killed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -51,7 +51,7 @@ local function difference(got, wanted, dtypes)
   for i, value in ipairs(b) do
     if a[i] ~= value and not (a[i] ~= a[i] and value ~= value) then
       same = false
-      local allowed = tolerance * (type(value) == 'number' and math.abs(value) + 0.05 * largest + (tolerance > 1e-2 and 1 or 5e-2) or 0)
+      local allowed = tolerance * (type(value) == 'number' and math.abs(value) + 0.05 * largest + (tolerance > 1e-2 and 3 or 5e-2) or 0)
       if type(value) ~= 'number' or not (math.abs(a[i] - value) <= allowed) then
         return ('element %d is %s instead of %s'):format(i, a[i], value)
       end

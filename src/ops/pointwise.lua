@@ -162,7 +162,7 @@ return {
     doc = 'grad_output * output * (1 - output).',
     grad = { grad_output = '_sigmoid_backward(grad, output)', output = 'grad * grad_output * (1 - output * 2)' } },
   { '_relu_backward(Tensor grad_output, Tensor output) -> Tensor', variants = 'function', pointwise = 'promote', kernel = 'arithmetic: float',
-    doc = 'grad_output where output > 0, else 0.', grad = { grad_output = '_relu_backward(grad, output)' } },
+    doc = 'grad_output, 0 where output <= 0.', grad = { grad_output = '_relu_backward(grad, output)' } },
   { '_within(Tensor grad_output, Tensor self, Scalar low, Scalar high) -> Tensor', variants = '', pointwise = 'promote', kernel = 'activations: float',
     doc = 'grad_output where low <= self <= high, else 0.', grad = { grad_output = '_within(grad, self, low, high)' } },
   { '_between(Tensor grad_output, Tensor self, Scalar low, Scalar high) -> Tensor', variants = '', pointwise = 'promote', kernel = 'activations: float',

@@ -51,7 +51,7 @@ typedef struct lt_reclaimer {
     void (*run)(void *ctx);
     void *ctx;
 } lt_reclaimer;
-extern _Thread_local lt_reclaimer lt_mem_reclaimer __attribute__((tls_model("initial-exec")));
+extern _Thread_local lt_reclaimer lt_mem_reclaimer;
 /* Runs the reclaimer (guarded against recursion); false when there is none. */
 bool lt_mem_reclaim(void);
 

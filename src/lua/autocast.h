@@ -13,7 +13,7 @@ typedef enum lt_autocast_policy {
 } lt_autocast_policy;
 
 /* Whether a scope is on in this thread: all that an op pays when none is. */
-extern _Thread_local bool lt_autocast_on __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool lt_autocast_on;
 
 /* Replaces the arguments of the running function, by the policy for their device. */
 void lt_lua_autocast(lua_State *L, lt_autocast_policy cpu, lt_autocast_policy cuda);

@@ -90,7 +90,7 @@ struct lt_node {
 };
 
 /* Grad mode of this thread. Written by lt_set_grad_enabled only. */
-extern _Thread_local bool lt_grad_mode __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool lt_grad_mode;
 static inline bool lt_grad_mode_on(void) { return lt_grad_mode; }
 
 /* A view of a tensor that requires grad does so too, whenever its base began to. */

@@ -12,12 +12,12 @@ for header in ltensor.h ltensor_ops.h ltensor_lua.h ltensor_prompt.h; do
     echo "#include <$header>" > "$prefix/header.c"
     for compiler in 'cc -std=c99' 'cc -std=c11' 'c++ -x c++ -std=c++17'; do
         # shellcheck disable=SC2046,SC2086
-        $compiler -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor lua5.4) "$prefix/header.c"
+        $compiler -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor_lua) "$prefix/header.c"
     done
 done
 
 # shellcheck disable=SC2046
-cc docs/examples/host.c $(pkg-config --cflags --libs ltensor lua5.4) ${HOST_FLAGS-} -o "$prefix/host"
+cc docs/examples/host.c $(pkg-config --cflags --libs ltensor_lua lua5.4) ${HOST_FLAGS-} -o "$prefix/host"
 LD_LIBRARY_PATH="$prefix/lib" "$prefix/host" > "$prefix/out"
 expect() {
     grep -qF "$1" "$prefix/out" || { echo "host.sh: no line with '$1' in:" >&2; cat "$prefix/out" >&2; exit 1; }

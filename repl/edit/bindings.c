@@ -381,6 +381,17 @@ static void replace(Keymap map, const replacement *list)
     }
 }
 
+/* Alt-Return is a new line. Readline has it change to vi's keys, which nobody expects who finds it by chance. */
+static void bind_alt_return(void)
+{
+    static const char *const keys[] = {"\033\r", "\033\n"};
+    for (int i = 0; i < 2; i++) {
+        rl_command_func_t *bound = rl_function_of_keyseq(keys[i], emacs_standard_keymap, NULL);
+        if (bound == NULL || bound == rl_vi_editing_mode)
+            rl_bind_keyseq_in_map(keys[i], insert_newline, emacs_standard_keymap);
+    }
+}
+
 void bindings_begin(bool line_continues, bindings_judge *line_judge)
 {
     static const struct {
@@ -400,7 +411,7 @@ void bindings_begin(bool line_continues, bindings_judge *line_judge)
         replace(maps[i], everywhere);
         replace(maps[i], maps[i] == vi_movement_keymap ? in_vi_commands : while_typing);
     }
-    rl_bind_keyseq_if_unbound_in_map("\033\r", insert_newline, emacs_standard_keymap);
+    bind_alt_return();
     continues = line_continues;
     judge = line_judge;
     reopened = redoing = false;

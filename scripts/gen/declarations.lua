@@ -30,7 +30,7 @@ local c_results = {
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
-  numbers = true, bool_as = true, refuses_bool = true, divides = true, check = true,
+  numbers = true, bool_as = true, refuses_bool = true, divides = true, exact_number = true, check = true,
   [1] = true,
 }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
@@ -128,6 +128,7 @@ local function parse_op(entry, group, where)
     doc = entry.doc, example = entry.example, positions = entry.positions,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
     numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, divides = entry.divides,
+    exact_number = entry.exact_number,
     check = entry.check, kernel = entry.kernel and parse_kernel(entry.kernel, fail),
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end

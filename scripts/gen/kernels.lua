@@ -97,14 +97,19 @@ end
 
 local function all_header(families)
   local out = { notice, '#ifndef LT_POINTWISE_OPS_H\n#define LT_POINTWISE_OPS_H\n\n' }
-  local names = {}
+  local names, exact = {}, {}
   for _, family in ipairs(families) do
     out[#out + 1] = ('#include "kernels_%s.h"\n'):format(family.name)
-    for _, kernel in ipairs(family.kernels) do names[#names + 1] = ('X(%s, %s)'):format(kernel.name:upper(), kernel.name) end
+    for _, kernel in ipairs(family.kernels) do
+      names[#names + 1] = ('X(%s, %s)'):format(kernel.name:upper(), kernel.name)
+      if kernel.op.exact_number then exact[#exact + 1] = ('X(%s)'):format(kernel.name:upper()) end
+    end
   end
   out[#out + 1] = ('\nenum { LT_PW_COUNT = %d }; /* some numbers below it are nobody\'s */\n'):format(#families * FAMILY_SIZE)
   out[#out + 1] = '\n/* X(ENUMERATOR_SUFFIX, name) for every kernel. */'
   out[#out + 1] = define('LT_POINTWISE_LIST(X)', names)
+  out[#out + 1] = '\n/* X(ENUMERATOR_SUFFIX) for those that are declared so. */'
+  out[#out + 1] = define('LT_EXACT_NUMBER_LIST(X)', exact)
   out[#out + 1] = '\n#endif\n'
   return table.concat(out)
 end
@@ -121,6 +126,7 @@ local function facts_of(kernel)
   if op.bool_as then add('bool_as', 'LT_' .. op.bool_as:upper()) else add('bool_as', 'LT_BOOL') end
   if op.refuses_bool then add('refuses_bool', ('%q'):format(op.refuses_bool)) end
   if op.divides then add('divides', 'true') end
+  if op.exact_number then add('exact_number', 'true') end
   if op.check then add('check', 'lt_check_' .. op.check) end
   return ('    [%s] = {%s},\n'):format(kernel.enum, table.concat(fields, ', '))
 end

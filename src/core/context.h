@@ -91,7 +91,7 @@ typedef struct lt_thread {
     bool helper;            /* works for another thread: it calls nobody back */
     lt_reclaimer reclaimer; /* of the innermost entry from Lua */
 } lt_thread;
-extern _Thread_local lt_thread lt_here __attribute__((tls_model("initial-exec")));
+extern _Thread_local lt_thread lt_here;
 
 extern lt_context lt_process_context;
 

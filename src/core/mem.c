@@ -202,7 +202,7 @@ static _Thread_local struct {
     kept_struct *first[LISTS];
     uint32_t n[LISTS];
     bool registered; /* the thread's end will free them */
-} kept __attribute__((tls_model("initial-exec")));
+} kept;
 
 static pthread_key_t kept_key;
 static pthread_once_t kept_once = PTHREAD_ONCE_INIT;

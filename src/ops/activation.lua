@@ -3,10 +3,13 @@
 return {
   -- ---- one curve each -----------------------------------------------------------------------------------------
   { 'relu6(Tensor self) -> Tensor', variants = 'function inplace', doc = 'min(max(self, 0), 6).', grad_fn = 'HardtanhBackward0',
-    grad = { self = '_between(grad, self, 0, 6)' } },
+    grad = { self = '_hardtanh_backward(grad, self, 0, 6)' } },
   { 'hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor', variants = 'function inplace',
     doc = 'min(max(self, min_val), max_val).',
-    grad = { self = '_between(grad, self, min_val, max_val)' } },
+    grad = { self = '_hardtanh_backward(grad, self, min_val, max_val)' } },
+  { '_hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor', variants = '', pointwise = 'promote',
+    kernel = 'activations: float', doc = 'grad_output, 0 where self <= min_val or self >= max_val.',
+    grad = { grad_output = '_hardtanh_backward(grad, self, min_val, max_val)' } },
   { 'hardsigmoid(Tensor self) -> Tensor', variants = 'function inplace', pointwise = 'promote', kernel = 'activations: float', doc = 'relu6(self + 3) / 6.',
     grad = { self = '_between(grad / 6, self, -3, 3)' } },
   { 'hardswish(Tensor self) -> Tensor', variants = 'function inplace', pointwise = 'promote', kernel = 'activations: float', doc = 'self * relu6(self + 3) / 6.',

@@ -138,3 +138,25 @@ describe('the ends of the range', function()
     end
   end)
 end)
+
+describe('a number beside half types', function()
+  -- As a second operand of these it keeps its digits; for all others it is rounded to the tensor's dtype first, as PyTorch's.
+  local exact = { mul = true, div = true, floor_divide = true }
+  local NUMBER = 0.8821 -- no half number
+  for _, dtype in ipairs { torch.float16, torch.bfloat16 } do
+    it('is one of ' .. tostring(dtype), function()
+      local x = torch.cat({ torch.linspace(-2, 2, 299, { device = device }), torch.tensor({ NUMBER }, { device = device }) }):to(dtype)
+      local rounded = torch.tensor(NUMBER):to(dtype):float():item()
+      for _, name in ipairs { 'add', 'sub', 'mul', 'div', 'floor_divide', 'remainder', 'fmod', 'pow', 'eq', 'ne', 'lt', 'le', 'gt', 'ge' } do
+        for _, n in ipairs { 1, 300 } do
+          local part = x:narrow(1, 301 - n, n)
+          local second = torch[name](part, NUMBER)
+          check(name, torch[name](part, torch.tensor(NUMBER, { dtype = torch.float64 })), second, 'a number and a tensor of one')
+          check(name, second, torch[name](part:float(), exact[name] and NUMBER or rounded):to(second.dtype), n .. ' elements, number second')
+          local first = torch[name](torch.tensor(NUMBER, { dtype = torch.float64 }), part)
+          check(name, first, torch[name](torch.tensor(rounded), part:float()):to(first.dtype), n .. ' elements, number first')
+        end
+      end
+    end)
+  end
+end)

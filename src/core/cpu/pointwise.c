@@ -10,8 +10,8 @@
 #define BLOCK 512
 #define OPERANDS 4
 
-/* How an operand is brought to a loop's dtype: by way of a narrower one when that is the dtype computed in (narrow:
- * NULL if not), so that a number that does not fit wraps first. */
+/* How an operand is brought to a loop's dtype: by way of a narrower one when that is the op's dtype (narrow: NULL if
+ * not), so that a number that it cannot hold wraps, or is rounded, first. */
 typedef struct conversion {
     lt_loop narrow, convert;
     int64_t narrow_size;
@@ -31,12 +31,12 @@ static void convert(const conversion *c, char *to, int64_t size, char *from, int
 
 static conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wanted)
 {
-    bool wraps = lt_dtype_is_int(compute) && wanted == LT_INT64 && compute != LT_INT64 && from != compute && from != LT_BOOL;
+    bool narrows = wanted != compute && wanted != LT_BOOL && from != compute && from != LT_BOOL;
     return (conversion){
-        .narrow = wraps ? lt_loops.cast[compute][from] : NULL,
-        .convert = lt_loops.cast[wanted][wraps ? compute : from],
+        .narrow = narrows ? lt_loops.cast[compute][from] : NULL,
+        .convert = lt_loops.cast[wanted][narrows ? compute : from],
         .narrow_size = (int64_t)lt_dtype_size(compute),
-        .same = from == wanted && !wraps,
+        .same = from == wanted && !narrows,
     };
 }
 
@@ -119,6 +119,13 @@ static lt_status check_divisor(const lt_iter *it, lt_dtype compute)
     return zero ? lt_error(LT_ERR_RUNTIME, "ZeroDivisionError") : LT_OK;
 }
 
+static bool is_one_number(const lt_iter *it, int k)
+{
+    for (int i = 0; i < it->ndim; i++)
+        if (it->strides[k][i] != 0) return false;
+    return true;
+}
+
 lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
@@ -141,7 +148,8 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
             b.stored_as_is = it->dtype[0] == wanted;
             plain = plain && b.stored_as_is;
         } else {
-            b.in[k] = conversion_of(it->dtype[k], compute, wanted);
+            bool exact = k == 2 && facts->exact_number && is_one_number(it, k);
+            b.in[k] = conversion_of(it->dtype[k], exact ? computed : compute, wanted);
             plain = plain && b.in[k].same;
         }
     }

@@ -30,6 +30,7 @@ typedef struct lt_pointwise_facts {
     lt_dtype bool_as;         /* what bools are computed and returned in */
     const char *refuses_bool; /* why there is no such op for bool; NULL: there is */
     bool divides;             /* integers may not be divided by 0 */
+    bool exact_number;        /* of half types, a number as the second input is not rounded to them first */
     lt_status (*check)(lt_tensor *const *inputs, lt_dtype dtype); /* NULL: none */
 } lt_pointwise_facts;
 

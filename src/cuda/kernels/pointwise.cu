@@ -15,6 +15,17 @@ static const char *name_of(int op)
     }
 }
 
+static bool takes_exact_number(int op)
+{
+    switch (op) {
+#define CASE(ENUM) case LT_PW_##ENUM:
+        LT_EXACT_NUMBER_LIST(CASE)
+#undef CASE
+        return true;
+    default: return false;
+    }
+}
+
 /* The op of one input that is the same as this power, or LT_PW_POW. */
 static int shorter_power(const lt_pointwise_call &call)
 {
@@ -32,7 +43,7 @@ static int shorter_power(const lt_pointwise_call &call)
 lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute,
                             const lt_scalar *params)
 {
-    lt_pointwise_call call = {op, it, compute, params, nullptr};
+    lt_pointwise_call call = {op, it, compute, params, nullptr, takes_exact_number(op)};
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &call.stream));
     call.op = shorter_power(call);

@@ -23,6 +23,7 @@ struct lt_pointwise_call {
     lt_dtype compute;
     const lt_scalar *params;
     cudaStream_t stream;
+    bool exact_number; /* a number as the second input is not rounded to half types first */
 };
 
 /* Each runs the op if it has it for the dtype computed; false if not. */
@@ -190,7 +191,8 @@ static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
         if (!it->host_scalar[k]) continue;
         const bool condition = Op::selects && k == 1;
         const C value = lt_load<C>(it->dtype[k], it->data[k]);
-        a->value[k] = condition ? value : lt_rounded(call.compute, value);
+        const bool exact = k == 2 && !integral && call.exact_number;
+        a->value[k] = condition || exact ? value : lt_rounded(call.compute, value);
     }
     for (int i = 0; i < Op::params; i++) {
         const C number = lt_number<C>(call.params[i]);

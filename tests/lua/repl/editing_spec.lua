@@ -51,6 +51,14 @@ expect In [3]:
 ]]
   end)
 
+  it('makes a new line of Alt-Return', function()
+    follow [[
+send print(\e\r'one',\e\n'two')\r
+expect one\ttwo\r\n
+expect In [2]: 
+]]
+  end)
+
   it('makes a new line of Return in the middle of an unfinished cell', function()
     follow [[
 send \e[200~do\nprint 'one'\e[201~\e[A\x05

@@ -290,6 +290,10 @@ $(BUILD)/tests/%: tests/core/%.c $(OBJ)/ltensor.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MF $@.d $< $(OBJ)/ltensor.o -o $@ -lcmocka $(CORE_LIBS)
 
+$(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) -lcmocka $(CORE_LIBS)
+
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_OBJ)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS_ALL) -MF $@.d -Isrc/cuda/sim/include -Isrc/cuda -x c++ $< -x none -o $@ \

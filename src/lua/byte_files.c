@@ -165,6 +165,16 @@ static int output_close(lua_State *L)
     return 0;
 }
 
+/* authorize('read' or 'write', path): raises when the context does not permit it; for lib/files/open.lua */
+static int authorize(lua_State *L)
+{
+    static const char *const names[] = {"read", "write", NULL};
+    const int access = lt_lua_check_option(L, 1, NULL, names) == 0 ? LT_ACCESS_FILE_READ : LT_ACCESS_FILE_WRITE;
+    const char *path = lt_lua_check_string(L, 2);
+    lt_lua_do(L, lt_authorize(access, path));
+    return 0;
+}
+
 /* saved_form(tensor) -> its elements in order, on the host, without gaps */
 static int saved_form(lua_State *L)
 {
@@ -259,6 +269,7 @@ static void make_class(lua_State *L, const char *name, const luaL_Reg *methods, 
 void lt_lua_open_byte_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"open_file", open_file},
+                                         {"authorize", authorize},
                                          {"create_file", create_file},
                                          {"saved_form", saved_form},
                                          {"checksum", checksum},

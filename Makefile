@@ -114,7 +114,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -390,6 +390,10 @@ bench: all
 
 layers:
 	@$(LUA) scripts/layers.lua
+
+# What this version promises: tests/abi.
+abi-baseline: all
+	@BUILD=$(BUILD) sh scripts/abi_baseline.sh $(VERSION)
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')

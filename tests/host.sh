@@ -10,7 +10,7 @@ PKG_CONFIG_PATH="$prefix/lib/pkgconfig" export PKG_CONFIG_PATH
 # The headers are all that a program includes, whatever it warns of.
 for header in ltensor.h ltensor_ops.h ltensor_lua.h ltensor_prompt.h; do
     echo "#include <$header>" > "$prefix/header.c"
-    for compiler in 'cc -std=c99' 'cc -std=c11' 'c++ -x c++ -std=c++17'; do
+    for compiler in 'gcc -std=c99' 'gcc -std=c11' 'g++ -x c++ -std=c++17' 'clang -std=c99' 'clang -std=c11' 'clang++ -x c++ -std=c++17'; do
         # shellcheck disable=SC2046,SC2086
         $compiler -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor_lua) "$prefix/header.c"
     done

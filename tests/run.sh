@@ -113,7 +113,7 @@ fi
 if [ "$mode" = full ] && [ -f Makefile ]; then
     suite "what the libraries show and need" sh tests/libraries.sh
     suite "promises to older programs" sh tests/abi.sh
-    suite "the example host, installed" sh tests/host.sh
+    suite "packages, and examples built with them" sh tests/packages.sh
 fi
 [ "$mode" = full ] && [ -x "$BUILD/tests/python_host" ] &&
     suite "tensors shared with Python" "$BUILD/tests/python_host" tests/interop/exchange.py

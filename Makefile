@@ -114,7 +114,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -240,7 +240,8 @@ $(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
 endef
 $(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
 
-SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
+LINK_SHARED := -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
+SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs $(LINK_SHARED)
 $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 	@echo '  LINK $@'
 	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
@@ -255,6 +256,16 @@ $(BUILD)/libltensor_lua.so: $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUI
 $(BUILD)/torch.so: $(BUILD)/libltensor_lua.so
 	@echo '  LINK $@'
 	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ -Wl,--no-as-needed -L$(BUILD) -lltensor_lua
+
+# The same for a Lua interpreter of any make, whose own functions are found as it loads the module.
+$(BUILD)/rock/libltensor_lua.so.$(SONAME): $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUILD)/libltensor.so
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) -Wl,-soname,$(@F) $(LINK_SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map \
+	  -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS)
+$(BUILD)/rock/torch.so: $(BUILD)/rock/libltensor_lua.so.$(SONAME)
+	@echo '  LINK $@'
+	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN' -o $@ -Wl,--no-as-needed -Wl,--allow-shlib-undefined $<
 
 # What the program shows to modules that scripts load: Lua, and the libraries' functions.
 $(OBJ)/program.list: $(OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
@@ -395,6 +406,10 @@ bench: all
 layers:
 	@$(LUA) scripts/layers.lua
 
+# What this version promises: tests/abi.
+abi-baseline: all
+	@BUILD=$(BUILD) sh scripts/abi_baseline.sh $(VERSION)
+
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
@@ -412,6 +427,14 @@ STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$
 install: all docs
 	@BUILD=$(BUILD) GEN=$(GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
 	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" sh scripts/install.sh
+
+# What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.
+ROCK_FILES = $(addprefix $(BUILD)/rock/,torch.so libltensor_lua.so.$(SONAME))
+rock: $(ROCK_FILES) $(BUILD)/libltensor.so $(filter %_sim.so %_cuda.so,$(TARGETS))
+install-rock: rock
+	install -d $(ROCK_LIBDIR)
+	install -s -m 755 $(ROCK_FILES) $(filter %_sim.so %_cuda.so,$(TARGETS)) $(ROCK_LIBDIR)
+	install -s -m 755 $(BUILD)/libltensor.so $(ROCK_LIBDIR)/libltensor.so.$(SONAME)
 
 clean:
 	rm -rf build build-asan build-tsan build-mutants dist

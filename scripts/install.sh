@@ -60,3 +60,6 @@ fill() {
 for package in ltensor ltensor-static ltensor_lua ltensor_lua-static; do
     fill "scripts/package/$package.pc.in" "$dest/lib/pkgconfig/$package.pc"
 done
+for file in ltensor-config.cmake ltensor-config-version.cmake; do
+    fill "scripts/package/$file.in" "$dest/lib/cmake/ltensor/$file"
+done

@@ -1,6 +1,6 @@
 # ltensor - Lua 5.4 with tensors, on CPUs and GPUs.
 #
-#   make               build/ltensor, build/torch.so, build/libltensor.{so,a}, the GPU backends
+#   make               build/ltensor, build/torch.so, build/libltensor.{so,a}, build/libltensor_lua.{so,a}, the GPU backends
 #   make demo          set up what is missing, build, run the GPU chapter's notebook
 #   make test          set up, build, run every test (CPU, 1 and 2 simulated GPUs)
 #   make check         the fast tests, under 2 minutes
@@ -20,7 +20,7 @@
 #
 # Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined
 
-VERSION := $(shell sed -n 's/^.define LT_VERSION "\(.*\)"/\1/p' include/ltensor.h)
+VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
 BUILD ?= build
 PREFIX ?= /usr/local
 CC ?= gcc
@@ -40,19 +40,19 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 # minutes a file. AddressSanitizer finds what the checks that are left out look for.
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
+# What the binding needs besides the library.
+LUA_LIBS := -lz -ldl
 LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
-CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -fopenmp \
-             -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
+# What a library exports is chosen as it is linked (scripts/symbols.lua); inside it a call goes where it says. A section for each
+# function: a program with a static library takes those that it reaches.
+CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-interposition -ffunction-sections \
+             -fdata-sections -fopenmp -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(INCLUDES) $(CXXFLAGS)
-# SLEEF's vector functions carry the names that the C library's libmvec has: they must come first.
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/files/image.c open them when they are first needed.
-CORE_LIBS := -lsleefgnuabi -lz -lcjson -fopenmp -lm -ldl -lpthread
-# A program that links libm (every one in C++ does) would be given libmvec for SLEEF's names, before SLEEF, and end as it starts:
-# the linker leaves libmvec out where the library needs it already.
-AFTER_SLEEF := -Wl,--push-state,--no-as-needed -l:libmvec.so.1 -Wl,--pop-state
+CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
 # ---- the CUDA Toolkit, when there is one ------------------------------------------------------------
@@ -78,8 +78,9 @@ KERNEL_FAMILIES := activations arithmetic compare functions special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
-GEN_HASHED := $(addprefix src/core/,backend.h cell.h iter.h optim_rules.h random.h)
+GEN_HASHED := $(addprefix src/core/,backend.h cell.h generator.h iter.h optim_rules.h random.h)
 GEN_STAMP := $(GEN)/.stamp
+SLEEF_NAMES := $(GEN)/sleef_names
 
 CORE_SRC := $(wildcard src/core/*.c $(addprefix src/core/,api/*.c autograd/*.c cpu/*.c cpu/common/*.c files/*.c ops/*.c ops/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
@@ -110,10 +111,10 @@ SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
-           $(BUILD)/libltensor_repl.a \
+           $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist format FORCE
+.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -122,16 +123,17 @@ $(if $(V),,$(eval .SILENT:))
 all: $(TARGETS)
 
 # ---- generated sources ---------------------------------------------------------------------------------
-$(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED)
+$(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
 	@mkdir -p $(GEN)/op
 	$(LUA) scripts/gen/headers.lua $(GEN)
 	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)
 	$(LUA) scripts/gen/calls.lua $(GEN)
 	$(LUA) scripts/gen/binding.lua $(GEN)
+	$(LUA) scripts/gen/sleef.lua $(GEN)
 	@touch $@
 
-$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua: $(GEN_STAMP) ;
+$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua $(SLEEF_NAMES): $(GEN_STAMP) ;
 
 $(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua scripts/embed.lua scripts/embed_args.lua
 	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs
@@ -150,6 +152,12 @@ $(GEN)/build_config.h: FORCE
 	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 	$(if $(filter yes,$(CUDA)),,@rm -f $(BUILD)/libltensor_cuda.so)
+# Objects of C are made again when the compiler's flags change.
+FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS)
+$(OBJ)/flags_of_c: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS_OF_C)' | cmp -s - $@ || echo '$(FLAGS_OF_C)' >$@
+$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ): $(OBJ)/flags_of_c
 FORCE:
 
 # ---- objects -------------------------------------------------------------------------------------------
@@ -176,10 +184,11 @@ $(OBJ)/gen/%.o: $(GEN)/%.c
 	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
 
 define isa_rule
-$(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c
+$(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 	@mkdir -p $$(@D)
 	@echo '  CC $$< ($(1))'
 	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
+	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
@@ -199,38 +208,80 @@ $(OBJ)/src/cuda/%.cuda.o: src/cuda/%.cu
 	$(NVCC) $(NVCCFLAGS) -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@
 
 # ---- libraries and the program ------------------------------------------------------------------------
+# The library, and the Lua binding that stands on it. The objects of each are joined, so that what only they share can be local in the
+# static library too; sections stay apart (--unique), for programs that take what they reach (--gc-sections).
 LIBRARY_OBJ = $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ)
+PUBLIC_HEADERS := include/ltensor.h $(GEN)/ltensor_ops.h
+SONAME := 0
 
-$(BUILD)/libltensor.a: $(LIBRARY_OBJ)
-	@rm -f $@
-	@echo '  AR $@'
-	ar rcs $@ $^
+$(OBJ)/ltensor.o: $(CORE_OBJ) $(VECTOR_OBJ)
+$(OBJ)/ltensor_lua.o: $(BIND_OBJ)
+REPL_HOST_OBJ := $(filter-out $(addprefix $(OBJ)/repl/,main.o options.o allocator.o),$(REPL_OBJ))
+$(OBJ)/ltensor_repl.o: $(REPL_HOST_OBJ)
+JOINED := $(addprefix $(OBJ)/ltensor,.o _lua.o _repl.o)
+$(JOINED):
+	@echo '  JOIN $@'
+	$(LD) -r -d --unique -o $@ $^
 
-$(BUILD)/libltensor.so: $(LIBRARY_OBJ)
+$(OBJ)/libltensor.map: $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o scripts/symbols.lua $(wildcard tests/abi/*/*.h)
+	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
+$(OBJ)/libltensor_lua.map: include/ltensor_lua.h scripts/symbols.lua $(wildcard tests/abi/*/*.h)
+	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) include/ltensor_lua.h
+$(OBJ)/libltensor_repl.map: include/ltensor_prompt.h scripts/symbols.lua
+	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) include/ltensor_prompt.h
+
+define static_library
+$(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
+	@echo '  AR $$@'
+	@rm -f $$@
+	objcopy --keep-global-symbols=$(OBJ)/libltensor$(1).keep $$< $(OBJ)/libltensor$(1).o
+	ar rcs $$@ $(OBJ)/libltensor$(1).o
+	@rm $(OBJ)/libltensor$(1).o
+endef
+$(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
+
+LINK_SHARED := -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
+SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs $(LINK_SHARED)
+$(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 	@echo '  LINK $@'
-	$(CC) -shared $(SAN) -Wl,-soname,libltensor.so.0 -Wl,-z,defs -o $@ $^ $(CORE_LIBS) -llua5.4 $(AFTER_SLEEF)
-	@ln -sf libltensor.so $(BUILD)/libltensor.so.0
+	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
+	@ln -sf $(@F) $@.$(SONAME)
 
-# Loaded by a Lua interpreter, whose API it uses: the Lua symbols stay open.
-$(BUILD)/torch.so: $(LIBRARY_OBJ)
+$(BUILD)/libltensor_lua.so: $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUILD)/libltensor.so
 	@echo '  LINK $@'
-	$(CC) -shared $(SAN) -o $@ $^ $(CORE_LIBS)
+	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS) -llua5.4
+	@ln -sf $(@F) $@.$(SONAME)
 
-# The prompt for hosts.
-$(BUILD)/libltensor_repl.a: $(filter-out $(addprefix $(OBJ)/repl/,main.o options.o allocator.o),$(REPL_OBJ))
-	@echo '  AR $@'
-	rm -f $@
-	ar rcs $@ $^
-
-$(PROGRAM): $(REPL_OBJ) $(LIBRARY_OBJ)
+# The module for a Lua interpreter: nothing but its need of the libraries, so that a process has them once.
+$(BUILD)/torch.so: $(BUILD)/libltensor_lua.so
 	@echo '  LINK $@'
-	$(CC) $(SAN) -Wl,-E -o $@ $^ $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ -Wl,--no-as-needed -L$(BUILD) -lltensor_lua
 
-# The same for the tarball: an rpath of the old kind, which also holds for what its libraries and backends need.
-$(BUILD)/dist/ltensor: $(REPL_OBJ) $(LIBRARY_OBJ)
+# The same for a Lua interpreter of any make, whose own functions are found as it loads the module.
+$(BUILD)/rock/libltensor_lua.so.$(SONAME): $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUILD)/libltensor.so
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
-	$(CC) -Wl,-E -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+	$(CC) -shared $(SAN) -Wl,-soname,$(@F) $(LINK_SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map \
+	  -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS)
+$(BUILD)/rock/torch.so: $(BUILD)/rock/libltensor_lua.so.$(SONAME)
+	@echo '  LINK $@'
+	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN' -o $@ -Wl,--no-as-needed -Wl,--allow-shlib-undefined $<
+
+# What the program shows to modules that scripts load: Lua, and the libraries' functions.
+$(OBJ)/program.list: $(OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
+	@(echo '{ lua_*; luaL_*; luaopen_*;'; sed -n 's/^    \(lt_.*;\)$$/\1/p' $^; echo '};') >$@
+
+PROGRAM_LIBS = $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+PROGRAM_LINK = $(CC) $(SAN) -Wl,--gc-sections -Wl,--dynamic-list=$(OBJ)/program.list
+$(PROGRAM): $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
+	@echo '  LINK $@'
+	$(PROGRAM_LINK) -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
+
+# The same for the tarball: an rpath of the old kind, which also holds for what its libraries and backends need.
+$(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(PROGRAM_LINK) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
 
 $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 	@echo '  LINK $@'
@@ -245,32 +296,38 @@ C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_te
            $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(wildcard tests/core/*_test.cpp))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c))
 
-$(BUILD)/tests/%: tests/core/%.c $(BUILD)/libltensor.a
+# Tests of what the libraries keep to themselves.
+$(BUILD)/tests/%: tests/core/%.c $(OBJ)/ltensor.o
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MF $@.d $< -o $@ $(BUILD)/libltensor.a $(LUA_STATIC) -lcmocka $(CORE_LIBS)
+	$(CC) $(CFLAGS_ALL) -MF $@.d $< $(OBJ)/ltensor.o -o $@ -lcmocka $(CORE_LIBS)
+
+$(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) -lcmocka $(CORE_LIBS)
 
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_OBJ)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS_ALL) -MF $@.d -Isrc/cuda/sim/include -Isrc/cuda -x c++ $< -x none -o $@ \
 	  $(filter $(OBJ)/src/cuda/sim/%,$(SIM_OBJ)) -lcmocka -lboost_context -lopenblas -lpthread
 
-$(BUILD)/tests/prompt_host: tests/repl/prompt_host.c $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a
+HOST_LIBS := $(addprefix $(BUILD)/libltensor,_repl.a _lua.a .a)
+
+$(BUILD)/tests/prompt_host: tests/repl/prompt_host.c $(HOST_LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a $(LUA_STATIC) \
-	  $(READLINE_LIBS) $(CORE_LIBS)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ $(HOST_LIBS) $(PROGRAM_LIBS)
 
 # A program with a Python in it, for exchanges with NumPy: made where its headers are, and NumPy is.
 PYTHON_CONFIG ?= python3-config
 PYTHON_PROGRAM = $(shell $(PYTHON_CONFIG) --prefix)/bin/python3
-python-host: $(BUILD)/libltensor.a
+python-host: $(BUILD)/libltensor_lua.a $(BUILD)/libltensor.a
 	@if $(PYTHON_CONFIG) --embed --ldflags >/dev/null 2>&1 && \
 	  "$$($(PYTHON_CONFIG) --prefix)"/bin/python3 -c 'import numpy' 2>/dev/null; then \
 	  $(MAKE) --no-print-directory $(BUILD)/tests/python_host; fi
 
-$(BUILD)/tests/python_host: tests/interop/python_host.c $(BUILD)/libltensor.a
+$(BUILD)/tests/python_host: tests/interop/python_host.c $(BUILD)/libltensor_lua.a $(BUILD)/libltensor.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) $(addprefix -isystem,$(patsubst -I%,%,$(shell $(PYTHON_CONFIG) --includes))) \
-	  -DPYTHON_PROGRAM='"$(PYTHON_PROGRAM)"' -MF $@.d $< -o $@ $(BUILD)/libltensor.a $(LUA_STATIC) \
+	  -DPYTHON_PROGRAM='"$(PYTHON_PROGRAM)"' -MF $@.d $< -o $@ $(BUILD)/libltensor_lua.a $(BUILD)/libltensor.a $(LUA_STATIC) \
 	  $(CORE_LIBS) $(shell $(PYTHON_CONFIG) --embed --ldflags)
 
 FUZZ_TOOLS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz/*.c))
@@ -284,10 +341,10 @@ $(BUILD)/tests/%: tests/tools/%.c tests/tools/screen.h
 	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
 
 # The host of the tarball finds its libraries as the tarball's program does.
-$(BUILD)/dist/prompt_host: tests/repl/prompt_host.c $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a
+$(BUILD)/dist/prompt_host: tests/repl/prompt_host.c $(HOST_LIBS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../../lib' \
-	  $(BUILD)/libltensor_repl.a $(BUILD)/libltensor.a $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+	  $(HOST_LIBS) $(PROGRAM_LIBS)
 
 # `make demo` and `make test` start on a bare machine: packages first, then a make that can see them. Who
 # types them wants the result, so that make uses every core unless it was given -j itself.
@@ -349,6 +406,10 @@ bench: all
 layers:
 	@$(LUA) scripts/layers.lua
 
+# What this version promises: tests/abi.
+abi-baseline: all
+	@BUILD=$(BUILD) sh scripts/abi_baseline.sh $(VERSION)
+
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
@@ -361,23 +422,19 @@ docs: $(GEN_STAMP)
 	cp $(GEN)/ltensor.d.lua $(BUILD)/meta/ops.lua
 
 # ---- install ---------------------------------------------------------------------------------------------
-DEST = $(DESTDIR)$(PREFIX)
+# What a program links with the static libraries; gcc and clang have an OpenMP each.
+STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$(CORE_LIBS))
 install: all docs
-	install -d $(DEST)/bin $(DEST)/lib/ltensor $(DEST)/lib/lua/5.4 $(DEST)/lib/pkgconfig \
-	  $(DEST)/include $(DEST)/share/ltensor/lib $(DEST)/share/doc/ltensor/reference
-	install -m 755 $(PROGRAM) $(DEST)/bin/ltensor
-	install -m 755 $(BUILD)/libltensor.so $(DEST)/lib/libltensor.so.0
-	ln -sf libltensor.so.0 $(DEST)/lib/libltensor.so
-	install -m 644 $(BUILD)/libltensor.a $(BUILD)/libltensor_repl.a $(DEST)/lib/
-	install -m 755 $(BUILD)/torch.so $(DEST)/lib/lua/5.4/torch.so
-	for f in $(filter %_sim.so %_cuda.so,$(TARGETS)); do \
-	  install -m 755 $$f $(DEST)/lib/ltensor/; done
-	install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_prompt.h $(GEN)/ltensor_ops.h $(DEST)/include/
-	cp -R lib/. $(DEST)/share/ltensor/lib/
-	install -m 644 $(BUILD)/meta/ops.lua $(DEST)/share/ltensor/lib/meta/ops.lua
-	install -m 644 $(BUILD)/docs/*.md $(DEST)/share/doc/ltensor/reference/
-	install -m 644 README.md LICENSE $(DEST)/share/doc/ltensor/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/ltensor.pc.in > $(DEST)/lib/pkgconfig/ltensor.pc
+	@BUILD=$(BUILD) GEN=$(GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
+	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" sh scripts/install.sh
+
+# What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.
+ROCK_FILES = $(addprefix $(BUILD)/rock/,torch.so libltensor_lua.so.$(SONAME))
+rock: $(ROCK_FILES) $(BUILD)/libltensor.so $(filter %_sim.so %_cuda.so,$(TARGETS))
+install-rock: rock
+	install -d $(ROCK_LIBDIR)
+	install -s -m 755 $(ROCK_FILES) $(filter %_sim.so %_cuda.so,$(TARGETS)) $(ROCK_LIBDIR)
+	install -s -m 755 $(BUILD)/libltensor.so $(ROCK_LIBDIR)/libltensor.so.$(SONAME)
 
 clean:
 	rm -rf build build-asan build-tsan build-mutants dist

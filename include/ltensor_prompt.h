@@ -10,13 +10,15 @@
 
 #include <lua.h>
 
+#include "ltensor_lua.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Runs the prompt on stdin and stdout with L's globals until the input ends, or exit(), quit() or %quit.
  * Returns LUA_OK, or the status of an error whose message is then on top of the stack. */
-int ltensor_prompt(lua_State *L);
+LT_API int ltensor_prompt(lua_State *L);
 
 #ifdef __cplusplus
 }

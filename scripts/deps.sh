@@ -17,7 +17,8 @@ libpng-dev libturbojpeg0-dev'
 case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
-test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy'
+test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy
+abigail-tools clang cmake luarocks'
 
 case "${1-}" in
     '') wanted=$build_packages ;;
@@ -40,6 +41,7 @@ ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltenso
 To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Python with its headers and NumPy (without them that exchange is not tested)
+  abidiff (of libabigail), clang, CMake and LuaRocks
   Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)
 END
 }

@@ -110,7 +110,11 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
 elif [ "$mode" = quick ]; then
     suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check docs/notebooks/use-gpu.md
 fi
-[ "$mode" = full ] && [ -f Makefile ] && suite "the example host, installed" sh tests/host.sh
+if [ "$mode" = full ] && [ -f Makefile ]; then
+    suite "what the libraries show and need" sh tests/libraries.sh
+    suite "promises to older programs" sh tests/abi.sh
+    suite "packages, and examples built with them" sh tests/packages.sh
+fi
 [ "$mode" = full ] && [ -x "$BUILD/tests/python_host" ] &&
     suite "tensors shared with Python" "$BUILD/tests/python_host" tests/interop/exchange.py
 

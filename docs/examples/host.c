@@ -1,7 +1,7 @@
 /* host.c - ltensor inside a C program: opens the interpreter, hands it a buffer as a tensor without copying,
  * calls a Lua function, reads the result back, survives a script's error, and runs a second state.
  *
- *   cc host.c $(pkg-config --cflags --libs ltensor lua5.4) -o host
+ *   cc host.c $(pkg-config --cflags --libs ltensor_lua lua5.4) -o host
  */
 #include <lauxlib.h>
 #include <lua.h>

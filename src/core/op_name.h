@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-extern _Thread_local const char *lt_op_name __attribute__((tls_model("initial-exec")));
+extern _Thread_local const char *lt_op_name;
 
 static inline const char *lt_op_enter(const char *name)
 {

@@ -22,7 +22,7 @@ typedef struct lt_profile_event {
     double device_start, device_time, device_inner; /* seconds */
 } lt_profile_event;
 
-extern _Thread_local bool lt_profiling __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool lt_profiling;
 
 /* Starts a recording; gpu: with marks on the current GPU. An error when one runs already. */
 lt_status lt_profile_start(bool gpu);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/features.h"
 #include "binding.h"
 #include "embedded.h"
 #include "object.h"
@@ -70,6 +71,9 @@ static void set_loaded(lua_State *L, bool loaded)
     lua_setfield(L, -2, "torch");
     lua_pop(L, 1);
 }
+
+/* The library is there, whether a state opens the module or not. */
+__attribute__((constructor)) static void announce(void) { lt_feature_provide("lua"); }
 
 LT_API int luaopen_torch(lua_State *L)
 {

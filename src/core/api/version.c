@@ -1,15 +1,13 @@
 /* version.c - which library this is and what it can do here: lt_version, lt_has, lt_build_options of ltensor.h. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "backend.h"
 #include "build_config.h" /* generated */
 #include "cpu/common/loops.h"
 #include "cpu/dnnl.h"
+#include "api/features.h"
 #include "lapack.h"
-
-/* The Lua binding's entry: NULL in a program that it is not part of. */
-struct lua_State;
-extern int luaopen_torch(struct lua_State *L) __attribute__((weak));
 
 #define TEXT_OF(x) #x
 #define DIGITS(x)  TEXT_OF(x)
@@ -37,10 +35,29 @@ static bool has_gpus(bool simulated)
 
 static bool has_cuda(void) { return has_gpus(false); }
 static bool has_simulator(void) { return has_gpus(true); }
-static bool has_lua(void) { return luaopen_torch != NULL; }
 static bool has_lapack(void) { return strcmp(lt_lapack_config(), "none") != 0; }
 static bool has_avx512(void) { return strcmp(lt_loops.isa, "avx512") == 0; }
 static bool has_avx2(void) { return has_avx512() || strcmp(lt_loops.isa, "avx2") == 0; }
+
+#define MAX_PROVIDED 8
+static const char *_Atomic provided[MAX_PROVIDED];
+
+void lt_feature_provide(const char *feature)
+{
+    for (int i = 0; i < MAX_PROVIDED; i++) {
+        const char *none = NULL;
+        if (atomic_compare_exchange_strong(&provided[i], &none, feature)) return;
+    }
+}
+
+static bool is_provided(const char *feature)
+{
+    for (int i = 0; i < MAX_PROVIDED; i++) {
+        const char *other = atomic_load(&provided[i]);
+        if (other != NULL && strcmp(feature, other) == 0) return true;
+    }
+    return false;
+}
 
 bool lt_has(const char *feature)
 {
@@ -48,11 +65,10 @@ bool lt_has(const char *feature)
         const char *name;
         bool (*found)(void);
     } features[] = {
-        {"cuda", has_cuda},        {"simulator", has_simulator}, {"lua", has_lua},
-        {"onednn", lt_dnnl_found}, {"lapack", has_lapack},       {"avx2", has_avx2},
-        {"avx512", has_avx512},
+        {"cuda", has_cuda},     {"simulator", has_simulator}, {"onednn", lt_dnnl_found},
+        {"lapack", has_lapack}, {"avx2", has_avx2},           {"avx512", has_avx512},
     };
     for (size_t i = 0; feature != NULL && i < sizeof features / sizeof *features; i++)
         if (strcmp(feature, features[i].name) == 0) return features[i].found();
-    return false;
+    return feature != NULL && is_provided(feature);
 }

@@ -316,7 +316,7 @@ static lt_status run_all(indexing *x)
     lt_status status;
     if (threads == 1 && numel <= CHUNK / x->row) {
         lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, x);
-        status = lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
+        status = lt_interrupted() ? lt_stopped() : LT_OK;
     } else if (threads > 1 && x->put && !x->args->distinct) {
         split_writing(x, threads);
         status = lt_cpu_share(x->parts, x->parts, run_part, x);

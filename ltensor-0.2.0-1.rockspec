@@ -1,0 +1,19 @@
+-- For `luarocks make` in this folder: the module torch, the libraries it stands on and the simulated GPUs beside it. The Lua that loads
+-- it has to be 5.4; what else the build needs is said by scripts/deps.sh.
+rockspec_format = '3.0'
+package = 'ltensor'
+version = '0.2.0-1'
+source = { url = 'file://ltensor-0.2.0.tar.gz' }
+description = {
+  summary = 'Tensors, gradients and networks with the names of PyTorch, on CPUs and GPUs',
+  license = 'MIT',
+}
+supported_platforms = { 'linux' }
+dependencies = { 'lua >= 5.4, < 5.5' }
+build = {
+  type = 'make',
+  build_target = 'rock',
+  install_target = 'install-rock',
+  build_variables = { LUA_CFLAGS = '-I$(LUA_INCDIR)', LUA = '$(LUA)' },
+  install_variables = { LUA_CFLAGS = '-I$(LUA_INCDIR)', LUA = '$(LUA)', ROCK_LIBDIR = '$(LIBDIR)' },
+}

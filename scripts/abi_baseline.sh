@@ -1,0 +1,21 @@
+#!/bin/sh
+# Keeps what this version promises to programs that were built with it: scripts/abi_baseline.sh VERSION (make abi-baseline) writes
+# tests/abi/<major.minor>/ from $BUILD: the headers, and what abidw reads of functions and types in the libraries. tests/abi.sh compares
+# later builds with it. A version's folder is renewed when its interface changes before it is out; afterwards never.
+set -eu
+BUILD=${BUILD-build}
+version=$(echo "$1" | sed 's/^\([0-9]*\.[0-9]*\).*/\1/')
+folder=tests/abi/$version
+command -v abidw >/dev/null || { echo "abi_baseline.sh: abidw is missing (Debian: abigail-tools)" >&2; exit 1; }
+public=$(mktemp)
+trap 'rm -f "$public"' EXIT
+mkdir -p "$folder"
+cp include/ltensor.h include/ltensor_lua.h "$BUILD/gen/ltensor_ops.h" "$folder/"
+for library in libltensor libltensor_lua; do
+    # What our libraries show each other (LTENSOR_PRIVATE_…) is no promise to anybody.
+    { echo '[abi_whitelist]'; sed '/^LTENSOR_PRIVATE/,$d' "$BUILD/obj/$library.map" | sed -n 's/^    \(l.*\);/  \1/p'; } >"$public"
+    abidw --kmi-whitelist "$public" --headers-dir "$folder" --drop-private-types --drop-undefined-syms --exported-interfaces-only \
+        --no-show-locs --no-corpus-path --no-comp-dir-path --no-elf-needed "$BUILD/$library.so" |
+        sed '/LTENSOR_PRIVATE/d' >"$folder/$library.abi"
+    echo "$folder: $(grep -c '<elf-symbol ' "$folder/$library.abi") functions of $library"
+done

@@ -1,0 +1,65 @@
+#!/bin/sh
+# make install: what $BUILD holds into $DESTDIR$PREFIX. Also needs $VERSION, $GEN (the generated headers) and $LIBS, $LUA_LIBS (what a
+# program with the static libraries links).
+#
+#   bin/ltensor                        the program
+#   lib/libltensor.{so,a}              the library; libltensor_lua.{so,a}: the binding; libltensor_repl.a: the prompt for hosts
+#   lib/lua/5.4/torch.so               the module for lua5.4
+#   lib/ltensor/                       the GPU backends
+#   lib/pkgconfig/, lib/cmake/ltensor/ for those who build with it
+#   include/, share/ltensor/lib/, share/doc/ltensor/
+#
+# Installed files are stripped. What a debugger needs lies in a folder .debug beside each, where gdb looks (NAME.debug, found by the name
+# and checksum in the file); STRIP=no leaves everything in the file, for packagers who strip themselves.
+set -eu
+BUILD=${BUILD-build}
+dest=${DESTDIR-}$PREFIX
+
+install -d "$dest/bin" "$dest/lib/ltensor" "$dest/lib/lua/5.4" "$dest/lib/pkgconfig" "$dest/lib/cmake/ltensor" "$dest/include" \
+    "$dest/share/ltensor/lib" "$dest/share/doc/ltensor/reference"
+
+# An executable file or a shared library: install_binary FILE TO. The copy is made before it takes the name, for programs that run.
+install_binary() {
+    from=$1 to=$2 folder=$(dirname "$2") name=$(basename "$2")
+    if [ "${STRIP-yes}" = no ]; then
+        install -m 755 "$from" "$to"
+        return
+    fi
+    install -d "$folder/.debug"
+    objcopy --only-keep-debug --compress-debug-sections "$from" "$folder/.debug/$name.debug"
+    chmod 644 "$folder/.debug/$name.debug"
+    objcopy --strip-unneeded --add-gnu-debuglink="$folder/.debug/$name.debug" "$from" "$to.new"
+    chmod 755 "$to.new"
+    mv "$to.new" "$to"
+}
+
+install_binary "$BUILD/ltensor" "$dest/bin/ltensor"
+for library in libltensor libltensor_lua; do
+    install_binary "$BUILD/$library.so" "$dest/lib/$library.so.$SONAME"
+    ln -sf "$library.so.$SONAME" "$dest/lib/$library.so"
+done
+install_binary "$BUILD/torch.so" "$dest/lib/lua/5.4/torch.so"
+for backend in sim cuda; do
+    file=libltensor_$backend.so
+    [ ! -f "$BUILD/$file" ] || install_binary "$BUILD/$file" "$dest/lib/ltensor/$file"
+done
+for library in libltensor libltensor_lua libltensor_repl; do
+    install -m 644 "$BUILD/$library.a" "$dest/lib/"
+    [ "${STRIP-yes}" = no ] || objcopy --strip-debug "$dest/lib/$library.a"
+done
+
+install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_prompt.h "$GEN/ltensor_ops.h" "$dest/include/"
+cp -R lib/. "$dest/share/ltensor/lib/"
+install -m 644 "$BUILD/meta/ops.lua" "$dest/share/ltensor/lib/meta/ops.lua"
+install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"
+install -m 644 README.md LICENSE "$dest/share/doc/ltensor/"
+
+fill() {
+    sed -e "s|@PREFIX@|$PREFIX|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" "$1" >"$2"
+}
+for package in ltensor ltensor-static ltensor_lua ltensor_lua-static; do
+    fill "scripts/package/$package.pc.in" "$dest/lib/pkgconfig/$package.pc"
+done
+for file in ltensor-config.cmake ltensor-config-version.cmake; do
+    fill "scripts/package/$file.in" "$dest/lib/cmake/ltensor/$file"
+done

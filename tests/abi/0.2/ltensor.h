@@ -1,0 +1,503 @@
+/* ltensor.h - tensors, their operations and their derivatives, for programs in C and C++.
+ *
+ *   lt_tensor *a = NULL, *b = NULL;
+ *   const int64_t sizes[] = {2, 3};
+ *   float numbers[6] = {1, 2, 3, 4, 5, 6};
+ *   if (lt_tensor_wrap(numbers, LT_FLOAT32, 2, sizes, NULL, NULL, &a) != LT_OK || lt_exp(a, &b) != LT_OK)
+ *       fprintf(stderr, "%s\n", lt_error_message());
+ *   lt_tensor_release(a);
+ *   lt_tensor_release(b);
+ *
+ * This file is all that a program includes: C99, C11, C++17. ltensor_ops.h, which it includes, has a function per
+ * operation; lt_call() does them by name. The Lua interpreter has a header of its own, ltensor_lua.h.
+ *
+ * Ownership. "New": what a function writes to its last argument is a reference of the caller's, who gives it back with
+ * lt_tensor_release (lists: lt_tensor_list_free, values: lt_value_free). "Borrowed": it belongs to what it was asked of
+ * and is valid as long as that is; lt_tensor_retain makes it the caller's. Functions borrow their arguments, and copy
+ * what they keep of them. Every operation gives new references.
+ *
+ * Errors. A function that can fail returns an lt_status, says why by lt_error_message(), and leaves what it would have
+ * written as it was. NULL where a handle or a place for a result is needed, and numbers that no enum has, are LT_ERR_TYPE;
+ * functions without a status then return 0, false or NULL, and those that give back take NULL in silence. No function ends
+ * the program.
+ *
+ * Counting. Dimensions, indices and tensors of indices count from 0; a negative dimension counts from the end.
+ *
+ * Threads. Any function may be called by any thread. A tensor may be read, retained and released by several threads at
+ * once; what writes to it (in-place operations, lt_tensor_copy_from, its gradient) is one thread's at a time, and so is a
+ * generator. Error message, grad mode and the current GPU are each thread's own; the seed is the process's.
+ */
+#ifndef LTENSOR_H
+#define LTENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LT_VERSION        "0.2.0"
+#define LT_VERSION_NUMBER 2000 /* major * 1000000 + minor * 1000 + patch */
+#define LT_MAX_DIMS       16
+
+#if defined(__GNUC__)
+#define LT_API __attribute__((visibility("default")))
+#else
+#define LT_API
+#endif
+
+/* ---- errors ---------------------------------------------------------------------------------------------------- */
+
+typedef enum lt_status {
+    LT_OK = 0,
+    LT_ERR_RUNTIME,     /* wrong shapes, dtypes, devices, arguments */
+    LT_ERR_INDEX,       /* an index or a dimension out of range */
+    LT_ERR_TYPE,        /* an argument of the wrong kind, NULL among them */
+    LT_ERR_MEMORY,      /* host or device memory exhausted */
+    LT_ERR_DEVICE,      /* a device is missing or reported an error */
+    LT_ERR_INTERRUPTED, /* lt_interrupt() was called while an operation ran */
+    LT_ERR_IO           /* a file could not be read or written */
+} lt_status;
+
+/* Message of the last failure on this thread. Borrowed until the next failing call of the thread; never NULL. */
+LT_API const char *lt_error_message(void);
+
+/* ---- which library this is --------------------------------------------------------------------------------------- */
+
+/* LT_VERSION_NUMBER and LT_VERSION of the library that runs; the macros are those of the header that was compiled with.
+ * The text is static. */
+LT_API int lt_version_number(void);
+LT_API const char *lt_version(void);
+
+/* Whether the library that runs can do something here and now:
+ *   "cuda"       there is a GPU, and a backend for it was found
+ *   "simulator"  simulated GPUs are in use (the environment has LTENSOR_SIM_GPUS)
+ *   "lua"        the program has the Lua binding, ltensor_lua.h
+ *   "onednn"     convolutions by oneDNN: the library is installed
+ *   "lapack"     decompositions and solvers: LAPACK or OpenBLAS is installed
+ *   "avx2", "avx512"  kernels for these instructions run on this processor
+ * Other names, and NULL, give false: a program may ask for what later versions have. Loads what it has to look at. */
+LT_API bool lt_has(const char *feature);
+
+/* What the library was built with, in a line: version, compiler, GPU backend. Static. */
+LT_API const char *lt_build_options(void);
+
+/* ---- kinds of elements, devices, numbers --------------------------------------------------------------------------- */
+
+typedef enum lt_dtype {
+    LT_DTYPE_NONE = -1, /* "not given" where a dtype is optional */
+    LT_BOOL = 0,
+    LT_UINT8,
+    LT_INT8,
+    LT_INT16,
+    LT_INT32,
+    LT_INT64,
+    LT_FLOAT16,
+    LT_BFLOAT16,
+    LT_FLOAT32,
+    LT_FLOAT64,
+    LT_DTYPE_COUNT
+} lt_dtype;
+
+LT_API size_t lt_dtype_size(lt_dtype dtype); /* bytes of an element; 0: there is no such dtype */
+LT_API const char *
+lt_dtype_name(lt_dtype dtype); /* "float32"; NULL: there is no such dtype. Static */
+
+typedef enum lt_device_type { LT_CPU = 0, LT_CUDA = 1, LT_DEVICE_TYPES } lt_device_type;
+
+/* A place for tensors: an lt_device_type and a number. The CPU is {LT_CPU, 0}; of GPUs, -1 is the current one. */
+typedef struct lt_device {
+    int8_t type;
+    int8_t index;
+} lt_device;
+
+/* A number: truth value, integer or float. */
+typedef enum lt_scalar_kind { LT_SCALAR_BOOL, LT_SCALAR_INT, LT_SCALAR_FLOAT } lt_scalar_kind;
+typedef struct lt_scalar {
+    lt_scalar_kind kind;
+    union {
+        int64_t i; /* BOOL and INT */
+        double d;  /* FLOAT */
+    } v;
+} lt_scalar;
+
+static inline lt_scalar lt_int(int64_t i)
+{
+    lt_scalar s;
+    s.kind = LT_SCALAR_INT, s.v.i = i;
+    return s;
+}
+static inline lt_scalar lt_float(double d)
+{
+    lt_scalar s;
+    s.kind = LT_SCALAR_FLOAT, s.v.d = d;
+    return s;
+}
+static inline lt_scalar lt_boolean(bool b)
+{
+    lt_scalar s;
+    s.kind = LT_SCALAR_BOOL, s.v.i = b;
+    return s;
+}
+
+/* Sizes, strides or a set of dimensions. */
+typedef struct lt_dims {
+    int n;
+    int64_t v[LT_MAX_DIMS];
+} lt_dims;
+
+typedef struct lt_tensor lt_tensor;
+typedef struct lt_generator lt_generator;
+
+/* Several tensors. As an argument it is the caller's; what an operation filled in is freed by lt_tensor_list_free. */
+typedef struct lt_tensor_list {
+    int64_t n;
+    lt_tensor **v;
+} lt_tensor_list;
+
+/* ---- making tensors ------------------------------------------------------------------------------------------------- */
+
+/* New, contiguous, of any content; lt_zeros, lt_full, lt_arange, lt_randn and others of ltensor_ops.h fill theirs.
+ * ndim sizes, which may be NULL where ndim is 0. LT_ERR_MEMORY, LT_ERR_DEVICE. */
+LT_API lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                               lt_tensor **out);
+
+/* New: the caller's host memory as a tensor, row-major, without copying. release(ctx) is called once, by the thread that
+ * gives back the last tensor that shares the memory; NULL: nobody is told. After a failure it is not called. Elements of LT_BOOL are 0 or 1. */
+LT_API lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
+                                void (*release)(void *ctx), void *ctx, lt_tensor **out);
+
+/* New: a number as an operand, of no dimensions on the CPU. It does not decide the dtype of what is computed with it: float32
+ * times lt_float(0.5) stays float32. */
+LT_API lt_status lt_tensor_from_scalar(lt_scalar number, lt_tensor **out);
+
+/* As lt_tensor_wrap, of memory on any device and with strides, in elements and not negative: a part of a larger array, a
+ * column of records. NULL strides are row-major. That all the elements lie in memory of the caller's is the caller's
+ * word; in-place operations refuse a tensor whose elements overlap. */
+LT_API lt_status lt_tensor_wrap_strided(void *data, lt_dtype dtype, lt_device device, int ndim,
+                                        const int64_t *sizes, const int64_t *strides,
+                                        void (*release)(void *ctx), void *ctx, lt_tensor **out);
+
+/* One reference more, and the tensor; one less, and the last one frees. */
+LT_API lt_tensor *lt_tensor_retain(lt_tensor *t);
+LT_API void lt_tensor_release(lt_tensor *t);
+
+/* Gives back the tensors of a list that an operation made (lt_unbind, lt_split) and its array; the list is empty then. */
+LT_API void lt_tensor_list_free(lt_tensor_list *list);
+
+/* ---- looking at tensors ---------------------------------------------------------------------------------------------- */
+
+LT_API lt_dtype lt_tensor_dtype(const lt_tensor *t); /* LT_DTYPE_NONE for NULL */
+LT_API lt_device lt_tensor_device(const lt_tensor *t);
+LT_API int lt_tensor_ndim(const lt_tensor *t);
+/* ndim sizes and strides, the latter in elements; borrowed. */
+LT_API const int64_t *lt_tensor_sizes(const lt_tensor *t);
+LT_API const int64_t *lt_tensor_strides(const lt_tensor *t);
+LT_API int64_t lt_tensor_numel(const lt_tensor *t);
+LT_API bool lt_tensor_is_contiguous(const lt_tensor *t);
+/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU. */
+LT_API void *lt_tensor_data(const lt_tensor *t);
+
+/* The number in a tensor of one element. Waits for the GPU that the tensor is on. */
+LT_API lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out);
+
+/* All elements, in row-major order and in the tensor's dtype, from and to host memory, whatever the tensor's layout and
+ * device. bytes must be what they take. copy_from is recorded by no derivative: a leaf may be written. */
+LT_API lt_status lt_tensor_copy_from(lt_tensor *t, const void *data, size_t bytes);
+LT_API lt_status lt_tensor_copy_to(lt_tensor *t, void *data, size_t bytes);
+
+/* New: the tensor in a dtype (LT_DTYPE_NONE: its own) on a device (NULL: its own); another reference to it when it is so
+ * already. Differentiable. */
+LT_API lt_status lt_tensor_to(lt_tensor *t, lt_dtype dtype, const lt_device *device,
+                              lt_tensor **out);
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+/* Writes n tensors under names (UTF-8, all different) into a file of the safetensors format, which PyTorch, NumPy and
+ * others read. The file appears whole or not at all. LT_ERR_IO. */
+LT_API lt_status lt_save(const char *path, const char *const *names, lt_tensor *const *tensors,
+                         int64_t n);
+
+/* New: what a safetensors file holds, on the host, in the order of the file. Files may come from strangers: all is checked
+ * before memory is asked for. LT_ERR_IO. */
+typedef struct lt_archive lt_archive;
+LT_API lt_status lt_load(const char *path, lt_archive **out);
+LT_API int64_t lt_archive_count(const lt_archive *archive);
+/* Borrowed from the archive; NULL out of range, or where no tensor has that name. */
+LT_API const char *lt_archive_name(const lt_archive *archive, int64_t i);
+LT_API lt_tensor *lt_archive_tensor(const lt_archive *archive, int64_t i);
+LT_API lt_tensor *lt_archive_find(const lt_archive *archive, const char *name);
+/* Tensors that were retained stay. */
+LT_API void lt_archive_free(lt_archive *archive);
+
+/* ---- devices ---------------------------------------------------------------------------------------------------------- */
+
+/* How many there are of a type: 1 CPU; 0 where a GPU cannot be used, lt_error_message() then says why. */
+LT_API int lt_device_count(lt_device_type type);
+/* "NVIDIA H200", "cpu"; at most n bytes with the final 0. */
+LT_API lt_status lt_device_name(lt_device device, char *buffer, size_t n);
+/* Bytes that are free, and all there are; either may be NULL. */
+LT_API lt_status lt_device_memory(lt_device device, size_t *free_bytes, size_t *total_bytes);
+/* Waits for all that was asked of a device, and reports what went wrong meanwhile. */
+LT_API lt_status lt_device_synchronize(lt_device device);
+
+/* ---- random numbers ---------------------------------------------------------------------------------------------------- */
+
+/* Seeds what operations draw from when they are given no generator, on every device. A seed gives PyTorch's numbers. */
+LT_API void lt_manual_seed(uint64_t seed);
+
+/* New: a stream of numbers of its own, for tensors on that device. Freed by lt_generator_free. */
+LT_API lt_status lt_generator_new(lt_device device, lt_generator **out);
+LT_API lt_status lt_generator_seed(lt_generator *generator, uint64_t seed);
+LT_API void lt_generator_free(lt_generator *generator);
+
+/* ---- derivatives --------------------------------------------------------------------------------------------------------- */
+
+/* Operations on a tensor that requires grad are recorded, and their results require grad. Only a leaf, which was not made
+ * by a recorded operation, can be asked to begin or to stop; floating dtypes only. */
+LT_API bool lt_tensor_requires_grad(const lt_tensor *t);
+LT_API lt_status lt_tensor_set_requires_grad(lt_tensor *t, bool on);
+LT_API bool lt_tensor_is_leaf(const lt_tensor *t);
+
+/* The gradient that lt_backward has added up in a leaf: borrowed, until the next backward or change; NULL: none yet. */
+LT_API lt_tensor *lt_tensor_grad(const lt_tensor *t);
+/* Replaces it; NULL clears it, as before the next step. Of t's shape, dtype and device. */
+LT_API lt_status lt_tensor_set_grad(lt_tensor *t, lt_tensor *grad);
+
+/* Adds the gradients of t to the leaves it was computed from. grad, of t's shape, is the gradient of t itself; NULL is 1, for
+ * a tensor of one element. What was recorded is freed unless retain_graph; create_graph records the gradients' own. */
+LT_API lt_status lt_backward(lt_tensor *t, lt_tensor *grad, bool retain_graph, bool create_graph);
+
+/* The gradients of outputs by inputs: n_inputs new references in grads, which the caller has made room for; nothing is
+ * added to leaves. grad_outputs: NULL, or one for each output, NULL as in lt_backward. An input that the outputs do not
+ * depend on is an error, or NULL in grads where allow_unused. */
+LT_API lt_status lt_grad(lt_tensor *const *outputs, int n_outputs, lt_tensor *const *inputs,
+                         int n_inputs, lt_tensor *const *grad_outputs, bool retain_graph,
+                         bool create_graph, bool allow_unused, lt_tensor **grads);
+
+/* Whether this thread's operations are recorded; true at first. Setting it returns what it was before. */
+LT_API bool lt_grad_enabled(void);
+LT_API bool lt_set_grad_enabled(bool on);
+
+/* Called with a gradient (borrowed) as it arrives. May put a new reference into *replacement, which goes on in its place.
+ * A status other than LT_OK ends the backward with it. */
+typedef lt_status (*lt_grad_hook)(void *ctx, lt_tensor *grad, lt_tensor **replacement);
+/* Has the hook called for every gradient of t until it is removed by *id (which may be NULL) or t is gone; then
+ * release(ctx), unless it is NULL. After a failure release is not called. */
+LT_API lt_status lt_tensor_add_hook(lt_tensor *t, lt_grad_hook hook, void (*release)(void *ctx),
+                                    void *ctx, int64_t *id);
+LT_API lt_status lt_tensor_remove_hook(lt_tensor *t, int64_t id);
+
+/* ---- operations by name ---------------------------------------------------------------------------------------------------- */
+
+typedef enum lt_kind {
+    LT_KIND_NONE, /* absent: stands for the default of an argument that has one */
+    LT_KIND_BOOL,
+    LT_KIND_INT,
+    LT_KIND_DOUBLE,
+    LT_KIND_STRING,
+    LT_KIND_TENSOR,
+    LT_KIND_DIMS,
+    LT_KIND_TENSORS,
+    LT_KIND_DTYPE,
+    LT_KIND_DEVICE,
+    LT_KIND_GENERATOR
+} lt_kind;
+
+/* A value of one of these kinds. Values are made by the functions below, which set its size: later versions may have larger
+ * ones. As an argument it borrows what it points to; results are new, and given back by lt_value_free. */
+typedef struct lt_value {
+    uint32_t size; /* sizeof(lt_value) as the caller was compiled */
+    int32_t kind;  /* lt_kind */
+    union {
+        bool b;
+        int64_t i;
+        double d;
+        const char *s;
+        lt_tensor *tensor;
+        struct {
+            const int64_t *v;
+            int64_t n;
+        } dims;
+        lt_tensor_list tensors;
+        int32_t dtype;
+        lt_device device;
+        lt_generator *generator;
+    } v;
+} lt_value;
+
+static inline lt_value lt_value_of(lt_kind kind)
+{
+    lt_value value;
+    value.size = (uint32_t)sizeof value, value.kind = (int32_t)kind;
+    value.v.dims.v = NULL, value.v.dims.n = 0;
+    return value;
+}
+static inline lt_value lt_value_none(void) { return lt_value_of(LT_KIND_NONE); }
+static inline lt_value lt_value_bool(bool b)
+{
+    lt_value value = lt_value_of(LT_KIND_BOOL);
+    value.v.b = b;
+    return value;
+}
+static inline lt_value lt_value_int(int64_t i)
+{
+    lt_value value = lt_value_of(LT_KIND_INT);
+    value.v.i = i;
+    return value;
+}
+static inline lt_value lt_value_double(double d)
+{
+    lt_value value = lt_value_of(LT_KIND_DOUBLE);
+    value.v.d = d;
+    return value;
+}
+static inline lt_value lt_value_string(const char *s)
+{
+    lt_value value = lt_value_of(LT_KIND_STRING);
+    value.v.s = s;
+    return value;
+}
+static inline lt_value lt_value_tensor(lt_tensor *t)
+{
+    lt_value value = lt_value_of(LT_KIND_TENSOR);
+    value.v.tensor = t;
+    return value;
+}
+static inline lt_value lt_value_dims(int64_t n,
+                                     const int64_t *v) /* sizes, or a set of dimensions */
+{
+    lt_value value = lt_value_of(LT_KIND_DIMS);
+    value.v.dims.n = n, value.v.dims.v = v;
+    return value;
+}
+static inline lt_value lt_value_tensors(int64_t n, lt_tensor **v)
+{
+    lt_value value = lt_value_of(LT_KIND_TENSORS);
+    value.v.tensors.n = n, value.v.tensors.v = v;
+    return value;
+}
+static inline lt_value lt_value_dtype(lt_dtype dtype)
+{
+    lt_value value = lt_value_of(LT_KIND_DTYPE);
+    value.v.dtype = (int32_t)dtype;
+    return value;
+}
+static inline lt_value lt_value_device(lt_device device)
+{
+    lt_value value = lt_value_of(LT_KIND_DEVICE);
+    value.v.device = device;
+    return value;
+}
+static inline lt_value lt_value_generator(lt_generator *generator)
+{
+    lt_value value = lt_value_of(LT_KIND_GENERATOR);
+    value.v.generator = generator;
+    return value;
+}
+
+typedef struct lt_named_value {
+    const char *name;
+    lt_value value;
+} lt_named_value;
+
+/* Does the operation of a name: "add", in place "add_", "nn.functional.glu". First come nargs arguments in their order,
+ * then nnamed by name; overloads are tried in the order in which they are declared, and the first that fits is done. A
+ * number stands for a tensor where the operation allows one, a tensor of one number and no dimensions for that number, an
+ * int for a set of one dimension, "float64" for a dtype, "cuda:1" for a device. The tensor named "out" is filled, where the
+ * operation has that form.
+ *
+ * *nresults says how many values there is room for, and afterwards how many there are; results were made by lt_value_none.
+ * In-place operations have what they wrote as their result. Both may be NULL: the results are dropped.
+ * LT_ERR_TYPE: no such operation, or no overload fits; the message has the argument, what came and what was expected. */
+LT_API lt_status lt_call(const char *name, const lt_value *args, int nargs,
+                         const lt_named_value *named, int nnamed, lt_value *results, int *nresults);
+
+/* Gives back what a result holds; the value is lt_value_none then. Never for arguments, which borrow. */
+LT_API void lt_value_free(lt_value *value);
+
+/* An argument or a result of an operation. Static, as all of the following. */
+typedef struct lt_arg_info {
+    size_t size;              /* of this struct in the library */
+    const char *name;         /* "dim"; of a single result "" */
+    const char *type;         /* as src/ops/README.md has it: "Tensor", "Dims?" */
+    const char *default_text; /* "1", "nil"; NULL: required */
+    lt_kind kind;             /* what is passed or results; numbers: the widest that fits */
+    bool optional;            /* LT_KIND_NONE is a value of it */
+    bool named_only;
+} lt_arg_info;
+
+/* An overload of an operation. */
+typedef struct lt_op_info {
+    size_t size;      /* of this struct in the library */
+    const char *name; /* for lt_call */
+    const char *
+        signature; /* "sum(Tensor self, Dims? dim, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor" */
+    const char *doc;   /* sentences */
+    const char *group; /* "reduce" */
+    int n_args, n_results;
+    bool in_place; /* its result is its first argument */
+} lt_op_info;
+
+/* Overloads, those of a name together, in the order in which they are tried. NULL out of range. */
+LT_API int lt_op_count(void);
+LT_API const lt_op_info *lt_op_at(int i);
+/* From 0 to n_args - 1 and n_results - 1; NULL out of range, and for infos that lt_op_at did not give. */
+LT_API const lt_arg_info *lt_op_arg(const lt_op_info *op, int i);
+LT_API const lt_arg_info *lt_op_result(const lt_op_info *op, int i);
+
+/* ---- interop: DLPack ---------------------------------------------------------------------------------
+ *
+ * DLPack (https://dmlc.github.io/dlpack/latest/) is how libraries lend each other tensors without copying them: NumPy,
+ * PyTorch, JAX, CuPy, TensorFlow and others. A managed tensor is a pointer to a DLManagedTensorVersioned (versioned:
+ * DLPack 1.x) or to a DLManagedTensor (before 1.0); in Python it lies in a capsule called "dltensor_versioned" or
+ * "dltensor", from x.__dlpack__(max_version=(1, 0)) or x.__dlpack__(). */
+
+/* Lends t: *out is a new managed tensor over the same memory, which lives until its deleter is called (or it is given
+ * to lt_tensor_from_dlpack), on any thread. What is written into one is seen in the other. LT_ERR_RUNTIME when t
+ * requires grad, or is read-only and versioned is false. GPU memory is ready on the current stream of its device:
+ * lt_tensor_ready_for. Memory of a simulated GPU is lent as kDLExtDev, which only this library takes back. */
+LT_API lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out);
+
+/* Takes a managed tensor: *out is a new tensor over its memory, and its deleter (which may be NULL) is called once, when
+ * the last tensor that shares the memory is gone, on whatever thread that is. When the call fails the managed tensor
+ * is still the caller's. A read-only one gives a tensor that every op refuses to write; who writes through
+ * lt_tensor_data must ask lt_tensor_is_read_only. LT_ERR_RUNTIME for other versions, dtypes, lanes, negative strides,
+ * sizes that overflow and NULL where there are elements; LT_ERR_DEVICE for devices that are not here. The current
+ * stream of a GPU must already wait for what its owner has to do. */
+LT_API lt_status lt_tensor_from_dlpack(void *managed, bool versioned, lt_tensor **out);
+
+/* Whether ops refuse to write t, since its memory was lent so. */
+LT_API bool lt_tensor_is_read_only(const lt_tensor *t);
+
+/* Makes a stream of t's device (a cudaStream_t; 0: the default one) wait for what the device's current stream still has
+ * to do: what a producer does with the stream that a consumer names. Nothing for memory of the host. */
+LT_API lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream);
+
+/* ---- interop: files as memory ---------------------------------------------------------------------- */
+
+/* Maps numel elements of a file: *out is a new tensor of one dimension over its first bytes, unmapped when the last
+ * tensor that shares the memory is gone. shared: what is written goes into the file, which is made when there is none
+ * and grows when it is too small; else it stays in memory, and the file must be large enough. LT_ERR_IO with the path.
+ * Somebody else must not make the file shorter meanwhile: reading what is no longer there ends the process. */
+LT_API lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_dtype dtype,
+                                     lt_tensor **out);
+
+/* ---- stopping ------------------------------------------------------------------------------------------------------------------ */
+
+/* Asks running operations to stop with LT_ERR_INTERRUPTED at their next look, until it is cleared. May be called by a signal
+ * handler. */
+LT_API void lt_interrupt(void);
+LT_API void lt_interrupt_clear(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifndef LT_OPS_BY_NAME
+#include "ltensor_ops.h" /* generated: one function per op */
+#endif
+
+#endif

@@ -1,0 +1,118 @@
+#!/bin/sh
+# What strangers build: `make install` into a folder, then against it alone
+#
+#   the headers, as C99, C11 and C++17 by gcc and clang, without a warning
+#   docs/examples, as C99 and C++17, with the shared and with the static libraries, by pkg-config and by CMake; they are run
+#   the installed program, and the module in a plain lua5.4
+#   the rock that `luarocks make` builds
+#
+# Uses $BUILD (default build).
+set -eu
+BUILD=${BUILD-build}
+work=$(mktemp -d)
+prefix=$work/prefix
+trap 'rm -rf "$work"' EXIT
+passed=0
+make --no-print-directory -s BUILD="$BUILD" PREFIX="$prefix" install >/dev/null
+PKG_CONFIG_PATH="$prefix/lib/pkgconfig" export PKG_CONFIG_PATH
+
+# expect TEXT: stands in what the last program said.
+expect() {
+    grep -qF -e "$1" "$work/out" || { echo "packages.sh: no line with '$1' in:" >&2; cat "$work/out" >&2; exit 1; }
+}
+
+# ---- headers ----
+for header in ltensor.h ltensor_ops.h ltensor_lua.h ltensor_prompt.h; do
+    echo "#include <$header>" >"$work/header.c"
+    for compiler in 'gcc -std=c99' 'gcc -std=c11' 'g++ -x c++ -std=c++17' 'clang -std=c99' 'clang -std=c11' 'clang++ -x c++ -std=c++17'; do
+        # shellcheck disable=SC2046,SC2086
+        $compiler -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor_lua) "$work/header.c"
+    done
+done
+passed=$((passed + 1))
+
+# ---- examples ----
+# run_examples FOLDER: the programs in it.
+run_examples() {
+    "$1/host" >"$work/out"
+    expect 'the script added 1 to our own buffer: 2'
+    expect 'mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)'
+    expect 'the second state goes on: 3'
+    expect 'sum 33'
+    expect 'buffer given back 1 time'
+    "$1/train" "$work/network.safetensors" >"$work/out"
+    expect '% of the points are on the right side'
+    "$1/infer" "$work/network.safetensors" >"$work/out"
+    expect '(0, 0) is inside'
+    expect '(1.9, 1.9) is outside'
+    expect 'an error: mat1 and mat2 shapes cannot be multiplied (4x1 and 4x1)'
+    passed=$((passed + 1))
+}
+
+# By pkg-config. Examples with Lua in them say so by their include.
+for kind in '' -static; do
+    mkdir "$work/examples$kind"
+    for source in docs/examples/*.c docs/examples/*.cpp; do
+        name=$(basename "${source%.*}") package=ltensor
+        grep -q 'include.*ltensor_lua\.h' "$source" && package=ltensor_lua
+        case $source in *.cpp) compiler='c++ -std=c++17' ;; *) compiler='cc -std=c99' ;; esac
+        # shellcheck disable=SC2046,SC2086
+        $compiler -Wall -Wextra -pedantic -Werror "$source" $(pkg-config --cflags --libs "$package$kind") ${HOST_FLAGS-} \
+            -o "$work/examples$kind/$name"
+    done
+done
+LD_LIBRARY_PATH="$prefix/lib" run_examples "$work/examples"
+run_examples "$work/examples-static"
+if readelf -d "$work"/examples-static/* | grep 'NEEDED.*ltensor'; then echo "packages.sh: a static example needs a shared library" >&2; exit 1; fi
+
+# By CMake, which builds into one folder: the static ones are moved to their own names.
+cmake -S tests/packages -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$PWD/docs/examples" >"$work/out" 2>&1 &&
+    cmake --build "$work/cmake" >"$work/out" 2>&1 || { cat "$work/out" >&2; exit 1; }
+run_examples "$work/cmake"
+mkdir "$work/cmake/static"
+for program in "$work"/cmake/*_static; do
+    name=$(basename "$program" _static)
+    mv "$program" "$work/cmake/static/$name"
+done
+run_examples "$work/cmake/static"
+sed 's/ltensor 0.2/ltensor 9.9/' tests/packages/CMakeLists.txt >"$work/CMakeLists.txt"
+if cmake -S "$work" -B "$work/later" -DCMAKE_PREFIX_PATH="$prefix" >"$work/out" 2>&1; then
+    echo "packages.sh: CMake takes version 9.9 for there" >&2
+    exit 1
+fi
+passed=$((passed + 1))
+
+# ---- the program and the module ----
+"$prefix/bin/ltensor" -e 'print(torch.ones(2, 3):sum():item())' >"$work/out"
+expect '6.0'
+LTENSOR_SIM_GPUS=1 "$prefix/bin/ltensor" --no-copies -e 'print(torch.ones(2, {device = "cuda"}):sum():item())' >"$work/out"
+expect '2.0'
+LUA_CPATH="$prefix/lib/lua/5.4/?.so" lua5.4 -e "local torch = require 'torch'; print(torch.arange(4))" >"$work/out"
+expect 'tensor([0, 1, 2, 3])'
+LTENSOR_SIM_GPUS=1 LUA_CPATH="$prefix/lib/lua/5.4/?.so" lua5.4 -e \
+    "local torch = require 'torch'; print(torch.ones(3, {device = 'cuda'}):sum():item())" >"$work/out" 2>/dev/null
+expect '3.0'
+passed=$((passed + 1))
+
+# What a debugger needs lies beside, under the name that the stripped file says.
+for file in bin/ltensor lib/libltensor.so lib/libltensor_lua.so lib/ltensor/libltensor_sim.so; do
+    real=$(readlink -f "$prefix/$file")
+    debug=$(dirname "$real")/.debug/$(readelf --string-dump=.gnu_debuglink "$real" | sed -n 's/.*  \([^ ]*\.debug\)$/\1/p')
+    readelf -S "$debug" 2>/dev/null | grep -q '\.debug_info' || { echo "packages.sh: no debug information for $file" >&2; exit 1; }
+    if readelf -S "$real" | grep '\.debug_info'; then echo "packages.sh: $file is not stripped" >&2; exit 1; fi
+done
+passed=$((passed + 1))
+
+# ---- the rock ----
+BUILD=$BUILD luarocks --lua-version 5.4 --tree "$work/rocks" make >"$work/out" 2>&1 || { cat "$work/out" >&2; exit 1; }
+LTENSOR_SIM_GPUS=1 LUA_CPATH="$work/rocks/lib/lua/5.4/?.so" lua5.4 -e "
+    local torch = require 'torch'
+    print(torch.arange(4), torch.ones(3, {device = 'cuda'}):sum():item())
+    for line in io.lines '/proc/self/maps' do
+      local library = line:match '/%S*libltensor%S*'
+      if library and not library:find('$work/rocks', 1, true) then print('elsewhere: ' .. library) end
+    end" >"$work/out" 2>/dev/null
+expect 'tensor([0, 1, 2, 3])	3.0'
+if grep elsewhere "$work/out"; then echo "packages.sh: the rock needs libraries outside of it" >&2; exit 1; fi
+passed=$((passed + 1))
+echo "$passed passed, 0 failed"

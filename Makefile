@@ -95,7 +95,7 @@ VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 # With sanitizers the optimizer takes minutes over one of these files.
 VECTOR_FLAGS := $(if $(SANITIZE),-O1,-O3) -fopenmp-simd -fno-math-errno -fno-trapping-math
 
-LUA_SRC := $(wildcard src/lua/*.c)
+LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
 REPL_SRC := $(wildcard repl/*.c repl/*/*.c)
 REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
@@ -225,8 +225,8 @@ $(JOINED):
 
 $(OBJ)/libltensor.map: $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o scripts/symbols.lua $(wildcard tests/abi/*/*.h)
 	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
-$(OBJ)/libltensor_lua.map: include/ltensor_lua.h scripts/symbols.lua $(wildcard tests/abi/*/*.h)
-	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) include/ltensor_lua.h
+$(OBJ)/libltensor_lua.map: include/ltensor_lua.h include/ltensor_script.h scripts/symbols.lua $(wildcard tests/abi/*/*.h)
+	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) include/ltensor_lua.h include/ltensor_script.h
 $(OBJ)/libltensor_repl.map: include/ltensor_prompt.h scripts/symbols.lua
 	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) include/ltensor_prompt.h
 

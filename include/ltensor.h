@@ -427,8 +427,11 @@ typedef enum lt_kind {
     LT_KIND_TENSORS,
     LT_KIND_DTYPE,
     LT_KIND_DEVICE,
-    LT_KIND_GENERATOR
+    LT_KIND_GENERATOR,
+    LT_KIND_TABLE /* of scripts (ltensor_script.h); no operation takes one */
 } lt_kind;
+
+typedef struct lt_table lt_table;
 
 /* A value of one of these kinds. Values are made by the functions below, which set its size: later versions may have larger
  * ones. As an argument it borrows what it points to; results are new, and given back by lt_value_free. */
@@ -445,6 +448,11 @@ typedef struct lt_value {
             const int64_t *v;
             int64_t n;
         } dims;
+        struct {
+            const char *s; /* a zero byte follows it */
+            int64_t n;     /* bytes; as an argument 0: up to the first zero byte */
+        } text;
+        lt_table *table;
         lt_tensor_list tensors;
         int32_t dtype;
         lt_device device;
@@ -522,6 +530,13 @@ static inline lt_value lt_value_generator(lt_generator *generator)
     return value;
 }
 
+static inline lt_value lt_value_table(lt_table *table)
+{
+    lt_value value = lt_value_of(LT_KIND_TABLE);
+    value.v.table = table;
+    return value;
+}
+
 typedef struct lt_named_value {
     const char *name;
     lt_value value;
@@ -541,6 +556,32 @@ LT_API lt_status lt_call(const char *name, const lt_value *args, int nargs,
 
 /* Gives back what a result holds; the value is lt_value_none then. Never for arguments, which borrow. */
 LT_API void lt_value_free(lt_value *value);
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------------
+ *
+ * What scripts hand over and are handed: a list of values, counted from 0, and values by name. Reference counted as tensors
+ * are; one thread writes to it at a time. A table must not contain itself.
+ */
+
+/* New and empty. LT_ERR_MEMORY. */
+LT_API lt_status lt_table_new(lt_table **out);
+LT_API lt_table *lt_table_retain(lt_table *table);
+LT_API void lt_table_release(lt_table *table);
+
+/* The value of a name, or one more at the end of the list: strings are copied, tensors and tables retained. LT_KIND_NONE takes the
+ * name away; in a list it is LT_ERR_TYPE, as are dims, lists of tensors and generators in both. LT_ERR_MEMORY. */
+LT_API lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value);
+LT_API lt_status lt_table_append(lt_table *table, const lt_value *value);
+
+/* Borrowed until the table is written to or gone; NULL: there is no such name, or entry. */
+LT_API const lt_value *lt_table_get(const lt_table *table, const char *name);
+LT_API const lt_value *lt_table_at(const lt_table *table, int64_t i);
+
+/* How many values the list has, how many names there are, and the i-th of them in the order of their bytes (borrowed; NULL: there
+ * are not as many). */
+LT_API int64_t lt_table_length(const lt_table *table);
+LT_API int64_t lt_table_names(const lt_table *table);
+LT_API const char *lt_table_name(const lt_table *table, int64_t i);
 
 /* An argument or a result of an operation. Static, as all of the following. */
 typedef struct lt_arg_info {

@@ -59,15 +59,15 @@ static void raise_interrupted(lua_State *L, lua_Debug *frame)
         lua_sethook(L, NULL, 0, 0);
         return;
     }
+    bool was_closing = closing;
     closing = times == 1 && inside_close(L);
-    if (closing) return;
+    if (closing) { /* what it calls works as well */
+        lt_context_interrupt_clear(context);
+        return;
+    }
+    if (was_closing) lt_context_interrupt(context);
     reached = 1;
     luaL_error(L, "interrupted");
-}
-
-void interrupt_check(lua_State *L)
-{
-    if (times > 0) raise_interrupted(L, NULL);
 }
 
 bool interrupt_is_due(void) { return times > 0 && !reached && !closing; }

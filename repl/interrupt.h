@@ -12,9 +12,6 @@
 /* The Lua module repl.interrupt: install(), restore(), call(f, handler, ...). */
 int luaopen_repl_interrupt(lua_State *L);
 
-/* Raises "interrupted" when Ctrl-C asks for it; for loops in C. */
-void interrupt_check(lua_State *L);
-
 /* True when Ctrl-C was pressed and nothing has stopped for it yet. */
 bool interrupt_is_due(void);
 

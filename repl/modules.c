@@ -11,9 +11,7 @@
 #include "edit/readline.h"
 #include "embedded.h"
 #include "interrupt.h"
-#include "long_calls.h"
 #include "notes.h"
-#include "pattern.h"
 #include "shell.h"
 #include "system.h"
 
@@ -93,14 +91,10 @@ void modules_preload(lua_State *L)
     lua_pop(L, 1);
     lua_pushcfunction(L, luaopen_repl_interrupt);
     lua_setfield(L, -2, "repl.interrupt");
-    lua_pushcfunction(L, luaopen_repl_long_calls);
-    lua_setfield(L, -2, "repl.long_calls");
     lua_pushcfunction(L, luaopen_repl_readline);
     lua_setfield(L, -2, "repl.edit.readline");
     lua_pushcfunction(L, luaopen_repl_notes);
     lua_setfield(L, -2, "repl.notes");
-    lua_pushcfunction(L, luaopen_repl_pattern);
-    lua_setfield(L, -2, "repl.pattern");
     lua_pushcfunction(L, luaopen_repl_shell);
     lua_setfield(L, -2, "repl.shell");
     lua_pushcfunction(L, luaopen_repl_system);

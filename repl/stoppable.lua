@@ -1,5 +1,7 @@
--- Functions of Lua's libraries that Ctrl-C can stop, in place of Lua's while the prompt runs cells: those of repl.pattern
--- and repl.long_calls. Scripts and programs that have the library alone keep Lua's.
+-- Functions of Lua's libraries that Ctrl-C can stop, in place of Lua's while the prompt runs cells. Scripts and programs that
+-- have the library alone keep Lua's.
+
+local torch = require 'torch'
 
 local stoppable = {}
 
@@ -15,10 +17,9 @@ end
 -- From now on they are there.
 function stoppable.install()
   local loaded = package.loaded
-  for name, functions in pairs(require 'repl.long_calls') do
+  for name, functions in pairs(torch._C.stoppable()) do
     if type(loaded[name]) == 'table' then replace(loaded[name], functions) end
   end
-  if type(loaded.string) == 'table' then replace(loaded.string, require 'repl.pattern') end
 end
 
 -- Lua's are there again; what the user has put there since stays.

@@ -10,7 +10,7 @@ command -v abidw >/dev/null || { echo "abi_baseline.sh: abidw is missing (Debian
 public=$(mktemp)
 trap 'rm -f "$public"' EXIT
 mkdir -p "$folder"
-cp include/ltensor.h include/ltensor_lua.h "$BUILD/gen/ltensor_ops.h" "$folder/"
+cp include/ltensor.h include/ltensor_lua.h include/ltensor_script.h "$BUILD/gen/ltensor_ops.h" "$folder/"
 for library in libltensor libltensor_lua; do
     # What our libraries show each other (LTENSOR_PRIVATE_…) is no promise to anybody.
     { echo '[abi_whitelist]'; sed '/^LTENSOR_PRIVATE/,$d' "$BUILD/obj/$library.map" | sed -n 's/^    \(l.*\);/  \1/p'; } >"$public"

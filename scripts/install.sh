@@ -48,7 +48,7 @@ for library in libltensor libltensor_lua libltensor_repl; do
     [ "${STRIP-yes}" = no ] || objcopy --strip-debug "$dest/lib/$library.a"
 done
 
-install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_prompt.h "$GEN/ltensor_ops.h" "$dest/include/"
+install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_script.h include/ltensor_prompt.h "$GEN/ltensor_ops.h" "$dest/include/"
 cp -R lib/. "$dest/share/ltensor/lib/"
 install -m 644 "$BUILD/meta/ops.lua" "$dest/share/ltensor/lib/meta/ops.lua"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"

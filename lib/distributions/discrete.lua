@@ -38,7 +38,7 @@ local function define_odds(name, more, support, getters)
   local read = arguments(name, more or '', (more and 'probs logits' or positional), { validate_args = true })
   kind.support_name, kind.printed = support, { more or 'probs', more and 'probs' }
   -- Fields that are computed come after those that were given.
-  local metatable = kind.__metatable_of_objects
+  local metatable = class.metatables[kind]
   local index = metatable.__index
   metatable.__index = function(object, key)
     local own = fields_of(object)[key]
@@ -211,7 +211,7 @@ end
 local function define_categories(name, getters, support)
   local kind = Distribution:derive(name, getters)
   kind.support_name = support
-  local metatable = kind.__metatable_of_objects
+  local metatable = class.metatables[kind]
   local index = metatable.__index
   metatable.__index = function(object, key)
     local own = fields_of(object)[key]

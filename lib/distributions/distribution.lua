@@ -105,7 +105,7 @@ end
 function Distribution:derive(name, getters)
   local derived = self:extend(name)
   derived.getters = setmetatable(getters or {}, { __index = self.getters })
-  local metatable = derived.__metatable_of_objects
+  local metatable = class.metatables[derived]
   local index = metatable.__index
   metatable.__index = function(object, key)
     local getter = derived.getters[key]

@@ -125,7 +125,7 @@ local function lazy(name, Base, read, setup, shapes)
     checked.input(self, input)
     local fresh = self:has_uninitialized_params()
     make(self, shapes(self, input))
-    debug.setmetatable(self, Base.__metatable_of_objects)
+    debug.setmetatable(self, class.metatables[Base])
     if fresh then Base.reset_parameters(self) end
     return Base.forward(self, input, ...)
   end

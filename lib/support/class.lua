@@ -9,6 +9,9 @@ local fail = require 'torch.support.fail'
 local checked = require 'torch.support.checked'
 local new_object, object_metatable, object_fields = torch._C.new_object, torch._C.object_metatable, torch._C.object_fields
 
+-- The metatable of a class's objects; scripts must not reach it (a __gc put there would be called by the collector).
+local metatables = setmetatable({}, { __mode = 'k' })
+
 local Object = { __classname = 'Object' }
 Object.__index = Object
 
@@ -55,7 +58,7 @@ local function metatable_for(class)
 end
 
 local function construct(class, ...)
-  local object = new_object(class.__metatable_of_objects, {})
+  local object = new_object(metatables[class], {})
   if class.__new then class.__new(object) end
   if class.init then class.init(object, ...) end
   return object
@@ -70,7 +73,7 @@ function Object:extend(name)
     fail(("extend(): the class's name must be a string, not %s"):format(type(name)))
   end
   local class = { __classname = name, super = self }
-  class.__metatable_of_objects = metatable_for(class)
+  metatables[class] = metatable_for(class)
   return setmetatable(class, {
     __index = self, __call = construct, __name = 'class', __newindex = define,
     __tostring = function() return ("<class '%s'>"):format(name) end,
@@ -98,4 +101,4 @@ local function asked_by_ipairs(depth)
   return frame ~= nil and frame.func == next_of_ipairs
 end
 
-return { Object = Object, fields = object_fields, asked_by_ipairs = asked_by_ipairs }
+return { Object = Object, fields = object_fields, metatables = metatables, asked_by_ipairs = asked_by_ipairs }

@@ -16,7 +16,8 @@
 /* Its address in the registry leads to the set of the metatables of objects, which it does not keep alive. */
 static const char metatables;
 
-/* new_object(metatable, fields) -> userdata */
+/* new_object(metatable, fields) -> userdata. A finalizer would run where nothing stops it (the collector switches hooks off), so
+ * that there is none. */
 static int new_object(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
@@ -24,6 +25,9 @@ static int new_object(lua_State *L)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatables);
     lua_pushvalue(L, 1);
     if (lua_rawget(L, -2) == LUA_TNIL) return lt_lua_refuse(L, 1, "the metatable of a class's objects");
+    lua_settop(L, 2);
+    lua_pushliteral(L, "__gc");
+    if (lua_rawget(L, 1) != LUA_TNIL) return lt_lua_error(L, "objects of classes cannot have a finalizer (__gc)");
     lua_settop(L, 2);
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 2);

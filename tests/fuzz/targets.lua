@@ -34,7 +34,7 @@ local function walk(value, text, depth)
   end
   local sorted = {}
   for key in pairs(keys) do
-    if type(key) == 'string' and key ~= '__names' and key ~= '__metatable_of_objects' then sorted[#sorted + 1] = key end
+    if type(key) == 'string' and key ~= '__names' then sorted[#sorted + 1] = key end
   end
   table.sort(sorted)
   for _, key in ipairs(sorted) do

@@ -81,7 +81,7 @@ end
 local function derive(base)
   local derived = base:extend('Parametrized' .. base.__classname)
   derived.__base = base
-  local metatable = derived.__metatable_of_objects
+  local metatable = class.metatables[derived]
   local index, newindex = metatable.__index, metatable.__newindex
   local function list_of(self, key)
     local lists = type(key) == 'string' and fields_of(self).parametrizations
@@ -121,7 +121,7 @@ function parametrize.register_parametrization(module, name, parametrization)
   Module.__setattr(module, name, nil)
   if not parametrize.is_parametrized(module) then
     module.parametrizations = ModuleDict()
-    debug.setmetatable(module, derive(getmetatable(module).__class).__metatable_of_objects)
+    debug.setmetatable(module, class.metatables[derive(getmetatable(module).__class)])
   end
   fields.parametrizations:add_module(name, list)
   return module
@@ -148,7 +148,7 @@ function parametrize.remove_parametrizations(module, name, options)
   lists:pop(name)
   if #lists == 0 then
     module.parametrizations = nil
-    debug.setmetatable(module, getmetatable(module).__class.__base.__metatable_of_objects)
+    debug.setmetatable(module, class.metatables[getmetatable(module).__class.__base])
   end
   module[name] = value
   return module

@@ -15,6 +15,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
+#include "mem.h"
 #include "tensor.h"
 #include "op/to.h"
 
@@ -620,6 +621,8 @@ void lt_value_free(lt_value *value)
     if (value == NULL) return;
     if (value->kind == LT_KIND_TENSOR) lt_tensor_release(value->v.tensor);
     if (value->kind == LT_KIND_TENSORS) lt_tensor_list_free(&value->v.tensors);
+    if (value->kind == LT_KIND_STRING) lt_mem_free((char *)value->v.text.s);
+    if (value->kind == LT_KIND_TABLE) lt_table_release(value->v.table);
     uint32_t size = value->size;
     memset(value, 0, size < sizeof *value ? size : sizeof *value);
     value->size = size;

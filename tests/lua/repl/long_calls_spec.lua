@@ -3,7 +3,7 @@
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local terminal = dofile(here .. '../support/terminal.lua')
 
-local twins = require 'repl.long_calls'
+local twins = require('torch')._C.stoppable()
 
 -- What the function gives or says, with one way to write strings that are long.
 local function outcome(f, ...)

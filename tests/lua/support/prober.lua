@@ -102,7 +102,7 @@ local SKIPPED = {
   manual_seed = true, seed = true, _set_loading = true, set_default_tensor_type = true, set_flush_denormal = true,
 }
 
-local function is_class(value) return type(value) == 'table' and rawget(value, '__metatable_of_objects') ~= nil end
+local function is_class(value) return type(value) == 'table' and rawget(value, '__classname') ~= nil end
 
 local function sorted_names(...)
   local names, known = {}, {}

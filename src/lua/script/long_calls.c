@@ -1,11 +1,10 @@
-/* long_calls.c - functions of Lua's libraries that go through much without a look at a hook, so that Ctrl-C can stop them.
+/* long_calls.c - functions of Lua's libraries that go through much without a look at a hook, so that they can be stopped.
  *
- * While the prompt runs cells they stand in for Lua's (repl.stoppable puts them there). Each takes what Lua's takes, gives the
- * same and refuses in the same words; where Lua's function does the work, it is the closure's upvalue, is called piece by
- * piece, and gets only arguments that were looked at here: it would not know its own name. Strings below LONG bytes go to it
- * as they are. Includes the Lua API and interrupt.h only.
+ * Each takes what Lua's takes, gives the same and refuses in the same words; where Lua's function does the work, it is the
+ * closure's upvalue, is called piece by piece, and gets only arguments that were looked at here: it would not know its own
+ * name. Strings below LONG bytes go to it as they are. They stand in for Lua's where stoppable.h says.
  */
-#include "long_calls.h"
+#include "stoppable.h"
 
 #include <ctype.h>
 #include <lauxlib.h>
@@ -14,9 +13,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "interrupt.h"
+enum { LONG = 4 << 20, PIECE = 1 << 20, STEPS = 1 << 14, FEW = 1 << 6, OFTEN = 1 << 17 };
 
-enum { LONG = 4 << 20, PIECE = 1 << 20, STEPS = 1 << 14, OFTEN = 1 << 17 };
+static void look(lua_State *L) { lt_lua_look_at(L, lt_lua_context(L)); }
 
 /* Calls Lua's function with the nargs values on top of the stack. */
 static void call_original(lua_State *L, int nargs, int nresults)
@@ -37,7 +36,7 @@ static int pass_on(lua_State *L)
 static void copy(lua_State *L, char *to, const char *from, size_t n)
 {
     for (size_t at = 0; at < n; at += PIECE) {
-        interrupt_check(L);
+        look(L);
         memcpy(to + at, from + at, n - at < PIECE ? n - at : PIECE);
     }
 }
@@ -96,7 +95,7 @@ static int changed(lua_State *L,
     luaL_Buffer out;
     char *p = luaL_buffinitsize(L, &out, size);
     for (size_t at = 0; at < size; at += PIECE) {
-        interrupt_check(L);
+        look(L);
         change(p, s, size - at < PIECE ? size - at : PIECE, size, at);
     }
     luaL_pushresultsize(&out, size);
@@ -117,7 +116,7 @@ static void add_quoted(lua_State *L, luaL_Buffer *out, int index)
     while (s < end) {
         const char *stop = end - s > PIECE ? s + PIECE : end;
         while (stop < end && iscntrl((unsigned char)stop[-1])) stop++;
-        interrupt_check(L);
+        look(L);
         lua_pushliteral(L, "%q");
         lua_pushlstring(L, s, (size_t)(stop - s));
         call_original(L, 2, 1);
@@ -194,7 +193,7 @@ static int format(lua_State *L)
     for (const char *p = text; p < end;) {
         const char *sign = memchr(p, '%', (size_t)(end - p)),
                    *next = sign ? conversion_end(sign, end) : end;
-        interrupt_check(L);
+        look(L);
         luaL_addlstring(&out, p, (size_t)((sign ? sign : end) - p));
         if (sign != NULL && sign[1] == '%') {
             luaL_addchar(&out, '%');
@@ -242,7 +241,7 @@ static int concat(lua_State *L)
     luaL_buffinit(L, &out);
     for (bool first = true; first ? i <= last : i++ < last;
          first = false) { /* last may be the largest integer */
-        interrupt_check(L);
+        if (i % FEW == 0) look(L);
         if (!first) luaL_addlstring(&out, separator, between);
         lua_geti(L, 1, i);
         if (!lua_isstring(L, -1))
@@ -271,7 +270,7 @@ static int move(lua_State *L)
             to > last || to <= first || (target != 1 && !lua_compare(L, 1, target, LUA_OPEQ));
         for (lua_Integer i = 0; i < n; i++) {
             lua_Integer at = forward ? i : n - 1 - i;
-            if (i % STEPS == 0) interrupt_check(L);
+            if (i % STEPS == 0) look(L);
             lua_geti(L, 1, first + at);
             lua_seti(L, target, to + at);
         }
@@ -282,7 +281,7 @@ static int move(lua_State *L)
 
 static int less(lua_State *L)
 {
-    interrupt_check(L);
+    look(L);
     lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
     return 1;
 }
@@ -333,7 +332,7 @@ static int utf8_len(lua_State *L)
     while (i <= j) {
         lua_Integer stop = j - i < PIECE ? j : i + PIECE;
         while (stop < j && stop > i && ((unsigned char)s[stop - 1] & 0xC0) == 0x80) stop--;
-        interrupt_check(L);
+        look(L);
         lua_pushvalue(L, 1);
         lua_pushinteger(L, i);
         lua_pushinteger(L, stop);
@@ -355,7 +354,7 @@ static int next_piece(lua_State *L)
     const char *text = lua_tolstring(L, lua_upvalueindex(1), &size);
     size_t at = (size_t)lua_tointeger(L, lua_upvalueindex(2)),
            n = size - at < PIECE ? size - at : PIECE;
-    interrupt_check(L);
+    look(L);
     lua_pushinteger(L, (lua_Integer)(at + n));
     lua_replace(L, lua_upvalueindex(2));
     lua_pushlstring(L, text + at, n);
@@ -384,7 +383,7 @@ static int load(lua_State *L)
     return pass_on(L);
 }
 
-/* ---- the module ------------------------------------------------------------------------------ */
+/* ---- all of them ------------------------------------------------------------------------------ */
 
 typedef struct {
     const char *library;
@@ -400,7 +399,7 @@ static const replacements all[] = {
 };
 
 /* Each function has the one that the library has now as its upvalue. */
-int luaopen_repl_long_calls(lua_State *L)
+void lt_lua_push_stoppable(lua_State *L)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_newtable(L);
@@ -413,7 +412,8 @@ int luaopen_repl_long_calls(lua_State *L)
             lua_setfield(L, -3, f->name);
         }
         lua_pop(L, 1);
+        if (strcmp(all[i].library, LUA_STRLIBNAME) == 0) luaL_setfuncs(L, lt_lua_patterns, 0);
         lua_setfield(L, -2, all[i].library);
     }
-    return 1;
+    lua_remove(L, -2);
 }

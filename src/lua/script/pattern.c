@@ -1,19 +1,16 @@
-/* pattern.c - string.find, match, gmatch and gsub that Ctrl-C can stop.
+/* pattern.c - string.find, match, gmatch and gsub that can be stopped.
  *
  * Lua's own matcher looks at no hook while it tries a pattern, and a pattern such as ('a*'):rep(30) takes longer than
- * anyone waits. While the prompt runs cells its functions are replaced by these (repl.stoppable): the language of patterns, the limits and
- * the messages are those of the manual of Lua 5.4 (6.4.1), and every step looks whether Ctrl-C was pressed. Scripts and
- * programs that have the library alone keep Lua's. Includes the Lua API and interrupt.h only.
+ * anyone waits. The language of patterns, the limits and the messages are those of the manual of Lua 5.4 (6.4.1), and every
+ * step looks whether the interpreter's context was told to stop. They stand in for Lua's where stoppable.h says.
  */
-#include "pattern.h"
+#include "stoppable.h"
 
 #include <ctype.h>
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include "interrupt.h"
 
 enum { MOST_CAPTURES = 32, DEEPEST = 200, OPEN = -1, POSITION = -2 };
 
@@ -23,6 +20,7 @@ typedef unsigned char byte;
 
 typedef struct {
     lua_State *L;
+    lt_context *context;
     const char *start, *end; /* of the subject */
     const char *pattern_end;
     int depth; /* of recursion, that is left */
@@ -221,7 +219,7 @@ static const char *fewest(matcher *m, const char *s, const char *p, const char *
 static const char *match_here(matcher *m, const char *s, const char *p)
 {
     while (p != m->pattern_end) {
-        interrupt_check(m->L);
+        lt_lua_look_at(m->L, m->context);
         if (*p == '(')
             return p[1] == ')' ? begin_capture(m, s, p + 2, POSITION)
                                : begin_capture(m, s, p + 1, OPEN);
@@ -278,6 +276,7 @@ static void prepare(matcher *m, lua_State *L, const char *s, size_t size, const 
                     size_t pattern_size)
 {
     m->L = L;
+    m->context = lt_lua_context(L);
     m->start = s;
     m->end = s + size;
     m->pattern_end = p + pattern_size;
@@ -473,12 +472,7 @@ static int gsub(lua_State *L)
     return 2;
 }
 
-/* ---- the module ------------------------------------------------------------------------------ */
+/* ---- all of them ------------------------------------------------------------------------------ */
 
-static const luaL_Reg twins[] = {
+const luaL_Reg lt_lua_patterns[] = {
     {"find", find}, {"match", match_string}, {"gmatch", gmatch}, {"gsub", gsub}, {NULL, NULL}};
-int luaopen_repl_pattern(lua_State *L)
-{
-    luaL_newlib(L, twins);
-    return 1;
-}

@@ -1,0 +1,132 @@
+-- sandbox.lua - the globals of a script that is not trusted (lt_script): what computes, and nothing that reaches outside or past
+-- the limits. sandbox(print, is_stopping) -> the table of globals
+--
+-- The script is stopped by an error that a hook raises at every instruction from then on. Lua switches hooks off in three places,
+-- which scripts therefore do not have: finalizers (setmetatable refuses __gc), message handlers while the script is
+-- stopping (xpcall), and what closes a coroutine that the hook has ended (close and wrap leave it as it is).
+-- Metatables that the script did not make are not shown, and libraries are shown through tables that cannot be written.
+
+local torch = require 'torch'
+
+local error, getmetatable, next, pcall, rawget, select, setmetatable, type, xpcall =
+  error, getmetatable, next, pcall, rawget, select, setmetatable, type, xpcall
+local create, resume, close, status = coroutine.create, coroutine.resume, coroutine.close, coroutine.status
+
+-- A view of a library. What is a library in it is shown the same way; classes and values as they are.
+local function view_of(library, name, hidden, views)
+  if views[library] then return views[library] end
+  local view = {}
+  views[library] = view
+  local function shown(key)
+    if hidden and hidden[key] then return nil end
+    local value = library[key]
+    if type(value) ~= 'table' or rawget(value, '__classname') then return value end
+    local metatable = getmetatable(value)
+    if metatable and (type(metatable) ~= 'table' or metatable.__call) then return value end
+    return view_of(value, ('%s.%s'):format(name, key), hidden, views)
+  end
+  return setmetatable(view, {
+    __index = function(_, key) return shown(key) end,
+    __newindex = function(_, key) error(("%s is read-only: '%s' cannot be set"):format(name, key), 2) end,
+    __pairs = function()
+      return function(_, key)
+        repeat key = next(library, key) until not (hidden and hidden[key])
+        if key ~= nil then return key, shown(key) end
+      end
+    end,
+    __metatable = false,
+  })
+end
+
+local function copy(library, names)
+  local made = {}
+  for name in names:gmatch '%S+' do made[name] = library[name] end
+  return made
+end
+
+return function(print, is_stopping)
+  local globals = copy(_G, 'assert error ipairs next pairs pcall rawequal rawget rawlen rawset select tonumber tostring type _VERSION')
+  local views, own = {}, setmetatable({}, { __mode = 'k' })
+
+  -- ---- libraries ----------------------------------------------------------------------------------------------------
+
+  local libraries = {
+    math = copy(math, 'abs acos asin atan ceil cos deg exp floor fmod huge log max maxinteger min mininteger modf pi rad random ' ..
+      'randomseed sin sqrt tan tointeger type ult'),
+    string = copy(string, 'byte char find format gmatch gsub len lower match pack packsize rep reverse sub unpack upper'),
+    table = copy(table, 'concat insert move pack remove sort unpack'),
+    utf8 = copy(utf8, 'char charpattern codepoint codes len offset'),
+    os = copy(os, 'clock date difftime time'),
+  }
+
+  -- ---- coroutines ---------------------------------------------------------------------------------------------------
+
+  local ended = setmetatable({}, { __mode = 'k' }) -- by the hook: hooks stay off in them
+  local function remember(co, ok, ...)
+    if not ok and is_stopping() then ended[co] = true end
+    return ok, ...
+  end
+  local function close_unless_ended(co)
+    if ended[co] then error('a coroutine that was stopped cannot be closed', 3) end
+    return close(co)
+  end
+  local function unwrap(co, ok, ...)
+    if ok then return ... end
+    if not ended[co] and status(co) == 'dead' then close(co) end
+    error((...), 0)
+  end
+  libraries.coroutine = copy(coroutine, 'create isyieldable running status yield')
+  function libraries.coroutine.resume(co, ...) return remember(co, resume(co, ...)) end
+  function libraries.coroutine.close(co) return close_unless_ended(co) end
+  function libraries.coroutine.wrap(f)
+    local co = create(f)
+    return function(...) return unwrap(co, remember(co, resume(co, ...))) end
+  end
+
+  -- ---- functions ----------------------------------------------------------------------------------------------------
+
+  function globals.setmetatable(t, metatable)
+    if type(metatable) == 'table' and rawget(metatable, '__gc') ~= nil then error('a script cannot have finalizers (__gc)', 2) end
+    setmetatable(t, metatable)
+    if metatable ~= nil then own[metatable] = true end
+    return t
+  end
+
+  function globals.getmetatable(value)
+    local metatable = getmetatable(value)
+    if type(metatable) == 'table' and not own[metatable] then return false end
+    return metatable
+  end
+
+  function globals.xpcall(f, handler, ...)
+    if type(handler) ~= 'function' then return xpcall(f, handler, ...) end
+    return xpcall(f, function(...)
+      if is_stopping() then return ... end
+      return handler(...)
+    end, ...)
+  end
+
+  local load = load
+  function globals.load(chunk, name, _, ...)
+    return load(chunk, name, 't', select('#', ...) > 0 and (...) or globals)
+  end
+
+  globals.print = print
+  for name, library in pairs(libraries) do globals[name] = view_of(library, name, nil, views) end
+  globals.torch = view_of(torch, 'torch', { _C = true }, views)
+  globals._G = globals
+
+  function globals.require(name)
+    local library = name ~= '_G' and rawget(globals, name)
+    if views[libraries[name]] or name == 'torch' then return views[libraries[name] or torch] end
+    if type(name) == 'string' and name:find '^torch%.' then
+      local found = globals.torch
+      for part in name:sub(7):gmatch '[^.]+' do found = type(found) == 'table' and found[part] or nil end
+      if found then return found end
+    end
+    error(("module '%s' is not there for a script that is not trusted"):format(globals.tostring(name)), 2)
+  end
+
+  getmetatable('').__index, getmetatable('').__metatable = libraries.string, false
+  return globals
+end

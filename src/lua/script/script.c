@@ -1,0 +1,308 @@
+/* script.c - lt_script: an interpreter with a context of its own, which is entered whenever the script runs.
+ *
+ * Everything that Lua might raise in happens inside one protected call (`guarded`). A count hook looks at the context's flags; once
+ * they say stop it comes at every instruction, so that whatever catches the error is ended by the next one. Hooks are
+ * switched off inside a finalizer, a message handler of xpcall and a __close of a coroutine that a hook has ended:
+ * sandbox.lua keeps scripts from having these at such times. */
+#include "script.h"
+
+#include <lualib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+#include "interrupt.h"
+#include "mem.h"
+#include "stoppable.h"
+
+enum { OFTEN = 1000 }; /* instructions between two looks of the hook */
+
+/* ---- limits ---------------------------------------------------------------------------------------------------- */
+
+static void look(lua_State *L, lua_Debug *frame)
+{
+    (void)frame;
+    const bool stops = lt_interrupted();
+    const int count = stops ? 1 : OFTEN;
+    if (lua_gethookcount(L) != count) lua_sethook(L, look, LUA_MASKCOUNT, count);
+    if (stops) {
+        (void)lt_stopped();
+        luaL_error(L, "%s", lt_error_message());
+    }
+}
+
+static bool authorize(void *user, int access, const char *name)
+{
+    const lt_script *s = user;
+    return s->authorize != NULL ? s->authorize(s->user, access, name) : s->trusted;
+}
+
+static void log_line(void *user, int level, const char *text)
+{
+    const lt_script *s = user;
+    if (s->log != NULL)
+        s->log(s->user, level, text);
+    else
+        fprintf(stderr, "%s\n", text);
+}
+
+/* The context is gone, and with it whatever was made in it. */
+static void release(void *user)
+{
+    lt_script *s = user;
+    if (s->release != NULL) s->release(s->user);
+    lt_mem_free(s);
+}
+
+/* ---- what runs protected ----------------------------------------------------------------------------------------- */
+
+/* A request of the host, and its results, which are given back when it fails. */
+typedef struct request {
+    lt_script *script;
+    const char *text, *name;
+    size_t bytes;
+    const lt_value *args, *value;
+    int nargs;
+    lt_value *results; /* of the library's size */
+    int room, n;
+} request;
+
+#define GLOBALS "ltensor.script.globals" /* the field of the registry that holds them */
+
+static int open(lua_State *L)
+{
+    request *r = lua_touserdata(L, 1);
+    lt_script_open(L, r->script);
+    lua_setfield(L, LUA_REGISTRYINDEX, GLOBALS);
+    lua_sethook(L, look, LUA_MASKCOUNT, OFTEN);
+    return 0;
+}
+
+static void take_results(lua_State *L, request *r, int first)
+{
+    const int n = lua_gettop(L) - first + 1;
+    for (; r->n < n && r->n < r->room; r->n++) lt_script_take(L, first + r->n, &r->results[r->n]);
+}
+
+static int run_text(lua_State *L)
+{
+    request *r = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    const char *name = lua_pushfstring(L, "=%s", r->name);
+    if (luaL_loadbufferx(L, r->text, r->bytes, name, "t") != LUA_OK) return lua_error(L);
+    lua_getfield(L, LUA_REGISTRYINDEX, GLOBALS);
+    lua_setupvalue(L, 2, 1);
+    lua_call(L, 0, r->room);
+    take_results(L, r, 2);
+    return 0;
+}
+
+/* Pushes what a name such as "model.forward" or "model:forward" leads to, with a colon what it is a method of above it. */
+static int push_named(lua_State *L, const char *name)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, GLOBALS);
+    for (const char *part = name;;) {
+        const size_t size = strcspn(part, ".:");
+        const bool method = part[size] == ':';
+        const int type = lua_type(L, -1);
+        if (type != LUA_TTABLE && type != LUA_TUSERDATA)
+            return luaL_error(L, "'%s' has no part before '%s': it is %s", name, part, type == LUA_TNIL ? "nil" : lua_typename(L, type));
+        lua_pushlstring(L, part, size);
+        lua_gettable(L, -2);
+        lua_remove(L, -2);
+        if (part[size] == '\0') return 0;
+        part += size + 1;
+        if (!method) continue;
+        if (lua_isnil(L, -1)) return luaL_error(L, "'%s' has no part before '%s': it is nil", name, part);
+        lua_pushvalue(L, -1);
+        lua_getfield(L, -1, part);
+        lua_remove(L, -2);
+        lua_insert(L, -2);
+        return 1;
+    }
+}
+
+static int call(lua_State *L)
+{
+    request *r = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    const int self = push_named(L, r->name);
+    if (lua_isnil(L, 1)) return luaL_error(L, "the script has no function '%s'", r->name);
+    luaL_checkstack(L, r->nargs + 1, "too many arguments");
+    for (int i = 0; i < r->nargs; i++) lt_script_push(L, (const lt_value *)((const char *)r->args + (size_t)i * r->args->size));
+    lua_call(L, r->nargs + self, r->room);
+    take_results(L, r, 1);
+    return 0;
+}
+
+static int set_global(lua_State *L)
+{
+    request *r = lua_touserdata(L, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, GLOBALS);
+    lua_pushstring(L, r->name);
+    lt_script_push(L, r->value);
+    lua_rawset(L, -3);
+    return 0;
+}
+
+static int get_global(lua_State *L)
+{
+    request *r = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    push_named(L, r->name);
+    lua_settop(L, 1);
+    take_results(L, r, 1);
+    return 0;
+}
+
+/* The error of what a protected call has caught, which is on top of the stack. */
+static lt_status caught(lua_State *L, int code)
+{
+    if (lt_interrupted()) return lt_stopped();
+    if (code == LUA_ERRMEM) return lt_error(LT_ERR_MEMORY, "the script needs more memory than it may have");
+    if (lua_type(L, -1) == LUA_TSTRING) return lt_error(LT_ERR_RUNTIME, "%s", lua_tostring(L, -1));
+    return lt_error(LT_ERR_RUNTIME, "the script raised an error that is a %s", luaL_typename(L, -1));
+}
+
+/* In the script's context, within its time. */
+static lt_status guarded(lua_CFunction f, request *r)
+{
+    lt_script *s = r->script;
+    lt_context *before = lt_context_enter(s->context);
+    lt_status status = s->seconds > 0 ? lt_context_set_deadline(s->context, s->seconds) : LT_OK;
+    if (status == LT_OK) {
+        lua_pushcfunction(s->L, f);
+        lua_pushlightuserdata(s->L, r);
+        const int code = lua_pcall(s->L, 1, 0, 0);
+        if (code != LUA_OK)
+            status = caught(s->L, code);
+        else if (lt_interrupted()) /* a coroutine was ended by it, and the rest was too short for a look */
+            status = lt_stopped();
+        lua_settop(s->L, 0);
+        if (s->seconds > 0) (void)lt_context_set_deadline(s->context, INFINITY);
+    }
+    lt_context_enter(before);
+    if (status != LT_OK)
+        while (r->n > 0) lt_value_free(&r->results[--r->n]);
+    return status;
+}
+
+/* Hands results over in values of the caller's size. */
+static lt_status guarded_with_results(lua_CFunction f, request *r, lt_value *results, int *nresults)
+{
+    r->room = results != NULL && nresults != NULL ? *nresults : 0;
+    if (r->room < 0) return lt_error(LT_ERR_RUNTIME, "%d results are asked for", r->room);
+    if (r->room == 0) {
+        if (nresults != NULL) *nresults = 0;
+        return guarded(f, r);
+    }
+    const uint32_t size = results->size;
+    if (size < sizeof(uint32_t) + sizeof(int32_t) || size > 4096)
+        return lt_error(LT_ERR_TYPE, "a result has the size %u: make results by lt_value_none()", (unsigned)size);
+    r->results = lt_mem_alloc((size_t)r->room * sizeof *r->results);
+    if (r->results == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory for %d results", r->room);
+    const lt_status status = guarded(f, r);
+    for (int i = 0; status == LT_OK && i < r->room; i++) {
+        const lt_value value = i < r->n ? r->results[i] : lt_value_none();
+        lt_value *to = (lt_value *)((char *)results + (size_t)i * size);
+        memcpy(to, &value, size < sizeof value ? size : sizeof value);
+        to->size = size;
+    }
+    if (status == LT_OK) *nresults = r->n;
+    lt_mem_free(r->results);
+    return status;
+}
+
+/* ---- the functions of ltensor_script.h ----------------------------------------------------------------------------- */
+
+static lt_status new_context(lt_script *s, const lt_script_config *c)
+{
+    lt_context_config config = lt_context_defaults();
+    config.user = s, config.release = release;
+    config.memory_limit = c->memory_limit;
+    config.authorize = authorize, config.log = log_line;
+    return lt_context_new(&config, &s->context);
+}
+
+lt_status lt_script_new(const lt_script_config *config, lt_script **out)
+{
+    LT_REQUIRE(out);
+    lt_script_config c = lt_script_defaults();
+    if (config != NULL && config->size != sizeof c)
+        return lt_error(LT_ERR_TYPE, "lt_script_new(): the config's size is %zu, not %zu: make it by lt_script_defaults()", config->size, sizeof c);
+    if (config != NULL) c = *config;
+    if (!(c.seconds >= 0) || c.memory_limit < 0)
+        return lt_error(LT_ERR_RUNTIME, "lt_script_new(): %s must not be negative", c.memory_limit < 0 ? "memory_limit" : "seconds");
+    lt_script *s = lt_mem_zalloc(sizeof *s);
+    if (s == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory for a script");
+    s->trusted = c.trusted, s->user = c.user, s->print = c.print;
+    s->authorize = c.authorize, s->log = c.log;
+    lt_status status = new_context(s, &c);
+    if (status != LT_OK) {
+        lt_mem_free(s);
+        return status;
+    }
+    s->L = lua_newstate(lt_lua_alloc, s->context);
+    request r = {.script = s};
+    status = s->L != NULL ? guarded(open, &r) : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");
+    if (status != LT_OK) {
+        lt_script_free(s);
+        return status;
+    }
+    s->seconds = c.seconds;
+    s->release = c.release;
+    *out = s;
+    return LT_OK;
+}
+
+void lt_script_free(lt_script *s)
+{
+    if (s == NULL) return;
+    lt_context *before = lt_context_enter(s->context);
+    if (s->L != NULL) lua_close(s->L);
+    s->L = NULL;
+    lt_context_enter(before);
+    lt_context_release(s->context); /* frees s with the last tensor that was made in it */
+}
+
+lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, const char *name, lt_value *results, int *nresults)
+{
+    LT_REQUIRE(script);
+    LT_REQUIRE(text);
+    LT_REQUIRE(name);
+    request r = {.script = script, .text = text, .bytes = bytes, .name = name};
+    return guarded_with_results(run_text, &r, results, nresults);
+}
+
+lt_status lt_script_call(lt_script *script, const char *function, const lt_value *args, int nargs, lt_value *results, int *nresults)
+{
+    LT_REQUIRE(script);
+    LT_REQUIRE(function);
+    if (nargs < 0) return lt_error(LT_ERR_RUNTIME, "lt_script_call(): %d arguments", nargs);
+    if (nargs > 0) LT_REQUIRE(args);
+    request r = {.script = script, .name = function, .args = args, .nargs = nargs};
+    return guarded_with_results(call, &r, results, nresults);
+}
+
+lt_status lt_script_set(lt_script *script, const char *name, const lt_value *value)
+{
+    LT_REQUIRE(script);
+    LT_REQUIRE(name);
+    LT_REQUIRE(value);
+    request r = {.script = script, .name = name, .value = value};
+    return guarded(set_global, &r);
+}
+
+lt_status lt_script_get(lt_script *script, const char *name, lt_value *value)
+{
+    LT_REQUIRE(script);
+    LT_REQUIRE(name);
+    LT_REQUIRE(value);
+    request r = {.script = script, .name = name};
+    int one = 1;
+    return guarded_with_results(get_global, &r, value, &one);
+}
+
+lt_context *lt_script_context(lt_script *script) { return script != NULL ? script->context : NULL; }
+lua_State *lt_script_state(lt_script *script) { return script != NULL ? script->L : NULL; }

@@ -1,0 +1,30 @@
+/* stoppable.h - functions of Lua's libraries that end when the interpreter's context was told to stop: by Ctrl-C at the prompt, by
+ * an interrupt or the deadline of a script's host. Lua's own go through any number of bytes without a look at a hook. They
+ * stand in for Lua's while the prompt runs cells and in the interpreters of lt_script; programs that have the library
+ * alone keep Lua's. */
+#ifndef LT_LUA_STOPPABLE_H
+#define LT_LUA_STOPPABLE_H
+
+#include <lauxlib.h>
+
+#include "interrupt.h"
+#include "ltensor_lua.h"
+
+/* Raises "interrupted", or that the deadline has passed. */
+void lt_lua_stop(lua_State *L, lt_context *context) __attribute__((cold));
+
+/* What long loops call now and then, with the context of their interpreter; NULL: it has none. */
+static inline void lt_lua_look_at(lua_State *L, lt_context *context)
+{
+    if (context == NULL) return;
+    const uint32_t up = (uint32_t)lt_interrupt_flag | atomic_load_explicit(&context->stop, memory_order_relaxed);
+    if (__builtin_expect(up != 0, 0)) lt_lua_stop(L, context);
+}
+
+/* string.find, match, gmatch and gsub. */
+extern const luaL_Reg lt_lua_patterns[];
+
+/* Pushes a table of tables of functions by library: string, table, utf8, _G. */
+void lt_lua_push_stoppable(lua_State *L);
+
+#endif

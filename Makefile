@@ -77,11 +77,11 @@ GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
-KERNEL_FAMILIES := activations arithmetic compare functions
-GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h backend_hash.h bind_ops.h \
+KERNEL_FAMILIES := activations arithmetic compare functions special
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
-GEN_HASHED := $(addprefix src/core/,backend.h cell.h iter.h optim_rules.h random.h)
+GEN_HASHED := $(addprefix src/core/,backend.h cell.h generator.h iter.h optim_rules.h random.h)
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
 
@@ -305,6 +305,10 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools
 $(BUILD)/tests/%: tests/core/%.c $(OBJ)/ltensor.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MF $@.d $< $(OBJ)/ltensor.o -o $@ -lcmocka $(CORE_LIBS)
+
+$(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) -lcmocka $(CORE_LIBS)
 
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_OBJ)
 	@mkdir -p $(@D)

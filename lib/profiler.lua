@@ -9,6 +9,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
+local open = require 'torch.files.open'
 local options_of = require 'torch.support.options'
 local C = torch._C
 
@@ -188,7 +189,7 @@ function Profile:export_chrome_trace(path)
       lines[#lines + 1] = trace_line(e, 'cuda:' .. e.device, e.device_start, e.device_time)
     end
   end
-  local file, message = io.open(path, 'w')
+  local file, message = open(path, 'w')
   if not file then fail('export_chrome_trace: %s', message) end
   file:write('{"schemaVersion":1,"displayTimeUnit":"ms","traceEvents":[\n', table.concat(lines, ',\n'), '\n]}\n')
   file:close()

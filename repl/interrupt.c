@@ -1,13 +1,13 @@
 /* interrupt.c - Ctrl-C for the prompt.
  *
- * The handler sets a flag, tells the core (lt_interrupt) and arms a count hook on the main state and
+ * The handler sets a flag, tells the context of the interpreter (lt_context_interrupt) and arms a count hook on the main state and
  * on the coroutine that runs; the hook raises "interrupted". No hook is set in normal running, so
  * that a tight loop runs at full speed. While the flag is up the hook stays armed, so an error caught
  * by pcall is raised again at the next instruction or call, until the cell ends. A signal that comes just
  * before C code waits for something would not end that wait: until the cell ends a timer sends another
  * one now and then, which also ends a __gc that takes long. To know the running coroutine, install()
  * replaces coroutine.resume and coroutine.wrap by versions that record it.
- * Includes the Lua API and ltensor.h's lt_interrupt only.
+ * Includes the Lua API, ltensor.h's lt_context_interrupt and ltensor_lua.h's lt_lua_context only.
  */
 #include "interrupt.h"
 
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ltensor.h"
+#include "ltensor_lua.h"
 
 static volatile sig_atomic_t times; /* SIGINTs since the cell began */
 static volatile sig_atomic_t reached,
@@ -28,6 +28,7 @@ static volatile sig_atomic_t closing; /* a __close runs, which the first Ctrl-C 
 static volatile sig_atomic_t depth;   /* call()s under way */
 static volatile sig_atomic_t editing; /* a SIGINT came while no cell ran */
 static lua_State *main_state;
+static lt_context *volatile context; /* of the cell that runs */
 static lua_State *volatile running; /* the coroutine that runs now, or the main state */
 
 /* What the user had set on the main state before the cell; put back afterwards. */
@@ -162,7 +163,7 @@ static void on_sigint(int signal_number)
         times = times + 1;
         if (times == 1) {
             reached = waited = closing = 0;
-            lt_interrupt();
+            lt_context_interrupt(context);
             arm(main_state);
             if (running != main_state) arm(running);
             wake(true);
@@ -343,6 +344,7 @@ static int restore(lua_State *L)
 static void begin(void)
 {
     if (depth == 0 && main_state) {
+        context = lt_lua_context(main_state);
         user_hook.function = lua_gethook(main_state);
         user_hook.mask = lua_gethookmask(main_state);
         user_hook.count = lua_gethookcount(main_state);
@@ -355,7 +357,7 @@ static void begin(void)
 static void disarm(lua_State *L)
 {
     wake(false);
-    lt_interrupt_clear();
+    lt_context_interrupt_clear(context);
     lua_sethook(main_state, user_hook.function, user_hook.mask, user_hook.count);
     if (L != main_state) lua_sethook(L, NULL, 0, 0);
 }

@@ -260,6 +260,7 @@ static int protected_main(lua_State *L)
     luaL_openlibs(L);
     wrap_exit(L);
     modules_preload(L);
+    lt_lua_set_context(L, lt_context_process()); /* there is nobody else in the process */
     set_arguments(L, argc, argv, o->script);
     open_torch(L);
     lua_settop(L, 0);

@@ -9,6 +9,7 @@ local class = require 'torch.support.class'
 local axis = require 'torch.utils.plot.axis'
 local options_of = require 'torch.support.options'
 local fail = require 'torch.support.fail'
+local open = require 'torch.files.open'
 
 local plot = {}
 
@@ -186,7 +187,7 @@ end
 function Figure:save(path)
   local kind, suffix = drawn_by[self.kind], path:match '%.(%a+)$'
   if suffix ~= 'svg' and suffix ~= 'png' then fail(("save(): '%s' does not end in .svg or .png"):format(path)) end
-  local file = assert(io.open(path, 'wb'))
+  local file = assert(open(path, 'wb'))
   if suffix == 'svg' then
     assert(file:write(require('torch.utils.plot.svg')[kind](self)))
   else

@@ -260,7 +260,7 @@ local function emit_function(f, put)
   put('static int bind_%s(lua_State *L)\n{\n', f.c)
   local cpu, cuda = autocast.cpu[f.name], autocast.cuda[f.name]
   if cpu or cuda then
-    put('    if (lt_autocast_on) lt_lua_autocast(L, LT_AUTOCAST_%s, LT_AUTOCAST_%s);\n', cpu or 'NONE', cuda or 'NONE')
+    put('    if (lt_autocast_on()) lt_lua_autocast(L, LT_AUTOCAST_%s, LT_AUTOCAST_%s);\n', cpu or 'NONE', cuda or 'NONE')
   end
   fast_calls(f, put)
   put('    lt_args a;\n    lt_args_match(L, %s_overloads, %d, &a);\n', f.c, #f.overloads)

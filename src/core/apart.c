@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "cpu/common/threads.h"
 #include "error.h"
 #include "interrupt.h"
@@ -31,6 +32,7 @@ typedef struct job {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     bool done, left; /* the call has ended; nobody waits for it */
+    lt_context *context_of_caller; /* held: what the arrays count against, and what the call looks at */
 } job;
 
 static _Atomic int left;
@@ -57,8 +59,11 @@ static void watch_exit(void) { on_exit(note_status, NULL); }
 
 static void job_free(job *j)
 {
+    const lt_context_outer outer = lt_context_visit(j->context_of_caller);
     for (int i = 0; i < j->n; i++)
         if (j->data[i] != NULL) lt_block_free(j->data[i], j->capacity[i]);
+    lt_context_return(outer);
+    lt_context_drop(j->context_of_caller);
     pthread_mutex_destroy(&j->lock);
     pthread_cond_destroy(&j->ended);
     lt_mem_free(j->context);
@@ -68,6 +73,8 @@ static void job_free(job *j)
 static void *run(void *argument)
 {
     job *j = argument;
+    lt_here.context = j->context_of_caller;
+    lt_here.helper = true;
     omp_set_num_threads(j->threads);
     j->call(j->context);
     pthread_mutex_lock(&j->lock);
@@ -75,6 +82,7 @@ static void *run(void *argument)
     const bool alone = j->left;
     pthread_cond_signal(&j->ended);
     pthread_mutex_unlock(&j->lock);
+    lt_here.context = &lt_process_context; /* the caller may free the job now */
     if (alone) {
         job_free(j);
         atomic_fetch_sub(&left, 1);
@@ -98,6 +106,7 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     j->call = call;
     j->n = n;
     j->threads = lt_get_num_threads();
+    lt_context_hold(j->context_of_caller = lt_here.context);
     j->context = lt_mem_alloc(size);
     bool enough = j->context != NULL;
     if (enough) memcpy(j->context, context, size);
@@ -169,7 +178,7 @@ lt_status lt_apart(void (*call)(void *context), void *context, size_t size, cons
     }
     if (!wait_for(j)) {
         keep_loaded();
-        return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        return lt_stopped();
     }
     for (int i = 0; i < n; i++) {
         pointers[i] = *pointer_at(context, &arrays[i]);

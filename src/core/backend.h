@@ -393,7 +393,12 @@ typedef struct lt_core_services {
     lt_status (*error)(lt_status status, const char *format, ...);
     bool (*interrupted)(void);
     bool (*reclaim)(void);        /* a Lua collection, when memory runs out; false when none ran */
-    void (*charge)(int64_t bytes); /* device bytes taken (+) or given back (-) by tensors */
+    lt_status (*stopped)(void);   /* sets the error of what `interrupted` is true for */
+    /* Device bytes taken (+) or given back (-) by tensors; false: they would pass the limit of the caller, and are not
+     * counted. The second sets the error of that. */
+    bool (*charge)(int device, int64_t bytes);
+    lt_status (*refuse)(int device, int64_t bytes);
+    lt_status (*authorize_library)(const char *name); /* before a library is opened; an error when that is not permitted */
     void (*record_wait)(const char *cause, double seconds); /* a synchronization the user did not ask for */
     const char *(*op_name)(void);                /* the op being done, if it takes positions; else NULL (op_name.h) */
     bool (*allow_tf32)(void);                    /* torch.backends.cuda.matmul.allow_tf32 */

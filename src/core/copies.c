@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "error.h"
 #include "mem.h"
 #include "profile.h"
@@ -18,7 +19,6 @@ static struct {
     lt_copy_entry *entries;
     int64_t n, capacity;
     bool show;
-    int sync_mode;
 } ledger = {.lock = PTHREAD_MUTEX_INITIALIZER, .show = true};
 
 static pthread_once_t setting_once = PTHREAD_ONCE_INIT;
@@ -124,12 +124,11 @@ static void note(const lt_copy_entry *e, int64_t bytes, double waited)
 {
     char from[16], to[16], size[32];
     const char *gap = e->origin[0] != '\0' ? "  " : "";
-    fflush(stdout);
     lt_format_device(from, sizeof from, e->from);
     if (bytes == 0)
-        fprintf(stderr, "[wait] %s  %.1f ms  %s%s%s\n", from, waited * 1e3, e->cause, gap, e->origin);
+        lt_log_line(LT_LOG_NOTE, "[wait] %s  %.1f ms  %s%s%s", from, waited * 1e3, e->cause, gap, e->origin);
     else
-        fprintf(stderr, "[copy] %s -> %s  %s  %s%s%s\n", from, lt_format_device(to, sizeof to, e->to),
+        lt_log_line(LT_LOG_NOTE, "[copy] %s -> %s  %s  %s%s%s", from, lt_format_device(to, sizeof to, e->to),
                 format_bytes(size, sizeof size, bytes), e->cause, gap, e->origin);
 }
 
@@ -137,6 +136,8 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
 {
     char origin[sizeof ledger.entries->origin] = "";
     const char *cause = lt_copies_cause();
+    lt_copy_entry entry;
+    bool shown = false;
     pthread_once(&setting_once, read_setting);
     if (lt_profiling && bytes > 0) lt_profile_copy(bytes);
     if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, origin, sizeof origin);
@@ -148,11 +149,12 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
         e->waited += waited;
         e->implicit = current_cause.implicit;
         if (e->implicit && ledger.show && !e->noted) {
-            e->noted = true;
-            note(e, bytes, waited);
+            e->noted = shown = true;
+            entry = *e;
         }
     }
     pthread_mutex_unlock(&ledger.lock);
+    if (shown) note(&entry, bytes, waited); /* a host's log may copy in its turn */
 }
 
 void lt_copies_reset(void)
@@ -184,28 +186,28 @@ lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
 
 void lt_copies_summary(void)
 {
-    if (!lt_copies_shown()) return;
-    pthread_mutex_lock(&ledger.lock);
-    for (int64_t i = 0; i < ledger.n; i++) {
-        const lt_copy_entry *e = &ledger.entries[i];
+    lt_copy_entry *entries;
+    int64_t n;
+    if (!lt_copies_shown() || lt_copies_list(NULL, &entries, &n) != LT_OK) return;
+    for (int64_t i = 0; i < n; i++) {
+        const lt_copy_entry *e = &entries[i];
         char size[32], wait[32];
         if (!e->implicit || e->count < 2) continue;
-        fprintf(stderr, "[%s] %s%s%s  %lld times", e->bytes > 0 ? "copy" : "wait", e->origin,
-                e->origin[0] != '\0' ? " " : "", e->cause, (long long)e->count);
-        if (e->bytes > 0) fprintf(stderr, "  %s", format_bytes(size, sizeof size, e->bytes));
-        fprintf(stderr, "  %s waiting\n", format_seconds(wait, sizeof wait, e->waited));
+        lt_log_line(LT_LOG_NOTE, "[%s] %s%s%s  %lld times%s%s  %s waiting", e->bytes > 0 ? "copy" : "wait", e->origin,
+               e->origin[0] != '\0' ? " " : "", e->cause, (long long)e->count, e->bytes > 0 ? "  " : "",
+               e->bytes > 0 ? format_bytes(size, sizeof size, e->bytes) : "", format_seconds(wait, sizeof wait, e->waited));
     }
-    pthread_mutex_unlock(&ledger.lock);
+    lt_mem_free(entries);
 }
 
-void lt_copies_set_sync_mode(int mode) { ledger.sync_mode = mode; }
-int lt_copies_sync_mode(void) { return ledger.sync_mode; }
+void lt_copies_set_sync_mode(int mode) { atomic_store_explicit(&lt_here.context->sync_mode, mode, memory_order_relaxed); }
+int lt_copies_sync_mode(void) { return atomic_load_explicit(&lt_here.context->sync_mode, memory_order_relaxed); }
 
 lt_status lt_copies_check_sync(const char *what)
 {
-    if (ledger.sync_mode == 2)
+    const int mode = lt_copies_sync_mode();
+    if (mode == 2)
         return lt_error(LT_ERR_RUNTIME, "called a synchronizing CUDA operation: %s", what);
-    if (ledger.sync_mode == 1)
-        fprintf(stderr, "warning: called a synchronizing CUDA operation: %s\n", what);
+    if (mode == 1) lt_log_line(LT_LOG_WARNING, "warning: called a synchronizing CUDA operation: %s", what);
     return LT_OK;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "context.h"
 #include "error.h"
 #include "half.h"
 
@@ -23,8 +24,6 @@ static const struct {
     [LT_FLOAT64] = {"float64", "double", "Double", 8},
 };
 
-static lt_dtype default_dtype = LT_FLOAT32;
-
 static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
 
 size_t lt_dtype_size(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].size : 0; }
@@ -40,13 +39,13 @@ lt_dtype lt_dtype_from_name(const char *name)
     return LT_DTYPE_NONE;
 }
 
-lt_dtype lt_default_dtype(void) { return default_dtype; }
+lt_dtype lt_default_dtype(void) { return (lt_dtype)atomic_load_explicit(&lt_here.context->default_dtype, memory_order_relaxed); }
 
 lt_status lt_set_default_dtype(lt_dtype dtype)
 {
     if (!lt_dtype_is_float(dtype))
         return lt_error(LT_ERR_TYPE, "only floating-point types are supported as the default type");
-    default_dtype = dtype;
+    atomic_store_explicit(&lt_here.context->default_dtype, (int)dtype, memory_order_relaxed);
     return LT_OK;
 }
 
@@ -71,7 +70,7 @@ bool lt_can_cast(lt_dtype from, lt_dtype to) { return kind_of(from) <= kind_of(t
 lt_dtype lt_scalar_dtype(lt_scalar s)
 {
     if (s.kind == LT_SCALAR_BOOL) return LT_BOOL;
-    return s.kind == LT_SCALAR_INT ? LT_INT64 : default_dtype;
+    return s.kind == LT_SCALAR_INT ? LT_INT64 : lt_default_dtype();
 }
 
 int64_t lt_scalar_int(lt_scalar s)

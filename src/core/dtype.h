@@ -13,10 +13,6 @@ const char *lt_dtype_scalar_name(lt_dtype dtype);
 /* LT_DTYPE_NONE when there is none of that name ("float32", "float", "long", "half", ...). */
 lt_dtype lt_dtype_from_name(const char *name);
 
-/* float32 unless changed; what Lua floats and true division of integers become. */
-lt_dtype lt_default_dtype(void);
-lt_status lt_set_default_dtype(lt_dtype dtype); /* floating only */
-
 /* The smallest type both convert to (same category rules not applied: plain lattice). */
 lt_dtype lt_promote(lt_dtype a, lt_dtype b);
 /* Whether results of dtype `from` may be stored in a tensor of dtype `to`: not floats in integers, nor numbers in bools. */

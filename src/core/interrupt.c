@@ -1,7 +1,29 @@
 /* interrupt.c - see interrupt.h. */
 #include "interrupt.h"
 
+#include "error.h"
+
 volatile int lt_interrupt_flag;
 
 void lt_interrupt(void) { lt_interrupt_flag = 1; }
 void lt_interrupt_clear(void) { lt_interrupt_flag = 0; }
+
+bool lt_must_stop(void)
+{
+    lt_context *c = lt_here.context;
+    const uint32_t stop = atomic_load_explicit(&c->stop, memory_order_relaxed);
+    if (lt_interrupt_flag || stop & (LT_STOP_INTERRUPT | LT_STOP_DEADLINE)) return true;
+    /* One thread of those that look takes it; helpers leave it to the one that they help. */
+    if (lt_here.helper || !(atomic_fetch_and(&c->stop, ~(uint32_t)LT_STOP_PROGRESS) & LT_STOP_PROGRESS)) return false;
+    if (c->progress(c->user)) return false;
+    atomic_fetch_or(&c->stop, LT_STOP_INTERRUPT);
+    return true;
+}
+
+lt_status lt_stopped(void)
+{
+    const lt_context *c = lt_here.context;
+    const uint32_t stop = atomic_load_explicit(&c->stop, memory_order_relaxed);
+    if (lt_interrupt_flag || !(stop & LT_STOP_DEADLINE)) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    return lt_error(LT_ERR_DEADLINE, "the deadline of %g seconds has passed", c->seconds);
+}

@@ -1,12 +1,25 @@
-/* interrupt.h - the flag that lt_interrupt() sets and long operations look at between chunks. */
+/* interrupt.h - what long operations look at between chunks: whether their context was told to stop. Threads that help
+ * with an operation look at the context of the one that began it (cpu/common/threads.c puts them there). */
 #ifndef LT_INTERRUPT_H
 #define LT_INTERRUPT_H
 
-#include "ltensor.h"
+#include "context.h"
 
-extern volatile int lt_interrupt_flag;
 /* Simple steps between two looks, at most: a few milliseconds on a slow machine. */
 #define LT_INTERRUPT_STEP ((int64_t)1 << 20)
-#define lt_interrupted() (__builtin_expect(lt_interrupt_flag, 0))
+
+extern volatile int lt_interrupt_flag; /* lt_interrupt(): every context */
+
+/* The rest of the look, when something is up: whether it is a reason to stop. */
+bool lt_must_stop(void) __attribute__((cold));
+
+static inline bool lt_interrupted(void)
+{
+    const uint32_t up = (uint32_t)lt_interrupt_flag | atomic_load_explicit(&lt_here.context->stop, memory_order_relaxed);
+    return __builtin_expect(up != 0, 0) && lt_must_stop();
+}
+
+/* The error of what has stopped: `return lt_stopped();` LT_ERR_INTERRUPTED or LT_ERR_DEADLINE, never LT_OK. */
+lt_status lt_stopped(void) __attribute__((cold));
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "apart.h"
 #include "cpu/common/threads.h"
+#include "library.h"
 #include "mem.h"
 
 #define DECLARE(p, real)                                                                                            \
@@ -48,8 +49,6 @@ static struct {
     bool complete;
 } lib;
 
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-
 static void open_library(void)
 {
     void *library = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_LOCAL);
@@ -60,17 +59,20 @@ static void open_library(void)
 #undef X
 }
 
-/* Whether the routines can be called; they then use as many threads as we do. */
-static bool ready(void)
+static lt_library openblas = LT_LIBRARY("libopenblas.so.0", open_library);
+
+/* 0 when the routines can be called, which then use as many threads as we do; or why not, as an info. */
+static int missing(void)
 {
     static _Atomic int told;
-    pthread_once(&opened, open_library);
+    const lt_status status = lt_library_need(&openblas);
+    if (status != LT_OK) return LT_LAPACK_FAILED(status);
     const int threads = lt_get_num_threads();
     if (lib.complete && atomic_exchange(&told, threads) != threads) lib.openblas_set_num_threads(threads);
-    return lib.complete;
+    return lib.complete ? 0 : LT_LAPACK_ABSENT;
 }
 
-const char *lt_lapack_config(void) { return ready() ? lib.openblas_get_config() : "none"; }
+const char *lt_lapack_config(void) { return missing() == 0 ? lib.openblas_get_config() : "none"; }
 
 static int at_least_1(int n) { return n > 1 ? n : 1; }
 
@@ -99,12 +101,13 @@ static int64_t matrix(const call *c, int rows, int columns)
 static int made(void (*routine)(void *context), call *c, double work, const lt_apart_array *arrays, int n)
 {
     lt_status status = LT_OK;
-    if (!ready()) return LT_LAPACK_ABSENT;
+    const int absent = missing();
+    if (absent != 0) return absent;
     if (work < LITTLE)
         routine(c);
     else
         status = lt_apart(routine, c, sizeof *c, arrays, n);
-    return status == LT_OK ? c->info : status == LT_ERR_INTERRUPTED ? LT_LAPACK_INTERRUPTED : -1;
+    return status == LT_OK ? c->info : LT_LAPACK_FAILED(status);
 }
 
 static double cube(int n) { return (double)n * n * n; }

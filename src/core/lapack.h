@@ -1,14 +1,14 @@
 /* lapack.h - the LAPACK routines that core uses, of float or double matrices in memory that lies column after
  * column with no gaps. Each returns LAPACK's info: 0 for success, more for a matrix it cannot deal with; negative
- * values: -1 out of memory, LT_LAPACK_INTERRUPTED, LT_LAPACK_ABSENT. Calls that take long stop at an interrupt: what they write is then
+ * values: -1 out of memory, LT_LAPACK_ABSENT, LT_LAPACK_FAILED(status) whose message is set. Calls that take long stop at an interrupt: what they write is then
  * left as it was. Included by src/core/ops and src/lua. */
 #ifndef LT_LAPACK_H
 #define LT_LAPACK_H
 
 #include "ltensor.h"
 
-#define LT_LAPACK_INTERRUPTED (-1000)
-#define LT_LAPACK_ABSENT      (-1001) /* the library is not installed */
+#define LT_LAPACK_ABSENT (-2000) /* the library is not installed */
+#define LT_LAPACK_FAILED(status) (-1000 - (int)(status))
 
 /* What the library says of itself; "none" without one. */
 const char *lt_lapack_config(void);

@@ -15,14 +15,15 @@
 #include "backend_abi.h"
 #include "copies.h"
 #include "error.h"
+#include "device.h"
 #include "interrupt.h"
+#include "library.h"
 #include "mem.h"
 #include "op_name.h"
 #include "tensor.h"
 
 const lt_backend *lt_backends[LT_DEVICE_TYPES] = {[LT_CPU] = &lt_cpu_backend};
 
-static pthread_once_t load_once = PTHREAD_ONCE_INIT;
 static char missing_reason[512];
 
 static bool core_interrupted(void) { return lt_interrupted(); }
@@ -38,27 +39,33 @@ static void core_record_wait(const char *cause, double seconds)
 
 static const char *core_op_name(void) { return lt_op_name; }
 
-static atomic_bool tf32_allowed;
-void lt_set_allow_tf32(bool on) { atomic_store_explicit(&tf32_allowed, on, memory_order_relaxed); }
-bool lt_allow_tf32(void) { return atomic_load_explicit(&tf32_allowed, memory_order_relaxed); }
+void lt_set_allow_tf32(bool on) { atomic_store_explicit(&lt_here.context->tf32, on, memory_order_relaxed); }
+bool lt_allow_tf32(void) { return atomic_load_explicit(&lt_here.context->tf32, memory_order_relaxed); }
 
-static atomic_bool deterministic, deterministic_warns;
 void lt_set_deterministic(bool on, bool warn_only)
 {
-    atomic_store_explicit(&deterministic, on, memory_order_relaxed);
-    atomic_store_explicit(&deterministic_warns, on && warn_only, memory_order_relaxed);
+    lt_context *c = lt_here.context;
+    atomic_store_explicit(&c->deterministic, on, memory_order_relaxed);
+    atomic_store_explicit(&c->deterministic_warns, on && warn_only, memory_order_relaxed);
 }
-bool lt_deterministic(void) { return atomic_load_explicit(&deterministic, memory_order_relaxed); }
+bool lt_deterministic(void) { return atomic_load_explicit(&lt_here.context->deterministic, memory_order_relaxed); }
 bool lt_deterministic_warn_only(void)
 {
-    return atomic_load_explicit(&deterministic_warns, memory_order_relaxed);
+    return atomic_load_explicit(&lt_here.context->deterministic_warns, memory_order_relaxed);
 }
+
+static bool core_charge(int device, int64_t bytes) { return lt_mem_charge(LT_USE_DEVICE(device), bytes); }
+static lt_status core_refuse(int device, int64_t bytes) { return lt_mem_refuse(LT_USE_DEVICE(device), bytes); }
+static lt_status core_authorize_library(const char *name) { return lt_authorize(LT_ACCESS_LIBRARY, name); }
 
 static const lt_core_services services = {
     .error = lt_error_set,
     .interrupted = core_interrupted,
     .reclaim = lt_mem_reclaim,
-    .charge = lt_mem_charge,
+    .stopped = lt_stopped,
+    .charge = core_charge,
+    .refuse = core_refuse,
+    .authorize_library = core_authorize_library,
     .record_wait = core_record_wait,
     .op_name = core_op_name,
     .allow_tf32 = lt_allow_tf32,
@@ -157,27 +164,36 @@ static void load_cuda(void)
     lt_backends[LT_CUDA] = backend;
 }
 
+static lt_library cuda_library = LT_LIBRARY("libltensor_cuda.so", load_cuda);
+
+/* Has the backend loaded, unless the context does not permit it. */
+static lt_status need_cuda(void) { return lt_library_need(&cuda_library); }
+
 const lt_backend *lt_backend_probe(lt_device_type type)
 {
     if ((unsigned)type >= LT_DEVICE_TYPES) return NULL;
-    if (type == LT_CUDA) pthread_once(&load_once, load_cuda);
+    if (type == LT_CUDA && need_cuda() != LT_OK) return NULL;
     return lt_backends[type];
 }
 
 const char *lt_backend_missing_reason(void)
 {
-    lt_backend_probe(LT_CUDA);
-    return missing_reason;
+    return need_cuda() == LT_OK ? missing_reason : lt_error_message();
+}
+
+/* The table, or the error of there being none. */
+static lt_status find_backend(lt_device_type type, const lt_backend **out)
+{
+    if ((unsigned)type >= LT_DEVICE_TYPES) return lt_error(LT_ERR_TYPE, "%d is no type of device", (int)type);
+    if (type == LT_CUDA) LT_TRY(need_cuda());
+    *out = lt_backends[type];
+    return *out != NULL ? LT_OK : lt_error(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
 }
 
 const lt_backend *lt_backend_get(lt_device_type type)
 {
-    const lt_backend *backend = lt_backend_probe(type);
-    if ((unsigned)type >= LT_DEVICE_TYPES)
-        lt_error_set(LT_ERR_TYPE, "%d is no type of device", (int)type);
-    else if (backend == NULL)
-        lt_error_set(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
-    return backend;
+    const lt_backend *backend = NULL;
+    return find_backend(type, &backend) == LT_OK ? backend : NULL;
 }
 
 lt_status lt_device_resolve(lt_device *device)
@@ -186,12 +202,11 @@ lt_status lt_device_resolve(lt_device *device)
         device->index = 0;
         return LT_OK;
     }
-    const lt_backend *backend = lt_backend_get((lt_device_type)device->type);
-    if (backend == NULL) return (unsigned)device->type >= LT_DEVICE_TYPES ? LT_ERR_TYPE : LT_ERR_DEVICE;
-    if (device->index < 0) {
-        device->index = (int8_t)backend->current_device();
-        return LT_OK;
-    }
+    const lt_backend *backend;
+    LT_TRY(find_backend((lt_device_type)device->type, &backend));
+    if (device->index < 0) device->index = (int8_t)backend->current_device();
+    char name[16];
+    LT_TRY(lt_authorize(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
     int count = backend->device_count();
     if (device->index >= count)
         return lt_error(LT_ERR_DEVICE,

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,9 +28,6 @@ static struct {
     size_t kept; /* bytes */
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-lt_mem_counters lt_mem_total;
-_Thread_local lt_reclaimer lt_mem_reclaimer;
-
 static _Atomic int64_t fail_countdown; /* 0: never */
 
 __attribute__((constructor)) static void read_fault_setting(void)
@@ -49,9 +47,9 @@ static bool injected_failure(void)
 bool lt_mem_reclaim(void)
 {
     static _Thread_local bool running;
-    if (running || lt_mem_reclaimer.run == NULL) return false;
+    if (running || lt_here.reclaimer.run == NULL) return false;
     running = true;
-    lt_mem_reclaimer.run(lt_mem_reclaimer.ctx);
+    lt_here.reclaimer.run(lt_here.reclaimer.ctx);
     running = false;
     return true;
 }
@@ -62,10 +60,80 @@ static void *out_of_memory(size_t n)
     return NULL;
 }
 
+/* ---- the source: the C library, or the host's functions ------------------------------------------------ */
+
+static lt_allocator host; /* size 0: there is none. Written once, before anything is asked for */
+static _Atomic bool asked;
+
+lt_status lt_set_allocator(const lt_allocator *allocator)
+{
+    LT_REQUIRE(allocator);
+    if (allocator->size < sizeof host)
+        return lt_error(LT_ERR_TYPE, "lt_set_allocator(): size is %zu, must be sizeof(lt_allocator)", allocator->size);
+    LT_REQUIRE(allocator->resize);
+    LT_REQUIRE(allocator->take_block);
+    LT_REQUIRE(allocator->give_block);
+    if (atomic_load(&asked)) return lt_error(LT_ERR_RUNTIME, "lt_set_allocator() must come before everything else: memory is in use");
+    host = *allocator;
+    host.size = sizeof host;
+    return LT_OK;
+}
+
+static inline bool hosts_own(void) { return __builtin_expect(host.size != 0, 0); }
+
+static inline void note_asked(void)
+{
+    if (!atomic_load_explicit(&asked, memory_order_relaxed)) atomic_store_explicit(&asked, true, memory_order_relaxed);
+}
+
+static void *take(size_t n)
+{
+    note_asked();
+    return hosts_own() ? host.resize(host.user, NULL, n > 0 ? n : 1) : malloc(n);
+}
+
+static void *take_zeros(size_t n)
+{
+    note_asked();
+    if (!hosts_own()) return calloc(1, n);
+    void *p = host.resize(host.user, NULL, n);
+    return p != NULL ? memset(p, 0, n) : NULL;
+}
+
+static void *resize(void *old, size_t n)
+{
+    note_asked();
+    return hosts_own() ? host.resize(host.user, old, n > 0 ? n : 1) : realloc(old, n);
+}
+
+static void give(void *p)
+{
+    if (!hosts_own())
+        free(p);
+    else if (p != NULL)
+        host.resize(host.user, p, 0);
+}
+
+static void *take_aligned(size_t n)
+{
+    note_asked();
+    return hosts_own() ? host.take_block(host.user, n) : aligned_alloc(64, n);
+}
+
+static void give_aligned(void *p, size_t n)
+{
+    if (hosts_own())
+        host.give_block(host.user, p, n);
+    else
+        free(p);
+}
+
+/* ---- structs and arrays ----------------------------------------------------------------------------------- */
+
 void *lt_mem_alloc(size_t n)
 {
     if (injected_failure()) return out_of_memory(n);
-    void *p = malloc(n);
+    void *p = take(n);
     return p != NULL ? p : out_of_memory(n);
 }
 
@@ -79,11 +147,11 @@ void *lt_mem_zalloc(size_t n)
 void *lt_mem_realloc(void *old, size_t n)
 {
     if (injected_failure()) return out_of_memory(n);
-    void *p = realloc(old, n);
+    void *p = resize(old, n);
     return p != NULL ? p : out_of_memory(n);
 }
 
-void lt_mem_free(void *p) { free(p); }
+void lt_mem_free(void *p) { give(p); }
 
 /* Bytes of n entries, at least one; SIZE_MAX, which nothing gives, when there cannot be so many. */
 static size_t array_bytes(int64_t n, size_t size)
@@ -110,7 +178,7 @@ void *lt_mem_zarray(int64_t n, size_t size)
     const size_t bytes = array_bytes(n, size);
     if (bytes == SIZE_MAX) return too_many(n, size);
     if (injected_failure()) return out_of_memory(bytes);
-    void *p = calloc(1, bytes);
+    void *p = take_zeros(bytes);
     return p != NULL ? p : out_of_memory(bytes);
 }
 
@@ -146,7 +214,7 @@ static void free_kept(void *unused)
         while (kept.first[i] != NULL) {
             kept_struct *s = kept.first[i];
             kept.first[i] = s->next;
-            free(s);
+            give(s);
         }
         kept.n[i] = 0;
     }
@@ -172,7 +240,7 @@ void *lt_mem_take(size_t n)
         kept.n[list]--;
         return s;
     }
-    void *p = malloc(list * GRAIN);
+    void *p = take(list * GRAIN);
     return p != NULL ? p : out_of_memory(n);
 }
 
@@ -180,7 +248,7 @@ void lt_mem_give(void *p, size_t n)
 {
     size_t list = (n + GRAIN - 1) / GRAIN;
     if (!KEEP_STRUCTS || list >= LISTS || kept.n[list] >= LIST_BYTES / (list * GRAIN)) {
-        free(p);
+        give(p);
         return;
     }
     if (!kept.registered) {
@@ -194,12 +262,63 @@ void lt_mem_give(void *p, size_t n)
     kept.n[list]++;
 }
 
-void lt_mem_charge(int64_t bytes)
+/* ---- what a context uses ------------------------------------------------------------------------------ */
+
+bool lt_mem_charge(int use, int64_t bytes)
 {
-    if (bytes > 0)
-        atomic_fetch_add_explicit(&lt_mem_total.allocated, (uint64_t)bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&lt_mem_total.live, bytes, memory_order_relaxed);
+    lt_context *c = lt_here.context;
+    const int64_t before = atomic_fetch_add_explicit(&c->use[use].live, bytes, memory_order_relaxed);
+    if (bytes <= 0) return true;
+    if (bytes > atomic_load_explicit(&c->use[use].limit, memory_order_relaxed) - before) {
+        atomic_fetch_sub_explicit(&c->use[use].live, bytes, memory_order_relaxed);
+        return false;
+    }
+    atomic_fetch_add_explicit(&c->allocated, (uint64_t)bytes, memory_order_relaxed);
+    return true;
 }
+
+lt_status lt_mem_refuse(int use, int64_t bytes)
+{
+    const lt_use *u = &lt_here.context->use[use];
+    char place[32] = "host memory";
+    if (use != LT_USE_HOST) snprintf(place, sizeof place, "memory of GPU %d", use - LT_USE_DEVICE(0));
+    return lt_error(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld bytes; the limit is %lld bytes of %s, of which %lld are in use",
+                    (long long)bytes, (long long)atomic_load(&u->limit), place, (long long)atomic_load(&u->live));
+}
+
+bool lt_mem_afford(size_t n)
+{
+    const int64_t bytes = n < INT64_MAX / 2 ? (int64_t)n : INT64_MAX / 2;
+    if (lt_mem_charge(LT_USE_HOST, bytes) || (lt_mem_reclaim() && lt_mem_charge(LT_USE_HOST, bytes))) return true;
+    lt_mem_refuse(LT_USE_HOST, bytes);
+    return false;
+}
+
+void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t bytes)
+{
+    lt_use *use = &c->use[LT_USE_HOST];
+    const int64_t more = (int64_t)bytes - (int64_t)old_bytes;
+    const int64_t before = atomic_fetch_add_explicit(&use->live, more, memory_order_relaxed);
+    const bool allowed = more <= 0 || more <= atomic_load_explicit(&use->limit, memory_order_relaxed) - before;
+    void *p = NULL;
+    if (bytes == 0) {
+        give(old);
+        return NULL;
+    }
+    if (allowed && !injected_failure()) p = resize(old, bytes);
+    if (p == NULL && more <= 0) p = old;
+    if (p == NULL) atomic_fetch_sub_explicit(&use->live, more, memory_order_relaxed);
+    return p;
+}
+
+int64_t lt_mem_live(void)
+{
+    int64_t live = 0;
+    for (int i = 0; i < LT_USES; i++) live += atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed);
+    return live;
+}
+
+/* ---- blocks --------------------------------------------------------------------------------------------- */
 
 /* Rounds n > SMALL up to the next of four sizes per power of two; *bin names it. */
 static size_t size_class(size_t n, int *bin)
@@ -246,22 +365,32 @@ static void release_kept(void)
     cache.kept = 0;
 }
 
+/* The system gives no memory for what was counted. */
+static void *give_up(size_t n, size_t rounded)
+{
+    lt_mem_charge(LT_USE_HOST, -(int64_t)rounded);
+    return out_of_memory(n);
+}
+
 void *lt_block_alloc(size_t n, size_t *capacity)
 {
     if (injected_failure()) return out_of_memory(n);
-    if (n <= SMALL) {
+    if (n <= SMALL || hosts_own()) {
+        if (n > (size_t)1 << 47) return out_of_memory(n);
         size_t rounded = (n + 63) & ~(size_t)63;
         if (rounded == 0) rounded = 64;
-        void *p = aligned_alloc(64, rounded);
-        if (p == NULL && lt_mem_reclaim()) p = aligned_alloc(64, rounded);
-        if (p == NULL) return out_of_memory(n);
+        if (!lt_mem_afford(rounded)) return NULL;
+        void *p = take_aligned(rounded);
+        if (p == NULL && lt_mem_reclaim()) p = take_aligned(rounded);
+        if (p == NULL) return give_up(n, rounded);
         *capacity = rounded;
-        lt_mem_charge((int64_t)rounded);
         return p;
     }
     if (n > (size_t)1 << 47) return out_of_memory(n);
+    note_asked();
     int bin;
     size_t rounded = size_class(n, &bin);
+    if (!lt_mem_afford(rounded)) return NULL;
     void *p = take_kept(bin, rounded);
     if (p == NULL) p = map_block(rounded);
     if (p == NULL) {
@@ -272,9 +401,8 @@ void *lt_block_alloc(size_t n, size_t *capacity)
         lt_block_trim();
         p = map_block(rounded);
     }
-    if (p == NULL) return out_of_memory(n);
+    if (p == NULL) return give_up(n, rounded);
     *capacity = rounded;
-    lt_mem_charge((int64_t)rounded);
     return p;
 }
 
@@ -287,9 +415,9 @@ void *lt_block_array(int64_t n, size_t size, size_t *capacity)
 void lt_block_free(void *p, size_t capacity)
 {
     if (p == NULL) return;
-    lt_mem_charge(-(int64_t)capacity);
-    if (capacity <= SMALL) {
-        free(p);
+    lt_mem_charge(LT_USE_HOST, -(int64_t)capacity);
+    if (capacity <= SMALL || hosts_own()) {
+        give_aligned(p, capacity);
         return;
     }
     int bin;

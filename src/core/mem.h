@@ -7,6 +7,7 @@
 #define LT_MEM_H
 
 #include "checked.h"
+#include "context.h"
 #include "ltensor.h"
 
 /* Small objects. NULL (with the error message set) when memory is exhausted. */
@@ -36,23 +37,21 @@ void lt_block_trim(void);
 size_t lt_block_kept(void); /* bytes in them, LT_BLOCK_KEEP at most */
 #define LT_BLOCK_KEEP ((size_t)256 << 20)
 
-/* Bytes of tensor data handed out since the start (never decreases), and held now, on all devices.
- * The Lua binding paces its collector by them. Backends add theirs with lt_mem_charge. */
-typedef struct lt_mem_counters {
-    _Atomic uint64_t allocated; /* bytes, cumulative */
-    _Atomic int64_t live;       /* bytes */
-} lt_mem_counters;
-extern lt_mem_counters lt_mem_total;
-void lt_mem_charge(int64_t bytes); /* negative when released */
+/* Counts bytes of tensor data in this thread's context, at LT_USE_HOST or LT_USE_DEVICE(i); negative when released. Blocks
+ * above do it themselves: they are given back in the context in which they were taken. False when the context's limit
+ * would be passed: nothing was counted. */
+bool lt_mem_charge(int use, int64_t bytes);
+/* The same for bytes of the host; runs the reclaimer where they pass the limit, and sets the error where they still do. */
+bool lt_mem_afford(size_t n);
+/* Sets the error of bytes that pass the limit of this thread's context. */
+lt_status lt_mem_refuse(int use, int64_t bytes);
+/* realloc, for memory that counts against the host's limit of a context and whose owner remembers how much it is; bytes 0
+ * frees. NULL without a message: there is no more. What becomes smaller does not fail. */
+void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t bytes);
+/* Bytes of tensor data that this thread's context holds now, on all devices. */
+int64_t lt_mem_live(void);
 
-/* What to do when memory runs out, per thread: called once before an allocation is retried. The binding
- * points it at a full Lua collection. */
-typedef struct lt_reclaimer {
-    void (*run)(void *ctx);
-    void *ctx;
-} lt_reclaimer;
-extern _Thread_local lt_reclaimer lt_mem_reclaimer;
-/* Runs the reclaimer (guarded against recursion); false when there is none. */
+/* Runs the thread's reclaimer (lt_here; guarded against recursion); false when there is none. */
 bool lt_mem_reclaim(void);
 
 /* Tests: the nth allocation from now on fails (0 = never). Also env LTENSOR_MEM_FAULT. */

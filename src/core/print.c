@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
+#include "context.h"
 #include "copies.h"
 #include "dtype.h"
 #include "error.h"
@@ -24,8 +25,7 @@
 /* Continuation lines stand below what follows this, a parameter's too. */
 #define OPENING "tensor("
 
-lt_print_options lt_print_settings = {
-    .precision = 4, .threshold = 1000, .edgeitems = 3, .linewidth = 80, .sci_mode = -1};
+lt_print_options *lt_print_settings(void) { return &lt_here.context->print; }
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
@@ -138,9 +138,9 @@ done:
 
 static lt_status find_elements(elements *e, lt_tensor *t)
 {
-    bool summarize = t->numel > lt_print_settings.threshold, any = true;
+    bool summarize = t->numel > lt_print_settings()->threshold, any = true;
     *e = (elements){.dtype = (lt_dtype)t->dtype, .ndim = t->ndim};
-    e->edge = summarize ? lt_print_settings.edgeitems : INT64_MAX / 2;
+    e->edge = summarize ? lt_print_settings()->edgeitems : INT64_MAX / 2;
     for (int d = 0; d < t->ndim; d++) {
         e->cut[d] = t->sizes[d] > 2 * e->edge;
         e->shown[d] = e->cut[d] ? 2 * e->edge : t->sizes[d];
@@ -200,8 +200,8 @@ static void choose_notation(printer *p)
     p->whole = m.whole;
     if (!m.any)
         p->sci = false;
-    else if (lt_print_settings.sci_mode >= 0)
-        p->sci = lt_print_settings.sci_mode != 0;
+    else if (lt_print_settings()->sci_mode >= 0)
+        p->sci = lt_print_settings()->sci_mode != 0;
     else
         p->sci = m.max / m.min > 1000.0 || m.max > 1.0e8 || m.min < 1.0e-4;
 }
@@ -213,11 +213,11 @@ static void add_float(printer *p, double x)
     else if (isinf(x))
         text_add(&p->out, x < 0 ? "-inf" : "inf");
     else if (p->sci)
-        text_add(&p->out, "%.*e", lt_print_settings.precision, x);
+        text_add(&p->out, "%.*e", lt_print_settings()->precision, x);
     else if (p->whole)
         text_add(&p->out, "%.0f.", x);
     else
-        text_add(&p->out, "%.*f", lt_print_settings.precision, x);
+        text_add(&p->out, "%.*f", lt_print_settings()->precision, x);
 }
 
 /* Adds an element as it is, returns its columns. */
@@ -296,7 +296,7 @@ static void write_dimension(printer *p, int d, const char *at, int indent)
     if (inside > 0) {
         l.newlines = inside;
     } else {
-        l.per_line = (lt_print_settings.linewidth - indent) / (p->width + 2);
+        l.per_line = (lt_print_settings()->linewidth - indent) / (p->width + 2);
         if (l.per_line < 1) l.per_line = 1;
     }
     text_add(&p->out, "[");
@@ -326,7 +326,7 @@ static lt_status write_elements(printer *p, lt_tensor *t)
     }
     write_dimension(p, 0, p->shown.data, (int)strlen(OPENING));
     lt_tensor_release(p->shown.owner);
-    if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (lt_interrupted()) return lt_stopped();
     return LT_OK;
 }
 
@@ -352,7 +352,7 @@ __attribute__((format(printf, 2, 3))) static void trailer_add(trailer *s, const 
     va_start(args, format);
     int64_t columns = vsnprintf(NULL, 0, format, args), indent = (int64_t)strlen(OPENING);
     va_end(args);
-    if (s->column + columns + 2 > lt_print_settings.linewidth) {
+    if (s->column + columns + 2 > lt_print_settings()->linewidth) {
         text_add(s->out, ",\n");
         text_repeat(s->out, ' ', indent);
         s->column = indent + columns;
@@ -405,7 +405,7 @@ static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
     } else {
         /* Elements tell these dtypes. */
         usual = usual || dtype == LT_INT64 || dtype == LT_BOOL;
-        if (lt_print_settings.edgeitems == 0) trailer_add_size(&s, t);
+        if (lt_print_settings()->edgeitems == 0) trailer_add_size(&s, t);
     }
     if (!usual) trailer_add(&s, "dtype=torch.%s", lt_dtype_name(dtype));
     return trailer_add_gradient(&s, t);

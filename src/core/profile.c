@@ -23,8 +23,6 @@ typedef struct recording {
 
 static _Thread_local recording now;
 
-static int64_t live(void) { return atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed); }
-
 /* A mark on the current stream; 0 when that fails, which is no fault of the op's. */
 static uint64_t mark(int device)
 {
@@ -63,7 +61,7 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
 {
     if (now.n == now.room && (now.n > INT32_MAX / 4 || !grow())) return -1;
     lt_profile_event *e = &now.events[now.n];
-    *e = (lt_profile_event){.kind = kind, .parent = now.open, .memory = -live(), .device = -1};
+    *e = (lt_profile_event){.kind = kind, .parent = now.open, .memory = -lt_mem_live(), .device = -1};
     snprintf(e->name, sizeof e->name, "%s", name);
     if (now.gpu) {
         e->device = lt_backends[LT_CUDA]->current_device();
@@ -78,7 +76,7 @@ static void end_innermost(void)
 {
     lt_profile_event *e = &now.events[now.open];
     e->end = lt_clock() - now.began;
-    e->memory += live();
+    e->memory += lt_mem_live();
     if (e->marks[0] != 0) e->marks[1] = mark(e->device);
     now.open = e->parent;
     if (now.open >= 0) {

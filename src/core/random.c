@@ -1,21 +1,16 @@
 /* random.c - see random.h: generators, their seeds, and the raw numbers of the CPU's mt19937
- * (Matsumoto and Nishimura 1998, 32 bits). Default generators are made on first use, so that a program
- * that draws no numbers pays nothing for them. */
+ * (Matsumoto and Nishimura 1998, 32 bits). Default generators, the context's, are made on first use, so that a
+ * program that draws no numbers pays nothing for them. */
 #include "random.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
+#include "context.h"
 #include "error.h"
 
 #define MT_M 397
-#define MOST_DEVICES 64
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static lt_generator cpu_generator, cuda_generators[MOST_DEVICES];
-static bool cpu_ready, cuda_ready[MOST_DEVICES];
-static uint64_t current_seed = LT_DEFAULT_SEED;
 
 lt_status lt_generator_seed(lt_generator *generator, uint64_t seed)
 {
@@ -80,32 +75,33 @@ double lt_generator_normal(lt_generator *g)
 
 lt_generator *lt_default_generator(lt_device device)
 {
-    bool cpu = device.type == LT_CPU;
-    lt_generator *g = cpu ? &cpu_generator : &cuda_generators[device.index % MOST_DEVICES];
-    bool *ready = cpu ? &cpu_ready : &cuda_ready[device.index % MOST_DEVICES];
-    pthread_mutex_lock(&lock);
-    if (!*ready) {
+    lt_context *c = lt_here.context;
+    const int i = device.type == LT_CPU ? 0 : 1 + device.index % LT_MOST_DEVICES;
+    lt_generator *g = &c->generators[i];
+    pthread_mutex_lock(&c->lock);
+    if (!c->ready[i]) {
         g->device = device;
-        lt_generator_seed(g, current_seed);
-        *ready = true;
+        lt_generator_seed(g, c->seed);
+        c->ready[i] = true;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&c->lock);
     return g;
 }
 
 void lt_manual_seed(uint64_t seed)
 {
-    pthread_mutex_lock(&lock);
-    current_seed = seed;
-    cpu_ready = false; /* seeded anew when next asked for */
-    memset(cuda_ready, 0, sizeof cuda_ready);
-    pthread_mutex_unlock(&lock);
+    lt_context *c = lt_here.context;
+    pthread_mutex_lock(&c->lock);
+    c->seed = seed;
+    memset(c->ready, 0, sizeof c->ready); /* seeded anew when next asked for */
+    pthread_mutex_unlock(&c->lock);
 }
 
 uint64_t lt_initial_seed(void)
 {
-    pthread_mutex_lock(&lock);
-    uint64_t seed = current_seed;
-    pthread_mutex_unlock(&lock);
+    lt_context *c = lt_here.context;
+    pthread_mutex_lock(&c->lock);
+    uint64_t seed = c->seed;
+    pthread_mutex_unlock(&c->lock);
     return seed;
 }

@@ -8,6 +8,7 @@
 #include "checked.h"
 #include "dtype.h"
 #include "error.h"
+#include "interrupt.h"
 #include "mem.h"
 
 /* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is
@@ -29,6 +30,8 @@ static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home
 static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
 {
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
+    lt_context *here = lt_here.context;
+    if (__builtin_expect(here->stop & LT_STOP_DEADLINE, 0)) return lt_stopped();
     size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
     home *h = lt_mem_take(size);
     if (h == NULL) return LT_ERR_MEMORY;
@@ -45,24 +48,41 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     s->release = NULL;
     s->ctx = NULL;
     s->writer = NULL;
+    s->context = NULL;
     s->data = (char *)h + INLINE_OFFSET;
-    if (with_data && !small) {
-        lt_status status = lt_backends[device.type]->alloc(device.index, nbytes, &s->data, &s->capacity, &s->ctx);
+    if (with_data && (!small || here->limited)) {
+        lt_status status = small ? (lt_mem_afford(size) ? LT_OK : LT_ERR_MEMORY)
+                                 : lt_backends[device.type]->alloc(device.index, nbytes, &s->data, &s->capacity, &s->ctx);
         if (status != LT_OK) {
             lt_mem_give(h, size);
             return status;
         }
+        lt_context_hold(here);
+        s->context = here;
     }
     *out = h;
     return LT_OK;
 }
 
-static void data_free(lt_storage *s)
+/* Counted data are given back in the context that they count against, whoever's thread this is. */
+static void counted_free(lt_storage *s)
 {
-    if (s->release != NULL)
-        s->release(s->ctx);
-    else if (!is_inline(s))
+    lt_context *here = lt_here.context;
+    lt_here.context = s->context;
+    if (is_inline(s))
+        lt_mem_charge(LT_USE_HOST, -(int64_t)s->home);
+    else
         lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
+    lt_here.context = here;
+    lt_context_drop(s->context);
+}
+
+static inline void data_free(lt_storage *s)
+{
+    if (s->context != NULL)
+        counted_free(s);
+    else if (s->release != NULL)
+        s->release(s->ctx);
 }
 
 /* One of the two that hold the home is gone. */

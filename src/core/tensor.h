@@ -25,6 +25,7 @@ typedef struct lt_storage {
     size_t capacity;            /* as the allocator gave it */
     void (*release)(void *ctx); /* foreign memory: called instead of the allocator */
     void *ctx;                  /* foreign memory: argument of release; backends: their block */
+    struct lt_context *context; /* the data count against it, held; NULL: they are not counted */
     const char *writer; /* class name of the node that last wrote in place; NULL: none did. Static */
 } lt_storage;
 

@@ -38,12 +38,19 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
 /* What a page-locked storage gives back. */
 typedef struct pinned_memory {
     void *data, *block;
+    int64_t bytes;       /* that count */
+    lt_context *context; /* against this one, held */
 } pinned_memory;
 
 static void release_pinned(void *ctx)
 {
     pinned_memory *memory = ctx;
+    lt_context *here = lt_here.context;
     lt_backends[LT_CUDA]->pinned_free(memory->data, memory->block);
+    lt_here.context = memory->context;
+    lt_mem_charge(LT_USE_HOST, -memory->bytes);
+    lt_here.context = here;
+    lt_context_drop(memory->context);
     lt_mem_free(memory);
 }
 
@@ -56,11 +63,18 @@ static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_t
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     pinned_memory *memory = lt_mem_zalloc(sizeof *memory);
     if (memory == NULL) return LT_ERR_MEMORY;
-    lt_status status = backend->pinned_alloc((size_t)numel * lt_dtype_size(dtype), &memory->data, &memory->block);
+    memory->bytes = numel * (int64_t)lt_dtype_size(dtype);
+    memory->context = lt_here.context;
+    lt_status status = lt_mem_afford((size_t)memory->bytes) ? LT_OK : LT_ERR_MEMORY;
+    if (status == LT_OK) {
+        status = backend->pinned_alloc((size_t)memory->bytes, &memory->data, &memory->block);
+        if (status != LT_OK) lt_mem_charge(LT_USE_HOST, -memory->bytes);
+    }
     if (status != LT_OK) {
         lt_mem_free(memory);
         return status;
     }
+    lt_context_hold(memory->context);
     status = lt_tensor_wrap(memory->data, dtype, ndim, sizes, release_pinned, memory, out);
     if (status != LT_OK)
         release_pinned(memory);

@@ -2,7 +2,7 @@
  *
  * Which ops, and to what, the generator knows (scripts/gen/autocast.lua). Casts are ops as others, so derivatives
  * pass through them. In a scope a parameter is cast once: the table in the registry under CACHE maps its box to the
- * box of the copy, until the outermost scope ends. Settings are per thread. */
+ * box of the copy, until the outermost scope ends. Settings are the interpreter's. */
 #include "autocast.h"
 
 #include "call.h"
@@ -11,33 +11,51 @@
 
 #define CACHE "ltensor.autocast"
 
-_Thread_local bool lt_autocast_on;
+_Atomic int lt_autocast_scopes;
 
 typedef struct mode {
     bool enabled;
     lt_dtype dtype;
 } mode;
 
-static _Thread_local mode modes[LT_DEVICE_TYPES] = {[LT_CPU] = {false, LT_BFLOAT16}, [LT_CUDA] = {false, LT_FLOAT16}};
-static _Thread_local bool cache_enabled = true;
+typedef struct lt_autocast {
+    mode modes[LT_DEVICE_TYPES];
+    bool cache_enabled;
+} lt_autocast;
+
+static const lt_autocast defaults = {.modes = {[LT_CPU] = {false, LT_BFLOAT16}, [LT_CUDA] = {false, LT_FLOAT16}}, .cache_enabled = true};
+
+static const lt_autocast *settings_of(lua_State *L)
+{
+    const lt_autocast *settings = lt_lua_state_here(L)->autocast;
+    return settings != NULL ? settings : &defaults;
+}
+
+static bool any_on(const lt_autocast *a) { return a->modes[LT_CPU].enabled || a->modes[LT_CUDA].enabled; }
+
+void lt_lua_autocast_free(lt_autocast *settings)
+{
+    if (settings != NULL && any_on(settings)) atomic_fetch_sub(&lt_autocast_scopes, 1);
+    lt_mem_free(settings);
+}
 
 /* ---- casting ---------------------------------------------------------------------------------------------------- */
 
-static bool eligible(const lt_tensor *t)
+static bool eligible(const lt_autocast *a, const lt_tensor *t)
 {
-    return modes[t->device.type].enabled && lt_dtype_is_float((lt_dtype)t->dtype) && t->dtype != LT_FLOAT64;
+    return a->modes[t->device.type].enabled && lt_dtype_is_float((lt_dtype)t->dtype) && t->dtype != LT_FLOAT64;
 }
 
-static bool is_cached(const lt_tensor *t)
+static bool is_cached(const lt_autocast *a, const lt_tensor *t)
 {
-    return cache_enabled && t->dtype == LT_FLOAT32 && (t->flags & LT_FLAG_REQUIRES_GRAD) && t->view_base == NULL &&
-           lt_grad_mode_on() && lt_is_leaf(t);
+    return a->cache_enabled && t->dtype == LT_FLOAT32 && (t->flags & LT_FLAG_REQUIRES_GRAD) && t->view_base == NULL &&
+           lt_is_leaf(t);
 }
 
 /* Pushes a box of the tensor at index in the dtype. */
 static void push_cast(lua_State *L, int index, lt_tensor *t, lt_dtype dtype)
 {
-    bool cached = is_cached(t);
+    bool cached = is_cached(settings_of(L), t) && LT_INSIDE(L, lt_grad_mode_on());
     if (cached) {
         lua_getfield(L, LUA_REGISTRYINDEX, CACHE);
         lua_pushvalue(L, index);
@@ -63,10 +81,10 @@ static void push_cast(lua_State *L, int index, lt_tensor *t, lt_dtype dtype)
     }
 }
 
-static lt_dtype target(const lt_tensor *t, const lt_autocast_policy *policies, bool wide)
+static lt_dtype target(const lt_autocast *a, const lt_tensor *t, const lt_autocast_policy *policies, bool wide)
 {
     switch (policies[t->device.type]) {
-    case LT_AUTOCAST_LOWER: return modes[t->device.type].dtype;
+    case LT_AUTOCAST_LOWER: return a->modes[t->device.type].dtype;
     case LT_AUTOCAST_FLOAT32: return LT_FLOAT32;
     case LT_AUTOCAST_WIDEST: return wide ? LT_FLOAT32 : (lt_dtype)t->dtype;
     default: return (lt_dtype)t->dtype;
@@ -77,8 +95,8 @@ static lt_dtype target(const lt_tensor *t, const lt_autocast_policy *policies, b
 static bool cast_value(lua_State *L, int index, const lt_autocast_policy *policies, bool wide)
 {
     lt_tensor *t = lt_lua_get(L, index);
-    if (t == NULL || !eligible(t)) return false;
-    lt_dtype dtype = target(t, policies, wide);
+    if (t == NULL || !eligible(settings_of(L), t)) return false;
+    lt_dtype dtype = target(settings_of(L), t, policies, wide);
     if (dtype == (lt_dtype)t->dtype) return false;
     push_cast(L, index, t, dtype);
     lua_replace(L, index);
@@ -124,14 +142,15 @@ static void cast_table(lua_State *L, int index, const lt_autocast_policy *polici
 /* Whether an argument that is to be cast has float32. */
 static bool any_float32(lua_State *L, int index)
 {
+    const lt_autocast *a = settings_of(L);
     lt_tensor *t = lt_lua_get(L, index);
-    if (t != NULL) return eligible(t) && t->dtype == LT_FLOAT32;
+    if (t != NULL) return eligible(a, t) && t->dtype == LT_FLOAT32;
     if (!is_plain_table(L, index)) return false;
     bool found = false;
     lua_pushnil(L);
     while (lua_next(L, index) != 0) {
         t = lt_lua_get(L, -1);
-        found = found || (t != NULL && eligible(t) && t->dtype == LT_FLOAT32);
+        found = found || (t != NULL && eligible(a, t) && t->dtype == LT_FLOAT32);
         lua_pop(L, 1);
     }
     return found;
@@ -142,6 +161,7 @@ void lt_lua_autocast(lua_State *L, lt_autocast_policy cpu, lt_autocast_policy cu
     const lt_autocast_policy policies[LT_DEVICE_TYPES] = {[LT_CPU] = cpu, [LT_CUDA] = cuda};
     const int n = lua_gettop(L);
     bool wide = false;
+    if (!any_on(settings_of(L))) return; /* another interpreter's scope */
     luaL_checkstack(L, 12, NULL);
     for (int i = 1; i <= n && !wide; i++) wide = any_float32(L, i);
     for (int i = 1; i <= n; i++)
@@ -159,19 +179,29 @@ static lt_device_type check_type(lua_State *L, int arg)
     return (lt_device_type)lt_lua_check_option(L, arg, "cuda", names);
 }
 
-static void update(void) { lt_autocast_on = modes[LT_CPU].enabled || modes[LT_CUDA].enabled; }
+/* The interpreter's settings, which may be changed. */
+static lt_autocast *own_settings(lua_State *L)
+{
+    lt_lua_state *s = lt_lua_state_here(L);
+    if (s->autocast != NULL) return s->autocast;
+    s->autocast = lt_mem_alloc(sizeof *s->autocast);
+    if (s->autocast == NULL) lt_lua_raise(L);
+    *s->autocast = defaults;
+    return s->autocast;
+}
 
 /* autocast_set(type, enabled, dtype or nil, cache enabled) -> what was set before */
 static int autocast_set(lua_State *L)
 {
     lt_device_type type = check_type(L, 1);
-    mode previous = modes[type];
-    bool previous_cache = cache_enabled;
+    lt_autocast *a = own_settings(L);
+    mode previous = a->modes[type];
+    bool previous_cache = a->cache_enabled, was_on = any_on(a);
     lt_dtype dtype = lt_lua_to_dtype(L, 3);
-    modes[type].enabled = lua_toboolean(L, 2);
-    if (dtype != LT_DTYPE_NONE) modes[type].dtype = dtype;
-    cache_enabled = lua_toboolean(L, 4);
-    update();
+    a->modes[type].enabled = lua_toboolean(L, 2);
+    if (dtype != LT_DTYPE_NONE) a->modes[type].dtype = dtype;
+    a->cache_enabled = lua_toboolean(L, 4);
+    if (any_on(a) != was_on) atomic_fetch_add(&lt_autocast_scopes, was_on ? -1 : 1);
     lua_pushboolean(L, previous.enabled);
     lt_lua_push_dtype(L, previous.dtype);
     lua_pushboolean(L, previous_cache);
@@ -187,19 +217,19 @@ static int clear_cache(lua_State *L)
 
 static int is_enabled(lua_State *L)
 {
-    lua_pushboolean(L, modes[check_type(L, 1)].enabled);
+    lua_pushboolean(L, settings_of(L)->modes[check_type(L, 1)].enabled);
     return 1;
 }
 
 static int get_dtype(lua_State *L)
 {
-    lt_lua_push_dtype(L, modes[check_type(L, 1)].dtype);
+    lt_lua_push_dtype(L, settings_of(L)->modes[check_type(L, 1)].dtype);
     return 1;
 }
 
 static int is_cache_enabled(lua_State *L)
 {
-    lua_pushboolean(L, cache_enabled);
+    lua_pushboolean(L, settings_of(L)->cache_enabled);
     return 1;
 }
 

@@ -3,6 +3,7 @@
 #define LT_LUA_AUTOCAST_H
 
 #include <lua.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 typedef enum lt_autocast_policy {
@@ -12,8 +13,16 @@ typedef enum lt_autocast_policy {
     LT_AUTOCAST_WIDEST   /* to float32 when an argument has it */
 } lt_autocast_policy;
 
-/* Whether a scope is on in this thread: all that an op pays when none is. */
-extern _Thread_local bool lt_autocast_on;
+/* How many interpreters of the process have a scope on: all that an op pays when none has. */
+extern _Atomic int lt_autocast_scopes;
+static inline bool lt_autocast_on(void)
+{
+    return __builtin_expect(atomic_load_explicit(&lt_autocast_scopes, memory_order_relaxed) != 0, 0);
+}
+
+/* Frees an interpreter's settings. */
+struct lt_autocast;
+void lt_lua_autocast_free(struct lt_autocast *settings);
 
 /* Replaces the arguments of the running function, by the policy for their device. */
 void lt_lua_autocast(lua_State *L, lt_autocast_policy cpu, lt_autocast_policy cuda);

@@ -248,7 +248,8 @@ static int remove_hook(lua_State *L)
 
 static int retain_grad(lua_State *L)
 {
-    lt_lua_check(L, lt_retain_grad(lt_lua_check_tensor(L, 1)));
+    lt_tensor *t = lt_lua_check_tensor(L, 1);
+    lt_lua_do(L, lt_retain_grad(t));
     return 0;
 }
 
@@ -256,14 +257,15 @@ static int requires_grad_(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     bool on = lua_isnoneornil(L, 2) ? true : lua_toboolean(L, 2);
-    lt_lua_check(L, lt_set_requires_grad(t, on));
+    lt_lua_do(L, lt_set_requires_grad(t, on));
     lua_settop(L, 1);
     return 1;
 }
 
 static int detach_(lua_State *L)
 {
-    lt_lua_check(L, lt_detach_inplace(lt_lua_check_tensor(L, 1)));
+    lt_tensor *t = lt_lua_check_tensor(L, 1);
+    lt_lua_do(L, lt_detach_inplace(t));
     lua_settop(L, 1);
     lua_pushnil(L); /* the graph's closures are no longer its own */
     lua_setiuservalue(L, 1, 1);
@@ -460,20 +462,24 @@ static int node_gc(lua_State *L)
 
 static int set_grad_enabled(lua_State *L)
 {
-    lua_pushboolean(L, lt_set_grad_enabled(lua_toboolean(L, 1)));
+    const bool on = lua_toboolean(L, 1);
+    lua_pushboolean(L, LT_INSIDE(L, lt_set_grad_enabled(on)));
     return 1;
 }
 
 static int is_grad_enabled(lua_State *L)
 {
-    lua_pushboolean(L, lt_grad_mode_on());
+    lua_pushboolean(L, LT_INSIDE(L, lt_grad_mode_on()));
     return 1;
 }
 
 static int set_anomaly(lua_State *L)
 {
+    const bool on = lua_toboolean(L, 1);
+    const lt_entry entry = lt_enter(L);
     bool previous = lt_anomaly();
-    lt_set_anomaly(lua_toboolean(L, 1));
+    lt_set_anomaly(on);
+    lt_leave(entry);
     lua_pushboolean(L, previous);
     return 1;
 }

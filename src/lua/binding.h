@@ -11,6 +11,7 @@
 #include <lua.h>
 
 #include "error.h"
+#include "interrupt.h"
 #include "ltensor_lua.h"
 #include "mem.h"
 #include "profile.h"
@@ -27,13 +28,15 @@
 /* One per lua_State universe; counted, since hooks in the graph may outlive the interpreter. */
 typedef struct lt_lua_state {
     _Atomic int32_t refs;
+    lt_context *context;    /* held: what scripts of this interpreter work in */
     lua_State *main;        /* NULL after lua_close */
     lua_State *running;     /* the thread inside backward, on which hooks are called */
-    uint64_t next_step;     /* lt_mem_total.allocated at which the collector runs again */
+    uint64_t next_step;     /* context->allocated at which the collector runs again */
     uint64_t next_full;     /* the same, for a full collection */
     double last_minor;      /* seconds that the last minor collection took */
     int64_t next_callback;  /* id of the next hook or Function context */
     char origin[32];        /* of copies made while no code of the user runs: "(cell 7)", "" */
+    struct lt_autocast *autocast; /* autocast.c's; NULL: no scope has been opened yet */
 } lt_lua_state;
 
 static inline lt_lua_state *lt_lua_state_here(lua_State *L)
@@ -47,19 +50,31 @@ void lt_lua_state_release(lt_lua_state *s);
 
 /* luaL_setfuncs with the upvalues above; the table is on top of the stack. Needs lt_lua_open_state first. */
 void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions);
+/* Pushes the upvalues, for a closure that has more. */
+void lt_lua_pushvalues(lua_State *L);
 /* Pushes one such closure. */
 void lt_lua_pushfunction(lua_State *L, lua_CFunction f);
 
 /* ---- calling core ------------------------------------------------------------------------------------------ */
 
-/* Between these two, memory that runs out triggers a full Lua collection, and copies find the user's line.
- * No Lua error may be raised in between. */
+/* Between these two the thread works in the interpreter's context, memory that runs out triggers a full Lua collection, and
+ * copies find the user's line. No Lua error may be raised in between. With upvalues only. Whatever asks core for something
+ * that a context has (settings, random numbers, permissions, memory, whether to stop) does it in between. */
 typedef struct lt_entry {
     lt_reclaimer reclaimer;
+    lt_context_outer outer;
     int32_t event; /* of a recording of the profiler; -1: none */
 } lt_entry;
 lt_entry lt_enter(lua_State *L);
 void lt_leave(lt_entry entry);
+/* The value of a call that is made in between. */
+#define LT_INSIDE(L, call)                                                                         \
+    __extension__({                                                                                \
+        const lt_entry entry_inside_ = lt_enter(L);                                                \
+        const __typeof__(call) value_inside_ = (call);                                             \
+        lt_leave(entry_inside_);                                                                   \
+        value_inside_;                                                                             \
+    })
 /* The same for an op that the profiler shows by its name. */
 static inline lt_entry lt_enter_op(lua_State *L, const char *name)
 {
@@ -76,6 +91,16 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
     if (status != LT_OK) lt_lua_raise(L);
 }
 
+/* A call made inside, whose failure is raised. Its arguments must raise nothing. */
+#define lt_lua_do(L, call) lt_lua_check(L, LT_INSIDE(L, call))
+/* For loops of the binding's own: raises when the interpreter's context is told to stop. */
+static inline void lt_lua_look(lua_State *L)
+{
+    const uint32_t stop = atomic_load_explicit(&lt_lua_state_here(L)->context->stop, memory_order_relaxed);
+    if (__builtin_expect((stop | (uint32_t)lt_interrupt_flag) == 0, 1)) return;
+    lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
+}
+
 /* Raises an error when a key of the table at arg is not among known (ended by NULL). */
 void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known);
 
@@ -83,7 +108,7 @@ void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *con
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s);
 static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
 {
-    uint64_t allocated = atomic_load_explicit(&lt_mem_total.allocated, memory_order_relaxed);
+    uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     if (allocated >= s->next_step) lt_lua_pace_slow(L, s);
 }
 

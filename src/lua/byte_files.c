@@ -45,7 +45,7 @@ static int open_file(lua_State *L)
     luaL_setmetatable(L, SOURCE_META);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1); /* keeps the path */
-    lt_lua_check(L, lt_byte_source_open(s, path));
+    lt_lua_do(L, lt_byte_source_open(s, path));
     lua_pushinteger(L, s->size);
     return 2;
 }
@@ -54,7 +54,8 @@ static int source_section(lua_State *L)
 {
     lt_byte_source *s = check_source(L);
     lua_Integer offset = lt_lua_check_integer(L, 2), packed = lt_lua_check_integer(L, 3), length = lt_lua_check_integer(L, 4);
-    lt_lua_check(L, lt_byte_source_section(s, offset, packed, length, lua_toboolean(L, 5)));
+    const bool packs = lua_toboolean(L, 5);
+    lt_lua_do(L, lt_byte_source_section(s, offset, packed, length, packs));
     return 0;
 }
 
@@ -66,7 +67,7 @@ static int source_text(lua_State *L)
     if (n < 0) lt_lua_refuse(L, 2, "at least 0");
     /* Not more than there is: the memory comes before the bytes. */
     char *to = luaL_buffinitsize(L, &b, n <= s->left ? (size_t)n : 0);
-    lt_lua_check(L, lt_byte_source_read(s, to, n));
+    lt_lua_do(L, lt_byte_source_read(s, to, n));
     luaL_pushresultsize(&b, (size_t)n);
     return 1;
 }
@@ -90,7 +91,8 @@ static int source_tensor(lua_State *L)
 static int source_finish(lua_State *L)
 {
     uint32_t crc;
-    lt_lua_check(L, lt_byte_source_finish(check_source(L), &crc));
+    lt_byte_source *s = check_source(L);
+    lt_lua_do(L, lt_byte_source_finish(s, &crc));
     lua_pushinteger(L, crc);
     return 1;
 }
@@ -123,7 +125,7 @@ static int create_file(lua_State *L)
     luaL_setmetatable(L, OUTPUT_META);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1); /* keeps the path */
-    lt_lua_check(L, lt_atomic_file_open(&o->file, path));
+    lt_lua_do(L, lt_atomic_file_open(&o->file, path));
     o->open = true;
     return 1;
 }
@@ -143,7 +145,7 @@ static int output_write(lua_State *L)
     output *o = check_output(L);
     size_t n;
     const void *bytes = check_bytes(L, 2, &n);
-    lt_lua_check(L, lt_atomic_file_write(&o->file, bytes, n));
+    lt_lua_do(L, lt_atomic_file_write(&o->file, bytes, n));
     return 0;
 }
 
@@ -151,7 +153,7 @@ static int output_commit(lua_State *L)
 {
     output *o = check_output(L);
     o->open = false;
-    lt_lua_check(L, lt_atomic_file_commit(&o->file));
+    lt_lua_do(L, lt_atomic_file_commit(&o->file));
     return 0;
 }
 
@@ -160,6 +162,16 @@ static int output_close(lua_State *L)
     output *o = lt_lua_check_udata(L, 1, OUTPUT_META);
     if (o->open) lt_atomic_file_abort(&o->file);
     o->open = false;
+    return 0;
+}
+
+/* authorize('read' or 'write', path): raises when the context does not permit it; for lib/files/open.lua */
+static int authorize(lua_State *L)
+{
+    static const char *const names[] = {"read", "write", NULL};
+    const int access = lt_lua_check_option(L, 1, NULL, names) == 0 ? LT_ACCESS_FILE_READ : LT_ACCESS_FILE_WRITE;
+    const char *path = lt_lua_check_string(L, 2);
+    lt_lua_do(L, lt_authorize(access, path));
     return 0;
 }
 
@@ -229,13 +241,13 @@ static int deflated(lua_State *L)
     }
     lt_tensor **memory = lt_lua_new(L), **out = lt_lua_new(L);
     room = total + total / 1000 + 1024; /* what cannot be made smaller grows by less */
-    lt_lua_check(L, lt_tensor_new(LT_UINT8, lt_host, 1, &room, memory));
+    lt_lua_do(L, lt_tensor_new(LT_UINT8, lt_host, 1, &room, memory));
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return lt_lua_error(L, "out of memory");
     const int64_t stride = 1, length = deflate_parts(&z, L, 1, (Bytef *)lt_data(*memory), room);
     deflateEnd(&z);
     if (length < 0) return lt_lua_error(L, "zlib refuses to compress");
-    lt_lua_check(L, lt_tensor_view(*memory, 1, &length, &stride, 0, out));
+    lt_lua_do(L, lt_tensor_view(*memory, 1, &length, &stride, 0, out));
     return 1;
 }
 
@@ -257,6 +269,7 @@ static void make_class(lua_State *L, const char *name, const luaL_Reg *methods, 
 void lt_lua_open_byte_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"open_file", open_file},
+                                         {"authorize", authorize},
                                          {"create_file", create_file},
                                          {"saved_form", saved_form},
                                          {"checksum", checksum},

@@ -12,7 +12,7 @@ static int bytes_of_tensor(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1), *dense;
     if (lt_tensor_device(t).type != LT_CPU) lt_lua_refuse(L, 1, "a Tensor on the CPU");
-    lt_lua_check(L, lt_contiguous(t, &dense));
+    lt_lua_do(L, lt_contiguous(t, &dense));
     *lt_lua_new(L) = dense;
     lua_pushlstring(L, lt_tensor_data(dense), (size_t)lt_tensor_numel(dense) * lt_dtype_size(lt_tensor_dtype(dense)));
     return 1;
@@ -40,7 +40,7 @@ static int tensor_of_bytes(lua_State *L)
         (uint64_t)first - 1 > length || (uint64_t)wanted > length - ((size_t)first - 1))
         return lt_lua_error(L, "the data end early");
     lt_tensor **out = lt_lua_new(L);
-    lt_lua_check(L, lt_tensor_new(dtype, (lt_device){LT_CPU, 0}, (int)n, sizes, out));
+    lt_lua_do(L, lt_tensor_new(dtype, (lt_device){LT_CPU, 0}, (int)n, sizes, out));
     char *to = lt_tensor_data(*out);
     if (wanted) memcpy(to, bytes + first - 1, (size_t)wanted);
     if (dtype == LT_BOOL) /* any other value would be one that no C program can read */

@@ -80,7 +80,7 @@ static void check_level(lua_State *L, int index, int dim, lt_literal *m)
     if (n != m->sizes[dim])
         lt_lua_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim], dim + 1, (int)n);
     for (int64_t i = 1; i <= n; i++) {
-        if (lt_interrupted()) lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted"));
+        lt_lua_look(L);
         lua_rawgeti(L, index, i);
         check_level(L, lua_gettop(L), dim + 1, m);
         lua_pop(L, 1);
@@ -113,7 +113,7 @@ static lt_status store_level(lua_State *L, int index, int dim, const lt_literal 
         return LT_OK;
     }
     for (int64_t i = 1; i <= m->sizes[dim]; i++) {
-        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) return lt_stopped();
         lua_rawgeti(L, index, i);
         lt_status status = LT_OK;
         if (dtype == LT_FLOAT32 && dim + 1 == m->ndim && lua_type(L, -1) == LUA_TNUMBER) {
@@ -208,8 +208,8 @@ static int make_tensor(lua_State *L, int data, lt_factory_options *o)
         check_level(L, data, 0, &m);
         bool empty = m.ndim > 0 && m.sizes[m.ndim - 1] == 0;
         if (dtype == LT_DTYPE_NONE) {
-            dtype = m.kind == LT_SCALAR_FLOAT ? lt_default_dtype() : m.kind == LT_SCALAR_INT ? LT_INT64 : LT_BOOL;
-            if (empty) dtype = lt_default_dtype();
+            const lt_dtype usual = LT_INSIDE(L, lt_default_dtype());
+            dtype = empty || m.kind == LT_SCALAR_FLOAT ? usual : m.kind == LT_SCALAR_INT ? LT_INT64 : LT_BOOL;
             if (m.tensors) dtype = m.dtype;
         }
     }
@@ -305,7 +305,7 @@ static void push_level(lua_State *L, const lt_tensor *t, int dim, const char *p)
     luaL_checkstack(L, 4, NULL);
     lua_createtable(L, n < INT32_MAX ? (int)n : INT32_MAX, 0);
     for (int64_t i = 0; i < n; i++) {
-        if (lt_interrupted()) lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted"));
+        lt_lua_look(L);
         push_level(L, t, dim + 1, p + i * stride);
         lua_rawseti(L, -2, i + 1);
     }

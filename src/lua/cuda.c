@@ -10,7 +10,7 @@
 
 const lt_backend *lt_lua_gpu(lua_State *L)
 {
-    const lt_backend *backend = lt_backend_get(LT_CUDA);
+    const lt_backend *backend = LT_INSIDE(L, lt_backend_get(LT_CUDA));
     if (backend == NULL) lt_lua_raise(L);
     return backend;
 }
@@ -24,33 +24,33 @@ int lt_lua_gpu_device(lua_State *L, int arg)
         lt_error_set(LT_ERR_TYPE, "Expected a cuda device, but got: cpu");
         lt_lua_raise(L);
     }
-    lt_lua_check(L, lt_device_resolve(&device));
+    lt_lua_do(L, lt_device_resolve(&device));
     return device.index;
 }
 
 /* ---- devices ------------------------------------------------------------------------------------------------- */
 
-static int count_devices(void)
+static int count_devices(lua_State *L)
 {
-    const lt_backend *backend = lt_backend_probe(LT_CUDA);
+    const lt_backend *backend = LT_INSIDE(L, lt_backend_probe(LT_CUDA));
     return backend != NULL ? backend->device_count() : 0;
 }
 
 static int device_count(lua_State *L)
 {
-    lua_pushinteger(L, count_devices());
+    lua_pushinteger(L, count_devices(L));
     return 1;
 }
 
 static int is_available(lua_State *L)
 {
-    lua_pushboolean(L, count_devices() > 0);
+    lua_pushboolean(L, count_devices(L) > 0);
     return 1;
 }
 
 static int is_simulated(lua_State *L)
 {
-    const lt_backend *backend = lt_backend_probe(LT_CUDA);
+    const lt_backend *backend = LT_INSIDE(L, lt_backend_probe(LT_CUDA));
     lua_pushboolean(L, backend != NULL && backend->simulated);
     return 1;
 }
@@ -67,14 +67,14 @@ static int set_device(lua_State *L)
     lt_lua_check_any(L, 1);
     if (lua_isinteger(L, 1) && lua_tointeger(L, 1) < 0) return 0;
     int device = lt_lua_gpu_device(L, 1);
-    lt_lua_check(L, lt_lua_gpu(L)->set_device(device));
+    lt_lua_gpu_do(L, set_device(device));
     return 0;
 }
 
 static int synchronize(lua_State *L)
 {
     int device = lt_lua_gpu_device(L, 1);
-    lt_lua_check(L, lt_lua_gpu(L)->synchronize(device));
+    lt_lua_gpu_do(L, synchronize(device));
     return 0;
 }
 
@@ -118,7 +118,7 @@ static int get_device_properties(lua_State *L)
 {
     lt_device_properties p;
     int device = lt_lua_gpu_device(L, 1);
-    lt_lua_check(L, lt_lua_gpu(L)->properties(device, &p));
+    lt_lua_gpu_do(L, properties(device, &p));
     lua_createtable(L, 0, 5);
     lua_pushstring(L, p.name);
     lua_setfield(L, -2, "name");
@@ -137,7 +137,7 @@ static int mem_get_info(lua_State *L)
 {
     size_t free_bytes, total;
     int device = lt_lua_gpu_device(L, 1);
-    lt_lua_check(L, lt_lua_gpu(L)->memory_info(device, &free_bytes, &total));
+    lt_lua_gpu_do(L, memory_info(device, &free_bytes, &total));
     lua_pushinteger(L, (lua_Integer)free_bytes);
     lua_pushinteger(L, (lua_Integer)total);
     return 2;
@@ -170,7 +170,7 @@ static void set_count(lua_State *L, int kind, int pool, const lt_memory_count *c
 static int memory_stats(lua_State *L)
 {
     lua_settop(L, 1);
-    if (count_devices() == 0) {
+    if (count_devices(L) == 0) {
         lua_newtable(L);
         return 1;
     }
@@ -196,8 +196,7 @@ static int reset_peak_memory_stats(lua_State *L)
 
 static int empty_cache(lua_State *L)
 {
-    (void)L;
-    if (count_devices() > 0) lt_backends[LT_CUDA]->empty_cache();
+    if (count_devices(L) > 0) lt_backends[LT_CUDA]->empty_cache();
     return 0;
 }
 
@@ -209,28 +208,29 @@ static int set_per_process_memory_fraction(lua_State *L)
         lt_error_set(LT_ERR_RUNTIME, "Invalid fraction value: %g. Allowed range: 0~1", fraction);
         return lt_lua_raise(L);
     }
-    lt_lua_check(L, lt_lua_gpu(L)->set_memory_fraction(device, fraction));
+    lt_lua_gpu_do(L, set_memory_fraction(device, fraction));
     return 0;
 }
 
 /* ---- seeds: without a GPU there is nothing to seed, which is no error ------------------------------------------- */
 
-static void seed_device(int device, uint64_t seed)
+static void seed_device(lua_State *L, int device, uint64_t seed)
 {
-    lt_generator_seed(lt_default_generator((lt_device){LT_CUDA, (int8_t)device}), seed);
+    lt_generator *generator = LT_INSIDE(L, lt_default_generator((lt_device){LT_CUDA, (int8_t)device}));
+    lt_generator_seed(generator, seed);
 }
 
 static int manual_seed(lua_State *L)
 {
     uint64_t seed = (uint64_t)lt_lua_check_integer(L, 1);
-    if (count_devices() > 0) seed_device(lt_backends[LT_CUDA]->current_device(), seed);
+    if (count_devices(L) > 0) seed_device(L, lt_backends[LT_CUDA]->current_device(), seed);
     return 0;
 }
 
 static int manual_seed_all(lua_State *L)
 {
     uint64_t seed = (uint64_t)lt_lua_check_integer(L, 1);
-    for (int device = count_devices() - 1; device >= 0; device--) seed_device(device, seed);
+    for (int device = count_devices(L) - 1; device >= 0; device--) seed_device(L, device, seed);
     return 0;
 }
 
@@ -245,14 +245,16 @@ static int default_generator(lua_State *L)
 
 static int allow_tf32(lua_State *L)
 {
-    lua_pushboolean(L, lt_allow_tf32());
+    lua_pushboolean(L, LT_INSIDE(L, lt_allow_tf32()));
     return 1;
 }
 
 static int set_allow_tf32(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TBOOLEAN);
+    const lt_entry entry = lt_enter(L);
     lt_set_allow_tf32(lua_toboolean(L, 1));
+    lt_leave(entry);
     return 0;
 }
 

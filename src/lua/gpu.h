@@ -10,6 +10,13 @@
 /* The loaded backend, or the error that says what is missing. */
 const lt_backend *lt_lua_gpu(lua_State *L);
 
+/* Calls an entry of the backend's table and raises its failure. Arguments must raise nothing. */
+#define lt_lua_gpu_do(L, call)                                                                     \
+    do {                                                                                           \
+        const lt_backend *backend_of_call_ = lt_lua_gpu(L);                                        \
+        lt_lua_do(L, backend_of_call_->call);                                                      \
+    } while (0)
+
 /* The number of the GPU that the value at arg names: a number, a device, "cuda:1"; nil is the current one. */
 int lt_lua_gpu_device(lua_State *L, int arg);
 

@@ -28,14 +28,16 @@ static int graph_new(lua_State *L)
     graph *g = lua_newuserdatauv(L, sizeof *g, 0);
     g->handle = 0;
     luaL_setmetatable(L, GRAPH_META);
-    lt_lua_check(L, backend->graph_new(&g->handle));
+    lt_lua_do(L, backend->graph_new(&g->handle));
     return 1;
 }
 
 static int graph_gc(lua_State *L)
 {
     graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
+    const lt_entry entry = lt_enter(L); /* its memory counts against the context */
     if (g->handle != 0) lt_backends[LT_CUDA]->graph_free(g->handle);
+    lt_leave(entry);
     g->handle = 0;
     return 0;
 }
@@ -63,25 +65,32 @@ static int capture_begin(lua_State *L)
         lua_getfield(L, 2, "pool");
         lua_replace(L, 2);
     }
-    lt_lua_check(L, lt_lua_gpu(L)->graph_begin(handle, pool_argument(L, 2)));
+    const uint64_t pool = pool_argument(L, 2);
+    lt_lua_gpu_do(L, graph_begin(handle, pool));
     return 0;
 }
 
 static int capture_end(lua_State *L)
 {
-    lt_lua_check(L, lt_lua_gpu(L)->graph_end(check_graph(L), true));
+    const uint64_t handle = check_graph(L);
+    lt_lua_gpu_do(L, graph_end(handle, true));
     return 0;
 }
 
 static int replay(lua_State *L)
 {
-    lt_lua_check(L, lt_lua_gpu(L)->graph_replay(check_graph(L)));
+    const uint64_t handle = check_graph(L);
+    lt_lua_gpu_do(L, graph_replay(handle));
     return 0;
 }
 
 static int reset(lua_State *L)
 {
-    lt_lua_gpu(L)->graph_reset(check_graph(L));
+    const uint64_t handle = check_graph(L);
+    const lt_backend *backend = lt_lua_gpu(L);
+    const lt_entry entry = lt_enter(L);
+    backend->graph_reset(handle);
+    lt_leave(entry);
     return 0;
 }
 

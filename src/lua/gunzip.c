@@ -62,7 +62,7 @@ static lt_status read_all(gzFile file, const char *path, lt_tensor **bytes, int6
 {
     *length = 0;
     for (;;) {
-        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) return lt_stopped();
         int64_t room = lt_tensor_numel(*bytes) - *length;
         char more;
         void *to = room ? (char *)lt_tensor_data(*bytes) + *length : &more;
@@ -96,6 +96,7 @@ lt_status lt_gunzip(const char *path, lt_tensor **out)
     int64_t length;
     struct stat info;
 
+    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno));
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {

@@ -11,7 +11,8 @@ static int decode_image(lua_State *L)
     const char *bytes = lt_lua_check_lstring(L, 1, &n);
     lua_Integer channels = lt_lua_check_integer(L, 2);
     if (channels < 0 || channels > 4) lt_lua_refuse(L, 2, "0 to 4 channels");
-    lt_status status = lt_image_decode(bytes, n, (int)channels, lt_lua_new(L));
+    lt_tensor **out = lt_lua_new(L);
+    lt_status status = LT_INSIDE(L, lt_image_decode(bytes, n, (int)channels, out));
     if (status != LT_ERR_IO) {
         lt_lua_check(L, status);
         return 1;

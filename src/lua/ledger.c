@@ -81,8 +81,9 @@ static int show_copies(lua_State *L)
 
 static int copies_summary(lua_State *L)
 {
-    (void)L;
+    const lt_entry entry = lt_enter(L);
     lt_copies_summary();
+    lt_leave(entry);
     return 0;
 }
 
@@ -98,13 +99,15 @@ static int set_sync_debug_mode(lua_State *L)
         lt_error_set(LT_ERR_RUNTIME, "invalid value of debug_mode, expected one of `default`, `warn`, `error`");
         return lt_lua_raise(L);
     }
+    const lt_entry entry = lt_enter(L);
     lt_copies_set_sync_mode((int)mode);
+    lt_leave(entry);
     return 0;
 }
 
 static int get_sync_debug_mode(lua_State *L)
 {
-    lua_pushinteger(L, lt_copies_sync_mode());
+    lua_pushinteger(L, LT_INSIDE(L, lt_copies_sync_mode()));
     return 1;
 }
 

@@ -6,7 +6,8 @@
 /* profile_start(gpu) */
 static int start(lua_State *L)
 {
-    lt_lua_check(L, lt_profile_start(lua_toboolean(L, 1)));
+    const bool gpu = lua_toboolean(L, 1);
+    lt_lua_do(L, lt_profile_start(gpu));
     return 0;
 }
 
@@ -63,7 +64,7 @@ static int stop(lua_State *L)
     lua_pushcfunction(L, free_events);
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
-    lt_lua_check(L, lt_profile_stop(box, &n));
+    lt_lua_do(L, lt_profile_stop(box, &n));
     lua_createtable(L, (int)n, 0);
     for (int64_t i = 0; i < n; i++) {
         const lt_profile_event *e = &(*box)[i];

@@ -25,7 +25,7 @@ lt_generator *lt_lua_to_generator(lua_State *L, int index)
 {
     generator *g = luaL_testudata(L, index, GENERATOR_META);
     if (g == NULL) return NULL;
-    return g->is_default ? lt_default_generator(g->device) : &g->own;
+    return g->is_default ? LT_INSIDE(L, lt_default_generator(g->device)) : &g->own;
 }
 
 static lt_generator *check_generator(lua_State *L, int arg)
@@ -139,11 +139,13 @@ static void take_state(lua_State *L, lt_generator *g, int arg)
     lt_lua_check(L, unpack_state(g, bytes, (size_t)t->numel));
 }
 
-static int get_rng_state(lua_State *L) { return push_state(L, lt_default_generator(lt_host)); }
+static lt_generator *default_of_host(lua_State *L) { return LT_INSIDE(L, lt_default_generator(lt_host)); }
+
+static int get_rng_state(lua_State *L) { return push_state(L, default_of_host(L)); }
 
 static int set_rng_state(lua_State *L)
 {
-    take_state(L, lt_default_generator(lt_host), 1);
+    take_state(L, default_of_host(L), 1);
     return 0;
 }
 
@@ -161,7 +163,7 @@ static int generator_new(lua_State *L)
         lua_replace(L, 1);
     }
     if (!lua_isnil(L, 1) && !lt_lua_to_device(L, 1, &device)) return lt_lua_raise(L);
-    lt_lua_check(L, lt_device_resolve(&device));
+    lt_lua_do(L, lt_device_resolve(&device));
     generator *g = lua_newuserdatauv(L, sizeof *g, 0);
     memset(g, 0, sizeof *g);
     g->device = g->own.device = device;
@@ -225,10 +227,17 @@ void lt_lua_push_default_generator(lua_State *L, lt_device device)
 
 /* ---- torch's own ---------------------------------------------------------------------------------------------------- */
 
+static void seed_all(lua_State *L, uint64_t value)
+{
+    const lt_entry entry = lt_enter(L);
+    lt_manual_seed(value);
+    lt_leave(entry);
+}
+
 /* manual_seed(n) -> the CPU's default generator; GPUs are seeded, too */
 static int manual_seed(lua_State *L)
 {
-    lt_manual_seed((uint64_t)lt_lua_check_integer(L, 1));
+    seed_all(L, (uint64_t)lt_lua_check_integer(L, 1));
     lua_rawgetp(L, LUA_REGISTRYINDEX, &default_key);
     return 1;
 }
@@ -236,11 +245,11 @@ static int manual_seed(lua_State *L)
 static int seed(lua_State *L)
 {
     uint64_t value = random_seed(L);
-    lt_manual_seed(value);
+    seed_all(L, value);
     return push_seed(L, value);
 }
 
-static int initial_seed(lua_State *L) { return push_seed(L, lt_default_generator(lt_host)->seed); }
+static int initial_seed(lua_State *L) { return push_seed(L, default_of_host(L)->seed); }
 
 void lt_lua_open_random(lua_State *L)
 {

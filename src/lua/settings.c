@@ -27,13 +27,13 @@ static int set_num_threads(lua_State *L)
     lt_lua_check_any(L, 1);
     if (!lua_isinteger(L, 1)) return raise_type(L, "set_num_threads", "an int", 1);
     lua_Integer n = lua_tointeger(L, 1);
-    lt_lua_check(L, lt_set_num_threads(n > INT_MAX ? INT_MAX : n < 0 ? -1 : (int)n));
+    lt_lua_do(L, lt_set_num_threads(n > INT_MAX ? INT_MAX : n < 0 ? -1 : (int)n));
     return 0;
 }
 
 static int get_num_threads(lua_State *L)
 {
-    lua_pushinteger(L, lt_get_num_threads());
+    lua_pushinteger(L, LT_INSIDE(L, lt_get_num_threads()));
     return 1;
 }
 
@@ -42,13 +42,13 @@ static int set_default_dtype(lua_State *L)
     lt_lua_check_any(L, 1);
     lt_dtype dtype = lt_lua_to_dtype(L, 1);
     if (dtype == LT_DTYPE_NONE) return raise_type(L, "set_default_dtype", "a floating-point torch.dtype", 1);
-    lt_lua_check(L, lt_set_default_dtype(dtype));
+    lt_lua_do(L, lt_set_default_dtype(dtype));
     return 0;
 }
 
 static int get_default_dtype(lua_State *L)
 {
-    lt_lua_push_dtype(L, lt_default_dtype());
+    lt_lua_push_dtype(L, LT_INSIDE(L, lt_default_dtype()));
     return 1;
 }
 
@@ -80,7 +80,7 @@ static int set_printoptions(lua_State *L)
     static const char *const names[] = {"default", "short", "full", NULL};
     static const char *const known[] = {"precision", "threshold", "edgeitems", "linewidth",
                                         "sci_mode",  "profile",   NULL};
-    lt_print_options o = lt_print_settings;
+    lt_print_options o = lt_lua_state_here(L)->context->print;
     lua_settop(L, 1);
     lt_lua_check_names(L, 1, "set_printoptions", known);
     if (lua_getfield(L, 1, "profile") != LUA_TNIL) {
@@ -99,26 +99,27 @@ static int set_printoptions(lua_State *L)
     o.linewidth = (int)read_option(L, "linewidth", 1, INT_MAX, o.linewidth);
     o.sci_mode = -1;
     if (lua_getfield(L, 1, "sci_mode") != LUA_TNIL) o.sci_mode = lua_toboolean(L, -1);
-    lt_print_settings = o;
+    lt_lua_state_here(L)->context->print = o;
     return 0;
 }
 
 static int get_printoptions(lua_State *L)
 {
+    const lt_print_options *o = &lt_lua_state_here(L)->context->print;
     lua_createtable(L, 0, 5);
-    lua_pushinteger(L, lt_print_settings.precision);
+    lua_pushinteger(L, o->precision);
     lua_setfield(L, -2, "precision");
-    if (lt_print_settings.threshold == INT64_MAX)
+    if (o->threshold == INT64_MAX)
         lua_pushnumber(L, (lua_Number)INFINITY);
     else
-        lua_pushinteger(L, lt_print_settings.threshold);
+        lua_pushinteger(L, o->threshold);
     lua_setfield(L, -2, "threshold");
-    lua_pushinteger(L, lt_print_settings.edgeitems);
+    lua_pushinteger(L, o->edgeitems);
     lua_setfield(L, -2, "edgeitems");
-    lua_pushinteger(L, lt_print_settings.linewidth);
+    lua_pushinteger(L, o->linewidth);
     lua_setfield(L, -2, "linewidth");
-    if (lt_print_settings.sci_mode >= 0) {
-        lua_pushboolean(L, lt_print_settings.sci_mode);
+    if (o->sci_mode >= 0) {
+        lua_pushboolean(L, o->sci_mode);
         lua_setfield(L, -2, "sci_mode");
     }
     return 1;
@@ -139,19 +140,21 @@ static int use_deterministic_algorithms(lua_State *L)
         lua_getfield(L, 2, "warn_only");
         warn_only = lua_toboolean(L, -1);
     }
+    const lt_entry entry = lt_enter(L);
     lt_set_deterministic(lua_toboolean(L, 1), warn_only);
+    lt_leave(entry);
     return 0;
 }
 
 static int are_deterministic_algorithms_enabled(lua_State *L)
 {
-    lua_pushboolean(L, lt_deterministic());
+    lua_pushboolean(L, LT_INSIDE(L, lt_deterministic()));
     return 1;
 }
 
 static int is_deterministic_algorithms_warn_only_enabled(lua_State *L)
 {
-    lua_pushboolean(L, lt_deterministic_warn_only());
+    lua_pushboolean(L, LT_INSIDE(L, lt_deterministic_warn_only()));
     return 1;
 }
 
@@ -160,9 +163,10 @@ static int is_deterministic_algorithms_warn_only_enabled(lua_State *L)
 /* torch.__config__.show() -> a few lines, for `ltensor --version` and reports of faults */
 static int show_config(lua_State *L)
 {
-    lua_pushfstring(L, "CPU: %s instructions, %d thread%s\nBLAS: %s\nGPU: %s\nline editing: %s\n", lt_loops.isa,
-                    lt_get_num_threads(), lt_get_num_threads() == 1 ? "" : "s", lt_lapack_config(), LT_BUILD_CUDA,
-                    LT_BUILD_READLINE);
+    const int threads = LT_INSIDE(L, lt_get_num_threads());
+    const char *lapack = LT_INSIDE(L, lt_lapack_config());
+    lua_pushfstring(L, "CPU: %s instructions, %d thread%s\nBLAS: %s\nGPU: %s\nline editing: %s\n", lt_loops.isa, threads,
+                    threads == 1 ? "" : "s", lapack, LT_BUILD_CUDA, LT_BUILD_READLINE);
     return 1;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "autocast.h"
 #include "autograd/autograd.h"
 #include "binding.h"
 #include "clock.h"
@@ -34,7 +35,10 @@ lt_lua_state *lt_lua_state_retain(lt_lua_state *s)
 
 void lt_lua_state_release(lt_lua_state *s)
 {
-    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) lt_mem_free(s);
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
+    lt_context_drop(s->context);
+    lt_lua_autocast_free(s->autocast);
+    lt_mem_free(s);
 }
 
 static int state_close(lua_State *L)
@@ -55,6 +59,86 @@ lt_lua_state *lt_lua_state_of(lua_State *L)
     return s;
 }
 
+/* ---- its context ------------------------------------------------------------------------------------------- */
+
+static const char context_key = 0; /* a holder of what the host gave before the module was opened */
+
+static lt_lua_state *opened_state(lua_State *L)
+{
+    lt_lua_state *s = NULL;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key) == LUA_TUSERDATA) s = *(lt_lua_state **)lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return s;
+}
+
+static lt_context **given_context(lua_State *L)
+{
+    lt_context **holder = NULL;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &context_key) == LUA_TUSERDATA) holder = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return holder;
+}
+
+static int drop_context(lua_State *L)
+{
+    lt_context **holder = lua_touserdata(L, 1);
+    lt_context_release(*holder);
+    *holder = NULL;
+    return 0;
+}
+
+lt_status lt_lua_set_context(lua_State *L, lt_context *context)
+{
+    if (L == NULL || context == NULL) return lt_null_argument(__func__, L == NULL ? "L" : "context");
+    lt_lua_state *s = opened_state(L);
+    if (s != NULL) {
+        lt_context *before = s->context;
+        s->context = lt_context_retain(context);
+        s->next_step = s->next_full = 0; /* bytes of the other one */
+        lt_context_release(before);
+        return LT_OK;
+    }
+    lt_context **holder = given_context(L);
+    if (holder == NULL) {
+        holder = lua_newuserdatauv(L, sizeof *holder, 0);
+        *holder = NULL;
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, drop_context);
+        lua_setfield(L, -2, "__gc");
+        lua_setmetatable(L, -2);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &context_key);
+    }
+    lt_context *before = *holder;
+    *holder = lt_context_retain(context);
+    lt_context_release(before);
+    return LT_OK;
+}
+
+lt_context *lt_lua_context(lua_State *L)
+{
+    if (L == NULL) return NULL;
+    const lt_lua_state *s = opened_state(L);
+    if (s != NULL) return s->context;
+    lt_context *const *holder = given_context(L);
+    return holder != NULL ? *holder : NULL;
+}
+
+/* The one that the host has given, or one of its own: held. */
+static lt_context *own_context(lua_State *L)
+{
+    lt_context *const *holder = given_context(L), *context = NULL;
+    if (holder != NULL && *holder != NULL) return lt_context_retain(*holder);
+    if (lt_context_new(NULL, &context) != LT_OK) lt_lua_raise(L);
+    return context;
+}
+
+void *lt_lua_alloc(void *context, void *old, size_t old_bytes, size_t bytes)
+{
+    lt_context *c = context != NULL ? context : &lt_process_context;
+    if (old == NULL) old_bytes = 0; /* Lua says what kind of object it is for */
+    return lt_mem_resize_counted(c, old, old_bytes, bytes);
+}
+
 void lt_lua_open_state(lua_State *L)
 {
     /* In incremental mode the finalizers of a loop over small temporaries fall behind without end besides. */
@@ -71,6 +155,7 @@ void lt_lua_open_state(lua_State *L)
     if (s == NULL) lt_lua_error(L, "not enough memory");
     atomic_init(&s->refs, 1);
     *holder = s;
+    s->context = own_context(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     s->main = lua_tothread(L, -1);
     lua_pop(L, 1);
@@ -86,7 +171,7 @@ void lt_lua_open_state(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &callbacks_key);
 }
 
-static void push_upvalues(lua_State *L)
+void lt_lua_pushvalues(lua_State *L)
 {
     luaL_getmetatable(L, LT_TENSOR_META_NAME);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key);
@@ -94,13 +179,13 @@ static void push_upvalues(lua_State *L)
 
 void lt_lua_pushfunction(lua_State *L, lua_CFunction f)
 {
-    push_upvalues(L);
+    lt_lua_pushvalues(L);
     lua_pushcclosure(L, f, LT_UPVALUES);
 }
 
 void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions)
 {
-    push_upvalues(L);
+    lt_lua_pushvalues(L);
     luaL_setfuncs(L, functions, LT_UPVALUES);
 }
 
@@ -189,13 +274,13 @@ static int sentinel_found(lua_State *L)
 /* memory_live() -> the bytes that tensors hold, on all devices */
 static int memory_live(lua_State *L)
 {
-    lua_pushinteger(L, atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed));
+    lua_pushinteger(L, LT_INSIDE(L, lt_mem_live()));
     return 1;
 }
 
 void lt_lua_open_reclaimer(lua_State *L)
 {
-    lua_pushcfunction(L, memory_live);
+    lt_lua_pushfunction(L, memory_live);
     lua_setfield(L, 2, "memory_live");
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, sentinel_found);
@@ -210,9 +295,9 @@ void lt_lua_open_reclaimer(lua_State *L)
 
 lt_entry lt_enter(lua_State *L)
 {
-    lt_entry entry = {lt_mem_reclaimer, -1};
-    lt_mem_reclaimer.run = collect;
-    lt_mem_reclaimer.ctx = L;
+    const lt_entry entry = {lt_here.reclaimer, lt_context_visit(lt_lua_state_here(L)->context), -1};
+    lt_here.reclaimer.run = collect;
+    lt_here.reclaimer.ctx = L;
     lt_copies_set_origin(write_origin, L);
     return entry;
 }
@@ -220,7 +305,8 @@ lt_entry lt_enter(lua_State *L)
 void lt_leave(lt_entry entry)
 {
     if (entry.event >= 0) lt_profile_end(entry.event);
-    lt_mem_reclaimer = entry.reclaimer;
+    lt_context_return(entry.outer);
+    lt_here.reclaimer = entry.reclaimer;
     lt_copies_set_origin(entry.reclaimer.ctx != NULL ? write_origin : NULL, entry.reclaimer.ctx);
 }
 
@@ -238,9 +324,9 @@ static double collection(lua_State *L, bool full)
 }
 
 /* The bytes between two collections of which each takes so long. */
-static uint64_t interval(double seconds, int64_t least)
+static uint64_t interval(lua_State *L, double seconds, int64_t least)
 {
-    int64_t quarter = atomic_load_explicit(&lt_mem_total.live, memory_order_relaxed) / 4;
+    int64_t quarter = LT_INSIDE(L, lt_mem_live()) / 4;
     int64_t most = quarter > FULL_MOST ? quarter : FULL_MOST;
     double bytes = seconds * BYTES_PER_SECOND;
     return bytes < (double)least ? (uint64_t)least : bytes < (double)most ? (uint64_t)bytes : (uint64_t)most;
@@ -249,14 +335,14 @@ static uint64_t interval(double seconds, int64_t least)
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
-    uint64_t allocated = atomic_load_explicit(&lt_mem_total.allocated, memory_order_relaxed);
+    uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     if (allocated >= s->next_full) {
-        s->next_full = allocated + interval(collection(L, true), FULL_LEAST);
+        s->next_full = allocated + interval(L, collection(L, true), FULL_LEAST);
         s->next_step = allocated + MINOR_LEAST;
     } else {
         /* One that takes long by itself has met a library just loaded, or another process. */
         double took = collection(L, false);
-        s->next_step = allocated + interval(took < s->last_minor ? took : s->last_minor, MINOR_LEAST);
+        s->next_step = allocated + interval(L, took < s->last_minor ? took : s->last_minor, MINOR_LEAST);
         s->last_minor = took;
     }
 }

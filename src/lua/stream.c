@@ -71,7 +71,7 @@ static int stream_new(lua_State *L)
     int device = lt_lua_gpu_device(L, 1);
     priority = priority < -100 ? -100 : priority > 100 ? 100 : priority; /* the backend knows the range */
     stream *s = push_stream(L, device);
-    lt_lua_check(L, lt_lua_gpu(L)->stream_new(device, (int)priority, &s->handle));
+    lt_lua_gpu_do(L, stream_new(device, (int)priority, &s->handle));
     s->own = true;
     return 1;
 }
@@ -121,7 +121,7 @@ static int stream_eq(lua_State *L)
 static int stream_synchronize(lua_State *L)
 {
     stream *s = check_stream(L, 1);
-    lt_lua_check(L, lt_lua_gpu(L)->stream_synchronize(s->device, s->handle));
+    lt_lua_gpu_do(L, stream_synchronize(s->device, s->handle));
     return 0;
 }
 
@@ -129,7 +129,7 @@ static int stream_query(lua_State *L)
 {
     stream *s = check_stream(L, 1);
     bool done;
-    lt_lua_check(L, lt_lua_gpu(L)->stream_query(s->device, s->handle, &done));
+    lt_lua_gpu_do(L, stream_query(s->device, s->handle, &done));
     lua_pushboolean(L, done);
     return 1;
 }
@@ -140,7 +140,7 @@ static int stream_wait_stream(lua_State *L)
     stream *s = check_stream(L, 1), *other = check_stream(L, 2);
     const lt_backend *backend = lt_lua_gpu(L);
     uint64_t mark;
-    lt_lua_check(L, backend->event_new(other->device, false, &mark));
+    lt_lua_do(L, backend->event_new(other->device, false, &mark));
     lt_status status = backend->event_record(mark, other->device, other->handle);
     if (status == LT_OK) status = backend->stream_wait_event(s->device, s->handle, mark);
     backend->event_free(mark);
@@ -181,7 +181,7 @@ static int set_stream(lua_State *L)
     if (lua_isnoneornil(L, 1)) return 0;
     stream *s = check_stream(L, 1);
     const lt_backend *backend = lt_lua_gpu(L);
-    lt_lua_check(L, backend->set_device(s->device));
+    lt_lua_do(L, backend->set_device(s->device));
     lua_rawgetp(L, LUA_REGISTRYINDEX, &current_key);
     lua_pushvalue(L, 1);
     lua_rawseti(L, -2, s->device);
@@ -220,7 +220,7 @@ static int ready_for(lua_State *L)
     const stream *s = check_stream(L, 2);
     if (t->device.type != LT_CUDA || t->device.index != s->device)
         return raise(L, "__dlpack__(): the stream and the tensor are on different devices");
-    lt_lua_check(L, lt_tensor_ready_for(t, s->handle));
+    lt_lua_do(L, lt_tensor_ready_for(t, s->handle));
     return 0;
 }
 
@@ -272,10 +272,10 @@ static void record(lua_State *L, event *e, const stream *s)
 {
     const lt_backend *backend = lt_lua_gpu(L);
     if (e->handle == 0) {
-        lt_lua_check(L, backend->event_new(s->device, e->timing, &e->handle));
+        lt_lua_do(L, backend->event_new(s->device, e->timing, &e->handle));
         e->device = s->device;
     }
-    lt_lua_check(L, backend->event_record(e->handle, s->device, s->handle));
+    lt_lua_do(L, backend->event_record(e->handle, s->device, s->handle));
 }
 
 static int event_record(lua_State *L)
@@ -300,7 +300,7 @@ static int stream_record_event(lua_State *L)
 
 static void wait_event(lua_State *L, const stream *s, const event *e)
 {
-    if (e->handle != 0) lt_lua_check(L, lt_lua_gpu(L)->stream_wait_event(s->device, s->handle, e->handle));
+    if (e->handle != 0) lt_lua_gpu_do(L, stream_wait_event(s->device, s->handle, e->handle));
 }
 
 static int stream_wait_event(lua_State *L)
@@ -321,7 +321,7 @@ static int event_query(lua_State *L)
 {
     event *e = check_event(L, 1);
     bool done = true;
-    if (e->handle != 0) lt_lua_check(L, lt_lua_gpu(L)->event_query(e->handle, &done));
+    if (e->handle != 0) lt_lua_gpu_do(L, event_query(e->handle, &done));
     lua_pushboolean(L, done);
     return 1;
 }
@@ -329,7 +329,7 @@ static int event_query(lua_State *L)
 static int event_synchronize(lua_State *L)
 {
     event *e = check_event(L, 1);
-    if (e->handle != 0) lt_lua_check(L, lt_lua_gpu(L)->event_synchronize(e->handle));
+    if (e->handle != 0) lt_lua_gpu_do(L, event_synchronize(e->handle));
     return 0;
 }
 
@@ -340,7 +340,7 @@ static int event_elapsed_time(lua_State *L)
     double milliseconds;
     if (start->handle == 0 || stop->handle == 0)
         return raise(L, "Both events must be recorded before calculating elapsed time.");
-    lt_lua_check(L, lt_lua_gpu(L)->event_elapsed(start->handle, stop->handle, &milliseconds));
+    lt_lua_gpu_do(L, event_elapsed(start->handle, stop->handle, &milliseconds));
     lua_pushnumber(L, milliseconds);
     return 1;
 }

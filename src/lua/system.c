@@ -10,10 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "binding.h"
 #include "clock.h"
 #include "gunzip.h"
-#include "ltensor_lua.h"
-#include "refuse.h"
 
 int lt_lua_clock(lua_State *L)
 {
@@ -33,26 +32,15 @@ static int system_terminal(lua_State *L)
     return 2;
 }
 
-static int push_tensor(lua_State *L)
-{
-    lt_lua_push(L, lua_touserdata(L, 1));
-    return 1;
-}
-
 /* gunzip(path) -> the decompressed bytes as a uint8 tensor, or nil and a message */
 static int system_gunzip(lua_State *L)
 {
-    lt_tensor *bytes;
-    if (lt_gunzip(lt_lua_check_string(L, 1), &bytes) != LT_OK) {
-        lua_pushnil(L);
-        lua_pushstring(L, lt_error_message());
-        return 2;
-    }
-    lua_pushcfunction(L, push_tensor); /* protected: pushing may fail for memory */
-    lua_pushlightuserdata(L, bytes);
-    int failed = lua_pcall(L, 1, 1, 0);
-    lt_tensor_release(bytes);
-    return failed ? lua_error(L) : 1;
+    const char *path = lt_lua_check_string(L, 1);
+    lt_tensor **bytes = lt_lua_new(L);
+    if (LT_INSIDE(L, lt_gunzip(path, bytes)) == LT_OK) return 1;
+    lua_pushnil(L);
+    lua_pushstring(L, lt_error_message());
+    return 2;
 }
 
 /* crc32(bytes [, of what came before]) -> the checksum of zip and PNG */
@@ -98,5 +86,5 @@ void lt_lua_open_system(lua_State *L)
         {"clock", lt_lua_clock}, {"terminal", system_terminal},
         {"gunzip", system_gunzip},
         {"crc32", system_crc32}, {"deflate", system_deflate},   {NULL, NULL}};
-    luaL_setfuncs(L, functions, 0);
+    lt_lua_setfuncs(L, functions);
 }

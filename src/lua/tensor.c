@@ -106,7 +106,7 @@ static int push_grad_fn(lua_State *L, lt_tensor *self)
         lua_pushnil(L);
         return 1;
     }
-    lt_lua_check(L, lt_grad_fn(self, &fn));
+    lt_lua_do(L, lt_grad_fn(self, &fn));
     lt_lua_push_node(L, fn, 1);
     return 1;
 }
@@ -161,7 +161,7 @@ static int set_grad(lua_State *L, lt_tensor *self)
     lt_tensor *grad = lua_isnil(L, 3) ? NULL : lt_lua_get(L, 3);
     if (grad == NULL && !lua_isnil(L, 3))
         return lt_lua_error(L, "assigned grad has unsupported type: expected a Tensor or nil, got %s", lt_lua_type_name(L, 3));
-    lt_lua_check(L, lt_set_grad(self, grad));
+    lt_lua_do(L, lt_set_grad(self, grad));
     return 0;
 }
 
@@ -174,7 +174,8 @@ static int tensor_newindex(lua_State *L)
     lua_settop(L, 3);
     if (id == FIELD_GRAD) return set_grad(L, self);
     if (id == FIELD_REQUIRES_GRAD && lua_isboolean(L, 3)) {
-        lt_lua_check(L, lt_set_requires_grad(self, lua_toboolean(L, 3)));
+        const bool on = lua_toboolean(L, 3);
+        lt_lua_do(L, lt_set_requires_grad(self, on));
         return 0;
     }
     if (id == FIELD_DATA && lt_lua_get(L, 3) != NULL) {

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
+#include "watch.h"
 
 #define WORKER_NAME "ltensor.worker"
 #define MOST_BYTES ((uint64_t)1 << 40) /* of a message: more is a sign of damage */
@@ -31,11 +32,11 @@ enum { POLL_MS = 50 }; /* between two looks at the interrupt flag */
 typedef enum { DONE, ENDED, TIMEOUT, INTERRUPTED } outcome;
 
 /* Waits until the descriptor can be used. deadline < 0: without end. */
-static outcome wait_for(int fd, short events, double deadline)
+static outcome wait_for(lua_State *L, int fd, short events, double deadline)
 {
     for (;;) {
         struct pollfd p = {fd, events, 0};
-        if (lt_interrupted()) return INTERRUPTED;
+        if (LT_INSIDE(L, lt_interrupted())) return INTERRUPTED;
         int n = poll(&p, 1, POLL_MS);
         if (n > 0) return DONE;
         if (n < 0 && errno != EINTR) return ENDED;
@@ -44,10 +45,10 @@ static outcome wait_for(int fd, short events, double deadline)
 }
 
 /* Reads or writes all n bytes. */
-static outcome transfer(int fd, char *bytes, size_t n, bool writes, double deadline)
+static outcome transfer(lua_State *L, int fd, char *bytes, size_t n, bool writes, double deadline)
 {
     while (n > 0) {
-        outcome ready = wait_for(fd, writes ? POLLOUT : POLLIN, deadline);
+        outcome ready = wait_for(L, fd, writes ? POLLOUT : POLLIN, deadline);
         if (ready != DONE) return ready;
         ssize_t some = writes ? write(fd, bytes, n) : read(fd, bytes, n);
         if (some < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -58,11 +59,11 @@ static outcome transfer(int fd, char *bytes, size_t n, bool writes, double deadl
     return DONE;
 }
 
-static outcome send_message(int fd, const char *bytes, size_t n)
+static outcome send_message(lua_State *L, int fd, const char *bytes, size_t n)
 {
     uint64_t length = n;
-    outcome sent = transfer(fd, (char *)&length, sizeof length, true, -1);
-    return sent == DONE ? transfer(fd, (char *)bytes, n, true, -1) : sent;
+    outcome sent = transfer(L, fd, (char *)&length, sizeof length, true, -1);
+    return sent == DONE ? transfer(L, fd, (char *)bytes, n, true, -1) : sent;
 }
 
 /* Pushes the next message when the outcome is DONE. */
@@ -70,21 +71,30 @@ static outcome receive_message(lua_State *L, int fd, double deadline)
 {
     uint64_t length;
     luaL_Buffer buffer;
-    outcome got = transfer(fd, (char *)&length, sizeof length, false, deadline);
+    outcome got = transfer(L, fd, (char *)&length, sizeof length, false, deadline);
     if (got != DONE) return got;
     if (length > MOST_BYTES) return ENDED;
     char *to = luaL_buffinitsize(L, &buffer, (size_t)length);
-    got = transfer(fd, to, (size_t)length, false, deadline);
+    got = transfer(L, fd, to, (size_t)length, false, deadline);
     luaL_pushresultsize(&buffer, got == DONE ? (size_t)length : 0);
     if (got != DONE) lua_pop(L, 1);
     return got;
+}
+
+#define END lua_upvalueindex(LT_UPVALUES + 1)
+
+static void push_end(lua_State *L, int fd, lua_CFunction f)
+{
+    lt_lua_pushvalues(L);
+    lua_pushinteger(L, fd);
+    lua_pushcclosure(L, f, LT_UPVALUES + 1);
 }
 
 /* ---- the worker's side ----------------------------------------------------------------------------------------- */
 
 static int child_receive(lua_State *L)
 {
-    if (receive_message(L, (int)lua_tointeger(L, lua_upvalueindex(1)), -1) != DONE) lua_pushnil(L);
+    if (receive_message(L, (int)lua_tointeger(L, END), -1) != DONE) lua_pushnil(L);
     return 1;
 }
 
@@ -92,7 +102,7 @@ static int child_send(lua_State *L)
 {
     size_t n;
     const char *bytes = lt_lua_check_lstring(L, 1, &n);
-    if (send_message((int)lua_tointeger(L, lua_upvalueindex(1)), bytes, n) != DONE) _exit(0);
+    if (send_message(L, (int)lua_tointeger(L, END), bytes, n) != DONE) _exit(0);
     return 0;
 }
 
@@ -103,12 +113,14 @@ static void run_child(lua_State *L, int from, int to, pid_t parent)
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
-    lua_pushinteger(L, from);
-    lua_pushcclosure(L, child_receive, 1);
-    lua_pushinteger(L, to);
-    lua_pushcclosure(L, child_send, 1);
+    lt_watch_after_fork(); /* without it a deadline would not be kept: there are no other threads yet to fail for */
+    push_end(L, from, child_receive);
+    push_end(L, to, child_send);
     if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
-        fprintf(stderr, "worker %d: %s\n", (int)getpid(), luaL_tolstring(L, -1, NULL));
+        const char *message = luaL_tolstring(L, -1, NULL);
+        const lt_entry entry = lt_enter(L);
+        lt_log_line(LT_LOG_ERROR, "worker %d: %s", (int)getpid(), message);
+        lt_leave(entry);
         _exit(1);
     }
     _exit(0);
@@ -129,6 +141,7 @@ static int fork_worker(lua_State *L)
     int down[2], up[2];
     lt_lua_check_type(L, 1, LUA_TFUNCTION);
     lua_settop(L, 1);
+    lt_lua_do(L, lt_authorize(LT_ACCESS_PROCESS, "worker"));
     worker *w = lua_newuserdatauv(L, sizeof *w, 0);
     w->pid = 0;
     luaL_setmetatable(L, WORKER_NAME);
@@ -167,9 +180,9 @@ static int worker_send(lua_State *L)
     const char *bytes = lt_lua_check_lstring(L, 2, &n);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigaction(SIGPIPE, &ignore, &before);
-    outcome sent = send_message(w->to, bytes, n);
+    outcome sent = send_message(L, w->to, bytes, n);
     sigaction(SIGPIPE, &before, NULL);
-    if (sent == INTERRUPTED) lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted"));
+    if (sent == INTERRUPTED) lt_lua_do(L, lt_stopped());
     return 0;
 }
 
@@ -193,7 +206,7 @@ static int worker_receive(lua_State *L)
     double deadline = lua_isnoneornil(L, 2) ? -1 : lt_clock() + lt_lua_check_number(L, 2);
     switch (receive_message(L, w->from, deadline)) {
     case DONE: return 1;
-    case INTERRUPTED: lt_lua_check(L, lt_error(LT_ERR_INTERRUPTED, "interrupted")); return 0;
+    case INTERRUPTED: lt_lua_do(L, lt_stopped()); return 0;
     case TIMEOUT:
         lua_pushnil(L);
         lua_pushliteral(L, "timeout");
@@ -232,7 +245,8 @@ void lt_lua_open_worker(lua_State *L)
         {"send", worker_send}, {"receive", worker_receive}, {"pid", worker_pid}, {"close", worker_close}, {NULL, NULL}};
     static const luaL_Reg functions[] = {{"fork_worker", fork_worker}, {NULL, NULL}};
     luaL_newmetatable(L, WORKER_NAME);
-    luaL_newlib(L, methods);
+    lua_createtable(L, 0, 5);
+    lt_lua_setfuncs(L, methods);
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, worker_close);
     lua_setfield(L, -2, "__gc");

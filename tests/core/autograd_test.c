@@ -38,7 +38,7 @@ static int64_t live_before;
 static int note_memory(void **state)
 {
     (void)state;
-    live_before = atomic_load(&lt_mem_total.live);
+    live_before = lt_mem_live();
     return 0;
 }
 
@@ -46,7 +46,7 @@ static int check_memory(void **state)
 {
     (void)state;
     lt_set_anomaly(false);
-    return atomic_load(&lt_mem_total.live) == live_before ? 0 : -1;
+    return lt_mem_live() == live_before ? 0 : -1;
 }
 
 /* ---- helpers ------------------------------------------------------------------------------------------ */
@@ -553,7 +553,7 @@ static void exhausted_memory_is_an_error(void **state)
         if (!done) assert_int_equal(status, LT_ERR_MEMORY);
         /* The graph of result leads to x, but x has no .grad with a graph. */
         release(6, x, y, part, factor, s, result);
-        if (atomic_load(&lt_mem_total.live) != live_before) fail_msg("leak after the failure of allocation %d", (int)n);
+        if (lt_mem_live() != live_before) fail_msg("leak after the failure of allocation %d", (int)n);
     }
 }
 

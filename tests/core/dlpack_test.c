@@ -76,14 +76,14 @@ static int64_t live_before;
 static int note_memory(void **state)
 {
     (void)state;
-    live_before = atomic_load(&lt_mem_total.live);
+    live_before = lt_mem_live();
     return 0;
 }
 
 static int check_memory(void **state)
 {
     (void)state;
-    return atomic_load(&lt_mem_total.live) == live_before ? 0 : -1;
+    return lt_mem_live() == live_before ? 0 : -1;
 }
 
 /* ---- taking -------------------------------------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ static void fail_each(operation run)
 {
     lt_block_trim();
     for (int64_t n = 1; n < 1000; n++) {
-        int64_t live = atomic_load(&lt_mem_total.live);
+        int64_t live = lt_mem_live();
         lt_tensor *out = NULL;
         lt_block_trim();
         lt_mem_fail_after(n);
@@ -59,13 +59,13 @@ static void fail_each(operation run)
         if (status == LT_OK) {
             assert_non_null(out);
             lt_tensor_release(out);
-            assert_int_equal(atomic_load(&lt_mem_total.live), live);
+            assert_int_equal(lt_mem_live(), live);
             assert_true(n > 1);
             return;
         }
         assert_int_equal(status, LT_ERR_MEMORY);
         assert_null(out);
-        assert_int_equal(atomic_load(&lt_mem_total.live), live);
+        assert_int_equal(lt_mem_live(), live);
     }
     fail_msg("the operation did not come to an end");
 }

@@ -153,7 +153,7 @@ static PyObject *count(PyObject *self, PyObject *args)
 static PyObject *live(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
-    return PyLong_FromLongLong(atomic_load(&lt_mem_total.live));
+    return PyLong_FromLongLong(lt_mem_live());
 }
 
 static PyMethodDef functions[] = {{"lua", run_lua, METH_VARARGS, NULL},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "context.h"
 #include "device.h"
 #include "error.h"
 #include "mem.h"
@@ -38,6 +39,7 @@ static size_t memory_line(const char *line, const char *name)
 static lt_status host_memory(size_t *free_bytes, size_t *total_bytes)
 {
     char line[128];
+    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, "/proc/meminfo"));
     FILE *file = fopen("/proc/meminfo", "r");
     if (file == NULL)
         return lt_error(LT_ERR_IO, "lt_device_memory(): /proc/meminfo cannot be read");

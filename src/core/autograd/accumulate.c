@@ -103,7 +103,7 @@ static bool lies_as_grad_of(const lt_tensor *grad, const lt_tensor *leaf)
 static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **out)
 {
     bool fits = lies_as_grad_of(grad, leaf);
-    const bool free = fits && !lt_grad_mode && !(grad->flags & LT_FLAG_REQUIRES_GRAD);
+    const bool free = fits && !lt_grad_mode_on() && !(grad->flags & LT_FLAG_REQUIRES_GRAD);
     if (free && is_only_view(grad)) return lt_tensor_alias(grad, out);
     if (free && lt_is_unshared(grad)) {
         grad->flags &= (uint16_t)~LT_FLAG_WRAPPED_NUMBER;
@@ -131,7 +131,7 @@ lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
     LT_CHECK(lt_autograd_of(t, &autograd));
     if (autograd->grad == NULL) {
         LT_CHECK(first_gradient(t, grad, &sum));
-    } else if (!lt_grad_mode) {
+    } else if (!lt_grad_mode_on()) {
         LT_CHECK(lt_add_(autograd->grad, grad, lt_int(1)));
     } else {
         LT_CHECK(lt_add(autograd->grad, grad, lt_int(1), &sum));

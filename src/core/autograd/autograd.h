@@ -7,6 +7,7 @@
 #ifndef LT_AUTOGRAD_H
 #define LT_AUTOGRAD_H
 
+#include "context.h"
 #include "tensor.h"
 
 typedef struct lt_node lt_node;
@@ -89,9 +90,8 @@ struct lt_node {
     lt_node *next;   /* among the nodes that wait to be freed */
 };
 
-/* Grad mode of this thread. Written by lt_set_grad_enabled only. */
-extern _Thread_local bool lt_grad_mode;
-static inline bool lt_grad_mode_on(void) { return lt_grad_mode; }
+/* Grad mode of this thread in its context. Written by lt_set_grad_enabled and by entering a context only. */
+static inline bool lt_grad_mode_on(void) { return lt_here.grad_mode; }
 
 /* A view of a tensor that requires grad does so too, whenever its base began to. */
 static inline bool lt_requires_grad(const lt_tensor *t)

@@ -92,7 +92,7 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
         *sum = grad;
         return LT_OK;
     }
-    if (!lt_grad_mode && lt_is_unshared(*sum)) {
+    if (!lt_grad_mode_on() && lt_is_unshared(*sum)) {
         status = lt_add_(*sum, grad, lt_int(1));
     } else {
         status = lt_add(*sum, grad, lt_int(1), &result);
@@ -230,7 +230,7 @@ static lt_status run_all(run *r)
 {
     int32_t at;
     while ((at = lt_graph_pop(&r->graph)) >= 0) {
-        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) return lt_stopped();
         stream_scope scope = enter_stream(r->graph.visits[at].node);
         lt_status status = complete(r, at, &scope);
         leave_stream(&scope);

@@ -1,7 +1,7 @@
 /* function.c - nodes whose derivative is a callback, and anomaly mode.
  *
  * In anomaly mode every node remembers the line of the user's code that made it, and results of nodes are
- * searched for nan. The mode holds for all threads. */
+ * searched for nan. The mode is the context's. */
 #include "autograd/internal.h"
 #include "copies.h"
 #include "dtype.h"
@@ -37,10 +37,8 @@ const lt_node_class lt_function_class = {"FunctionBackward", sizeof(lt_function_
 
 /* ---- anomaly mode ------------------------------------------------------------------------------------- */
 
-static _Atomic bool anomaly;
-
-void lt_set_anomaly(bool on) { atomic_store_explicit(&anomaly, on, memory_order_relaxed); }
-bool lt_anomaly(void) { return atomic_load_explicit(&anomaly, memory_order_relaxed); }
+void lt_set_anomaly(bool on) { atomic_store_explicit(&lt_here.context->anomaly, on, memory_order_relaxed); }
+bool lt_anomaly(void) { return atomic_load_explicit(&lt_here.context->anomaly, memory_order_relaxed); }
 
 lt_status lt_node_note_origin(lt_node *node)
 {

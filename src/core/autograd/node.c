@@ -11,20 +11,18 @@
 #include "error.h"
 #include "mem.h"
 
-_Thread_local bool lt_grad_mode = true;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t next_sequence = 1;
 
 void lt_autograd_lock(void) { pthread_mutex_lock(&lock); }
 void lt_autograd_unlock(void) { pthread_mutex_unlock(&lock); }
 
-bool lt_grad_enabled(void) { return lt_grad_mode; }
+bool lt_grad_enabled(void) { return lt_here.grad_mode; }
 
 bool lt_set_grad_enabled(bool on)
 {
-    bool previous = lt_grad_mode;
-    lt_grad_mode = on;
+    bool previous = lt_here.grad_mode;
+    lt_here.grad_mode = on;
     return previous;
 }
 
@@ -166,7 +164,7 @@ lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
 /* A view of a tensor with history made so remembers the version: it may be used while that holds. */
 void lt_note_view(lt_tensor *self, lt_tensor *view)
 {
-    if (!lt_grad_mode) view->flags |= LT_FLAG_NO_GRAD_VIEW;
+    if (!lt_grad_mode_on()) view->flags |= LT_FLAG_NO_GRAD_VIEW;
     view->flags |= self->flags & LT_FLAG_NO_GRAD_VIEW;
     if (!(view->flags & LT_FLAG_NO_GRAD_VIEW) || view->view_base == NULL) return;
     const lt_autograd *of_base = view->view_base->autograd;

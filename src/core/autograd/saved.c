@@ -126,7 +126,7 @@ lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
     }
     if (version_of(s->tensor) != s->version) return changed(s, node);
     lt_node *fn = s->is_output ? node : s->fn;
-    if (fn != NULL && lt_grad_mode) return unpack_with_history(s, fn, out);
+    if (fn != NULL && lt_grad_mode_on()) return unpack_with_history(s, fn, out);
     *out = lt_tensor_retain(s->tensor);
     return LT_OK;
 }

@@ -230,7 +230,7 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
         *done = some.in[d] > 0; /* else there is nothing but padding */
         for (int64_t i = 0; i < c->in_channels && *done; i++)
             memcpy(room + i * some.in[d] * x_row, x + (i * c->in[d] + first) * x_row, (size_t)(some.in[d] * x_row));
-        if (lt_interrupted()) status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) status = lt_stopped();
         if (status == LT_OK && *done)
             status = lt_dnnl_convolution(LT_CONV_Y, &some, lt_get_num_threads(), room, w, room + y_at, bias, done);
         for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o++)
@@ -267,7 +267,7 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
         for (int64_t o = 0; o < c->out_channels && part == LT_CONV_X; o++)
             memcpy(room + o * bytes, of_w + o * row, (size_t)bytes);
         if (lt_interrupted())
-            status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+            status = lt_stopped();
         else
             status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), (char *)x + i * volume(c->in) * size, room, y,
                                          NULL, done);
@@ -295,7 +295,7 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
     *done = true;
     for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o += piece) {
         some.out_channels = c->out_channels - o < piece ? c->out_channels - o : piece;
-        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) return lt_stopped();
         void *of_w = (char *)w + o * w_channel, *of_y = (char *)y + o * y_channel;
         const void *of_bias = bias != NULL ? (const char *)bias + o * size : NULL;
         if (work_of(&some) > MOST_WORK && has_rows(part, &some))
@@ -311,7 +311,7 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
 /* A call of the library cannot be stopped: it gets as much as takes little time. */
 static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
 {
-    if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (lt_interrupted()) return lt_stopped();
     if (work_of(c) > MOST_WORK && c->batch > 1) return by_images(part, c, x, w, y, bias, done);
     if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 && c->out_channels > LEAST_CHANNELS)
         return by_channels(part, c, x, w, y, bias, done);

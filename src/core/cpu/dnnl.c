@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "library.h"
 #include "mem.h"
 
 #if defined(__has_include)
@@ -42,8 +43,6 @@ static struct {
     bool ready;
 } lib;
 
-static pthread_once_t loaded = PTHREAD_ONCE_INIT;
-
 static void load(void)
 {
     void *library = dlopen("libdnnl.so.2", RTLD_LAZY | RTLD_LOCAL);
@@ -56,11 +55,9 @@ static void load(void)
                 lib.stream_create(&lib.stream, lib.engine, dnnl_stream_default_flags) == dnnl_success;
 }
 
-bool lt_dnnl_found(void)
-{
-    pthread_once(&loaded, load);
-    return lib.ready;
-}
+static lt_library dnnl = LT_LIBRARY("libdnnl.so.2", load);
+
+bool lt_dnnl_found(void) { return lt_library_need(&dnnl) == LT_OK && lib.ready; }
 
 /* ---- what is kept by shape --------------------------------------------------------------------------------------- */
 
@@ -316,8 +313,7 @@ lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, 
                               const void *bias, bool *done)
 {
     *done = false;
-    pthread_once(&loaded, load);
-    if (!lib.ready) return LT_OK;
+    if (!lt_dnnl_found()) return LT_OK;
     key k;
     memset(&k, 0, sizeof k);
     k.dtype = c->dtype, k.part = part, k.bias = bias != NULL, k.threads = threads;

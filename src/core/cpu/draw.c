@@ -4,7 +4,7 @@
 
 #include "cpu.h"
 #include "error.h"
-#include "formulas/formulas.h"
+#include "formulas/stirling.h"
 #include "interrupt.h"
 
 #define DRAW_FN    static
@@ -48,5 +48,5 @@ lt_status lt_cpu_draw(lt_draw what, const lt_array *out, const lt_array *a, cons
         draw_doubles(what, out->data, n, a->data, second, generator);
     else
         draw_floats(what, out->data, n, a->data, second, generator);
-    return lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
+    return lt_interrupted() ? lt_stopped() : LT_OK;
 }

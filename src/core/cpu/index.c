@@ -16,7 +16,7 @@
 #include "cpu/common/for_each.h"
 #include "half.h"
 #include "interrupt.h"
-#include "pointwise_ops.h"
+#include "kernels_arithmetic.h"
 #include "cpu/common/threads.h"
 
 #define BLOCK 256    /* elements located at a time */
@@ -316,7 +316,7 @@ static lt_status run_all(indexing *x)
     lt_status status;
     if (threads == 1 && numel <= CHUNK / x->row) {
         lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, x);
-        status = lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
+        status = lt_interrupted() ? lt_stopped() : LT_OK;
     } else if (threads > 1 && x->put && !x->args->distinct) {
         split_writing(x, threads);
         status = lt_cpu_share(x->parts, x->parts, run_part, x);

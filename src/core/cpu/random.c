@@ -231,5 +231,5 @@ lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar fro
     case LT_RANDOM_EXPONENTIAL: exponential(out, n, a, generator); break;
     case LT_RANDOM_PERMUTATION: permutation(out->data, n, generator); break;
     }
-    return lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
+    return lt_interrupted() ? lt_stopped() : LT_OK;
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "error.h"
 #include "interrupt.h"
 
@@ -50,6 +51,7 @@ lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path)
     mode_t mode = 0;
     bool exists;
     f->shown = path;
+    LT_TRY(lt_authorize(LT_ACCESS_FILE_WRITE, path));
     LT_TRY(resolve(f, &mode, &exists));
     f->fd = -1;
     for (int attempt = 0; attempt < ATTEMPTS && f->fd < 0; attempt++) {
@@ -72,7 +74,7 @@ lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path)
 lt_status lt_atomic_file_write(lt_atomic_file *f, const void *data, size_t n)
 {
     for (const char *p = data; n > 0;) {
-        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) return lt_stopped();
         ssize_t written = write(f->fd, p, n < CHUNK ? n : CHUNK);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return failed(f->shown);

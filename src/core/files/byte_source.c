@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"
@@ -37,7 +38,8 @@ uint32_t lt_crc32(uint32_t crc, const void *data, int64_t n)
 lt_status lt_byte_source_open(lt_byte_source *s, const char *path)
 {
     struct stat info;
-    *s = (lt_byte_source){.path = path};
+    *s = (lt_byte_source){.path = path, .fd = -1};
+    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
     /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0) return DAMAGED(s, "%s", strerror(errno));
@@ -96,7 +98,7 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
 /* 1 to n bytes of the file as they lie. */
 static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
 {
-    if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (lt_interrupted()) return lt_stopped();
     ssize_t count;
     do {
         count = pread(s->fd, to, (size_t)n, (off_t)s->at);

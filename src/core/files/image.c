@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "error.h"
+#include "library.h"
 #include "mem.h"
 #include "tensor.h"
 
@@ -68,8 +69,6 @@ static struct {
     bool ready;
 } png;
 
-static pthread_once_t png_loaded = PTHREAD_ONCE_INIT;
-
 static void load_png(void)
 {
     void *library = dlopen("libpng16.so.16", RTLD_LAZY | RTLD_LOCAL);
@@ -79,6 +78,8 @@ static void load_png(void)
     *(void **)&png.free = dlsym(library, "png_image_free");
     png.ready = png.begin != NULL && png.finish != NULL && png.free != NULL;
 }
+
+static lt_library png_library = LT_LIBRARY("libpng16.so.16", load_png);
 
 enum {
     SIGNATURE = 8,
@@ -125,7 +126,7 @@ static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
     lt_status status = LT_OK;
     png_image image = {.version = PNG_IMAGE_VERSION};
     size_t capacity, length, packed;
-    pthread_once(&png_loaded, load_png);
+    LT_TRY(lt_library_need(&png_library));
     if (!png.ready)
         return lt_error(LT_ERR_IO, "PNG files are read by libpng (libpng16.so.16), which was not found; Debian's package is "
                                    "libpng16-16");
@@ -180,8 +181,6 @@ static struct {
     bool ready;
 } jpeg;
 
-static pthread_once_t jpeg_loaded = PTHREAD_ONCE_INIT;
-
 static void load_jpeg(void)
 {
     void *library = dlopen("libturbojpeg.so.0", RTLD_LAZY | RTLD_LOCAL);
@@ -196,6 +195,8 @@ static void load_jpeg(void)
                  jpeg.code != NULL && jpeg.destroy != NULL;
 }
 
+static lt_library jpeg_library = LT_LIBRARY("libturbojpeg.so.0", load_jpeg);
+
 /* A block of 64 pixels takes a bit at least, that is 512 pixels a byte; a channel of full size may be missing. */
 #define MOST_PIXELS_A_BYTE 2048
 
@@ -204,7 +205,7 @@ static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pix
 {
     lt_status status = LT_OK;
     int width = 0, height = 0, sampling = 0, space = 0;
-    pthread_once(&jpeg_loaded, load_jpeg);
+    LT_TRY(lt_library_need(&jpeg_library));
     if (!jpeg.ready)
         return lt_error(LT_ERR_IO, "JPEG files are read by TurboJPEG (libturbojpeg.so.0), which was not found; Debian's package is "
                                    "libturbojpeg0");

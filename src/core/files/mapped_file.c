@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"
@@ -81,6 +82,7 @@ lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_d
                         "from_file: size must not be negative, got %lld for file <%s>",
                         (long long)numel, path);
     LT_TRY(lt_check_sizes(1, &numel, &count));
+    LT_TRY(lt_authorize(shared ? LT_ACCESS_FILE_WRITE : LT_ACCESS_FILE_READ, path));
     const int64_t length = numel * (int64_t)lt_dtype_size(dtype);
     int fd = -1;
     bool made;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "atomic_file.h"
+#include "context.h"
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"
@@ -179,7 +180,7 @@ static lt_status parse_header(const char *path, int64_t data_bytes, lt_safetenso
 static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
 {
     for (char *p = to; n > 0;) {
-        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) return lt_stopped();
         ssize_t got = read(fd, p, n < CHUNK ? (size_t)n : CHUNK);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return DAMAGED(path, "%s", strerror(errno));
@@ -250,6 +251,7 @@ lt_status lt_safetensors_read(const char *path, lt_safetensors *out)
     lt_safetensors file = {0};
     entry *entries = NULL;
     int64_t n, data_bytes;
+    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
     /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return DAMAGED(path, "%s", strerror(errno));

@@ -2,6 +2,7 @@
  *
  * Looked for by the loader's rules, then where the CUDA Toolkit puts it ($CUDA_HOME, $CUDA_PATH,
  * /usr/local/cuda). It is never unloaded. The newest version comes first. */
+#include <atomic>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,10 @@ static const char *load(lt_cublas *table)
 lt_status lt_cublas_get(const lt_cublas **table)
 {
     static lt_cublas loaded;
+    static std::atomic<bool> tried{false};
+    if (!tried) LT_TRY(lt_cuda_core->authorize_library("libcublas.so"));
     static const char *const reason = load(&loaded);
+    tried = true;
     if (reason != nullptr)
         return lt_cuda_core->error(LT_ERR_DEVICE, "matrix products on a GPU need NVIDIA's cuBLAS library: %s", reason);
     *table = &loaded;

@@ -265,13 +265,14 @@ block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_stat
 
 /* ---- allocating ------------------------------------------------------------------------------------------- */
 
+size_t rounded(size_t nbytes) { return (nbytes + unit - 1) / unit * unit; }
+
 lt_status alloc_or_throw(int device, size_t nbytes, block **out)
 {
     cudaStream_t stream;
     lt_status failed = LT_OK;
     LT_TRY(lt_cuda_enter(device, &stream));
-    if (nbytes > SIZE_MAX / 2) nbytes = SIZE_MAX / 2;
-    const size_t size = (nbytes + unit - 1) / unit * unit;
+    const size_t size = rounded(nbytes);
     cache &c = caches[device];
     for (int attempt = 0; attempt < 3; attempt++) {
         double waited = 0;
@@ -314,27 +315,37 @@ lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity
         *handle = nullptr;
         return LT_OK;
     }
+    if (nbytes > SIZE_MAX / 4) nbytes = SIZE_MAX / 4;
+    const int64_t charged = (int64_t)rounded(nbytes);
+    if (!lt_cuda_core->charge(device, charged) && !(lt_cuda_core->reclaim() && lt_cuda_core->charge(device, charged)))
+        return lt_cuda_core->refuse(device, charged);
+    lt_status status;
     try {
-        LT_TRY(alloc_or_throw(device, nbytes, &b));
+        status = alloc_or_throw(device, nbytes, &b);
     } catch (const std::bad_alloc &) {
-        return lt_cuda_core->error(LT_ERR_MEMORY, "out of host memory while allocating on GPU %d", device);
+        status = lt_cuda_core->error(LT_ERR_MEMORY, "out of host memory while allocating on GPU %d", device);
     }
+    if (status != LT_OK) {
+        lt_cuda_core->charge(device, -charged);
+        return status;
+    }
+    b->charged = charged;
     *data = b->data;
     *capacity = b->size;
     *handle = b;
     b->origin[0] = '\0';
     if (b->size > small_block) lt_cuda_core->origin(b->origin, sizeof b->origin);
-    lt_cuda_core->charge((int64_t)b->size);
     return LT_OK;
 }
 
 void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
 {
     (void)data;
+    (void)capacity;
     if (handle == nullptr) return;
     block *b = static_cast<block *>(handle);
     cache &c = caches[device];
-    lt_cuda_core->charge(-(int64_t)capacity);
+    lt_cuda_core->charge(device, -b->charged);
     std::lock_guard<std::mutex> lock(c.mutex);
     lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, -1);
     lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, b->small, -(int64_t)b->requested);

@@ -23,6 +23,7 @@ struct lt_cuda_block {
     char *data = nullptr;
     size_t size;
     size_t requested = 0; /* of size, what was asked for */
+    int64_t charged = 0;  /* what it counts against the context of its tensor */
     bool small;           /* in a segment for small blocks, and so in that pool when it is free */
     bool used = false;
     lt_cuda_block *previous = nullptr, *next = nullptr; /* neighbours in the segment */

@@ -33,7 +33,7 @@ template <class Query> static lt_status until_done(Query query, const char *call
         if (error == cudaSuccess) return LT_OK;
         if (error != cudaErrorNotReady) return lt_cuda_failed(error, call);
         (void)cudaGetLastError();
-        if (lt_cuda_core->interrupted()) return lt_cuda_core->error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_cuda_core->interrupted()) return lt_cuda_core->stopped();
         rest(lt_clock() - start);
     }
 }

@@ -9,16 +9,15 @@
 
 #define MOST_THREADS 1024
 
-static _Atomic int threads; /* 0: not asked for yet */
-
 int lt_get_num_threads(void)
 {
-    int n = atomic_load_explicit(&threads, memory_order_relaxed);
+    lt_context *c = lt_here.context;
+    int n = atomic_load_explicit(&c->threads, memory_order_relaxed);
     if (n == 0) {
         const int processors = omp_get_num_procs();
         n = omp_get_max_threads();
         if (n > processors) n = processors;
-        atomic_store_explicit(&threads, n, memory_order_relaxed);
+        atomic_store_explicit(&c->threads, n, memory_order_relaxed);
     }
     return n;
 }
@@ -28,7 +27,7 @@ lt_status lt_set_num_threads(int n)
     if (n < 1 || n > MOST_THREADS)
         return lt_error(LT_ERR_RUNTIME, "set_num_threads expects a positive integer up to %d, got %d",
                         MOST_THREADS, n);
-    atomic_store(&threads, n);
+    atomic_store_explicit(&lt_here.context->threads, n, memory_order_relaxed);
     return LT_OK;
 }
 
@@ -45,9 +44,17 @@ lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
     if (count <= 1) {
         for (int64_t job = 0; job < jobs && !lt_interrupted(); job++) run(context, job);
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(count)
-        for (int64_t job = 0; job < jobs; job++)
-            if (!lt_interrupted()) run(context, job);
+        lt_context *here = lt_here.context;
+#pragma omp parallel num_threads(count)
+        {
+            const lt_thread own = lt_here;
+            lt_here.context = here;
+            lt_here.helper = own.helper || omp_get_thread_num() != 0;
+#pragma omp for schedule(dynamic, 1)
+            for (int64_t job = 0; job < jobs; job++)
+                if (!lt_interrupted()) run(context, job);
+            lt_here = own;
+        }
     }
-    return lt_interrupted() ? lt_error(LT_ERR_INTERRUPTED, "interrupted") : LT_OK;
+    return lt_interrupted() ? lt_stopped() : LT_OK;
 }

@@ -8,10 +8,6 @@
  * meeting costs as much as tens of thousands of elements when the machine has other work. */
 #define LT_CPU_GRAIN 131072
 
-/* torch.get_num_threads, torch.set_num_threads: 1 .. 1024, for all threads of the process. */
-int lt_get_num_threads(void);
-lt_status lt_set_num_threads(int n);
-
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);
 

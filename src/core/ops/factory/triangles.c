@@ -53,7 +53,7 @@ static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, i
         row_range(lower, i, columns, offset, &from, &to);
         for (int64_t j = from; j < to; j++, at++) {
             values[at] = i, values[n + at] = j;
-            if (at % LT_INTERRUPT_STEP == 0 && lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+            if (at % LT_INTERRUPT_STEP == 0 && lt_interrupted()) s.status = lt_stopped();
             if (s.status != LT_OK) break;
         }
     }

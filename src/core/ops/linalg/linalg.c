@@ -112,7 +112,7 @@ static lt_dims batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
 static lt_status refused(const char *op, const lt_tensor *a, int64_t i, int info, const char *format)
 {
     char batch[48] = "", reason[256];
-    if (info == LT_LAPACK_INTERRUPTED) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (info < LT_LAPACK_FAILED(LT_OK) && info > LT_LAPACK_ABSENT) return (lt_status)LT_LAPACK_FAILED(info);
     if (info == LT_LAPACK_ABSENT)
         return lt_error(LT_ERR_RUNTIME, "%s needs LAPACK, whose library libopenblas.so.0 cannot be opened", op);
     if (info == -1) return lt_error(LT_ERR_MEMORY, "%s: out of memory", op);

@@ -79,7 +79,7 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
         }
     lt_scope s;
     lt_scope_open(&s, true);
-    if (lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (lt_interrupted()) s.status = lt_stopped();
     const lt_dims line = {1, {pairs}};
     lt_tensor *rows = do_positions(&s, first, &line, input->device),
               *others = do_positions(&s, second, &line, input->device);

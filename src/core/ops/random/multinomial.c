@@ -118,7 +118,7 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) return lt_stopped();
         if (!(p[i] >= 0))
             return lt_error(LT_ERR_RUNTIME,
                             "invalid multinomial distribution (encountering probability entry < 0)");
@@ -130,7 +130,7 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
     }
     if (!(sum > 0)) return lt_error(LT_ERR_RUNTIME, "%s", no_distribution);
     for (int64_t i = 0; i < n; i++) {
-        if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) return lt_stopped();
         sums[i] = narrow ? (float)sums[i] / (float)sum : sums[i] / sum;
     }
     return LT_OK;
@@ -164,7 +164,7 @@ static lt_tensor *draw_on_host(lt_scope *s, lt_tensor *p, int64_t count, lt_gene
         s->status = running_sums(values, n, (lt_dtype)p->dtype != LT_FLOAT64, sums);
         for (int64_t i = 0; i < count && s->status == LT_OK && !lt_interrupted(); i++)
             *at++ = look_up(sums, n, lt_generator_uniform(generator));
-        if (s->status == LT_OK && lt_interrupted()) s->status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (s->status == LT_OK && lt_interrupted()) s->status = lt_stopped();
     }
     lt_mem_free(sums);
     return s->status == LT_OK ? positions : NULL;

@@ -129,7 +129,7 @@ static lt_status fill_diagonal(lt_tensor *self, lt_scalar value, bool wrap)
     for (int64_t row = 0; row < rows; row += step) {
         lt_tensor *view = NULL;
         const int64_t n = rows - row < shortest ? rows - row : shortest;
-        if (lt_interrupted()) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) return lt_stopped();
         LT_TRY(lt_tensor_view(self, 1, &n, &stride, self->offset + row * self->strides[0], &view));
         lt_status status = lt_fill_value(view, value);
         lt_tensor_release(view);
@@ -334,7 +334,7 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
     for (int64_t i = 0, to = 0; status == LT_OK && i < rows; i++) {
         for (int64_t j = 0; j < r && status == LT_OK; j++) {
             values[to++] = at[j];
-            if (to % LT_INTERRUPT_STEP == 0 && lt_interrupted()) status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+            if (to % LT_INTERRUPT_STEP == 0 && lt_interrupted()) status = lt_stopped();
         }
         advance(at, r, n, with_replacement);
     }

@@ -447,7 +447,7 @@ static lt_status triangle(lt_tensor *self, int64_t diagonal, bool keep_lower, lt
         cut = cut < 0 ? 0 : cut > columns ? columns : cut;
         int64_t from = keep_lower ? cut : 0, to = keep_lower ? columns : cut;
         if (from >= to) continue;
-        if (lt_interrupted()) LT_CHECK(lt_error(LT_ERR_INTERRUPTED, "interrupted"));
+        if (lt_interrupted()) LT_CHECK(lt_stopped());
         LT_CHECK(lt_select_impl(result, rows_dim, i, &row));
         LT_CHECK(lt__slice_impl(row, row->ndim - 1, from, to, 1, &part));
         LT_CHECK(lt_fill_value(part, lt_int(0)));

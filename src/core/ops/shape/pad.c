@@ -116,7 +116,7 @@ static lt_status pad_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn so
             values[i] = first + source(i - low - first, size);
             if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) break;
         }
-        if (lt_interrupted()) s.status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+        if (lt_interrupted()) s.status = lt_stopped();
         result = do_index_select(&s, result, d, do_positions(&s, values, &(lt_dims){1, {n}}, self->device));
     }
     if (result == self) {

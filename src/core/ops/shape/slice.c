@@ -126,7 +126,7 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
 static lt_status add_part(lt_tensor_list *list, lt_status status)
 {
     if (status == LT_OK) list->n++;
-    if (status == LT_OK && lt_interrupted()) status = lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (status == LT_OK && lt_interrupted()) status = lt_stopped();
     if (status != LT_OK) lt_list_release(list);
     return status;
 }

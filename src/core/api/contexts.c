@@ -1,0 +1,166 @@
+/* contexts.c - lt_context as ltensor.h offers it to hosts: making and ending them, limits, interrupts. */
+#include "context.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "device.h"
+#include "dtype.h"
+#include "error.h"
+#include "mem.h"
+#include "watch.h"
+
+#define PROGRESS_SECONDS 0.1
+
+/* ---- making and ending -------------------------------------------------------------------------------------------- */
+
+static lt_status check(const lt_context_config *c)
+{
+    if (c->default_dtype != 0 && ((unsigned)c->default_dtype >= LT_DTYPE_COUNT || !lt_dtype_is_float((lt_dtype)c->default_dtype)))
+        return lt_error(LT_ERR_TYPE, "lt_context_new(): default_dtype must be a floating dtype or 0, not %d", (int)c->default_dtype);
+    if (c->memory_limit < 0)
+        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): memory_limit is %lld", (long long)c->memory_limit);
+    if (!(c->deadline >= 0)) return lt_error(LT_ERR_RUNTIME, "lt_context_new(): deadline is %g", c->deadline);
+    if (c->threads < 0 || c->threads > 1024)
+        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): threads must be 0 to 1024, not %d", (int)c->threads);
+    if (!(c->progress_seconds >= 0))
+        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): progress_seconds is %g", c->progress_seconds);
+    return LT_OK;
+}
+
+/* The fields that a caller's header has; the others are the defaults. */
+static lt_status read_config(const lt_context_config *given, lt_context_config *config)
+{
+    *config = lt_context_defaults();
+    if (given == NULL) return LT_OK;
+    const size_t least = offsetof(lt_context_config, progress) + sizeof given->progress;
+    if (given->size < least)
+        return lt_error(LT_ERR_TYPE, "lt_context_new(): config.size is %zu; lt_context_defaults() sets it", given->size);
+    memcpy(config, given, given->size < sizeof *config ? given->size : sizeof *config);
+    return check(config);
+}
+
+static void end(lt_context *c)
+{
+    lt_unwatch(c);
+    pthread_mutex_destroy(&c->lock);
+    lt_mem_free(c);
+}
+
+lt_status lt_context_new(const lt_context_config *given, lt_context **out)
+{
+    lt_context_config config;
+    LT_REQUIRE(out);
+    LT_TRY(read_config(given, &config));
+    lt_context *c = lt_mem_zarray(1, sizeof *c); /* most of it is generators that nobody may ask for */
+    if (c == NULL) return LT_ERR_MEMORY;
+    lt_context_init(c);
+    c->user = config.user;
+    c->authorize = config.authorize;
+    c->log = config.log;
+    c->progress = config.progress;
+    c->progress_seconds = config.progress_seconds > 0 ? config.progress_seconds : PROGRESS_SECONDS;
+    if (config.default_dtype != 0) atomic_init(&c->default_dtype, config.default_dtype);
+    atomic_init(&c->threads, config.threads);
+    lt_status status = LT_OK;
+    if (config.memory_limit > 0) status = lt_context_set_memory_limit(c, lt_host, config.memory_limit);
+    if (status == LT_OK && c->progress != NULL) status = lt_watch_progress(c);
+    if (status == LT_OK && config.deadline > 0) status = lt_watch_deadline(c, config.deadline);
+    if (status != LT_OK) {
+        end(c);
+        return status;
+    }
+    c->release = config.release;
+    *out = c;
+    return LT_OK;
+}
+
+void lt_context_free(lt_context *c)
+{
+    void (*release)(void *user) = c->release;
+    void *user = c->user;
+    end(c);
+    if (release != NULL) release(user);
+}
+
+lt_context *lt_context_retain(lt_context *context)
+{
+    if (context != NULL) lt_context_hold(context);
+    return context;
+}
+
+void lt_context_release(lt_context *context)
+{
+    if (context != NULL) lt_context_drop(context);
+}
+
+/* ---- being in one ---------------------------------------------------------------------------------------------------- */
+
+lt_context *lt_context_process(void) { return &lt_process_context; }
+lt_context *lt_context_current(void) { return lt_here.context; }
+
+lt_context *lt_context_enter(lt_context *context)
+{
+    if (context == NULL) context = &lt_process_context;
+    const lt_context_outer outer = lt_context_visit(context);
+    if (outer.context != context && outer.context != &lt_process_context)
+        atomic_store_explicit(&outer.context->grad_mode, outer.grad_mode, memory_order_relaxed);
+    return outer.context;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+
+/* The place of a device's numbers in a context. The device need not be there: a limit may be set before it is asked for. */
+static lt_status use_of(const char *function, lt_device device, int *use)
+{
+    if (device.type == LT_CPU) {
+        *use = LT_USE_HOST;
+        return LT_OK;
+    }
+    if ((unsigned)device.type >= LT_DEVICE_TYPES) return lt_error(LT_ERR_TYPE, "%s(): %d is no type of device", function, device.type);
+    if (device.index < 0 || device.index >= LT_MOST_DEVICES)
+        return lt_error(LT_ERR_DEVICE, "%s(): there is no GPU %d", function, device.index);
+    *use = LT_USE_DEVICE(device.index);
+    return LT_OK;
+}
+
+lt_status lt_context_set_memory_limit(lt_context *context, lt_device device, int64_t bytes)
+{
+    int use;
+    LT_REQUIRE(context);
+    LT_TRY(use_of("lt_context_set_memory_limit", device, &use));
+    if (bytes < 0) return lt_error(LT_ERR_RUNTIME, "lt_context_set_memory_limit(): bytes is %lld", (long long)bytes);
+    atomic_store(&context->use[use].limit, bytes);
+    if (use == LT_USE_HOST) atomic_store(&context->limited, bytes != INT64_MAX);
+    return LT_OK;
+}
+
+lt_status lt_context_memory(const lt_context *context, lt_device device, int64_t *used, int64_t *limit)
+{
+    int use;
+    LT_REQUIRE(context);
+    LT_TRY(use_of("lt_context_memory", device, &use));
+    if (used != NULL) *used = atomic_load(&context->use[use].live);
+    if (limit != NULL) *limit = atomic_load(&context->use[use].limit);
+    return LT_OK;
+}
+
+/* ---- time and interrupts ------------------------------------------------------------------------------------------------ */
+
+lt_status lt_context_set_deadline(lt_context *context, double seconds)
+{
+    LT_REQUIRE(context);
+    if (isnan(seconds)) return lt_error(LT_ERR_RUNTIME, "lt_context_set_deadline(): seconds is nan");
+    return lt_watch_deadline(context, seconds);
+}
+
+void lt_context_interrupt(lt_context *context)
+{
+    if (context != NULL) atomic_fetch_or(&context->stop, LT_STOP_INTERRUPT);
+}
+
+void lt_context_interrupt_clear(lt_context *context)
+{
+    if (context != NULL) atomic_fetch_and(&context->stop, ~(uint32_t)LT_STOP_INTERRUPT);
+}

@@ -1,0 +1,64 @@
+/* context.c - see context.h: the process's context, this thread's place, and asking the host. Allocates nothing. */
+#include "context.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "error.h"
+
+#define NO_LIMIT {0, INT64_MAX}
+#define FOUR(x) x, x, x, x
+
+lt_context lt_process_context = {
+    .refs = 1,
+    .default_dtype = LT_FLOAT32,
+    .grad_mode = true,
+    .print = LT_PRINT_DEFAULTS,
+    .use = {NO_LIMIT, FOUR(FOUR(FOUR(NO_LIMIT)))},
+    .deadline = INFINITY,
+    .next_progress = INFINITY,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .seed = LT_DEFAULT_SEED,
+};
+_Static_assert(LT_USES == 1 + 4 * 4 * 4, "a limit for each place");
+
+_Thread_local lt_thread lt_here = {.context = &lt_process_context, .grad_mode = true, .process_grad_mode = true};
+
+void lt_context_init(lt_context *c)
+{
+    atomic_init(&c->refs, 1);
+    atomic_init(&c->default_dtype, LT_FLOAT32);
+    atomic_init(&c->grad_mode, true);
+    c->print = (lt_print_options)LT_PRINT_DEFAULTS;
+    for (int i = 0; i < LT_USES; i++) atomic_init(&c->use[i].limit, INT64_MAX);
+    c->deadline = c->next_progress = INFINITY;
+    pthread_mutex_init(&c->lock, NULL);
+    c->seed = LT_DEFAULT_SEED;
+}
+
+lt_status lt_refuse_access(int access, const char *name)
+{
+    static const char *const words[] = {
+        [LT_ACCESS_FILE_READ] = "reading the file", [LT_ACCESS_FILE_WRITE] = "writing the file", [LT_ACCESS_PROCESS] = "starting the process",
+        [LT_ACCESS_LIBRARY] = "loading the library", [LT_ACCESS_DEVICE] = "using the device"};
+    lt_context *c = lt_here.context;
+    if (c->authorize(c->user, access, name)) return LT_OK;
+    return lt_error(LT_ERR_PERMISSION, "not permitted: %s '%.500s'", words[access], name);
+}
+
+void lt_log_line(int level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    lt_context *c = lt_here.context;
+    if (c->log != NULL) {
+        c->log(c->user, level, text);
+        return;
+    }
+    fflush(stdout);
+    fprintf(stderr, "%s\n", text);
+}

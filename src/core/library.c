@@ -1,0 +1,13 @@
+/* library.c - see library.h. */
+#include "library.h"
+
+#include "error.h"
+
+lt_status lt_library_need(lt_library *library)
+{
+    if (atomic_load_explicit(&library->tried, memory_order_acquire)) return LT_OK;
+    LT_TRY(lt_authorize(LT_ACCESS_LIBRARY, library->name));
+    pthread_once(&library->once, library->load);
+    atomic_store_explicit(&library->tried, true, memory_order_release);
+    return LT_OK;
+}

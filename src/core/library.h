@@ -1,0 +1,19 @@
+/* library.h - shared objects that are opened when they are first needed. */
+#ifndef LT_LIBRARY_H
+#define LT_LIBRARY_H
+
+#include "context.h"
+
+typedef struct lt_library {
+    const char *name; /* "libpng16.so.16": what an authorizer is asked for */
+    void (*load)(void);
+    pthread_once_t once;
+    _Atomic bool tried;
+} lt_library;
+
+#define LT_LIBRARY(name, load) {(name), (load), PTHREAD_ONCE_INIT, false}
+
+/* Has load() run, once in the process. LT_ERR_PERMISSION: the context does not want it opened; another one may. */
+lt_status lt_library_need(lt_library *library);
+
+#endif

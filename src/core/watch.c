@@ -1,0 +1,152 @@
+/* watch.c - see watch.h. The contexts form a list under one lock; the thread sleeps until the first of their times has come.
+ * A process that was forked has the list and no thread. */
+#include "watch.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <signal.h>
+
+#include "clock.h"
+#include "error.h"
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    lt_context *first;
+    bool prepared, running;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static double first_time(void)
+{
+    double time = INFINITY;
+    for (const lt_context *c = watch.first; c != NULL; c = c->next_watched) time = fmin(time, fmin(c->deadline, c->next_progress));
+    return time;
+}
+
+static void tell(lt_context *c, double now)
+{
+    if (c->deadline <= now) {
+        c->deadline = INFINITY;
+        atomic_fetch_or(&c->stop, LT_STOP_DEADLINE);
+    }
+    if (c->next_progress <= now) {
+        c->next_progress = now + c->progress_seconds;
+        atomic_fetch_or(&c->stop, LT_STOP_PROGRESS);
+    }
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&watch.lock);
+    for (;;) {
+        const double now = lt_clock(), next = first_time();
+        if (next <= now) {
+            for (lt_context *c = watch.first; c != NULL; c = c->next_watched) tell(c, now);
+        } else if (isfinite(next)) {
+            const double second = floor(next);
+            const struct timespec until = {(time_t)second, (long)((next - second) * 1e9)};
+            pthread_cond_timedwait(&watch.changed, &watch.lock, &until);
+        } else {
+            pthread_cond_wait(&watch.changed, &watch.lock);
+        }
+    }
+    return NULL;
+}
+
+static void make_condition(void)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch.changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static void before_fork(void) { pthread_mutex_lock(&watch.lock); }
+static void after_fork(void) { pthread_mutex_unlock(&watch.lock); }
+static void in_child(void)
+{
+    watch.running = false;
+    make_condition();
+    pthread_mutex_unlock(&watch.lock);
+}
+
+/* Once, with the lock held. The thread never ends: its code must stay when the library is closed. */
+static void prepare(void)
+{
+    Dl_info here;
+    if (watch.prepared) return;
+    watch.prepared = true;
+    make_condition();
+    pthread_atfork(before_fork, after_fork, in_child);
+    if (dladdr((void *)(uintptr_t)&run, &here) != 0) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* Starts the thread where there is something for it to do; the lock is held. Signals are for the threads of the host. */
+static lt_status start(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    prepare();
+    pthread_cond_signal(&watch.changed);
+    if (watch.running || !isfinite(first_time())) return LT_OK;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    watch.running = pthread_create(&thread, NULL, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!watch.running) return lt_error(LT_ERR_MEMORY, "out of memory: no thread could be started");
+    pthread_detach(thread);
+    return LT_OK;
+}
+
+static void enlist(lt_context *c)
+{
+    if (c->watched) return;
+    c->watched = true;
+    c->next_watched = watch.first;
+    watch.first = c;
+}
+
+lt_status lt_watch_deadline(lt_context *c, double seconds)
+{
+    const double now = lt_clock();
+    pthread_mutex_lock(&watch.lock);
+    enlist(c);
+    atomic_store(&c->seconds, seconds);
+    atomic_fetch_and(&c->stop, ~(uint32_t)LT_STOP_DEADLINE);
+    c->deadline = now + seconds;
+    tell(c, now); /* a deadline that has passed holds at once */
+    lt_status status = start();
+    if (status != LT_OK) c->deadline = INFINITY;
+    pthread_mutex_unlock(&watch.lock);
+    return status;
+}
+
+lt_status lt_watch_progress(lt_context *c)
+{
+    pthread_mutex_lock(&watch.lock);
+    enlist(c);
+    c->next_progress = lt_clock() + c->progress_seconds;
+    lt_status status = start();
+    pthread_mutex_unlock(&watch.lock);
+    return status;
+}
+
+void lt_unwatch(lt_context *c)
+{
+    pthread_mutex_lock(&watch.lock);
+    lt_context **at = &watch.first;
+    while (*at != NULL && *at != c) at = &(*at)->next_watched;
+    if (*at == c) *at = c->next_watched;
+    c->watched = false;
+    pthread_mutex_unlock(&watch.lock);
+}
+
+lt_status lt_watch_after_fork(void)
+{
+    pthread_mutex_lock(&watch.lock);
+    lt_status status = start();
+    pthread_mutex_unlock(&watch.lock);
+    return status;
+}

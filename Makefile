@@ -446,4 +446,4 @@ install-rock: rock
 clean:
 	rm -rf build build-asan build-tsan build-mutants dist
 
--include $(shell find $(OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)
+-include $(shell find $(OBJ) $(MIN_OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -8,11 +8,11 @@
 -- Writes OUT/absent, the functions and tables that no entry has to name (for objcopy --redefine-syms), and for each family of
 -- elementwise kernels OUT/kernels_<family>.h, as $GEN has it but with loops for the kernels that are reached.
 --
--- Usage: lua5.4 scripts/reached.lua GEN OUT KEEP OBJECT...
+-- Usage: lua5.4 scripts/reached.lua GEN OUT KEEP 'FAMILY ...' OBJECT...
 --   KEEP has the names of what is exported; the objects are those of the core without the two tables and the families
 
 local gen, out, keep = arg[1], arg[2], arg[3]
-local objects = table.concat(arg, ' ', 4)
+local objects = table.concat(arg, ' ', 5)
 
 local function read(path)
   local file <close> = assert(io.open(path))
@@ -26,7 +26,7 @@ end
 
 -- ---- the tables ------------------------------------------------------------------------------------------------------
 
-local function uncommented(path) return (read(path):gsub('/%*.-%*/', '')) end
+local function uncommented(path) return (read(path):gsub('/%*.-%*/', ''):gsub('\n#[^\n]*', '')) end
 
 local members, fields = {}, {} -- of the backend: name -> function; of the loops: name -> true
 for member, name in uncommented('src/core/cpu/backend.c'):gmatch '%.([%w_]+) = (lt_cpu_[%w_]+)' do members[member] = name end
@@ -34,8 +34,11 @@ for field in uncommented('src/core/cpu/common/loops.h'):match 'typedef struct lt
   fields[field] = true
 end
 fields.isa = nil
-local families = { 'activations', 'arithmetic', 'compare', 'functions' }
-for _, family in ipairs(families) do fields[family] = nil end -- needed by name
+local families = {}
+for family in arg[4]:gmatch '%S+' do
+  families[#families + 1] = family
+  fields[family] = nil -- all of them stay, with fewer entries
+end
 local sets = { 'baseline', 'avx2', 'avx512' }
 
 -- ---- what the linker reaches -------------------------------------------------------------------------------------------
@@ -80,7 +83,7 @@ end
 local function scan(path)
   if scanned[path] then return false end
   scanned[path] = true
-  local text, more = uncommented(path), false
+  local text, more = read(path):gsub('/%*.-%*/', ''), false
   for member in text:gmatch '[%w_%)%]][%->%.][>%s]*([%w_]+)' do
     if members[member] and add(members[member]) then more = true end
   end
@@ -144,6 +147,4 @@ for _, family in ipairs(families) do
   end, 1)
   write(('%s/kernels_%s.h'):format(out, family), text)
 end
-local n = 0
-for _ in pairs(kernels) do n = n + 1 end
 os.remove(out .. '/reached.o')

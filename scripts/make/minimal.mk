@@ -10,13 +10,12 @@ MIN_OBJ := $(MIN)/obj
 MIN_STAMP := $(MIN_GEN)/.stamp
 MIN_TARGETS := $(addprefix $(MIN)/,libltensor.so libltensor.a libltensor_lua.so libltensor_lua.a torch.so)
 
-FAMILIES := activations arithmetic compare functions
-FAMILY_OBJ := $(foreach i,$(ISAS),$(FAMILIES:%=$(OBJ)/src/core/cpu/vector/%.$(i).o))
+FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(OBJ)/src/core/cpu/vector/%.$(i).o))
 TABLE_OBJ := $(OBJ)/src/core/cpu/backend.o $(OBJ)/src/core/cpu/common/loops.o
 MIN_CALLS_OBJ := $(GEN_CALLS:$(GEN)/%.c=$(MIN_OBJ)/%.o)
 MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,$(CORE_OBJ) $(VECTOR_OBJ)) \
                   $(OBJ)/src/core/minimal/no_image.o $(MIN_CALLS_OBJ)
-MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
+MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
 MIN_TABLE_OBJ := $(MIN_OBJ)/backend.o $(MIN_OBJ)/loops.o
 MIN_BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(MIN_OBJ)/%.o) $(MIN_OBJ)/embedded_lib.o
 MIN_HEADERS := include/ltensor.h $(MIN_GEN)/ltensor_ops.h
@@ -36,10 +35,9 @@ $(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP)
 	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
 	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(MIN_GEN)/ops_docs.lua=torch.ops_docs
 	@touch $@
-$(MIN_GEN)/%.c: $(MIN_STAMP) ;
-$(MIN_GEN)/ltensor_ops.h: $(MIN_STAMP) ;
+$(patsubst $(GEN)/%,$(MIN_GEN)/%,$(GEN_CALLS) $(GEN_BIND)) $(MIN_GEN)/embedded_lib.c $(MIN_GEN)/ltensor_ops.h: $(MIN_STAMP) ;
 
-$(MIN_OBJ)/%.o: $(MIN_GEN)/%.c
+$(MIN_OBJ)/%.o: $(MIN_GEN)/%.c $(OBJ)/flags_of_c
 	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
 
@@ -54,7 +52,7 @@ $(MIN_OBJ)/libltensor.map: $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o $(MIN_GE
 	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) $(MIN_HEADERS) -- $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o
 $(MIN_OBJ)/absent: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/backend.c
 	@echo '  REACH $@'
-	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep $(MIN_SHARED_OBJ)
+	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep '$(KERNEL_FAMILIES)' $(MIN_SHARED_OBJ)
 
 # Entries that nothing comes to are references to what is not there, and may not be there: zero.
 define min_table
@@ -65,7 +63,7 @@ endef
 $(foreach o,$(TABLE_OBJ),$(eval $(call min_table,$(o))))
 
 define min_family
-$(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/%.c $(MIN_OBJ)/absent
+$(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/%.c $(MIN_OBJ)/absent $(OBJ)/flags_of_c $(SLEEF_NAMES)
 	@echo '  CC $$< ($(1), chosen)'
 	$(CC) $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
 	objcopy --redefine-syms=$(SLEEF_NAMES) $$@

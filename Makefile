@@ -74,8 +74,8 @@ GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
-KERNEL_FAMILIES := activations arithmetic compare functions
-GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h backend_hash.h bind_ops.h \
+KERNEL_FAMILIES := activations arithmetic compare functions special
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
 GEN_HASHED := $(addprefix src/core/,backend.h cell.h generator.h iter.h optim_rules.h random.h)

@@ -3,6 +3,7 @@
 --
 --   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/<family>.c
 --                        and src/cuda/kernels/<family>.cu make their loops
+--   kernel_families.h    the names of the families
 --   pointwise_ops.h      all families together, with names
 --   ops_pointwise.c      what core/ops/pointwise.c must know of each (dtypes, rules, checks), and the implementations
 --   backend_hash.h       by which program and backend know that they were made from the same declarations
@@ -114,6 +115,13 @@ local function all_header(families)
   return table.concat(out)
 end
 
+local function families_header(families)
+  local lines = {}
+  for i, family in ipairs(families) do lines[i] = ('X(%s, %s)'):format(family.name, family.name:upper()) end
+  return notice .. '#ifndef LT_KERNEL_FAMILIES_H\n#define LT_KERNEL_FAMILIES_H\n' ..
+    define('LT_KERNEL_FAMILIES(X)', lines) .. '\n#endif\n'
+end
+
 local rules = { promote = 'LT_RULE_PROMOTE', float = 'LT_RULE_FLOAT', compare = 'LT_RULE_COMPARE',
   integral = 'LT_RULE_INTEGRAL', select = 'LT_RULE_SELECT' }
 local numbers = { promote = 'LT_NUMBERS_PROMOTE', fit = 'LT_NUMBERS_FIT', truncate = 'LT_NUMBERS_TRUNCATE', any = 'LT_NUMBERS_ANY' }
@@ -181,6 +189,7 @@ local families = read_families(model)
 for i, family in ipairs(families) do
   declarations.write(('%s/kernels_%s.h'):format(dir, family.name), family_header(family, i))
 end
+declarations.write(dir .. '/kernel_families.h', families_header(families))
 declarations.write(dir .. '/pointwise_ops.h', all_header(families))
 declarations.write(dir .. '/ops_pointwise.c', implementations(model, families))
 declarations.write(dir .. '/backend_hash.h', backend_hash(families))

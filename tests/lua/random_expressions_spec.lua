@@ -29,7 +29,13 @@ end
 -- With k = 0 the result is the sign of the input, and the derivative what rounding leaves.
 local left_by_rounding = { local_response_norm = true }
 
-local function flat(t) return t:detach():cpu():reshape(-1):tolist() end
+-- The elements; of a tensor that would fill the memory (a meshgrid of three long vectors) those of a part.
+local MOST = 100000
+local function flat(t)
+  t = t:detach()
+  while t:numel() > MOST do t = t:dim() > 1 and t:select(1, (t:size(1) + 1) // 2) or t:narrow(1, 1, MOST) end
+  return t:cpu():reshape(-1):tolist()
+end
 
 -- What differs between two results, or nil; the second value is whether they are equal to the bit.
 local function difference(got, wanted, dtypes)

@@ -4,7 +4,7 @@
 
 #include "cpu.h"
 #include "error.h"
-#include "formulas/formulas.h"
+#include "formulas/stirling.h"
 #include "interrupt.h"
 
 #define DRAW_FN    static

@@ -16,7 +16,7 @@
 #include "cpu/common/for_each.h"
 #include "half.h"
 #include "interrupt.h"
-#include "pointwise_ops.h"
+#include "kernels_arithmetic.h"
 #include "cpu/common/threads.h"
 
 #define BLOCK 256    /* elements located at a time */

@@ -1,6 +1,8 @@
 /* floats.h - the formulas of the file that FORMULAS names, for float and for double: lt_sigmoid_f32 and
- * lt_sigmoid_f64 in C, overloads of lt_sigmoid in C++. Included once per file, after formulas.h has begun; the file
+ * lt_sigmoid_f64 in C, overloads of lt_sigmoid in C++. Included once per file, after formulas.h (which itself begins with one); the file
  * is written in T, the type, NAME(f), the formula's name, and M(g), the C function g for the type. */
+#include "unused_begin.h"
+
 #define T float
 #define NAME(f) LT_FORMULA_NAME(f, f32)
 #define M(g) g##f
@@ -17,4 +19,5 @@
 #undef NAME
 #undef M
 
+#include "unused_end.h"
 #undef FORMULAS

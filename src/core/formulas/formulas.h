@@ -1,11 +1,12 @@
-/* formulas.h - every scalar formula, once, for the CPU kernels, the CUDA kernels and the simulated GPUs.
+/* formulas.h - the scalar formulas that several families of kernels are made of: arithmetic, comparisons, and what <math.h>
+ * has; for the CPU kernels, the CUDA kernels and the simulated GPUs. special.h and activation.h have those of one family.
  *
  * A formula is a pure function of one element (and numbers). In C its name ends in the type it computes
  * in: lt_sigmoid_f32, lt_sigmoid_f64, lt_add_i64, lt_add_b8 (bool: 0 or 1 in a byte). In C++ the names
  * are overloaded: lt_sigmoid(float), lt_sigmoid(double), lt_add(int64_t, ...); formulas on bool keep
  * their ending there, because bytes are also numbers. Half types are computed in float.
- * The formulas stand in float.inc, special.inc, activation.inc, int.inc,
- * bool.inc and draws.h. NaN is tested as x != x, which every compiler used here keeps. Includes only <math.h> and <stdint.h>. */
+ * The formulas stand in float.inc, int.inc and
+ * bool.inc. NaN is tested as x != x, which every compiler used here keeps. Includes only <math.h> and <stdint.h>. */
 #ifndef LT_FORMULAS_H
 #define LT_FORMULAS_H
 
@@ -19,17 +20,6 @@
 #define LT_FN static inline
 #endif
 
-/* A formula that a translation unit does not use is no mistake, nor is x < 0 where x is unsigned. */
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wtype-limits"
-#endif
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 177, 186
-#endif
-
 #ifdef __cplusplus
 #define LT_FORMULA_NAME(name, suffix) lt_##name
 #else
@@ -38,11 +28,8 @@
 
 #define FORMULAS "float.inc"
 #include "floats.h"
-#define FORMULAS "special.inc"
-#include "floats.h"
-#define FORMULAS "activation.inc"
-#include "floats.h"
-#include "draws.h"
+
+#include "unused_begin.h"
 
 /* NAME: as there; T: the type; U: an unsigned type at least as wide, in which overflow wraps. */
 #define T uint8_t
@@ -87,11 +74,6 @@
 
 #include "bool.inc"
 
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+#include "unused_end.h"
 
 #endif

@@ -2,6 +2,7 @@
  * cpu/vector/activations.c. */
 #include "pointwise.cuh"
 
+#include "formulas/activation.h"
 #include "kernels_activations.h" /* generated from the declarations */
 
 #define SHAPES(X)   LT_ACTIVATIONS_SHAPES(X)

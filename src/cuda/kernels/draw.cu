@@ -6,7 +6,7 @@
 #include "launch.cuh"
 #include "offsets.cuh"
 #include "philox.cuh"
-#include "formulas/formulas.h"
+#include "formulas/stirling.h"
 
 enum { BLOCK = 256 };
 

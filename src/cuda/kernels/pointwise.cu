@@ -1,5 +1,4 @@
-/* pointwise.cu - elementwise ops on a GPU: finds the file that has the kernel (arithmetic.cu,
- * functions.cu, activations.cu, compare.cu) and replaces powers by a number that have a shorter way, as the CPU does. */
+/* pointwise.cu - elementwise ops on a GPU: finds the family that has the kernel and replaces powers by a number that have a shorter way, as the CPU does. */
 #include "pointwise.cuh"
 
 #include "pointwise_ops.h" /* generated from the declarations */
@@ -47,7 +46,10 @@ lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute,
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &call.stream));
     call.op = shorter_power(call);
-    if (!lt_cuda_arithmetic(call) && !lt_cuda_functions(call) && !lt_cuda_activations(call) && !lt_cuda_compare(call))
-        return lt_cuda_unsupported(name_of(op), compute);
+    bool done = false;
+#define TRY(name, NAME) done = done || lt_cuda_##name(call);
+    LT_KERNEL_FAMILIES(TRY)
+#undef TRY
+    if (!done) return lt_cuda_unsupported(name_of(op), compute);
     return lt_cuda_launched(it->device.index, call.stream, name_of(op));
 }

@@ -1,5 +1,5 @@
-/* pointwise.cuh - elementwise kernels from scalar formulas. arithmetic.cu, functions.cu, activations.cu and compare.cu
- * make types of the formulas (formulas.h, shared with the CPU) by family.inc, from the lists that the declarations give;
+/* pointwise.cuh - elementwise kernels from scalar formulas. A family's file (arithmetic.cu, functions.cu ...)
+ * makes types of the formulas (core/formulas/, shared with the CPU) by family.inc, from the lists that the declarations give;
  * each becomes two kernels per type computed in (float, double, int64_t, and uint8_t for bool):
  *
  *   dense    every operand lies dense in the kernel's own dtype, or is one number: 16 bytes at a time
@@ -13,6 +13,7 @@
 #include "cuda.h"
 #include "element.cuh"
 #include "formulas/formulas.h"
+#include "kernel_families.h" /* generated from the declarations */
 #include "launch.cuh"
 #include "offsets.cuh"
 
@@ -27,10 +28,9 @@ struct lt_pointwise_call {
 };
 
 /* Each runs the op if it has it for the dtype computed; false if not. */
-bool lt_cuda_arithmetic(const lt_pointwise_call &call);
-bool lt_cuda_activations(const lt_pointwise_call &call);
-bool lt_cuda_functions(const lt_pointwise_call &call);
-bool lt_cuda_compare(const lt_pointwise_call &call);
+#define LT_DECLARE_FAMILY(name, NAME) bool lt_cuda_##name(const lt_pointwise_call &call);
+LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
+#undef LT_DECLARE_FAMILY
 
 /* ---- formulas as types ------------------------------------------------------------------------------- */
 

@@ -9,13 +9,15 @@
 lt_cpu_loops lt_loops;
 lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
 
-#define SET_OF(set)                                                                                \
+#define OF_BASELINE(name, NAME) lt_##name##_baseline,
+#define OF_AVX2(name, NAME)     lt_##name##_avx2,
+#define OF_AVX512(name, NAME)   lt_##name##_avx512,
+#define SET_OF(set, OF)                                                                            \
     {                                                                                              \
-        #set, lt_activations_##set, lt_arithmetic_##set, lt_compare_##set, lt_functions_##set, lt_cast_##set, lt_rows_##set, \
-            lt_scan_##set, lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set, lt_product_##set, lt_pool_##set, \
+        #set, LT_KERNEL_FAMILIES(OF) lt_cast_##set, lt_rows_##set, lt_scan_##set, lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set, lt_product_##set, lt_pool_##set, \
             lt_direct_##set, lt_optim_##set, lt_cells_##set                                                        \
     }
-static const lt_cpu_loops sets[] = {SET_OF(baseline), SET_OF(avx2), SET_OF(avx512)};
+static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE), SET_OF(avx2, OF_AVX2), SET_OF(avx512, OF_AVX512)};
 #undef SET_OF
 
 /* The index of the best set that this processor runs. */
@@ -46,8 +48,7 @@ static void choose_family(int first, int end, const lt_pointwise_row *rows)
 __attribute__((constructor)) static void choose_loops(void)
 {
     lt_loops = sets[chosen_set()];
-    choose_family(LT_PW_ACTIVATIONS, LT_PW_ACTIVATIONS_END, lt_loops.activations);
-    choose_family(LT_PW_ARITHMETIC, LT_PW_ARITHMETIC_END, lt_loops.arithmetic);
-    choose_family(LT_PW_COMPARE, LT_PW_COMPARE_END, lt_loops.compare);
-    choose_family(LT_PW_FUNCTIONS, LT_PW_FUNCTIONS_END, lt_loops.functions);
+#define CHOOSE(name, NAME) choose_family(LT_PW_##NAME, LT_PW_##NAME##_END, lt_loops.name);
+    LT_KERNEL_FAMILIES(CHOOSE)
+#undef CHOOSE
 }

@@ -9,6 +9,7 @@
 
 #include "backend.h"
 #include "half.h"
+#include "kernel_families.h" /* generated from the declarations */
 
 /* n elements; ptrs[0] is the output; strides in bytes. context: the op's numbers (lt_scalar), or what a
  * loop of the driver itself needs. */
@@ -145,7 +146,9 @@ typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
 
 typedef struct lt_cpu_loops {
     const char *isa;
-    const lt_pointwise_row *activations, *arithmetic, *compare, *functions; /* a row a kernel of the family */
+#define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
+    LT_KERNEL_FAMILIES(FAMILY)
+#undef FAMILY
     const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
     const lt_reduce_loops (*rows)[LT_ROWS_TYPES];
     const lt_scan_loops *scan;       /* float, double, int64 */
@@ -169,11 +172,11 @@ extern lt_pointwise_row lt_pointwise_loops[];
 #define LT_LOOP_NAME(name, isa) LT_LOOP_PASTE(name, isa)
 #define LT_LOOP(name) LT_LOOP_NAME(name, LT_ISA)
 
+#define LT_DECLARE_FAMILY(name, NAME)                                                              \
+    extern const lt_pointwise_row lt_##name##_baseline[], lt_##name##_avx2[], lt_##name##_avx512[];
+LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
+#undef LT_DECLARE_FAMILY
 #define LT_DECLARE_LOOPS(isa)                                                                      \
-    extern const lt_pointwise_row lt_activations_##isa[];                                          \
-    extern const lt_pointwise_row lt_arithmetic_##isa[];                                           \
-    extern const lt_pointwise_row lt_compare_##isa[];                                              \
-    extern const lt_pointwise_row lt_functions_##isa[];                                            \
     extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
     extern const lt_reduce_loops lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
     extern const lt_scan_loops lt_scan_##isa[LT_ROWS_I64 + 1];                                     \

@@ -1,6 +1,7 @@
 /* activations.c - elementwise loops of activations and their derivatives (formulas/activation.inc). */
 #include "steady.h"
 
+#include "formulas/activation.h"
 #include "kernels_activations.h" /* generated from the declarations */
 
 #include "shapes_loops.h"

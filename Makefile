@@ -18,7 +18,10 @@
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make layers        no include goes against the arrows of the design
 #
-# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined
+#   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
+#   make abi-baseline  keeps what this version promises to programs that are built with it
+#
+# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files)
 
 VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
 BUILD ?= build
@@ -120,7 +123,7 @@ $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(TARGETS)
+all: $(if $(MINIMAL),minimal,$(TARGETS))
 
 # ---- generated sources ---------------------------------------------------------------------------------
 $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
@@ -291,6 +294,8 @@ $(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
 	@echo '  LINK $@'
 	$(NVCC) -shared -cudart static -o $@ $^ -ldl -lpthread
 
+include scripts/make/minimal.mk
+
 # ---- tests -----------------------------------------------------------------------------------------------
 C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_test.c)) \
            $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(wildcard tests/core/*_test.cpp))
@@ -415,17 +420,19 @@ format:
 
 # ---- docs --------------------------------------------------------------------------------------------------
 # The text of the pages is the one of the REPL's help; the annotations are LuaCATS.
-docs: $(GEN_STAMP)
-	@mkdir -p $(BUILD)/docs $(BUILD)/meta
-	$(LUA) scripts/gen/pages.lua $(GEN)/ops_docs.lua $(BUILD)/docs
-	cp lib/meta/torch.lua $(BUILD)/meta/torch.lua
-	cp $(GEN)/ltensor.d.lua $(BUILD)/meta/ops.lua
+RESULT := $(if $(MINIMAL),$(MIN),$(BUILD))
+RESULT_GEN := $(if $(MINIMAL),$(MIN_GEN),$(GEN))
+docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP))
+	@mkdir -p $(RESULT)/docs $(RESULT)/meta
+	$(if $(MINIMAL),LT_OPS=$(MIN_GEN)/ops) $(LUA) scripts/gen/pages.lua $(RESULT_GEN)/ops_docs.lua $(RESULT)/docs
+	cp lib/meta/torch.lua $(RESULT)/meta/torch.lua
+	cp $(RESULT_GEN)/ltensor.d.lua $(RESULT)/meta/ops.lua
 
 # ---- install ---------------------------------------------------------------------------------------------
 # What a program links with the static libraries; gcc and clang have an OpenMP each.
 STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$(CORE_LIBS))
 install: all docs
-	@BUILD=$(BUILD) GEN=$(GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
+	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
 	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" sh scripts/install.sh
 
 # What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.

@@ -113,6 +113,7 @@ fi
 if [ "$mode" = full ] && [ -f Makefile ]; then
     suite "what the libraries show and need" sh tests/libraries.sh
     suite "promises to older programs" sh tests/abi.sh
+    suite "a library of chosen ops" sh tests/minimal.sh
     suite "packages, and examples built with them" sh tests/packages.sh
 fi
 [ "$mode" = full ] && [ -x "$BUILD/tests/python_host" ] &&

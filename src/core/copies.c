@@ -24,10 +24,6 @@ static struct {
 static pthread_once_t setting_once = PTHREAD_ONCE_INIT;
 
 static _Thread_local lt_copy_cause current_cause;
-static _Thread_local struct {
-    lt_origin_fn fn;
-    void *ctx;
-} origin_source;
 
 static void read_setting(void)
 {
@@ -44,16 +40,10 @@ lt_copy_cause lt_copies_set_cause(lt_copy_cause cause)
 
 const char *lt_copies_cause(void) { return current_cause.name != NULL ? current_cause.name : "to"; }
 
-void lt_copies_set_origin(lt_origin_fn fn, void *ctx)
-{
-    origin_source.fn = fn;
-    origin_source.ctx = ctx;
-}
-
 void lt_copies_origin(char *buffer, size_t n)
 {
     buffer[0] = '\0';
-    if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, buffer, n);
+    if (lt_here.guest.class != NULL) lt_here.guest.class->origin(lt_here.guest.ctx, buffer, n);
 }
 
 void lt_copies_show(bool on)
@@ -140,7 +130,7 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
     bool shown = false;
     pthread_once(&setting_once, read_setting);
     if (lt_profiling && bytes > 0) lt_profile_copy(bytes);
-    if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, origin, sizeof origin);
+    lt_copies_origin(origin, sizeof origin);
     pthread_mutex_lock(&ledger.lock);
     lt_copy_entry *e = find_entry(from, to, cause, origin);
     if (e != NULL) {

@@ -47,9 +47,9 @@ static bool injected_failure(void)
 bool lt_mem_reclaim(void)
 {
     static _Thread_local bool running;
-    if (running || lt_here.reclaimer.run == NULL) return false;
+    if (running || lt_here.guest.class == NULL) return false;
     running = true;
-    lt_here.reclaimer.run(lt_here.reclaimer.ctx);
+    lt_here.guest.class->reclaim(lt_here.guest.ctx);
     running = false;
     return true;
 }

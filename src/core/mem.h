@@ -51,7 +51,7 @@ void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t b
 /* Bytes of tensor data that this thread's context holds now, on all devices. */
 int64_t lt_mem_live(void);
 
-/* Runs the thread's reclaimer (lt_here; guarded against recursion); false when there is none. */
+/* Has the interpreter that called collect (guarded against recursion); false when there is none. */
 bool lt_mem_reclaim(void);
 
 /* Tests: the nth allocation from now on fails (0 = never). Also env LTENSOR_MEM_FAULT. */

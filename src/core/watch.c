@@ -27,11 +27,11 @@ static void tell(lt_context *c, double now)
 {
     if (c->deadline <= now) {
         c->deadline = INFINITY;
-        atomic_fetch_or(&c->stop, LT_STOP_DEADLINE);
+        atomic_fetch_or(&c->flags, LT_CONTEXT_LATE);
     }
     if (c->next_progress <= now) {
         c->next_progress = now + c->progress_seconds;
-        atomic_fetch_or(&c->stop, LT_STOP_PROGRESS);
+        atomic_fetch_or(&c->flags, LT_CONTEXT_PROGRESS);
     }
 }
 
@@ -114,7 +114,7 @@ lt_status lt_watch_deadline(lt_context *c, double seconds)
     pthread_mutex_lock(&watch.lock);
     enlist(c);
     atomic_store(&c->seconds, seconds);
-    atomic_fetch_and(&c->stop, ~(uint32_t)LT_STOP_DEADLINE);
+    atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_LATE);
     c->deadline = now + seconds;
     tell(c, now); /* a deadline that has passed holds at once */
     lt_status status = start();

@@ -132,7 +132,8 @@ lt_status lt_context_set_memory_limit(lt_context *context, lt_device device, int
     LT_TRY(use_of("lt_context_set_memory_limit", device, &use));
     if (bytes < 0) return lt_error(LT_ERR_RUNTIME, "lt_context_set_memory_limit(): bytes is %lld", (long long)bytes);
     atomic_store(&context->use[use].limit, bytes);
-    if (use == LT_USE_HOST) atomic_store(&context->limited, bytes != INT64_MAX);
+    if (use == LT_USE_HOST && bytes != INT64_MAX) atomic_fetch_or(&context->flags, LT_CONTEXT_LIMITED);
+    if (use == LT_USE_HOST && bytes == INT64_MAX) atomic_fetch_and(&context->flags, ~(uint32_t)LT_CONTEXT_LIMITED);
     return LT_OK;
 }
 
@@ -157,10 +158,10 @@ lt_status lt_context_set_deadline(lt_context *context, double seconds)
 
 void lt_context_interrupt(lt_context *context)
 {
-    if (context != NULL) atomic_fetch_or(&context->stop, LT_STOP_INTERRUPT);
+    if (context != NULL) atomic_fetch_or(&context->flags, LT_CONTEXT_INTERRUPTED);
 }
 
 void lt_context_interrupt_clear(lt_context *context)
 {
-    if (context != NULL) atomic_fetch_and(&context->stop, ~(uint32_t)LT_STOP_INTERRUPT);
+    if (context != NULL) atomic_fetch_and(&context->flags, ~(uint32_t)LT_CONTEXT_INTERRUPTED);
 }

@@ -70,8 +70,14 @@ struct lt_context {
     lt_context *next_watched;
     bool watched;
 
+    pthread_mutex_t lock; /* of what follows */
+
+    /* copies.c: the ledger */
+    struct lt_copy_entry *copies;
+    int64_t n_copies, room_for_copies;
+    _Atomic int show_copies; /* 0: as the environment has it, 1: on, -1: off */
+
     /* random.c */
-    pthread_mutex_t lock;
     uint64_t seed;
     bool ready[1 + LT_MOST_DEVICES]; /* the generator is seeded; the CPU's first */
     lt_generator generators[1 + LT_MOST_DEVICES];

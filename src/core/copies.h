@@ -3,7 +3,7 @@
  * Every transfer is entered here with its cause. The binding sets the cause for what it does on the
  * user's behalf (print, item, tolist, index) and provides the source line; core's own ops set theirs
  * (to, copy_, nonzero). Implicit causes are noted on stderr the first time a source line does it, and
- * summed at exit. Thread-safe. */
+ * summed at exit. Each context has a ledger. Thread-safe. */
 #ifndef LT_COPIES_H
 #define LT_COPIES_H
 

@@ -41,8 +41,10 @@ size_t lt_block_kept(void); /* bytes in them, LT_BLOCK_KEEP at most */
  * above do it themselves: they are given back in the context in which they were taken. False when the context's limit
  * would be passed: nothing was counted. */
 bool lt_mem_charge(int use, int64_t bytes);
-/* The same for bytes of the host; runs the reclaimer where they pass the limit, and sets the error where they still do. */
+/* As lt_mem_charge for bytes of the host; runs the reclaimer where they pass the limit, and sets the error where they still do. */
 bool lt_mem_afford(size_t n);
+/* Gives back what counts against a context that is held for it, and drops that. */
+void lt_mem_charge_back(lt_context *c, int use, int64_t bytes);
 /* Sets the error of bytes that pass the limit of this thread's context. */
 lt_status lt_mem_refuse(int use, int64_t bytes);
 /* realloc, for memory that counts against the host's limit of a context and whose owner remembers how much it is; bytes 0

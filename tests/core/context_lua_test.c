@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 #include <lualib.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -201,6 +202,43 @@ static void a_deadline_ends_what_a_script_computes(void **state)
     lua_close(L);
 }
 
+static void keep_text(void *user, int level, const char *text)
+{
+    (void)level;
+    FILE *file = fopen(user, "w");
+    if (file == NULL) return;
+    fputs(text, file);
+    fclose(file);
+}
+
+static void a_deadline_holds_in_a_worker_too(void **state)
+{
+    (void)state;
+    char name[64], said[400] = "";
+    snprintf(name, sizeof name, "/tmp/ltensor-context-worker-%d", (int)getpid());
+    lt_context_config config = lt_context_defaults();
+    config.user = name, config.log = keep_text;
+    lt_context *mine = NULL;
+    assert_int_equal(lt_context_new(&config, &mine), LT_OK);
+    lua_State *L = new_state();
+    assert_int_equal(lt_lua_set_context(L, mine), LT_OK);
+    assert_int_equal(lt_context_set_deadline(mine, 0.2), LT_OK);
+    assert_runs(L, "w = torch._C.fork_worker(function()"
+                   "  torch.set_num_threads(1)" /* OpenMP does not outlive a fork */
+                   "  return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()"
+                   "end)", "nil");
+    assert_int_equal(lt_context_set_deadline(mine, INFINITY), LT_OK); /* the worker has its own by now */
+    assert_runs(L, "return select(2, w:receive(20))", "exit code 1");
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    assert_true(fread(said, 1, sizeof said - 1, file) > 0);
+    fclose(file);
+    unlink(name);
+    assert_non_null(strstr(said, "the deadline of 0.2 seconds has passed"));
+    lua_close(L);
+    lt_context_release(mine);
+}
+
 /* ---- two interpreters in two threads -------------------------------------------------------------------------------------- */
 
 static const char training[] =
@@ -255,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_host_may_give_a_context),
         cmocka_unit_test(memory_of_lua_counts_where_the_host_asks_for_it),
         cmocka_unit_test(a_deadline_ends_what_a_script_computes),
+        cmocka_unit_test(a_deadline_holds_in_a_worker_too),
         cmocka_unit_test(states_of_two_threads_are_apart),
     };
     find_backend();

@@ -264,6 +264,31 @@ static void small_tensors_count_as_well(void **state)
     lt_context_release(mine);
 }
 
+static void an_endless_graph_meets_the_limit(void **state)
+{
+    (void)state;
+    lt_context_config config = lt_context_defaults();
+    config.memory_limit = 4 << 20;
+    lt_context *mine = make(&config);
+    lt_context_enter(mine);
+    lt_tensor *x = NULL, *next = NULL;
+    lt_status status = LT_OK;
+    int64_t n = 0;
+    assert_ok(floats(1, &x));
+    assert_ok(lt_tensor_set_requires_grad(x, true));
+    for (; status == LT_OK && n < 1000000; n++) { /* each keeps nothing but its node */
+        next = NULL;
+        status = lt_neg(x, &next);
+        if (status == LT_OK) lt_tensor_release(x), x = next;
+    }
+    assert_fails(status, LT_ERR_MEMORY, "the limit is 4194304 bytes");
+    assert_in_range(n, 1000, 100000);
+    lt_tensor_release(x);
+    assert_int_equal(used(mine, cpu), 0);
+    lt_context_enter(NULL);
+    lt_context_release(mine);
+}
+
 static void a_gpu_has_a_limit_of_its_own(void **state)
 {
     (void)state;
@@ -771,6 +796,7 @@ int main(void)
         cmocka_unit_test(tensors_outlive_their_context),
         cmocka_unit_test(a_limit_refuses_and_all_goes_on),
         cmocka_unit_test(small_tensors_count_as_well),
+        cmocka_unit_test(an_endless_graph_meets_the_limit),
         cmocka_unit_test(a_gpu_has_a_limit_of_its_own),
         cmocka_unit_test(a_deadline_stops_what_runs),
         cmocka_unit_test(a_deadline_can_be_given_from_the_start),

@@ -44,6 +44,7 @@ static lt_status read_config(const lt_context_config *given, lt_context_config *
 static void end(lt_context *c)
 {
     lt_unwatch(c);
+    lt_mem_free(c->copies);
     pthread_mutex_destroy(&c->lock);
     lt_mem_free(c);
 }

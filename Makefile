@@ -10,6 +10,7 @@
 #   make test-tsan     the tests of streams under ThreadSanitizer
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
+#   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
 #   make install       into PREFIX (default /usr/local)
 #   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
@@ -117,7 +118,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline format FORCE
+.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -401,6 +402,10 @@ dist: all docs test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
 
 test-dist: dist
 	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz
+
+# A static program that multiplies two matrices, beside libtorch's: a page for docs/results.
+bench-start: all
+	@BUILD=$(BUILD) sh tests/bench/start/run.sh
 
 soak: all
 	@LUA_PATH="tests/lua/?.lua;$${LUA_PATH-;}" $(PROGRAM) tests/soak/soak.lua $(COUNT)

@@ -7,9 +7,10 @@
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
 #   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
 #   make mutants     N=20 edits of the source, from SEED, in FILES: which of them no test notices
-#   make test-tsan     the tests of streams under ThreadSanitizer
+#   make test-tsan     the tests of contexts and of streams under ThreadSanitizer
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
+#   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
 #   make install       into PREFIX (default /usr/local)
 #   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
@@ -18,7 +19,10 @@
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make layers        no include goes against the arrows of the design
 #
-# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined
+#   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
+#   make abi-baseline  keeps what this version promises to programs that are built with it
+#
+# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files)
 
 VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
 BUILD ?= build
@@ -114,13 +118,13 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
 
-.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline format FORCE
+.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(TARGETS)
+all: $(if $(MINIMAL),minimal,$(TARGETS))
 
 # ---- generated sources ---------------------------------------------------------------------------------
 $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
@@ -291,6 +295,8 @@ $(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
 	@echo '  LINK $@'
 	$(NVCC) -shared -cudart static -o $@ $^ -ldl -lpthread
 
+include scripts/make/minimal.mk
+
 # ---- tests -----------------------------------------------------------------------------------------------
 C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_test.c)) \
            $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(wildcard tests/core/*_test.cpp))
@@ -373,16 +379,18 @@ fuzz: all $(FUZZ_TOOLS)
 mutants: all test-programs
 	@lua5.4 tests/mutants/run.lua $(BUILD) $(or $(N),20) $(or $(SEED),$(shell date +%s)) $(or $(KIND),both) $(FILES)
 
+TSAN_TESTS := sim_test context_test context_lua_test
 test-asan:
 	@sh scripts/deps.sh test
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
 	@BUILD=build-asan sh tests/run.sh asan
 
-# The threads of a simulated GPU: the program, its backend and what tests streams.
+# Threads with a context each, and those of a simulated GPU: the program, its backend and what tests streams. Clang's OpenMP, with
+# the tool libarcher, tells the sanitizer what its threads wait for; GCC's does not.
 test-tsan:
-	@sh scripts/deps.sh test
-	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" \
-	  build-tsan/ltensor build-tsan/libltensor_sim.so build-tsan/tests/sim_test
+	@CC=clang sh scripts/deps.sh test
+	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" CC=clang CXX=clang++ \
+	  build-tsan/ltensor build-tsan/libltensor_sim.so $(TSAN_TESTS:%=build-tsan/tests/%)
 	@BUILD=build-tsan sh tests/run.sh tsan
 
 test-cuda: all test-programs
@@ -396,6 +404,10 @@ dist: all docs test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
 
 test-dist: dist
 	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz
+
+# A static program that multiplies two matrices, beside libtorch's: a page for docs/results.
+bench-start: all
+	@BUILD=$(BUILD) sh tests/bench/start/run.sh
 
 soak: all
 	@LUA_PATH="tests/lua/?.lua;$${LUA_PATH-;}" $(PROGRAM) tests/soak/soak.lua $(COUNT)
@@ -415,17 +427,19 @@ format:
 
 # ---- docs --------------------------------------------------------------------------------------------------
 # The text of the pages is the one of the REPL's help; the annotations are LuaCATS.
-docs: $(GEN_STAMP)
-	@mkdir -p $(BUILD)/docs $(BUILD)/meta
-	$(LUA) scripts/gen/pages.lua $(GEN)/ops_docs.lua $(BUILD)/docs
-	cp lib/meta/torch.lua $(BUILD)/meta/torch.lua
-	cp $(GEN)/ltensor.d.lua $(BUILD)/meta/ops.lua
+RESULT := $(if $(MINIMAL),$(MIN),$(BUILD))
+RESULT_GEN := $(if $(MINIMAL),$(MIN_GEN),$(GEN))
+docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP))
+	@mkdir -p $(RESULT)/docs $(RESULT)/meta
+	$(if $(MINIMAL),LT_OPS=$(MIN_GEN)/ops) $(LUA) scripts/gen/pages.lua $(RESULT_GEN)/ops_docs.lua $(RESULT)/docs
+	cp lib/meta/torch.lua $(RESULT)/meta/torch.lua
+	cp $(RESULT_GEN)/ltensor.d.lua $(RESULT)/meta/ops.lua
 
 # ---- install ---------------------------------------------------------------------------------------------
 # What a program links with the static libraries; gcc and clang have an OpenMP each.
 STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$(CORE_LIBS))
 install: all docs
-	@BUILD=$(BUILD) GEN=$(GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
+	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
 	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" sh scripts/install.sh
 
 # What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.
@@ -439,4 +453,4 @@ install-rock: rock
 clean:
 	rm -rf build build-asan build-tsan build-mutants dist
 
--include $(shell find $(OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)
+-include $(shell find $(OBJ) $(MIN_OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)

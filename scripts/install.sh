@@ -33,7 +33,8 @@ install_binary() {
     mv "$to.new" "$to"
 }
 
-install_binary "$BUILD/ltensor" "$dest/bin/ltensor"
+# A library of chosen ops (make MINIMAL=1) comes without the program, its prompt and the simulated GPUs.
+[ ! -f "$BUILD/ltensor" ] || install_binary "$BUILD/ltensor" "$dest/bin/ltensor"
 for library in libltensor libltensor_lua; do
     install_binary "$BUILD/$library.so" "$dest/lib/$library.so.$SONAME"
     ln -sf "$library.so.$SONAME" "$dest/lib/$library.so"
@@ -44,11 +45,13 @@ for backend in sim cuda; do
     [ ! -f "$BUILD/$file" ] || install_binary "$BUILD/$file" "$dest/lib/ltensor/$file"
 done
 for library in libltensor libltensor_lua libltensor_repl; do
+    [ -f "$BUILD/$library.a" ] || continue
     install -m 644 "$BUILD/$library.a" "$dest/lib/"
     [ "${STRIP-yes}" = no ] || objcopy --strip-debug "$dest/lib/$library.a"
 done
 
-install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_script.h include/ltensor_prompt.h "$GEN/ltensor_ops.h" "$dest/include/"
+install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_script.h "$GEN/ltensor_ops.h" "$dest/include/"
+[ ! -f "$BUILD/libltensor_repl.a" ] || install -m 644 include/ltensor_prompt.h "$dest/include/"
 cp -R lib/. "$dest/share/ltensor/lib/"
 install -m 644 "$BUILD/meta/ops.lua" "$dest/share/ltensor/lib/meta/ops.lua"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"

@@ -56,6 +56,14 @@ for first in libltensor.so libltensor_lua.so; do
     passed=$((passed + 1))
 done
 
+# The plug-in of simulated GPUs is found beside the library, or where LTENSOR_LIB_DIR says, and needs nothing of the host.
+cc -std=c11 -Wall -Wextra -Werror -Iinclude -I"$BUILD/gen" tests/libraries/simulated.c -o "$folder/shared" -L"$BUILD" -Wl,-rpath,"$PWD/$BUILD" -lltensor
+cc -std=c11 -Wall -Wextra -Werror -Iinclude -I"$BUILD/gen" tests/libraries/simulated.c -o "$folder/static" "$BUILD/libltensor.a" -Wl,--gc-sections \
+    -lsleef -lz -lcjson -lgomp -lm -ldl -lpthread
+LTENSOR_SIM_GPUS=1 "$folder/shared"
+LTENSOR_SIM_GPUS=1 LTENSOR_LIB_DIR=$PWD/$BUILD "$folder/static"
+passed=$((passed + 2))
+
 cc -std=c11 -D_GNU_SOURCE -O3 -ffast-math -Iinclude -I"$BUILD/gen" tests/libraries/vector_math.c -o "$folder/vector_math" -L"$BUILD" \
     -Wl,-rpath,"$PWD/$BUILD" -lltensor -ldl -lm
 "$folder/vector_math"

@@ -22,7 +22,7 @@ expect() {
 }
 
 # ---- headers ----
-for header in ltensor.h ltensor_ops.h ltensor_lua.h ltensor_prompt.h; do
+for header in ltensor.h ltensor_ops.h ltensor_lua.h ltensor_script.h ltensor_prompt.h; do
     echo "#include <$header>" >"$work/header.c"
     for compiler in 'gcc -std=c99' 'gcc -std=c11' 'g++ -x c++ -std=c++17' 'clang -std=c99' 'clang -std=c11' 'clang++ -x c++ -std=c++17'; do
         # shellcheck disable=SC2046,SC2086
@@ -46,6 +46,21 @@ run_examples() {
     expect '(0, 0) is inside'
     expect '(1.9, 1.9) is outside'
     expect 'an error: mat1 and mat2 shapes cannot be multiplied (4x1 and 4x1)'
+    "$1/plugins" >"$work/out"
+    expect 'invert: the first pixel is 255'
+    expect 'blur: the first pixel is 1.11111'
+    expect 'endless: the deadline of 0.5 seconds has passed'
+    expect "thief: thief:1: attempt to index a nil value (global 'io')"
+    expect "spy: not permitted: writing the file '/tmp/stolen.pt'"
+    expect 'out of memory'
+    expect 'wrong: wrong:1: '
+    "$1/ring" >"$work/out"
+    expect 'moment 6: brightness 60, in the ring'
+    expect 'the ring is given back'
+    "$1/server" >"$work/out" # which fails when a seed gives two answers
+    expect 'much 3: error: out of memory: you tried to allocate'
+    expect 'long 4: error: the deadline of 1 seconds has passed'
+    expect "file 5: error: not permitted: reading the file '/etc/passwd'"
     passed=$((passed + 1))
 }
 
@@ -54,7 +69,7 @@ for kind in '' -static; do
     mkdir "$work/examples$kind"
     for source in docs/examples/*.c docs/examples/*.cpp; do
         name=$(basename "${source%.*}") package=ltensor
-        grep -q 'include.*ltensor_lua\.h' "$source" && package=ltensor_lua
+        grep -q 'include.*ltensor_\(lua\|script\)\.h' "$source" && package=ltensor_lua
         case $source in *.cpp) compiler='c++ -std=c++17' ;; *) compiler='cc -std=c99' ;; esac
         # shellcheck disable=SC2046,SC2086
         $compiler -Wall -Wextra -pedantic -Werror "$source" $(pkg-config --cflags --libs "$package$kind") ${HOST_FLAGS-} \

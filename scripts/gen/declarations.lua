@@ -215,6 +215,19 @@ local function sorted_files(dir)
   return files
 end
 
+-- The ops that a library of chosen ops offers (make MINIMAL=1): words of the file $LT_OPS, # begins a comment. All without one.
+local function choose(model)
+  local path = os.getenv 'LT_OPS'
+  for _, op in ipairs(model.ops) do op.chosen = path == nil end
+  if not path then return end
+  for line in assert(io.open(path)):lines() do
+    for name in line:gsub('#.*', ''):gmatch '%S+' do
+      local ops = model.by_name[name] or error(('%s: there is no op %s'):format(path, name), 0)
+      for _, op in ipairs(ops) do op.chosen = true end
+    end
+  end
+end
+
 -- Reads every declaration file of dir (default: src/ops).
 function M.load(dir)
   dir = dir or 'src/ops'
@@ -235,6 +248,7 @@ function M.load(dir)
       table.insert(model.by_name[op.name], op)
     end
   end
+  choose(model)
   return model
 end
 

@@ -56,7 +56,7 @@ local introduction = [[
 local function public_header(model)
   local out = { introduction }
   for _, op in ipairs(model.ops) do
-    if is_public(op) then out[#out + 1] = prototypes(op) end
+    if op.chosen and is_public(op) then out[#out + 1] = prototypes(op) end
   end
   return header('LTENSOR_OPS_H', 'ltensor.h', table.concat(out))
 end

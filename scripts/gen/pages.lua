@@ -79,7 +79,7 @@ local index = { '# Reference of the ops\n', types }
 for _, group in ipairs(model.groups) do
   local names, by_name = {}, {}
   for _, op in ipairs(model.ops) do
-    if op.group == group and public(op) then
+    if op.group == group and op.chosen and public(op) then
       if not by_name[op.name] then
         by_name[op.name] = {}
         names[#names + 1] = op.name

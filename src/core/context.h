@@ -20,11 +20,13 @@
 
 #define LT_MOST_DEVICES 64 /* of a type */
 
-/* Bits of lt_context.stop. */
+/* Bits of lt_context.flags. */
 enum {
-    LT_STOP_INTERRUPT = 1, /* lt_context_interrupt */
-    LT_STOP_DEADLINE = 2,  /* it has passed */
-    LT_STOP_PROGRESS = 4   /* no reason to stop: the progress callback is due */
+    LT_CONTEXT_INTERRUPTED = 1, /* lt_context_interrupt */
+    LT_CONTEXT_LATE = 2,        /* the deadline has passed */
+    LT_CONTEXT_PROGRESS = 4,    /* the progress callback is due */
+    LT_CONTEXT_UP = 7,          /* what long operations look at */
+    LT_CONTEXT_LIMITED = 8      /* there is a limit of host memory: small tensors count as well */
 };
 
 /* Bytes on the host or on a device. */
@@ -38,8 +40,7 @@ typedef struct lt_use {
 #define LT_USES (LT_MOST_DEVICES + 1)
 
 struct lt_context {
-    _Atomic uint32_t stop; /* LT_STOP_ */
-    _Atomic bool limited;  /* there is a limit of host memory: small tensors count as well */
+    _Atomic uint32_t flags;
     _Atomic int32_t refs;
 
     /* settings */
@@ -69,19 +70,28 @@ struct lt_context {
     lt_context *next_watched;
     bool watched;
 
+    pthread_mutex_t lock; /* of what follows */
+
+    /* copies.c: the ledger */
+    struct lt_copy_entry *copies;
+    int64_t n_copies, room_for_copies;
+    _Atomic int show_copies; /* 0: as the environment has it, 1: on, -1: off */
+
     /* random.c */
-    pthread_mutex_t lock;
     uint64_t seed;
     bool ready[1 + LT_MOST_DEVICES]; /* the generator is seeded; the CPU's first */
     lt_generator generators[1 + LT_MOST_DEVICES];
 };
 
-/* What to do when memory runs out: called before an allocation is tried again. The binding points it at a full Lua
- * collection. */
-typedef struct lt_reclaimer {
-    void (*run)(void *ctx);
+/* The interpreter that has called core. */
+typedef struct lt_guest_class {
+    void (*reclaim)(void *ctx);                        /* memory has run out: called before an allocation is tried again */
+    void (*origin)(void *ctx, char *buffer, size_t n); /* where the user's code is, "train.lua:31" or "" */
+} lt_guest_class;
+typedef struct lt_guest {
+    const lt_guest_class *class; /* NULL: there is none */
     void *ctx;
-} lt_reclaimer;
+} lt_guest;
 
 /* This thread. */
 typedef struct lt_thread {
@@ -89,7 +99,7 @@ typedef struct lt_thread {
     bool grad_mode;
     bool process_grad_mode; /* of the process's context, while the thread is in another */
     bool helper;            /* works for another thread: it calls nobody back */
-    lt_reclaimer reclaimer; /* of the innermost entry from Lua */
+    lt_guest guest;         /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;
 

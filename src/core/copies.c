@@ -1,4 +1,4 @@
-/* copies.c - see copies.h. Entries live in one array guarded by one lock; a copy between devices costs
+/* copies.c - see copies.h. Entries live in an array of the context, under its lock; a copy between devices costs
  * microseconds, so a linear search from the newest entry is cheap beside it. */
 #include "copies.h"
 
@@ -14,26 +14,7 @@
 #include "profile.h"
 #include "tensor.h"
 
-static struct {
-    pthread_mutex_t lock;
-    lt_copy_entry *entries;
-    int64_t n, capacity;
-    bool show;
-} ledger = {.lock = PTHREAD_MUTEX_INITIALIZER, .show = true};
-
-static pthread_once_t setting_once = PTHREAD_ONCE_INIT;
-
 static _Thread_local lt_copy_cause current_cause;
-static _Thread_local struct {
-    lt_origin_fn fn;
-    void *ctx;
-} origin_source;
-
-static void read_setting(void)
-{
-    const char *text = getenv("LTENSOR_COPIES");
-    if (text != NULL && strcmp(text, "0") == 0) ledger.show = false;
-}
 
 lt_copy_cause lt_copies_set_cause(lt_copy_cause cause)
 {
@@ -44,28 +25,19 @@ lt_copy_cause lt_copies_set_cause(lt_copy_cause cause)
 
 const char *lt_copies_cause(void) { return current_cause.name != NULL ? current_cause.name : "to"; }
 
-void lt_copies_set_origin(lt_origin_fn fn, void *ctx)
-{
-    origin_source.fn = fn;
-    origin_source.ctx = ctx;
-}
-
 void lt_copies_origin(char *buffer, size_t n)
 {
     buffer[0] = '\0';
-    if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, buffer, n);
+    if (lt_here.guest.class != NULL) lt_here.guest.class->origin(lt_here.guest.ctx, buffer, n);
 }
 
-void lt_copies_show(bool on)
-{
-    pthread_once(&setting_once, read_setting);
-    ledger.show = on;
-}
+void lt_copies_show(bool on) { atomic_store_explicit(&lt_here.context->show_copies, on ? 1 : -1, memory_order_relaxed); }
 
 bool lt_copies_shown(void)
 {
-    pthread_once(&setting_once, read_setting);
-    return ledger.show;
+    const int show = atomic_load_explicit(&lt_here.context->show_copies, memory_order_relaxed);
+    const char *text = show == 0 ? getenv("LTENSOR_COPIES") : NULL;
+    return show > 0 || (show == 0 && (text == NULL || strcmp(text, "0") != 0));
 }
 
 /* "24 B", "4.0 KB", "1.5 MB", "2.0 GB" (1000 to the KB). */
@@ -95,22 +67,22 @@ static const char *format_seconds(char *buffer, size_t n, double seconds)
 }
 
 /* The lock is held. NULL when memory is exhausted: the copy itself must not fail for that. */
-static lt_copy_entry *find_entry(lt_device from, lt_device to, const char *cause, const char *origin)
+static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, const char *cause, const char *origin)
 {
-    for (int64_t i = ledger.n - 1; i >= 0; i--) {
-        lt_copy_entry *e = &ledger.entries[i];
+    for (int64_t i = c->n_copies - 1; i >= 0; i--) {
+        lt_copy_entry *e = &c->copies[i];
         if (lt_device_equal(e->from, from) && lt_device_equal(e->to, to) &&
             strncmp(e->cause, cause, sizeof e->cause - 1) == 0 && strcmp(e->origin, origin) == 0)
             return e;
     }
-    if (ledger.n == ledger.capacity) {
-        int64_t capacity = ledger.capacity > 0 ? 2 * ledger.capacity : 16;
-        lt_copy_entry *grown = lt_mem_rearray(ledger.entries, capacity, sizeof *grown);
+    if (c->n_copies == c->room_for_copies) {
+        int64_t capacity = c->room_for_copies > 0 ? 2 * c->room_for_copies : 16;
+        lt_copy_entry *grown = lt_mem_rearray(c->copies, capacity, sizeof *grown);
         if (grown == NULL) return NULL;
-        ledger.entries = grown;
-        ledger.capacity = capacity;
+        c->copies = grown;
+        c->room_for_copies = capacity;
     }
-    lt_copy_entry *e = &ledger.entries[ledger.n++];
+    lt_copy_entry *e = &c->copies[c->n_copies++];
     memset(e, 0, sizeof *e);
     e->from = from;
     e->to = to;
@@ -134,53 +106,55 @@ static void note(const lt_copy_entry *e, int64_t bytes, double waited)
 
 void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited)
 {
-    char origin[sizeof ledger.entries->origin] = "";
+    lt_context *c = lt_here.context;
+    char origin[sizeof c->copies->origin] = "";
     const char *cause = lt_copies_cause();
     lt_copy_entry entry;
     bool shown = false;
-    pthread_once(&setting_once, read_setting);
     if (lt_profiling && bytes > 0) lt_profile_copy(bytes);
-    if (origin_source.fn != NULL) origin_source.fn(origin_source.ctx, origin, sizeof origin);
-    pthread_mutex_lock(&ledger.lock);
-    lt_copy_entry *e = find_entry(from, to, cause, origin);
+    lt_copies_origin(origin, sizeof origin);
+    pthread_mutex_lock(&c->lock);
+    lt_copy_entry *e = find_entry(c, from, to, cause, origin);
     if (e != NULL) {
         e->count++;
         e->bytes += bytes;
         e->waited += waited;
         e->implicit = current_cause.implicit;
-        if (e->implicit && ledger.show && !e->noted) {
+        if (e->implicit && lt_copies_shown() && !e->noted) {
             e->noted = shown = true;
             entry = *e;
         }
     }
-    pthread_mutex_unlock(&ledger.lock);
+    pthread_mutex_unlock(&c->lock);
     if (shown) note(&entry, bytes, waited); /* a host's log may copy in its turn */
 }
 
 void lt_copies_reset(void)
 {
-    pthread_mutex_lock(&ledger.lock);
-    lt_mem_free(ledger.entries);
-    ledger.entries = NULL;
-    ledger.n = ledger.capacity = 0;
-    pthread_mutex_unlock(&ledger.lock);
+    lt_context *c = lt_here.context;
+    pthread_mutex_lock(&c->lock);
+    lt_mem_free(c->copies);
+    c->copies = NULL;
+    c->n_copies = c->room_for_copies = 0;
+    pthread_mutex_unlock(&c->lock);
 }
 
 lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
 {
+    lt_context *c = lt_here.context;
     lt_status status = LT_OK;
-    pthread_mutex_lock(&ledger.lock);
-    lt_copy_entry *copy = lt_mem_array(ledger.n, sizeof *copy);
+    pthread_mutex_lock(&c->lock);
+    lt_copy_entry *copy = lt_mem_array(c->n_copies, sizeof *copy);
     if (copy == NULL) {
         status = LT_ERR_MEMORY;
     } else {
         int64_t kept = 0;
-        for (int64_t i = 0; i < ledger.n; i++)
-            if (cause == NULL || strcmp(ledger.entries[i].cause, cause) == 0) copy[kept++] = ledger.entries[i];
+        for (int64_t i = 0; i < c->n_copies; i++)
+            if (cause == NULL || strcmp(c->copies[i].cause, cause) == 0) copy[kept++] = c->copies[i];
         *out = copy;
         *n = kept;
     }
-    pthread_mutex_unlock(&ledger.lock);
+    pthread_mutex_unlock(&c->lock);
     return status;
 }
 

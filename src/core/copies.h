@@ -3,7 +3,7 @@
  * Every transfer is entered here with its cause. The binding sets the cause for what it does on the
  * user's behalf (print, item, tolist, index) and provides the source line; core's own ops set theirs
  * (to, copy_, nonzero). Implicit causes are noted on stderr the first time a source line does it, and
- * summed at exit. Thread-safe. */
+ * summed at exit. Each context has a ledger. Thread-safe. */
 #ifndef LT_COPIES_H
 #define LT_COPIES_H
 
@@ -28,10 +28,7 @@ lt_copy_cause lt_copies_set_cause(lt_copy_cause cause);
 /* The name of the cause that is set; "to" when none is. */
 const char *lt_copies_cause(void);
 
-/* Where the user's code is: called only when a copy happens. Fills "file:line". Per thread. */
-typedef void (*lt_origin_fn)(void *ctx, char *buffer, size_t n);
-void lt_copies_set_origin(lt_origin_fn fn, void *ctx);
-/* Writes where the user's code is now; "" when unknown. */
+/* Writes where the user's code is now ("file:line", by lt_here's guest); "" when unknown. */
 void lt_copies_origin(char *buffer, size_t n);
 
 /* Enters one transfer (bytes 0: a wait alone). */

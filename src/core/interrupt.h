@@ -15,8 +15,8 @@ bool lt_must_stop(void) __attribute__((cold));
 
 static inline bool lt_interrupted(void)
 {
-    const uint32_t up = (uint32_t)lt_interrupt_flag | atomic_load_explicit(&lt_here.context->stop, memory_order_relaxed);
-    return __builtin_expect(up != 0, 0) && lt_must_stop();
+    const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
+    return __builtin_expect(((uint32_t)lt_interrupt_flag | (flags & LT_CONTEXT_UP)) != 0, 0) && lt_must_stop();
 }
 
 /* The error of what has stopped: `return lt_stopped();` LT_ERR_INTERRUPTED or LT_ERR_DEADLINE, never LT_OK. */

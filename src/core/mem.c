@@ -47,9 +47,9 @@ static bool injected_failure(void)
 bool lt_mem_reclaim(void)
 {
     static _Thread_local bool running;
-    if (running || lt_here.reclaimer.run == NULL) return false;
+    if (running || lt_here.guest.class == NULL) return false;
     running = true;
-    lt_here.reclaimer.run(lt_here.reclaimer.ctx);
+    lt_here.guest.class->reclaim(lt_here.guest.ctx);
     running = false;
     return true;
 }
@@ -277,6 +277,12 @@ bool lt_mem_charge(int use, int64_t bytes)
     return true;
 }
 
+void lt_mem_charge_back(lt_context *c, int use, int64_t bytes)
+{
+    atomic_fetch_sub_explicit(&c->use[use].live, bytes, memory_order_relaxed);
+    lt_context_drop(c);
+}
+
 lt_status lt_mem_refuse(int use, int64_t bytes)
 {
     const lt_use *u = &lt_here.context->use[use];
@@ -434,6 +440,12 @@ void lt_block_free(void *p, size_t capacity)
     cache.kept += capacity;
     pthread_mutex_unlock(&cache.lock);
 }
+
+static void before_fork(void) { pthread_mutex_lock(&cache.lock); }
+static void after_fork(void) { pthread_mutex_unlock(&cache.lock); }
+
+/* A forked process has one thread: what others do with the bins must be done before. */
+__attribute__((constructor(201))) static void keep_fork_apart(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
 void lt_block_trim(void)
 {

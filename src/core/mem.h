@@ -41,8 +41,10 @@ size_t lt_block_kept(void); /* bytes in them, LT_BLOCK_KEEP at most */
  * above do it themselves: they are given back in the context in which they were taken. False when the context's limit
  * would be passed: nothing was counted. */
 bool lt_mem_charge(int use, int64_t bytes);
-/* The same for bytes of the host; runs the reclaimer where they pass the limit, and sets the error where they still do. */
+/* As lt_mem_charge for bytes of the host; runs the reclaimer where they pass the limit, and sets the error where they still do. */
 bool lt_mem_afford(size_t n);
+/* Gives back what counts against a context that is held for it, and drops that. */
+void lt_mem_charge_back(lt_context *c, int use, int64_t bytes);
 /* Sets the error of bytes that pass the limit of this thread's context. */
 lt_status lt_mem_refuse(int use, int64_t bytes);
 /* realloc, for memory that counts against the host's limit of a context and whose owner remembers how much it is; bytes 0
@@ -51,7 +53,7 @@ void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t b
 /* Bytes of tensor data that this thread's context holds now, on all devices. */
 int64_t lt_mem_live(void);
 
-/* Runs the thread's reclaimer (lt_here; guarded against recursion); false when there is none. */
+/* Has the interpreter that called collect (guarded against recursion); false when there is none. */
 bool lt_mem_reclaim(void);
 
 /* Tests: the nth allocation from now on fails (0 = never). Also env LTENSOR_MEM_FAULT. */

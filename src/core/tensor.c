@@ -26,12 +26,23 @@ static inline home *home_of(lt_tensor *t) { return (home *)((char *)t - offsetof
 
 static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home); }
 
-/* New home with its data, used once. The tensor is not set. device must be resolved. */
+/* Finds the data of a new storage that count against the context. */
+static lt_status counted_data(lt_storage *s, bool small)
+{
+    lt_context *here = lt_here.context;
+    LT_TRY(small ? (lt_mem_afford(s->home) ? LT_OK : LT_ERR_MEMORY)
+                 : lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity, &s->ctx));
+    lt_context_hold(here);
+    s->context = here;
+    return LT_OK;
+}
+
+/* New home with its data, used once. The tensor is not set. device must be resolved. Every op with a result comes by here. */
 static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
 {
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
-    lt_context *here = lt_here.context;
-    if (__builtin_expect(here->stop & LT_STOP_DEADLINE, 0)) return lt_stopped();
+    const uint32_t watched = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed) & (LT_CONTEXT_LATE | LT_CONTEXT_LIMITED);
+    if (__builtin_expect(watched & LT_CONTEXT_LATE, 0)) return lt_stopped();
     size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
     home *h = lt_mem_take(size);
     if (h == NULL) return LT_ERR_MEMORY;
@@ -50,15 +61,12 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     s->writer = NULL;
     s->context = NULL;
     s->data = (char *)h + INLINE_OFFSET;
-    if (with_data && (!small || here->limited)) {
-        lt_status status = small ? (lt_mem_afford(size) ? LT_OK : LT_ERR_MEMORY)
-                                 : lt_backends[device.type]->alloc(device.index, nbytes, &s->data, &s->capacity, &s->ctx);
+    if (with_data && (!small || watched)) {
+        lt_status status = counted_data(s, small);
         if (status != LT_OK) {
             lt_mem_give(h, size);
             return status;
         }
-        lt_context_hold(here);
-        s->context = here;
     }
     *out = h;
     return LT_OK;

@@ -45,12 +45,8 @@ typedef struct pinned_memory {
 static void release_pinned(void *ctx)
 {
     pinned_memory *memory = ctx;
-    lt_context *here = lt_here.context;
     lt_backends[LT_CUDA]->pinned_free(memory->data, memory->block);
-    lt_here.context = memory->context;
-    lt_mem_charge(LT_USE_HOST, -memory->bytes);
-    lt_here.context = here;
-    lt_context_drop(memory->context);
+    lt_mem_charge_back(memory->context, LT_USE_HOST, memory->bytes);
     lt_mem_free(memory);
 }
 

@@ -19,7 +19,8 @@ static struct {
 static double first_time(void)
 {
     double time = INFINITY;
-    for (const lt_context *c = watch.first; c != NULL; c = c->next_watched) time = fmin(time, fmin(c->deadline, c->next_progress));
+    for (const lt_context *c = watch.first; c != NULL; c = c->next_watched)
+        time = fmin(time, fmin(c->deadline, c->next_progress));
     return time;
 }
 
@@ -27,11 +28,11 @@ static void tell(lt_context *c, double now)
 {
     if (c->deadline <= now) {
         c->deadline = INFINITY;
-        atomic_fetch_or(&c->stop, LT_STOP_DEADLINE);
+        atomic_fetch_or(&c->flags, LT_CONTEXT_LATE);
     }
     if (c->next_progress <= now) {
         c->next_progress = now + c->progress_seconds;
-        atomic_fetch_or(&c->stop, LT_STOP_PROGRESS);
+        atomic_fetch_or(&c->flags, LT_CONTEXT_PROGRESS);
     }
 }
 
@@ -80,7 +81,8 @@ static void prepare(void)
     watch.prepared = true;
     make_condition();
     pthread_atfork(before_fork, after_fork, in_child);
-    if (dladdr((void *)(uintptr_t)&run, &here) != 0) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    if (dladdr((void *)(uintptr_t)&run, &here) != 0)
+        dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* Starts the thread where there is something for it to do; the lock is held. Signals are for the threads of the host. */
@@ -114,7 +116,7 @@ lt_status lt_watch_deadline(lt_context *c, double seconds)
     pthread_mutex_lock(&watch.lock);
     enlist(c);
     atomic_store(&c->seconds, seconds);
-    atomic_fetch_and(&c->stop, ~(uint32_t)LT_STOP_DEADLINE);
+    atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_LATE);
     c->deadline = now + seconds;
     tell(c, now); /* a deadline that has passed holds at once */
     lt_status status = start();

@@ -61,7 +61,7 @@ void lt_lua_pushfunction(lua_State *L, lua_CFunction f);
  * copies find the user's line. No Lua error may be raised in between. With upvalues only. Whatever asks core for something
  * that a context has (settings, random numbers, permissions, memory, whether to stop) does it in between. */
 typedef struct lt_entry {
-    lt_reclaimer reclaimer;
+    lt_guest guest;
     lt_context_outer outer;
     int32_t event; /* of a recording of the profiler; -1: none */
 } lt_entry;
@@ -96,8 +96,8 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
 /* For loops of the binding's own: raises when the interpreter's context is told to stop. */
 static inline void lt_lua_look(lua_State *L)
 {
-    const uint32_t stop = atomic_load_explicit(&lt_lua_state_here(L)->context->stop, memory_order_relaxed);
-    if (__builtin_expect((stop | (uint32_t)lt_interrupt_flag) == 0, 1)) return;
+    const uint32_t flags = atomic_load_explicit(&lt_lua_state_here(L)->context->flags, memory_order_relaxed);
+    if (__builtin_expect(((flags & LT_CONTEXT_UP) | (uint32_t)lt_interrupt_flag) == 0, 1)) return;
     lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
 }
 

@@ -44,7 +44,7 @@ static int copies(lua_State *L)
     lt_copy_entry **list = lua_newuserdatauv(L, sizeof *list, 0);
     *list = NULL;
     luaL_setmetatable(L, LIST_META);
-    lt_lua_check(L, lt_copies_list(cause, list, &n));
+    lt_lua_do(L, lt_copies_list(cause, list, &n));
     lua_createtable(L, (int)n, 3);
     for (int64_t i = 0; i < n; i++) {
         const lt_copy_entry *e = &(*list)[i];
@@ -67,15 +67,19 @@ static int copies(lua_State *L)
 
 static int reset_copies(lua_State *L)
 {
-    (void)L;
+    const lt_entry entry = lt_enter(L);
     lt_copies_reset();
+    lt_leave(entry);
     return 0;
 }
 
 /* show_copies([on]): on unless false is given */
 static int show_copies(lua_State *L)
 {
-    lt_copies_show(lua_isnoneornil(L, 1) || lua_toboolean(L, 1));
+    const bool on = lua_isnoneornil(L, 1) || lua_toboolean(L, 1);
+    const lt_entry entry = lt_enter(L);
+    lt_copies_show(on);
+    lt_leave(entry);
     return 0;
 }
 

@@ -295,10 +295,9 @@ void lt_lua_open_reclaimer(lua_State *L)
 
 lt_entry lt_enter(lua_State *L)
 {
-    const lt_entry entry = {lt_here.reclaimer, lt_context_visit(lt_lua_state_here(L)->context), -1};
-    lt_here.reclaimer.run = collect;
-    lt_here.reclaimer.ctx = L;
-    lt_copies_set_origin(write_origin, L);
+    static const lt_guest_class lua = {collect, write_origin};
+    const lt_entry entry = {lt_here.guest, lt_context_visit(lt_lua_state_here(L)->context), -1};
+    lt_here.guest = (lt_guest){&lua, L};
     return entry;
 }
 
@@ -306,8 +305,7 @@ void lt_leave(lt_entry entry)
 {
     if (entry.event >= 0) lt_profile_end(entry.event);
     lt_context_return(entry.outer);
-    lt_here.reclaimer = entry.reclaimer;
-    lt_copies_set_origin(entry.reclaimer.ctx != NULL ? write_origin : NULL, entry.reclaimer.ctx);
+    lt_here.guest = entry.guest;
 }
 
 /* Runs one collection. Returns the seconds that it took. */

@@ -88,6 +88,8 @@ struct lt_node {
     char *origin;    /* anomaly mode: the Lua line of the forward op; NULL otherwise */
     uint64_t stream; /* of the device of output 0, at the time of the forward op; GPUs only */
     lt_node *next;   /* among the nodes that wait to be freed */
+    lt_context *context; /* its `bytes` count against this one, held; NULL: they are not counted */
+    int64_t bytes;
 };
 
 /* Grad mode of this thread in its context. Written by lt_set_grad_enabled and by entering a context only. */

@@ -14,6 +14,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t next_sequence = 1;
 
+/* A forked process has one thread: what others do here must be done before. After mem.c's handlers, so that this lock is taken
+ * first, as it is where both are needed. */
+__attribute__((constructor(202))) static void keep_fork_apart(void)
+{
+    pthread_atfork(lt_autograd_lock, lt_autograd_unlock, lt_autograd_unlock);
+}
+
 void lt_autograd_lock(void) { pthread_mutex_lock(&lock); }
 void lt_autograd_unlock(void) { pthread_mutex_unlock(&lock); }
 
@@ -37,13 +44,27 @@ bool lt_any_requires_grad(const lt_tensor_list *list)
 
 static size_t aligned(size_t n) { return (n + 15) & ~(size_t)15; }
 
+static void memory_free(lt_node *node)
+{
+    if (node->context != NULL) lt_mem_charge_back(node->context, LT_USE_HOST, node->bytes);
+    lt_mem_free(node);
+}
+
 lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node **out)
 {
     size_t edges_at = aligned(c->size);
     size_t meta_at = edges_at + aligned((size_t)outputs * sizeof(lt_edge));
-    lt_node *node = lt_mem_alloc(meta_at + (size_t)inputs * sizeof(lt_like));
-    if (node == NULL) return LT_ERR_MEMORY;
+    const size_t bytes = meta_at + (size_t)inputs * sizeof(lt_like);
+    const bool counted = lt_here.context->flags & LT_CONTEXT_LIMITED;
+    if (counted && !lt_mem_afford(bytes)) return LT_ERR_MEMORY;
+    lt_node *node = lt_mem_alloc(bytes);
+    if (node == NULL) {
+        if (counted) lt_mem_charge(LT_USE_HOST, -(int64_t)bytes);
+        return LT_ERR_MEMORY;
+    }
     memset(node, 0, meta_at);
+    if (counted) lt_context_hold(node->context = lt_here.context);
+    node->bytes = (int64_t)bytes;
     atomic_init(&node->refs, 1);
     node->inputs = inputs;
     node->outputs = outputs;
@@ -55,7 +76,7 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     if (lt_anomaly()) {
         lt_status status = lt_node_note_origin(node);
         if (status != LT_OK) {
-            lt_mem_free(node);
+            memory_free(node);
             return status;
         }
     }
@@ -76,7 +97,7 @@ static void node_free(lt_node *node)
     for (int i = 0; i < node->outputs; i++) lt_node_release(node->edges[i].node);
     if (node->hooks != NULL) lt_hook_list_free(node->hooks);
     lt_mem_free(node->origin);
-    lt_mem_free(node);
+    memory_free(node);
 }
 
 void lt_node_release(lt_node *node)

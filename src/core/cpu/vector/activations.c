@@ -9,4 +9,4 @@ LT_ACTIVATIONS_LOOPS
 
 #define FIRST LT_PW_ACTIVATIONS
 #include "shapes_entries.h"
-const lt_pointwise_row LT_LOOP(activations)[] = {LT_ACTIVATIONS_LOOPS};
+const lt_pointwise_row LT_LOOP(activations)[LT_PW_ACTIVATIONS_END - LT_PW_ACTIVATIONS] = {LT_ACTIVATIONS_LOOPS};

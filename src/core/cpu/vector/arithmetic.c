@@ -12,4 +12,4 @@ LT_ARITHMETIC_LOOPS
 #define FIRST LT_PW_ARITHMETIC
 #include "shapes_entries.h"
 #define QUOTIENT ENTRY
-const lt_pointwise_row LT_LOOP(arithmetic)[] = {LT_ARITHMETIC_LOOPS};
+const lt_pointwise_row LT_LOOP(arithmetic)[LT_PW_ARITHMETIC_END - LT_PW_ARITHMETIC] = {LT_ARITHMETIC_LOOPS};

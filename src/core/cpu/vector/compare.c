@@ -21,4 +21,4 @@ LT_COMPARE_LOOPS
 
 #define FIRST LT_PW_COMPARE
 #include "shapes_entries.h"
-const lt_pointwise_row LT_LOOP(compare)[] = {LT_COMPARE_LOOPS};
+const lt_pointwise_row LT_LOOP(compare)[LT_PW_COMPARE_END - LT_PW_COMPARE] = {LT_COMPARE_LOOPS};

@@ -43,4 +43,4 @@ LT_FUNCTIONS_LOOPS
 #include "shapes_entries.h"
 #define ANGLE ENTRY
 #define POWER ENTRY
-const lt_pointwise_row LT_LOOP(functions)[] = {LT_FUNCTIONS_LOOPS};
+const lt_pointwise_row LT_LOOP(functions)[LT_PW_FUNCTIONS_END - LT_PW_FUNCTIONS] = {LT_FUNCTIONS_LOOPS};

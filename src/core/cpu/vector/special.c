@@ -9,4 +9,4 @@ LT_SPECIAL_LOOPS
 
 #define FIRST LT_PW_SPECIAL
 #include "shapes_entries.h"
-const lt_pointwise_row LT_LOOP(special)[] = {LT_SPECIAL_LOOPS};
+const lt_pointwise_row LT_LOOP(special)[LT_PW_SPECIAL_END - LT_PW_SPECIAL] = {LT_SPECIAL_LOOPS};

@@ -1,0 +1,95 @@
+# minimal.mk - `make MINIMAL=1 [OPS=path]`: the libraries with chosen ops alone, in $(BUILD)/minimal. No simulated GPUs, no image formats.
+#
+# The objects are those of any build, but for the code that offers ops by name and the elementwise kernels: kernels hang in tables, so
+# scripts/reached.lua finds out which ones the chosen ops come to, and the others' entries are empty.
+
+OPS ?= src/ops/minimal.txt
+MIN := $(BUILD)/minimal
+MIN_GEN := $(MIN)/gen
+MIN_OBJ := $(MIN)/obj
+MIN_STAMP := $(MIN_GEN)/.stamp
+MIN_TARGETS := $(addprefix $(MIN)/,libltensor.so libltensor.a libltensor_lua.so libltensor_lua.a torch.so)
+
+FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(OBJ)/src/core/cpu/vector/%.$(i).o))
+TABLE_OBJ := $(OBJ)/src/core/cpu/backend.o $(OBJ)/src/core/cpu/common/loops.o
+MIN_CALLS_OBJ := $(GEN_CALLS:$(GEN)/%.c=$(MIN_OBJ)/%.o)
+MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,$(CORE_OBJ) $(VECTOR_OBJ)) \
+                  $(OBJ)/src/core/minimal/no_image.o $(MIN_CALLS_OBJ)
+MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
+MIN_TABLE_OBJ := $(MIN_OBJ)/backend.o $(MIN_OBJ)/loops.o
+MIN_BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(MIN_OBJ)/%.o) $(MIN_OBJ)/embedded_lib.o
+MIN_HEADERS := include/ltensor.h $(MIN_GEN)/ltensor_ops.h
+
+minimal: $(MIN_TARGETS)
+	@size $(MIN)/libltensor.so $(MIN)/libltensor_lua.so | awk 'NR > 1 { printf "%s: %.1f MB\n", $$6, ($$1 + $$2) / 1e6 }'
+.PHONY: minimal
+
+# The list of ops may be another one each time.
+$(MIN_GEN)/ops: $(OPS) FORCE
+	@mkdir -p $(MIN_GEN)/op $(MIN_OBJ)
+	@cmp -s $(OPS) $@ || cp $(OPS) $@
+
+$(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP)
+	LT_OPS=$< $(LUA) scripts/gen/headers.lua $(MIN_GEN)
+	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)
+	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
+	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(MIN_GEN)/ops_docs.lua=torch.ops_docs
+	@touch $@
+$(patsubst $(GEN)/%,$(MIN_GEN)/%,$(GEN_CALLS) $(GEN_BIND)) $(MIN_GEN)/embedded_lib.c $(MIN_GEN)/ltensor_ops.h: $(MIN_STAMP) ;
+
+$(MIN_OBJ)/%.o: $(MIN_GEN)/%.c $(OBJ)/flags_of_c
+	@echo '  CC $<'
+	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
+
+# The binding names what it needs of the core, as the headers name the rest.
+$(MIN_OBJ)/shared.o: $(MIN_SHARED_OBJ) $(TABLE_OBJ)
+	@echo '  JOIN $@'
+	$(LD) -r -d --unique -o $@ $^
+$(MIN_OBJ)/ltensor_lua.o: $(MIN_BIND_OBJ)
+	@echo '  JOIN $@'
+	$(LD) -r -d --unique -o $@ $^
+$(MIN_OBJ)/libltensor.map: $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o $(MIN_GEN)/ltensor_ops.h scripts/symbols.lua
+	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) $(MIN_HEADERS) -- $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o
+$(MIN_OBJ)/absent: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/backend.c
+	@echo '  REACH $@'
+	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep '$(KERNEL_FAMILIES)' $(MIN_SHARED_OBJ)
+
+# Entries that nothing comes to are references to what is not there, and may not be there: zero.
+define min_table
+$(MIN_OBJ)/$(notdir $(1)): $(1) $(MIN_OBJ)/absent
+	objcopy --redefine-syms=$(MIN_OBJ)/absent $$< $$@
+	objcopy -w --weaken-symbol='lt_absent_*' $$@
+endef
+$(foreach o,$(TABLE_OBJ),$(eval $(call min_table,$(o))))
+
+define min_family
+$(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/%.c $(MIN_OBJ)/absent $(OBJ)/flags_of_c $(SLEEF_NAMES)
+	@echo '  CC $$< ($(1), chosen)'
+	$(CC) $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
+	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
+endef
+$(foreach i,$(ISAS),$(eval $(call min_family,$(i))))
+
+$(MIN_OBJ)/ltensor.o: $(MIN_SHARED_OBJ) $(MIN_TABLE_OBJ) $(MIN_FAMILY_OBJ)
+	@echo '  JOIN $@'
+	sed 's/^/-u /' $(MIN_OBJ)/libltensor.keep >$(MIN_OBJ)/roots
+	$(LD) -r -d --unique --gc-sections @$(MIN_OBJ)/roots -o $@ $^
+
+$(MIN)/libltensor.a $(MIN)/libltensor_lua.a: $(MIN)/lib%.a: $(MIN_OBJ)/%.o $(MIN_OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
+	@echo '  AR $@'
+	@rm -f $@
+	objcopy --keep-global-symbols=$(if $(findstring _lua,$@),$(OBJ)/libltensor_lua.keep,$(MIN_OBJ)/libltensor.keep) $< $(MIN_OBJ)/lib$*.o
+	ar rcs $@ $(MIN_OBJ)/lib$*.o
+	@rm $(MIN_OBJ)/lib$*.o
+
+$(MIN)/libltensor.so: $(MIN_OBJ)/ltensor.o $(MIN_OBJ)/libltensor.map
+	@echo '  LINK $@'
+	$(SHARED) -Wl,-z,nodynamic-undefined-weak -Wl,--version-script=$(MIN_OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
+	@ln -sf $(@F) $@.$(SONAME)
+$(MIN)/libltensor_lua.so: $(MIN_OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(MIN)/libltensor.so
+	@echo '  LINK $@'
+	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(MIN) -lltensor $(LUA_LIBS) -llua5.4
+	@ln -sf $(@F) $@.$(SONAME)
+$(MIN)/torch.so: $(MIN)/libltensor_lua.so
+	@echo '  LINK $@'
+	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ -Wl,--no-as-needed -L$(MIN) -lltensor_lua

@@ -1,0 +1,66 @@
+#!/bin/sh
+# A library of three ops (make MINIMAL=1): what was chosen works, gradients too; what was not is not there by name, in C, by lt_call and
+# in Lua; a static program with it is small. Uses $BUILD (default build).
+set -eu
+BUILD=${BUILD-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+fail() { echo "minimal.sh: $1" >&2; exit 1; }
+
+echo 'mm relu # a comment
+sum' >"$work/ops"
+make --no-print-directory -s BUILD="$BUILD" MINIMAL=1 OPS="$work/ops" >"$work/out" 2>&1 || { cat "$work/out" >&2; exit 1; }
+minimal=$BUILD/minimal
+
+for library in "$minimal/libltensor.so" "$minimal/libltensor.a"; do
+    nm -P -g --defined-only $(test "${library%.so}" = "$library" || echo -D) "$library" | sed 's/[@ ].*//' >"$work/names"
+    for name in lt_mm lt_relu_ lt_sum lt_tensor_wrap; do grep -qx $name "$work/names" || fail "$library lacks $name"; done
+    if grep -x 'lt_erfinv\|lt_softmax\|lt_add_' "$work/names"; then fail "$library shows what was not chosen"; fi
+    passed=$((passed + 1))
+done
+
+cc -O2 -Iinclude -I"$minimal/gen" tests/bench/start/product.c "$minimal/libltensor.a" -Wl,--gc-sections -Wl,--as-needed -lsleef -lz -lcjson \
+    -lgomp -lm -ldl -lpthread -o "$work/product"
+[ "$("$work/product")" = 376 ] || fail "the product is not right: $("$work/product")"
+strip "$work/product"
+size=$(wc -c <"$work/product")
+[ "$size" -le 2500000 ] || fail "the program has $size bytes"
+passed=$((passed + 1))
+
+cat >"$work/absent.c" <<'END'
+#include <stdio.h>
+#include "ltensor.h"
+int main(void)
+{
+    puts(lt_call("erfinv", NULL, 0, NULL, 0, NULL, NULL) != LT_OK ? lt_error_message() : "erfinv is there");
+#ifdef LINK
+    lt_tensor *x = NULL;
+    return lt_erfinv(x, &x);
+#endif
+}
+END
+cc -I"$minimal/gen" -Iinclude "$work/absent.c" -L"$minimal" -Wl,-rpath,"$PWD/$minimal" -lltensor -o "$work/absent"
+"$work/absent" >"$work/out"
+grep -q erfinv "$work/out" || fail "lt_call says: $(cat "$work/out")"
+if cc -w -DLINK -I"$minimal/gen" -Iinclude "$work/absent.c" -L"$minimal" -lltensor -o "$work/absent" 2>"$work/out"; then fail "lt_erfinv links"; fi
+grep -q "undefined reference to .lt_erfinv'" "$work/out" || fail "the linker says: $(cat "$work/out")"
+passed=$((passed + 2))
+
+LUA_CPATH="$minimal/?.so" lua5.4 - >"$work/out" 2>&1 <<'END' || fail "$(cat "$work/out")"
+local torch = require 'torch'
+local x = torch.tensor({ { 1.0, -2.0 }, { 3.0, 4.0 } }, { requires_grad = true })
+torch.mm(x, x):relu():sum():backward()
+-- x x = {{-5, -10}, {15, 10}}, of which relu lets the second row through: G x^T + x^T G with G = {{0, 0}, {1, 1}}.
+for i, row in ipairs { { 3, 3 }, { 3, 11 } } do
+  for j, expected in ipairs(row) do assert(x.grad[i][j]:item() == expected, tostring(x.grad)) end
+end
+assert(torch.softmax == nil and torch.erfinv == nil)
+local ok, message = pcall(function() return x:erfinv() end)
+assert(not ok and message:find("a Tensor has no field 'erfinv'", 1, true), message)
+local picture, why = torch._C.decode_image('no picture', 3)
+assert(picture == nil and why:find('without image formats', 1, true), why)
+assert(not torch.cuda.is_available())
+END
+passed=$((passed + 1))
+echo "$passed passed, 0 failed"

@@ -17,8 +17,8 @@ void lt_lua_stop(lua_State *L, lt_context *context) __attribute__((cold));
 static inline void lt_lua_look_at(lua_State *L, lt_context *context)
 {
     if (context == NULL) return;
-    const uint32_t up = (uint32_t)lt_interrupt_flag | atomic_load_explicit(&context->stop, memory_order_relaxed);
-    if (__builtin_expect(up != 0, 0)) lt_lua_stop(L, context);
+    const uint32_t flags = atomic_load_explicit(&context->flags, memory_order_relaxed);
+    if (__builtin_expect(((uint32_t)lt_interrupt_flag | (flags & LT_CONTEXT_UP)) != 0, 0)) lt_lua_stop(L, context);
 }
 
 /* string.find, match, gmatch and gsub. */

@@ -7,7 +7,7 @@
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
 #   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
 #   make mutants     N=20 edits of the source, from SEED, in FILES: which of them no test notices
-#   make test-tsan     the tests of streams under ThreadSanitizer
+#   make test-tsan     the tests of contexts and of streams under ThreadSanitizer
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
@@ -386,16 +386,18 @@ fuzz: all $(FUZZ_TOOLS)
 mutants: all test-programs
 	@lua5.4 tests/mutants/run.lua $(BUILD) $(or $(N),20) $(or $(SEED),$(shell date +%s)) $(or $(KIND),both) $(FILES)
 
+TSAN_TESTS := sim_test context_test context_lua_test
 test-asan:
 	@sh scripts/deps.sh test
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
 	@BUILD=build-asan sh tests/run.sh asan
 
-# The threads of a simulated GPU: the program, its backend and what tests streams.
+# Threads with a context each, and those of a simulated GPU: the program, its backend and what tests streams. Clang's OpenMP, with
+# the tool libarcher, tells the sanitizer what its threads wait for; GCC's does not.
 test-tsan:
-	@sh scripts/deps.sh test
-	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" \
-	  build-tsan/ltensor build-tsan/libltensor_sim.so build-tsan/tests/sim_test
+	@CC=clang sh scripts/deps.sh test
+	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" CC=clang CXX=clang++ \
+	  build-tsan/ltensor build-tsan/libltensor_sim.so $(TSAN_TESTS:%=build-tsan/tests/%)
 	@BUILD=build-tsan sh tests/run.sh tsan
 
 test-cuda: all test-programs

@@ -7,7 +7,10 @@
 
 #include "error.h"
 
-#define NO_LIMIT {0, INT64_MAX}
+#define NO_LIMIT                                                                                   \
+    {                                                                                              \
+        0, INT64_MAX                                                                               \
+    }
 #define FOUR(x) x, x, x, x
 
 lt_context lt_process_context = {
@@ -23,7 +26,8 @@ lt_context lt_process_context = {
 };
 _Static_assert(LT_USES == 1 + 4 * 4 * 4, "a limit for each place");
 
-_Thread_local lt_thread lt_here = {.context = &lt_process_context, .grad_mode = true, .process_grad_mode = true};
+_Thread_local lt_thread lt_here = {
+    .context = &lt_process_context, .grad_mode = true, .process_grad_mode = true};
 
 void lt_context_init(lt_context *c)
 {
@@ -39,9 +43,11 @@ void lt_context_init(lt_context *c)
 
 lt_status lt_refuse_access(int access, const char *name)
 {
-    static const char *const words[] = {
-        [LT_ACCESS_FILE_READ] = "reading the file", [LT_ACCESS_FILE_WRITE] = "writing the file", [LT_ACCESS_PROCESS] = "starting the process",
-        [LT_ACCESS_LIBRARY] = "loading the library", [LT_ACCESS_DEVICE] = "using the device"};
+    static const char *const words[] = {[LT_ACCESS_FILE_READ] = "reading the file",
+                                        [LT_ACCESS_FILE_WRITE] = "writing the file",
+                                        [LT_ACCESS_PROCESS] = "starting the process",
+                                        [LT_ACCESS_LIBRARY] = "loading the library",
+                                        [LT_ACCESS_DEVICE] = "using the device"};
     lt_context *c = lt_here.context;
     if (c->authorize(c->user, access, name)) return LT_OK;
     return lt_error(LT_ERR_PERMISSION, "not permitted: %s '%.500s'", words[access], name);

@@ -14,7 +14,9 @@ bool lt_must_stop(void)
     const uint32_t stop = atomic_load_explicit(&c->flags, memory_order_relaxed);
     if (lt_interrupt_flag || stop & (LT_CONTEXT_INTERRUPTED | LT_CONTEXT_LATE)) return true;
     /* One thread of those that look takes it; helpers leave it to the one that they help. */
-    if (lt_here.helper || !(atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_PROGRESS) & LT_CONTEXT_PROGRESS)) return false;
+    if (lt_here.helper ||
+        !(atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_PROGRESS) & LT_CONTEXT_PROGRESS))
+        return false;
     if (c->progress(c->user)) return false;
     atomic_fetch_or(&c->flags, LT_CONTEXT_INTERRUPTED);
     return true;
@@ -24,6 +26,7 @@ lt_status lt_stopped(void)
 {
     const lt_context *c = lt_here.context;
     const uint32_t stop = atomic_load_explicit(&c->flags, memory_order_relaxed);
-    if (lt_interrupt_flag || !(stop & LT_CONTEXT_LATE)) return lt_error(LT_ERR_INTERRUPTED, "interrupted");
+    if (lt_interrupt_flag || !(stop & LT_CONTEXT_LATE))
+        return lt_error(LT_ERR_INTERRUPTED, "interrupted");
     return lt_error(LT_ERR_DEADLINE, "the deadline of %g seconds has passed", c->seconds);
 }

@@ -19,7 +19,8 @@ static struct {
 static double first_time(void)
 {
     double time = INFINITY;
-    for (const lt_context *c = watch.first; c != NULL; c = c->next_watched) time = fmin(time, fmin(c->deadline, c->next_progress));
+    for (const lt_context *c = watch.first; c != NULL; c = c->next_watched)
+        time = fmin(time, fmin(c->deadline, c->next_progress));
     return time;
 }
 
@@ -80,7 +81,8 @@ static void prepare(void)
     watch.prepared = true;
     make_condition();
     pthread_atfork(before_fork, after_fork, in_child);
-    if (dladdr((void *)(uintptr_t)&run, &here) != 0) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    if (dladdr((void *)(uintptr_t)&run, &here) != 0)
+        dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* Starts the thread where there is something for it to do; the lock is held. Signals are for the threads of the host. */

@@ -54,7 +54,8 @@ static void states_of_one_thread_are_apart(void **state)
     (void)state;
     lua_State *a = new_state(), *b = new_state();
     assert_true(lt_lua_context(a) != lt_lua_context(b));
-    assert_runs(a, "torch.manual_seed(3); return torch.rand(1):item()", run(b, "torch.manual_seed(3); return torch.rand(1):item()"));
+    assert_runs(a, "torch.manual_seed(3); return torch.rand(1):item()",
+                run(b, "torch.manual_seed(3); return torch.rand(1):item()"));
     char second[100];
     snprintf(second, sizeof second, "%s", run(a, "return torch.rand(1):item()"));
     lt_manual_seed(99); /* the host's own */
@@ -69,8 +70,12 @@ static void states_of_one_thread_are_apart(void **state)
     assert_runs(b, "return torch.ones(1) / 3", "tensor([0.3333])");
     assert_runs(a, "return torch.is_grad_enabled()", "false");
     assert_runs(b, "return torch.is_grad_enabled()", "true");
-    assert_runs(b, "return torch.get_num_threads() == 3 or torch.are_deterministic_algorithms_enabled()", "false");
-    assert_runs(b, "x = torch.ones(1, {requires_grad = true}); (x * x):sum():backward(); return x.grad", "tensor([2.])");
+    assert_runs(
+        b, "return torch.get_num_threads() == 3 or torch.are_deterministic_algorithms_enabled()",
+        "false");
+    assert_runs(
+        b, "x = torch.ones(1, {requires_grad = true}); (x * x):sum():backward(); return x.grad",
+        "tensor([2.])");
     assert_int_equal(lt_default_dtype(), LT_FLOAT32);
     assert_true(lt_grad_enabled());
     assert_ptr_equal(lt_context_current(), lt_context_process());
@@ -106,7 +111,8 @@ static void a_host_may_give_a_context(void **state)
     assert_int_equal(lt_lua_set_context(after, mine), LT_OK);
     run(before, "torch.set_default_dtype('float64')");
     assert_runs(after, "return torch.get_default_dtype()", "torch.float64");
-    assert_runs(after, "return coroutine.wrap(function() return torch.get_default_dtype() end)()", "torch.float64");
+    assert_runs(after, "return coroutine.wrap(function() return torch.get_default_dtype() end)()",
+                "torch.float64");
     assert_int_equal(lt_lua_set_context(after, NULL), LT_ERR_TYPE);
     assert_int_equal(lt_lua_set_context(NULL, mine), LT_ERR_TYPE);
     assert_null(lt_lua_context(NULL));
@@ -143,7 +149,9 @@ static void a_script_touches_nothing_without_permission(void **state)
         {"torch._C.open_file('/etc/passwd')", "0 /etc/passwd"},
         {"assert(torch._C.gunzip('/etc/passwd'))", "0 /etc/passwd"},
         {"torch._C.fork_worker(function() end)", "2 worker"},
-        {"local data = torch.utils.data; for _ in data.DataLoader(data.TensorDataset(torch.ones(4)), {num_workers = 1}):iter() do end", "2 worker"},
+        {"local data = torch.utils.data; for _ in "
+         "data.DataLoader(data.TensorDataset(torch.ones(4)), {num_workers = 1}):iter() do end",
+         "2 worker"},
         {"torch.ones(2):to('cuda')", "3 libltensor_cuda.so"},
         {"torch.linalg.inv(torch.eye(3))", "3 libopenblas.so.0"},
     };
@@ -178,8 +186,10 @@ static void memory_of_lua_counts_where_the_host_asks_for_it(void **state)
     assert_runs(L, "s = ('x'):rep(2 ^ 20) return #s", "1048576");
     assert_int_equal(lt_context_memory(mine, cpu, &with, NULL), LT_OK);
     assert_true(with - before > 1000000);
-    assert_raises(L, "t = {} while true do t[#t + 1] = ('x'):rep(2 ^ 16) .. #t end", "not enough memory");
-    assert_raises(L, "t = {} while true do t[#t + 1] = torch.ones(10000) end", "of host memory, of which");
+    assert_raises(L, "t = {} while true do t[#t + 1] = ('x'):rep(2 ^ 16) .. #t end",
+                  "not enough memory");
+    assert_raises(L, "t = {} while true do t[#t + 1] = torch.ones(10000) end",
+                  "of host memory, of which");
     assert_runs(L, "t = nil collectgarbage() return torch.ones(10000):sum():item()", "10000.0");
     /* Tensors that are garbage make room: a loop of temporaries goes on for ever. */
     assert_runs(L, "for i = 1, 1000 do local x = torch.ones(1000000) end return 'all'", "all");
@@ -194,8 +204,10 @@ static void a_deadline_ends_what_a_script_computes(void **state)
     (void)state;
     lua_State *L = new_state();
     assert_int_equal(lt_context_set_deadline(lt_lua_context(L), 0.05), LT_OK);
-    assert_raises(L, "return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()", "the deadline of 0.05 seconds has passed");
-    assert_raises(L, "return pcall(torch.ones, 3) or torch.ones(3)", "deadline"); /* each that follows fails, too */
+    assert_raises(L, "return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()",
+                  "the deadline of 0.05 seconds has passed");
+    assert_raises(L, "return pcall(torch.ones, 3) or torch.ones(3)",
+                  "deadline"); /* each that follows fails, too */
     lua_State *other = new_state();
     assert_runs(other, "return torch.ones(3):sum():item()", "3.0");
     lua_close(other);
@@ -223,11 +235,14 @@ static void a_deadline_holds_in_a_worker_too(void **state)
     lua_State *L = new_state();
     assert_int_equal(lt_lua_set_context(L, mine), LT_OK);
     assert_int_equal(lt_context_set_deadline(mine, 0.2), LT_OK);
-    assert_runs(L, "w = torch._C.fork_worker(function()"
-                   "  torch.set_num_threads(1)" /* OpenMP does not outlive a fork */
-                   "  return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()"
-                   "end)", "nil");
-    assert_int_equal(lt_context_set_deadline(mine, INFINITY), LT_OK); /* the worker has its own by now */
+    assert_runs(L,
+                "w = torch._C.fork_worker(function()"
+                "  torch.set_num_threads(1)" /* OpenMP does not outlive a fork */
+                "  return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()"
+                "end)",
+                "nil");
+    assert_int_equal(lt_context_set_deadline(mine, INFINITY),
+                     LT_OK); /* the worker has its own by now */
     assert_runs(L, "return select(2, w:receive(20))", "exit code 1");
     FILE *file = fopen(name, "r");
     assert_non_null(file);
@@ -247,7 +262,8 @@ static const char training[] =
     "local net = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 1))"
     "local sgd = torch.optim.SGD(net:parameters(), {lr = 0.05})"
     "local x, y, text = torch.randn(64, 8), torch.randn(64, 1), '' "
-    "for i = 1, 20 do sgd:zero_grad() local loss = nn.functional.mse_loss(net(x), y) loss:backward() sgd:step()"
+    "for i = 1, 20 do sgd:zero_grad() local loss = nn.functional.mse_loss(net(x), y) "
+    "loss:backward() sgd:step()"
     "  text = text .. ('%.17g '):format(loss:item()) end "
     "return text";
 
@@ -274,7 +290,11 @@ static void states_of_two_threads_are_apart(void **state)
     work(&alone);
     assert_null(strstr(alone.text, "error"));
     for (int i = 0; i < N; i++) /* the last one works until it is interrupted */
-        w[i] = (worker){.L = new_state(), .chunk = i < N - 1 ? training : "return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()"};
+        w[i] = (worker){
+            .L = new_state(),
+            .chunk = i < N - 1
+                         ? training
+                         : "return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()"};
     for (int i = 0; i < N; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &w[i]), 0);
     lt_context_interrupt(lt_lua_context(w[N - 1].L));
     for (int i = 0; i < N; i++) pthread_join(threads[i], NULL);
@@ -287,7 +307,8 @@ static void states_of_two_threads_are_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_script_touches_nothing_without_permission), /* before anything is loaded */
+        cmocka_unit_test(
+            a_script_touches_nothing_without_permission), /* before anything is loaded */
         cmocka_unit_test(states_of_one_thread_are_apart),
         cmocka_unit_test(autocast_is_an_interpreters_own),
         cmocka_unit_test(a_host_may_give_a_context),

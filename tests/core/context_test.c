@@ -107,7 +107,8 @@ static void two_contexts_with_the_same_seed_give_the_same_numbers(void **state)
     assert_memory_equal(numbers[0], numbers[1], sizeof numbers[0]);
     const double second = random_number();
     lt_manual_seed(1);
-    assert_true(random_number() == first && random_number() == second); /* nobody else has drawn from it */
+    assert_true(random_number() == first &&
+                random_number() == second); /* nobody else has drawn from it */
     for (int c = 0; c < 2; c++) lt_context_release(contexts[c]);
 }
 
@@ -225,7 +226,8 @@ static void a_limit_refuses_and_all_goes_on(void **state)
     lt_context *mine = make(&config);
     lt_context_enter(mine);
     lt_tensor *t = NULL, *sum = NULL, *large = NULL;
-    assert_fails(floats(10 << 20, &large), LT_ERR_MEMORY, "the limit is 10485760 bytes of host memory, of which 0 are in use");
+    assert_fails(floats(10 << 20, &large), LT_ERR_MEMORY,
+                 "the limit is 10485760 bytes of host memory, of which 0 are in use");
     assert_null(large);
     assert_ok(floats(1 << 20, &t)); /* 4 MB of 10 */
     assert_ok(lt_add(t, t, lt_int(1), &sum));
@@ -309,7 +311,8 @@ static void a_gpu_has_a_limit_of_its_own(void **state)
     lt_tensor_release(a);
     lt_tensor_release(host);
     assert_int_equal(used(mine, gpu), 0);
-    assert_fails(lt_context_set_memory_limit(mine, (lt_device){LT_CUDA, -1}, 5), LT_ERR_DEVICE, "-1");
+    assert_fails(lt_context_set_memory_limit(mine, (lt_device){LT_CUDA, -1}, 5), LT_ERR_DEVICE,
+                 "-1");
     lt_context_release(mine);
 }
 
@@ -466,8 +469,10 @@ done:
 /* Two layers with dropout between them, trained on noise: the losses, and a last random number. */
 static lt_status train(double *results)
 {
-    const lt_dims of_x = {2, {64, 20}}, of_y = {2, {64, 4}}, of_first = {2, {32, 20}}, of_second = {2, {4, 32}};
-    lt_tensor *x = NULL, *y = NULL, *first = NULL, *second = NULL, *a = NULL, *b = NULL, *c = NULL, *d = NULL, *loss = NULL;
+    const lt_dims of_x = {2, {64, 20}}, of_y = {2, {64, 4}}, of_first = {2, {32, 20}},
+                  of_second = {2, {4, 32}};
+    lt_tensor *x = NULL, *y = NULL, *first = NULL, *second = NULL, *a = NULL, *b = NULL, *c = NULL,
+              *d = NULL, *loss = NULL;
     lt_scalar number;
     lt_status status;
     CHECK(lt_randn(&of_x, NULL, LT_FLOAT32, NULL, &x));
@@ -540,7 +545,10 @@ static void sixty_four_threads_do_not_notice_each_other(void **state)
     }
     /* The last one works without an end, until it is interrupted while the others are at it. */
     for (int i = THREADS - 1; i >= 0; i--)
-        assert_int_equal(pthread_create(&threads[i], NULL, i == THREADS - 1 ? sum_in_context : train_in_context, &together[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL,
+                                        i == THREADS - 1 ? sum_in_context : train_in_context,
+                                        &together[i]),
+                         0);
     lt_context_interrupt(together[THREADS - 1].context);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     assert_int_equal(together[THREADS - 1].status, LT_ERR_INTERRUPTED);
@@ -579,7 +587,8 @@ static void lt_interrupt_stops_every_context(void **state)
     (void)state;
     run r[2] = {{.context = make(NULL)}, {.context = make(NULL)}};
     pthread_t threads[2];
-    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, sum_in_context, &r[i]), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, sum_in_context, &r[i]), 0);
     usleep(30000);
     lt_interrupt();
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
@@ -626,13 +635,16 @@ static void libraries_and_devices_are_asked_for(void **state)
     lt_tensor *t = NULL, *eye = NULL, *out = NULL;
     assert_ok(lt_eye(2, NULL, LT_DTYPE_NONE, NULL, &eye));
     lt_context_enter(mine);
-    assert_fails(lt_tensor_new(LT_FLOAT32, gpu, 2, sizes, &t), LT_ERR_PERMISSION, "not permitted: loading the library 'libltensor_cuda.so'");
+    assert_fails(lt_tensor_new(LT_FLOAT32, gpu, 2, sizes, &t), LT_ERR_PERMISSION,
+                 "not permitted: loading the library 'libltensor_cuda.so'");
     assert_int_equal(lt_device_count(LT_CUDA), 0);
     assert_non_null(strstr(lt_error_message(), "not permitted"));
-    assert_fails(lt_inverse(eye, &out), LT_ERR_PERMISSION, "not permitted: loading the library 'libopenblas.so.0'");
+    assert_fails(lt_inverse(eye, &out), LT_ERR_PERMISSION,
+                 "not permitted: loading the library 'libopenblas.so.0'");
     assert_false(lt_has("lapack"));
     answers = (asked){.refuse = LT_ACCESS_DEVICE};
-    assert_fails(lt_tensor_new(LT_FLOAT32, gpu, 2, sizes, &t), LT_ERR_PERMISSION, "not permitted: using the device 'cuda:0'");
+    assert_fails(lt_tensor_new(LT_FLOAT32, gpu, 2, sizes, &t), LT_ERR_PERMISSION,
+                 "not permitted: using the device 'cuda:0'");
     assert_fails(lt_tensor_to(eye, LT_DTYPE_NONE, &gpu, &t), LT_ERR_PERMISSION, "cuda:0");
     assert_int_equal(answers.times, 2);
     assert_null(t);
@@ -657,15 +669,19 @@ static void files_are_asked_for(void **state)
     size_t available;
     assert_ok(floats(3, &t));
     lt_context_enter(mine);
-    assert_fails(lt_save(file_name(), (const char *[]){"t"}, &t, 1), LT_ERR_PERMISSION, "not permitted: writing the file '/tmp/");
+    assert_fails(lt_save(file_name(), (const char *[]){"t"}, &t, 1), LT_ERR_PERMISSION,
+                 "not permitted: writing the file '/tmp/");
     assert_int_equal(access(file_name(), F_OK), -1);
-    assert_fails(lt_tensor_from_file(file_name(), true, 3, LT_FLOAT32, &mapped), LT_ERR_PERMISSION, "writing");
+    assert_fails(lt_tensor_from_file(file_name(), true, 3, LT_FLOAT32, &mapped), LT_ERR_PERMISSION,
+                 "writing");
     assert_int_equal(access(file_name(), F_OK), -1);
     assert_string_equal(answers.name, file_name());
     answers.refuse = LT_ACCESS_FILE_READ;
     assert_ok(lt_save(file_name(), (const char *[]){"t"}, &t, 1));
-    assert_fails(lt_load(file_name(), &archive), LT_ERR_PERMISSION, "not permitted: reading the file '/tmp/");
-    assert_fails(lt_tensor_from_file(file_name(), false, 3, LT_UINT8, &mapped), LT_ERR_PERMISSION, "reading");
+    assert_fails(lt_load(file_name(), &archive), LT_ERR_PERMISSION,
+                 "not permitted: reading the file '/tmp/");
+    assert_fails(lt_tensor_from_file(file_name(), false, 3, LT_UINT8, &mapped), LT_ERR_PERMISSION,
+                 "reading");
     assert_fails(lt_device_memory(cpu, &available, NULL), LT_ERR_PERMISSION, "/proc/meminfo");
     assert_true(mapped == NULL && archive == NULL);
     lt_context_enter(NULL);
@@ -708,7 +724,8 @@ static void null_and_nonsense_are_refused(void **state)
     (void)state;
     lt_context *mine = NULL;
     lt_context_config config = lt_context_defaults();
-    assert_fails(lt_context_new(NULL, NULL), LT_ERR_TYPE, "lt_context_new(): argument 'out' must not be NULL");
+    assert_fails(lt_context_new(NULL, NULL), LT_ERR_TYPE,
+                 "lt_context_new(): argument 'out' must not be NULL");
     assert_fails(lt_context_set_memory_limit(NULL, cpu, 1), LT_ERR_TYPE, "'context'");
     assert_fails(lt_context_memory(NULL, cpu, NULL, NULL), LT_ERR_TYPE, "'context'");
     assert_fails(lt_context_set_deadline(NULL, 1), LT_ERR_TYPE, "'context'");
@@ -737,7 +754,8 @@ static void null_and_nonsense_are_refused(void **state)
     assert_fails(lt_context_set_deadline(mine, NAN), LT_ERR_RUNTIME, "nan");
     assert_fails(lt_context_set_memory_limit(mine, cpu, -1), LT_ERR_RUNTIME, "-1");
     assert_fails(lt_context_memory(mine, (lt_device){7, 0}, NULL, NULL), LT_ERR_TYPE, "7");
-    assert_fails(lt_context_memory(mine, (lt_device){LT_CUDA, 100}, NULL, NULL), LT_ERR_DEVICE, "100");
+    assert_fails(lt_context_memory(mine, (lt_device){LT_CUDA, 100}, NULL, NULL), LT_ERR_DEVICE,
+                 "100");
     lt_context_release(mine);
     assert_fails(lt_set_allocator(NULL), LT_ERR_TYPE, "'allocator'");
 }

@@ -22,7 +22,6 @@
 
 #include "dlpack.h"
 #include "ltensor_lua.h"
-#include "mem.h"
 
 static lua_State *L;
 static float buffer[4] = {1, 2, 3, 4};
@@ -153,7 +152,9 @@ static PyObject *count(PyObject *self, PyObject *args)
 static PyObject *live(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
-    return PyLong_FromLongLong(lt_mem_live());
+    int64_t bytes = 0;
+    lt_context_memory(lt_lua_context(L), (lt_device){LT_CPU, 0}, &bytes, NULL);
+    return PyLong_FromLongLong(bytes);
 }
 
 static PyMethodDef functions[] = {{"lua", run_lua, METH_VARARGS, NULL},

@@ -17,15 +17,22 @@
 
 static lt_status check(const lt_context_config *c)
 {
-    if (c->default_dtype != 0 && ((unsigned)c->default_dtype >= LT_DTYPE_COUNT || !lt_dtype_is_float((lt_dtype)c->default_dtype)))
-        return lt_error(LT_ERR_TYPE, "lt_context_new(): default_dtype must be a floating dtype or 0, not %d", (int)c->default_dtype);
+    if (c->default_dtype != 0 && ((unsigned)c->default_dtype >= LT_DTYPE_COUNT ||
+                                  !lt_dtype_is_float((lt_dtype)c->default_dtype)))
+        return lt_error(LT_ERR_TYPE,
+                        "lt_context_new(): default_dtype must be a floating dtype or 0, not %d",
+                        (int)c->default_dtype);
     if (c->memory_limit < 0)
-        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): memory_limit is %lld", (long long)c->memory_limit);
-    if (!(c->deadline >= 0)) return lt_error(LT_ERR_RUNTIME, "lt_context_new(): deadline is %g", c->deadline);
+        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): memory_limit is %lld",
+                        (long long)c->memory_limit);
+    if (!(c->deadline >= 0))
+        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): deadline is %g", c->deadline);
     if (c->threads < 0 || c->threads > 1024)
-        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): threads must be 0 to 1024, not %d", (int)c->threads);
+        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): threads must be 0 to 1024, not %d",
+                        (int)c->threads);
     if (!(c->progress_seconds >= 0))
-        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): progress_seconds is %g", c->progress_seconds);
+        return lt_error(LT_ERR_RUNTIME, "lt_context_new(): progress_seconds is %g",
+                        c->progress_seconds);
     return LT_OK;
 }
 
@@ -36,7 +43,9 @@ static lt_status read_config(const lt_context_config *given, lt_context_config *
     if (given == NULL) return LT_OK;
     const size_t least = offsetof(lt_context_config, progress) + sizeof given->progress;
     if (given->size < least)
-        return lt_error(LT_ERR_TYPE, "lt_context_new(): config.size is %zu; lt_context_defaults() sets it", given->size);
+        return lt_error(LT_ERR_TYPE,
+                        "lt_context_new(): config.size is %zu; lt_context_defaults() sets it",
+                        given->size);
     memcpy(config, given, given->size < sizeof *config ? given->size : sizeof *config);
     return check(config);
 }
@@ -54,7 +63,8 @@ lt_status lt_context_new(const lt_context_config *given, lt_context **out)
     lt_context_config config;
     LT_REQUIRE(out);
     LT_TRY(read_config(given, &config));
-    lt_context *c = lt_mem_zarray(1, sizeof *c); /* most of it is generators that nobody may ask for */
+    lt_context *c =
+        lt_mem_zarray(1, sizeof *c); /* most of it is generators that nobody may ask for */
     if (c == NULL) return LT_ERR_MEMORY;
     lt_context_init(c);
     c->user = config.user;
@@ -65,7 +75,8 @@ lt_status lt_context_new(const lt_context_config *given, lt_context **out)
     if (config.default_dtype != 0) atomic_init(&c->default_dtype, config.default_dtype);
     atomic_init(&c->threads, config.threads);
     lt_status status = LT_OK;
-    if (config.memory_limit > 0) status = lt_context_set_memory_limit(c, lt_host, config.memory_limit);
+    if (config.memory_limit > 0)
+        status = lt_context_set_memory_limit(c, lt_host, config.memory_limit);
     if (status == LT_OK && c->progress != NULL) status = lt_watch_progress(c);
     if (status == LT_OK && config.deadline > 0) status = lt_watch_deadline(c, config.deadline);
     if (status != LT_OK) {
@@ -119,7 +130,8 @@ static lt_status use_of(const char *function, lt_device device, int *use)
         *use = LT_USE_HOST;
         return LT_OK;
     }
-    if ((unsigned)device.type >= LT_DEVICE_TYPES) return lt_error(LT_ERR_TYPE, "%s(): %d is no type of device", function, device.type);
+    if ((unsigned)device.type >= LT_DEVICE_TYPES)
+        return lt_error(LT_ERR_TYPE, "%s(): %d is no type of device", function, device.type);
     if (device.index < 0 || device.index >= LT_MOST_DEVICES)
         return lt_error(LT_ERR_DEVICE, "%s(): there is no GPU %d", function, device.index);
     *use = LT_USE_DEVICE(device.index);
@@ -131,14 +143,19 @@ lt_status lt_context_set_memory_limit(lt_context *context, lt_device device, int
     int use;
     LT_REQUIRE(context);
     LT_TRY(use_of("lt_context_set_memory_limit", device, &use));
-    if (bytes < 0) return lt_error(LT_ERR_RUNTIME, "lt_context_set_memory_limit(): bytes is %lld", (long long)bytes);
+    if (bytes < 0)
+        return lt_error(LT_ERR_RUNTIME, "lt_context_set_memory_limit(): bytes is %lld",
+                        (long long)bytes);
     atomic_store(&context->use[use].limit, bytes);
-    if (use == LT_USE_HOST && bytes != INT64_MAX) atomic_fetch_or(&context->flags, LT_CONTEXT_LIMITED);
-    if (use == LT_USE_HOST && bytes == INT64_MAX) atomic_fetch_and(&context->flags, ~(uint32_t)LT_CONTEXT_LIMITED);
+    if (use == LT_USE_HOST && bytes != INT64_MAX)
+        atomic_fetch_or(&context->flags, LT_CONTEXT_LIMITED);
+    if (use == LT_USE_HOST && bytes == INT64_MAX)
+        atomic_fetch_and(&context->flags, ~(uint32_t)LT_CONTEXT_LIMITED);
     return LT_OK;
 }
 
-lt_status lt_context_memory(const lt_context *context, lt_device device, int64_t *used, int64_t *limit)
+lt_status lt_context_memory(const lt_context *context, lt_device device, int64_t *used,
+                            int64_t *limit)
 {
     int use;
     LT_REQUIRE(context);
@@ -153,7 +170,8 @@ lt_status lt_context_memory(const lt_context *context, lt_device device, int64_t
 lt_status lt_context_set_deadline(lt_context *context, double seconds)
 {
     LT_REQUIRE(context);
-    if (isnan(seconds)) return lt_error(LT_ERR_RUNTIME, "lt_context_set_deadline(): seconds is nan");
+    if (isnan(seconds))
+        return lt_error(LT_ERR_RUNTIME, "lt_context_set_deadline(): seconds is nan");
     return lt_watch_deadline(context, seconds);
 }
 

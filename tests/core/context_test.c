@@ -21,7 +21,7 @@
 
 static const lt_device cpu = {LT_CPU, 0}, gpu = {LT_CUDA, 0};
 
-#define SOON   0.1 /* seconds within which everything stops, on a machine with nothing else to do */
+#define SOON 0.1 /* seconds within which everything stops, on a machine with nothing else to do */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define LOADED 400 /* every access of a kernel is looked at */

@@ -302,14 +302,21 @@ C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_te
            $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(wildcard tests/core/*_test.cpp))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c))
 
-# Tests of what the libraries keep to themselves.
-$(BUILD)/tests/%: tests/core/%.c $(OBJ)/ltensor.o
+# Tests of what the library keeps to itself: one with nothing hidden, for all of them.
+TEST_LIBRARY := $(BUILD)/tests/lib/libltensor_open.so
+TEST_LINK = -L$(@D)/lib -Wl,-rpath,'$$ORIGIN/lib' -lltensor_open -lcmocka $(CORE_LIBS)
+$(TEST_LIBRARY): $(OBJ)/ltensor.o
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MF $@.d $< $(OBJ)/ltensor.o -o $@ -lcmocka $(CORE_LIBS)
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) -Wl,-soname,$(@F) -Wl,-Bsymbolic -o $@ $< $(CORE_LIBS)
 
-$(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
+$(BUILD)/tests/%: tests/core/%.c $(TEST_LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) -lcmocka $(CORE_LIBS)
+	$(CC) $(CFLAGS_ALL) -MF $@.d $< -o $@ $(TEST_LINK)
+
+$(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(TEST_LIBRARY) $(OBJ)/ltensor_lua.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) $(TEST_LINK)
 
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_OBJ)
 	@mkdir -p $(@D)

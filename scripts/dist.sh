@@ -71,7 +71,9 @@ cp -R tests/. "$root/tests/"
 cp "$BUILD"/tests/*_test "$BUILD/tests/pty" "$BUILD/dist/prompt_host" "$root/build/tests/"
 ln -s ../bin/ltensor "$root/build/ltensor" # where tests/run.sh looks
 mkdir "$root/build/tests/lib"
+cp "$BUILD/tests/lib/libltensor_open.so" "$root/build/tests/lib/"
 for library in $(needed "$root"/build/tests/*_test); do
+    case $library in */libltensor_open.so) continue ;; esac
     [ -f "$root/lib/$(basename "$library")" ] || pack_library "$library" "$root/build/tests/lib"
 done
 

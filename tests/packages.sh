@@ -80,6 +80,15 @@ LD_LIBRARY_PATH="$prefix/lib" run_examples "$work/examples"
 run_examples "$work/examples-static"
 if readelf -d "$work"/examples-static/* | grep 'NEEDED.*ltensor'; then echo "packages.sh: a static example needs a shared library" >&2; exit 1; fi
 
+# A program of one operation is small.
+# shellcheck disable=SC2046
+cc -O2 -std=c99 tests/bench/start/product.c $(pkg-config --cflags --libs ltensor-static) -Wl,--as-needed -o "$work/product"
+[ "$("$work/product")" = 376 ] || { echo "packages.sh: the product is not right" >&2; exit 1; }
+strip "$work/product"
+size=$(wc -c <"$work/product")
+[ "$size" -le 5000000 ] || { echo "packages.sh: a static program of one product has $size bytes" >&2; exit 1; }
+passed=$((passed + 1))
+
 # By CMake, which builds into one folder: the static ones are moved to their own names.
 cmake -S tests/packages -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$PWD/docs/examples" >"$work/out" 2>&1 &&
     cmake --build "$work/cmake" >"$work/out" 2>&1 || { cat "$work/out" >&2; exit 1; }

@@ -25,7 +25,8 @@
  *
  * Threads. Any function may be called by any thread. A tensor may be read, retained and released by several threads at
  * once; what writes to it (in-place operations, lt_tensor_copy_from, its gradient) is one thread's at a time, and so is a
- * generator. Error message, grad mode and the current GPU are each thread's own; the seed is the process's.
+ * generator. Error message and the current GPU are each thread's own; seed, settings and limits are the context's in which
+ * a thread works (lt_context): the process's own, until it enters another.
  */
 #ifndef LTENSOR_H
 #define LTENSOR_H
@@ -57,8 +58,10 @@ typedef enum lt_status {
     LT_ERR_TYPE,        /* an argument of the wrong kind, NULL among them */
     LT_ERR_MEMORY,      /* host or device memory exhausted */
     LT_ERR_DEVICE,      /* a device is missing or reported an error */
-    LT_ERR_INTERRUPTED, /* lt_interrupt() was called while an operation ran */
-    LT_ERR_IO           /* a file could not be read or written */
+    LT_ERR_INTERRUPTED, /* lt_interrupt() or lt_context_interrupt() was called while an operation ran */
+    LT_ERR_IO,          /* a file could not be read or written */
+    LT_ERR_DEADLINE,    /* the context's deadline has passed */
+    LT_ERR_PERMISSION   /* the context's authorizer said no */
 } lt_status;
 
 /* Message of the last failure on this thread. Borrowed until the next failing call of the thread; never NULL. */
@@ -157,6 +160,125 @@ typedef struct lt_tensor_list {
     lt_tensor **v;
 } lt_tensor_list;
 
+/* ---- contexts -----------------------------------------------------------------------------------------------------------
+ *
+ * A context is what one user of the library has to himself: the seed and the streams of random numbers, default dtype, grad
+ * mode, number of threads, limits of memory and time, and whom to ask and tell. Threads that work in two contexts do not
+ * notice each other. A thread begins in the process's context, which has no limits and asks nobody, and is in one context
+ * at a time; a context may be entered by several threads at once, which then share what it has (but each has the grad mode
+ * with which it came). Tensors belong to no context and may be used in any; their memory counts against the one in which
+ * they were made, as long as they live.
+ *
+ *   lt_context_config config = lt_context_defaults();
+ *   config.memory_limit = 1 << 30;
+ *   config.authorize = nothing_outside;
+ *   if (lt_context_new(&config, &mine) != LT_OK) ...
+ *   lt_context *before = lt_context_enter(mine);
+ *   ...
+ *   lt_context_enter(before);
+ *   lt_context_release(mine);
+ */
+typedef struct lt_context lt_context;
+
+/* What an authorizer is asked for, and the name that goes with it. */
+typedef enum lt_access {
+    LT_ACCESS_FILE_READ,  /* the path */
+    LT_ACCESS_FILE_WRITE, /* the path */
+    LT_ACCESS_PROCESS,    /* what the process is for: "worker" */
+    LT_ACCESS_LIBRARY,    /* a shared object that is to be opened: "libopenblas.so.0" */
+    LT_ACCESS_DEVICE      /* "cuda:1"; memory of the host needs no permission */
+} lt_access;
+
+typedef enum lt_log_level { LT_LOG_NOTE, LT_LOG_WARNING, LT_LOG_ERROR } lt_log_level;
+
+/* How a context is to be; made by lt_context_defaults. The functions may be called by any thread that works in the context,
+ * several at once, and must return; NULL: nobody is asked or told. */
+typedef struct lt_context_config {
+    size_t size;                  /* sizeof(lt_context_config) as the caller was compiled */
+    void *user;                   /* first argument of the functions */
+    void (*release)(void *user);  /* called once, when the context is gone; not when making it failed */
+    int64_t memory_limit;         /* bytes of the host's memory; 0: no limit */
+    double deadline;              /* seconds from when the context is made; 0: none */
+    int32_t default_dtype;        /* a floating lt_dtype; 0: float32 */
+    int32_t threads;              /* 0: as many as there are processors */
+    double progress_seconds;      /* between two calls of progress; 0: 0.1 */
+
+    /* Asked before an operation touches what lies outside of its memory. False: it fails with LT_ERR_PERMISSION. `access` is an
+     * lt_access; later versions may have more: say no to what you do not know. */
+    bool (*authorize)(void *user, int access, const char *name);
+    /* Told a line without its end, which would go to stderr. `level` is an lt_log_level. */
+    void (*log)(void *user, int level, const char *text);
+    /* Called now and then while an operation takes long, by its thread. False ends it, as lt_context_interrupt does. It must
+     * not use the tensors of the operation. */
+    bool (*progress)(void *user);
+} lt_context_config;
+
+static inline lt_context_config lt_context_defaults(void)
+{
+    lt_context_config config;
+    config.size = sizeof config;
+    config.user = NULL, config.release = NULL;
+    config.memory_limit = 0, config.deadline = 0;
+    config.default_dtype = 0, config.threads = 0;
+    config.progress_seconds = 0;
+    config.authorize = NULL, config.log = NULL, config.progress = NULL;
+    return config;
+}
+
+/* New; config NULL: lt_context_defaults(). Its generators are seeded as PyTorch's are. LT_ERR_MEMORY; LT_ERR_TYPE: a dtype or
+ * a size of config that there is not; LT_ERR_RUNTIME: a negative number. */
+LT_API lt_status lt_context_new(const lt_context_config *config, lt_context **out);
+
+/* One reference more, and the context; one less. The memory of tensors that live on keeps it as well, so that `release` is
+ * called when the last of them is gone. A thread does not hold the context that it is in: leave it before. */
+LT_API lt_context *lt_context_retain(lt_context *context);
+LT_API void lt_context_release(lt_context *context);
+
+/* The thread goes on in a context; NULL is the process's. Returns the one before, borrowed. */
+LT_API lt_context *lt_context_enter(lt_context *context);
+/* Borrowed: the one that this thread is in; the process's. Never NULL. */
+LT_API lt_context *lt_context_current(void);
+LT_API lt_context *lt_context_process(void);
+
+/* How much memory tensors made in the context, and what operations need meanwhile, may take on a device; of the CPU, the
+ * interpreter of a lua_State as well where it uses lt_lua_alloc. What would pass the limit fails with LT_ERR_MEMORY. INT64_MAX: no
+ * limit. May be called at any time; small tensors that there are already are not counted. */
+LT_API lt_status lt_context_set_memory_limit(lt_context *context, lt_device device, int64_t bytes);
+/* Bytes in use and the limit; either may be NULL. */
+LT_API lt_status lt_context_memory(const lt_context *context, lt_device device, int64_t *used, int64_t *limit);
+
+/* From so many seconds from now on, operations in the context fail with LT_ERR_DEADLINE, and running ones stop at their next
+ * look; until another deadline is set. INFINITY: none. LT_ERR_RUNTIME for nan. */
+LT_API lt_status lt_context_set_deadline(lt_context *context, double seconds);
+
+/* Asks the operations that run in the context to stop with LT_ERR_INTERRUPTED at their next look, until it is cleared. Any
+ * thread and any signal handler may call these. */
+LT_API void lt_context_interrupt(lt_context *context);
+LT_API void lt_context_interrupt_clear(lt_context *context);
+
+/* Settings of the context that this thread is in. The dtype of floats that no tensor decides; LT_ERR_TYPE if it is not a
+ * floating one. How many threads an operation may use: 1 to 1024. */
+LT_API lt_dtype lt_default_dtype(void);
+LT_API lt_status lt_set_default_dtype(lt_dtype dtype);
+LT_API int lt_get_num_threads(void);
+LT_API lt_status lt_set_num_threads(int n);
+
+/* Where the library takes memory of the host from, instead of from the C library and the system. Both functions must be
+ * callable by any thread. */
+typedef struct lt_allocator {
+    size_t size; /* sizeof(lt_allocator) as the caller was compiled */
+    void *user;  /* first argument of the functions */
+    /* As realloc; old NULL: new memory; bytes 0: gives old back and returns NULL. NULL: there is none. */
+    void *(*resize)(void *user, void *old, size_t bytes);
+    /* The data of tensors, aligned to 64 bytes; and back, with the bytes that were asked for. */
+    void *(*take_block)(void *user, size_t bytes);
+    void (*give_block)(void *user, void *block, size_t bytes);
+} lt_allocator;
+
+/* For the whole process, before anything else of the library is used: LT_ERR_RUNTIME afterwards. LT_ERR_TYPE: a function is
+ * missing. */
+LT_API lt_status lt_set_allocator(const lt_allocator *allocator);
+
 /* ---- making tensors ------------------------------------------------------------------------------------------------- */
 
 /* New, contiguous, of any content; lt_zeros, lt_full, lt_arange, lt_randn and others of ltensor_ops.h fill theirs.
@@ -245,7 +367,8 @@ LT_API lt_status lt_device_synchronize(lt_device device);
 
 /* ---- random numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Seeds what operations draw from when they are given no generator, on every device. A seed gives PyTorch's numbers. */
+/* Seeds what operations in this thread's context draw from when they are given no generator, on every device. A seed
+ * gives PyTorch's numbers. */
 LT_API void lt_manual_seed(uint64_t seed);
 
 /* New: a stream of numbers of its own, for tensors on that device. Freed by lt_generator_free. */
@@ -277,7 +400,8 @@ LT_API lt_status lt_grad(lt_tensor *const *outputs, int n_outputs, lt_tensor *co
                          int n_inputs, lt_tensor *const *grad_outputs, bool retain_graph,
                          bool create_graph, bool allow_unused, lt_tensor **grads);
 
-/* Whether this thread's operations are recorded; true at first. Setting it returns what it was before. */
+/* Whether this thread's operations are recorded; true at first in every context. Setting it returns what it was before. A
+ * context that is left keeps its mode for who enters it next; the process's has one for each thread. */
 LT_API bool lt_grad_enabled(void);
 LT_API bool lt_set_grad_enabled(bool on);
 
@@ -487,8 +611,8 @@ LT_API lt_status lt_tensor_from_file(const char *path, bool shared, int64_t nume
 
 /* ---- stopping ------------------------------------------------------------------------------------------------------------------ */
 
-/* Asks running operations to stop with LT_ERR_INTERRUPTED at their next look, until it is cleared. May be called by a signal
- * handler. */
+/* As lt_context_interrupt for all contexts at once: asks running operations to stop with LT_ERR_INTERRUPTED at their next look,
+ * until it is cleared. May be called by a signal handler. */
 LT_API void lt_interrupt(void);
 LT_API void lt_interrupt_clear(void);
 

@@ -2,7 +2,7 @@
  * and its scripts share. What a tensor is stands in ltensor.h; the prompt for hosts is ltensor_prompt.h.
  *
  * In Lua dimensions and indices count from 1, here from 0. A lua_State belongs to one thread at a time; several states in
- * one process are independent of each other. Errors of Lua are raised: call these from a protected call, or before there is
+ * one process are independent of each other, each with a context (ltensor.h) of its own. Errors of Lua are raised: call these from a protected call, or before there is
  * anything to lose.
  */
 #ifndef LTENSOR_LUA_H
@@ -18,6 +18,18 @@ struct lua_State;
 
 /* Opens the module: leaves its table on the stack, for luaL_requiref and package.preload. */
 LT_API int luaopen_torch(struct lua_State *L);
+
+/* The context that scripts of the state work in: the module makes one when it is opened, unless one was given by then. Functions
+ * of the module are in it while they run, on whatever thread; the host's calls of ltensor.h stay in the host's. The state
+ * takes a reference of its own; coroutines share it. May be given again later, between calls of scripts. LT_ERR_TYPE for
+ * NULL; raises Lua's memory error before the module is opened. */
+LT_API lt_status lt_lua_set_context(struct lua_State *L, lt_context *context);
+/* Borrowed; NULL: none was given, and the module is not open. */
+LT_API lt_context *lt_lua_context(struct lua_State *L);
+
+/* A lua_Alloc by which all memory of a state counts against the host's limit of a context, which is its first argument:
+ * lua_newstate(lt_lua_alloc, context). It must outlive the state. NULL is the process's. */
+LT_API void *lt_lua_alloc(void *context, void *old, size_t old_bytes, size_t bytes);
 
 /* Pushes a tensor, which the script shares from then on (it takes a reference of its own). NULL pushes nil. Raises Lua's
  * memory error. */

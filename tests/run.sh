@@ -76,7 +76,7 @@ if [ "$mode" = tsan ]; then
     # Tests that are about OpenMP's threads ask for them. Programs that are wrong on purpose have the tag race. What OpenBLAS and
     # OpenMP do inside is not known to the sanitizer.
     OMP_NUM_THREADS=1 export OMP_NUM_THREADS
-    TSAN_OPTIONS="halt_on_error=1 exitcode=66 ignore_noninstrumented_modules=1" export TSAN_OPTIONS
+    TSAN_OPTIONS="halt_on_error=1 exitcode=66 ignore_noninstrumented_modules=1 die_after_fork=0" export TSAN_OPTIONS
     LTENSOR_TSAN=1 export LTENSOR_TSAN
 fi
 [ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed

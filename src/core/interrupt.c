@@ -3,10 +3,10 @@
 
 #include "error.h"
 
-volatile int lt_interrupt_flag;
+_Atomic int lt_interrupt_flag;
 
-void lt_interrupt(void) { lt_interrupt_flag = 1; }
-void lt_interrupt_clear(void) { lt_interrupt_flag = 0; }
+void lt_interrupt(void) { atomic_store(&lt_interrupt_flag, 1); }
+void lt_interrupt_clear(void) { atomic_store(&lt_interrupt_flag, 0); }
 
 bool lt_must_stop(void)
 {

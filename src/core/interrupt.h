@@ -8,7 +8,7 @@
 /* Simple steps between two looks, at most: a few milliseconds on a slow machine. */
 #define LT_INTERRUPT_STEP ((int64_t)1 << 20)
 
-extern volatile int lt_interrupt_flag; /* lt_interrupt(): every context */
+extern _Atomic int lt_interrupt_flag; /* lt_interrupt(): every context */
 
 /* The rest of the look, when something is up: whether it is a reason to stop. */
 bool lt_must_stop(void) __attribute__((cold));
@@ -16,7 +16,8 @@ bool lt_must_stop(void) __attribute__((cold));
 static inline bool lt_interrupted(void)
 {
     const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
-    return __builtin_expect(((uint32_t)lt_interrupt_flag | (flags & LT_CONTEXT_UP)) != 0, 0) && lt_must_stop();
+    const int all = atomic_load_explicit(&lt_interrupt_flag, memory_order_relaxed);
+    return __builtin_expect(((uint32_t)all | (flags & LT_CONTEXT_UP)) != 0, 0) && lt_must_stop();
 }
 
 /* The error of what has stopped: `return lt_stopped();` LT_ERR_INTERRUPTED or LT_ERR_DEADLINE, never LT_OK. */

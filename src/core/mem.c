@@ -269,7 +269,7 @@ bool lt_mem_charge(int use, int64_t bytes)
     lt_context *c = lt_here.context;
     const int64_t before = atomic_fetch_add_explicit(&c->use[use].live, bytes, memory_order_relaxed);
     if (bytes <= 0) return true;
-    if (bytes > atomic_load_explicit(&c->use[use].limit, memory_order_relaxed) - before) {
+    if (before > atomic_load_explicit(&c->use[use].limit, memory_order_relaxed) - bytes) {
         atomic_fetch_sub_explicit(&c->use[use].live, bytes, memory_order_relaxed);
         return false;
     }
@@ -305,7 +305,7 @@ void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t b
     lt_use *use = &c->use[LT_USE_HOST];
     const int64_t more = (int64_t)bytes - (int64_t)old_bytes;
     const int64_t before = atomic_fetch_add_explicit(&use->live, more, memory_order_relaxed);
-    const bool allowed = more <= 0 || more <= atomic_load_explicit(&use->limit, memory_order_relaxed) - before;
+    const bool allowed = more <= 0 || before <= atomic_load_explicit(&use->limit, memory_order_relaxed) - more;
     void *p = NULL;
     if (bytes == 0) {
         give(old);

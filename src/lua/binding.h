@@ -97,7 +97,7 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
 static inline void lt_lua_look(lua_State *L)
 {
     const uint32_t flags = atomic_load_explicit(&lt_lua_state_here(L)->context->flags, memory_order_relaxed);
-    if (__builtin_expect(((flags & LT_CONTEXT_UP) | (uint32_t)lt_interrupt_flag) == 0, 1)) return;
+    if (__builtin_expect(((flags & LT_CONTEXT_UP) | (uint32_t)atomic_load_explicit(&lt_interrupt_flag, memory_order_relaxed)) == 0, 1)) return;
     lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
 }
 

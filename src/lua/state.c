@@ -266,7 +266,9 @@ static void push_sentinel(lua_State *L)
 
 static int sentinel_found(lua_State *L)
 {
+    const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
+    lt_leave(entry);
     push_sentinel(L);
     return 0;
 }
@@ -283,7 +285,7 @@ void lt_lua_open_reclaimer(lua_State *L)
     lt_lua_pushfunction(L, memory_live);
     lua_setfield(L, 2, "memory_live");
     lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, sentinel_found);
+    lt_lua_pushfunction(L, sentinel_found);
     lua_setfield(L, -2, "__gc");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &sentinel_key);
     push_sentinel(L);
@@ -314,7 +316,9 @@ static double collection(lua_State *L, bool full)
     double begin = lt_clock();
     if (full) {
         lua_gc(L, LUA_GCCOLLECT);
+        const lt_entry entry = lt_enter(L);
         lt_cycles_collect_if_due();
+        lt_leave(entry);
     } else {
         lua_gc(L, LUA_GCSTEP, 0); /* a minor one; a step where a program has chosen the incremental mode */
     }

@@ -102,7 +102,10 @@ static void a_host_may_give_a_context(void **state)
 {
     (void)state;
     lt_context *mine = NULL;
-    lua_State *before = luaL_newstate(), *after = new_state();
+    lua_State *before = luaL_newstate(), *after = new_state(),
+              *counted = lua_newstate(lt_lua_alloc, NULL);
+    assert_non_null(counted); /* in the process's context */
+    lua_close(counted);
     assert_int_equal(lt_context_new(NULL, &mine), LT_OK);
     assert_null(lt_lua_context(before));
     assert_int_equal(lt_lua_set_context(before, mine), LT_OK);
@@ -304,6 +307,32 @@ static void states_of_two_threads_are_apart(void **state)
     lua_close(alone.L);
 }
 
+/* Gradients that lead back to their tensor are found by a walk over the graphs of the interpreter that collects, while the others
+ * change theirs. */
+static void circles_of_two_threads_are_collected_apart(void **state)
+{
+    (void)state;
+    static const char circles[] = "for i = 1, 300 do"
+                                  "  local x = torch.full({400}, i + 0.5, {requires_grad = true});"
+                                  "  (x * x * x):sum():backward{create_graph = true}"
+                                  "  x.grad:sum():backward{create_graph = true}"
+                                  "  if i % 5 == 0 then collectgarbage() end "
+                                  "end "
+                                  "for i = 1, 100 do if torch._C.memory_live() > 0 then "
+                                  "collectgarbage() end end " /* they are looked for now and then */
+                                  "return torch._C.memory_live()";
+    static worker w[4];
+    enum { N = sizeof w / sizeof *w };
+    pthread_t threads[N];
+    for (int i = 0; i < N; i++) w[i] = (worker){.L = new_state(), .chunk = circles};
+    for (int i = 0; i < N; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &w[i]), 0);
+    for (int i = 0; i < N; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < N; i++) {
+        assert_string_equal(w[i].text, "0");
+        lua_close(w[i].L);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_deadline_ends_what_a_script_computes),
         cmocka_unit_test(a_deadline_holds_in_a_worker_too),
         cmocka_unit_test(states_of_two_threads_are_apart),
+        cmocka_unit_test(circles_of_two_threads_are_collected_apart),
     };
     find_backend();
     setenv("LTENSOR_SIM_GPUS", "1", 0);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "autograd/internal.h"
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
@@ -53,6 +54,7 @@ static lt_status read_config(const lt_context_config *given, lt_context_config *
 static void end(lt_context *c)
 {
     lt_unwatch(c);
+    lt_cycles_end(c);
     lt_mem_free(c->copies);
     pthread_mutex_destroy(&c->lock);
     lt_mem_free(c);

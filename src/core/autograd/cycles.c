@@ -13,38 +13,89 @@
 
 /* ---- the noted tensors ------------------------------------------------------------------------------------- */
 
-static struct {
+/* Those of a context, in whose threads they were noted and will be collected: what others work on is not looked at. All under
+ * autograd's lock. */
+typedef struct noted_tensors {
+    const lt_context *context;
     lt_tensor **tensors; /* weak: a tensor leaves when it is freed */
     int64_t n, capacity;
-    bool fresh; /* one came after the last collection */
+    bool fresh;           /* one came after the last collection */
     double checked, took; /* when the last collection was, and how long */
-} noted;
+    struct noted_tensors *next;
+} noted_tensors;
+
+static noted_tensors *all_noted;
+
+static noted_tensors *noted_here(void)
+{
+    noted_tensors *noted = all_noted;
+    while (noted != NULL && noted->context != lt_here.context) noted = noted->next;
+    return noted;
+}
+
+/* NULL: there is no memory for one. */
+static noted_tensors *make_noted_here(void)
+{
+    noted_tensors *noted = lt_mem_zalloc(sizeof *noted);
+    if (noted == NULL) return NULL;
+    noted->context = lt_here.context;
+    noted->next = all_noted;
+    all_noted = noted;
+    return noted;
+}
+
+static bool has_room(noted_tensors *noted)
+{
+    if (noted->n < noted->capacity) return true;
+    int64_t capacity = noted->capacity > 0 ? 2 * noted->capacity : 16;
+    lt_tensor **grown = lt_mem_realloc(noted->tensors, (size_t)capacity * sizeof *grown);
+    if (grown == NULL) return false;
+    noted->tensors = grown, noted->capacity = capacity;
+    return true;
+}
 
 void lt_cycles_note(lt_tensor *t)
 {
     if (t->autograd->may_be_cyclic) return;
     lt_autograd_lock();
-    if (noted.n == noted.capacity) {
-        int64_t capacity = noted.capacity > 0 ? 2 * noted.capacity : 16;
-        lt_tensor **grown = lt_mem_realloc(noted.tensors, (size_t)capacity * sizeof *grown);
-        if (grown != NULL) noted.tensors = grown, noted.capacity = capacity;
-    }
-    if (noted.n < noted.capacity) {
-        noted.tensors[noted.n++] = t;
-        t->autograd->may_be_cyclic = noted.fresh = true;
+    noted_tensors *noted = noted_here();
+    if (noted == NULL) noted = make_noted_here();
+    if (noted != NULL && has_room(noted)) {
+        noted->tensors[noted->n++] = t;
+        t->autograd->may_be_cyclic = noted->fresh = true;
     }
     lt_autograd_unlock();
+}
+
+static bool take_out(noted_tensors *noted, const lt_tensor *t)
+{
+    int64_t i = noted->n - 1;
+    while (i >= 0 && noted->tensors[i] != t) i--;
+    if (i >= 0) noted->tensors[i] = noted->tensors[--noted->n];
+    return i >= 0;
 }
 
 void lt_cycles_forget(lt_tensor *t)
 {
     lt_autograd_lock();
-    for (int64_t i = noted.n - 1; i >= 0; i--)
-        if (noted.tensors[i] == t) {
-            noted.tensors[i] = noted.tensors[--noted.n];
-            break;
-        }
+    noted_tensors *noted = all_noted;
+    while (noted != NULL && !take_out(noted, t)) noted = noted->next;
     t->autograd->may_be_cyclic = false;
+    lt_autograd_unlock();
+}
+
+void lt_cycles_end(const lt_context *c)
+{
+    lt_autograd_lock();
+    noted_tensors **at = &all_noted;
+    while (*at != NULL && (*at)->context != c) at = &(*at)->next;
+    noted_tensors *noted = *at;
+    if (noted != NULL) {
+        *at = noted->next;
+        for (int64_t i = 0; i < noted->n; i++) noted->tensors[i]->autograd->may_be_cyclic = false;
+        lt_mem_free(noted->tensors);
+        lt_mem_free(noted);
+    }
     lt_autograd_unlock();
 }
 
@@ -147,12 +198,12 @@ static int32_t references(const object *o)
                       : atomic_load_explicit(&((lt_tensor *)o->at)->refs, memory_order_relaxed);
 }
 
-static lt_status find(walk *w)
+static lt_status find(walk *w, const noted_tensors *noted)
 {
     w->counting = true;
-    for (int64_t i = 0; i < noted.n; i++) {
-        LT_TRY(meet(w, noted.tensors[i], false));
-        w->objects[w->table[place_of(w, noted.tensors[i])] - 1].inside--; /* the list owns nothing */
+    for (int64_t i = 0; i < noted->n; i++) {
+        LT_TRY(meet(w, noted->tensors[i], false));
+        w->objects[w->table[place_of(w, noted->tensors[i])] - 1].inside--; /* the list owns nothing */
     }
     for (int64_t i = 0; i < w->n; i++) {
         const object o = w->objects[i]; /* walking may move the objects */
@@ -172,37 +223,44 @@ static lt_status find(walk *w)
 
 /* ---- collecting --------------------------------------------------------------------------------------------- */
 
-/* Takes the gradients out first: releasing one may free tensors that are noted. */
-static void open_circles(const walk *w)
+/* Gradients of circles, taken out of their tensors: releasing one may free tensors that are noted, which the lock is for. */
+typedef struct gradients {
+    lt_tensor **v; /* NULL: none were taken */
+    int64_t n;
+} gradients;
+
+static gradients open_circles(const walk *w, const noted_tensors *noted)
 {
-    lt_tensor **gradients = lt_mem_alloc((size_t)(noted.n > 0 ? noted.n : 1) * sizeof *gradients);
-    int64_t n = 0;
-    if (gradients == NULL) return;
-    for (int64_t i = 0; i < noted.n; i++) {
-        lt_autograd *autograd = noted.tensors[i]->autograd;
-        if (w->objects[w->table[place_of(w, noted.tensors[i])] - 1].alive || autograd->grad == NULL) continue;
-        gradients[n++] = autograd->grad;
+    gradients found = {lt_mem_alloc((size_t)(noted->n > 0 ? noted->n : 1) * sizeof *found.v), 0};
+    for (int64_t i = 0; i < noted->n && found.v != NULL; i++) {
+        lt_autograd *autograd = noted->tensors[i]->autograd;
+        if (w->objects[w->table[place_of(w, noted->tensors[i])] - 1].alive || autograd->grad == NULL) continue;
+        found.v[found.n++] = autograd->grad;
         autograd->grad = NULL;
     }
-    for (int64_t i = 0; i < n; i++) lt_tensor_release(gradients[i]);
-    lt_mem_free(gradients);
+    return found;
 }
 
-void lt_cycles_collect(void)
+static void collect(bool only_if_due)
 {
-    if (noted.n == 0) return;
     walk w = {0};
-    double begin = lt_clock();
-    noted.fresh = false;
-    if (find(&w) == LT_OK) open_circles(&w);
+    gradients found = {NULL, 0};
+    lt_autograd_lock();
+    noted_tensors *noted = noted_here();
+    const double begin = noted != NULL ? lt_clock() : 0;
+    if (noted != NULL && noted->n > 0 && (!only_if_due || noted->fresh || begin - noted->checked > 50 * noted->took)) {
+        noted->fresh = false;
+        if (find(&w, noted) == LT_OK) found = open_circles(&w, noted);
+        noted->checked = lt_clock();
+        noted->took = noted->checked - begin;
+    }
+    lt_autograd_unlock();
+    for (int64_t i = 0; i < found.n; i++) lt_tensor_release(found.v[i]);
+    lt_mem_free(found.v);
     lt_mem_free(w.objects);
     lt_mem_free(w.table);
     lt_mem_free(w.pending);
-    noted.checked = lt_clock();
-    noted.took = noted.checked - begin;
 }
 
-void lt_cycles_collect_if_due(void)
-{
-    if (noted.n > 0 && (noted.fresh || lt_clock() - noted.checked > 50 * noted.took)) lt_cycles_collect();
-}
+void lt_cycles_collect(void) { collect(false); }
+void lt_cycles_collect_if_due(void) { collect(true); }

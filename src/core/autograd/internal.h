@@ -31,7 +31,7 @@ struct lt_autograd {
     lt_tensor *grad;            /* counted */
     lt_node *accumulator;       /* leaves: weak */
     struct lt_hook_list *hooks; /* leaves */
-    bool may_be_cyclic;         /* noted in cycles.c */
+    _Atomic bool may_be_cyclic; /* noted in cycles.c */
 };
 
 /* The node at the end of a path: adds what arrives to the leaf's .grad. Keeps the leaf alive. */
@@ -77,6 +77,8 @@ lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, l
 /* Notes a tensor whose .grad has a history, and drops it again: before it is freed. */
 void lt_cycles_note(lt_tensor *t);
 void lt_cycles_forget(lt_tensor *t);
+/* A context ends: its tensors that are still there are not noted any more. */
+void lt_cycles_end(const lt_context *c);
 
 /* "Trying to backward through the graph a second time". */
 lt_status lt_saved_is_freed(void);

@@ -56,6 +56,7 @@ for i, row in ipairs { { 3, 3 }, { 3, 11 } } do
   for j, expected in ipairs(row) do assert(x.grad[i][j]:item() == expected, tostring(x.grad)) end
 end
 assert(torch.softmax == nil and torch.erfinv == nil)
+assert(torch.where == nil and torch.nonzero == nil and not pcall(function() return x:nonzero() end)) -- which the binding stands before
 local ok, message = pcall(function() return x:erfinv() end)
 assert(not ok and message:find("a Tensor has no field 'erfinv'", 1, true), message)
 local picture, why = torch._C.decode_image('no picture', 3)

@@ -82,7 +82,8 @@ static int where_method(lua_State *L)
     return call_declared(L);
 }
 
-/* Puts f in the place of a field of the table at `table`, in front of the function declared in the table at `from`. */
+/* Puts f in the place of a field of the table at `table`, in front of the function declared in the table at `from`. A library of
+ * chosen ops may have none: the field stays nil. */
 static void stand_before(lua_State *L, int table, int from, const char *name, lua_CFunction f)
 {
     lt_lua_pushfunction(L, f); /* for its upvalues */
@@ -91,6 +92,10 @@ static void stand_before(lua_State *L, int table, int from, const char *name, lu
     lua_getfield(L, from, name);
     lua_CFunction declared = lua_tocfunction(L, -1);
     lua_pop(L, 1);
+    if (declared == NULL) {
+        lua_pop(L, 3);
+        return;
+    }
     *(lua_CFunction *)lua_newuserdatauv(L, sizeof declared, 0) = declared;
     lua_pushcclosure(L, f, LT_UPVALUES + 1);
     lua_setfield(L, table, name);

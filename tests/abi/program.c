@@ -28,26 +28,31 @@ int main(void)
 
     expect(lt_version_number() >= LT_VERSION_NUMBER, "the library is older than its header");
     expect(lt_tensor_wrap(numbers, LT_FLOAT32, 2, sizes, NULL, NULL, &x) == LT_OK, "wrap");
-    expect(lt_tensor_dtype(x) == LT_FLOAT32 && lt_tensor_ndim(x) == 2 && lt_tensor_sizes(x)[1] == 3, "what it is");
+    expect(lt_tensor_dtype(x) == LT_FLOAT32 && lt_tensor_ndim(x) == 2 && lt_tensor_sizes(x)[1] == 3,
+           "what it is");
     expect(lt_tensor_device(x).type == LT_CPU, "device");
-    expect(lt_sum_dim(x, &dims, false, LT_DTYPE_NONE, &y) == LT_OK && lt_tensor_numel(y) == 3, "sum over a dimension");
+    expect(lt_sum_dim(x, &dims, false, LT_DTYPE_NONE, &y) == LT_OK && lt_tensor_numel(y) == 3,
+           "sum over a dimension");
     lt_tensor_release(y);
 
     arguments[0] = lt_value_tensor(x), arguments[1] = lt_value_int(1);
     named.name = "keepdim", named.value = lt_value_bool(true);
-    expect(lt_call("sum", arguments, 2, &named, 1, &result, &results) == LT_OK && results == 1, "call by name");
+    expect(lt_call("sum", arguments, 2, &named, 1, &result, &results) == LT_OK && results == 1,
+           "call by name");
     expect(lt_tensor_item(result.v.tensor, &number) != LT_OK, "an item of two numbers");
     lt_value_free(&result);
     for (i = 0; i < lt_op_count(); i++)
         if (strcmp(lt_op_at(i)->name, "matmul") == 0)
-            found = lt_op_at(i)->n_args == 2 && strcmp(lt_op_arg(lt_op_at(i), 1)->name, "other") == 0;
+            found =
+                lt_op_at(i)->n_args == 2 && strcmp(lt_op_arg(lt_op_at(i), 1)->name, "other") == 0;
     expect(found, "matmul among the operations");
 
     expect(lt_tensor_new(LT_FLOAT32, host, 2, sizes, &y) == LT_OK, "new");
     expect(lt_tensor_copy_from(y, numbers, sizeof numbers) == LT_OK, "copy in");
     expect(lt_tensor_set_requires_grad(y, true) == LT_OK && lt_mul(y, x, &z) == LT_OK, "product");
     expect(lt_backward(z, x, false, false) == LT_OK && lt_tensor_grad(y) != NULL, "backward");
-    expect(lt_tensor_copy_to(lt_tensor_grad(y), copy, sizeof copy) == LT_OK && copy[5] == 36, "gradient");
+    expect(lt_tensor_copy_to(lt_tensor_grad(y), copy, sizeof copy) == LT_OK && copy[5] == 36,
+           "gradient");
     lt_tensor_release(x);
     lt_tensor_release(y);
     lt_tensor_release(z);

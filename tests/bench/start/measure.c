@@ -64,6 +64,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < n; i++) {
         qsort(all[i].wall, (size_t)rounds, sizeof(double), ascending);
         qsort(all[i].cpu, (size_t)rounds, sizeof(double), ascending);
-        printf("%.2f %.2f %.2f %.1f\n", all[i].wall[0], all[i].wall[rounds / 2], all[i].cpu[rounds / 2], (double)all[i].resident / 1e3);
+        printf("%.2f %.2f %.2f %.1f\n", all[i].wall[0], all[i].wall[rounds / 2],
+               all[i].cpu[rounds / 2], (double)all[i].resident / 1e3);
     }
 }

@@ -14,7 +14,8 @@ int main(void)
     lt_tensor *x = NULL, *y = NULL, *product = NULL;
     for (int i = 0; i < N * N; i++) a[i] = (float)(i % 7), b[i] = (float)(i % 5);
     if (lt_tensor_wrap(a, LT_FLOAT32, 2, sizes, NULL, NULL, &x) != LT_OK ||
-        lt_tensor_wrap(b, LT_FLOAT32, 2, sizes, NULL, NULL, &y) != LT_OK || lt_mm(x, y, &product) != LT_OK) {
+        lt_tensor_wrap(b, LT_FLOAT32, 2, sizes, NULL, NULL, &y) != LT_OK ||
+        lt_mm(x, y, &product) != LT_OK) {
         fprintf(stderr, "%s\n", lt_error_message());
         return 1;
     }

@@ -289,7 +289,7 @@ $(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/
 
 $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 	@echo '  LINK $@'
-	$(CXX) -shared $(SAN) -Wl,-z,defs -o $@ $^ -lboost_context -lopenblas -lpthread
+	$(CXX) -shared $(SAN) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lboost_context -lopenblas -lpthread
 
 $(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
 	@echo '  LINK $@'

@@ -312,15 +312,18 @@ static void states_of_two_threads_are_apart(void **state)
 static void circles_of_two_threads_are_collected_apart(void **state)
 {
     (void)state;
-    static const char circles[] = "for i = 1, 300 do"
-                                  "  local x = torch.full({400}, i + 0.5, {requires_grad = true});"
-                                  "  (x * x * x):sum():backward{create_graph = true}"
-                                  "  x.grad:sum():backward{create_graph = true}"
-                                  "  if i % 5 == 0 then collectgarbage() end "
-                                  "end "
-                                  "for i = 1, 100 do if torch._C.memory_live() > 0 then "
-                                  "collectgarbage() end end " /* they are looked for now and then */
-                                  "return torch._C.memory_live()";
+    static const char circles[] =
+        "for i = 1, 300 do"
+        "  local x = torch.full({400}, i + 0.5, {requires_grad = true});"
+        "  (x * x * x):sum():backward{create_graph = true}"
+        "  x.grad:sum():backward{create_graph = true}"
+        "  if i % 5 == 0 then collectgarbage() end "
+        "end "
+        "local last = torch._C.clock() + 60 " /* they are looked for now and then */
+        "while torch._C.memory_live() > 0 and torch._C.clock() < last do "
+        "  collectgarbage() "
+        "end "
+        "return torch._C.memory_live()";
     static worker w[4];
     enum { N = sizeof w / sizeof *w };
     pthread_t threads[N];

@@ -342,6 +342,15 @@ describe('the ledger of copies', function()
 end)
 
 describe('simulated GPUs', function()
+  it('do not keep a program that ends while a kernel goes on', function()
+    local _, errors, status = process.lua([[
+      local y = torch.ones({ 5, 1 }, { device = 'cuda' }):expand(5, 2 ^ 40 | 0):norm(2, 2)
+      local soon = torch.time() + 0.5
+      while torch.time() < soon do end
+      os.exit(3, true)]], '--no-copies --sim-gpus 1')
+    assert.equal(3, status, errors)
+  end)
+
   it('are as many as asked for', function()
     for n = 0, 3 do
       local output = process.lua('print(torch.cuda.device_count(), torch.cuda.is_simulated())', '--sim-gpus ' .. n)

@@ -139,6 +139,15 @@ describe('the ends of the range', function()
   end)
 end)
 
+describe('a number beside integers', function()
+  it('wraps to their dtype before it divides', function()
+    local x = torch.tensor({ 4, 1, 255, 0 }, { dtype = torch.uint8, device = device })
+    assert.same({ 0, 0, 1, 0 }, (x // -1):tolist())
+    assert.same({ 0, 0, 1, 0 }, x:div(-1, { rounding_mode = 'trunc' }):tolist())
+    assert.same({ 252, 255, 1, 0 }, (x * -1):tolist())
+  end)
+end)
+
 describe('a number beside half types', function()
   -- As a second operand of these it keeps its digits; for all others it is rounded to the tensor's dtype first, as PyTorch's.
   local exact = { mul = true, div = true, floor_divide = true }

@@ -148,7 +148,7 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
             b.stored_as_is = it->dtype[0] == wanted;
             plain = plain && b.stored_as_is;
         } else {
-            bool exact = k == 2 && facts->exact_number && is_one_number(it, k);
+            bool exact = k == 2 && facts->exact_number && lt_dtype_is_float(compute) && is_one_number(it, k);
             b.in[k] = conversion_of(it->dtype[k], exact ? computed : compute, wanted);
             plain = plain && b.in[k].same;
         }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace lt_sim {
 
@@ -83,14 +84,19 @@ std::vector<int> visible_devices(int gpus)
     return visible;
 }
 
-void stop()
+/* A kernel that goes on does not keep the process, as on a GPU: what it uses stays there until the process is gone. */
+void stop(int status, void *)
 {
     if (forked) return;
     stopped = true;
     runtime().stopping = true;
-    stop_streams();
-    stop_pool();
+    const bool ended = stop_streams();
+    if (ended) stop_pool();
     if (runtime().settings.report) fprintf(stderr, "simulated GPUs: %ld runtime calls\n", calls.load());
+    if (!ended) {
+        fflush(nullptr);
+        _exit(status);
+    }
 }
 
 Runtime *start()
@@ -116,7 +122,7 @@ Runtime *start()
 Runtime &runtime()
 {
     static Runtime *instance = start();
-    static const int registered = atexit(stop);
+    static const int registered = on_exit(stop, nullptr);
     (void)registered;
     return *instance;
 }

@@ -95,7 +95,7 @@ void sync(const Wait &wait);
 void sync_device(Device &device);
 Wait newest(CUstream_st *stream);
 void retire_stream(CUstream_st *stream);
-void stop_streams();
+bool stop_streams();
 
 /* graph.cpp */
 /* What streams are given while they are recorded. Used by the thread that records. */

@@ -233,8 +233,9 @@ void retire_stream(CUstream_st *stream)
     runtime().retired.push_back(stream);
 }
 
-/* At the process's end: works that wait in queues are dropped, the running ones finish. */
-void stop_streams()
+/* At the process's end: works that wait in queues are dropped, the running ones have a second to finish. Returns whether they
+ * did. */
+bool stop_streams()
 {
     Runtime &r = runtime();
     std::vector<CUstream_st *> streams;
@@ -252,7 +253,7 @@ void stop_streams()
         stream->progress.notify_all();
     }
     std::unique_lock<std::mutex> lock(threads_mutex);
-    threads_gone.wait(lock, [] { return threads == 0; });
+    return threads_gone.wait_for(lock, std::chrono::seconds(1), [] { return threads == 0; });
 }
 
 } // namespace lt_sim

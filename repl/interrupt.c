@@ -362,21 +362,13 @@ static void disarm(lua_State *L)
     if (L != main_state) lua_sethook(L, NULL, 0, 0);
 }
 
-/* The message handler of call(). The hook must be gone before a handler written in Lua runs, and is there again afterwards: what
- * the handler was called for may be caught before it reaches call(), by Lua's load. */
+/* The message handler of call(). The hook must be gone before a handler written in Lua runs. */
 static int handle_message(lua_State *L)
 {
-    const bool interrupted = times > 0;
-    if (interrupted) disarm(L);
+    if (times > 0) disarm(L);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, 1, 1);
-    if (interrupted) {
-        lt_context_interrupt(context);
-        arm(main_state);
-        if (L != main_state) arm(L);
-        wake(true);
-    }
     return 1;
 }
 

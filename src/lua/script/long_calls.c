@@ -380,7 +380,12 @@ static int load(lua_State *L)
         lua_pushcclosure(L, next_piece, 2);
         lua_replace(L, 1);
     }
-    return pass_on(L);
+    /* Lua's catches what ends the reader, but not before the message handler around has been called, which takes it for what ends
+     * everything: there is none in here. */
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    if (lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0) != LUA_OK) return lua_error(L);
+    return lua_gettop(L);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------ */

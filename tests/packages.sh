@@ -51,7 +51,7 @@ run_examples() {
     expect 'blur: the first pixel is 1.11111'
     expect 'endless: the deadline of 0.5 seconds has passed'
     expect "thief: thief:1: attempt to index a nil value (global 'io')"
-    expect "spy: not permitted: writing the file '/tmp/stolen.pt'"
+    expect "not permitted: writing the file '/tmp/stolen.pt'"
     expect 'out of memory'
     expect 'wrong: wrong:1: '
     "$1/ring" >"$work/out"

@@ -102,7 +102,10 @@ local SKIPPED = {
   manual_seed = true, seed = true, _set_loading = true, set_default_tensor_type = true, set_flush_denormal = true,
 }
 
-local function is_class(value) return type(value) == 'table' and rawget(value, '__classname') ~= nil end
+-- Classes whose objects one can make.
+local function is_class(value)
+  return type(value) == 'table' and rawget(value, '__classname') ~= nil and (getmetatable(value) or {}).__call ~= nil
+end
 
 local function sorted_names(...)
   local names, known = {}, {}

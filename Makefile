@@ -251,15 +251,18 @@ $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
 	@ln -sf $(@F) $@.$(SONAME)
 
-$(BUILD)/libltensor_lua.so: $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUILD)/libltensor.so
-	@echo '  LINK $@'
-	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS) -llua5.4
-	@ln -sf $(@F) $@.$(SONAME)
-
-# The module for a Lua interpreter: nothing but its need of the libraries, so that a process has them once.
-$(BUILD)/torch.so: $(BUILD)/libltensor_lua.so
-	@echo '  LINK $@'
-	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ -Wl,--no-as-needed -L$(BUILD) -lltensor_lua
+# What builds on libltensor.so, in a folder, of the objects in another. torch.so is the module for a Lua interpreter: nothing but
+# its need of the libraries, so that a process has them once.
+define lua_libraries
+$(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(1)/libltensor.so
+	@echo '  LINK $$@'
+	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$< -L$(1) -lltensor $(LUA_LIBS) -llua5.4
+	@ln -sf $$(@F) $$@.$(SONAME)
+$(1)/torch.so: $(1)/libltensor_lua.so
+	@echo '  LINK $$@'
+	$(CC) -shared -nostdlib -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/../..' -o $$@ -Wl,--no-as-needed -L$(1) -lltensor_lua
+endef
+$(eval $(call lua_libraries,$(BUILD),$(OBJ)))
 
 # The same for a Lua interpreter of any make, whose own functions are found as it loads the module.
 $(BUILD)/rock/libltensor_lua.so.$(SONAME): $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUILD)/libltensor.so

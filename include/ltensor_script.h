@@ -61,13 +61,13 @@ static inline lt_script_config lt_script_defaults(void)
 }
 
 /* New, with a context of its own; config NULL: lt_script_defaults(). LT_ERR_MEMORY: not enough, or the limit is below what an
- * interpreter needs to begin (some 4 MB); LT_ERR_TYPE: a size of config that there is not; LT_ERR_RUNTIME: a number below 0. */
+ * interpreter needs to begin (some 4 MB); LT_ERR_TYPE: config.size is too small; LT_ERR_RUNTIME: a number below 0. */
 LT_API lt_status lt_script_new(const lt_script_config *config, lt_script **out);
 /* Not while one of its functions runs. */
 LT_API void lt_script_free(lt_script *script);
 
 /* Runs a text (no bytecode) of so many bytes; name stands in messages. Results: as those of lt_call, but what there is no room for
- * is dropped, and missing ones are none. Values that have no lt_kind (functions, modules) are LT_ERR_TYPE, as are tables
+ * is dropped, and missing ones are none. Values that have no lt_kind (functions, modules) are errors, as are tables
  * with keys other than names and 1 to n, and such that contain themselves or are nested more than 100 deep. */
 LT_API lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, const char *name,
                                 lt_value *results, int *nresults);

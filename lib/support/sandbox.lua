@@ -8,8 +8,8 @@
 
 local torch = require 'torch'
 
-local error, getmetatable, next, pcall, rawget, select, setmetatable, type, xpcall =
-  error, getmetatable, next, pcall, rawget, select, setmetatable, type, xpcall
+local error, getmetatable, next, rawget, select, setmetatable, type, xpcall =
+  error, getmetatable, next, rawget, select, setmetatable, type, xpcall
 local create, resume, close, status = coroutine.create, coroutine.resume, coroutine.close, coroutine.status
 
 -- A view of a library. What is a library in it is shown the same way; classes and values as they are.
@@ -117,7 +117,6 @@ return function(print, is_stopping)
   globals._G = globals
 
   function globals.require(name)
-    local library = name ~= '_G' and rawget(globals, name)
     if views[libraries[name]] or name == 'torch' then return views[libraries[name] or torch] end
     if type(name) == 'string' and name:find '^torch%.' then
       local found = globals.torch

@@ -86,10 +86,4 @@ $(MIN)/libltensor.so: $(MIN_OBJ)/ltensor.o $(MIN_OBJ)/libltensor.map
 	@echo '  LINK $@'
 	$(SHARED) -Wl,-z,nodynamic-undefined-weak -Wl,--version-script=$(MIN_OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
 	@ln -sf $(@F) $@.$(SONAME)
-$(MIN)/libltensor_lua.so: $(MIN_OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(MIN)/libltensor.so
-	@echo '  LINK $@'
-	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(MIN) -lltensor $(LUA_LIBS) -llua5.4
-	@ln -sf $(@F) $@.$(SONAME)
-$(MIN)/torch.so: $(MIN)/libltensor_lua.so
-	@echo '  LINK $@'
-	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ -Wl,--no-as-needed -L$(MIN) -lltensor_lua
+$(eval $(call lua_libraries,$(MIN),$(MIN_OBJ)))

@@ -13,12 +13,15 @@ extern _Atomic int lt_interrupt_flag; /* lt_interrupt(): every context */
 /* The rest of the look, when something is up: whether it is a reason to stop. */
 bool lt_must_stop(void) __attribute__((cold));
 
-static inline bool lt_interrupted(void)
+/* Whether something is up: for this context, or for every one. */
+static inline bool lt_something_up(const lt_context *context)
 {
-    const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
+    const uint32_t flags = atomic_load_explicit(&context->flags, memory_order_relaxed);
     const int all = atomic_load_explicit(&lt_interrupt_flag, memory_order_relaxed);
-    return __builtin_expect(((uint32_t)all | (flags & LT_CONTEXT_UP)) != 0, 0) && lt_must_stop();
+    return __builtin_expect(((uint32_t)all | (flags & LT_CONTEXT_UP)) != 0, 0);
 }
+
+static inline bool lt_interrupted(void) { return lt_something_up(lt_here.context) && lt_must_stop(); }
 
 /* The error of what has stopped: `return lt_stopped();` LT_ERR_INTERRUPTED or LT_ERR_DEADLINE, never LT_OK. */
 lt_status lt_stopped(void) __attribute__((cold));

@@ -264,16 +264,20 @@ void lt_mem_give(void *p, size_t n)
 
 /* ---- what a context uses ------------------------------------------------------------------------------ */
 
+/* Counts bytes more, or fewer; false, and none, beyond the limit. */
+static inline bool count(lt_use *use, int64_t bytes)
+{
+    const int64_t before = atomic_fetch_add_explicit(&use->live, bytes, memory_order_relaxed);
+    if (bytes <= 0 || before <= atomic_load_explicit(&use->limit, memory_order_relaxed) - bytes) return true;
+    atomic_fetch_sub_explicit(&use->live, bytes, memory_order_relaxed);
+    return false;
+}
+
 bool lt_mem_charge(int use, int64_t bytes)
 {
     lt_context *c = lt_here.context;
-    const int64_t before = atomic_fetch_add_explicit(&c->use[use].live, bytes, memory_order_relaxed);
-    if (bytes <= 0) return true;
-    if (before > atomic_load_explicit(&c->use[use].limit, memory_order_relaxed) - bytes) {
-        atomic_fetch_sub_explicit(&c->use[use].live, bytes, memory_order_relaxed);
-        return false;
-    }
-    atomic_fetch_add_explicit(&c->allocated, (uint64_t)bytes, memory_order_relaxed);
+    if (!count(&c->use[use], bytes)) return false;
+    if (bytes > 0) atomic_fetch_add_explicit(&c->allocated, (uint64_t)bytes, memory_order_relaxed);
     return true;
 }
 
@@ -304,16 +308,14 @@ void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t b
 {
     lt_use *use = &c->use[LT_USE_HOST];
     const int64_t more = (int64_t)bytes - (int64_t)old_bytes;
-    const int64_t before = atomic_fetch_add_explicit(&use->live, more, memory_order_relaxed);
-    const bool allowed = more <= 0 || before <= atomic_load_explicit(&use->limit, memory_order_relaxed) - more;
-    void *p = NULL;
+    if (!count(use, more)) return NULL;
     if (bytes == 0) {
         give(old);
         return NULL;
     }
-    if (allowed && !injected_failure()) p = resize(old, bytes);
-    if (p == NULL && more <= 0) p = old;
-    if (p == NULL) atomic_fetch_sub_explicit(&use->live, more, memory_order_relaxed);
+    void *p = injected_failure() ? NULL : resize(old, bytes);
+    if (p == NULL && more <= 0) p = old; /* Lua relies on it */
+    if (p == NULL) count(use, -more);
     return p;
 }
 

@@ -96,9 +96,7 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
 /* For loops of the binding's own: raises when the interpreter's context is told to stop. */
 static inline void lt_lua_look(lua_State *L)
 {
-    const uint32_t flags = atomic_load_explicit(&lt_lua_state_here(L)->context->flags, memory_order_relaxed);
-    if (__builtin_expect(((flags & LT_CONTEXT_UP) | (uint32_t)atomic_load_explicit(&lt_interrupt_flag, memory_order_relaxed)) == 0, 1)) return;
-    lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
+    if (lt_something_up(lt_lua_state_here(L)->context)) lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
 }
 
 /* Raises an error when a key of the table at arg is not among known (ended by NULL). */

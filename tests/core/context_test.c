@@ -15,6 +15,7 @@
 
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
 #include "clock.h"
+#include "expect.h"
 #include "find_backend.h"
 #include "ltensor.h"
 #include "mem.h" /* lets allocations fail */
@@ -30,15 +31,6 @@ static const lt_device cpu = {LT_CPU, 0}, gpu = {LT_CUDA, 0};
 #ifndef LOADED
 #define LOADED 20 /* times that, at most, on one that has */
 #endif
-
-#define assert_ok(call) assert_string_equal((call) == LT_OK ? "" : lt_error_message(), "")
-/* The call fails with a status, and the message has the text in it. */
-#define assert_fails(call, status, text)                                                           \
-    do {                                                                                           \
-        assert_int_equal(call, status);                                                            \
-        if (strstr(lt_error_message(), text) == NULL)                                              \
-            fail_msg("'%s' is not in: %s", text, lt_error_message());                              \
-    } while (0)
 
 static lt_context *make(const lt_context_config *config)
 {

@@ -9,17 +9,9 @@
 #include <cmocka.h>
 
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
+#include "expect.h"
 #include "ltensor.h"
 #include "mem.h" /* lets allocations fail, counts what is held */
-
-#define assert_ok(call) assert_string_equal((call) == LT_OK ? "" : lt_error_message(), "")
-/* The call fails with a status, and the message has the text in it. */
-#define assert_fails(call, status, text)                                                           \
-    do {                                                                                           \
-        assert_int_equal(call, status);                                                            \
-        if (strstr(lt_error_message(), text) == NULL)                                              \
-            fail_msg("'%s' is not in: %s", text, lt_error_message());                              \
-    } while (0)
 
 static double item(lt_tensor *t)
 {

@@ -13,19 +13,11 @@
 
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
 #include "ltensor.h"
+#include "expect.h"
 #include "find_backend.h"
 #include "mem.h" /* lets allocations fail, counts what is held */
 
 static const lt_device cpu = {LT_CPU, 0};
-
-#define assert_ok(call) assert_string_equal((call) == LT_OK ? "" : lt_error_message(), "")
-/* The call fails with a status, and the message has the text in it. */
-#define assert_fails(call, status, text)                                                           \
-    do {                                                                                           \
-        assert_int_equal(call, status);                                                            \
-        if (strstr(lt_error_message(), text) == NULL)                                              \
-            fail_msg("'%s' is not in: %s", text, lt_error_message());                              \
-    } while (0)
 
 static double item(lt_tensor *t)
 {

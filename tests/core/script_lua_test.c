@@ -14,6 +14,7 @@
 
 #include "ltensor_script.h"
 #include "clock.h"
+#include "expect.h"
 #include "mem.h" /* lets allocations fail, counts what is held */
 
 static lt_script *new_script(lt_script_config config)
@@ -39,14 +40,6 @@ static lt_value result(lt_script *script, const char *text, lt_kind kind)
     assert_int_equal(value.kind, kind);
     return value;
 }
-
-/* The call fails with a status, and the message has the text in it. */
-#define assert_fails(call, status, part)                                                           \
-    do {                                                                                           \
-        assert_int_equal(call, status);                                                            \
-        if (strstr(lt_error_message(), part) == NULL)                                              \
-            fail_msg("'%s' is not in: %s", part, lt_error_message());                              \
-    } while (0)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 

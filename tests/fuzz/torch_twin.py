@@ -66,6 +66,8 @@ def means_nothing(call):
 
 def function_of(call):
     name = call["op"]
+    if name == "embedding":  # F.embedding takes the weight second
+        return torch.embedding
     if hasattr(F, name) and (call["nn"] or not hasattr(torch.Tensor, name)):
         return getattr(F, name)
     found = getattr(torch, name, None)
@@ -118,7 +120,7 @@ def main():
             call["arguments"][1]["type"] = "int"
         arguments = [decode(a["value"], a["type"], call["op"].endswith("_")) for a in call["arguments"]]
         named = {a["name"]: decode(a["value"], a["type"]) for a in call["named"]}
-        if hasattr(F, call["op"]) and function is getattr(F, call["op"]):  # whose third argument may be one of PyTorch's past
+        if function is getattr(F, call["op"], None):  # whose third argument may be one of PyTorch's past
             for a, value in list(zip(call["arguments"], arguments))[2:]:
                 named[a["name"]] = value
             arguments = arguments[:2]

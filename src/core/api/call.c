@@ -17,12 +17,8 @@
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"
+#include "values.h"
 #include "op/to.h"
-
-/* A value as large as the first version had it, so that programs compiled then are understood. */
-#define FIRST_SIZE 24
-_Static_assert(sizeof(lt_value) >= FIRST_SIZE, "values only grow");
-#define LARGEST 4096
 
 typedef enum problem_kind {
     WRONG_KIND,
@@ -64,30 +60,12 @@ typedef struct match {
 
 /* ---- the caller's arrays ------------------------------------------------------------------------------------------ */
 
-static const lt_value *arg_at(const call *c, int i)
-{
-    return (const lt_value *)((const char *)c->args + (size_t)i * c->args->size);
-}
+static const lt_value *arg_at(const call *c, int i) { return lt_value_at(c->args, i); }
 
 static const lt_named_value *named_at(const call *c, int i)
 {
     size_t step = offsetof(lt_named_value, value) + c->named->value.size;
     return (const lt_named_value *)((const char *)c->named + (size_t)i * step);
-}
-
-static lt_status check_value(const char *op, const char *what, int i, const lt_value *value,
-                             uint32_t size)
-{
-    if (value->size < FIRST_SIZE || value->size > LARGEST || value->size % 8 != 0 ||
-        value->size != size)
-        return lt_error(
-            LT_ERR_TYPE,
-            "%s(): %s %d is no value: its size is %u (values are made by lt_value_int and others)",
-            op, what, i, (unsigned)value->size);
-    if (value->kind < LT_KIND_NONE || value->kind > LT_KIND_GENERATOR)
-        return lt_error(LT_ERR_TYPE, "%s(): %s %d is of kind %d, which this library does not know",
-                        op, what, i, (int)value->kind);
-    return LT_OK;
 }
 
 static lt_status check_call(const char *op, const call *c)
@@ -97,9 +75,9 @@ static lt_status check_call(const char *op, const call *c)
     if (c->nargs > 0 && c->args == NULL) return lt_null_argument("lt_call", "args");
     if (c->nnamed > 0 && c->named == NULL) return lt_null_argument("lt_call", "named");
     for (int i = 0; i < c->nargs; i++)
-        LT_TRY(check_value(op, "argument", i, arg_at(c, i), c->args->size));
+        LT_TRY(lt_value_check(op, "argument", i, arg_at(c, i), c->args->size));
     for (int i = 0; i < c->nnamed; i++) {
-        LT_TRY(check_value(op, "named argument", i, &named_at(c, i)->value, c->named->value.size));
+        LT_TRY(lt_value_check(op, "named argument", i, &named_at(c, i)->value, c->named->value.size));
         if (named_at(c, i)->name == NULL)
             return lt_error(LT_ERR_TYPE, "%s(): named argument %d has no name", op, i);
     }
@@ -280,7 +258,7 @@ static const char *kind_name(const lt_value *v)
 {
     static const char *const names[] = {"none",   "bool",   "int",      "double",
                                         "string", "Tensor", "dims",     "list of Tensors",
-                                        "dtype",  "device", "generator"};
+                                        "dtype",  "device", "generator", "table"};
     bool null = (v->kind == LT_KIND_TENSOR && v->v.tensor == NULL) ||
                 (v->kind == LT_KIND_STRING && v->v.s == NULL) ||
                 (v->kind == LT_KIND_GENERATOR && v->v.generator == NULL);
@@ -563,7 +541,7 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
         return lt_error(LT_ERR_TYPE, "%s() gives %d result%s, and there is room for %d",
                         f->info.name, f->info.n_results, f->info.n_results == 1 ? "" : "s",
                         *nresults);
-    return check_value(f->info.name, "result", 0, results, results->size);
+    return lt_value_check(f->info.name, "result", 0, results, results->size);
 }
 
 /* Results that read a number from a device are copies that the caller did not ask for by name. */
@@ -602,28 +580,10 @@ lt_status lt_call(const char *name, const lt_value *args, int nargs, const lt_na
     if (status == LT_OK) status = run(f, &m, made);
     for (int i = 0; i < m.n_owned; i++) lt_tensor_release(m.owned[i]);
     if (status != LT_OK) return status;
-    for (int i = 0; i < f->info.n_results; i++) {
-        if (results == NULL) {
-            lt_value_free(&made[i]);
-            continue;
-        }
-        uint32_t size = results->size;
-        lt_value *to = (lt_value *)((char *)results + (size_t)i * size);
-        memcpy(to, &made[i], size < sizeof *to ? size : sizeof *to);
-        to->size = size;
-    }
+    if (results == NULL)
+        for (int i = 0; i < f->info.n_results; i++) lt_value_free(&made[i]);
+    else
+        lt_value_hand_over(made, f->info.n_results, results);
     if (nresults != NULL) *nresults = f->info.n_results;
     return LT_OK;
-}
-
-void lt_value_free(lt_value *value)
-{
-    if (value == NULL) return;
-    if (value->kind == LT_KIND_TENSOR) lt_tensor_release(value->v.tensor);
-    if (value->kind == LT_KIND_TENSORS) lt_tensor_list_free(&value->v.tensors);
-    if (value->kind == LT_KIND_STRING) lt_mem_free((char *)value->v.text.s);
-    if (value->kind == LT_KIND_TABLE) lt_table_release(value->v.table);
-    uint32_t size = value->size;
-    memset(value, 0, size < sizeof *value ? size : sizeof *value);
-    value->size = size;
 }

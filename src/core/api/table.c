@@ -1,6 +1,6 @@
 /* table.c - tables of values, as scripts and their hosts hand them to each other: a list, and values by name, which are kept in
  * the order of the names' bytes. Knows nothing of Lua. */
-#include "table.h"
+#include "values.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -20,27 +20,10 @@ struct lt_table {
     int64_t n_list, room_list, n_names, room_names;
 };
 
-/* ---- values that a table owns --------------------------------------------------------------------------------- */
-
-lt_status lt_value_own_text(const char *s, size_t n, lt_value *out)
-{
-    char *copy = lt_mem_alloc(n + 1);
-    if (copy == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory for a string of %zu bytes", n);
-    memcpy(copy, s, n);
-    copy[n] = '\0';
-    *out = lt_value_of(LT_KIND_STRING);
-    out->v.text.s = copy, out->v.text.n = (int64_t)n;
-    return LT_OK;
-}
-
-size_t lt_value_text_size(const lt_value *value)
-{
-    return value->v.text.n > 0 ? (size_t)value->v.text.n : strlen(value->v.text.s);
-}
-
 static lt_status copy_value(const char *function, const lt_value *value, lt_value *out)
 {
     if (value == NULL) return lt_null_argument(function, "value");
+    LT_TRY(lt_value_check(function, "value", 0, value, value->size));
     lt_value copy = lt_value_of((lt_kind)value->kind);
     memcpy(&copy, value, value->size < sizeof copy ? value->size : sizeof copy);
     copy.size = (uint32_t)sizeof copy;
@@ -73,7 +56,7 @@ lt_status lt_table_new(lt_table **out)
 {
     LT_REQUIRE(out);
     lt_table *table = lt_mem_zalloc(sizeof *table);
-    if (table == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory for a table");
+    if (table == NULL) return LT_ERR_MEMORY;
     atomic_init(&table->refs, 1);
     *out = table;
     return LT_OK;
@@ -103,10 +86,8 @@ static lt_status grow(void **array, int64_t n, int64_t *room, size_t size)
 {
     if (n < *room) return LT_OK;
     const int64_t more = *room > 0 ? 2 * *room : 8;
-    void *larger = lt_mem_alloc((size_t)more * size);
-    if (larger == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory for a table of %lld entries", (long long)more);
-    if (n > 0) memcpy(larger, *array, (size_t)n * size);
-    lt_mem_free(*array);
+    void *larger = lt_mem_rearray(*array, more, size);
+    if (larger == NULL) return LT_ERR_MEMORY;
     *array = larger;
     *room = more;
     return LT_OK;

@@ -48,7 +48,7 @@ static bool has_room(noted_tensors *noted)
 {
     if (noted->n < noted->capacity) return true;
     int64_t capacity = noted->capacity > 0 ? 2 * noted->capacity : 16;
-    lt_tensor **grown = lt_mem_realloc(noted->tensors, (size_t)capacity * sizeof *grown);
+    lt_tensor **grown = lt_mem_rearray(noted->tensors, capacity, sizeof *grown);
     if (grown == NULL) return false;
     noted->tensors = grown, noted->capacity = capacity;
     return true;

@@ -8,9 +8,10 @@
 
 #include <lualib.h>
 #include <math.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "api/values.h"
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"
@@ -41,10 +42,7 @@ static bool authorize(void *user, int access, const char *name)
 static void log_line(void *user, int level, const char *text)
 {
     const lt_script *s = user;
-    if (s->log != NULL)
-        s->log(s->user, level, text);
-    else
-        fprintf(stderr, "%s\n", text);
+    s->log(s->user, level, text);
 }
 
 /* The context is gone, and with it whatever was made in it. */
@@ -130,7 +128,7 @@ static int call(lua_State *L)
     const int self = push_named(L, r->name);
     if (lua_isnil(L, 1)) return luaL_error(L, "the script has no function '%s'", r->name);
     luaL_checkstack(L, r->nargs + 1, "too many arguments");
-    for (int i = 0; i < r->nargs; i++) lt_script_push(L, (const lt_value *)((const char *)r->args + (size_t)i * r->args->size));
+    for (int i = 0; i < r->nargs; i++) lt_script_push(L, lt_value_at(r->args, i));
     lua_call(L, r->nargs + self, r->room);
     take_results(L, r, 1);
     return 0;
@@ -189,27 +187,23 @@ static lt_status guarded(lua_CFunction f, request *r)
 }
 
 /* Hands results over in values of the caller's size. */
-static lt_status guarded_with_results(lua_CFunction f, request *r, lt_value *results, int *nresults)
+static lt_status guarded_with_results(const char *function, lua_CFunction f, request *r, lt_value *results, int *nresults)
 {
     r->room = results != NULL && nresults != NULL ? *nresults : 0;
-    if (r->room < 0) return lt_error(LT_ERR_RUNTIME, "%d results are asked for", r->room);
+    if (r->room < 0) return lt_error(LT_ERR_RUNTIME, "%s(): %d results are asked for", function, r->room);
     if (r->room == 0) {
         if (nresults != NULL) *nresults = 0;
         return guarded(f, r);
     }
-    const uint32_t size = results->size;
-    if (size < sizeof(uint32_t) + sizeof(int32_t) || size > 4096)
-        return lt_error(LT_ERR_TYPE, "a result has the size %u: make results by lt_value_none()", (unsigned)size);
-    r->results = lt_mem_alloc((size_t)r->room * sizeof *r->results);
-    if (r->results == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory for %d results", r->room);
+    LT_TRY(lt_value_check(function, "result", 0, results, results->size));
+    r->results = lt_mem_array(r->room, sizeof *r->results);
+    if (r->results == NULL) return LT_ERR_MEMORY;
+    for (int i = 0; i < r->room; i++) r->results[i] = lt_value_none();
     const lt_status status = guarded(f, r);
-    for (int i = 0; status == LT_OK && i < r->room; i++) {
-        const lt_value value = i < r->n ? r->results[i] : lt_value_none();
-        lt_value *to = (lt_value *)((char *)results + (size_t)i * size);
-        memcpy(to, &value, size < sizeof value ? size : sizeof value);
-        to->size = size;
+    if (status == LT_OK) {
+        lt_value_hand_over(r->results, r->room, results);
+        *nresults = r->n;
     }
-    if (status == LT_OK) *nresults = r->n;
     lt_mem_free(r->results);
     return status;
 }
@@ -221,7 +215,8 @@ static lt_status new_context(lt_script *s, const lt_script_config *c)
     lt_context_config config = lt_context_defaults();
     config.user = s, config.release = release;
     config.memory_limit = c->memory_limit;
-    config.authorize = authorize, config.log = log_line;
+    config.authorize = authorize;
+    if (c->log != NULL) config.log = log_line;
     return lt_context_new(&config, &s->context);
 }
 
@@ -229,13 +224,14 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
 {
     LT_REQUIRE(out);
     lt_script_config c = lt_script_defaults();
-    if (config != NULL && config->size != sizeof c)
-        return lt_error(LT_ERR_TYPE, "lt_script_new(): the config's size is %zu, not %zu: make it by lt_script_defaults()", config->size, sizeof c);
-    if (config != NULL) c = *config;
+    const size_t least = offsetof(lt_script_config, log) + sizeof c.log;
+    if (config != NULL && config->size < least)
+        return lt_error(LT_ERR_TYPE, "lt_script_new(): config.size is %zu; lt_script_defaults() sets it", config->size);
+    if (config != NULL) memcpy(&c, config, config->size < sizeof c ? config->size : sizeof c);
     if (!(c.seconds >= 0) || c.memory_limit < 0)
         return lt_error(LT_ERR_RUNTIME, "lt_script_new(): %s must not be negative", c.memory_limit < 0 ? "memory_limit" : "seconds");
     lt_script *s = lt_mem_zalloc(sizeof *s);
-    if (s == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory for a script");
+    if (s == NULL) return LT_ERR_MEMORY;
     s->trusted = c.trusted, s->user = c.user, s->print = c.print;
     s->authorize = c.authorize, s->log = c.log;
     lt_status status = new_context(s, &c);
@@ -272,7 +268,7 @@ lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, cons
     LT_REQUIRE(text);
     LT_REQUIRE(name);
     request r = {.script = script, .text = text, .bytes = bytes, .name = name};
-    return guarded_with_results(run_text, &r, results, nresults);
+    return guarded_with_results(__func__, run_text, &r, results, nresults);
 }
 
 lt_status lt_script_call(lt_script *script, const char *function, const lt_value *args, int nargs, lt_value *results, int *nresults)
@@ -281,8 +277,9 @@ lt_status lt_script_call(lt_script *script, const char *function, const lt_value
     LT_REQUIRE(function);
     if (nargs < 0) return lt_error(LT_ERR_RUNTIME, "lt_script_call(): %d arguments", nargs);
     if (nargs > 0) LT_REQUIRE(args);
+    for (int i = 0; i < nargs; i++) LT_TRY(lt_value_check(__func__, "argument", i, lt_value_at(args, i), args->size));
     request r = {.script = script, .name = function, .args = args, .nargs = nargs};
-    return guarded_with_results(call, &r, results, nresults);
+    return guarded_with_results(__func__, call, &r, results, nresults);
 }
 
 lt_status lt_script_set(lt_script *script, const char *name, const lt_value *value)
@@ -290,6 +287,7 @@ lt_status lt_script_set(lt_script *script, const char *name, const lt_value *val
     LT_REQUIRE(script);
     LT_REQUIRE(name);
     LT_REQUIRE(value);
+    LT_TRY(lt_value_check(__func__, "value", 0, value, value->size));
     request r = {.script = script, .name = name, .value = value};
     return guarded(set_global, &r);
 }
@@ -301,7 +299,7 @@ lt_status lt_script_get(lt_script *script, const char *name, lt_value *value)
     LT_REQUIRE(value);
     request r = {.script = script, .name = name};
     int one = 1;
-    return guarded_with_results(get_global, &r, value, &one);
+    return guarded_with_results(__func__, get_global, &r, value, &one);
 }
 
 lt_context *lt_script_context(lt_script *script) { return script != NULL ? script->context : NULL; }

@@ -16,9 +16,7 @@ void lt_lua_stop(lua_State *L, lt_context *context) __attribute__((cold));
 /* What long loops call now and then, with the context of their interpreter; NULL: it has none. */
 static inline void lt_lua_look_at(lua_State *L, lt_context *context)
 {
-    if (context == NULL) return;
-    const uint32_t flags = atomic_load_explicit(&context->flags, memory_order_relaxed);
-    if (__builtin_expect(((uint32_t)lt_interrupt_flag | (flags & LT_CONTEXT_UP)) != 0, 0)) lt_lua_stop(L, context);
+    if (context != NULL && lt_something_up(context)) lt_lua_stop(L, context);
 }
 
 /* string.find, match, gmatch and gsub. */

@@ -2,7 +2,7 @@
  * kept by a userdata on the stack, whose finalizer gives it back. */
 #include <string.h>
 
-#include "api/table.h"
+#include "api/values.h"
 #include "script.h"
 
 enum { DEEPEST = 100 };
@@ -85,9 +85,10 @@ static lt_table **push_holder(lua_State *L)
 {
     lt_table **holder = lua_newuserdatauv(L, sizeof *holder, 0);
     *holder = NULL;
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, drop_table);
-    lua_setfield(L, -2, "__gc");
+    if (luaL_newmetatable(L, "ltensor.script.table")) {
+        lua_pushcfunction(L, drop_table);
+        lua_setfield(L, -2, "__gc");
+    }
     lua_setmetatable(L, -2);
     lt_lua_check(L, lt_table_new(holder));
     return holder;

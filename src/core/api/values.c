@@ -1,0 +1,61 @@
+/* values.c - tagged values as they come from callers and go back to them: what is checked, what they own. */
+#include "values.h"
+
+#include <string.h>
+
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+
+/* A value as large as the first version had it, so that programs compiled then are understood. */
+#define FIRST_SIZE 24
+_Static_assert(sizeof(lt_value) >= FIRST_SIZE, "values only grow");
+#define LARGEST 4096
+
+lt_status lt_value_check(const char *function, const char *what, int i, const lt_value *value, uint32_t size)
+{
+    if (value->size < FIRST_SIZE || value->size > LARGEST || value->size % 8 != 0 || value->size != size)
+        return lt_error(LT_ERR_TYPE, "%s(): %s %d is no value: its size is %u (values are made by lt_value_int and others)",
+                        function, what, i, (unsigned)value->size);
+    if (value->kind < LT_KIND_NONE || value->kind > LT_KIND_TABLE)
+        return lt_error(LT_ERR_TYPE, "%s(): %s %d is of kind %d, which this library does not know", function, what, i, (int)value->kind);
+    return LT_OK;
+}
+
+void lt_value_hand_over(const lt_value *made, int n, lt_value *results)
+{
+    const uint32_t size = results->size;
+    for (int i = 0; i < n; i++) {
+        lt_value *to = (lt_value *)lt_value_at(results, i);
+        memcpy(to, &made[i], size < sizeof *to ? size : sizeof *to);
+        to->size = size;
+    }
+}
+
+lt_status lt_value_own_text(const char *s, size_t n, lt_value *out)
+{
+    char *copy = lt_mem_alloc(n + 1);
+    if (copy == NULL) return LT_ERR_MEMORY;
+    memcpy(copy, s, n);
+    copy[n] = '\0';
+    *out = lt_value_of(LT_KIND_STRING);
+    out->v.text.s = copy, out->v.text.n = (int64_t)n;
+    return LT_OK;
+}
+
+size_t lt_value_text_size(const lt_value *value)
+{
+    return value->v.text.n > 0 ? (size_t)value->v.text.n : strlen(value->v.text.s);
+}
+
+void lt_value_free(lt_value *value)
+{
+    if (value == NULL) return;
+    if (value->kind == LT_KIND_TENSOR) lt_tensor_release(value->v.tensor);
+    if (value->kind == LT_KIND_TENSORS) lt_tensor_list_free(&value->v.tensors);
+    if (value->kind == LT_KIND_STRING) lt_mem_free((char *)value->v.text.s);
+    if (value->kind == LT_KIND_TABLE) lt_table_release(value->v.table);
+    uint32_t size = value->size;
+    memset(value, 0, size < sizeof *value ? size : sizeof *value);
+    value->size = size;
+}

@@ -1,0 +1,20 @@
+/* expect.h - what the library's calls come to, for cmocka: that they succeed, or fail in the way that is expected. */
+#ifndef LT_TEST_EXPECT_H
+#define LT_TEST_EXPECT_H
+
+#include <string.h>
+
+#include "ltensor.h"
+
+/* The call succeeds; its message is shown if not. */
+#define assert_ok(call) assert_string_equal((call) == LT_OK ? "" : lt_error_message(), "")
+
+/* The call fails with a status, and the message has the text in it. */
+#define assert_fails(call, status, text)                                                           \
+    do {                                                                                           \
+        assert_int_equal(call, status);                                                            \
+        if (strstr(lt_error_message(), text) == NULL)                                              \
+            fail_msg("'%s' is not in: %s", text, lt_error_message());                              \
+    } while (0)
+
+#endif

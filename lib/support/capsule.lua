@@ -9,6 +9,6 @@ return function(object, name, method, options)
   local metatable = debug.getmetatable(object)
   if kind ~= 'table' and kind ~= 'userdata' or type(metatable) == 'table' and metatable.__name == name then return object end
   local has, give = pcall(function() return object[method] end)
-  if has and give ~= nil then return give(object, options) end
+  if has and give ~= nil then return (give(object, options)) end
   return object
 end

@@ -39,7 +39,7 @@ end
 
 -- What does not read as JSON, as far as a message shows it.
 local function stuck_at(text, position)
-  local rest = text:match('[^%s%c][^%c]*', position)
+  local rest = text:match('[^%s%c][^%c]*', utf8.offset(text, 0, position))
   if not rest then return 'the text ends early' end
   local most = utf8.offset(rest, 31)
   if most then rest = rest:sub(1, most - 1) end

@@ -46,7 +46,7 @@ describe('JSON', function()
     assert.equal(deep, (json.encode(json.decode(deep)):gsub('%s', '')))
     for text, message in pairs {
       ['{"a": }'] = "line 1: no JSON at '}'", ['[1, 2'] = 'line 1: the text ends early', ['\n"abc'] = "line 2: no JSON at 'abc'",
-      ['{1: 2}'] = "line 1: no JSON at ': 2}'", ['[1] 2'] = "line 1: no JSON at '2'", [''] = 'line 1: the text ends early',
+      ['{é: 2}'] = "line 1: no JSON at 'é: 2}'", ['{1: 2}'] = "line 1: no JSON at ': 2}'", ['[1] 2'] = "line 1: no JSON at '2'", [''] = 'line 1: the text ends early',
       ['[1,\n "\\u12"]'] = [[line 2: no JSON at '\u12"]']], ['["\\ud800"]'] = [[no JSON at '\ud800"]']], ['{"a" 1}'] = "no JSON at '1}'",
       ['["\\u0000",\n\\u0000]'] = [[line 2: no JSON at '\u0000]']], ['[1]\0[2]'] = "no JSON at '[2]'", ['[1, nan]'] = "no JSON at 'nan]'",
       ['[\n"\xc3"]'] = 'line 2: no UTF-8', ['["\xed\xa0\x80"]'] = 'line 1: no UTF-8', ['[' .. ('é'):rep(100) .. ']'] = "'" .. ('é'):rep(30) .. "'",

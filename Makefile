@@ -196,10 +196,13 @@ $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
+# Kernels of simulated GPUs are for tests, and most of what a first build compiles: less optimized in half the time, unless
+# OPT says how.
+SIM_OPT := $(if $(filter file,$(origin OPT)),-O1 -g1)
 $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
 	@mkdir -p $(@D)
 	@echo '  CXX $<'
-	$(CXX) $(CXXFLAGS_ALL) $(SIM_SAN) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
+	$(CXX) $(CXXFLAGS_ALL) $(SIM_OPT) $(SIM_SAN) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
 
 $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 	@mkdir -p $(@D)

@@ -297,7 +297,7 @@ void lt_lua_open_reclaimer(lua_State *L)
 
 lt_entry lt_enter(lua_State *L)
 {
-    static const lt_guest_class lua = {collect, write_origin};
+    static const lt_guest_class lua = {1, collect, write_origin};
     const lt_entry entry = {lt_here.guest, lt_context_visit(lt_lua_state_here(L)->context), -1};
     lt_here.guest = (lt_guest){&lua, L};
     return entry;

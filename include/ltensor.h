@@ -641,6 +641,74 @@ LT_API bool lt_tensor_is_read_only(const lt_tensor *t);
  * to do: what a producer does with the stream that a consumer names. Nothing for memory of the host. */
 LT_API lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream);
 
+/* ---- interop: the Arrow C data interface ----------------------------------------------------------------
+ *
+ * Apache Arrow (https://arrow.apache.org/docs/format/CDataInterface.html) is how tables go from library to library: pandas,
+ * Polars, DuckDB, R. A column is an array and the schema that says of what: two structs of the caller's, whose release
+ * functions give back what they refer to; one whose release is NULL is empty, since it was released or moved elsewhere. The
+ * structs are the specification's. They may be moved: copied, and the release of where they were set to NULL.
+ *
+ * A table comes as a struct array (format "+s"). Each of its children is a column, and is taken alone:
+ *
+ *   for (int64_t i = 0; i < schema.n_children; i++)
+ *       if (lt_tensor_from_arrow(schema.children[i], array.children[i], &columns[i]) != LT_OK) ...
+ *   array.release(&array);    the columns live on
+ *   schema.release(&schema);
+ *
+ * (Where array.offset is not 0, or array.length is less than a child's, the rows are those of a slice of each child. Where
+ * array.null_count is not 0 there are rows that the table itself says are null.) */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+struct ArrowSchema {
+    const char *format;   /* "f" is float32 */
+    const char *name;     /* may be NULL */
+    const char *metadata; /* may be NULL */
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *self);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count; /* -1: not counted */
+    int64_t offset;     /* elements before the first */
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers; /* of a column of numbers: a bit for each element that is not null (or NULL), the elements */
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *self);
+    void *private_data;
+};
+
+#endif
+
+/* Lends t, of one dimension, as a column: fills a schema and an array, which are the caller's and are released on any
+ * thread, in any order. Contiguous elements are not copied: the array has t's memory, and what is written into t is seen in
+ * it; Arrow asks its consumers not to write. The elements of a strided tensor are copied; bools too, since Arrow has eight
+ * in a byte. LT_ERR_RUNTIME for other numbers of dimensions, for bfloat16, which Arrow has not, and when t requires grad;
+ * LT_ERR_DEVICE for memory of a GPU. */
+LT_API lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema,
+                                    struct ArrowArray *array);
+
+/* Takes a column of numbers or bools: *out is a new tensor of one dimension. The array is moved (array->release is NULL
+ * then); the schema is only read, and stays the caller's. Where *out has the array's memory, that is released when the last
+ * tensor that shares it is gone, on whatever thread that is, and as Arrow's memory is not to be written, ops refuse to:
+ * lt_tensor_is_read_only. Of bools, of empty columns, of floats of which some are null (they become nan), and of
+ * data that are not aligned to their elements *out is a copy, and the array is released at once. When the call fails the
+ * array is still the caller's. LT_ERR_RUNTIME for integers and bools of which some are null, for other formats (uint16, uint32 and
+ * uint64, text, times, dictionaries, nested ones), for what was released before, and for arrays that no producer may make. */
+LT_API lt_status lt_tensor_from_arrow(const struct ArrowSchema *schema, struct ArrowArray *array,
+                                      lt_tensor **out);
+
 /* ---- interop: files as memory ---------------------------------------------------------------------- */
 
 /* Maps numel elements of a file: *out is a new tensor of one dimension over its first bytes, unmapped when the last

@@ -47,6 +47,16 @@ LT_API void lt_lua_push_dlpack(struct lua_State *L, void *managed, bool versione
 LT_API lt_status lt_lua_take_dlpack(struct lua_State *L, int index, void **managed,
                                     bool *versioned);
 
+/* Pushes a capsule that owns a column of Arrow, for torch.from_arrow: schema and array are moved into it. One that nobody
+ * takes is released by the collector. May raise a Lua memory error: then both are still the caller's. */
+LT_API void lt_lua_push_arrow(struct lua_State *L, struct ArrowSchema *schema,
+                              struct ArrowArray *array);
+
+/* Moves the column out of the capsule at a stack index (of torch.to_arrow or x:__arrow_c_array__): it is the caller's.
+ * LT_ERR_TYPE when the value is no such capsule, or was used before. */
+LT_API lt_status lt_lua_take_arrow(struct lua_State *L, int index, struct ArrowSchema *schema,
+                                   struct ArrowArray *array);
+
 #ifdef __cplusplus
 }
 #endif

@@ -36,6 +36,7 @@ end
 -- Memory that is shared with other libraries.
 function torch._C.methods.__dlpack__(self, options) return require('torch.utils.dlpack').export(self, options) end
 function torch._C.methods.__dlpack_device__(self) return require('torch.utils.dlpack').device_of(self) end
+function torch._C.methods.__arrow_c_array__(self) return require('torch.utils.arrow').to_arrow(self) end
 
 -- Methods that are written in Lua refuse what is no tensor, as those in C do.
 for name, method in pairs(torch._C.methods) do
@@ -53,6 +54,8 @@ function torch.frombuffer(...) return require('torch.files.memory').frombuffer(.
 function torch.from_file(...) return require('torch.files.memory').from_file(...) end
 function torch.to_dlpack(...) return require('torch.utils.dlpack').to_dlpack(...) end
 function torch.from_dlpack(...) return require('torch.utils.dlpack').from_dlpack(...) end
+function torch.to_arrow(...) return require('torch.utils.arrow').to_arrow(...) end
+function torch.from_arrow(...) return require('torch.utils.arrow').from_arrow(...) end
 
 --- The limits of a floating dtype (by default the default dtype): bits, min, max, eps, tiny, smallest_normal, resolution.
 function torch.finfo(...) return require('torch.support.type_info').finfo(...) end

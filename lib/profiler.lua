@@ -11,6 +11,7 @@ local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local open = require 'torch.files.open'
 local options_of = require 'torch.support.options'
+local quoted = require 'torch.support.json_string'
 local C = torch._C
 
 local M = { __names = { profile = true, record_function = true, ProfilerActivity = true } }
@@ -171,13 +172,9 @@ function Profile:key_averages()
   return setmetatable(rows, Averages)
 end
 
-local function json_string(text)
-  return '"' .. text:gsub('[%c"\\]', function(c) return ('\\u%04x'):format(c:byte()) end) .. '"'
-end
-
 local function trace_line(e, place, start, time)
   return ('{"ph":"X","cat":%s,"name":%s,"pid":%s,"tid":%s,"ts":%.3f,"dur":%.3f,"args":{"memory":%d,"copied":%d}}'):format(
-    json_string(e.kind), json_string(e.name), json_string(place), json_string(place), start * 1e6, time * 1e6, e.memory, e.copied)
+    quoted(e.kind), quoted(e.name), quoted(place), quoted(place), start * 1e6, time * 1e6, e.memory, e.copied)
 end
 
 --- Writes the events as a Chrome trace: a row for the host, and one for each GPU.

@@ -11,6 +11,7 @@
 #include "edit/readline.h"
 #include "embedded.h"
 #include "interrupt.h"
+#include "notebook/json_reader.h"
 #include "notes.h"
 #include "shell.h"
 #include "system.h"
@@ -93,6 +94,8 @@ void modules_preload(lua_State *L)
     lua_setfield(L, -2, "repl.interrupt");
     lua_pushcfunction(L, luaopen_repl_readline);
     lua_setfield(L, -2, "repl.edit.readline");
+    lua_pushcfunction(L, luaopen_repl_json_reader);
+    lua_setfield(L, -2, "repl.notebook.json_reader");
     lua_pushcfunction(L, luaopen_repl_notes);
     lua_setfield(L, -2, "repl.notes");
     lua_pushcfunction(L, luaopen_repl_shell);

@@ -2,7 +2,8 @@
 # What strangers build: `make install` into a folder, then against it alone
 #
 #   the headers, as C99, C11 and C++17 by gcc and clang, without a warning
-#   docs/examples, as C99 and C++17, with the shared and with the static libraries, by pkg-config and by CMake; they are run
+#   docs/examples, as C99 and C++17, with the shared and with the static libraries, by pkg-config and by CMake; they are run;
+#   the one in Python too, where there is NumPy
 #   the installed program, and the module in a plain lua5.4
 #   the rock that `luarocks make` builds
 #
@@ -79,6 +80,24 @@ done
 LD_LIBRARY_PATH="$prefix/lib" run_examples "$work/examples"
 run_examples "$work/examples-static"
 if readelf -d "$work"/examples-static/* | grep 'NEEDED.*ltensor'; then echo "packages.sh: a static example needs a shared library" >&2; exit 1; fi
+
+for python in ${LTENSOR_PYTHON-python3 /usr/bin/python3}; do
+    "$python" -c 'import numpy' 2>/dev/null || continue
+    "$python" docs/examples/pytorch.py "$prefix/lib/libltensor.so" >"$work/out"
+    expect 'NumPy sees what ltensor wrote: [2.0, 2.0, 2.0]'
+    expect 'NumPy holds the memory: 6000.0 True'
+    expect 'ltensor sees what NumPy wrote: [10.0, 1.0, 2.0, 3.0]'
+    expect 'NumPy sees what ltensor added: [20.0, 2.0, 4.0, 6.0]'
+    expect 'ltensor holds the memory: [20.0, 2.0, 4.0, 6.0]'
+    if "$python" -c 'import torch' 2>/dev/null; then
+        expect 'ltensor sees what PyTorch wrote: [[1.0, 5.0], [1.0, 1.0]]'
+        expect 'PyTorch sees what ltensor added: [[2.0, 10.0], [2.0, 2.0]]'
+        expect 'PyTorch computes with what ltensor wrote: 1.59861'
+    fi
+    expect 'bytes that are still in use: 0'
+    passed=$((passed + 1))
+    break
+done
 
 # A program of one operation is small.
 # shellcheck disable=SC2046

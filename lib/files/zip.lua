@@ -1,8 +1,10 @@
 -- zip.lua - zip archives as NumPy and PyTorch write them: entries stored or deflated, zip64, no encryption.
 --
 -- The reader trusts nothing: the directory must end where the file says, name every entry once, and no two entries
--- may share a byte, so that what can be read out is bounded by the file's size. An entry is read through the archive's
--- file (src/lua/byte_files.c) between open() and finish(), which checks its CRC-32. The writer stores or deflates entries.
+-- may share a byte, so that what can be read out is bounded by the file's size; what an entry's own header says must
+-- agree with the directory. Why no library does this is told in docs/design/libraries.md. An entry is read through the
+-- archive's file (src/lua/byte_files.c) between begin() and finish(), which checks its CRC-32. The writer stores or
+-- deflates entries.
 
 local torch = require 'torch'
 local shown = require 'torch.support.shown'
@@ -14,8 +16,8 @@ local MAX_COMMENT = 65535
 local END_SIZE, LOCATOR_SIZE, END64_SIZE, ENTRY_SIZE, LOCAL_SIZE = 22, 20, 56, 46, 30
 local FULL16, FULL32 = 0xffff, 0xffffffff -- the true number is in the zip64 field
 local STORED, DEFLATED = 0, 8
-local ENCRYPTED = 1
-local MODERN, WITH_64 = 20, 45 -- versions of the format that a reader needs
+local ENCRYPTED, DESCRIBED, PATCH, UTF8 = 0x2041, 8, 0x20, 0x800 -- flags; encrypted: weakly, strongly, its header
+local MODERN, WITH_64, NEWEST = 20, 45, 63 -- versions of the format that a reader needs
 local FIRST_OF_1980 = 0x21
 
 -- ---- reading -----------------------------------------------------------------------------------------------------
@@ -81,15 +83,25 @@ function Archive:wide(extra, size, packed, offset)
   return size, packed, offset
 end
 
+-- What other readers understand in another way is nothing that we read.
+function Archive:check_entry(entry, version, disk)
+  local name = entry.name
+  if name:find('\0', 1, true) then self:fail("the name of entry '%s' has a zero byte in it", name) end
+  if entry.flags & UTF8 ~= 0 and not utf8.len(name) then self:fail("the name of entry '%s' is not the UTF-8 that it promises", name) end
+  if disk ~= 0 then self:fail("entry '%s' lies in another file of several", name) end
+  if version > NEWEST then self:fail("entry '%s' needs version %d of the zip format, which is not known", name, version) end
+end
+
 function Archive:read_entry(directory, at)
   if at + ENTRY_SIZE - 1 > #directory or directory:sub(at, at + 3) ~= 'PK\1\2' then self:fail 'its directory is damaged' end
-  local flags, method = ('<I2I2'):unpack(directory, at + 8)
-  local crc, packed, size, name_size, extra_size, comment_size = ('<I4I4I4I2I2I2'):unpack(directory, at + 16)
+  local version, flags, method = ('<BxI2I2'):unpack(directory, at + 6)
+  local crc, packed, size, name_size, extra_size, comment_size, disk = ('<I4I4I4I2I2I2I2'):unpack(directory, at + 16)
   local offset = ('<I4'):unpack(directory, at + 42)
   local name_at = at + ENTRY_SIZE
   local next_at = name_at + name_size + extra_size + comment_size
   if next_at - 1 > #directory then self:fail 'its directory is damaged' end
   local entry = { name = directory:sub(name_at, name_at + name_size - 1), crc = crc, method = method, flags = flags }
+  self:check_entry(entry, version, disk)
   local extra = directory:sub(name_at + name_size, name_at + name_size + extra_size - 1)
   entry.size, entry.packed, entry.offset = self:wide(extra, size, packed, offset)
   if entry.size < 0 or entry.packed < 0 or entry.offset < 0 then self:fail "its directory is damaged" end
@@ -129,21 +141,34 @@ end
 
 function Archive:__close() self.file:close() end
 
+-- Compares the header in an entry's place with what the directory says; gives where the entry's bytes begin.
+function Archive:check_header(entry)
+  local head = self:bytes(entry.offset, math.min(LOCAL_SIZE, entry.limit - entry.offset))
+  if #head < LOCAL_SIZE or head:sub(1, 4) ~= 'PK\3\4' then self:fail("entry '%s' is damaged", entry.name) end
+  local flags, method = ('<I2I2'):unpack(head, 7)
+  local crc, packed, size, name_size, extra_size = ('<I4I4I4I2I2'):unpack(head, 15)
+  local start = entry.offset + LOCAL_SIZE + name_size + extra_size
+  if start + entry.packed > entry.limit then self:fail("entry '%s' reaches into another one", entry.name) end
+  local rest = self:bytes(entry.offset + LOCAL_SIZE, name_size + extra_size)
+  if rest:sub(1, name_size) ~= entry.name then self:fail("entry '%s' has another name in its place", entry.name) end
+  size, packed = self:wide(rest:sub(name_size + 1), size, packed, 0)
+  -- Where they were not known when the header was written, they follow the entry.
+  local described = flags & DESCRIBED ~= 0
+  local same = described or crc == entry.crc and packed == entry.packed and size == entry.size
+  if not same or method ~= entry.method or (flags ~ entry.flags) & (ENCRYPTED | PATCH) ~= 0 then
+    self:fail("entry '%s' is another one in its place than in the directory", entry.name)
+  end
+  return start
+end
+
 --- Makes the archive's file read this entry, whose bytes are then taken from the file returned.
 function Archive:begin(entry)
   if entry.flags & ENCRYPTED ~= 0 then self:fail("entry '%s' is encrypted", entry.name) end
+  if entry.flags & PATCH ~= 0 then self:fail("entry '%s' is a patch for another file", entry.name) end
   if entry.method ~= STORED and entry.method ~= DEFLATED then
     self:fail("entry '%s' is compressed by method %d; ltensor reads stored and deflated ones", entry.name, entry.method)
   end
-  local head = self:bytes(entry.offset, math.min(LOCAL_SIZE, entry.limit - entry.offset))
-  if #head < LOCAL_SIZE or head:sub(1, 4) ~= 'PK\3\4' then self:fail("entry '%s' is damaged", entry.name) end
-  local name_size, extra_size = ('<I2I2'):unpack(head, 27)
-  local start = entry.offset + LOCAL_SIZE + name_size + extra_size
-  if start + entry.packed > entry.limit then self:fail("entry '%s' reaches into another one", entry.name) end
-  if self:bytes(entry.offset + LOCAL_SIZE, name_size) ~= entry.name then
-    self:fail("entry '%s' has another name in its place", entry.name)
-  end
-  self.file:section(start, entry.packed, entry.size, entry.method == DEFLATED)
+  self.file:section(self:check_header(entry), entry.packed, entry.size, entry.method == DEFLATED)
   return self.file
 end
 
@@ -210,7 +235,7 @@ function Writer:add(name, parts, align, compressed)
     extra = extra .. ('<c2s2'):pack('FB', ('Z'):rep(padding))
   end
   local version = shown_size == FULL32 and WITH_64 or MODERN
-  local flags = utf8.len(name) and 0x800 or 0
+  local flags = utf8.len(name) and UTF8 or 0
   self:put(('<c4I2I2I2I2I2I4I4I4I2I2'):pack('PK\3\4', version, flags, method, 0, FIRST_OF_1980, crc, shown_packed, shown_size,
     #name, #extra) .. name .. extra)
   for _, part in ipairs(parts) do self:put(part, type(part) ~= 'string' and part:numel() * part:element_size() or nil) end

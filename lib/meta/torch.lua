@@ -114,6 +114,16 @@ function torch.to_dlpack(tensor) end
 ---@return torch.Tensor
 function torch.from_dlpack(object, options) end
 
+---A capsule of Arrow: the tensor, of one dimension, as a column for other libraries in the same process.
+---@param tensor torch.Tensor
+---@return userdata
+function torch.to_arrow(tensor) end
+
+---A tensor of a column of Arrow: of a capsule, or of an object whose method __arrow_c_array__ gives one. Without a copy it is read-only.
+---@param object userdata|table
+---@return torch.Tensor
+function torch.from_arrow(object) end
+
 ---No gradients are recorded in the scope: until the guard is closed, or while body runs.
 ---@param body? fun(...): ...
 ---@return any

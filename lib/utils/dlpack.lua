@@ -4,6 +4,7 @@
 -- (ltensor.h: lt_lua_push_dlpack, lt_lua_take_dlpack).
 
 local torch = require 'torch'
+local capsule_of = require 'torch.support.capsule'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local named = require 'torch.support.named'
@@ -48,24 +49,14 @@ end
 --- The type and the number of the tensor's device as DLPack counts them: 1, 0 is the CPU; 2 is a GPU.
 function M.device_of(tensor) return C.dlpack_device(tensor) end
 
--- What is no tensor may be an object with a method that gives a capsule.
-local function capsule_of(object)
-  if torch.is_tensor(object) then return C.to_dlpack(object, true) end
-  local kind = type(object)
-  local metatable = debug.getmetatable(object)
-  if kind ~= 'table' and kind ~= 'userdata' or type(metatable) == 'table' and metatable.__name == 'dltensor' then return object end
-  local has, method = pcall(function() return object.__dlpack__ end)
-  if has and method ~= nil then return method(object, { max_version = { 1, 0 } }) end
-  return object
-end
-
 --- A tensor over the memory of a capsule, of an object whose method `__dlpack__` gives one, or of a tensor. A capsule can be
 -- taken once. Memory that its owner lends for reading only cannot be written by any op: clone() it, or give copy = true.
 -- @param object   what to take
 -- @param options  device (where the result shall be), copy (true: of its own memory; false: never)
 function M.from_dlpack(object, options)
   options = named('from_dlpack', options, { device = 'device?', copy = 'boolean?' })
-  local tensor = C.from_dlpack(capsule_of(object))
+  if torch.is_tensor(object) then object = C.to_dlpack(object, true) end
+  local tensor = C.from_dlpack(capsule_of(object, 'dltensor', '__dlpack__', { max_version = { 1, 0 } }))
   local device = options.device and torch.device(options.device)
   if device and tensor.device ~= torch.empty(0, { device = device }).device then
     if options.copy == false then fail('from_dlpack(): the tensor is on %s: it cannot be on %s without a copy', tensor.device, device) end

@@ -5,6 +5,7 @@
 
 #include "autograd/autograd.h"
 #include "backend.h"
+#include "device_type.h"
 #include "dtype.h"
 #include "error.h"
 #include "mem.h"
@@ -41,11 +42,12 @@ static void delete_plain(DLManagedTensor *self) { end_loan(self->manager_ctx); }
 
 DLDevice lt_dlpack_device(const lt_tensor *t)
 {
-    const lt_backend *gpus = lt_backends[LT_CUDA];
-    const bool simulated = gpus == NULL || gpus->simulated;
+    const lt_device_type type = t->device.type != LT_CPU ? (lt_device_type)t->device.type : lt_accelerator();
+    const lt_device_type_info *info = &lt_device_types[type];
+    const bool simulated = lt_backends[type] == NULL || lt_backends[type]->simulated;
     if (t->device.type == LT_CPU)
-        return (DLDevice){t->storage->pinned && !simulated ? kDLCUDAHost : kDLCPU, 0};
-    return (DLDevice){simulated ? kDLExtDev : kDLCUDA, t->device.index};
+        return (DLDevice){t->storage->pinned && !simulated ? info->dlpack_pinned : kDLCPU, 0};
+    return (DLDevice){simulated ? kDLExtDev : info->dlpack, t->device.index};
 }
 
 lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
@@ -116,19 +118,22 @@ static const char *device_name(int32_t type)
 static lt_status find_device(DLDevice from, lt_device *out)
 {
     *out = lt_host;
-    if (from.device_type == kDLCPU || from.device_type == kDLCUDAHost) return LT_OK;
-    if (from.device_type != kDLCUDA)
+    int type = LT_CPU;
+    for (; type < LT_DEVICE_TYPES && lt_device_types[type].dlpack != from.device_type; type++)
+        if (lt_device_types[type].dlpack_pinned == from.device_type) return LT_OK;
+    if (type == LT_CPU) return LT_OK;
+    if (type == LT_DEVICE_TYPES)
         return lt_error(LT_ERR_DEVICE, "from_dlpack: device type %d (%s) is not supported",
                         (int)from.device_type, device_name(from.device_type));
-    const lt_backend *gpus = lt_backend_get(LT_CUDA);
+    const lt_device_type_info *info = &lt_device_types[type];
+    const lt_backend *gpus = lt_backend_get((lt_device_type)type);
     if (gpus == NULL) return LT_ERR_DEVICE;
     if (gpus->simulated)
         return lt_error(LT_ERR_DEVICE,
-                        "from_dlpack: memory of a CUDA device, but the GPUs here are simulated");
+                        "from_dlpack: memory of a %s device, but the GPUs here are simulated", info->title);
     if (from.device_id < 0 || from.device_id >= gpus->device_count())
-        return lt_error(LT_ERR_DEVICE, "from_dlpack: there is no device cuda:%d",
-                        (int)from.device_id);
-    *out = (lt_device){LT_CUDA, (int8_t)from.device_id};
+        return lt_error(LT_ERR_DEVICE, "from_dlpack: there is no device %s:%d", info->name, (int)from.device_id);
+    *out = (lt_device){(int8_t)type, (int8_t)from.device_id};
     return LT_OK;
 }
 
@@ -185,7 +190,9 @@ static void release_plain(void *managed) { lt_dlpack_delete(managed, false); }
 /* The kernels that use memory of a GPU may still run when the last tensor goes: its owner must not get it back before. */
 static void wait_for_gpu(const DLTensor *from)
 {
-    const lt_backend *gpus = lt_backends[LT_CUDA];
+    int type = LT_CPU + 1;
+    while (lt_device_types[type].dlpack != from->device.device_type) type++;
+    const lt_backend *gpus = lt_backends[type];
     if (!gpus->graph_recording()) (void)gpus->synchronize(from->device.device_id);
 }
 

@@ -49,8 +49,9 @@ static struct {
     bool complete;
 } lib;
 
-static void open_library(void)
+static void open_library(const lt_library *self)
 {
+    (void)self;
     void *library = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_LOCAL);
     lib.complete = library != NULL;
     if (library == NULL) return;

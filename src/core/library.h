@@ -6,14 +6,13 @@
 
 typedef struct lt_library {
     const char *name; /* "libpng16.so.16": what an authorizer is asked for */
-    void (*load)(void);
-    pthread_once_t once;
+    void (*load)(const struct lt_library *self);
     _Atomic bool tried;
 } lt_library;
 
-#define LT_LIBRARY(name, load) {(name), (load), PTHREAD_ONCE_INIT, false}
+#define LT_LIBRARY(name, load) {(name), (load), false}
 
-/* Has load() run, once in the process. LT_ERR_PERMISSION: the context does not want it opened; another one may. */
+/* Has load() run, once in the process; it needs no other library. LT_ERR_PERMISSION: the context does not want it opened; another one may. */
 lt_status lt_library_need(lt_library *library);
 
 #endif

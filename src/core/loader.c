@@ -17,6 +17,7 @@
 #include "counting.h"
 #include "error.h"
 #include "device.h"
+#include "device_type.h"
 #include "interrupt.h"
 #include "library.h"
 #include "mem.h"
@@ -25,15 +26,15 @@
 
 const lt_backend *lt_backends[LT_DEVICE_TYPES] = {[LT_CPU] = &lt_cpu_backend};
 
-static char missing_reason[512];
+static char missing_reason[LT_DEVICE_TYPES][512];
 
 static bool core_interrupted(void) { return lt_interrupted(); }
 
 static void core_record_wait(const char *cause, double seconds)
 {
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){cause, true});
-    const lt_backend *cuda = lt_backends[LT_CUDA];
-    lt_device here = {LT_CUDA, cuda != NULL ? (int8_t)cuda->current_device() : 0};
+    const lt_device_type type = lt_accelerator();
+    lt_device here = {(int8_t)type, lt_backends[type] != NULL ? (int8_t)lt_backends[type]->current_device() : 0};
     lt_copies_record(here, lt_host, 0, seconds);
     lt_copies_set_cause(previous);
 }
@@ -76,10 +77,10 @@ static const lt_core_services services = {
     .default_generator = lt_default_generator,
 };
 
-static int simulated_gpus(void)
+static bool are_simulated(const lt_device_type_info *type)
 {
-    const char *text = getenv("LTENSOR_SIM_GPUS");
-    return text != NULL ? atoi(text) : 0;
+    const char *text = getenv(type->simulated_variable);
+    return text != NULL && atoi(text) > 0;
 }
 
 /* Directory of the program or library that contains this function, without the final slash. */
@@ -120,7 +121,7 @@ static void *open_library(const char *name)
 }
 
 /* Whether the library was made for this program's tables; else says which it was made for. */
-static bool made_for_us(void *library, const char *name)
+static bool made_for_us(void *library, const char *name, char *reason, size_t n)
 {
     static const lt_backend_abi ours = LT_BACKEND_ABI_HERE;
     const lt_backend_abi *theirs = dlsym(library, LT_BACKEND_ABI);
@@ -128,68 +129,74 @@ static bool made_for_us(void *library, const char *name)
     char made_for[80] = "a version that does not say which it is";
     if (theirs != NULL && theirs->size == ours.size)
         snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %.19s)", theirs->version, theirs->hash);
-    snprintf(missing_reason, sizeof missing_reason,
-             "%s belongs to %s, this is ltensor %s (interface %s): build or install both together", name, made_for,
+    snprintf(reason, n, "%s belongs to %s, this is ltensor %s (interface %s): build or install both together", name, made_for,
              ours.version, ours.hash);
     return false;
 }
 
-static void load_cuda(void)
+/* The backend of a type, or NULL and the reason. */
+static const lt_backend *load_backend(const lt_device_type_info *type, const char *library_name, char *reason, size_t n)
 {
-    if (getenv("LTENSOR_DISABLE_CUDA") != NULL) {
-        snprintf(missing_reason, sizeof missing_reason, "CUDA was disabled by --disable-cuda");
-        return;
+    if (getenv(type->disabled_variable) != NULL) {
+        snprintf(reason, n, "%s was disabled by %s", type->title, type->disabled_by);
+        return NULL;
     }
-    bool simulated = simulated_gpus() > 0;
-    const char *name = simulated ? "libltensor_sim.so" : "libltensor_cuda.so";
+    const bool simulated = are_simulated(type);
+    const char *name = simulated ? type->simulated_library : library_name;
     void *library = open_library(name);
     if (library == NULL) {
-        const char *why = dlerror();
-        snprintf(missing_reason, sizeof missing_reason,
-                 simulated ? "the simulated CUDA backend %s could not be loaded: %s"
-                           : "ltensor was built without CUDA, or its backend %s could not be loaded (%s); "
-                             "LTENSOR_SIM_GPUS=N in the environment gives simulated ones",
-                 name, why != NULL ? why : "not found");
-        return;
+        const char *error = dlerror(), *why = error != NULL ? error : "not found";
+        if (simulated)
+            snprintf(reason, n, "the simulated %s backend %s could not be loaded: %s", type->title, name, why);
+        else
+            snprintf(reason, n, "ltensor was built without %s, or its backend %s could not be loaded (%s); %s=N in the environment gives simulated ones",
+                     type->title, name, why, type->simulated_variable);
+        return NULL;
     }
-    if (!made_for_us(library, name)) {
+    if (!made_for_us(library, name, reason, n)) {
         dlclose(library);
-        return;
+        return NULL;
     }
     lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
-    char reason[400] = "it exports no " LT_BACKEND_OPEN;
-    const lt_backend *backend = open != NULL ? open(&services, reason, sizeof reason) : NULL;
-    if (backend == NULL) {
-        snprintf(missing_reason, sizeof missing_reason, "%s", reason);
-        return;
-    }
-    lt_backends[LT_CUDA] = backend;
+    snprintf(reason, n, "%s exports no %s", name, LT_BACKEND_OPEN);
+    return open != NULL ? open(&services, reason, n) : NULL;
 }
 
-static lt_library cuda_library = LT_LIBRARY("libltensor_cuda.so", load_cuda);
+static void load_type(const lt_library *self);
+/* Those that are not part of core. */
+static lt_library libraries[LT_DEVICE_TYPES] = {[LT_CUDA] = LT_LIBRARY("libltensor_cuda.so", load_type)};
 
-/* Has the backend loaded, unless the context does not permit it. */
-static lt_status need_cuda(void) { return lt_library_need(&cuda_library); }
+static void load_type(const lt_library *self)
+{
+    const int type = (int)(self - libraries);
+    lt_backends[type] = load_backend(&lt_device_types[type], self->name, missing_reason[type], sizeof missing_reason[type]);
+}
+
+/* Has the backend of a type loaded, unless the context does not permit it. */
+static lt_status need(lt_device_type type)
+{
+    return libraries[type].name != NULL ? lt_library_need(&libraries[type]) : LT_OK;
+}
 
 const lt_backend *lt_backend_probe(lt_device_type type)
 {
-    if ((unsigned)type >= LT_DEVICE_TYPES) return NULL;
-    if (type == LT_CUDA && need_cuda() != LT_OK) return NULL;
-    return lt_backends[type];
+    return (unsigned)type < LT_DEVICE_TYPES && need(type) == LT_OK ? lt_backends[type] : NULL;
 }
 
 const char *lt_backend_missing_reason(void)
 {
-    return need_cuda() == LT_OK ? missing_reason : lt_error_message();
+    const lt_device_type type = lt_accelerator();
+    return need(type) == LT_OK ? missing_reason[type] : lt_error_message();
 }
 
 /* The table, or the error of there being none. */
 static lt_status find_backend(lt_device_type type, const lt_backend **out)
 {
     if ((unsigned)type >= LT_DEVICE_TYPES) return lt_error(LT_ERR_TYPE, "%d is no type of device", (int)type);
-    if (type == LT_CUDA) LT_TRY(need_cuda());
+    LT_TRY(need(type));
     *out = lt_backends[type];
-    return *out != NULL ? LT_OK : lt_error(LT_ERR_DEVICE, "no CUDA GPUs are available: %s", missing_reason);
+    if (*out != NULL) return LT_OK;
+    return lt_error(LT_ERR_DEVICE, "no %s GPUs are available: %s", lt_device_types[type].title, missing_reason[type]);
 }
 
 const lt_backend *lt_backend_get(lt_device_type type)
@@ -212,8 +219,8 @@ lt_status lt_device_resolve(lt_device *device)
     int count = backend->device_count();
     if (device->index >= count)
         return lt_error(LT_ERR_DEVICE,
-                        "CUDA error: invalid device ordinal: cuda:%d was asked for, there %s %d GPU%s "
+                        "%s error: invalid device ordinal: %s was asked for, there %s %d GPU%s "
                         "(device numbers count from 0)",
-                        device->index, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+                        lt_device_types[device->type].title, name, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
     return LT_OK;
 }

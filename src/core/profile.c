@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "backend.h"
+#include "device_type.h"
 #include "clock.h"
 #include "error.h"
 #include "mem.h"
@@ -26,7 +27,7 @@ static _Thread_local recording now;
 /* A mark on the current stream; 0 when that fails, which is no fault of the op's. */
 static uint64_t mark(int device)
 {
-    const lt_backend *b = lt_backends[LT_CUDA];
+    const lt_backend *b = lt_backends[lt_accelerator()];
     uint64_t event = 0;
     if (b->graph_recording() || b->event_new(device, true, &event) != LT_OK) return 0;
     if (b->event_record(event, device, b->current_stream(device)) == LT_OK) return event;
@@ -37,10 +38,10 @@ static uint64_t mark(int device)
 lt_status lt_profile_start(bool gpu)
 {
     if (lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: a recording runs already in this thread");
-    if (gpu && lt_backend_get(LT_CUDA) == NULL) return LT_ERR_DEVICE;
+    if (gpu && lt_backend_get(lt_accelerator()) == NULL) return LT_ERR_DEVICE;
     now = (recording){.open = -1, .gpu = gpu, .began = lt_clock()};
     if (gpu) {
-        now.device = lt_backends[LT_CUDA]->current_device();
+        now.device = lt_backends[lt_accelerator()]->current_device();
         now.base = mark(now.device);
     }
     lt_profiling = true;
@@ -64,7 +65,7 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
     *e = (lt_profile_event){.kind = kind, .parent = now.open, .memory = -lt_mem_live(), .device = -1};
     snprintf(e->name, sizeof e->name, "%s", name);
     if (now.gpu) {
-        e->device = lt_backends[LT_CUDA]->current_device();
+        e->device = lt_backends[lt_accelerator()]->current_device();
         e->marks[0] = mark(e->device);
     }
     now.open = now.n;
@@ -104,13 +105,13 @@ void lt_profile_copy(int64_t bytes)
 static double between(uint64_t from, uint64_t to)
 {
     double milliseconds = 0;
-    if (lt_backends[LT_CUDA]->event_elapsed(from, to, &milliseconds) != LT_OK) return 0;
+    if (lt_backends[lt_accelerator()]->event_elapsed(from, to, &milliseconds) != LT_OK) return 0;
     return milliseconds / 1e3;
 }
 
 static void read_marks(void)
 {
-    const lt_backend *b = lt_backends[LT_CUDA];
+    const lt_backend *b = lt_backends[lt_accelerator()];
     for (int32_t i = 0; i < now.n; i++) {
         lt_profile_event *e = &now.events[i];
         if (e->marks[0] == 0 || e->marks[1] == 0) continue;

@@ -2,6 +2,7 @@
 #include "transfer.h"
 
 #include "backend.h"
+#include "device_type.h"
 #include "copies.h"
 #include "dtype.h"
 #include "error.h"
@@ -45,14 +46,14 @@ typedef struct pinned_memory {
 static void release_pinned(void *ctx)
 {
     pinned_memory *memory = ctx;
-    lt_backends[LT_CUDA]->pinned_free(memory->data, memory->block);
+    lt_backends[lt_accelerator()]->pinned_free(memory->data, memory->block);
     lt_mem_charge_back(memory->context, LT_USE_HOST, memory->bytes);
     lt_mem_free(memory);
 }
 
 static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_tensor **out)
 {
-    const lt_backend *backend = lt_backend_get(LT_CUDA);
+    const lt_backend *backend = lt_backend_get(lt_accelerator());
     if (backend == NULL)
         return lt_error(LT_ERR_DEVICE, "Cannot pin memory: no accelerator is available. %s", lt_backend_missing_reason());
     int64_t numel;

@@ -6,6 +6,7 @@
 #include "autocast.h"
 
 #include "call.h"
+#include "device_type.h"
 #include "dtype.h"
 #include "op/_to_copy.h"
 
@@ -175,8 +176,9 @@ void lt_lua_autocast(lua_State *L, lt_autocast_policy cpu, lt_autocast_policy cu
 
 static lt_device_type check_type(lua_State *L, int arg)
 {
-    static const char *const names[] = {[LT_CPU] = "cpu", [LT_CUDA] = "cuda", [LT_DEVICE_TYPES] = NULL};
-    return (lt_device_type)lt_lua_check_option(L, arg, "cuda", names);
+    const char *names[LT_DEVICE_TYPES + 1] = {NULL};
+    for (int type = 0; type < LT_DEVICE_TYPES; type++) names[type] = lt_device_types[type].name;
+    return (lt_device_type)lt_lua_check_option(L, arg, names[lt_accelerator()], names);
 }
 
 /* The interpreter's settings, which may be changed. */

@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "binding.h"
 #include "device.h"
+#include "device_type.h"
 #include "dtype.h"
 
 #define SIZE_META "ltensor.Size"
@@ -223,7 +224,7 @@ bool lt_lua_to_device(lua_State *L, int index, lt_device *out)
     }
     if (lua_type(L, index) == LUA_TSTRING) return lt_device_parse(lua_tostring(L, index), out) == LT_OK;
     if (lua_isinteger(L, index) && lua_tointeger(L, index) >= 0 && lua_tointeger(L, index) < 128) {
-        *out = (lt_device){LT_CUDA, (int8_t)lua_tointeger(L, index)};
+        *out = (lt_device){(int8_t)lt_accelerator(), (int8_t)lua_tointeger(L, index)};
         return true;
     }
     lt_error_set(LT_ERR_TYPE, "expected a device or a string such as 'cuda:0', got %s",
@@ -252,19 +253,17 @@ static int device_tostring(lua_State *L)
 {
     const lt_device *d = lt_lua_check_udata(L, 1, DEVICE_META);
     char text[32];
-    lua_pushstring(L, d->type == LT_CPU ? "cpu" : lt_format_device(text, sizeof text, *d));
+    lua_pushstring(L, lt_format_device(text, sizeof text, *d));
     return 1;
 }
 
 static int device_repr(lua_State *L)
 {
     const lt_device *d = lt_lua_check_udata(L, 1, DEVICE_META);
-    if (d->type == LT_CPU)
-        lua_pushliteral(L, "device(type='cpu')");
-    else if (d->index < 0)
-        lua_pushliteral(L, "device(type='cuda')");
+    if (d->type == LT_CPU || d->index < 0)
+        lua_pushfstring(L, "device(type='%s')", lt_device_type_name(*d));
     else
-        lua_pushfstring(L, "device(type='cuda', index=%d)", d->index);
+        lua_pushfstring(L, "device(type='%s', index=%d)", lt_device_type_name(*d), d->index);
     return 1;
 }
 
@@ -282,11 +281,11 @@ static int device_index(lua_State *L)
     const lt_device *d = lt_lua_check_udata(L, 1, DEVICE_META);
     const char *key = luaL_tolstring(L, 2, NULL);
     if (strcmp(key, "type") == 0) {
-        lua_pushstring(L, d->type == LT_CPU ? "cpu" : "cuda");
+        lua_pushstring(L, lt_device_type_name(*d));
         return 1;
     }
     if (strcmp(key, "index") != 0) return refuse_field(L, "device", device_fields);
-    if (d->type == LT_CUDA && d->index >= 0)
+    if (d->type != LT_CPU && d->index >= 0)
         lua_pushinteger(L, d->index);
     else
         lua_pushnil(L);

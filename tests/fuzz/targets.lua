@@ -106,7 +106,7 @@ local ARGUMENTS = { '', '4', '4, 4', '4, 4, 3', '4, 4, 3, 1', '4, 2, 3, 4', '0.5
 
 local PLAIN = { 'torch.ones(2)', 'torch.randn(3, 4)', 'torch.ones(2, {requires_grad = true})', 'torch.arange(6)', "torch.device 'cpu'", 'torch.float32', 'torch.ones(2).shape', 'torch.Generator()',
   'torch.ones(2, {requires_grad = true}):sum().grad_fn', 'torch.no_grad()', 'torch.enable_grad()', 'torch.inference_mode()', "torch.autocast 'cpu'", 'torch.complex(1, 2)', 'torch.finfo(torch.float32)', 'torch.iinfo(torch.int8)',
-  'torch.ones(2):untyped_storage()', 'torch.ones(2):storage()', 'torch.profiler.profile()', 'torch.ones(2):iter()', 'torch.to_dlpack(torch.ones(2))', 'torch.ones(2):__dlpack__{max_version = {1, 0}}' }
+  'torch.ones(2):untyped_storage()', 'torch.ones(2):storage()', 'torch.profiler.profile()', 'torch.ones(2):iter()', 'torch.to_dlpack(torch.ones(2))', 'torch.ones(2):__dlpack__{max_version = {1, 0}}', 'torch.to_arrow(torch.ones(2))' }
 
 local GPU = { "torch.ones(3, 2, {device = 'cuda:0'})", "torch.ones(3, 2, {device = 'cuda:1', requires_grad = true})", 'torch.cuda.Stream()', 'torch.cuda.Event()', 'torch.cuda.Event{enable_timing = true}', 'torch.cuda.CUDAGraph()', "torch.device 'cuda:1'",
   "torch.cuda.get_device_properties(0)", 'torch.cuda.current_stream()', 'torch.cuda.device(1)', 'torch.cuda.stream(torch.cuda.Stream())', "torch.Generator{device = 'cuda'}", 'torch.ones(3):pin_memory()', 'nn.Linear(2, 2):cuda(1)', 'torch.nn.DataParallel(nn.Linear(2, 2):cuda())', 'torch.amp.GradScaler()',

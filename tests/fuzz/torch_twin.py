@@ -50,13 +50,20 @@ def decode(value, kind, writes=False):
 
 
 def means_nothing(call):
-    """Losses of two dtypes or shapes, whose results go by the first; scores that broadcast; topk in no order; logit whose bounds have changed sides; what PyTorch rounds to integers on the way; convolutions of nothing."""
+    """Losses of two dtypes or shapes, whose results go by the first; scores that broadcast; topk in no order; logit whose bounds have changed sides; what PyTorch rounds to integers on the way; convolutions and distances of nothing; integers as
+    the probabilities of classes, which are positions then; bags of which the last ends before the indices do."""
     values = [a["value"] for a in call["arguments"] + call["named"]]
     if call["op"] == "logit":
         return any(isinstance(v, (int, float)) and v > 0.5 for v in values[1:])
     tensors = [v for v in values if isinstance(v, dict) and "shape" in v]
+    if call["op"] == "cross_entropy":
+        return any(a["name"] == "target" and a["type"] == "Tensor" and "float" not in a["value"]["dtype"] for a in call["arguments"])
+    if call["op"] == "embedding_bag":
+        return any(a["name"] == "include_last_offset" and a["value"] for a in call["arguments"] + call["named"])
+    if call["op"] == "cdist":
+        return any(0 in v["shape"] for v in tensors) and len({v["dtype"] for v in tensors}) > 1
     if call["op"].endswith("_loss") or call["op"].endswith("_logits") or call["op"] == "scaled_dot_product_attention":
-        return len({(v["dtype"], tuple(v["shape"])) for v in tensors}) > 1 and call["op"] not in ("cross_entropy", "nll_loss")
+        return len({(v["dtype"], tuple(v["shape"])) for v in tensors}) > 1 and call["op"] != "nll_loss"
     if call["op"] == "topk" and any(a["name"] == "sorted" for a in call["arguments"] + call["named"]):
         return True
     if call["op"].startswith("conv"):

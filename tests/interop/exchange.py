@@ -1,6 +1,7 @@
-# exchange.py - tensors between Lua and NumPy, and PyTorch where it is installed, in one process (python_host.c): the
-# memory is the same on both sides, everything is given back once, and what is read-only stays so.
+# exchange.py - tensors between Lua and NumPy, and PyTorch and pyarrow where they are installed, in one process
+# (python_host.c): the memory is the same on both sides, everything is given back once, and what is read-only stays so.
 
+import ctypes
 import gc
 import sys
 
@@ -198,6 +199,101 @@ if torch is not None:
         check(sys.getrefcount(memory) == references, "PyTorch's memory is given back once")
     check(ltensor.live() <= start, "all is given back")
 
+# ---- Arrow ------------------------------------------------------------------------------------------------------------
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
+                ("n_children", ctypes.c_int64), ("buffers", ctypes.POINTER(ctypes.c_void_p)), ("children", ctypes.c_void_p),
+                ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
+
+
+def struct_in(capsule):
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return Array.from_address(pointer(capsule, b"arrow_array"))
+
+
+class Column:
+    """The Lua global of a name, as libraries ask for it."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return lua(f"return {self.name}:__arrow_c_array__()")
+
+
+start = ltensor.live()
+lua("x = torch.arange(1000):to(torch.float64)")
+pair = Column("x").__arrow_c_array__()
+column = struct_in(pair[1])
+check((column.length, column.null_count, column.offset, column.n_buffers) == (1000, 0, 0, 2), "a column of a tensor")
+lua("x = nil")
+collect()
+seen = np.ctypeslib.as_array(ctypes.cast(column.buffers[1], ctypes.POINTER(ctypes.c_double)), (1000,))
+check(seen.sum() == 499500, "the column holds the memory")
+lua("y = torch.from_arrow(...)", pair)
+check(column.release is None and lua("return y:sum():item()") == 499500.0, "it is moved into a tensor")
+refused(lambda: lua("torch.from_arrow(...)", pair), "used before", "a column is taken once")
+del pair, column, seen
+lua("y = nil")
+collect()
+check(ltensor.live() == start, "the memory of the column is given back")
+pair = lua("return torch.to_arrow(torch.ones(100))")
+del pair
+collect()
+check(ltensor.live() == start, "a column that nobody takes is given back")
+refused(lambda: lua("", (1, 2)), "a capsule of a schema and one of an array", "other tuples")
+
+try:
+    import pyarrow
+except ImportError:
+    pyarrow = None
+if pyarrow is not None:
+    import pyarrow.compute
+
+    types = {"bool": pyarrow.bool_(), "float16": pyarrow.float16(), "float32": pyarrow.float32(), "float64": pyarrow.float64()}
+    types.update({name: getattr(pyarrow, name)() for name in ("uint8", "int8", "int16", "int32", "int64")})
+    for name, kind in types.items():
+        lua(f"x = torch.tensor({{1, 0, 1, 1, 0, 0, 0, 1, 1, 1}}, {{dtype = torch.{name}}})")
+        a = pyarrow.array(Column("x"))
+        a.validate(full=True)
+        check(a.type == kind and [int(v) for v in a.to_pylist()] == [1, 0, 1, 1, 0, 0, 0, 1, 1, 1], f"{name} goes to pyarrow")
+        b = pyarrow.array([1, 0, 1, 1, 0, 1]).cast(kind)
+        check(lua("y = torch.from_arrow(...) return tostring(y.dtype)", b.__arrow_c_array__()) == "torch." + name, f"{name} of pyarrow")
+        check(lua("return table.concat(y:int():tolist(), ' ')") == "1 0 1 1 0 1", f"{name}: the elements of pyarrow's")
+        lua("y = torch.from_arrow(...)", b[2:5].__arrow_c_array__())
+        check(lua("return table.concat(y:int():tolist(), ' ')") == "1 1 0", f"{name}: a slice of pyarrow's")
+    lua("x, y = nil, nil")
+    del a, b
+    collect()
+
+    held = pyarrow.total_allocated_bytes()
+    a = pyarrow.compute.add(pyarrow.array(np.arange(10000.0)), 1)
+    lua("y = torch.from_arrow(...)", a.__arrow_c_array__())
+    check(lua("return y:data_ptr()") == a.buffers()[1].address, "pyarrow's memory is shared")
+    check(lua("return y:sum():item()") == a.to_numpy().sum(), "and has its numbers")
+    refused(lambda: lua("y:zero_()"), "lends for reading only", "pyarrow's memory is not written")
+    del a
+    collect()
+    check(pyarrow.total_allocated_bytes() > held, "our tensor holds pyarrow's memory")
+    lua("y = nil")
+    collect()
+    check(pyarrow.total_allocated_bytes() == held, "pyarrow's memory is given back")
+
+    lua("y = torch.from_arrow(...)", pyarrow.array([1.5, None, 3]).__arrow_c_array__())
+    check(lua("return y[1]:item() == 1.5 and y[2]:isnan():item() and y[3]:item() == 3"), "what is null is nan")
+    for nulls, values in ((2, [None, 1, None]), (1, [True, None])):
+        refused(lambda: lua("torch.from_arrow(...)", pyarrow.array(values).__arrow_c_array__()), f"{nulls} of {len(values)} elements are null",
+                "integers and bools cannot be null")
+    for values, format in ((pyarrow.array(["a"]), "'u' (text)"), (pyarrow.array([[1]]), "'+l' (lists)"), (pyarrow.nulls(2), "'n' (null)"),
+                           (pyarrow.array([1], pyarrow.uint64()), "'L' (uint64)"), (pyarrow.array([1], pyarrow.date32()), "'tdD' (dates)"),
+                           (pyarrow.array(["a"]).dictionary_encode(), "dictionaries (indices of format 'i')"),
+                           (pyarrow.record_batch({"x": [1]}), "'+s' (structs)")):
+        refused(lambda: lua("torch.from_arrow(...)", values.__arrow_c_array__()), format, "other formats")
+
+with_arrow = f"pyarrow {pyarrow.__version__}" if pyarrow else "without pyarrow"
 with_torch = f"PyTorch {torch.__version__}" if torch else "without PyTorch"
-print(f"NumPy {np.__version__}, {with_torch}")
+print(f"NumPy {np.__version__}, {with_torch}, {with_arrow}")
 print(f"{passed} passed, 0 failed")

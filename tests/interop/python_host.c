@@ -1,10 +1,11 @@
-/* python_host.c - a program that has Lua with ltensor and a Python in one process, and passes capsules of DLPack between
- * them: what an application does that shares tensors with NumPy or PyTorch.
+/* python_host.c - a program that has Lua with ltensor and a Python in one process, and passes capsules of DLPack and of Arrow
+ * between them: what an application does that shares tensors with NumPy or PyTorch, and columns with pandas or Polars.
  *
  *   python_host SCRIPT     with the Python that LTENSOR_PYTHON names, or else the one it was built with
  *
  * Python scripts see a module `ltensor`:
- *   ltensor.lua(chunk, ...)      runs Lua with numbers, strings and capsules as its ..., gives what it returns as such
+ *   ltensor.lua(chunk, ...)      runs Lua with numbers, strings and capsules as its ..., gives what it returns as such;
+ *                                a column of Arrow is a tuple of two, as __arrow_c_array__ gives it
  *   ltensor.buffer(versioned)    a capsule of four floats 1, 2, 3, 4 that the program owns, lent by lt_tensor_wrap
  *   ltensor.buffer_value(i)      one of them
  *   ltensor.given_back()         how many times that buffer was given back
@@ -59,11 +60,66 @@ static bool push_capsule(PyObject *capsule)
     return false;
 }
 
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
+
+static const char SCHEMA[] = "arrow_schema", ARRAY[] = "arrow_array";
+
+/* Arrow's capsules own the structs as well; who takes a column leaves them empty. */
+static void schema_destroy(PyObject *capsule)
+{
+    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, SCHEMA);
+    if (schema->release != NULL) schema->release(schema);
+    PyMem_Free(schema);
+}
+
+static void array_destroy(PyObject *capsule)
+{
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, ARRAY);
+    if (array->release != NULL) array->release(array);
+    PyMem_Free(array);
+}
+
+/* The pair of capsules for the column at a stack index, which is moved. */
+static PyObject *column_at(int index)
+{
+    PyObject *result = NULL, *schema_capsule = NULL, *array_capsule = NULL;
+    struct ArrowSchema *schema = PyMem_Calloc(1, sizeof *schema);
+    struct ArrowArray *array = PyMem_Calloc(1, sizeof *array);
+    if (schema != NULL) schema_capsule = PyCapsule_New(schema, SCHEMA, schema_destroy);
+    if (array != NULL) array_capsule = PyCapsule_New(array, ARRAY, array_destroy);
+    if (schema_capsule != NULL && array_capsule != NULL) {
+        if (lt_lua_take_arrow(L, index, schema, array) == LT_OK)
+            result = PyTuple_Pack(2, schema_capsule, array_capsule);
+        else
+            PyErr_SetString(PyExc_TypeError, lt_error_message());
+    }
+    if (schema_capsule == NULL) PyMem_Free(schema);
+    if (array_capsule == NULL) PyMem_Free(array);
+    Py_XDECREF(schema_capsule);
+    Py_XDECREF(array_capsule);
+    return result;
+}
+
+/* Moves the column of a pair of capsules into one of Lua's, on the stack. False with an exception. */
+static bool push_column(PyObject *pair)
+{
+    PyObject *schema = PyTuple_GET_SIZE(pair) == 2 ? PyTuple_GET_ITEM(pair, 0) : NULL;
+    PyObject *array = PyTuple_GET_SIZE(pair) == 2 ? PyTuple_GET_ITEM(pair, 1) : NULL;
+    if (schema == NULL || !PyCapsule_IsValid(schema, SCHEMA) || !PyCapsule_IsValid(array, ARRAY)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "a tuple must be a capsule of a schema and one of an array");
+        return false;
+    }
+    lt_lua_push_arrow(L, PyCapsule_GetPointer(schema, SCHEMA), PyCapsule_GetPointer(array, ARRAY));
+    return true;
+}
+
 /* ---- values ---------------------------------------------------------------------------------------------------------- */
 
 static bool push_value(PyObject *value)
 {
     if (PyCapsule_CheckExact(value)) return push_capsule(value);
+    if (PyTuple_CheckExact(value)) return push_column(value);
     if (PyBool_Check(value))
         lua_pushboolean(L, value == Py_True);
     else if (PyLong_Check(value))
@@ -73,7 +129,8 @@ static bool push_value(PyObject *value)
     else if (PyUnicode_Check(value))
         lua_pushstring(L, PyUnicode_AsUTF8(value));
     else
-        PyErr_SetString(PyExc_TypeError, "ltensor.lua takes numbers, strings and capsules");
+        PyErr_SetString(PyExc_TypeError,
+                        "ltensor.lua takes numbers, strings, capsules and columns");
     return PyErr_Occurred() == NULL;
 }
 
@@ -90,8 +147,7 @@ static PyObject *value_at(int index)
     case LUA_TUSERDATA:
         if (lt_lua_take_dlpack(L, index, &managed, &versioned) == LT_OK)
             return capsule_new(managed, versioned);
-        PyErr_SetString(PyExc_TypeError, lt_error_message());
-        return NULL;
+        return column_at(index);
     default: Py_RETURN_NONE;
     }
 }

@@ -546,11 +546,11 @@ describe('a hostile archive #cpu', function()
       local second = s:find('PK\1\2', first + 1, true)
       return patch(s, second + 42, s:sub(first + 42, first + 45))
     end, 'lies where others do' },
-    { 'an entry of absurd size', function(s) return patch(s, directory_of(s) + 24, '\255\255\255\127') end, 'cannot unpack' },
+    { 'an entry of absurd size', function(s) return patch(s, directory_of(s) + 24, '\255\255\255\127') end, 'another one in its place' },
     { 'an entry longer than its place', function(s) return patch(s, directory_of(s) + 20, '\255\255\255\127') end, 'lies where others do' },
     { 'an encrypted entry', function(s) return patch(s, directory_of(s) + 8, '\1') end, 'is encrypted' },
     { 'another compression', function(s) return patch(s, directory_of(s) + 10, '\12') end, 'method 12' },
-    { 'another checksum', function(s) return patch(s, directory_of(s) + 16, '\1\2\3\4') end, 'checksum' },
+    { 'another checksum', function(s) return patch(s, directory_of(s) + 16, '\1\2\3\4') end, 'another one in its place' },
     { 'another name', function(s) return patch(s, directory_of(s) + 46, '?') end, 'another name' },
     { 'an entry that is no array', function(s) return (s:gsub('%.npy', '.txt')) end, 'is no array' },
     { 'a directory elsewhere', function(s) return patch(s, #s - 5, '\0\0\0\0') end, 'directory' },
@@ -565,7 +565,11 @@ describe('a hostile archive #cpu', function()
 
   it('whose entry unpacks to more, or less, than promised is refused', function()
     for _, size in ipairs { 2000, 16000, 17000, 1 << 20 } do
-      refused('x.npz', torch.load, changed('deflated.npz', function(s) return patch(s, directory_of(s) + 24, ('<I4'):pack(size)) end))
+      -- NumPy puts the size in front of an entry into a zip64 field, the first after the name.
+      refused(size < 16128 and 'cut short' or size < 20000 and 'bytes follow' or 'cannot unpack', torch.load, changed('deflated.npz', function(s)
+        local name = ('<I2'):unpack(s, 27)
+        return patch(patch(s, directory_of(s) + 24, ('<I4'):pack(size)), 31 + name + 4, ('<I8'):pack(size))
+      end))
     end
   end)
 

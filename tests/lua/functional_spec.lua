@@ -242,6 +242,11 @@ describe('of integers', function()
     assert.same({ 1, 8 }, sum:tolist())
   end)
 
+  it('logspace of integers goes by powers of double', function()
+    assert.same({ 1000, 0 }, torch.logspace(-1, 2.5, 2, 0.001, { dtype = torch.int64, device = device }):tolist())
+    assert.same({ 999999999, 9999, 0, 0 }, torch.logspace(-3, 2, 4, 0.001, { dtype = torch.int32, device = device }):tolist())
+  end)
+
   it('one step of logspace begins at the whole power', function()
     assert.same({ 316 }, torch.logspace(2.5, 0, 1, { dtype = torch.int64, device = device }):tolist())
     assert.same({ 1000 }, torch.logspace(-1, 1, 1, 0.001, { dtype = torch.int64, device = device }):tolist())

@@ -98,7 +98,7 @@ describe('the profiler', function()
     os.remove(path)
     assert.truthy(text:find('"traceEvents":[', 1, true))
     assert.truthy(text:find('"ph":"X","cat":"op","name":"exp"', 1, true), text)
-    assert.truthy(text:find('a \\u0022quoted\\u0022 name\\u000a', 1, true), text)
+    assert.truthy(text:find([[a \"quoted\" name\n]], 1, true), text)
   end)
 
   it('records nothing when it is off, and one recording at a time', function()

@@ -128,10 +128,21 @@ static long long bytes_read(void)
 
 static long long typed, read_before; /* since the last screen, and before that */
 
+/* Whether the terminal makes a signal of the byte instead of handing it over. */
+static int is_kept(char c)
+{
+    static const int of[] = {VINTR, VQUIT, VSUSP};
+    struct termios settings;
+    if (tcgetattr(terminal, &settings) != 0 || !(settings.c_lflag & ISIG)) return 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (settings.c_cc[of[i]] == (unsigned char)c) return 1;
+    return 0;
+}
+
 static void type(const char *text, size_t size)
 {
     if (typed == 0) read_before = bytes_read();
-    typed += (long long)size;
+    for (size_t i = 0; i < size; i++) typed += !is_kept(text[i]);
     for (size_t done = 0; done < size;) {
         ssize_t n = write(terminal, text + done, size - done);
         if (n < 0 && errno != EINTR) stop(1, "cannot type", strerror(errno));
@@ -178,11 +189,11 @@ static double processor_time(void)
     return nanoseconds * 1e-9;
 }
 
-/* What the program shows once it has dealt with all that was typed: it has read as many bytes, or never will (those that
- * the terminal keeps), and has since neither written nor run for a while. */
+/* What the program shows once it has dealt with all that was typed: it has read as many bytes, or does not within ten
+ * seconds, and has since neither written nor run for a while. */
 static void print_screen(void)
 {
-    const double start = now(), all_read = start + 1, deadline = start + 20;
+    const double start = now(), all_read = start + 10, deadline = start + 20;
     for (int quiet = 0; quiet < 2 && now() < deadline;) {
         const size_t before = length;
         const double worked = processor_time();

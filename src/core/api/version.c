@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "device_type.h"
 #include "build_config.h" /* generated */
 #include "cpu/common/loops.h"
 #include "cpu/dnnl.h"
@@ -29,7 +30,7 @@ const char *lt_build_options(void)
 
 static bool has_gpus(bool simulated)
 {
-    const lt_backend *backend = lt_backend_probe(LT_CUDA);
+    const lt_backend *backend = lt_backend_probe(lt_accelerator());
     return backend != NULL && backend->simulated == simulated && backend->device_count() > 0;
 }
 

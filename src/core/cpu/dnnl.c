@@ -43,8 +43,9 @@ static struct {
     bool ready;
 } lib;
 
-static void load(void)
+static void load(const lt_library *self)
 {
+    (void)self;
     void *library = dlopen("libdnnl.so.2", RTLD_LAZY | RTLD_LOCAL);
     bool complete = library != NULL;
     if (library == NULL) return;

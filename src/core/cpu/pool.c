@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 
@@ -57,15 +58,29 @@ typedef struct job {
     const int64_t *places; /* backward of extremes */
 } job;
 
-#define FOR_WINDOWS(p, z, y, x)                                                                    \
-    for (int64_t oz = 0; oz < (p)->out[0]; oz++)                                                   \
-        for (int64_t oy = 0; oy < (p)->out[1]; oy++) {                                             \
-            const span z = span_of(p, 0, oz), y = span_of(p, 1, oy);                               \
-            for (int64_t ox = 0; ox < (p)->out[2]; ox++, at++) {                                   \
-                const span x = span_of(p, 2, ox);
-#define END_WINDOWS                                                                                \
-    }                                                                                              \
+/* Where a walk over the windows of a plane is. */
+typedef struct window {
+    int64_t at, place[3]; /* its number, from 0, and where it lies in the output */
+    span z, y, x;
+} window;
+
+static const window before_first = {.at = -1};
+
+/* Goes on to the next window, in the order of the output: for (window w = before_first; next_window(p, &w);) */
+static bool next_window(const lt_pooling *p, window *w)
+{
+    if (++w->at > 0 && ++w->place[2] == p->out[2]) {
+        w->place[2] = 0;
+        if (++w->place[1] == p->out[1]) w->place[1] = 0, w->place[0]++;
     }
+    if (w->place[0] >= p->out[0] || volume(p->out) == 0) return false;
+    if (w->place[2] == 0) {
+        w->z = span_of(p, 0, w->place[0]);
+        w->y = span_of(p, 1, w->place[1]);
+    }
+    w->x = span_of(p, 2, w->place[2]);
+    return true;
+}
 
 /* Windows of two by two elements side by side, the commonest of all. */
 static bool quarters(const lt_pooling *p)
@@ -97,179 +112,42 @@ static double mean_f64(double sum, int64_t n) { return sum / (double)n; }
 /* Towards zero; -2^63 / -1 has no trap. */
 static int64_t mean_i64(uint64_t sum, int64_t n) { return n == -1 ? (int64_t)-sum : (int64_t)sum / n; }
 
-/* S: what sums are held in, modulo 2^64 of integers. lowest: what every element is at least. */
-#define FORWARD(s, T, S, kind, lowest)                                                             \
-    static void extremes_##s(const lt_pooling *p, T *out, int64_t *indices, const T *in)           \
-    {                                                                                              \
-        int64_t at = 0;                                                                            \
-        FOR_WINDOWS(p, z, y, x)                                                                    \
-        T most = lowest;                                                                           \
-        int64_t place = (z.from * p->in[1] + y.from) * p->in[2] + x.from;                          \
-        for (int64_t iz = z.from; iz < z.to; iz += z.step)                                         \
-            for (int64_t iy = y.from; iy < y.to; iy += y.step)                                     \
-                for (int64_t ix = x.from; ix < x.to; ix += x.step) {                               \
-                    const int64_t i = (iz * p->in[1] + iy) * p->in[2] + ix;                        \
-                    const T v = in[i];                                                             \
-                    if (v > most || v != v) most = v, place = i;                                   \
-                }                                                                                  \
-        out[at] = most;                                                                            \
-        if (indices != NULL) indices[at] = place;                                                  \
-        END_WINDOWS                                                                                \
-    }                                                                                              \
-    /* The row of windows whose first elements are at z, y. */                                     \
-    static void row_of_extremes_##s(const lt_pooling *p, span z, span y, T *out, int64_t *indices, const T *in) \
-    {                                                                                              \
-        int32_t places[ROW];                                                                       \
-        for (int64_t i = 0; i < p->out[2]; i++) {                                                  \
-            out[i] = lowest;                                                                       \
-            places[i] = (int32_t)((z.from * p->in[1] + y.from) * p->in[2] + span_of(p, 2, i).from); \
-        }                                                                                          \
-        for (int64_t iz = z.from; iz < z.to; iz += z.step)                                         \
-            for (int64_t iy = y.from; iy < y.to; iy += y.step)                                     \
-                for (int64_t k = 0; k < p->kernel[2]; k++) {                                       \
-                    int64_t first, last;                                                           \
-                    within(p, k, &first, &last);                                                   \
-                    const int64_t i = (iz * p->in[1] + iy) * p->in[2] + first * p->stride[2] +     \
-                                      k * p->dilation[2] - p->padding[2];                          \
-                    if (first < last)                                                              \
-                        lt_loops.pool[kind].extremes(out + first, indices != NULL ? places + first : NULL, in + i, \
-                                                     p->stride[2], last - first, (int32_t)i);      \
-                }                                                                                  \
-        for (int64_t i = 0; indices != NULL && i < p->out[2]; i++) indices[i] = places[i];         \
-    }                                                                                              \
-    static void run_extremes_##s(const void *context, int64_t plane)                               \
-    {                                                                                              \
-        const job *j = context;                                                                    \
-        const lt_pooling *p = j->pool;                                                             \
-        const int64_t to = volume(p->out);                                                         \
-        T *out = (T *)j->out + plane * to;                                                         \
-        int64_t *indices = j->indices != NULL ? j->indices + plane * to : NULL;                    \
-        const T *in = (const T *)j->in + plane * volume(p->in);                                    \
-        if (!by_rows(p)) {                                                                         \
-            extremes_##s(p, out, indices, in);                                                     \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t oz = 0; oz < p->out[0]; oz++)                                                 \
-            for (int64_t oy = 0; oy < p->out[1]; oy++) {                                           \
-                row_of_extremes_##s(p, span_of(p, 0, oz), span_of(p, 1, oy), out, indices, in);    \
-                out += p->out[2];                                                                  \
-                if (indices != NULL) indices += p->out[2];                                         \
-            }                                                                                      \
-    }                                                                                              \
-    static void quarter_means_##s(const lt_pooling *p, T *out, const T *in)                           \
-    {                                                                                              \
-        for (int64_t y = 0; y < p->out[1]; y++, out += p->out[2]) {                                \
-            const T *up = in + 2 * y * p->in[2], *down = up + p->in[2];                            \
-            for (int64_t x = 0; x < p->out[2]; x++)                                                \
-                out[x] = mean_##s((S)up[2 * x] + (S)up[2 * x + 1] + (S)down[2 * x] + (S)down[2 * x + 1], 4); \
-        }                                                                                          \
-    }                                                                                              \
-    static void row_of_means_##s(const lt_pooling *p, span z, span y, T *out, const T *in)         \
-    {                                                                                              \
-        memset(out, 0, (size_t)p->out[2] * sizeof *out);                                           \
-        for (int64_t iz = z.from; iz < z.to; iz++)                                                 \
-            for (int64_t iy = y.from; iy < y.to; iy++)                                             \
-                for (int64_t k = 0; k < p->kernel[2]; k++) {                                       \
-                    int64_t first, last;                                                           \
-                    within(p, k, &first, &last);                                                   \
-                    const int64_t i = first * p->stride[2] + k - p->padding[2];                    \
-                    if (first < last)                                                              \
-                        lt_loops.pool[kind].sums(out + first, in + (iz * p->in[1] + iy) * p->in[2] + i, p->stride[2], \
-                                                 last - first);                                    \
-                }                                                                                  \
-        for (int64_t i = 0; i < p->out[2]; i++) {                                                  \
-            const span x = span_of(p, 2, i);                                                       \
-            out[i] = empty(z) || empty(y) || empty(x) ? 0 : mean_##s((S)out[i], divisor_of(p, z, y, x)); \
-        }                                                                                          \
-    }                                                                                              \
-    static void run_means_##s(const void *context, int64_t plane)                                  \
-    {                                                                                              \
-        const job *j = context;                                                                    \
-        const lt_pooling *p = j->pool;                                                                \
-        T *out = (T *)j->out + plane * volume(p->out);                                             \
-        const T *in = (const T *)j->in + plane * volume(p->in);                                    \
-        int64_t at = 0;                                                                            \
-        if (quarters(p)) {                                                                         \
-            quarter_means_##s(p, out, in);                                                         \
-            return;                                                                                \
-        }                                                                                          \
-        if (p->adaptive && volume(p->out) == 1) {                                                  \
-            S sum = 0;                                                                             \
-            lt_loops.pool[kind].line(&sum, in, volume(p->in));                                     \
-            out[0] = mean_##s(sum, volume(p->in));                                                 \
-            return;                                                                                \
-        }                                                                                          \
-        if (by_rows(p)) {                                                                          \
-            for (int64_t oz = 0; oz < p->out[0]; oz++)                                             \
-                for (int64_t oy = 0; oy < p->out[1]; oy++, out += p->out[2])                       \
-                    row_of_means_##s(p, span_of(p, 0, oz), span_of(p, 1, oy), out, in);            \
-            return;                                                                                \
-        }                                                                                          \
-        FOR_WINDOWS(p, z, y, x)                                                                    \
-        S sum = 0;                                                                                 \
-        const int64_t width = x.to - x.from;                                                       \
-        for (int64_t iz = z.from; iz < z.to; iz++)                                                 \
-            if (width == p->in[2] && y.from < y.to)                                                \
-                lt_loops.pool[kind].line(&sum, in + (iz * p->in[1] + y.from) * width, (y.to - y.from) * width); \
-            else                                                                                   \
-                for (int64_t iy = y.from; iy < y.to; iy++)                                         \
-                    for (int64_t ix = x.from; ix < x.to; ix++) sum += (S)in[(iz * p->in[1] + iy) * p->in[2] + ix]; \
-        out[at] = empty(z) || empty(y) || empty(x) ? 0 : mean_##s(sum, divisor_of(p, z, y, x));    \
-        END_WINDOWS                                                                                \
-    }
 
-#define BACKWARD(s, T)                                                                             \
-    static void run_extremes_back_##s(const void *context, int64_t plane)                          \
-    {                                                                                              \
-        const job *j = context;                                                                    \
-        const int64_t n = volume(j->pool->in), windows = volume(j->pool->out);                     \
-        T *to = (T *)j->out + plane * n;                                                           \
-        const T *grad = (const T *)j->in + plane * windows;                                        \
-        const int64_t *places = j->places + plane * windows;                                       \
-        memset(to, 0, (size_t)n * sizeof *to);                                                     \
-        for (int64_t i = 0; i < windows; i++)                                                      \
-            if (places[i] >= 0 && places[i] < n) to[places[i]] += grad[i];                         \
-    }                                                                                              \
-    static void quarter_means_back_##s(const lt_pooling *p, T *to, const T *grad)                     \
-    {                                                                                              \
-        const int64_t width = p->in[2];                                                            \
-        for (int64_t y = 0; y < p->out[1]; y++, grad += p->out[2]) {                               \
-            T *up = to + 2 * y * width, *down = up + width;                                        \
-            for (int64_t x = 0; x < p->out[2]; x++) {                                              \
-                const T v = grad[x] / 4;                                                           \
-                up[2 * x] = v, up[2 * x + 1] = v, down[2 * x] = v, down[2 * x + 1] = v;            \
-            }                                                                                      \
-            for (int64_t x = 2 * p->out[2]; x < width; x++) up[x] = down[x] = 0;                   \
-        }                                                                                          \
-        for (int64_t y = 2 * p->out[1]; y < p->in[1]; y++) memset(to + y * width, 0, (size_t)width * sizeof *to); \
-    }                                                                                              \
-    static void run_means_back_##s(const void *context, int64_t plane)                             \
-    {                                                                                              \
-        const job *j = context;                                                                    \
-        const lt_pooling *p = j->pool;                                                                \
-        T *to = (T *)j->out + plane * volume(p->in);                                               \
-        const T *grad = (const T *)j->in + plane * volume(p->out);                                 \
-        int64_t at = 0;                                                                            \
-        if (quarters(p)) {                                                                         \
-            quarter_means_back_##s(p, to, grad);                                                   \
-            return;                                                                                \
-        }                                                                                          \
-        memset(to, 0, (size_t)volume(p->in) * sizeof *to);                                         \
-        FOR_WINDOWS(p, z, y, x)                                                                    \
-        if (empty(z) || empty(y) || empty(x)) continue;                                            \
-        const T v = grad[at] / (T)divisor_of(p, z, y, x);                                          \
-        for (int64_t iz = z.from; iz < z.to; iz++)                                                 \
-            for (int64_t iy = y.from; iy < y.to; iy++)                                             \
-                for (int64_t ix = x.from; ix < x.to; ix++) to[(iz * p->in[1] + iy) * p->in[2] + ix] += v; \
-        END_WINDOWS                                                                                \
-    }
-FORWARD(f32, float, float, 0, -INFINITY)
-FORWARD(f64, double, double, 1, -INFINITY)
-FORWARD(i64, int64_t, uint64_t, 2, INT64_MIN)
-BACKWARD(f32, float)
-BACKWARD(f64, double)
-#undef FORWARD
-#undef BACKWARD
+#define T       float
+#define SUM     float
+#define KIND    0
+#define LOWEST  -INFINITY
+#define S(name) name##_f32
+#include "pool.inc"
+#include "pool_backward.inc"
+#undef T
+#undef SUM
+#undef KIND
+#undef LOWEST
+#undef S
+#define T       double
+#define SUM     double
+#define KIND    1
+#define LOWEST  -INFINITY
+#define S(name) name##_f64
+#include "pool.inc"
+#include "pool_backward.inc"
+#undef T
+#undef SUM
+#undef KIND
+#undef LOWEST
+#undef S
+#define T       int64_t
+#define SUM     uint64_t
+#define KIND    2
+#define LOWEST  INT64_MIN
+#define S(name) name##_i64
+#include "pool.inc"
+#undef T
+#undef SUM
+#undef KIND
+#undef LOWEST
+#undef S
 
 /* ---- the entries ---------------------------------------------------------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "interrupt.h"
 #include "cpu/common/lines.h"
 #include "mem.h"
+#include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
 
 #define RUN 16          /* elements sorted by insertion before they are merged */
@@ -124,67 +125,16 @@ static inline bool long_of_key(uint64_t key, int64_t *x)
 
 /* ---- pairs ------------------------------------------------------------------------------------------------ */
 
-/* U: the rank. merge_sort sorts n pairs of a with the help of b; the result is where the sorted pairs are. */
-#define PAIRS(s, U)                                                                                \
-    typedef struct pair_##s {                                                                      \
-        U rank, index;                                                                             \
-    } pair_##s;                                                                                    \
-    static void *merge_sort_##s(void *pairs, void *help, int64_t n)                                \
-    {                                                                                              \
-        pair_##s *a = pairs, *b = help;                                                            \
-        for (int64_t from = 0; from < n; from += RUN) {                                            \
-            int64_t to = from + RUN < n ? from + RUN : n;                                          \
-            for (int64_t i = from + 1; i < to; i++) {                                              \
-                pair_##s moved = a[i];                                                             \
-                int64_t at = i;                                                                    \
-                for (; at > from && a[at - 1].rank > moved.rank; at--) a[at] = a[at - 1];          \
-                a[at] = moved;                                                                     \
-            }                                                                                      \
-        }                                                                                          \
-        for (int64_t width = RUN; width < n; width *= 2) {                                         \
-            for (int64_t from = 0; from < n; from += 2 * width) {                                  \
-                int64_t middle = from + width < n ? from + width : n;                              \
-                int64_t end = middle + width < n ? middle + width : n;                             \
-                int64_t left = from, right = middle;                                               \
-                for (int64_t i = from; i < end; i++) {                                             \
-                    bool second = left == middle || (right < end && a[right].rank < a[left].rank); \
-                    b[i] = second ? a[right++] : a[left++];                                        \
-                }                                                                                  \
-            }                                                                                      \
-            pair_##s *other = a;                                                                   \
-            a = b;                                                                                 \
-            b = other;                                                                             \
-        }                                                                                          \
-        return a;                                                                                  \
-    }                                                                                              \
-    static void count_pairs_##s(const void *context, int64_t part)                                 \
-    {                                                                                              \
-        const sort_line *l = context;                                                              \
-        const pair_##s *a = l->from;                                                               \
-        int64_t *counts = l->counts + (part << l->bits), to = part_start(l, l->count, part + 1);   \
-        const int shift = l->shift;                                                                \
-        const U mask = ((U)1 << l->bits) - 1;                                                      \
-        memset(counts, 0, sizeof *counts << l->bits);                                              \
-        for (int64_t i = part_start(l, l->count, part); i < to; i++) counts[a[i].rank >> shift & mask]++; \
-    }                                                                                              \
-    static void move_pairs_##s(const void *context, int64_t part)                                  \
-    {                                                                                              \
-        const sort_line *l = context;                                                              \
-        const pair_##s *a = l->from;                                                               \
-        pair_##s *b = l->to;                                                                       \
-        int64_t *counts = l->counts + (part << l->bits), to = part_start(l, l->count, part + 1);   \
-        const int shift = l->shift;                                                                \
-        const U mask = ((U)1 << l->bits) - 1;                                                      \
-        for (int64_t i = part_start(l, l->count, part); i < to; i++) b[counts[a[i].rank >> shift & mask]++] = a[i]; \
-    }                                                                                              \
-    static void positions_##s(const void *pairs, int64_t from, int64_t n, int64_t *out)            \
-    {                                                                                              \
-        const pair_##s *a = (const pair_##s *)pairs + from;                                        \
-        for (int64_t i = 0; i < n; i++) out[i] = (int64_t)a[i].index;                              \
-    }
-PAIRS(narrow, uint32_t)
-PAIRS(wide, uint64_t)
-#undef PAIRS
+#define U       uint32_t
+#define S(name) name##_narrow
+#include "sort_pairs.inc"
+#undef U
+#undef S
+#define U       uint64_t
+#define S(name) name##_wide
+#include "sort_pairs.inc"
+#undef U
+#undef S
 
 typedef struct pair_kind {
     size_t bytes;
@@ -200,103 +150,51 @@ static const pair_kind pair_kinds[] = { /* [wide] */
 
 /* ---- elements --------------------------------------------------------------------------------------------- */
 
-/* Elements of a part whose digit is kept, as pairs; where those of the parts before end was counted. */
-#define BUILD(s, T, K, p, U)                                                                       \
-    static void build_##s##_##p(const void *context, int64_t part)                                 \
-    {                                                                                              \
-        const sort_line *l = context;                                                              \
-        const T *x = l->x;                                                                         \
-        const int64_t from = part_start(l, l->n, part), to = part_start(l, l->n, part + 1);        \
-        const K flip = (K)l->flip, first = (K)l->first, low = (K)l->low, high = (K)l->high;        \
-        pair_##p *a = l->from;                                                                     \
-        if (l->whole) {                                                                            \
-            for (int64_t i = from; i < to; i++) a[i] = (pair_##p){(U)((key_of_##s(x[i]) ^ flip) - first), (U)i}; \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t before = 0; before < part; before++)                                          \
-            for (uint64_t d = l->low; d <= l->high; d++) a += l->counts[((uint64_t)before << l->bits) + d]; \
-        for (int64_t i = from; i < to; i++) {                                                      \
-            const K rank = (key_of_##s(x[i]) ^ flip) - first, digit = rank >> l->shift;                   \
-            if (digit >= low && digit <= high) *a++ = (pair_##p){(U)rank, (U)i};                   \
-        }                                                                                          \
-    }                                                                                              \
-    static void values_##s##_##p(const sort_line *l, int64_t from, int64_t n, void *out)           \
-    {                                                                                              \
-        const T *x = l->x;                                                                         \
-        const pair_##p *a = (const pair_##p *)l->from + from;                                      \
-        const K flip = (K)l->flip, first = (K)l->first;                                            \
-        T *y = out;                                                                                \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            if (!s##_of_key(((K)a[i].rank + first) ^ flip, &y[i])) y[i] = x[a[i].index];           \
-    }
 
-/* T: elements as read; K: their keys. few: the `wanted` first of a line, in order, equal ones as they come: those
- * found so far are kept sorted, and most elements are turned away by the last of them, nan on either side not. */
-#define ELEMENTS(s, T, K)                                                                          \
-    BUILD(s, T, K, narrow, uint32_t)                                                               \
-    BUILD(s, T, K, wide, uint64_t)                                                                 \
-    static void extent_##s(const void *context, int64_t part)                                      \
-    {                                                                                              \
-        const sort_line *l = context;                                                              \
-        const T *x = l->x;                                                                         \
-        const int64_t to = part_start(l, l->n, part + 1);                                          \
-        K least = (K)-1, greatest = 0;                                                             \
-        int64_t numbers = 0;                                                                       \
-        for (int64_t i = part_start(l, l->n, part); i < to; i++) {                                 \
-            const K key = key_of_##s(x[i]);                                                               \
-            least = key < least ? key : least;                                                     \
-            greatest = key > greatest ? key : greatest;                                            \
-            numbers += x[i] == x[i];                                                               \
-        }                                                                                          \
-        l->extents[part] = (extent){least, greatest, numbers};                                     \
-    }                                                                                              \
-    static void count_##s(const void *context, int64_t part)                                       \
-    {                                                                                              \
-        const sort_line *l = context;                                                              \
-        const T *x = l->x;                                                                         \
-        const int64_t to = part_start(l, l->n, part + 1);                                          \
-        const K flip = (K)l->flip, first = (K)l->first;                                            \
-        const int shift = l->shift;                                                                \
-        int64_t *counts = l->counts + (part << l->bits);                                           \
-        memset(counts, 0, sizeof *counts << l->bits);                                              \
-        for (int64_t i = part_start(l, l->n, part); i < to; i++)                                   \
-            counts[(K)((key_of_##s(x[i]) ^ flip) - first) >> shift]++;                                    \
-    }                                                                                              \
-    static bool any_beats_##s(const T *x, int64_t n, T limit, bool descending)                     \
-    {                                                                                              \
-        int any = 0;                                                                               \
-        if (descending) {                                                                          \
-            _Pragma("omp simd reduction(|:any)") for (int64_t i = 0; i < n; i++) any |= !(x[i] <= limit); \
-        } else {                                                                                   \
-            _Pragma("omp simd reduction(|:any)") for (int64_t i = 0; i < n; i++) any |= !(x[i] >= limit); \
-        }                                                                                          \
-        return any != 0;                                                                           \
-    }                                                                                              \
-    static void few_##s(const sort_line *l)                                                        \
-    {                                                                                              \
-        const T *x = l->x;                                                                         \
-        pair_wide *kept = l->from;                                                                 \
-        const K flip = (K)l->flip;                                                                 \
-        const int64_t n = l->n, wanted = l->stored;                                                \
-        int64_t count = 0;                                                                         \
-        for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {                     \
-            const int64_t to = from + BLOCK < n ? from + BLOCK : n;                                \
-            if (count == wanted && !any_beats_##s(x + from, to - from, x[kept[count - 1].index], flip != 0)) continue; \
-            for (int64_t i = from; i < to; i++) {                                                  \
-                const K rank = key_of_##s(x[i]) ^ flip;                                                   \
-                if (count == wanted && rank >= kept[count - 1].rank) continue;                     \
-                int64_t at = count < wanted ? count++ : wanted - 1;                                \
-                for (; at > 0 && kept[at - 1].rank > rank; at--) kept[at] = kept[at - 1];          \
-                kept[at] = (pair_wide){rank, (uint64_t)i};                                         \
-            }                                                                                      \
-        }                                                                                          \
-    }
-ELEMENTS(float, float, uint32_t)
-ELEMENTS(double, double, uint64_t)
-ELEMENTS(int, int32_t, uint32_t)
-ELEMENTS(long, int64_t, uint64_t)
-#undef ELEMENTS
-#undef BUILD
+#define T       float
+#define K       uint32_t
+#define KEY_OF  key_of_float
+#define OF_KEY  float_of_key
+#define S(name) name##_float
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
+#define T       double
+#define K       uint64_t
+#define KEY_OF  key_of_double
+#define OF_KEY  double_of_key
+#define S(name) name##_double
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
+#define T       int32_t
+#define K       uint32_t
+#define KEY_OF  key_of_int
+#define OF_KEY  int_of_key
+#define S(name) name##_int
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
+#define T       int64_t
+#define K       uint64_t
+#define KEY_OF  key_of_long
+#define OF_KEY  long_of_key
+#define S(name) name##_long
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
 
 typedef struct element_kind {
     lt_job extent, count, build[2]; /* of narrow and wide pairs, as the next */
@@ -307,7 +205,7 @@ typedef struct element_kind {
 static const element_kind *kind_of(lt_dtype read)
 {
 #define KIND(s)                                                                                    \
-    {extent_##s, count_##s, {build_##s##_narrow, build_##s##_wide}, {values_##s##_narrow, values_##s##_wide}, few_##s}
+    {extent_##s, count_##s, {build_narrow_##s, build_wide_##s}, {values_narrow_##s, values_wide_##s}, few_##s}
     static const element_kind of_float = KIND(float), of_double = KIND(double);
     static const element_kind of_int = KIND(int), of_long = KIND(long);
 #undef KIND

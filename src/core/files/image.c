@@ -69,8 +69,9 @@ static struct {
     bool ready;
 } png;
 
-static void load_png(void)
+static void load_png(const lt_library *self)
 {
+    (void)self;
     void *library = dlopen("libpng16.so.16", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) return;
     *(void **)&png.begin = dlsym(library, "png_image_begin_read_from_memory");
@@ -181,8 +182,9 @@ static struct {
     bool ready;
 } jpeg;
 
-static void load_jpeg(void)
+static void load_jpeg(const lt_library *self)
 {
+    (void)self;
     void *library = dlopen("libturbojpeg.so.0", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) return;
     *(void **)&jpeg.init = dlsym(library, "tjInitDecompress");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ops/steps.h"
+#include "device_type.h"
 #include "ops/windows.h"
 #include "op/_col2im.h"
 #include "op/_convolution_grad_bias.h"
@@ -479,7 +480,7 @@ static lt_status count_windows(lt_conv *c)
 static lt_status check_columns(const lt_tensor *t, const char *op)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype) || t->dtype == LT_BOOL) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op, t->device.type == LT_CPU ? "cpu" : "cuda",
+    return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op, lt_device_type_name(t->device),
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 

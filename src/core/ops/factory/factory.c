@@ -275,20 +275,17 @@ static lt_scalar rounded_as(lt_scalar s, lt_dtype dtype)
 lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double base, lt_dtype dtype,
                            const lt_device *device, lt_tensor **out)
 {
-    lt_dtype final = or_default(dtype), work = LT_FLOAT64;
+    lt_dtype final = or_default(dtype);
     lt_tensor *exponents = NULL, *number = NULL, *powers = NULL;
     lt_status status = LT_OK;
-    /* Integers: from and to whole exponents, and by powers of float, as PyTorch has it; a single step is of double. */
+    /* Integers: from and to whole exponents, as PyTorch has it, but for a single step. */
     if (lt_dtype_is_int(final)) {
         LT_TRY(lt_check_fits(start, final));
         LT_TRY(lt_check_fits(end, final));
-        if (steps != 1) {
-            start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
-            work = LT_FLOAT32;
-        }
+        if (steps != 1) start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
     }
     if (steps != 1) start = rounded_as(start, final), end = rounded_as(end, final);
-    LT_TRY(lt_linspace_impl(start, end, steps, work, device, &exponents));
+    LT_TRY(lt_linspace_impl(start, end, steps, LT_FLOAT64, device, &exponents));
     LT_CHECK(lt_tensor_from_scalar(lt_float(base), &number));
     LT_CHECK(lt_pow_impl(number, exponents, &powers));
     status = lt__to_copy_impl(powers, final, NULL, false, out);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/pointwise.h"
+#include "device_type.h"
 #include "transfer.h"
 #include "ops/steps.h"
 #include "op/any.h"
@@ -254,7 +255,7 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
     if (bins <= 0) return lt_error(LT_ERR_RUNTIME, "bins must be > 0, but got %lld", (long long)bins);
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"histogram_%s\" not implemented for '%s'",
-                        self->device.type == LT_CPU ? "cpu" : "cuda", lt_dtype_scalar_name((lt_dtype)self->dtype));
+                        lt_device_type_name(self->device), lt_dtype_scalar_name((lt_dtype)self->dtype));
     if (low == high) {
         lt_scalar a = min, b = max;
         LT_TRY(range_of(self, &a, &b));

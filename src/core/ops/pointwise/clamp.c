@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/compose.h"
+#include "device_type.h"
 #include "promotion.h"
 #include "ops/pointwise.h"
 #include "op/_clamp_backward.h"
@@ -141,7 +142,7 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
 lt_status lt_round_decimals_impl(lt_tensor *self, int64_t decimals, lt_tensor **out)
 {
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"round_%s\" not implemented for '%s'", self->device.type == LT_CPU ? "cpu" : "cuda",
+        return lt_error(LT_ERR_RUNTIME, "\"round_%s\" not implemented for '%s'", lt_device_type_name(self->device),
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
     const double step = pow(10, fabs((double)decimals));
     return lt__round_at_impl(self, lt_float(decimals > 0 ? step : 1), lt_float(decimals > 0 ? 1 : step), out);

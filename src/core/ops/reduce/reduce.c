@@ -5,6 +5,7 @@
 
 #include "ops/common.h"
 #include "counting.h"
+#include "device_type.h"
 #include "iter.h"
 #include "ops/pointwise.h"
 #include "statistics.h"
@@ -395,6 +396,6 @@ lt_status lt_logcumsumexp_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
 {
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"logcumsumexp_out_%s\" not implemented for '%s'",
-                        self->device.type == LT_CPU ? "cpu" : "cuda", lt_dtype_scalar_name((lt_dtype)self->dtype));
+                        lt_device_type_name(self->device), lt_dtype_scalar_name((lt_dtype)self->dtype));
     return running(LT_SCAN_LOGSUMEXP, self, dim, LT_DTYPE_NONE, out);
 }

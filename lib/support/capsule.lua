@@ -1,0 +1,14 @@
+-- capsule.lua - the capsule that an object of another library gives of its memory, by a method that libraries have agreed upon.
+
+--- @param object   a capsule, a userdata of that name; or an object that has the method; others are given back as they are
+-- @param name      of the capsules ('dltensor')
+-- @param method    what an object is asked by ('__dlpack__')
+-- @param options   what it is asked with
+return function(object, name, method, options)
+  local kind = type(object)
+  local metatable = debug.getmetatable(object)
+  if kind ~= 'table' and kind ~= 'userdata' or type(metatable) == 'table' and metatable.__name == name then return object end
+  local has, give = pcall(function() return object[method] end)
+  if has and give ~= nil then return (give(object, options)) end
+  return object
+end

@@ -1,0 +1,153 @@
+/* json_reader.c - JSON as Lua tables: cJSON reads it, what it reads becomes tables here.
+ *
+ * cJSON keeps numbers as doubles, in the order of the text. Notebooks are written back, so 1 has to stay an integer,
+ * 1.0 a float and 2^60 + 1 itself: a number is taken from its place in the text, which is found by going along with
+ * the tree. Strings of cJSON end at a zero byte: the caller puts ZERO, a byte that UTF-8 does not have, in its place.
+ * Includes the Lua API and cJSON.
+ */
+#include "json_reader.h"
+
+#include <cjson/cJSON.h>
+#include <lauxlib.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 200 };
+static const char ZERO = '\xff';
+
+static const char tree_meta[] = "ltensor.JsonTree";
+
+typedef struct reading {
+    lua_State *L;
+    const char *at, *end; /* what follows the last number */
+    int new_object, null; /* stack indices */
+} reading;
+
+/* The next byte from p on that no string holds and that is one of `wanted`; `end` when there is none. */
+static const char *find_outside_strings(const char *p, const char *end, const char *wanted)
+{
+    for (; p < end; p++) {
+        if (*p == '"') {
+            for (p++; p < end && *p != '"'; p++)
+                if (*p == '\\') p++;
+        } else if (*p != '\0' && strchr(wanted, *p) != NULL) {
+            return p;
+        }
+    }
+    return end;
+}
+
+/* Where brackets stand in more than MAX_DEPTH others; `end` when they nowhere do. */
+static const char *find_too_deep(const char *text, const char *end)
+{
+    int depth = 0;
+    for (const char *p = text; (p = find_outside_strings(p, end, "[]{}")) < end; p++) {
+        depth += *p == '[' || *p == '{' ? 1 : -1;
+        if (depth > MAX_DEPTH) return p;
+    }
+    return end;
+}
+
+static void push_number(reading *r, const cJSON *item)
+{
+    const char *first = find_outside_strings(r->at, r->end, "-0123456789");
+    size_t n = strspn(first, "-+0123456789.eE");
+    r->at = first + n;
+    lua_pushlstring(r->L, first, n);
+    if (lua_stringtonumber(r->L, lua_tostring(r->L, -1)) == 0)
+        lua_pushnumber(r->L, item->valuedouble);
+    lua_remove(r->L, -2);
+}
+
+static void push_string(lua_State *L, const char *text)
+{
+    luaL_Buffer b;
+    if (strchr(text, ZERO) == NULL) {
+        lua_pushstring(L, text);
+        return;
+    }
+    luaL_buffinit(L, &b);
+    for (; *text != '\0'; text++) luaL_addchar(&b, *text == ZERO ? '\0' : *text);
+    luaL_pushresult(&b);
+}
+
+static void push_value(reading *r, const cJSON *item)
+{
+    lua_State *L = r->L;
+    luaL_checkstack(L, 6, "JSON");
+    if (cJSON_IsString(item)) {
+        push_string(L, item->valuestring);
+    } else if (cJSON_IsNumber(item)) {
+        push_number(r, item);
+    } else if (cJSON_IsBool(item)) {
+        lua_pushboolean(L, cJSON_IsTrue(item));
+    } else if (cJSON_IsArray(item)) {
+        lua_Integer i = 0;
+        lua_newtable(L);
+        for (const cJSON *child = item->child; child != NULL; child = child->next) {
+            push_value(r, child);
+            lua_rawseti(L, -2, ++i);
+        }
+    } else if (cJSON_IsObject(item)) {
+        lua_pushvalue(L, r->new_object);
+        lua_call(L, 0, 1);
+        for (const cJSON *child = item->child; child != NULL; child = child->next) {
+            push_string(L, child->string);
+            push_value(r, child);
+            lua_settable(L, -3);
+        }
+    } else {
+        lua_pushvalue(L, r->null);
+    }
+}
+
+static int free_tree(lua_State *L)
+{
+    cJSON **tree = luaL_checkudata(L, 1, tree_meta);
+    cJSON_Delete(*tree);
+    *tree = NULL;
+    return 0;
+}
+
+/* The value nil, what is wrong, and the position at which it is. */
+static int refuse(lua_State *L, const char *what, ptrdiff_t offset)
+{
+    lua_pushnil(L);
+    lua_pushstring(L, what);
+    lua_pushinteger(L, offset + 1);
+    return 3;
+}
+
+/* read(text, new_object, null) -> the value, or nil, what is wrong (nil: no JSON stands there), its position.
+ * text: UTF-8. new_object(): a table for an object. null: what null becomes. */
+static int read_json(lua_State *L)
+{
+    size_t length;
+    const char *text = luaL_checklstring(L, 1, &length), *end = text + length, *stop = NULL;
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    luaL_checkany(L, 3);
+    lua_settop(L, 3);
+    const char *deep = find_too_deep(text, end);
+    if (deep < end) return refuse(L, "nested too deep", deep - text);
+    cJSON **tree = lua_newuserdatauv(L, sizeof *tree, 0); /* frees the tree whatever fails */
+    *tree = NULL;
+    luaL_setmetatable(L, tree_meta);
+    lua_toclose(L, 4);
+    *tree = cJSON_ParseWithLengthOpts(text, length + 1, &stop,
+                                      true); /* with the zero byte that must follow it */
+    if (*tree == NULL) return refuse(L, NULL, stop != NULL ? stop - text : 0);
+    push_value(&(reading){.L = L, .at = text, .end = end, .new_object = 2, .null = 3}, *tree);
+    return 1;
+}
+
+int luaopen_repl_json_reader(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"read", read_json}, {NULL, NULL}};
+    luaL_newmetatable(L, tree_meta);
+    lua_pushcfunction(L, free_tree);
+    lua_setfield(L, -2, "__close");
+    lua_pushcfunction(L, free_tree);
+    lua_setfield(L, -2, "__gc");
+    luaL_newlib(L, functions);
+    return 1;
+}

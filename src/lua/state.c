@@ -360,12 +360,13 @@ lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
 
 lt_tensor *lt_lua_tensor(lua_State *L, int index)
 {
-    lt_box *box = luaL_testudata(L, index, LT_TENSOR_META_NAME);
+    lt_box *box = L != NULL ? luaL_testudata(L, index, LT_TENSOR_META_NAME) : NULL;
     return box != NULL ? box->tensor : NULL;
 }
 
 void lt_lua_push(lua_State *L, lt_tensor *t)
 {
+    if (L == NULL) return;
     if (t == NULL) {
         lua_pushnil(L);
         return;

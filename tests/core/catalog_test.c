@@ -1,10 +1,12 @@
 /* catalog_test.c - every operation there is, found by enumeration and done by lt_call: each of its allocations fails once, and so
  * does each of its derivative's; NULL for any of its pointers is refused. Arguments are searched for by their types, at random
  * from a few that suit most operations; those for which nothing was found are named below. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -314,9 +316,9 @@ static void test_every_failing_allocation_is_reported(void **state)
             continue;
         }
         trying = &t;
-        failures += fail_each_without_a_leak(t.op->signature, forward);
+        failures += fail_without_a_leak((sweep){fail_each, t.op->signature, forward});
         if (!t.op->in_place && is_differentiable())
-            failures += fail_each_without_a_leak(t.op->signature, there_and_back);
+            failures += fail_without_a_leak((sweep){fail_each, t.op->signature, there_and_back});
         done++;
     }
     assert_int_equal(complaints, 0);
@@ -361,11 +363,48 @@ static void test_null_is_an_error(void **state)
     assert_true(refused > 800);
 }
 
+typedef lt_status (*any_function)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                                  int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                                  int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, double,
+                                  double, double, double, double, double, double, double);
+
+/* The functions of ltensor_ops.h with zeros for all they take: they are called as if they took many, which is what the usual
+ * machines do not mind. The header lies in the folder above the test's. */
+static void test_functions_refuse_null_everywhere(void **state)
+{
+    (void)state;
+    char path[4096];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
+    assert_true(n > 0);
+    path[n] = '\0';
+    strcpy(strstr(path, "/tests/"), "/gen/ltensor_ops.h");
+    char *text = text_of_file(path);
+    assert_non_null(text);
+    int functions = 0;
+    for (char *at = text; (at = strstr(at, "\nLT_API ")) != NULL;) {
+        size_t length;
+        const char *name = declared_name(at += strlen("\nLT_API "), &length);
+        char *copy = strndup(name, length);
+        any_function f = (any_function)dlsym(RTLD_DEFAULT, copy);
+        if (f == NULL) fail_msg("there is no %s", copy);
+        const lt_status status =
+            f(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        if (status != LT_ERR_TYPE || strstr(lt_error_message(), "(): argument '") == NULL)
+            complain("%s: %d, %s\n", copy, (int)status, status != LT_OK ? lt_error_message() : "");
+        free(copy);
+        functions++;
+    }
+    free(text);
+    assert_int_equal(complaints, 0);
+    assert_true(functions > 600);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_failing_allocation_is_reported),
         cmocka_unit_test(test_null_is_an_error),
+        cmocka_unit_test(test_functions_refuse_null_everywhere),
     };
     if (count_memory() != LT_OK) return 1;
     return cmocka_run_group_tests(tests, setup, teardown);

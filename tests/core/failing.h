@@ -23,12 +23,21 @@ typedef struct row {
 
 /* ---- memory that is counted ------------------------------------------------------------------------------------- */
 
-static _Atomic int64_t pieces_out;
+static _Atomic int64_t pieces_out, requests;
+static _Atomic int64_t
+    none_from; /* there is no memory for this request and all after it; 0: there is */
+
+static bool is_refused(void)
+{
+    const int64_t n = ++requests;
+    return none_from != 0 && n >= none_from;
+}
 
 static void *counted_resize(void *user, void *old, size_t bytes)
 {
     (void)user;
     if (bytes > 0) {
+        if (is_refused()) return NULL;
         void *p = realloc(old, bytes);
         pieces_out += old == NULL && p != NULL;
         return p;
@@ -41,6 +50,7 @@ static void *counted_resize(void *user, void *old, size_t bytes)
 static void *counted_take_block(void *user, size_t bytes)
 {
     (void)user;
+    if (is_refused()) return NULL;
     void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
     pieces_out += p != NULL;
     return p;
@@ -76,7 +86,7 @@ static inline void fail_from_here(void) { lt_mem_fail_after(failing); }
 static inline void fail_no_more(void) { lt_mem_fail_after(0); }
 
 /* Each allocation of a call fails once; how many did. */
-static int fail_each(const char *name, lt_status (*call)(void))
+static inline int fail_each(const char *name, lt_status (*call)(void))
 {
     int failures = 0, rest = 0;
     for (int64_t n = 1; rest < CALLS_AT_REST; n++) {
@@ -97,7 +107,9 @@ static int fail_each(const char *name, lt_status (*call)(void))
     return failures;
 }
 
+/* A call of which every allocation fails, by fail_each or a function like it. */
 typedef struct sweep {
+    int (*each)(const char *name, lt_status (*call)(void));
     const char *name;
     lt_status (*call)(void);
 } sweep;
@@ -105,42 +117,36 @@ typedef struct sweep {
 static void *run_sweep(void *argument)
 {
     const sweep *s = argument;
-    fail_each(s->name, s->call);
+    s->each(s->name, s->call);
     return NULL;
 }
 
 /* How many pieces of memory are out once a thread that did so has ended: with it goes what it kept for later. */
-static int64_t pieces_after(const char *name, lt_status (*call)(void))
+static int64_t pieces_after(sweep *s)
 {
     pthread_t thread;
-    sweep s = {name, call};
-    assert_int_equal(pthread_create(&thread, NULL, run_sweep, &s), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_sweep, s), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     return pieces_out;
 }
 
-/* Here first, then by threads of their own: what the process keeps is there after the first time. */
-static int fail_each_without_a_leak(const char *name, lt_status (*call)(void))
+/* Here first, then by threads of their own: what the process keeps is there after the first time. How many failed. */
+static int fail_without_a_leak(sweep s)
 {
-    const int failures = fail_each(name, call);
-    const int64_t live = lt_mem_live(), first = pieces_after(name, call),
-                  second = pieces_after(name, call);
+    const int failures = s.each(s.name, s.call);
+    const int64_t live = lt_mem_live(), first = pieces_after(&s), second = pieces_after(&s);
     if (lt_mem_live() != live)
-        complain("%s: %lld bytes of tensors are left\n", name, (long long)(lt_mem_live() - live));
+        complain("%s: %lld bytes of tensors are left\n", s.name, (long long)(lt_mem_live() - live));
     if (second != first)
-        complain("%s: %lld pieces of memory are left\n", name, (long long)(second - first));
+        complain("%s: %lld pieces of memory are left\n", s.name, (long long)(second - first));
     return failures;
 }
 
 /* ---- functions of a header ------------------------------------------------------------------------------------------ */
 
-/* The text of a header; `beside` is the __FILE__ of a test. Freed by the caller. */
-static inline char *header_text(const char *beside, const char *name)
+/* The text of a file; NULL: there is none. Freed by the caller. */
+static inline char *text_of_file(const char *path)
 {
-    char path[1024];
-    const char *end = strstr(beside, "tests/core/");
-    snprintf(path, sizeof path, "%.*sinclude/%s", end != NULL ? (int)(end - beside) : 0, beside,
-             name);
     FILE *file = fopen(path, "rb");
     if (file == NULL) return NULL;
     fseek(file, 0, SEEK_END);
@@ -153,7 +159,7 @@ static inline char *header_text(const char *beside, const char *name)
     return text;
 }
 
-/* The name in the declaration that begins here, which ends before the first bracket after LT_API; its length. */
+/* The name in the declaration that begins here; its length. */
 static inline const char *declared_name(const char *declaration, size_t *length)
 {
     const char *bracket = strchr(declaration, '(');
@@ -165,12 +171,16 @@ static inline const char *declared_name(const char *declaration, size_t *length)
     return begin;
 }
 
-/* Fails for a function that the header declares and no row has, and for a row whose function takes pointers and is not
+/* `beside` is the __FILE__ of the test. Fails for a function that the header declares and no row has, and for a row whose function takes pointers and is not
  * called without them. Returns how many functions the header has. */
 static inline int every_function_has_a_row(const char *beside, const char *header, const row *rows,
                                            int n)
 {
-    char *text = header_text(beside, header);
+    char path[1024];
+    const char *folder = strstr(beside, "tests/core/");
+    snprintf(path, sizeof path, "%.*sinclude/%s", folder != NULL ? (int)(folder - beside) : 0,
+             beside, header);
+    char *text = text_of_file(path);
     int functions = 0;
     assert_non_null(text);
     for (const char *at = text; (at = strstr(at, "\nLT_API ")) != NULL;) {

@@ -556,6 +556,42 @@ static void from_dlpack_null(void)
     lt_tensor_release(back);
 }
 
+/* As a column and back; what a call was given and did not take is released here. */
+static lt_status arrow(void)
+{
+    struct ArrowSchema schema = {.release = NULL};
+    struct ArrowArray array = {.release = NULL};
+    lt_tensor *column = NULL, *back = NULL;
+    lt_status status = lt_tensor_new(LT_BOOL, cpu, 1, one_row, &column);
+    if (status == LT_OK) status = lt_tensor_copy_from(column, "\1\0\1", 3);
+    if (status == LT_OK) status = lt_tensor_to_arrow(column, &schema, &array);
+    if (status == LT_OK) status = lt_tensor_from_arrow(&schema, &array, &back);
+    if (status != LT_OK && array.release != NULL) array.release(&array);
+    if (schema.release != NULL) schema.release(&schema);
+    assert_null(array.release);
+    lt_tensor_release(column);
+    return give_back(status, &back);
+}
+static void to_arrow_null(void)
+{
+    struct ArrowSchema schema = {.release = NULL};
+    struct ArrowArray array = {.release = NULL};
+    assert_no_null(lt_tensor_to_arrow(NULL, &schema, &array), "'t'");
+    assert_no_null(lt_tensor_to_arrow(x, NULL, &array), "'schema'");
+    assert_no_null(lt_tensor_to_arrow(x, &schema, NULL), "'array'");
+    assert_true(schema.release == NULL && array.release == NULL);
+}
+static void from_arrow_null(void)
+{
+    struct ArrowSchema schema = {.release = NULL};
+    struct ArrowArray array = {.release = NULL};
+    lt_tensor *back = NULL;
+    assert_no_null(lt_tensor_from_arrow(NULL, &array, &back), "'schema'");
+    assert_no_null(lt_tensor_from_arrow(&schema, NULL, &back), "'array'");
+    assert_no_null(lt_tensor_from_arrow(&schema, &array, NULL), "'out'");
+    assert_null(back);
+}
+
 static lt_status ready_for(void)
 {
     lt_tensor *there = NULL;
@@ -657,6 +693,8 @@ static const row rows[] = {
     {"lt_tensor_to_dlpack", dlpack, to_dlpack_null},
     {"lt_tensor_from_dlpack", dlpack, from_dlpack_null},
     {"lt_tensor_is_read_only", look, look_null},
+    {"lt_tensor_to_arrow", arrow, to_arrow_null},
+    {"lt_tensor_from_arrow", arrow, from_arrow_null},
     {"lt_tensor_ready_for", ready_for, ready_for_null},
     {"lt_tensor_from_file", tensor_from_file, tensor_from_file_null},
     {"lt_interrupt", interrupt, NULL},
@@ -685,7 +723,7 @@ static void test_every_failing_allocation_is_reported(void **state)
     (void)state;
     int failures = 0;
     for (int i = 0; i < COUNT(rows); i++) {
-        failures += fail_each_without_a_leak(rows[i].name, rows[i].call);
+        failures += fail_without_a_leak((sweep){fail_each, rows[i].name, rows[i].call});
         assert_all_usable();
     }
     assert_int_equal(complaints, 0);

@@ -92,8 +92,8 @@ local function gradients_of(outputs, given)
 end
 
 local known = {
-  grad = { grad_outputs = true, retain_graph = true, create_graph = true, allow_unused = true, materialize_grads = true },
-  backward = { grad_tensors = true, gradient = true, retain_graph = true, create_graph = true, inputs = true },
+  grad = 'grad_outputs retain_graph create_graph allow_unused materialize_grads',
+  backward = 'grad_tensors gradient retain_graph create_graph inputs',
 }
 
 -- The gradients and the table of named arguments, which may also stand in the place of the gradients and hold them.
@@ -105,9 +105,7 @@ local function arguments_of(what, gradients, options)
   if type(options) ~= 'table' or is_tensor(options) then
     fail('%s(): the named arguments must be a table, got %s', what, torch.type(options))
   end
-  for name in pairs(options) do
-    if not known[what][name] then fail("%s() got an unexpected keyword argument '%s'", what, tostring(name)) end
-  end
+  kinds.check_names(what, options, known[what])
   if gradients == nil then gradients = options.grad_outputs or options.grad_tensors or options.gradient end
   return gradients, options
 end

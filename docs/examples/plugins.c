@@ -20,7 +20,7 @@ static const struct {
     {"endless", "function filter(picture) while true do pcall(error) end end"},
     {"thief", "function filter() return io.open('/etc/passwd'):read 'a' end"},
     {"spy", "function filter(picture) torch.save(picture, '/tmp/stolen.pt') end"},
-    {"glutton", "function filter() local all = {} while true do all[#all + 1] = torch.ones(1000000) end end"},
+    {"glutton", "function filter() local all = {} while true do all[#all + 1] = torch.ones(10000000) end end"},
     {"wrong", "function filter(picture, options) return picture:matmul(torch.ones(5)) end"},
 };
 

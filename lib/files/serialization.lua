@@ -7,6 +7,7 @@
 -- (structure.lua). A file without that text, from another program, gives its tensors by name, in its order.
 
 local torch = require 'torch'
+local kinds = require 'torch.support.kinds'
 local npy = require 'torch.files.npy'
 local options_of = require 'torch.support.options'
 local file_kinds = require 'torch.files.file_kinds'
@@ -127,16 +128,10 @@ local function ours(path, text, names, tensors, put)
   return value
 end
 
-local known = { map_location = true, weights_only = true }
-
 -- map_location may also stand alone in place of the table of options.
 local function read_options(options)
   if type(options) ~= 'table' then return options end
-  for name in pairs(options) do
-    if not known[name] then
-      fail("torch.load() got an unexpected keyword argument '%s'; it takes map_location, weights_only", tostring(name))
-    end
-  end
+  kinds.check_names('torch.load', options, 'map_location weights_only')
   return options.map_location
 end
 

@@ -9,29 +9,9 @@ local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local is_named = kinds.is_named
 
-local function words(text)
-  local list = {}
-  for word in text:gmatch '%S+' do list[#list + 1] = word end
-  return list
-end
-
-local function known_names(order, defaults)
-  local names, seen = {}, {}
-  for _, name in ipairs(order) do names[#names + 1], seen[name] = name, true end
-  local rest = {}
-  for name in pairs(defaults) do
-    if not seen[name] then rest[#rest + 1] = name end
-  end
-  table.sort(rest)
-  table.move(rest, 1, #rest, #names + 1, names)
-  return table.concat(names, ', ')
-end
-
-local function read_named(what, values, named, order, defaults, known)
+local function read_named(what, values, named, order, known)
   for name, value in pairs(named) do
-    if not known[name] then
-      fail("%s() got an unexpected keyword argument '%s'; it takes %s", what, tostring(name), known_names(order, defaults))
-    end
+    if not known[name] then kinds.refuse_name(what, name, kinds.all_names(order, known)) end
     if values[name] ~= nil then fail("%s() got multiple values for argument '%s'", what, name) end
     values[name] = value
   end
@@ -55,12 +35,12 @@ local function parted(mixed)
 end
 
 return function(what, required, positional, defaults, more)
-  required, positional, defaults = words(required), words(positional or ''), defaults or {}
+  required, positional, defaults = kinds.words(required), kinds.words(positional or ''), defaults or {}
   local order = table.move(positional, 1, #positional, #required + 1, table.move(required, 1, #required, 1, {}))
   local known = { device = true, dtype = true }
   for _, name in ipairs(order) do known[name] = true end
   for name in pairs(defaults) do known[name] = true end
-  for _, name in ipairs(words(more or '')) do known[name] = true end
+  for _, name in ipairs(kinds.words(more or '')) do known[name] = true end
 
   local function read(...)
     local n = select('#', ...)
@@ -74,7 +54,7 @@ return function(what, required, positional, defaults, more)
       fail('%s() takes from %d to %d positional arguments but %d were given', what, #required, #order, n)
     end
     for i = 1, n do values[order[i]] = (select(i, ...)) end
-    if named then read_named(what, values, named, order, defaults, known) end
+    if named then read_named(what, values, named, order, known) end
     for _, name in ipairs(required) do
       if values[name] == nil then fail("%s() missing 1 required positional argument: '%s'", what, name) end
     end

@@ -19,22 +19,7 @@ local KINDS = { generator = 'Generator', mode = 'string', nonlinearity = 'string
 
 -- The values of `names` from a call's arguments after the tensor: a table of named ones may come last.
 local function read(what, names, ...)
-  local values, given = {}, table.pack(...)
-  local n = given.n
-  local named = n > 0 and type(given[n]) == 'table' and given[n] or nil
-  if named then n = n - 1 end
-  if n > #names then fail('%s() takes at most %d arguments after the tensor, got %d', what, #names, n) end
-  for i = 1, n do values[i] = given[i] end
-  for key, value in pairs(named or {}) do
-    local place
-    for i, name in ipairs(names) do
-      if name == key then place = i end
-    end
-    if not place then
-      fail("%s() got an unexpected keyword argument '%s'; it takes %s", what, tostring(key), table.concat(names, ', '))
-    end
-    values[place] = value
-  end
+  local values = { kinds.in_order(what, names, ...) }
   for i, name in ipairs(names) do kinds.check(what, name, values[i], (KINDS[name] or 'number') .. '?') end
   return table.unpack(values, 1, #names)
 end

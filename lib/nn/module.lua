@@ -331,11 +331,7 @@ function Module:to(...)
     elseif kind == 'Tensor' then options.dtype, options.device = value.dtype, value.device
     else options.device = value end
   end
-  for key in pairs(options) do
-    if key ~= 'device' and key ~= 'dtype' and key ~= 'non_blocking' then
-      fail(("Module.to(): unknown argument '%s'; it takes device, dtype, non_blocking"):format(tostring(key)))
-    end
-  end
+  kinds.check_names('Module.to', options, 'device dtype non_blocking')
   if options.dtype and not options.dtype.is_floating_point then
     fail(('nn.Module.to only accepts floating point dtypes, but got desired dtype=%s'):format(tostring(options.dtype)))
   end

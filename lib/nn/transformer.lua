@@ -28,26 +28,6 @@ local function activation_of(activation)
   return activation
 end
 
--- The values of the named arguments after the tensors: by position, or in a table.
-local function masks(names, ...)
-  local given = table.pack(...)
-  local first = given[1]
-  if given.n == 1 and type(first) == 'table' then
-    local known, values = {}, {}
-    for i, name in ipairs(names) do
-      known[name] = true
-      values[i] = first[name]
-    end
-    for name in pairs(first) do
-      if not known[name] then
-        fail("got an unexpected keyword argument '%s'; it takes %s", tostring(name), table.concat(names, ', '))
-      end
-    end
-    return table.unpack(values, 1, #names)
-  end
-  return table.unpack(given, 1, #names)
-end
-
 -- ---- one layer ----------------------------------------------------------------------------------------------------
 
 -- What both kinds of layers have: n attentions, two linear layers, a norm and a dropout per part.
@@ -95,7 +75,7 @@ function M.TransformerEncoderLayer:init(...) build(self, read_encoder_layer(...)
 
 local encoder_masks = { 'src_mask', 'src_key_padding_mask', 'is_causal' }
 function M.TransformerEncoderLayer:forward(src, ...)
-  local mask, padding, is_causal = masks(encoder_masks, ...)
+  local mask, padding, is_causal = kinds.in_order('TransformerEncoderLayer', encoder_masks, ...)
   local x = residual(self, src, 1, self_attention(self, mask, padding, is_causal))
   return residual(self, x, 2, feed_forward(self))
 end
@@ -107,7 +87,8 @@ function M.TransformerDecoderLayer:init(...) build(self, read_decoder_layer(...)
 local decoder_masks = { 'tgt_mask', 'memory_mask', 'tgt_key_padding_mask', 'memory_key_padding_mask', 'tgt_is_causal',
   'memory_is_causal' }
 function M.TransformerDecoderLayer:forward(tgt, memory, ...)
-  local mask, memory_mask, padding, memory_padding, is_causal, memory_causal = masks(decoder_masks, ...)
+  local mask, memory_mask, padding, memory_padding, is_causal, memory_causal =
+    kinds.in_order('TransformerDecoderLayer', decoder_masks, ...)
   local x = residual(self, tgt, 1, self_attention(self, mask, padding, is_causal))
   x = residual(self, x, 2, function(y)
     return (self.multihead_attn(y, memory, memory, { attn_mask = memory_mask, key_padding_mask = memory_padding,
@@ -137,7 +118,7 @@ function M.TransformerEncoder:init(...)
 end
 
 function M.TransformerEncoder:forward(src, ...)
-  local mask, padding, is_causal = masks({ 'mask', 'src_key_padding_mask', 'is_causal' }, ...)
+  local mask, padding, is_causal = kinds.in_order('TransformerEncoder', { 'mask', 'src_key_padding_mask', 'is_causal' }, ...)
   local x = src
   for _, layer in self.layers:iter() do
     x = layer(x, { src_mask = mask, src_key_padding_mask = padding, is_causal = is_causal })
@@ -154,9 +135,7 @@ function M.TransformerDecoder:init(...)
 end
 
 function M.TransformerDecoder:forward(tgt, memory, ...)
-  local values = table.pack(masks(decoder_masks, ...))
-  local named = {}
-  for i, name in ipairs(decoder_masks) do named[name] = values[i] end
+  local named = kinds.by_name('TransformerDecoder', decoder_masks, nil, ...)
   local x = tgt
   for _, layer in self.layers:iter() do x = layer(x, memory, named) end
   return self.norm and self.norm(x) or x
@@ -196,9 +175,7 @@ local transformer_masks = { 'src_mask', 'tgt_mask', 'memory_mask', 'src_key_padd
 function M.Transformer:forward(src, tgt, ...)
   checked.input(self, src, 'src')
   checked.input(self, tgt, 'tgt')
-  local given = table.pack(masks(transformer_masks, ...))
-  local o = {}
-  for i, name in ipairs(transformer_masks) do o[name] = given[i] end
+  local o = kinds.by_name('Transformer', transformer_masks, nil, ...)
   if src.ndim == 3 and src:size(self.batch_first and 1 or 2) ~= tgt:size(self.batch_first and 1 or 2) then
     fail 'the batch number of src and tgt must be equal'
   end

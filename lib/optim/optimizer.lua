@@ -63,19 +63,8 @@ end
 -- The options of a constructor, the arguments after the parameters: in a row in the order of the names in `order`, then
 -- by name in a last table.
 function Optimizer.read(what, order, defaults, ...)
-  local given, named, names = table.pack(...), {}, {}
-  local n = given.n
-  for name in order:gmatch '%S+' do names[#names + 1] = name end
-  if kinds.is_named(given[n]) then
-    for name, value in pairs(given[n]) do named[name] = value end
-    n = n - 1
-  end
-  if n > #names then fail('%s() takes at most %d arguments after the parameters, got %d', what, #names, n) end
-  for i = 1, n do
-    local name = names[i]
-    if given[i] ~= nil and named[name] ~= nil then fail("%s() got multiple values for argument '%s'", what, name) end
-    if given[i] ~= nil then named[name] = given[i] end
-  end
+  local names = kinds.words(order)
+  local named = kinds.by_name(what, names, kinds.all_names(names, defaults, WAYS), ...)
   read_ways(what, named)
   local options = options_of(what, named, defaults)
   for name, default in pairs(defaults) do

@@ -2,7 +2,8 @@
 --
 -- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark allows nil, which
 -- means absent. kinds.check(what, name, value, kind) raises, at the line of the user's code, when the value is not of
--- the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string".
+-- the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string". The names of named arguments are
+-- checked here too, wherever they are read; the message about a wrong one is made by src/lua/refuse.c.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -120,33 +121,76 @@ function kinds.check(what, name, value, kind)
   fail("%s(): argument '%s' must be %s, not %s", what, name, expected(kind), described(value))
 end
 
---- Raises when a table of named arguments holds a name that is not among the words of `known`; other values pass.
+-- ---- names of arguments -----------------------------------------------------------------------------------------------
+
+local lists = {}
+
+--- The words of a text as a list, which stays the same one.
+function kinds.words(text)
+  local list = lists[text]
+  if not list then
+    list = {}
+    for word in text:gmatch '%S+' do list[#list + 1] = word end
+    lists[text] = list
+  end
+  return list
+end
+
+local function contains(list, value)
+  for i = 1, #list do
+    if list[i] == value then return true end
+  end
+  return false
+end
+
+--- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, but those in the list.
+kinds.refuse_name = torch._C.refuse_name
+
+--- Raises when a table of named arguments holds a name that is not in `known`, a list or words; other values pass.
 function kinds.check_names(what, options, known)
   if type(options) ~= 'table' then return end
+  local names = type(known) == 'string' and kinds.words(known) or known
   for name in next, options do
-    local is_known, names = false, {}
-    for word in known:gmatch '%S+' do is_known, names[#names + 1] = is_known or word == name, word end
-    if not is_known then
-      local nearest = type(name) == 'string' and torch._C.nearest_name(name, names)
-      fail("%s() got an unexpected keyword argument '%s'; %s", what, tostring(name),
-        nearest and ("did you mean '%s'?"):format(nearest) or 'it takes ' .. table.concat(names, ', '))
-    end
+    if not contains(names, name) then kinds.refuse_name(what, name, names) end
   end
 end
 
---- The values of the arguments that have these names: in a row, or named in a last table.
-function kinds.in_order(what, names, ...)
-  local values, n = { ... }, select('#', ...)
-  local last = values[n]
-  if n > 0 and kinds.is_named(last) and next(last) ~= nil then
-    kinds.check_names(what, last, table.concat(names, ' '))
-    values[n], n = nil, n - 1
-    for at, name in ipairs(names) do
-      if last[name] ~= nil then values[at] = last[name] end
+--- The names that are keys of the tables, in order of letters, after those of the list.
+function kinds.all_names(list, ...)
+  local names, rest = table.move(list, 1, #list, 1, {}), {}
+  for _, more in ipairs { ... } do
+    for name in pairs(more) do
+      if not contains(names, name) and not contains(rest, name) then rest[#rest + 1] = name end
     end
   end
-  if n > #names then fail('%s() takes %d of these arguments but %d were given: %s', what, #names, n, table.concat(names, ', ')) end
-  return table.unpack(values, 1, #names)
+  table.sort(rest)
+  return table.move(rest, 1, #rest, #names + 1, names)
+end
+
+--- The arguments by name: those in a row have the names in `names`; a last table names others, which are in the list `known`
+--- (nil: the same names).
+function kinds.by_name(what, names, known, ...)
+  local given, values = table.pack(...), {}
+  local n = given.n
+  local named = n > 0 and kinds.is_named(given[n]) and given[n] or nil
+  if named then n = n - 1 end
+  if n > #names then
+    fail('%s() takes at most %d of these arguments in a row but %d were given: %s', what, #names, n, table.concat(names, ', '))
+  end
+  for i = 1, n do values[names[i]] = given[i] end
+  kinds.check_names(what, named, known or names)
+  for name, value in next, named or {} do
+    if values[name] ~= nil then fail("%s() got multiple values for argument '%s'", what, name) end
+    values[name] = value
+  end
+  return values
+end
+
+--- The same values in the order of the names.
+function kinds.in_order(what, names, ...)
+  local values, list = kinds.by_name(what, names, nil, ...), {}
+  for i, name in ipairs(names) do list[i] = values[name] end
+  return table.unpack(list, 1, #names)
 end
 
 -- ---- named arguments of constructors ----------------------------------------------------------------------------------

@@ -9,10 +9,8 @@ return function(what, given, known)
   if not kinds.is_named(given) then
     fail('%s(): the named arguments must be a table, got %s', what, kinds.described(given))
   end
-  local names = {}
-  for name in pairs(known) do names[#names + 1] = name end
-  table.sort(names)
-  kinds.check_names(what, given, table.concat(names, ' '))
+  local names = kinds.all_names({}, known)
+  kinds.check_names(what, given, names)
   for _, name in ipairs(names) do kinds.check(what, name, given[name], known[name]) end
   return given
 end

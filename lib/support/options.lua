@@ -12,12 +12,7 @@ return function(what, given, defaults)
     fail('%s(): the named arguments must be a table, got %s', what, kinds.described(given))
   end
   for name, value in pairs(given) do
-    if defaults[name] == nil then
-      local known = {}
-      for key in pairs(defaults) do known[#known + 1] = key end
-      table.sort(known)
-      fail("%s() got an unexpected keyword argument '%s'; it takes %s", what, tostring(name), table.concat(known, ', '))
-    end
+    if defaults[name] == nil then kinds.refuse_name(what, name, kinds.all_names({}, defaults)) end
     options[name] = value
   end
   kinds.check_named(what, options, defaults)

@@ -99,9 +99,6 @@ static inline void lt_lua_look(lua_State *L)
     if (lt_something_up(lt_lua_state_here(L)->context)) lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
 }
 
-/* Raises an error when a key of the table at arg is not among known (ended by NULL). */
-void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known);
-
 /* Lets the collector keep pace with tensor memory; called before every result. */
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s);
 static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)

@@ -91,6 +91,8 @@ LT_API int luaopen_torch(lua_State *L)
     lua_setfield(L, 2, "module_source");
     lua_pushcfunction(L, lt_lua_nearest_name);
     lua_setfield(L, 2, "nearest_name");
+    lua_pushcfunction(L, lt_lua_refuse_named);
+    lua_setfield(L, 2, "refuse_name");
     lt_lua_open_state(L);
     lt_lua_open_reclaimer(L);
     lt_lua_open_types(L);

@@ -207,18 +207,70 @@ int lt_lua_no_field(lua_State *L, const char *class, int table, int other)
     return lt_lua_error(L, "a %s has no field '%s'", class, name);
 }
 
-int lt_lua_nearest_name(lua_State *L)
+/* The nearest string of a list; NULL when none is near. */
+static const char *nearest_of_list(lua_State *L, int list, const char *name)
 {
-    const char *name = lt_lua_check_string(L, 1), *best = NULL;
-    lt_lua_check_type(L, 2, LUA_TTABLE);
-    for (lua_Integer i = (lua_Integer)lua_rawlen(L, 2); i > 0; i--) {
-        lua_rawgeti(L, 2, i);
+    const char *best = NULL;
+    for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i > 0; i--) {
+        lua_rawgeti(L, list, i);
         if (lua_type(L, -1) == LUA_TSTRING && nearer(name, lua_tostring(L, -1), best))
             best = lua_tostring(L, -1);
         lua_pop(L, 1);
     }
-    lua_pushstring(L, best);
+    return best;
+}
+
+int lt_lua_nearest_name(lua_State *L)
+{
+    const char *name = lt_lua_check_string(L, 1);
+    lt_lua_check_type(L, 2, LUA_TTABLE);
+    lua_pushstring(L, nearest_of_list(L, 2, name));
     return 1;
+}
+
+/* ---- names of arguments ---------------------------------------------------------------------------------------- */
+
+int lt_lua_refuse_name(lua_State *L, const char *what, int name, int names)
+{
+    luaL_Buffer b;
+    names = lua_absindex(L, names);
+    const char *given = luaL_tolstring(L, name, NULL), *best = nearest_of_list(L, names, given);
+    if (best != NULL)
+        return lt_lua_error(L, "%s() got an unexpected keyword argument '%s'; did you mean '%s'?",
+                            what, given, best);
+    luaL_buffinit(L, &b);
+    for (lua_Integer i = 1, n = (lua_Integer)lua_rawlen(L, names); i <= n; i++) {
+        if (i > 1) luaL_addstring(&b, ", ");
+        lua_rawgeti(L, names, i);
+        luaL_addvalue(&b);
+    }
+    luaL_pushresult(&b);
+    return lt_lua_error(L, "%s() got an unexpected keyword argument '%s'; it takes %s", what, given,
+                        lua_tostring(L, -1));
+}
+
+int lt_lua_refuse_named(lua_State *L)
+{
+    const char *what = lt_lua_check_string(L, 1);
+    lt_lua_check_type(L, 3, LUA_TTABLE);
+    return lt_lua_refuse_name(L, what, 2, 3);
+}
+
+void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known)
+{
+    lt_lua_check_type(L, arg, LUA_TTABLE);
+    for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        int i = 0;
+        while (known[i] != NULL && strcmp(known[i], key) != 0) i++;
+        if (known[i] != NULL) continue;
+        lua_newtable(L);
+        for (i = 0; known[i] != NULL; i++) {
+            lua_pushstring(L, known[i]);
+            lua_rawseti(L, -2, i + 1);
+        }
+        lt_lua_refuse_name(L, what, lua_absindex(L, -3), -1);
+    }
 }
 
 /* ---- checks -------------------------------------------------------------------------------------------------------- */

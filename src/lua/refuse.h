@@ -25,8 +25,14 @@ const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char
 /* Raises that a value of the class has no field of the name at stack index 2, naming the nearest among the string keys of two
  * tables (the second may be 0). */
 int lt_lua_no_field(lua_State *L, const char *class, int table, int other);
-/* nearest(name, list of names) for Lua */
+/* nearest_name(name, list of names), for Lua */
 int lt_lua_nearest_name(lua_State *L);
+/* Raises that `what` takes no argument of the name at stack index `name`, with the nearest in the list of names at `names`, or all. */
+int lt_lua_refuse_name(lua_State *L, const char *what, int name, int names);
+/* refuse_name(what, name, list of names), for Lua */
+int lt_lua_refuse_named(lua_State *L);
+/* Raises an error when a key of the table at arg is not among known (ended by NULL). */
+void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known);
 
 void lt_lua_check_any(lua_State *L, int arg);
 void lt_lua_check_type(lua_State *L, int arg, int type);

@@ -208,26 +208,6 @@ int lt_lua_raise(lua_State *L)
     return lt_lua_error(L, "%s", lt_error_message());
 }
 
-void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *const *known)
-{
-    lt_lua_check_type(L, arg, LUA_TTABLE);
-    for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
-        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        int i = 0;
-        while (known[i] != NULL && strcmp(known[i], key) != 0) i++;
-        if (known[i] != NULL) continue;
-        char names[200] = "";
-        for (i = 0; known[i] != NULL; i++) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", known[i]);
-        }
-        lua_pushvalue(L, -2);
-        lt_error_set(LT_ERR_TYPE, "%s() got an unexpected keyword argument '%s'; it takes %s", what,
-                     luaL_tolstring(L, -1, NULL), names);
-        lt_lua_raise(L);
-    }
-}
-
 /* ---- calling core --------------------------------------------------------------------------------------------- */
 
 static const char reclaimer_key = 0; /* its address is the key of set_reclaimer's function */

@@ -19,20 +19,9 @@ local NOT_SAVED = { optimizer = true, schedulers = true }
 Scheduler.NEEDED = {}
 
 function Scheduler.arguments(what, names, defaults, ...)
-  local given, values = table.pack(...), {}
-  local last = given[given.n]
-  local named = type(last) == 'table' and #last == 0 and getmetatable(last) == nil and last or nil
-  local count = named and given.n - 1 or given.n
-  if count > #names then fail('%s() takes at most %d arguments after the optimizer, got %d', what, #names, count) end
-  for name, value in pairs(defaults) do values[name] = value end
-  for i = 1, count do
-    if given[i] ~= nil then values[names[i]] = given[i] end
-  end
-  for name, value in pairs(named or {}) do
-    if defaults[name] == nil then
-      fail("%s() got an unexpected keyword argument '%s'; it takes %s", what, tostring(name), table.concat(names, ', '))
-    end
-    values[name] = value
+  local values = kinds.by_name(what, names, kinds.all_names(names, defaults), ...)
+  for name, value in pairs(defaults) do
+    if values[name] == nil then values[name] = value end
   end
   for _, name in ipairs(names) do
     if values[name] == Scheduler.NEEDED then fail("%s() missing required argument: '%s'", what, name) end

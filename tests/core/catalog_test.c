@@ -399,12 +399,39 @@ static void test_functions_refuse_null_everywhere(void **state)
     assert_true(functions > 600);
 }
 
+/* Numbers that no enum has, sets of dimensions that are none. */
+static void test_numbers_out_of_range_are_errors(void **state)
+{
+    (void)state;
+    lt_tensor *x = pool[0], *out = NULL;
+    const int dtypes[] = {LT_DTYPE_COUNT, -2, INT32_MAX, INT32_MIN},
+              counts[] = {LT_MAX_DIMS + 1, -1, INT32_MAX, INT32_MIN};
+    for (int i = 0; i < COUNT(dtypes); i++) {
+        const lt_dtype dtype = (lt_dtype)dtypes[i];
+        const lt_dims few = {1, {2}}, many = {counts[i], {0}};
+        const lt_device device = {(int8_t)(2 + i), 0};
+        assert_fails(lt_sum(x, dtype, &out), LT_ERR_TYPE, "sum(): argument 'dtype': unknown dtype");
+        assert_fails(lt_softmax(x, 0, dtype, &out), LT_ERR_TYPE, "softmax(): argument 'dtype'");
+        assert_fails(lt_zeros(&few, dtype, NULL, &out), LT_ERR_TYPE, "zeros(): argument 'dtype'");
+        assert_fails(lt_zeros(&few, LT_FLOAT32, &device, &out), LT_ERR_TYPE,
+                     "is no type of device");
+        assert_fails(lt_zeros(&many, LT_FLOAT32, NULL, &out), LT_ERR_TYPE,
+                     "zeros(): argument 'size' has");
+        assert_fails(lt_sum_dim(x, &many, false, LT_DTYPE_NONE, &out), LT_ERR_TYPE,
+                     "sum(): argument 'dim' has");
+        assert_fails(lt_expand(x, &many, &out), LT_ERR_TYPE, "entries, at most 16 are possible");
+        assert_fails(lt_permute(x, &many, &out), LT_ERR_TYPE, "permute(): argument 'dims' has");
+    }
+    assert_null(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_failing_allocation_is_reported),
         cmocka_unit_test(test_null_is_an_error),
         cmocka_unit_test(test_functions_refuse_null_everywhere),
+        cmocka_unit_test(test_numbers_out_of_range_are_errors),
     };
     if (count_memory() != LT_OK) return 1;
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -14,6 +14,8 @@
 #include "iter.h"
 #include "tensor.h"
 
+#include "../reference/result_strides.h"
+
 #define SIZES(...)                                                                                 \
     (const int64_t[]) { __VA_ARGS__ }
 #define STRIDES(...)                                                                               \
@@ -192,6 +194,9 @@ static void strides_of_zero_and_below(void **state)
     assert_string_equal(shape_of(&it), "4(4,4) 3(16,0)");
     assert_ok(elementwise(&it, out, all));
     assert_string_equal(shape_of(&it), "12(4,0)");
+    assert_true(it.contiguous);
+    assert_ok(elementwise(&it, all, out)); /* a result that is one element */
+    assert_false(it.contiguous);
     release(repeated, all);
     const int64_t backwards[] = {-4, -1}, rows[] = {-4, 1}, forwards[] = {4, 1};
     lt_tensor *in = dense(2, SIZES(3, 4)), *pair[] = {out, in};
@@ -312,6 +317,10 @@ static void reduced_dimensions_come_first(void **state)
     assert_ok(lt_iter_reduce(&it, all, in, 7, &reduced));
     assert_int_equal(reduced, 1);
     assert_string_equal(shape_of(&it), "24(0,4)");
+    lt_tensor *kept_last = dense(3, SIZES(2, 3, 1));
+    assert_ok(lt_iter_reduce(&it, kept_last, in, 1u << 2, &reduced));
+    assert_string_equal(shape_of(&it), "4(0,4) 6(4,16)");
+    lt_tensor_release(kept_last);
     lt_tensor *first = dense(2, SIZES(3, 4)), *last = dense(1, SIZES(2));
     assert_ok(lt_iter_reduce(&it, first, in, 1, &reduced));
     assert_string_equal(shape_of(&it), "2(0,48) 12(4,4)");
@@ -392,6 +401,27 @@ static void results_lie_as_their_inputs(void **state)
     }
 }
 
+static void results_lie_as_in_pytorch(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        lt_tensor *pair[2], *sum = NULL;
+        int ndim = 0;
+        int64_t sizes[LT_MAX_DIMS];
+        for (int k = 0; k < 2; k++)
+            pair[k] = at(0, sums[i].ndim[k], sums[i].sizes[k], sums[i].strides[k]);
+        assert_ok(lt_broadcast_shape(pair, 2, &ndim, sizes));
+        assert_int_equal(ndim, sums[i].result_ndim);
+        assert_memory_equal(sizes, sums[i].result_sizes, (size_t)ndim * sizeof *sizes);
+        assert_ok(lt_tensor_result(pair, 2, LT_FLOAT32, (lt_device){LT_CPU, 0}, ndim, sizes, &sum));
+        for (int d = 0; d < ndim; d++)
+            if (sizes[d] > 1 && sum->strides[d] != sums[i].result_strides[d])
+                fail_msg("row %zu: stride %lld of dimension %d", i, (long long)sum->strides[d], d);
+        release(pair[0], pair[1]);
+        lt_tensor_release(sum);
+    }
+}
+
 /* ---- threads ---------------------------------------------------------------------------------------------------------- */
 
 static void small_work_stays_on_one_thread(void **state)
@@ -444,6 +474,7 @@ int main(void)
         cmocka_unit_test(reductions_of_little),
         cmocka_unit_test(shapes_are_broadcast),
         cmocka_unit_test(results_lie_as_their_inputs),
+        cmocka_unit_test(results_lie_as_in_pytorch),
         cmocka_unit_test(small_work_stays_on_one_thread),
         cmocka_unit_test(every_job_is_done_once),
     };

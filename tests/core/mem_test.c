@@ -244,6 +244,11 @@ static void a_block_that_does_not_fit_drives_others_out(void **state)
     lt_block_free(b, small);
     assert_int_equal(lt_block_kept(), small);
     lt_block_trim();
+    a = lt_block_alloc(LT_BLOCK_KEEP / 2, &large), b = lt_block_alloc(LT_BLOCK_KEEP / 2, &small);
+    lt_block_free(a, large);
+    lt_block_free(b, small);
+    assert_int_equal(lt_block_kept(), LT_BLOCK_KEEP); /* both fit, just */
+    lt_block_trim();
 }
 
 typedef struct handed {
@@ -324,7 +329,10 @@ static void structs_are_kept_by_their_size(void **state)
     lt_mem_give(p, 100);
     void *other = lt_mem_take(200);
     assert_ptr_not_equal(other, p); /* another size */
-    assert_ptr_equal(lt_mem_take(128), p);     /* 100 and 128 bytes are the same piece */
+    assert_ptr_equal(lt_mem_take(128), p); /* 100 and 128 bytes are the same piece */
+    void *next = lt_mem_take(128);
+    assert_ptr_not_equal(next, p); /* which is handed out once */
+    lt_mem_give(next, 128);
     lt_mem_give(p, 128);
     lt_mem_give(other, 200);
     lt_mem_give(large, 5000); /* too large to be kept */
@@ -392,8 +400,9 @@ static void a_limit_asks_and_refuses(void **state)
     assert_non_null(strstr(lt_error_message(), "the limit is 4194304 bytes of host memory, of which 2097152 are in use"));
     assert_int_equal(lt_mem_live(), capacity);
     lt_block_free(p, capacity);
-    p = lt_block_alloc(3 * MIB, &capacity);
+    p = lt_block_alloc(4 * MIB, &capacity); /* all of it */
     assert_non_null(p);
+    assert_int_equal(lt_mem_live(), 4 * MIB);
     lt_block_free(p, capacity);
     assert_int_equal(lt_mem_live(), 0);
     lt_here.guest = (lt_guest){NULL, NULL};

@@ -3,7 +3,7 @@
  *
  * In Lua dimensions and indices count from 1, here from 0. A lua_State belongs to one thread at a time; several states in
  * one process are independent of each other, each with a context (ltensor.h) of its own. Errors of Lua are raised: call these from a protected call, or before there is
- * anything to lose.
+ * anything to lose. Without a state (NULL) functions with a status are LT_ERR_TYPE, and others do nothing.
  */
 #ifndef LTENSOR_LUA_H
 #define LTENSOR_LUA_H

@@ -350,6 +350,26 @@ local function null_check(op, outputs)
     table.concat(all, ' || '), op.name, which) or nil
 end
 
+-- Numbers that a host may give by mistake: a set of more dimensions than there are places for, a dtype that no enum has.
+local function range_checks(op)
+  local checks = {}
+  if op.name:sub(1, 1) == '_' then return checks end
+  for _, a in ipairs(op.args) do
+    local kind, name = a.type:gsub('%?', ''), a.name
+    if kind == 'Dims' or kind == 'Size' then
+      checks[#checks + 1] = ([[
+    if (__builtin_expect(%s(unsigned)%s->n > LT_MAX_DIMS, 0))
+        return lt_error(LT_ERR_TYPE, "%s(): argument '%s' has %%d entries, at most %%d are possible", %s->n, LT_MAX_DIMS);]]):format(
+        a.optional and name .. ' != NULL && ' or '', name, op.name, name, name)
+    elseif kind == 'Dtype' then
+      checks[#checks + 1] = ([[
+    if (__builtin_expect((unsigned)%s + 1 > LT_DTYPE_COUNT, 0))
+        return lt_error(LT_ERR_TYPE, "%s(): argument '%s': unknown dtype %%d", (int)%s);]]):format(name, op.name, name, name)
+    end
+  end
+  return checks
+end
+
 -- The start of a function that does the op and writes to outputs. One that takes positions says its name, for faults that a GPU
 -- finds after the function has returned.
 local function open_function(text, op, name, parameters, outputs)
@@ -361,6 +381,7 @@ local function open_function(text, op, name, parameters, outputs)
   if indexes then text:line('    LT_OP_NAME("%s");', (op.name:gsub('^_+', ''))) end
   local check = null_check(op, outputs)
   if check then text[#text + 1] = check end
+  for _, range in ipairs(range_checks(op)) do text[#text + 1] = range end
 end
 
 local function output_names(op)

@@ -139,8 +139,7 @@ typedef struct lt_attention {
 /* Operands of an index kernel: it->data[0] is the result (get) or the values (put), [1] the indexed
  * tensor with stride 0 along indexed dimensions, [2 .. 1+count] int64 index tensors. The address of an
  * element is data[1] + sum_k wrap(index_k, sizes[k]) * strides[k]. An index outside [-size, size) is an
- * error: "index 10 is out of bounds for dimension 1 with size 3" (dimension counted from 1, positive
- * indices shown as positions, i.e. plus 1). Indices may be positions, which count from 1: base. */
+ * error: lt_core_services' index_error. Indices may be positions, which count from 1: base. */
 typedef struct lt_index_args {
     int count;
     bool distinct; /* no place is named twice */
@@ -151,7 +150,7 @@ typedef struct lt_index_args {
     int dims[LT_MAX_DIMS];        /* for messages, from 0 */
 } lt_index_args;
 
-/* Index tensors reach kernels 0-based. This value marks a Lua 0, which is no position. */
+/* Index tensors reach kernels 0-based. This value marks the 0 of one that counts from 1, which is no position. */
 #define LT_INDEX_NO_POSITION INT64_MIN
 
 /* An index counted from 0 of one that counts from base. */
@@ -163,13 +162,6 @@ static inline int64_t lt_index_from(int64_t value, int base)
 /* A bit that is set in negative indices and in no other. Cleared where counting from the end is no choice
  * (classes), it leaves an index that no tensor has; messages set it again. */
 #define LT_INDEX_FROM_END ((int64_t)1 << 62)
-
-/* An index in a message: positions from 1, negative ones as they are, 0 for what is no position. */
-static inline int64_t lt_index_shown(int64_t index)
-{
-    if (index == LT_INDEX_NO_POSITION) return 0;
-    return index < 0 ? index | LT_INDEX_FROM_END : index + 1;
-}
 
 typedef enum lt_scatter_mode { LT_SCATTER_SET, LT_SCATTER_ADD, LT_SCATTER_MUL, LT_SCATTER_MAX, LT_SCATTER_MIN } lt_scatter_mode;
 
@@ -391,6 +383,10 @@ bool lt_deterministic_warn_only(void);
 /* What a loaded backend may call in core. */
 typedef struct lt_core_services {
     lt_status (*error)(lt_status status, const char *format, ...);
+    /* "<before>index 10 is out of bounds for dimension 1 with size 3<after>"; both numbers are counted from 0 and shown as the
+     * caller counts. */
+    lt_status (*index_error)(const char *before, int64_t index, int dim, int64_t size,
+                             const char *after);
     bool (*interrupted)(void);
     bool (*reclaim)(void);        /* a Lua collection, when memory runs out; false when none ran */
     lt_status (*stopped)(void);   /* sets the error of what `interrupted` is true for */

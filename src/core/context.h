@@ -85,6 +85,7 @@ struct lt_context {
 
 /* The interpreter that has called core. */
 typedef struct lt_guest_class {
+    int first; /* what it calls the first of several: dimensions, indices (counting.h) */
     void (*reclaim)(void *ctx);                        /* memory has run out: called before an allocation is tried again */
     void (*origin)(void *ctx, char *buffer, size_t n); /* where the user's code is, "train.lua:31" or "" */
 } lt_guest_class;

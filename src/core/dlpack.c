@@ -52,8 +52,8 @@ DLDevice lt_dlpack_device(const lt_tensor *t)
 
 lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
 {
-    if (t == NULL || out == NULL)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_to_dlpack: %s is NULL", t == NULL ? "t" : "out");
+    LT_REQUIRE(t);
+    LT_REQUIRE(out);
     if (lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");
@@ -225,9 +225,8 @@ static loan *own_loan(void *managed, bool versioned)
 
 lt_status lt_tensor_from_dlpack(void *managed, bool versioned, lt_tensor **out)
 {
-    if (managed == NULL || out == NULL)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_from_dlpack: %s is NULL",
-                        managed == NULL ? "managed" : "out");
+    LT_REQUIRE(managed);
+    LT_REQUIRE(out);
     const DLManagedTensorVersioned *v = managed;
     if (versioned && v->version.major != LT_DLPACK_MAJOR)
         return lt_error(LT_ERR_RUNTIME,
@@ -258,7 +257,7 @@ bool lt_tensor_is_read_only(const lt_tensor *t) { return t != NULL && t->storage
 
 lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream)
 {
-    if (t == NULL) return lt_error(LT_ERR_TYPE, "lt_tensor_ready_for: t is NULL");
+    LT_REQUIRE(t);
     if (t->device.type == LT_CPU) return LT_OK;
     const lt_backend *gpus = lt_backend_of(t);
     const int device = t->device.index;

@@ -43,7 +43,7 @@ lt_dtype lt_default_dtype(void) { return (lt_dtype)atomic_load_explicit(&lt_here
 
 lt_status lt_set_default_dtype(lt_dtype dtype)
 {
-    if (!lt_dtype_is_float(dtype))
+    if (!is_dtype(dtype) || !lt_dtype_is_float(dtype))
         return lt_error(LT_ERR_TYPE, "only floating-point types are supported as the default type");
     atomic_store_explicit(&lt_here.context->default_dtype, (int)dtype, memory_order_relaxed);
     return LT_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "counting.h"
 #include "dtype.h"
 #include "error.h"
 #include "tensor.h"
@@ -20,10 +21,11 @@ lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_
             int64_t *size = &sizes[rank - t->ndim + d];
             if (t->sizes[d] == *size || t->sizes[d] == 1) continue;
             if (*size != 1)
-                return lt_error(LT_ERR_RUNTIME,
-                                "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
-                                "non-singleton dimension %d",
-                                (long long)*size, (long long)t->sizes[d], rank - t->ndim + d + 1);
+                return lt_error(
+                    LT_ERR_RUNTIME,
+                    "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
+                    "non-singleton dimension %lld",
+                    (long long)*size, (long long)t->sizes[d], lt_shown(rank - t->ndim + d));
             *size = t->sizes[d];
         }
     }
@@ -142,9 +144,10 @@ static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *
             strides[d] = lt_mul_within(t->strides[own], element);
         else if (want != 1)
             return lt_error(LT_ERR_RUNTIME,
-                            "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton "
-                            "dimension %d",
-                            (long long)want, (long long)t->sizes[own], ndim - d);
+                            "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
+                            "non-singleton "
+                            "dimension %lld",
+                            (long long)want, (long long)t->sizes[own], lt_shown(ndim - d - 1));
         else
             fits = false;
     }

@@ -14,6 +14,7 @@
 #include "backend.h"
 #include "backend_abi.h"
 #include "copies.h"
+#include "counting.h"
 #include "error.h"
 #include "device.h"
 #include "device_type.h"
@@ -61,6 +62,7 @@ static lt_status core_authorize_library(const char *name) { return lt_authorize(
 
 static const lt_core_services services = {
     .error = lt_error_set,
+    .index_error = lt_index_error,
     .interrupted = core_interrupted,
     .reclaim = lt_mem_reclaim,
     .stopped = lt_stopped,

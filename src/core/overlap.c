@@ -47,13 +47,13 @@ static bool is_nested(const lt_tensor *t, const int *dims, int n)
     return true;
 }
 
-/* Marks t's bytes in a map that begins at the byte `from` of the storage. True when one was marked before. */
+/* Whether one of t's bytes is marked in a map that begins at the byte `from` of the storage, also by t itself; set: marks them all. */
 static bool mark(const lt_tensor *t, int64_t from, uint8_t *map, bool set)
 {
     const int64_t size = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
     int64_t at[LT_MAX_DIMS] = {0}, element = t->offset;
     bool met = false;
-    for (int64_t i = 0; i < t->numel && !met; i++) {
+    for (int64_t i = 0; i < t->numel && (set || !met); i++) {
         for (int64_t byte = element * size - from, k = 0; k < size; k++, byte++) {
             met = met || (map[byte / 8] >> (byte % 8) & 1);
             if (set) map[byte / 8] |= (uint8_t)(1u << (byte % 8));
@@ -91,6 +91,16 @@ lt_status lt_overlaps_itself(const lt_tensor *t, bool *out)
     return LT_OK;
 }
 
+/* Whether an element of t lies in the span; those are looked at that the first d dimensions lead to `element`. */
+static bool reaches(const lt_tensor *t, int d, int64_t element, span s)
+{
+    const int64_t size = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    if (d == t->ndim) return element * size < s.to && (element + 1) * size > s.from;
+    bool met = false;
+    for (int64_t i = 0; i < t->sizes[d] && !met; i++) met = reaches(t, d + 1, element + i * t->strides[d], s);
+    return met;
+}
+
 static bool same_elements(const lt_tensor *a, const lt_tensor *b)
 {
     bool same = a->offset == b->offset && a->ndim == b->ndim && a->dtype == b->dtype;
@@ -106,7 +116,13 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
     const span sa = span_of(a), sb = span_of(b);
     if (sa.to <= sb.from || sb.to <= sa.from) return LT_OK;
     *out = same_elements(a, b) ? LT_OVERLAP_SAME : LT_OVERLAP_PART;
-    if (*out == LT_OVERLAP_SAME || lt_is_dense(a) || lt_is_dense(b)) return LT_OK;
+    const bool a_is_dense = lt_is_dense(a), b_is_dense = lt_is_dense(b);
+    if (*out == LT_OVERLAP_SAME || (a_is_dense && b_is_dense)) return LT_OK;
+    if (a_is_dense || b_is_dense) {
+        const bool meet = a_is_dense ? reaches(b, 0, b->offset, sa) : reaches(a, 0, a->offset, sb);
+        if (!meet) *out = LT_OVERLAP_NONE; /* it lies in a gap of the other */
+        return LT_OK;
+    }
     const span both = {sa.from < sb.from ? sa.from : sb.from, sa.to > sb.to ? sa.to : sb.to};
     uint8_t *map;
     LT_TRY(map_of(both, &map));

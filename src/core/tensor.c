@@ -6,6 +6,7 @@
 
 #include "backend.h"
 #include "checked.h"
+#include "counting.h"
 #include "dtype.h"
 #include "error.h"
 #include "interrupt.h"
@@ -369,23 +370,34 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
     return LT_OK;
 }
 
-lt_status lt_tensor_wrap_strided(void *data, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
-                                 const int64_t *strides, void (*release)(void *ctx), void *ctx, lt_tensor **out)
+static lt_status wrap(const char *function, const lt_foreign *memory, lt_dtype dtype, int ndim,
+                      const int64_t *sizes, const int64_t *strides, lt_tensor **out)
 {
     int64_t numel;
-    LT_TRY(check_new("lt_tensor_wrap", dtype, ndim, sizes, out));
+    LT_TRY(check_new(function, dtype, ndim, sizes, out));
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    if (memory->data == NULL && numel > 0)
+        return lt_error(LT_ERR_TYPE, "%s(): data is NULL for %lld elements", function,
+                        (long long)numel);
+    return lt_tensor_over(memory, dtype, ndim, sizes, strides, out);
+}
+
+lt_status lt_tensor_wrap_strided(void *data, lt_dtype dtype, lt_device device, int ndim,
+                                 const int64_t *sizes, const int64_t *strides,
+                                 void (*release)(void *ctx), void *ctx, lt_tensor **out)
+{
     LT_TRY(lt_device_resolve(&device));
-    if (data == NULL && numel > 0)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_wrap(): data is NULL for %lld elements", (long long)numel);
-    return lt_tensor_over(&(lt_foreign){.data = data, .device = device, .release = release, .ctx = ctx}, dtype, ndim,
-                          sizes, strides, out);
+    return wrap(__func__,
+                &(lt_foreign){.data = data, .device = device, .release = release, .ctx = ctx},
+                dtype, ndim, sizes, strides, out);
 }
 
 lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *sizes,
                          void (*release)(void *ctx), void *ctx, lt_tensor **out)
 {
-    return lt_tensor_wrap_strided(data, dtype, lt_host, ndim, sizes, NULL, release, ctx, out);
+    return wrap(__func__,
+                &(lt_foreign){.data = data, .device = lt_host, .release = release, .ctx = ctx},
+                dtype, ndim, sizes, NULL, out);
 }
 
 lt_status lt_tensor_from_scalar(lt_scalar s, lt_tensor **out)
@@ -435,13 +447,23 @@ void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
     t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (src->flags & LT_FLAG_CONTIGUOUS));
 }
 
+static lt_status dim_out_of_range(int64_t dim, int64_t n)
+{
+    if (lt_shown(0) == 0)
+        return lt_error(
+            LT_ERR_INDEX,
+            "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+            (long long)-n, (long long)n - 1, (long long)dim);
+    return lt_error(LT_ERR_INDEX,
+                    "Dimension out of range (expected to be in range of [%lld, %lld] or [%lld, "
+                    "-1], but got %lld)",
+                    lt_shown(0), lt_shown(n - 1), (long long)-n, lt_shown(dim));
+}
+
 lt_status lt_wrap_dim(int64_t dim, int ndim, int *out)
 {
     int64_t n = ndim > 0 ? ndim : 1;
-    if (dim < -n || dim >= n)
-        return lt_error(LT_ERR_INDEX,
-                        "Dimension out of range (expected to be in range of [1, %lld] or [%lld, -1], but got %lld)",
-                        (long long)n, (long long)-n, (long long)(dim >= 0 ? dim + 1 : dim));
+    if (dim < -n || dim >= n) return dim_out_of_range(dim, n);
     *out = (int)(dim < 0 ? dim + n : dim);
     return LT_OK;
 }

@@ -32,6 +32,7 @@ static void move(struct ArrowSchema *schema, struct ArrowArray *array,
 
 LT_API void lt_lua_push_arrow(lua_State *L, struct ArrowSchema *schema, struct ArrowArray *array)
 {
+    if (L == NULL) return;
     capsule *c = push_capsule(L);
     if (schema != NULL && array != NULL) move(schema, array, &c->schema, &c->array);
 }
@@ -39,6 +40,7 @@ LT_API void lt_lua_push_arrow(lua_State *L, struct ArrowSchema *schema, struct A
 LT_API lt_status lt_lua_take_arrow(lua_State *L, int index, struct ArrowSchema *schema,
                                    struct ArrowArray *array)
 {
+    LT_REQUIRE(L);
     LT_REQUIRE(schema);
     LT_REQUIRE(array);
     capsule *c = luaL_testudata(L, index, CAPSULE_META);

@@ -25,6 +25,7 @@ static capsule *push_capsule(lua_State *L)
 
 LT_API void lt_lua_push_dlpack(lua_State *L, void *managed, bool versioned)
 {
+    if (L == NULL) return;
     capsule *c = push_capsule(L);
     c->managed = managed;
     c->versioned = versioned;
@@ -32,6 +33,9 @@ LT_API void lt_lua_push_dlpack(lua_State *L, void *managed, bool versioned)
 
 LT_API lt_status lt_lua_take_dlpack(lua_State *L, int index, void **managed, bool *versioned)
 {
+    LT_REQUIRE(L);
+    LT_REQUIRE(managed);
+    LT_REQUIRE(versioned);
     capsule *c = luaL_testudata(L, index, CAPSULE_META);
     if (c == NULL)
         return lt_error(LT_ERR_TYPE, "a capsule of DLPack is expected, not a %s",

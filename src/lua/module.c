@@ -77,6 +77,7 @@ __attribute__((constructor)) static void announce(void) { lt_feature_provide("lu
 
 LT_API int luaopen_torch(lua_State *L)
 {
+    if (L == NULL) return 0;
     luaL_checkversion(L);
     lua_settop(L, 0);
     lua_createtable(L, 0, 400); /* 1: torch */

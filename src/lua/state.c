@@ -277,7 +277,7 @@ void lt_lua_open_reclaimer(lua_State *L)
 
 lt_entry lt_enter(lua_State *L)
 {
-    static const lt_guest_class lua = {collect, write_origin};
+    static const lt_guest_class lua = {1, collect, write_origin};
     const lt_entry entry = {lt_here.guest, lt_context_visit(lt_lua_state_here(L)->context), -1};
     lt_here.guest = (lt_guest){&lua, L};
     return entry;
@@ -340,12 +340,13 @@ lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
 
 lt_tensor *lt_lua_tensor(lua_State *L, int index)
 {
-    lt_box *box = luaL_testudata(L, index, LT_TENSOR_META_NAME);
+    lt_box *box = L != NULL ? luaL_testudata(L, index, LT_TENSOR_META_NAME) : NULL;
     return box != NULL ? box->tensor : NULL;
 }
 
 void lt_lua_push(lua_State *L, lt_tensor *t)
 {
+    if (L == NULL) return;
     if (t == NULL) {
         lua_pushnil(L);
         return;

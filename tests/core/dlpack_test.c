@@ -326,10 +326,10 @@ static void hostile_tensors_are_errors(void **state)
         assert_null(t);                                                                            \
         assert_int_equal(deleted, 0);                                                              \
     } while (0)
-    FAILS(lt_tensor_from_dlpack(NULL, true, &t), "managed is NULL");
-    FAILS(lt_tensor_from_dlpack(&m, true, NULL), "out is NULL");
-    FAILS(lt_tensor_to_dlpack(NULL, true, (void **)&t), "t is NULL");
-    FAILS(lt_tensor_ready_for(NULL, 0), "t is NULL");
+    FAILS(lt_tensor_from_dlpack(NULL, true, &t), "'managed' must not be NULL");
+    FAILS(lt_tensor_from_dlpack(&m, true, NULL), "'out' must not be NULL");
+    FAILS(lt_tensor_to_dlpack(NULL, true, (void **)&t), "'t' must not be NULL");
+    FAILS(lt_tensor_ready_for(NULL, 0), "'t' must not be NULL");
     REFUSED(m.version.major = 2, "DLPack version 2.0 is not supported, only 1.x");
     REFUSED(m.version.major = 0, "DLPack version 0.0");
     REFUSED(m.dl_tensor.dtype.lanes = 4, "4 lanes");

@@ -1,8 +1,12 @@
-/* mem_test.c - arithmetic on sizes, arrays, the cache of blocks and its limit. */
+/* mem_test.c - arithmetic on sizes, arrays, structs that are kept, the cache of blocks: its classes of sizes, its limit, other
+ * threads and processes; what a context may use, and the interpreter that is asked to collect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -178,6 +182,235 @@ static void what_is_held_is_counted(void **state)
     assert_int_equal(lt_mem_live(), before);
 }
 
+/* Four sizes per power of two: at most a fifth of a block is not asked for, and what is asked for in between is the same size. */
+static void sizes_come_in_classes(void **state)
+{
+    (void)state;
+    size_t before = 0;
+    int classes = 0;
+    for (size_t n = 64 * 1024 + 1; n <= 4 * MIB; n += 4096) {
+        size_t capacity;
+        void *p = lt_block_alloc(n, &capacity);
+        assert_non_null(p);
+        assert_true(capacity >= n && capacity - n <= capacity / 5 && capacity >= before);
+        classes += capacity != before;
+        before = capacity;
+        lt_block_free(p, capacity);
+        assert_true(lt_block_kept() >= capacity);
+    }
+    assert_int_equal(classes, 4 * 6); /* from 64 KiB to 4 MiB */
+    lt_block_trim();
+}
+
+static void blocks_of_another_class_are_not_handed_out(void **state)
+{
+    (void)state;
+    size_t capacity, other;
+    lt_block_trim();
+    void *p = lt_block_alloc(MIB, &capacity);
+    lt_block_free(p, capacity);
+    void *q = lt_block_alloc(MIB + 1, &other);
+    assert_true(other > capacity);
+    assert_int_equal(lt_block_kept(), capacity);
+    lt_block_free(q, other);
+    assert_int_equal(lt_block_kept(), capacity + other);
+    lt_block_trim();
+}
+
+static void small_blocks_are_not_kept(void **state)
+{
+    (void)state;
+    size_t capacity;
+    lt_block_trim();
+    void *p = lt_block_alloc(64 * 1024, &capacity);
+    assert_int_equal(capacity, 64 * 1024);
+    lt_block_free(p, capacity);
+    assert_int_equal(lt_block_kept(), 0);
+    lt_block_free(NULL, 12345); /* nothing */
+    assert_null(lt_block_alloc((size_t)1 << 48, &capacity)); /* there is not as much */
+    assert_non_null(strstr(lt_error_message(), "out of memory"));
+}
+
+/* What does not fit any more drives the others out. */
+static void a_block_that_does_not_fit_drives_others_out(void **state)
+{
+    (void)state;
+    size_t large, small;
+    lt_block_trim();
+    void *a = lt_block_alloc(LT_BLOCK_KEEP, &large), *b = lt_block_alloc(MIB, &small);
+    assert_int_equal(large, LT_BLOCK_KEEP);
+    lt_block_free(a, large);
+    assert_int_equal(lt_block_kept(), LT_BLOCK_KEEP); /* all there may be */
+    lt_block_free(b, small);
+    assert_int_equal(lt_block_kept(), small);
+    lt_block_trim();
+    a = lt_block_alloc(LT_BLOCK_KEEP / 2, &large), b = lt_block_alloc(LT_BLOCK_KEEP / 2, &small);
+    lt_block_free(a, large);
+    lt_block_free(b, small);
+    assert_int_equal(lt_block_kept(), LT_BLOCK_KEEP); /* both fit, just */
+    lt_block_trim();
+}
+
+typedef struct handed {
+    void *p;
+    size_t capacity;
+} handed;
+
+static void *give_from_here(void *argument)
+{
+    handed *h = argument;
+    lt_block_free(h->p, h->capacity);
+    lt_mem_give(lt_mem_take(100), 100); /* kept by this thread, freed at its end */
+    return NULL;
+}
+
+static void a_block_given_by_another_thread_is_handed_out(void **state)
+{
+    (void)state;
+    handed h;
+    size_t capacity;
+    pthread_t thread;
+    const int64_t before = lt_mem_live();
+    lt_block_trim();
+    h.p = lt_block_alloc(MIB, &h.capacity);
+    assert_int_equal(pthread_create(&thread, NULL, give_from_here, &h), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(lt_mem_live(), before); /* both threads are in the process's context */
+    assert_int_equal(lt_block_kept(), h.capacity);
+    void *p = lt_block_alloc(MIB, &capacity);
+    assert_ptr_equal(p, h.p);
+    lt_block_free(p, capacity);
+    lt_block_trim();
+}
+
+static _Atomic bool stop;
+
+static void *take_and_give(void *unused)
+{
+    while (!stop) {
+        size_t capacity;
+        void *p = lt_block_alloc(MIB, &capacity);
+        lt_block_free(p, capacity);
+    }
+    return unused;
+}
+
+/* A process that is forked while another thread is in the middle of it has a cache that works. */
+static void a_forked_process_has_its_own(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    stop = false;
+    assert_int_equal(pthread_create(&thread, NULL, take_and_give, NULL), 0);
+    for (int i = 0; i < 20; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            size_t capacity;
+            alarm(20);
+            void *p = lt_block_alloc(MIB, &capacity);
+            lt_block_free(p, capacity);
+            lt_block_trim();
+            _exit(p != NULL && lt_block_kept() == 0 ? 0 : 1);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    stop = true;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    lt_block_trim();
+}
+
+static void structs_are_kept_by_their_size(void **state)
+{
+    (void)state;
+#if !defined(__SANITIZE_ADDRESS__)
+    void *p = lt_mem_take(100), *large = lt_mem_take(5000);
+    lt_mem_give(p, 100);
+    void *other = lt_mem_take(200);
+    assert_ptr_not_equal(other, p); /* another size */
+    assert_ptr_equal(lt_mem_take(128), p); /* 100 and 128 bytes are the same piece */
+    void *next = lt_mem_take(128);
+    assert_ptr_not_equal(next, p); /* which is handed out once */
+    lt_mem_give(next, 128);
+    lt_mem_give(p, 128);
+    lt_mem_give(other, 200);
+    lt_mem_give(large, 5000); /* too large to be kept */
+#endif
+    lt_mem_fail_after(1);
+    assert_null(lt_mem_take(100)); /* also of those that are kept */
+    assert_non_null(strstr(lt_error_message(), "out of memory: you tried to allocate 100 bytes"));
+}
+
+/* ---- limits, and the interpreter ------------------------------------------------------------------------------------ */
+
+static int collections;
+static void *garbage; /* what the interpreter below can do without */
+static size_t garbage_capacity;
+
+static void collect(void *ctx)
+{
+    assert_ptr_equal(ctx, &collections);
+    collections++;
+    assert_false(lt_mem_reclaim()); /* not within itself */
+    lt_block_free(garbage, garbage_capacity);
+    garbage = NULL;
+}
+
+static void nobody(void *ctx, char *buffer, size_t n)
+{
+    (void)ctx;
+    if (n > 0) buffer[0] = '\0';
+}
+
+static const lt_guest_class interpreter = {1, collect, nobody};
+
+static void an_interpreter_is_asked_to_collect(void **state)
+{
+    (void)state;
+    collections = 0;
+    assert_false(lt_mem_reclaim()); /* nobody has called */
+    lt_here.guest = (lt_guest){&interpreter, &collections};
+    assert_true(lt_mem_reclaim());
+    assert_int_equal(collections, 1);
+    lt_here.guest = (lt_guest){NULL, NULL};
+}
+
+/* What would pass the limit of the context is tried again after a collection, then refused. What is kept does not count. */
+static void a_limit_asks_and_refuses(void **state)
+{
+    (void)state;
+    lt_context *mine = NULL;
+    lt_context_config config = lt_context_defaults();
+    size_t capacity;
+    config.memory_limit = 4 << 20;
+    assert_int_equal(lt_context_new(&config, &mine), LT_OK);
+    lt_context *before = lt_context_enter(mine);
+    collections = 0;
+    lt_here.guest = (lt_guest){&interpreter, &collections};
+    garbage = lt_block_alloc(3 * MIB, &garbage_capacity);
+    void *p = lt_block_alloc(2 * MIB, &capacity); /* only without the garbage */
+    assert_non_null(p);
+    assert_null(garbage);
+    assert_int_equal(collections, 1);
+    assert_int_equal(lt_mem_live(), capacity);
+    size_t more;
+    assert_null(lt_block_alloc(3 * MIB, &more));
+    assert_int_equal(collections, 2);
+    assert_non_null(strstr(lt_error_message(), "the limit is 4194304 bytes of host memory, of which 2097152 are in use"));
+    assert_int_equal(lt_mem_live(), capacity);
+    lt_block_free(p, capacity);
+    p = lt_block_alloc(4 * MIB, &capacity); /* all of it */
+    assert_non_null(p);
+    assert_int_equal(lt_mem_live(), 4 * MIB);
+    lt_block_free(p, capacity);
+    assert_int_equal(lt_mem_live(), 0);
+    lt_here.guest = (lt_guest){NULL, NULL};
+    lt_context_enter(before);
+    lt_context_release(mine);
+    lt_block_trim();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +424,15 @@ int main(void)
         cmocka_unit_test(blocks_are_aligned_and_large_enough),
         cmocka_unit_test(what_is_kept_is_bounded),
         cmocka_unit_test(what_is_held_is_counted),
+        cmocka_unit_test(sizes_come_in_classes),
+        cmocka_unit_test(blocks_of_another_class_are_not_handed_out),
+        cmocka_unit_test(small_blocks_are_not_kept),
+        cmocka_unit_test(a_block_that_does_not_fit_drives_others_out),
+        cmocka_unit_test(a_block_given_by_another_thread_is_handed_out),
+        cmocka_unit_test(a_forked_process_has_its_own),
+        cmocka_unit_test(structs_are_kept_by_their_size),
+        cmocka_unit_test(an_interpreter_is_asked_to_collect),
+        cmocka_unit_test(a_limit_asks_and_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

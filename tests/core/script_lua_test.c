@@ -519,6 +519,28 @@ static void every_failing_allocation_is_reported(void **state)
     lt_script_free(script);
 }
 
+/* A host counts from 0 and its scripts from 1, and so do the messages that each is told. */
+static void messages_count_as_their_caller(void **state)
+{
+    (void)state;
+    lt_script *script = new_script(lt_script_defaults());
+    const int64_t sizes[] = {2, 3};
+    lt_tensor *t = NULL;
+    assert_ok(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 2, sizes, &t));
+    const lt_value tensor = lt_value_tensor(t), dim = lt_value_int(2), args[] = {tensor, dim};
+    assert_ok(lt_script_set(script, "x", &tensor));
+    assert_fails(load(script, "x:softmax(3)"), LT_ERR_RUNTIME,
+                 "in range of [1, 2] or [-2, -1], but got 3)");
+    assert_fails(lt_call("softmax", args, 2, NULL, 0, NULL, NULL), LT_ERR_INDEX,
+                 "in range of [-2, 1], but got 2)");
+    assert_fails(load(script, "x:backward()"), LT_ERR_RUNTIME,
+                 "element 1 of tensors does not require grad");
+    assert_fails(lt_backward(t, NULL, false, false), LT_ERR_RUNTIME,
+                 "element 0 of tensors does not require grad");
+    lt_tensor_release(t);
+    lt_script_free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -535,6 +557,7 @@ int main(void)
         cmocka_unit_test(the_host_is_asked_and_told),
         cmocka_unit_test(another_thread_stops_it),
         cmocka_unit_test(every_failing_allocation_is_reported),
+        cmocka_unit_test(messages_count_as_their_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

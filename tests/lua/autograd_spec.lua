@@ -69,8 +69,7 @@ describe('backward', function()
 
   it('refuses tensors without a graph', function()
     local x = constant { 1.0 }
-    local message = fails_with('does not require grad and does not have a grad_fn', x.backward, x)
-    assert.is_truthy(message:find('element 0 of tensors', 1, true) or message:find('element 1 of tensors', 1, true))
+    fails_with('element 1 of tensors does not require grad and does not have a grad_fn', x.backward, x)
   end)
 
   it('needs retain_graph for a second time', function()
@@ -588,7 +587,7 @@ describe('Function', function()
     for sizes, shape in pairs { [{ 3, 4 }] = { 2, 4 }, [{ 4, 3 }] = { 4, 2 }, [{ 2, 3, 4 }] = { 2, 2, 4 }, [{ 1, 3 }] = { 3, 1 }, [{ 2, 2 }] = { 2 } } do
       local ok, message = pcall(gradient_of, sizes, shape)
       assert.is_false(ok)
-      assert(message:find('Function OtherBackward returned an invalid gradient at index 0 - got', 1, true), message)
+      assert(message:find('Function OtherBackward returned an invalid gradient at index 1 - got', 1, true), message)
     end
   end)
 

@@ -148,7 +148,7 @@ describe('from_file #cpu', function()
   it('lets no byte be a bool that is none', function()
     write '\0\1\2\255'
     assert.same({ false, true, true, true }, torch.from_file(path, { size = 4, dtype = torch.bool }):tolist())
-    fails(('file <%s> holds no elements of dtype bool: byte 2 is 2'):format(path), torch.from_file, path,
+    fails(('file <%s> holds no elements of dtype bool: byte 3 is 2'):format(path), torch.from_file, path,
       { size = 4, dtype = torch.bool, shared = true })
     assert.equal('\0\1\2\255', read())
     assert.same({ false, true }, torch.from_file(path, { size = 2, dtype = torch.bool, shared = true }):tolist())

@@ -130,7 +130,7 @@ local mistakes = {
     { 'ones(4):unflatten(1, {3, 2})', "unflatten: Provided sizes [3, 2] don't multiply up to the size of dim 1 (4)" },
   },
   ['of gradients'] = {
-    { 'ones(2, 3):backward()', 'element 0 of tensors does not require grad and does not have a grad_fn' },
+    { 'ones(2, 3):backward()', 'element 1 of tensors does not require grad and does not have a grad_fn' },
     { 'torch.ones(2, 3, {requires_grad=true}):backward()', 'grad can be implicitly created only for scalar outputs' },
     { '(function() local x=torch.ones(2, {requires_grad=true}) local y=(x*x):sum() y:backward() y:backward() end)()',
       'Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are' },
@@ -138,12 +138,12 @@ local mistakes = {
     { '(function() local x=torch.ones(2, {requires_grad=true}) local v=x[1] v:add_(1) end)()',
       'a view of a leaf Variable that requires grad is being used in an in-place operation.' },
     { '(function() local x=torch.ones(2, {requires_grad=true}) local y=x:exp() y:add_(1) y:sum():backward() end)()',
-      'one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [2]], which is output 0 of Exp, is at version 1;' },
+      'one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [2]], which is output 1 of Exp, is at version 1;' },
     { 'torch.ones(2, {dtype=torch.int64, requires_grad=true})', 'only Tensors of floating point dtype can require gradients' },
     { 'torch.autograd.grad(torch.ones(2, {requires_grad=true}):sum(), {torch.ones(2, {requires_grad=true})})',
       'The differentiated Tensor at index 1 appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.' },
     { 'torch.ones(2, 3, {requires_grad=true}):sum(1):backward(ones(2))',
-      'Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a shape of torch.Size([3]).' },
+      'Mismatch in shape: grad_output[1] has a shape of torch.Size([2]) and output[1] has a shape of torch.Size([3]).' },
   },
   ['of dtypes and values'] = {
     { 'ones(2, 3):item()', 'a Tensor with 6 elements cannot be converted to Scalar' },

@@ -3,7 +3,7 @@
     python tests/reference/generate.py [group...]
 
 Needs PyTorch 2.13 on the CPU (the data files are kept, so only people who extend them need it).
-A group is a module of generator/; each has `write(path)`. Positions in the data are Lua's: dims,
+A group is a module of generator/; each has `write(path)`, and a SUFFIX where the data are no Lua table. Positions in the data are Lua's: dims,
 index tensors and index results already count from 1, so that the specs only call and compare.
 """
 
@@ -22,7 +22,7 @@ def main(wanted):
     torch.set_num_threads(1)  # the order of floating-point sums must not depend on the machine
     for group in wanted or GROUPS:
         module = importlib.import_module(f"generator.{group}_cases")
-        path = here / f"{group}.lua"
+        path = here / (group + getattr(module, "SUFFIX", ".lua"))
         torch.manual_seed(20)
         count = module.write(path)
         size = path.stat().st_size

@@ -536,7 +536,7 @@ static lt_status convert_all(const lt_callable *f, match *m)
 static lt_status check_room(const lt_callable *f, const lt_value *results, const int *nresults)
 {
     if (results == NULL) return LT_OK;
-    LT_REQUIRE(nresults);
+    if (nresults == NULL) return lt_null_argument("lt_call", "nresults");
     if (*nresults < f->info.n_results)
         return lt_error(LT_ERR_TYPE, "%s() gives %d result%s, and there is room for %d",
                         f->info.name, f->info.n_results, f->info.n_results == 1 ? "" : "s",

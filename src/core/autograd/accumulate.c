@@ -7,6 +7,7 @@
 
 #include "autograd/internal.h"
 #include "backend.h"
+#include "counting.h"
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
@@ -200,9 +201,11 @@ lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, l
     if (!same_shape(like, *grad)) {
         if (!sums_to(like, *grad))
             return lt_error(LT_ERR_RUNTIME,
-                            "Function %s returned an invalid gradient at index %d - got %s but expected shape "
+                            "Function %s returned an invalid gradient at index %lld - got %s but "
+                            "expected shape "
                             "compatible with %s",
-                            name, index, lt_format_sizes(got, sizeof got, (*grad)->ndim, (*grad)->sizes),
+                            name, lt_shown(index),
+                            lt_format_sizes(got, sizeof got, (*grad)->ndim, (*grad)->sizes),
                             lt_format_sizes(expected, sizeof expected, like->ndim, like->sizes));
         LT_TRY(lt_sum_to(*grad, like->ndim, like->sizes, &fitting));
         replace(grad, fitting);
@@ -210,8 +213,10 @@ lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, l
     bool other_device = !lt_device_equal(like->device, (*grad)->device);
     if (other_device && (*grad)->ndim > 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "Function %s returned an invalid gradient at index %d - expected device %s but got %s",
-                        name, index, lt_format_device(expected, sizeof expected, like->device),
+                        "Function %s returned an invalid gradient at index %lld - expected device "
+                        "%s but got %s",
+                        name, lt_shown(index),
+                        lt_format_device(expected, sizeof expected, like->device),
                         lt_format_device(got, sizeof got, (*grad)->device));
     if (other_device || (*grad)->dtype != like->dtype) {
         LT_TRY(lt_to(*grad, &like->device, (lt_dtype)like->dtype, false, false, &fitting));

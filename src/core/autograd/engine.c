@@ -7,6 +7,7 @@
  * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on that
  * node's stream already; what the caller gets is ordered on the caller's. */
 #include "backend.h"
+#include "counting.h"
 #include "error.h"
 #include "graph.h"
 #include "interrupt.h"
@@ -286,16 +287,19 @@ static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tens
 {
     char a[256], b[256];
     if (!lt_requires_grad(root))
-        return lt_error(LT_ERR_RUNTIME, "element %d of tensors does not require grad and does not have a grad_fn", i);
+        return lt_error(LT_ERR_RUNTIME,
+                        "element %lld of tensors does not require grad and does not have a grad_fn",
+                        lt_shown(i));
     if (given == NULL && root->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for scalar outputs");
     if (given == NULL) return lt_ones_like(root, LT_DTYPE_NONE, NULL, out);
     if (!same_sizes(root, given))
         return lt_error(LT_ERR_RUNTIME,
-                        "Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a shape of "
+                        "Mismatch in shape: grad_output[%lld] has a shape of torch.Size(%s) and "
+                        "output[%lld] has a shape of "
                         "torch.Size(%s).",
-                        i, lt_format_sizes(a, sizeof a, given->ndim, given->sizes), i,
-                        lt_format_sizes(b, sizeof b, root->ndim, root->sizes));
+                        lt_shown(i), lt_format_sizes(a, sizeof a, given->ndim, given->sizes),
+                        lt_shown(i), lt_format_sizes(b, sizeof b, root->ndim, root->sizes));
     *out = lt_tensor_retain(given);
     return LT_OK;
 }
@@ -333,9 +337,10 @@ static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool all
     for (int i = 0; i < n && results != NULL && !allow_unused; i++)
         if (r->captures[i].grad == NULL)
             return lt_error(LT_ERR_RUNTIME,
-                            "The differentiated Tensor at index %d appears to not have been used in the graph. Set "
+                            "The differentiated Tensor at index %lld appears to not have been used "
+                            "in the graph. Set "
                             "allow_unused=True if this is the desired behavior.",
-                            i + 1);
+                            lt_shown(i));
     for (int i = 0; i < n; i++) {
         lt_tensor *grad = r->captures[i].grad;
         r->captures[i].grad = NULL;

@@ -4,6 +4,7 @@
  * searched for nan. The mode is the context's. */
 #include "autograd/internal.h"
 #include "copies.h"
+#include "counting.h"
 #include "dtype.h"
 #include "error.h"
 #include "mem.h"
@@ -64,6 +65,12 @@ done:
     return status;
 }
 
+/* "0th", "1st". */
+static const char *ending(long long n)
+{
+    return n == 1 ? "st" : n == 2 ? "nd" : n == 3 ? "rd" : "th";
+}
+
 lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -72,8 +79,10 @@ lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n)
         LT_TRY(holds_nan(results[i], &nan));
         if (!nan) continue;
         const char *origin = node->origin;
-        return lt_error(LT_ERR_RUNTIME, "Function '%s' returned nan values in its %dth output.%s%s%s",
-                        lt_node_name(node), i, origin != NULL ? " Its forward operation was called at " : "",
+        return lt_error(LT_ERR_RUNTIME,
+                        "Function '%s' returned nan values in its %lld%s output.%s%s%s",
+                        lt_node_name(node), lt_shown(i), ending(lt_shown(i)),
+                        origin != NULL ? " Its forward operation was called at " : "",
                         origin != NULL ? origin : "", origin != NULL ? "." : "");
     }
     return LT_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "autograd/internal.h"
+#include "counting.h"
 #include "dtype.h"
 #include "error.h"
 #include "mem.h"
@@ -63,7 +64,7 @@ static void describe_origin(char *buffer, size_t n, const lt_saved *s, const lt_
     if (name == NULL) return;
     const char *end = strstr(name, "Backward");
     int length = end != NULL ? (int)(end - name) : (int)strlen(name);
-    snprintf(buffer, n, ", which is output %d of %.*s,", slot, length, name);
+    snprintf(buffer, n, ", which is output %lld of %.*s,", lt_shown(slot), length, name);
 }
 
 static lt_status changed(const lt_saved *s, const lt_node *node)

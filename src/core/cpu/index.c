@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "counting.h"
 #include "cpu.h"
 #include "dtype.h"
 #include "error.h"
@@ -114,13 +115,10 @@ static bool constant_along(const lt_index_args *args, const int64_t *strides)
     return true;
 }
 
-/* Positions as the user counts them, from 1. */
 static lt_status range_error(const indexing *x)
 {
-    const long long shown = (long long)lt_index_shown(x->bad_value);
-    return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld%s", shown,
-                    x->args->dims[x->bad_index] + 1, (long long)x->args->sizes[x->bad_index],
-                    shown == 0 ? ": positions count from 1" : "");
+    return lt_index_error("", x->bad_value, x->args->dims[x->bad_index],
+                          x->args->sizes[x->bad_index], "");
 }
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "context.h"
+#include "counting.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"
@@ -62,7 +63,7 @@ static lt_status check_bools(const char *path, bool shared, uint8_t *data, int64
         if (data[i] <= 1) continue;
         if (shared)
             return lt_error(LT_ERR_IO, "file <%s> holds no elements of dtype bool: byte %lld is %d",
-                            path, (long long)i, data[i]);
+                            path, lt_shown(i), data[i]);
         data[i] = 1;
     }
     return LT_OK;
@@ -72,11 +73,10 @@ lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_d
                               lt_tensor **out)
 {
     int64_t count;
-    if (path == NULL || out == NULL)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_from_file: %s is NULL",
-                        path == NULL ? "path" : "out");
+    LT_REQUIRE(path);
+    LT_REQUIRE(out);
     if (dtype < 0 || dtype >= LT_DTYPE_COUNT)
-        return lt_error(LT_ERR_TYPE, "lt_tensor_from_file: unknown dtype %d", (int)dtype);
+        return lt_error(LT_ERR_TYPE, "lt_tensor_from_file(): unknown dtype %d", (int)dtype);
     if (numel < 0)
         return lt_error(LT_ERR_RUNTIME,
                         "from_file: size must not be negative, got %lld for file <%s>",

@@ -13,6 +13,7 @@
 
 #include "atomic_file.h"
 #include "context.h"
+#include "counting.h"
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"
@@ -220,7 +221,8 @@ static lt_status read_header(int fd, const char *path, lt_safetensors *out, int6
         out->json = cJSON_ParseWithLengthOpts(text, (size_t)length, &end, false);
     if (out->json != NULL) end += strspn(end, " \t\r\n");
     if (out->json == NULL || end != text + length)
-        status = DAMAGED(path, "the header is no JSON object (wrong at byte %lld)", (long long)(end - text) + 1);
+        status = DAMAGED(path, "the header is no JSON object (wrong at byte %lld)",
+                         lt_shown(end - text));
     *data_bytes = rest - (int64_t)length;
 done:
     lt_mem_free(text);

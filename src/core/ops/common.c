@@ -1,6 +1,7 @@
 /* common.c - see common.h. */
 #include "common.h"
 
+#include "counting.h"
 #include "fits.h"
 #include "iter.h"
 #include "pointwise.h"
@@ -141,7 +142,8 @@ lt_status lt_dims_mask(const lt_dims *dims, int ndim, uint32_t *mask)
         int d;
         LT_TRY(lt_wrap_dim(dims->v[i], ndim, &d));
         if (*mask >> d & 1)
-            return lt_error(LT_ERR_RUNTIME, "dim %d appears multiple times in the list of dims", d + 1);
+            return lt_error(LT_ERR_RUNTIME, "dim %lld appears multiple times in the list of dims",
+                            lt_shown(d));
         *mask |= 1u << d;
     }
     return LT_OK;

@@ -80,18 +80,12 @@ lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out)
 
 lt_tensor *lt_scope_hold(lt_scope *s, lt_status status, lt_tensor *t)
 {
-    if (s->status != LT_OK) { /* the first failure stays */
-        if (status == LT_OK) lt_tensor_release(t);
-        return NULL;
-    }
-    s->status = status;
-    if (status != LT_OK) return NULL;
-    if (s->n == LT_SCOPE_TENSORS) {
-        lt_tensor_release(t);
+    if (s->status == LT_OK) s->status = status; /* the first failure stays */
+    if (s->status == LT_OK && s->n == LT_SCOPE_TENSORS)
         s->status = lt_error(LT_ERR_RUNTIME, "a formula holds at most %d temporaries", LT_SCOPE_TENSORS);
-        return NULL;
-    }
-    return s->held[s->n++] = t;
+    if (s->status == LT_OK) return s->held[s->n++] = t;
+    lt_tensor_release(t);
+    return NULL;
 }
 
 /* ---- leaves ---------------------------------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ lt_status lt_scope_close(lt_scope *s);
 lt_status lt_scope_give(lt_scope *s, lt_tensor *result, lt_tensor **out);
 /* Closes; on success result is stored as lt_output has it (copied where *out holds a tensor). */
 lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out);
-/* Enters the outcome of a step: takes over t, returns it. */
+/* Enters the outcome of a step: takes over t, also where the step or one before it has failed (a step that fails leaves NULL), and
+ * returns it; NULL after a failure. */
 lt_tensor *lt_scope_hold(lt_scope *s, lt_status status, lt_tensor *t);
 
 /* -- leaves --------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* report.cu - failures: messages for runtime calls that fail, and the faults that kernels recorded. */
 #include <atomic>
 #include <mutex>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,13 +83,12 @@ lt_status lt_cuda_reported(int device)
     unsigned complete = 2;
     if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return LT_OK; /* another thread was first */
-    const long long shown = lt_index_shown(found.value);
-    return lt_cuda_core->error(LT_ERR_INDEX, "%sindex %lld is out of bounds for dimension %d with size %lld%s in %s%s",
-                               late_words(found.op), shown, found.dim + 1, (long long)found.size,
-                               shown == 0 ? ": positions count from 1" : "", found.op,
-                               launches_block() ? ""
-                                                : " (reported asynchronously: an earlier operation on the GPU used "
-                                                  "it and left the element out; CUDA_LAUNCH_BLOCKING=1 shows which)");
+    char where[256];
+    snprintf(where, sizeof where, " in %s%s", found.op,
+             launches_block() ? ""
+                              : " (reported asynchronously: an earlier operation on the GPU used it and left the element out; "
+                                "CUDA_LAUNCH_BLOCKING=1 shows which)");
+    return lt_cuda_core->index_error(late_words(found.op), found.value, found.dim, found.size, where);
 }
 
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel)

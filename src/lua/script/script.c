@@ -189,7 +189,8 @@ static lt_status guarded(lua_CFunction f, request *r)
 /* Hands results over in values of the caller's size. */
 static lt_status guarded_with_results(const char *function, lua_CFunction f, request *r, lt_value *results, int *nresults)
 {
-    r->room = results != NULL && nresults != NULL ? *nresults : 0;
+    if (results != NULL && nresults == NULL) return lt_null_argument(function, "nresults");
+    r->room = results != NULL ? *nresults : 0;
     if (r->room < 0) return lt_error(LT_ERR_RUNTIME, "%s(): %d results are asked for", function, r->room);
     if (r->room == 0) {
         if (nresults != NULL) *nresults = 0;

@@ -39,7 +39,7 @@ def other_dtypes(g):
     for tensor, dtype, message in (
             (torch.ones(3), torch.float64, "self.size(-1) must be divisible by 2 to view Float as Double (different element sizes), but got 3"),
             (torch.tensor(1.0), torch.int16, "self.dim() cannot be 0 to view Float as Short (different element sizes)"),
-            (torch.ones(4, 0), torch.float64, "self.stride(0) must be divisible by 2 to view Float as Double (different element sizes), but got 1")):
+            (torch.ones(4, 0), torch.float64, "self.stride(1) must be divisible by 2 to view Float as Double (different element sizes), but got 1")):
         g.fails("view", Arg(tensor), dtype, run=view, via="m", message=message)
     g.fails("view", Arg(x, "transpose"), torch.float64, run=view, via="m", message="self.stride(-1) must be 1 to view Float as Double (different element sizes), but got 6")
     g.fails("view", Arg(torch.ones(4, 3), "offset"), torch.float64, run=view, via="m", message="must be divisible by 2 to view Float as Double (different element sizes), but got 3")

@@ -1,6 +1,7 @@
 /* composed.c - activations that are formulas of other ops: those that gate one half by the other, that have slopes of their
  * own or by chance. */
 #include "ops/compose.h"
+#include "counting.h"
 #include "transfer.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"
@@ -145,7 +146,8 @@ static lt_status glu_half(const lt_tensor *self, int64_t dim, int *d, int64_t *h
     LT_TRY(lt_wrap_dim(dim, self->ndim, d));
     *half = self->sizes[*d] / 2;
     if (self->sizes[*d] % 2 == 0) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "Halving dimension must be even, but dimension %d is size %lld", *d + 1,
+    return lt_error(LT_ERR_RUNTIME,
+                    "Halving dimension must be even, but dimension %lld is size %lld", lt_shown(*d),
                     (long long)self->sizes[*d]);
 }
 
@@ -185,8 +187,8 @@ static lt_tensor *do_hardening(lt_scope *s, lt_tensor *soft, int64_t dim)
     lt_scope_open(&plain, false);
     const lt_dims sizes = lt_dims_of(soft);
     plain.status = lt_max_dim(soft, dim, true, &values, &index);
-    if (values != NULL) lt_scope_hold(&plain, plain.status, values);
-    if (index != NULL) lt_scope_hold(&plain, plain.status, index);
+    lt_scope_hold(&plain, LT_OK, values);
+    index = lt_scope_hold(&plain, LT_OK, index);
     lt_tensor *zeros = do_zeros(&plain, soft, &sizes);
     if (zeros != NULL) {
         lt_status status = lt_scatter_value(zeros, dim, index, lt_int(1), &hot);

@@ -19,6 +19,7 @@
 #include "op/mv.h"
 #include "op/new_ones.h"
 #include "op/sum.h"
+#include "counting.h"
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
@@ -105,12 +106,14 @@ static lt_status check_shapes(const lt_tensor *input, const lt_tensor *weight, c
                         lt_format_sizes(of_input, sizeof of_input, input->ndim, input->sizes));
     if (weight->sizes[0] < groups)
         return lt_error(LT_ERR_RUNTIME,
-                        "Given groups=%lld, expected weight to be at least %lld at dimension 1, but got weight of size %s instead",
-                        g, g, of_weight);
+                        "Given groups=%lld, expected weight to be at least %lld at dimension %lld, "
+                        "but got weight of size %s instead",
+                        g, g, lt_shown(0), of_weight);
     if (weight->sizes[0] % groups != 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "Given groups=%lld, expected weight to be divisible by %lld at dimension 1, but got weight of size [%s] instead",
-                        g, g, of_weight);
+                        "Given groups=%lld, expected weight to be divisible by %lld at dimension "
+                        "%lld, but got weight of size [%s] instead",
+                        g, g, lt_shown(0), of_weight);
     int64_t wanted = transposed ? weight->sizes[0] : weight->sizes[1] * groups;
     if (input->sizes[1] != wanted) {
         lt_format_sizes(of_input, sizeof of_input, input->ndim, input->sizes);
@@ -557,17 +560,23 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
     int64_t kernel = c.kernel[1] * c.kernel[2];
     if (input->sizes[n - 2] % kernel != 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "Expected size of input's dimension %d to be divisible by the product of kernel_size, but got "
-                        "input.size(%d)=%lld and kernel_size=%s.",
-                        n - 1, n - 1, (long long)input->sizes[n - 2], show(c.kernel).text);
+                        "Expected size of input's dimension %lld to be divisible by the product of "
+                        "kernel_size, but got "
+                        "input.size(%lld)=%lld and kernel_size=%s.",
+                        lt_shown(n - 2), lt_shown(n - 2), (long long)input->sizes[n - 2],
+                        show(c.kernel).text);
     LT_TRY(count_windows(&c));
     if (input->sizes[n - 1] != c.out[1] * c.out[2])
         return lt_error(LT_ERR_RUNTIME,
-                        "Given output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s, expected size of input's "
-                        "dimension %d to match the calculated number of sliding blocks %lld * %lld = %lld, but got "
-                        "input.size(%d)=%lld.",
-                        show(c.in).text, show(c.kernel).text, show(c.dilation).text, show(c.padding).text, show(c.stride).text, n,
-                        (long long)c.out[1], (long long)c.out[2], (long long)(c.out[1] * c.out[2]), n, (long long)input->sizes[n - 1]);
+                        "Given output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s, "
+                        "expected size of input's "
+                        "dimension %lld to match the calculated number of sliding blocks %lld * "
+                        "%lld = %lld, but got "
+                        "input.size(%lld)=%lld.",
+                        show(c.in).text, show(c.kernel).text, show(c.dilation).text,
+                        show(c.padding).text, show(c.stride).text, lt_shown(n - 1),
+                        (long long)c.out[1], (long long)c.out[2], (long long)(c.out[1] * c.out[2]),
+                        lt_shown(n - 1), (long long)input->sizes[n - 1]);
     if (n == 3) c.batch = input->sizes[0];
     c.in_channels = input->sizes[n - 2] / kernel;
     lt_dims sizes = {.n = n + 1};

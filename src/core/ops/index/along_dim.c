@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "counting.h"
 #include "fits.h"
 #include "iter.h"
 #include "ops/steps.h"
@@ -73,10 +74,11 @@ static lt_status check_gather(const lt_tensor *self, int dim, const lt_tensor *i
         if (d == dim || index->sizes[d] <= size_at(self, d)) continue;
         char a[256], b[256];
         return lt_error(LT_ERR_RUNTIME,
-                        "Size does not match at dimension %d expected index %s to be no larger than self %s apart from "
-                        "dimension %d",
-                        d + 1, lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
-                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes), dim + 1);
+                        "Size does not match at dimension %lld expected index %s to be no larger "
+                        "than self %s apart from "
+                        "dimension %lld",
+                        lt_shown(d), lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
+                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes), lt_shown(dim));
     }
     return LT_OK;
 }
@@ -117,9 +119,10 @@ static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *
     if (fits) return LT_OK;
     char a[256], b[256], c[256] = "";
     if (src != NULL) lt_format_sizes(c, sizeof c, src->ndim, src->sizes);
-    return lt_error(LT_ERR_RUNTIME, "Expected index %s to be no larger than self %s apart from dimension %d%s%s",
+    return lt_error(LT_ERR_RUNTIME,
+                    "Expected index %s to be no larger than self %s apart from dimension %lld%s%s",
                     lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
-                    lt_format_sizes(b, sizeof b, self->ndim, self->sizes), dim + 1,
+                    lt_format_sizes(b, sizeof b, self->ndim, self->sizes), lt_shown(dim),
                     src != NULL ? " and to be no larger size than src " : "", c);
 }
 
@@ -363,9 +366,10 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
                         lt_format_sizes(b, sizeof b, source->ndim, source->sizes));
     if (index->numel != size_at(source, d))
         return lt_error(LT_ERR_RUNTIME,
-                        "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for "
-                        "dim: %d",
-                        (long long)index->numel, (long long)size_at(source, d), d + 1);
+                        "index_add_(): Number of indices (%lld) should be equal to "
+                        "source.size(dim): (%lld), for "
+                        "dim: %lld",
+                        (long long)index->numel, (long long)size_at(source, d), lt_shown(d));
     if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha)); /* as PyTorch has it */
     if (lt_scalar_double(alpha) == 1) return change_entries("index_add", self, d, index, source, true, out);
     lt_tensor *factor = NULL, *scaled = NULL, *fitting = NULL;
@@ -404,10 +408,11 @@ lt_status lt_index_copy_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_
     if (!same_but(self, source, d)) {
         char a[256], b[256];
         return lt_error(LT_ERR_RUNTIME,
-                        "index_copy_(): Source/destination tensor must have same slice shapes. Destination shape: %s "
-                        "and source shape: %s, apart from dimension %d.",
+                        "index_copy_(): Source/destination tensor must have same slice shapes. "
+                        "Destination shape: %s "
+                        "and source shape: %s, apart from dimension %lld.",
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
-                        lt_format_sizes(b, sizeof b, source->ndim, source->sizes), d + 1);
+                        lt_format_sizes(b, sizeof b, source->ndim, source->sizes), lt_shown(d));
     }
     return change_entries("index_copy", self, d, index, source, false, out);
 }

@@ -8,6 +8,7 @@
 #include "checked.h"
 #include "ops/compose.h"
 #include "copies.h"
+#include "counting.h"
 #include "device.h"
 #include "fits.h"
 #include "iter.h"
@@ -87,10 +88,12 @@ static lt_status check_mask(const plan *p, const lt_tensor *self, const lt_tenso
         if (mask->sizes[d] == p->sizes[p->covered + d]) continue;
         char a[256], b[256];
         return lt_error(LT_ERR_INDEX,
-                        "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at "
-                        "index %d",
-                        lt_format_sizes(a, sizeof a, mask->ndim, mask->sizes), d + 1,
-                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes), p->covered + d + 1);
+                        "The shape of the mask %s at index %lld does not match the shape of the "
+                        "indexed tensor %s at "
+                        "index %lld",
+                        lt_format_sizes(a, sizeof a, mask->ndim, mask->sizes), lt_shown(d),
+                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes),
+                        lt_shown(p->covered + d));
     }
     return LT_OK;
 }

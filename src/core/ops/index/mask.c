@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "ops/compose.h"
 #include "copies.h"
+#include "counting.h"
 #include "fits.h"
 #include "transfer.h"
 #include "ops/pointwise.h"
@@ -163,7 +164,11 @@ static lt_status check_classes(lt_tensor *self, int64_t *num_classes)
     }
     if (self->device.type != LT_CPU && *num_classes > 0) return LT_OK;
     LT_TRY(extreme_class(self, false, &least));
-    if (least < 0) return lt_error(LT_ERR_RUNTIME, "Class values must be positive: classes count from 1.");
+    if (least < 0 && lt_shown(0) == 0)
+        return lt_error(LT_ERR_RUNTIME, "Class values must be non-negative.");
+    if (least < 0)
+        return lt_error(LT_ERR_RUNTIME, "Class values must be positive: classes count from %lld.",
+                        lt_shown(0));
     LT_TRY(extreme_class(self, true, &most));
     if (*num_classes == -1) *num_classes = most + 1;
     if (most >= *num_classes) return lt_error(LT_ERR_RUNTIME, "Class values must not be larger than num_classes.");

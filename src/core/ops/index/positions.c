@@ -83,9 +83,10 @@ lt_status lt_put_impl(lt_tensor *self, lt_tensor *index, lt_tensor *source, bool
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)source->dtype));
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *work = NULL, *at = do_flatten(&s, index), *values = do_flatten(&s, source);
+    lt_tensor *line = do_flatten(&s, self), *work = NULL, *at = do_flatten(&s, index),
+              *values = do_flatten(&s, source);
     if (s.status == LT_OK) {
-        lt_status status = lt_clone_impl(do_flatten(&s, self), &work);
+        lt_status status = lt_clone_impl(line, &work);
         work = lt_scope_hold(&s, status, work);
     }
     if (work != NULL) s.status = lt__index_put__impl(work, &(lt_tensor_list){1, &at}, values, accumulate);
@@ -128,7 +129,8 @@ lt_status lt_masked_scatter_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *so
     lt_tensor *count = do_cumsum(&s, do_cast(&s, do_flatten(&s, flags), LT_INT64), 0), *result = base;
     if (count != NULL && device.type == LT_CPU && count->numel > 0) {
         lt_scalar wanted;
-        s.status = lt_tensor_item(do_select(&s, count, 0, -1), &wanted);
+        lt_tensor *last = do_select(&s, count, 0, -1);
+        if (s.status == LT_OK) s.status = lt_tensor_item(last, &wanted);
         if (s.status == LT_OK && wanted.v.i > source->numel)
             s.status = lt_error(LT_ERR_RUNTIME, "masked_scatter_: expected self and source to have the same number of elements "
                                                 "where the mask is true: number of elements of source < number of ones in mask");

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "counting.h"
 #include "device.h"
 #include "lapack.h"
 #include "mem.h"
@@ -117,9 +118,16 @@ static lt_status refused(const char *op, const lt_tensor *a, int64_t i, int info
         return lt_error(LT_ERR_RUNTIME, "%s needs LAPACK, whose library libopenblas.so.0 cannot be opened", op);
     if (info == -1) return lt_error(LT_ERR_MEMORY, "%s: out of memory", op);
     if (info < 0) return lt_error(LT_ERR_RUNTIME, "%s: LAPACK refused argument %d", op, -info);
-    if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", (long long)i + 1);
+    if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_shown(i));
     snprintf(reason, sizeof reason, format, info);
     return lt_error(LT_ERR_RUNTIME, "%s: %s%s", op, batch, reason);
+}
+
+/* The same where it is the number of an element of the diagonal, which LAPACK counts from 1. */
+static lt_status refused_element(const char *op, const lt_tensor *a, int64_t i, int info,
+                                 const char *format)
+{
+    return refused(op, a, i, info > 0 ? (int)lt_shown(info - 1) : info, format);
 }
 
 /* ---- inverse, determinants, solutions ------------------------------------------------------------------------ */
@@ -140,9 +148,10 @@ lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
         int info = lt_lapack_lu(dtype, n, matrix_at(work, i), pivots);
         if (info == 0) info = lt_lapack_lu_inverse(dtype, n, matrix_at(work, i), pivots);
         if (info != 0)
-            s.status = refused(op, self, i, info,
-                               "The diagonal element %d is zero, the inversion could not be completed because the input "
-                               "matrix is singular.");
+            s.status = refused_element(op, self, i, info,
+                                       "The diagonal element %d is zero, the inversion could not "
+                                       "be completed because the input "
+                                       "matrix is singular.");
     }
     lt_mem_free(pivots);
     return lt_scope_store(&s, work, out);
@@ -272,7 +281,7 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, solve_fn
     if (right != NULL) right = do_dense_copy(&s, do_turn(&s, right));
     for (int64_t i = 0; s.status == LT_OK && n > 0 && i < batch_count(right); i++) {
         int info = solve(dtype_of(a), n, columns, matrix_at(left, i), pivots, matrix_at(right, i), flags);
-        if (info != 0) s.status = refused(op, left, i, info, reason);
+        if (info != 0) s.status = refused_element(op, left, i, info, reason);
     }
     lt_mem_free(pivots);
     return lt_scope_store(&s, do_turn(&s, right), out);
@@ -418,7 +427,7 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
 
 /* ---- least squares --------------------------------------------------------------------------------------------------- */
 
-/* The solutions (n x columns) and, in *ranks unless it is NULL, the ranks of the matrices. */
+/* The solutions (n x columns) in *out; where ranks is not NULL, the ranks of the matrices in it instead. */
 static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tensor **ranks, lt_tensor **out)
 {
     const char *op = "torch.linalg.lstsq";
@@ -442,7 +451,7 @@ static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tens
         if (info != 0) s.status = refused(op, a, i, info, "LAPACK failed with %d");
         ((int64_t *)lt_data(rank))[i] = found;
     }
-    if (s.status == LT_OK && ranks != NULL) *ranks = lt_tensor_retain(rank);
+    if (ranks != NULL) return lt_scope_store(&s, rank, ranks);
     return lt_scope_store(&s, right != NULL ? do_turn(&s, do_part(&s, right, -1, 0, n)) : NULL, out);
 }
 
@@ -453,9 +462,5 @@ lt_status lt__linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, double rcond,
 
 lt_status lt__linalg_lstsq_rank_impl(lt_tensor *self, lt_tensor *other, double rcond, lt_tensor **out)
 {
-    lt_tensor *solution = NULL, *rank = NULL;
-    LT_TRY(least_squares(self, other, rcond, &rank, &solution));
-    lt_tensor_release(solution);
-    *out = rank;
-    return LT_OK;
+    return least_squares(self, other, rcond, out, NULL);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "loss.h"
+#include "counting.h"
 #include "ops/pointwise.h"
 #include "op/_bce_with_logits_backward.h"
 #include "op/_bce_with_logits_backward_target.h"
@@ -104,10 +105,10 @@ static lt_status scan_targets(const lt_tensor *target, int64_t classes, int64_t 
     for (int64_t i = 0; i < target->numel; i++) {
         if (v[i] == ignore_index) {
             *ignores = true;
-        } else if (v[i] == LT_INDEX_NO_POSITION) {
-            return lt_error(LT_ERR_INDEX, "Target 0 is out of bounds: classes count from 1");
         } else if (v[i] < 0 || v[i] >= classes) {
-            return lt_error(LT_ERR_INDEX, "Target %lld is out of bounds.", (long long)(v[i] < 0 ? v[i] : v[i] + 1));
+            const char *reason = lt_shown_reason(v[i]);
+            return lt_error(LT_ERR_INDEX, "Target %lld is out of bounds%s", lt_shown(v[i]),
+                            reason[0] != '\0' ? reason : ".");
         }
     }
     return LT_OK;
@@ -252,8 +253,8 @@ static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_
     lt_tensor *ignored = p.ignored != NULL ? lt_tensor_retain(p.ignored) : NULL;
     lt_tensor *total = p.total != NULL ? lt_tensor_retain(p.total) : NULL;
     s->status = lt_scope_close(&plain);
-    if (ignored != NULL) lt_scope_hold(s, s->status, ignored);
-    if (total != NULL) lt_scope_hold(s, s->status, total);
+    if (ignored != NULL) ignored = lt_scope_hold(s, LT_OK, ignored);
+    if (total != NULL) total = lt_scope_hold(s, LT_OK, total);
     lt_tensor *loss = do_neg(s, do_sum_dim(s, do_weigh(s, logp, weight, p.dim), p.dim, false));
     if (ignored != NULL) loss = do_where(s, ignored, do_number(s, 0), loss);
     if (how == LT_OVER_NONE) return loss;

@@ -1,5 +1,6 @@
 /* margin.c - losses that ask for a margin, and the distances they are made of, as formulas. */
 #include "loss.h"
+#include "counting.h"
 #include "interrupt.h"
 #include "mem.h"
 #include "ops/pointwise.h"
@@ -185,9 +186,9 @@ static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t cla
     for (int64_t i = 0; i < target->numel; i++) {
         if (ends && v[i] < 0) continue;
         if (v[i] < 0 || v[i] >= classes)
-            return s->status = lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",
-                                        (long long)lt_index_shown(v[i]), (long long)classes,
-                                        v[i] == LT_INDEX_NO_POSITION ? ", which count from 1" : "");
+            return s->status =
+                       lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",
+                                lt_shown(v[i]), (long long)classes, lt_shown_reason(v[i]));
     }
     return LT_OK;
 }

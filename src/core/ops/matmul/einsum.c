@@ -9,6 +9,7 @@
 
 #include "ops/steps.h"
 #include "op/einsum.h"
+#include "counting.h"
 
 #define LETTERS 52
 #define ELLIPSIS 52
@@ -38,7 +39,8 @@ typedef struct equation {
 static lt_status add_label(subscripts *s, int label, int operand)
 {
     if (s->n > LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "einsum(): too many subscripts for operand %d", operand + 1);
+        return lt_error(LT_ERR_RUNTIME, "einsum(): too many subscripts for operand %lld",
+                        lt_shown(operand));
     s->label[s->n++] = (int8_t)label;
     return LT_OK;
 }
@@ -60,21 +62,25 @@ static lt_status parse(const char *text, equation *e)
             p++;
         } else if (p[0] == '.' && p[1] == '.' && p[2] == '.') {
             if (s->ellipsis)
-                return e->has_arrow ? lt_error(LT_ERR_RUNTIME,
-                                               "einsum(): found '.' for output but an ellipsis (...) was already found")
-                                    : lt_error(LT_ERR_RUNTIME,
-                                               "einsum(): found '.' in subscripts string for operand %d for which an "
-                                               "ellipsis was already found",
-                                               e->operands);
+                return e->has_arrow
+                           ? lt_error(LT_ERR_RUNTIME, "einsum(): found '.' for output but an "
+                                                      "ellipsis (...) was already found")
+                           : lt_error(LT_ERR_RUNTIME,
+                                      "einsum(): found '.' in subscripts string for operand %lld "
+                                      "for which an "
+                                      "ellipsis was already found",
+                                      lt_shown(e->operands - 1));
             s->ellipsis = true;
             LT_TRY(add_label(s, ELLIPSIS, e->operands - 1));
             p += 2;
         } else if (letter_number(*p) >= 0) {
             LT_TRY(add_label(s, letter_number(*p), e->operands - 1));
         } else {
-            return lt_error(LT_ERR_RUNTIME, "einsum(): invalid subscript given at index %d in the equation string, "
-                                            "subscripts must be in [a-zA-Z]",
-                            (int)(p - text) + 1);
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "einsum(): invalid subscript given at index %lld in the equation string, "
+                "subscripts must be in [a-zA-Z]",
+                lt_shown(p - text));
         }
     }
     return LT_OK;
@@ -93,9 +99,11 @@ static lt_status count_ellipsis(const equation *e, const lt_tensor_list *operand
         int named = e->in[i].n - (e->in[i].ellipsis ? 1 : 0), own = operands->v[i]->ndim - named;
         if (own < 0 || (own > 0 && !e->in[i].ellipsis))
             return lt_error(LT_ERR_RUNTIME,
-                            "einsum(): the number of subscripts in the equation (%d) %s the number of dimensions (%d) for "
-                            "operand %d%s",
-                            named, e->in[i].ellipsis ? "is more than" : "does not match", operands->v[i]->ndim, i + 1,
+                            "einsum(): the number of subscripts in the equation (%d) %s the number "
+                            "of dimensions (%d) for "
+                            "operand %lld%s",
+                            named, e->in[i].ellipsis ? "is more than" : "does not match",
+                            operands->v[i]->ndim, lt_shown(i),
                             e->in[i].ellipsis ? "" : " and no ellipsis was given");
         if (e->in[i].ellipsis && own > l->ellipsis_dims) l->ellipsis_dims = own;
     }
@@ -169,10 +177,11 @@ static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int o
             }
             if (t->sizes[a] != t->sizes[b]) {
                 s->status = lt_error(LT_ERR_RUNTIME,
-                                     "einsum(): subscript %c is repeated for operand %d but the sizes don't match, %lld != "
+                                     "einsum(): subscript %c is repeated for operand %lld but the "
+                                     "sizes don't match, %lld != "
                                      "%lld",
-                                     letter_name(in->label[0]), operand + 1, (long long)t->sizes[b],
-                                     (long long)t->sizes[a]);
+                                     letter_name(in->label[0]), lt_shown(operand),
+                                     (long long)t->sizes[b], (long long)t->sizes[a]);
                 return NULL;
             }
             t = do_diagonal(s, t, 0, a, b); /* which goes last */
@@ -253,9 +262,10 @@ static lt_status mismatch(const layout *l, int dim, int operand, int64_t own, in
     for (int c = 0; c < LETTERS; c++)
         if (l->at[c] == dim) snprintf(name, sizeof name, "%c", letter_name(c));
     return lt_error(LT_ERR_RUNTIME,
-                    "einsum(): subscript %s has size %lld for operand %d which does not broadcast with previously seen "
+                    "einsum(): subscript %s has size %lld for operand %lld which does not "
+                    "broadcast with previously seen "
                     "size %lld",
-                    name, (long long)own, operand + 1, (long long)seen);
+                    name, (long long)own, lt_shown(operand), (long long)seen);
 }
 
 static lt_status check_sizes(lt_tensor *const *operands, int n, const layout *l)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mem.h"
+#include "counting.h"
 #include "promotion.h"
 #include "ops/steps.h"
 #include "iter.h"
@@ -165,9 +166,11 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
         LT_TRY(lt_wrap_dim(dims_b->v[i], b->ndim, &db));
         if (a->sizes[da] != b->sizes[db])
             return lt_error(LT_ERR_RUNTIME,
-                            "contracted dimensions need to match, but first has size %lld in dim %d and second has size "
-                            "%lld in dim %d",
-                            (long long)a->sizes[da], da + 1, (long long)b->sizes[db], db + 1);
+                            "contracted dimensions need to match, but first has size %lld in dim "
+                            "%lld and second has size "
+                            "%lld in dim %lld",
+                            (long long)a->sizes[da], lt_shown(da), (long long)b->sizes[db],
+                            lt_shown(db));
         order_a.v[order_a.n++] = da;
         order_b.v[order_b.n++] = db;
         inner *= a->sizes[da];
@@ -235,8 +238,9 @@ lt_status lt_cross_impl(lt_tensor *self, lt_tensor *other, const int64_t *dim, l
             if (self->sizes[i] == 3) d = i;
     if (d < 0) return lt_error(LT_ERR_RUNTIME, "no dimension of size 3 in input");
     if (self->ndim == 0 || self->sizes[d] != 3 || other->sizes[d] != 3)
-        return lt_error(LT_ERR_RUNTIME, "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld", d + 1,
-                        (long long)(self->ndim > 0 ? self->sizes[d] : 1),
+        return lt_error(LT_ERR_RUNTIME,
+                        "linalg.cross: inputs dimension %lld must have length 3. Got %lld and %lld",
+                        lt_shown(d), (long long)(self->ndim > 0 ? self->sizes[d] : 1),
                         (long long)(other->ndim > 0 ? other->sizes[d] : 1));
     lt_scope s;
     lt_scope_open(&s, true);
@@ -348,8 +352,8 @@ lt_status lt_linalg_multi_dot_impl(const lt_tensor_list *tensors, lt_tensor **ou
         int i = (int)matrices.n;
         lt_tensor *t = tensors->v[i], **matrix = &matrices.v[i];
         if (t->ndim != 2 && !(t->ndim == 1 && (i == 0 || i == n - 1))) {
-            status = lt_error(LT_ERR_RUNTIME, "multi_dot(): tensor %d must be %s but got %dD", i + 1,
-                              i == 0 || i == n - 1 ? "1D or 2D" : "2D", t->ndim);
+            status = lt_error(LT_ERR_RUNTIME, "multi_dot(): tensor %lld must be %s but got %dD",
+                              lt_shown(i), i == 0 || i == n - 1 ? "1D or 2D" : "2D", t->ndim);
             goto done;
         }
         if (t->ndim == 1)
@@ -358,8 +362,10 @@ lt_status lt_linalg_multi_dot_impl(const lt_tensor_list *tensors, lt_tensor **ou
             *matrix = lt_tensor_retain(t);
         if (i > 0 && sizes[i] != (*matrix)->sizes[0]) {
             status = lt_error(LT_ERR_RUNTIME,
-                              "multi_dot(): tensors %d and %d with shapes that cannot be multiplied (%lld columns, %lld rows)",
-                              i, i + 1, (long long)sizes[i], (long long)(*matrix)->sizes[0]);
+                              "multi_dot(): tensors %lld and %lld with shapes that cannot be "
+                              "multiplied (%lld columns, %lld rows)",
+                              lt_shown(i - 1), lt_shown(i), (long long)sizes[i],
+                              (long long)(*matrix)->sizes[0]);
             matrices.n++;
             goto done;
         }

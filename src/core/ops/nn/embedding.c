@@ -13,6 +13,7 @@
 #include "op/norm.h"
 #include "op/scatter_reduce.h"
 #include "op/searchsorted.h"
+#include "counting.h"
 
 static lt_status check_table(const char *op, const lt_tensor *weight, const lt_tensor *indices, bool sparse)
 {
@@ -102,8 +103,9 @@ static lt_status check_padding(const lt_tensor *weight, const int64_t *padding_i
     if (padding_idx == NULL || weight->ndim == 0) return LT_OK;
     const int64_t n = weight->sizes[0];
     if (*padding_idx >= -n && *padding_idx < n) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "padding_idx must be within the number of embeddings: %lld of %lld",
-                    (long long)lt_index_shown(*padding_idx), (long long)n);
+    return lt_error(LT_ERR_RUNTIME,
+                    "padding_idx must be within the number of embeddings: %lld of %lld",
+                    lt_shown(*padding_idx), (long long)n);
 }
 
 lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_t *padding_idx, const double *max_norm,
@@ -123,17 +125,26 @@ static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
     if (offsets->device.type != LT_CPU || offsets->numel == 0) return LT_OK;
     const int64_t *v = (const int64_t *)lt_data(offsets);
     if (v[0] != 0)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "offsets[1] has to be 1, i.e., the first sequence in the mini-batch has to start from position 1. "
-            "However, got %lld",
-            (long long)lt_index_shown(v[0]));
+        return lt_error(LT_ERR_RUNTIME,
+                        "offsets[%lld] has to be %lld, i.e., the first sequence in the mini-batch "
+                        "has to start from position %lld. "
+                        "However, got %lld",
+                        lt_shown(0), lt_shown(0), lt_shown(0), lt_shown(v[0]));
     for (int64_t i = 0; i < offsets->numel; i++)
         if (v[i] < 0 || v[i] > n || (i > 0 && v[i] < v[i - 1]))
-            return lt_error(LT_ERR_RUNTIME,
-                            "offsets[%lld] is %lld: offsets must not decrease, nor go beyond the %lld indices",
-                            (long long)i + 1, (long long)lt_index_shown(v[i]), (long long)n);
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "offsets[%lld] is %lld: offsets must not decrease, nor go beyond the %lld indices",
+                lt_shown(i), lt_shown(v[i]), (long long)n);
     return LT_OK;
+}
+
+static lt_tensor *do_masked_select(lt_scope *s, lt_tensor *a, lt_tensor *mask)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = lt_masked_select(a, mask, &out);
+    return lt_scope_hold(s, status, out);
 }
 
 /* The bag of every index, from 0. */
@@ -215,16 +226,12 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
               *rows = NULL;
     if (padding_idx != NULL) { /* as if they were not there */
         const int64_t row = *padding_idx < 0 ? *padding_idx + weight->sizes[0] : *padding_idx;
-        lt_tensor *kept = NULL, *present = do_ne(&s, ids, do_scalar(&s, lt_int(row)));
-        if (s.status == LT_OK) s.status = lt_masked_select(ids, present, &kept);
-        ids = lt_scope_hold(&s, s.status, kept);
-        if (s.status == LT_OK) s.status = lt_masked_select(bag, present, &kept);
-        bag = lt_scope_hold(&s, s.status, kept);
-        if (per_sample_weights != NULL && s.status == LT_OK) {
-            lt_tensor *each = do_reshape(&s, per_sample_weights, &line);
-            if (s.status == LT_OK) s.status = lt_masked_select(each, present, &kept);
-            per_sample_weights = lt_scope_hold(&s, s.status, kept);
-        }
+        lt_tensor *present = do_ne(&s, ids, do_scalar(&s, lt_int(row)));
+        ids = do_masked_select(&s, ids, present);
+        bag = do_masked_select(&s, bag, present);
+        if (per_sample_weights != NULL)
+            per_sample_weights =
+                do_masked_select(&s, do_reshape(&s, per_sample_weights, &line), present);
     }
     if (s.status == LT_OK) {
         lt_status status = lt_embedding_nn(ids, weight, NULL, max_norm, norm_type, scale_grad_by_freq, false, &rows);

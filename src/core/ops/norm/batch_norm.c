@@ -284,11 +284,12 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
         if (total != NULL) lt_tensor_release(total);
         total = kept;
     }
-    if (total != NULL) lt_scope_hold(&s, s.status, total);
+    if (total != NULL) total = lt_scope_hold(&s, LT_OK, total);
     total = do_reshape(&s, total, &sizes);
     if (!lt_dtype_is_float((lt_dtype)input->dtype)) { /* of integers the mean is one, too */
-        lt_tensor *mean = NULL;
-        lt_status status = total != NULL ? lt_div_rounding(total, do_number(&s, (double)size), "trunc", &mean) : s.status;
+        lt_tensor *count = do_number(&s, (double)size), *mean = NULL;
+        lt_status status =
+            s.status == LT_OK ? lt_div_rounding(total, count, "trunc", &mean) : s.status;
         total = lt_scope_hold(&s, status, mean);
     } else {
         alpha /= (double)size;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ops/common.h"
+#include "counting.h"
 #include "device.h"
 #include "mem.h"
 #include "overlap.h"
@@ -70,12 +71,17 @@ static lt_status check_row(const step *s, int64_t row)
                             "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
                             lt_format_device(text, sizeof text, w->device), lt_format_device(other, sizeof other, t->device));
         if (t->dtype != w->dtype)
-            return lt_error(LT_ERR_RUNTIME, "%s: parameter %lld has dtype %s, but its gradient or state has dtype %s", s->name,
-                            (long long)row + 1, lt_dtype_name((lt_dtype)w->dtype), lt_dtype_name((lt_dtype)t->dtype));
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "%s: parameter %lld has dtype %s, but its gradient or state has dtype %s", s->name,
+                lt_shown(row), lt_dtype_name((lt_dtype)w->dtype),
+                lt_dtype_name((lt_dtype)t->dtype));
         if (t->ndim != w->ndim || !same_numbers(w->ndim, t->sizes, w->sizes))
-            return lt_error(LT_ERR_RUNTIME, "%s: parameter %lld has shape %s, but its gradient or state has shape %s", s->name,
-                            (long long)row + 1, lt_format_sizes(text, sizeof text, w->ndim, w->sizes),
-                            lt_format_sizes(other, sizeof other, t->ndim, t->sizes));
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "%s: parameter %lld has shape %s, but its gradient or state has shape %s", s->name,
+                lt_shown(row), lt_format_sizes(text, sizeof text, w->ndim, w->sizes),
+                lt_format_sizes(other, sizeof other, t->ndim, t->sizes));
     }
     return LT_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/pointwise.h"
+#include "counting.h"
 #include "transfer.h"
 #include "ops/steps.h"
 #include "op/_to_copy.h"
@@ -125,7 +126,8 @@ lt_status lt_topk_impl(lt_tensor *self, int64_t k, int64_t dim, bool largest, bo
 static lt_status check_not_empty(const char *op, const lt_tensor *self, int dim)
 {
     if (length_of(self, dim) > 0) return LT_OK;
-    return lt_error(LT_ERR_INDEX, "%s(): Expected reduction dim %d to have non-zero size.", op, dim + 1);
+    return lt_error(LT_ERR_INDEX, "%s(): Expected reduction dim %lld to have non-zero size.", op,
+                    lt_shown(dim));
 }
 
 /* One place of the sorted lines by the backend's kernel; false without one. k: see backend.h. */
@@ -175,7 +177,9 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(check_not_empty("kthvalue", self, d));
     if (k < 1 || k > length_of(self, d))
-        return lt_error(LT_ERR_RUNTIME, "kthvalue(): selected number k out of range for dimension %d", d + 1);
+        return lt_error(LT_ERR_RUNTIME,
+                        "kthvalue(): selected number k out of range for dimension %lld",
+                        lt_shown(d));
     if (has_kth(self)) return kth_along(self, d, k - 1, keepdim, out_values, out_indices);
     lt_scope_open(&s, false);
     do_sort(&s, self, d, k, &values, &indices);

@@ -18,6 +18,7 @@
 #include "op/max_pool1d_with_indices.h"
 #include "op/max_pool2d_with_indices.h"
 #include "op/max_pool3d_with_indices.h"
+#include "counting.h"
 
 /* ---- geometry ----------------------------------------------------------------------------------------------------- */
 
@@ -308,9 +309,10 @@ static lt_status read_adaptive(const char *op, int spatial, int ndim, const int6
     for (int d = ndim - spatial; d < ndim; d++)
         if (sizes[d] == 0)
             return lt_error(LT_ERR_RUNTIME,
-                            "%s(): Expected input to have non-zero size for non-batch dimensions, but input has sizes %s with "
-                            "dimension %d being empty",
-                            op, lt_format_sizes(text, sizeof text, ndim, sizes), d + 1);
+                            "%s(): Expected input to have non-zero size for non-batch dimensions, "
+                            "but input has sizes %s with "
+                            "dimension %lld being empty",
+                            op, lt_format_sizes(text, sizeof text, ndim, sizes), lt_shown(d));
     if (!lt_spread_sizes(output_size, spatial, 1, p->out))
         return lt_error(LT_ERR_RUNTIME, "%s: output_size must be %d", op, spatial);
     for (int d = 0; d < LT_SPATIAL; d++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/common.h"
+#include "counting.h"
 #include "device_type.h"
 #include "iter.h"
 #include "ops/pointwise.h"
@@ -160,7 +161,9 @@ static lt_status check_not_empty(const char *op, const lt_tensor *self, uint32_t
 {
     for (int d = 0; d < self->ndim; d++)
         if ((mask >> d & 1) && self->sizes[d] == 0)
-            return lt_error(LT_ERR_INDEX, "%s(): Expected reduction dim %d to have non-zero size.", op, d + 1);
+            return lt_error(LT_ERR_INDEX,
+                            "%s(): Expected reduction dim %lld to have non-zero size.", op,
+                            lt_shown(d));
     return LT_OK;
 }
 

@@ -1,5 +1,6 @@
 /* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views and joins. */
 #include "interrupt.h"
+#include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"
 #include "op/_fill_diagonal_backward.h"
@@ -50,10 +51,11 @@ lt_status lt_broadcast_tensors_impl(const lt_tensor_list *tensors, lt_tensor_lis
             int64_t *to = &shape.v[shape.n - t->ndim + d];
             if (*to == 1) *to = t->sizes[d];
             if (t->sizes[d] != 1 && t->sizes[d] != *to)
-                return lt_error(LT_ERR_RUNTIME,
-                                "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
-                                "non-singleton dimension %d",
-                                (long long)*to, (long long)t->sizes[d], shape.n - t->ndim + d + 1);
+                return lt_error(
+                    LT_ERR_RUNTIME,
+                    "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
+                    "non-singleton dimension %lld",
+                    (long long)*to, (long long)t->sizes[d], lt_shown(shape.n - t->ndim + d));
         }
     }
     lt_tensor_list list;
@@ -78,7 +80,9 @@ lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int6
         return lt_error(LT_ERR_INDEX, "Dimension specified as -2 but tensor has no dimensions");
     LT_TRY(lt_wrap_dim(dim1, self->ndim + 1, &a));
     LT_TRY(lt_wrap_dim(dim2, self->ndim + 1, &b));
-    if (a == b) return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %d, %d", a + 1, b + 1);
+    if (a == b)
+        return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld",
+                        lt_shown(a), lt_shown(b));
     int64_t length = lt_plus(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
     lt_dims sizes = {.n = self->ndim + 1};
     for (int d = 0, from = 0; d < sizes.n; d++) sizes.v[d] = d == a || d == b ? length : self->sizes[from++];
@@ -170,8 +174,10 @@ lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tens
         LT_TRY(lt_wrap_dim(dims->v[1], self->ndim, &b));
     }
     if (a == b)
-        return lt_error(LT_ERR_RUNTIME, "expected rotation dims to be different, but got dim0 = %d and dim1 = %d", a + 1,
-                        b + 1);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld",
+            lt_shown(a), lt_shown(b));
     lt_scope s;
     lt_scope_open(&s, true);
     lt_tensor *result = NULL;
@@ -357,8 +363,9 @@ lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
         const lt_tensor *t = tensors->v[i];
         if (t->ndim > 2)
             return lt_error(LT_ERR_RUNTIME,
-                            "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %lld has %d dimensions",
-                            (long long)i + 1, t->ndim);
+                            "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                            "Input %lld has %d dimensions",
+                            lt_shown(i), t->ndim);
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
         rows = lt_plus(rows, t->ndim == 2 ? t->sizes[0] : 1);
         columns = lt_plus(columns, t->ndim == 2 ? t->sizes[1] : t->numel);

@@ -1,6 +1,7 @@
 /* join.c - ops that lay tensors out anew: cat, stack, repeat, flip, roll, tril, triu. */
 #include "ops/common.h"
 #include "copies.h"
+#include "counting.h"
 #include "interrupt.h"
 #include "mem.h"
 #include "op/_slice.h"
@@ -38,8 +39,9 @@ static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor
     *first = tensors->v[0];
     for (int64_t i = 0; i < tensors->n; i++) {
         if (tensors->v[i]->ndim == 0)
-            return lt_error(LT_ERR_RUNTIME, "zero-dimensional tensor (at position %lld) cannot be concatenated",
-                            (long long)i + 1);
+            return lt_error(LT_ERR_RUNTIME,
+                            "zero-dimensional tensor (at position %lld) cannot be concatenated",
+                            lt_shown(i));
         if (is_legacy_empty(*first)) *first = tensors->v[i];
     }
     LT_TRY(lt_wrap_dim(dim, (*first)->ndim, d));
@@ -53,9 +55,11 @@ static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor
         for (int k = 0; k < t->ndim; k++)
             if (k != *d && t->sizes[k] != (*first)->sizes[k])
                 return lt_error(LT_ERR_RUNTIME,
-                                "Sizes of tensors must match except in dimension %d. Expected size %lld but got size %lld for "
+                                "Sizes of tensors must match except in dimension %lld. Expected "
+                                "size %lld but got size %lld for "
                                 "tensor number %lld in the list. (shapes %s and %s)",
-                                *d + 1, (long long)(*first)->sizes[k], (long long)t->sizes[k], (long long)i + 1,
+                                lt_shown(*d), (long long)(*first)->sizes[k], (long long)t->sizes[k],
+                                lt_shown(i),
                                 lt_format_sizes(a, sizeof a, (*first)->ndim, (*first)->sizes),
                                 lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
         *total += t->sizes[*d];
@@ -125,9 +129,11 @@ lt_status lt_stack_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
         bool same = t->ndim == first->ndim;
         for (int k = 0; same && k < t->ndim; k++) same = t->sizes[k] == first->sizes[k];
         if (!same)
-            return lt_error(LT_ERR_RUNTIME, "stack expects each tensor to be equal size, but got %s at entry 1 and %s at entry %lld",
-                            lt_format_sizes(a, sizeof a, first->ndim, first->sizes),
-                            lt_format_sizes(b, sizeof b, t->ndim, t->sizes), (long long)i + 1);
+            return lt_error(LT_ERR_RUNTIME,
+                            "stack expects each tensor to be equal size, but got %s at entry %lld "
+                            "and %s at entry %lld",
+                            lt_format_sizes(a, sizeof a, first->ndim, first->sizes), lt_shown(0),
+                            lt_format_sizes(b, sizeof b, t->ndim, t->sizes), lt_shown(i));
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
     }
     for (int k = 0, from = 0; k <= first->ndim; k++) sizes[k] = k == d ? tensors->n : first->sizes[from++];
@@ -341,9 +347,10 @@ lt_status lt_repeat_interleave_tensor_impl(lt_tensor *self, lt_tensor *repeats, 
     } else if (repeats->ndim == 1) {
         status = lt_error(LT_ERR_RUNTIME,
                           "repeats must have the same size as input along dim, but got "
-                          "repeats.size(0) = %lld and "
-                          "input.size(%d) = %lld",
-                          (long long)repeats->sizes[0], d + 1, (long long)flat->sizes[d]);
+                          "repeats.size(%lld) = %lld and "
+                          "input.size(%lld) = %lld",
+                          lt_shown(0), (long long)repeats->sizes[0], lt_shown(d),
+                          (long long)flat->sizes[d]);
         goto done;
     } else {
         status = lt_error(LT_ERR_RUNTIME, "repeats must be 0-dim or 1-dim tensor");
@@ -413,7 +420,8 @@ lt_status lt_roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *di
     if (dims->n != shifts->n)
         return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:%d", shifts->n, dims->n);
     if (self->ndim == 0)
-        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %d but tensor has no dimensions", (int)dims->v[0] + 1);
+        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions",
+                        lt_shown(dims->v[0]));
     now = lt_tensor_retain(self);
     for (int i = 0; i < dims->n; i++) {
         int d;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"
 #include "op/_constant_pad_backward.h"
@@ -48,10 +49,11 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
         sizes.v[d] = padded_size(self->sizes[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
         if (sizes.v[d] < 0)
             return lt_error(LT_ERR_RUNTIME,
-                            "The input size %lld, plus negative padding %lld and %lld resulted in a negative output size, "
-                            "which is invalid. Check dimension %d of your input.",
+                            "The input size %lld, plus negative padding %lld and %lld resulted in "
+                            "a negative output size, "
+                            "which is invalid. Check dimension %lld of your input.",
                             (long long)self->sizes[d], (long long)before(pad, self->ndim, d),
-                            (long long)after(pad, self->ndim, d), d + 1);
+                            (long long)after(pad, self->ndim, d), lt_shown(d));
     }
     lt_scope s;
     lt_scope_open(&s, false);
@@ -149,9 +151,10 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
         char text[256];
         if (source == reflected && (low >= size || high >= size))
             return lt_error(LT_ERR_RUNTIME,
-                            "Padding size should be less than the corresponding input dimension, but got: padding "
-                            "(%lld, %lld) at dimension %d of input %s",
-                            (long long)low, (long long)high, d + 1,
+                            "Padding size should be less than the corresponding input dimension, "
+                            "but got: padding "
+                            "(%lld, %lld) at dimension %lld of input %s",
+                            (long long)low, (long long)high, lt_shown(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
         if (source == wrapped && (low > kept(pad, self, d) || high > kept(pad, self, d)))
             return lt_error(LT_ERR_RUNTIME, "Padding value causes wrapping around more than once.");
@@ -159,7 +162,8 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
         if (padded_to < 0 || (source == wrapped && padded_to == 0))
             return lt_error(LT_ERR_RUNTIME, "Negative padding value is resulting in an empty dimension.");
         if (size == 0)
-            return lt_error(LT_ERR_RUNTIME, "Expected a non-empty dimension %d of input %s", d + 1,
+            return lt_error(LT_ERR_RUNTIME, "Expected a non-empty dimension %lld of input %s",
+                            lt_shown(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
     }
     return pad_by_lookup(self, pad, source, out);

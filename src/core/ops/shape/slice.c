@@ -1,5 +1,6 @@
 /* slice.c - views of parts: select, slices, diagonals, windows, and lists of such parts. */
 #include "interrupt.h"
+#include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"
 #include "op/_slice.h"
@@ -22,9 +23,10 @@ lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor 
     int64_t size = self->sizes[d];
     if (index < -size || index >= size) {
         char text[256];
-        return lt_error(LT_ERR_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
-                        (long long)(index >= 0 ? index + 1 : index),
-                        lt_format_sizes(text, sizeof text, self->ndim, self->sizes), d + 1);
+        return lt_error(LT_ERR_INDEX,
+                        "select(): index %lld out of range for tensor of size %s at dimension %lld",
+                        lt_shown(index),
+                        lt_format_sizes(text, sizeof text, self->ndim, self->sizes), lt_shown(d));
     }
     if (index < 0) index += size;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -64,11 +66,14 @@ lt_status lt_narrow_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t le
     if (length < 0) return lt_error(LT_ERR_RUNTIME, "narrow(): length must be non-negative.");
     int64_t first = start < 0 ? start + size : start;
     if (first < 0 || first > size)
-        return lt_error(LT_ERR_INDEX, "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
-                        (long long)-size, (long long)size + 1, (long long)(start >= 0 ? start + 1 : start));
+        return lt_error(
+            LT_ERR_INDEX,
+            "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
+            (long long)-size, lt_shown(size), lt_shown(start));
     if (length > size - first)
-        return lt_error(LT_ERR_RUNTIME, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-                        (long long)first + 1, (long long)length, (long long)size);
+        return lt_error(LT_ERR_RUNTIME,
+                        "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+                        lt_shown(first), (long long)length, (long long)size);
     return lt__slice(self, d, first, first + length, 1, out);
 }
 
@@ -78,7 +83,8 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
     LT_TRY(lt_wrap_dim(dim1, self->ndim, &a));
     LT_TRY(lt_wrap_dim(dim2, self->ndim, &b));
     if (a == b)
-        return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %d, %d", a + 1, b + 1);
+        return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld",
+                        lt_shown(a), lt_shown(b));
     int64_t rows = self->sizes[a], columns = self->sizes[b], length;
     if (offset < -rows) offset = -rows; /* nothing lies further out */
     if (offset > columns) offset = columns;
@@ -104,8 +110,9 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
     LT_TRY(lt_wrap_dim(dimension, self->ndim, &d));
     int64_t available = self->ndim > 0 ? self->sizes[d] : 1;
     if (size < 0 || size > available)
-        return lt_error(LT_ERR_RUNTIME, "maximum size for tensor at dimension %d is %lld but size is %lld", d + 1,
-                        (long long)available, (long long)size);
+        return lt_error(LT_ERR_RUNTIME,
+                        "maximum size for tensor at dimension %lld is %lld but size is %lld",
+                        lt_shown(d), (long long)available, (long long)size);
     if (step <= 0) return lt_error(LT_ERR_RUNTIME, "step is %lld but must be > 0", (long long)step);
     if (self->ndim == LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
@@ -188,10 +195,12 @@ lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64
     if (sum != self->sizes[d]) {
         char text[256];
         return lt_error(LT_ERR_RUNTIME,
-                        "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension "
-                        "%d), but got split_sizes=%s, which sum to %lld",
-                        (long long)self->sizes[d], d + 1,
-                        lt_format_sizes(text, sizeof text, split_sizes->n, split_sizes->v), (long long)sum);
+                        "split_with_sizes expects split_sizes to sum exactly to %lld (input "
+                        "tensor's size at dimension "
+                        "%lld), but got split_sizes=%s, which sum to %lld",
+                        (long long)self->sizes[d], lt_shown(d),
+                        lt_format_sizes(text, sizeof text, split_sizes->n, split_sizes->v),
+                        (long long)sum);
     }
     lt_tensor_list list;
     LT_TRY(lt_list_new(split_sizes->n, &list));

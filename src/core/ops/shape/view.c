@@ -3,6 +3,7 @@
 
 #include "checked.h"
 #include "ops/common.h"
+#include "counting.h"
 #include "mem.h"
 #include "op/_alias.h"
 #include "op/_unsafe_view.h"
@@ -82,7 +83,7 @@ static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from,
     LT_TRY(check_divisible("self.storage_offset()", self->offset, ratio, from, to));
     for (int d = 0; d < last; d++) {
         char what[32];
-        snprintf(what, sizeof what, "self.stride(%d)", d);
+        snprintf(what, sizeof what, "self.stride(%lld)", lt_shown(d));
         LT_TRY(check_divisible(what, self->strides[d], ratio, from, to));
         view->strides[d] = self->strides[d] / ratio;
     }
@@ -185,13 +186,17 @@ lt_status lt_unflatten_impl(lt_tensor *self, int64_t dim, const lt_dims *sizes, 
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     if (self->ndim == 0)
-        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %d but tensor has no dimensions", dim < 0 ? (int)dim : (int)dim + 1);
+        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions",
+                        lt_shown(dim));
     lt_dims parts, shape = {.n = 0};
     lt_status status = lt_infer_shape(sizes, self->sizes[d], &parts);
     char text[256];
     if (status != LT_OK)
-        return lt_error(LT_ERR_RUNTIME, "unflatten: Provided sizes %s don't multiply up to the size of dim %d (%lld)",
-                        lt_format_sizes(text, sizeof text, sizes->n, sizes->v), d + 1, (long long)self->sizes[d]);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "unflatten: Provided sizes %s don't multiply up to the size of dim %lld (%lld)",
+            lt_format_sizes(text, sizeof text, sizes->n, sizes->v), lt_shown(d),
+            (long long)self->sizes[d]);
     if (self->ndim - 1 + parts.n > LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
     for (int i = 0; i < d; i++) shape.v[shape.n++] = self->sizes[i];
@@ -342,14 +347,16 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
         int64_t have = own >= 0 ? self->sizes[own] : 1, want = size->v[d];
         if (want == -1 && own < 0)
             return lt_error(LT_ERR_RUNTIME,
-                            "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension %d",
-                            d + 1);
+                            "The expanded size of the tensor (-1) isn't allowed in a leading, "
+                            "non-existing dimension %lld",
+                            lt_shown(d));
         if (want == -1) want = have;
         if (have != want && have != 1)
             return lt_error(LT_ERR_RUNTIME,
-                            "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton "
-                            "dimension %d.  Target sizes: %s.  Tensor sizes: %s",
-                            (long long)want, (long long)have, d + 1,
+                            "The expanded size of the tensor (%lld) must match the existing size "
+                            "(%lld) at non-singleton "
+                            "dimension %lld.  Target sizes: %s.  Tensor sizes: %s",
+                            (long long)want, (long long)have, lt_shown(d),
                             lt_format_sizes(a, sizeof a, size->n, size->v),
                             lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
         sizes[d] = want;

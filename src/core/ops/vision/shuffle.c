@@ -5,6 +5,7 @@
 #include "op/channel_shuffle.h"
 #include "op/pixel_shuffle.h"
 #include "op/pixel_unshuffle.h"
+#include "counting.h"
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
 
@@ -101,9 +102,10 @@ lt_status lt_bilinear_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *weig
     const int last = input1->ndim - 1;
     for (int d = 0; d < last; d++)
         if (input1->sizes[d] != input2->sizes[d])
-            return lt_error(LT_ERR_RUNTIME,
-                            "bilinear(): input batch dimensions do not match at dim %d: got %lld and %lld", d + 1,
-                            (long long)input1->sizes[d], (long long)input2->sizes[d]);
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "bilinear(): input batch dimensions do not match at dim %lld: got %lld and %lld",
+                lt_shown(d), (long long)input1->sizes[d], (long long)input2->sizes[d]);
     const int64_t outputs = weight->sizes[0], n1 = weight->sizes[1], n2 = weight->sizes[2];
     if (input1->sizes[last] != n1 || input2->sizes[last] != n2)
         return lt_error(LT_ERR_RUNTIME,

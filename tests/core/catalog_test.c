@@ -85,6 +85,7 @@ static int below(int n)
 static int setup(void **state)
 {
     (void)state;
+    assert_ok(lt_set_num_threads(1)); /* each thread that calls would begin with threads of its own */
     for (int i = 0; i < COUNT(shapes); i++) {
         lt_tensor *wide = NULL;
         double numbers[128];
@@ -272,6 +273,36 @@ static lt_status forward(void)
     return status;
 }
 
+static bool has_out(const lt_op_info *op)
+{
+    for (int i = 0; i < op->n_args; i++)
+        if (strcmp(lt_op_arg(op, i)->name, "out") == 0) return true;
+    return false;
+}
+
+/* Once more, into the tensor that it has made before. */
+static lt_status into_out(void)
+{
+    fail_no_more();
+    prepare(trying, false);
+    assert_ok(do_now());
+    lt_tensor *out = lt_tensor_retain(now.results[0].v.tensor);
+    give_back_results();
+    now.args[trying->n] = (lt_named_value){"out", lt_value_tensor(out)};
+    int n = MOST_RESULTS;
+    fail_from_here();
+    const lt_status status =
+        lt_call(trying->op->name, NULL, 0, now.args, trying->n + 1, now.results, &n);
+    fail_no_more();
+    if (status == LT_OK)
+        assert_ptr_equal(now.results[0].v.tensor, out);
+    else
+        assert_int_equal(now.results[0].kind, LT_KIND_NONE);
+    give_all_back();
+    lt_tensor_release(out);
+    return status;
+}
+
 /* The operation is recorded, and its backward done. */
 static lt_status there_and_back(void)
 {
@@ -319,6 +350,8 @@ static void test_every_failing_allocation_is_reported(void **state)
         failures += fail_without_a_leak((sweep){fail_each, t.op->signature, forward});
         if (!t.op->in_place && is_differentiable())
             failures += fail_without_a_leak((sweep){fail_each, t.op->signature, there_and_back});
+        if (has_out(t.op))
+            failures += fail_without_a_leak((sweep){fail_each, t.op->signature, into_out});
         done++;
     }
     assert_int_equal(complaints, 0);

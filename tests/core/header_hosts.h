@@ -199,7 +199,7 @@ static lt_status use_table(void)
     lt_table *own = NULL;
     lt_status status = lt_table_new(&own);
     for (int i = 0; i < 20 && status == LT_OK; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "n%d", i);
         status = lt_table_set(own, name, i % 2 == 0 ? &text : &tensor);
         if (status == LT_OK) status = lt_table_append(own, i % 2 == 0 ? &text : &inner);

@@ -238,7 +238,7 @@ static void names_are_replaced_and_taken_away(void **state)
     (void)state;
     lt_table *table = NULL;
     assert_int_equal(lt_table_new(&table), LT_OK);
-    char name[8];
+    char name[16];
     for (int i = 99; i >= 0; i--) {
         lt_value value = lt_value_int(i);
         snprintf(name, sizeof name, "n%d", i);

@@ -174,7 +174,7 @@ end
 local function backend_hash(families)
   local parts = {}
   for i, family in ipairs(families) do parts[i] = family_header(family, i) end
-  for _, name in ipairs { 'backend', 'cell', 'iter', 'optim_rules', 'random' } do
+  for _, name in ipairs { 'backend', 'cell', 'iter', 'optim_rules', 'random', 'reduction' } do
     local file = assert(io.open('src/core/' .. name .. '.h'))
     local text = file:read 'a':gsub('/%*.-%*/', ''):gsub('%s+', ' ')
     parts[#parts + 1] = text

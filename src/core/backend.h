@@ -16,22 +16,6 @@
 
 typedef struct lt_iter lt_iter; /* iter.h */
 
-typedef enum lt_reduction {
-    LT_REDUCE_SUM,  /* also of bool and small integers, into int64 */
-    LT_REDUCE_MEAN, /* floating only; divides by the number of reduced elements */
-    LT_REDUCE_PROD,
-    LT_REDUCE_MAX, /* nan wins */
-    LT_REDUCE_MIN,
-    LT_REDUCE_ANY, /* into bool */
-    LT_REDUCE_ALL,
-    LT_REDUCE_NORM, /* (sum |x|^p)^(1/p); p = parameter; inf, -inf and 0 as PyTorch has them */
-    LT_REDUCE_SUM_NUMBERS, /* floating only: without nan */
-    LT_REDUCE_COUNT,       /* of elements that are not 0, into int64 */
-    LT_REDUCE_VAR,         /* floating only: sum of squared deviations from the mean, divided by parameter */
-    LT_REDUCE_STD,         /* the root of it */
-    LT_REDUCE_LOGSUMEXP    /* floating only */
-} lt_reduction;
-
 /* Numbers k of lt_backend's kth that depend on the line: the middle of its elements (the lower of two), or nan if
  * there is one; the middle of those that are not nan. */
 enum { LT_KTH_MEDIAN = -1, LT_KTH_NANMEDIAN = -2 };
@@ -229,9 +213,9 @@ typedef struct lt_backend {
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 
     /* -- reductions -------------------------------------------------------------------------------- */
-    /* compute: dtype in which elements are read; accumulate in float (half types, float), double,
+    /* op: an lt_reduction (reduction.h). compute: dtype in which elements are read; accumulate in float (half types, float), double,
      * or int64; out dtype is it->dtype[0]. numel 0 gives the identity (core rejects max and min). */
-    lt_status (*reduce)(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
+    lt_status (*reduce)(int op, const lt_iter *it, int reduced_dims, double parameter);
     /* Extreme and its index (first one; nan counts as extreme) along dim; values or indices (int64) may
      * be NULL; their views have size 1 in dim. */
     lt_status (*extreme)(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,

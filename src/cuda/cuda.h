@@ -162,7 +162,7 @@ lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
 /* pointwise.cu */
 lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 /* reduce.cu, extreme.cu, scan.cu */
-lt_status lt_cuda_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
+lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
 lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
                           int dim);
 lt_status lt_cuda_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim);

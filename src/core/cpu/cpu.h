@@ -12,7 +12,7 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
 lt_status lt_cpu_copy(const lt_iter *it);
 lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);
 /* reduce.c */
-lt_status lt_cpu_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter);
+lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
 /* extreme.c */
 lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
 /* scan.c */

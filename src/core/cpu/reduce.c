@@ -335,10 +335,10 @@ static bool by_columns(const lt_reduce_plan *p)
     return it->strides[1][d] == p->in_size && it->strides[1][0] != p->in_size && it->sizes[d] >= 4;
 }
 
-lt_status lt_cpu_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter)
+lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double parameter)
 {
     lt_reduce_plan p;
-    LT_TRY(make_plan(&p, op, it, reduced_dims, parameter));
+    LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
     if (p.results == 0) return LT_OK;
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }

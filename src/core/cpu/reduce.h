@@ -4,6 +4,7 @@
 
 #include "cpu/common/loops.h"
 #include "iter.h"
+#include "reduction.h"
 
 #define LT_REDUCE_CHUNKS 64 /* at most so many pieces of one result */
 

@@ -18,6 +18,7 @@
 #include "element.cuh"
 #include "formulas/formulas.h"
 #include "offsets.cuh"
+#include "reduction.h"
 
 enum {
     BLOCK = 256,
@@ -358,8 +359,9 @@ template <class C> static lt_status run_floats(const call &c)
     }
 }
 
-lt_status lt_cuda_reduce(lt_reduction op, const lt_iter *it, int reduced_dims, double parameter)
+lt_status lt_cuda_reduce(int kind, const lt_iter *it, int reduced_dims, double parameter)
 {
+    const lt_reduction op = static_cast<lt_reduction>(kind);
     call c = {op, it, reduced_dims, parameter, nullptr};
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     if (op == LT_REDUCE_ANY) return run<any_step, bool>(c);

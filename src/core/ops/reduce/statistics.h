@@ -3,6 +3,7 @@
 #define LT_OPS_STATISTICS_H
 
 #include "backend.h"
+#include "reduction.h"
 #include "tensor.h"
 
 /* How many elements of a tensor of these sizes a reduction over dims (NULL: all) makes into one. */

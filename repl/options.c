@@ -45,7 +45,7 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
     } else if (strcmp(name, "--write") == 0) {
         out->write = true;
     } else if (strcmp(name, "--disable-cuda") == 0) {
-        setenv("LTENSOR_DISABLE_CUDA", "1", 1);
+        setenv("LTENSOR_DISABLE_CUDA", "--disable-cuda", 1); /* what the error names */
     } else if (strcmp(name, "--no-copies") == 0) {
         setenv("LTENSOR_COPIES", "0", 1);
     } else if (strncmp(name, "--sim-gpus", 10) == 0 && (name[10] == '\0' || name[10] == '=')) {

@@ -12,8 +12,7 @@ const lt_device_type_info lt_device_types[LT_DEVICE_TYPES] = {
                  .dlpack_pinned = 3,
                  .simulated_library = "libltensor_sim.so",
                  .simulated_variable = "LTENSOR_SIM_GPUS",
-                 .disabled_variable = "LTENSOR_DISABLE_CUDA",
-                 .disabled_by = "--disable-cuda"},
+                 .disabled_variable = "LTENSOR_DISABLE_CUDA"},
 };
 
 lt_device_type lt_accelerator(void)

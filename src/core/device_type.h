@@ -15,8 +15,7 @@ typedef struct lt_device_type_info {
     /* How loader.c, which knows the library, comes to the backend. */
     const char *simulated_library; /* used instead where this variable is a number above 0 */
     const char *simulated_variable;
-    const char *disabled_variable; /* set: there are no devices of the type */
-    const char *disabled_by;       /* how a user sets it */
+    const char *disabled_variable; /* set: there are no devices of the type; its value may be the option of a program */
 } lt_device_type_info;
 
 extern const lt_device_type_info lt_device_types[LT_DEVICE_TYPES];

@@ -137,8 +137,9 @@ static bool made_for_us(void *library, const char *name, char *reason, size_t n)
 /* The backend of a type, or NULL and the reason. */
 static const lt_backend *load_backend(const lt_device_type_info *type, const char *library_name, char *reason, size_t n)
 {
-    if (getenv(type->disabled_variable) != NULL) {
-        snprintf(reason, n, "%s was disabled by %s", type->title, type->disabled_by);
+    const char *disabled = getenv(type->disabled_variable);
+    if (disabled != NULL) {
+        snprintf(reason, n, "%s was disabled by %s", type->title, disabled[0] == '-' ? disabled : type->disabled_variable);
         return NULL;
     }
     const bool simulated = are_simulated(type);

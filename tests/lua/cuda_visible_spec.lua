@@ -46,6 +46,8 @@ describe('--disable-cuda', function()
       local output = run('', '--disable-cuda', ('print(select(2, pcall(function() return %s end)))'):format(call))
       assert.truthy(output:find('disabled by --disable-cuda', 1, true), output)
     end
+    local output = run('LTENSOR_DISABLE_CUDA=1', '', "print(pcall(torch.ones, 1, {device = 'cuda'}))")
+    assert.truthy(output:find('disabled by LTENSOR_DISABLE_CUDA', 1, true), output)
   end)
 end)
 

@@ -111,7 +111,7 @@ local mistakes = {
     { 'ones(2, 3):view(-1, -1)', 'only one dimension can be inferred' },
     { 'ones(2, 3):view(-1, 4)', "shape '[-1, 4]' is invalid for input of size 6" },
     { 'ones(2, 3):t():view(6)',
-      "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use :reshape(...) instead." },
+      "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use reshape(...) instead." },
     { 'ones(2, 3):reshape(7)', "shape '[7]' is invalid for input of size 6" },
     { 'ones(2, 3):expand(4, 3)',
       'The expanded size of the tensor (4) must match the existing size (2) at non-singleton dimension 1.  Target sizes: [4, 3].  Tensor sizes: [2, 3]' },

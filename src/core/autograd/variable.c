@@ -127,7 +127,7 @@ lt_status lt_set_requires_grad(lt_tensor *t, bool on)
         return lt_error(LT_ERR_RUNTIME,
                         "you can only change requires_grad flags of leaf variables. If you want to use a "
                         "computed variable in a subgraph that doesn't require differentiation use "
-                        "var_no_grad = var:detach().");
+                        "what detach gives.");
     }
     if (on && !lt_dtype_is_float((lt_dtype)t->dtype))
         return lt_error(LT_ERR_RUNTIME, "only Tensors of floating point dtype can require gradients");

@@ -59,7 +59,7 @@ lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a)
     char device[16];
     return lt_error(LT_ERR_RUNTIME,
                     "%s: not available on %s: no library of factorizations was built in for GPUs. Move the tensor to "
-                    "the CPU: x:cpu()",
+                    "the CPU first",
                     op, lt_format_device(device, sizeof device, a->device));
 }
 

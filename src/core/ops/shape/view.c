@@ -32,7 +32,7 @@ static lt_status view_same_order(lt_tensor *self, const lt_dims *shape, lt_tenso
     if (!lt_view_strides(self, shape, strides))
         return lt_error(LT_ERR_RUNTIME,
                         "view size is not compatible with input tensor's size and stride (at least one dimension "
-                        "spans across two contiguous subspaces). Use :reshape(...) instead.");
+                        "spans across two contiguous subspaces). Use reshape(...) instead.");
     return lt_tensor_view(self, shape->n, shape->v, strides, self->offset, out);
 }
 

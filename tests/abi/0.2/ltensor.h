@@ -427,8 +427,11 @@ typedef enum lt_kind {
     LT_KIND_TENSORS,
     LT_KIND_DTYPE,
     LT_KIND_DEVICE,
-    LT_KIND_GENERATOR
+    LT_KIND_GENERATOR,
+    LT_KIND_TABLE /* of scripts (ltensor_script.h); no operation takes one */
 } lt_kind;
+
+typedef struct lt_table lt_table;
 
 /* A value of one of these kinds. Values are made by the functions below, which set its size: later versions may have larger
  * ones. As an argument it borrows what it points to; results are new, and given back by lt_value_free. */
@@ -445,6 +448,11 @@ typedef struct lt_value {
             const int64_t *v;
             int64_t n;
         } dims;
+        struct {
+            const char *s; /* a zero byte follows it */
+            int64_t n;     /* bytes; as an argument 0: up to the first zero byte */
+        } text;
+        lt_table *table;
         lt_tensor_list tensors;
         int32_t dtype;
         lt_device device;
@@ -522,6 +530,13 @@ static inline lt_value lt_value_generator(lt_generator *generator)
     return value;
 }
 
+static inline lt_value lt_value_table(lt_table *table)
+{
+    lt_value value = lt_value_of(LT_KIND_TABLE);
+    value.v.table = table;
+    return value;
+}
+
 typedef struct lt_named_value {
     const char *name;
     lt_value value;
@@ -541,6 +556,32 @@ LT_API lt_status lt_call(const char *name, const lt_value *args, int nargs,
 
 /* Gives back what a result holds; the value is lt_value_none then. Never for arguments, which borrow. */
 LT_API void lt_value_free(lt_value *value);
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------------
+ *
+ * What scripts hand over and are handed: a list of values, counted from 0, and values by name. Reference counted as tensors
+ * are; one thread writes to it at a time. A table must not contain itself.
+ */
+
+/* New and empty. LT_ERR_MEMORY. */
+LT_API lt_status lt_table_new(lt_table **out);
+LT_API lt_table *lt_table_retain(lt_table *table);
+LT_API void lt_table_release(lt_table *table);
+
+/* The value of a name, or one more at the end of the list: strings are copied, tensors and tables retained. LT_KIND_NONE takes the
+ * name away; in a list it is LT_ERR_TYPE, as are dims, lists of tensors and generators in both. LT_ERR_MEMORY. */
+LT_API lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value);
+LT_API lt_status lt_table_append(lt_table *table, const lt_value *value);
+
+/* Borrowed until the table is written to or gone; NULL: there is no such name, or entry. */
+LT_API const lt_value *lt_table_get(const lt_table *table, const char *name);
+LT_API const lt_value *lt_table_at(const lt_table *table, int64_t i);
+
+/* How many values the list has, how many names there are, and the i-th of them in the order of their bytes (borrowed; NULL: there
+ * are not as many). */
+LT_API int64_t lt_table_length(const lt_table *table);
+LT_API int64_t lt_table_names(const lt_table *table);
+LT_API const char *lt_table_name(const lt_table *table, int64_t i);
 
 /* An argument or a result of an operation. Static, as all of the following. */
 typedef struct lt_arg_info {
@@ -599,6 +640,74 @@ LT_API bool lt_tensor_is_read_only(const lt_tensor *t);
 /* Makes a stream of t's device (a cudaStream_t; 0: the default one) wait for what the device's current stream still has
  * to do: what a producer does with the stream that a consumer names. Nothing for memory of the host. */
 LT_API lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream);
+
+/* ---- interop: the Arrow C data interface ----------------------------------------------------------------
+ *
+ * Apache Arrow (https://arrow.apache.org/docs/format/CDataInterface.html) is how tables go from library to library: pandas,
+ * Polars, DuckDB, R. A column is an array and the schema that says of what: two structs of the caller's, whose release
+ * functions give back what they refer to; one whose release is NULL is empty, since it was released or moved elsewhere. The
+ * structs are the specification's. They may be moved: copied, and the release of where they were set to NULL.
+ *
+ * A table comes as a struct array (format "+s"). Each of its children is a column, and is taken alone:
+ *
+ *   for (int64_t i = 0; i < schema.n_children; i++)
+ *       if (lt_tensor_from_arrow(schema.children[i], array.children[i], &columns[i]) != LT_OK) ...
+ *   array.release(&array);    the columns live on
+ *   schema.release(&schema);
+ *
+ * (Where array.offset is not 0, or array.length is less than a child's, the rows are those of a slice of each child. Where
+ * array.null_count is not 0 there are rows that the table itself says are null.) */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+struct ArrowSchema {
+    const char *format;   /* "f" is float32 */
+    const char *name;     /* may be NULL */
+    const char *metadata; /* may be NULL */
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *self);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count; /* -1: not counted */
+    int64_t offset;     /* elements before the first */
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers; /* of a column of numbers: a bit for each element that is not null (or NULL), the elements */
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *self);
+    void *private_data;
+};
+
+#endif
+
+/* Lends t, of one dimension, as a column: fills a schema and an array, which are the caller's and are released on any
+ * thread, in any order. Contiguous elements are not copied: the array has t's memory, and what is written into t is seen in
+ * it; Arrow asks its consumers not to write. The elements of a strided tensor are copied; bools too, since Arrow has eight
+ * in a byte. LT_ERR_RUNTIME for other numbers of dimensions, for bfloat16, which Arrow has not, and when t requires grad;
+ * LT_ERR_DEVICE for memory of a GPU. */
+LT_API lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema,
+                                    struct ArrowArray *array);
+
+/* Takes a column of numbers or bools: *out is a new tensor of one dimension. The array is moved (array->release is NULL
+ * then); the schema is only read, and stays the caller's. Where *out has the array's memory, that is released when the last
+ * tensor that shares it is gone, on whatever thread that is, and as Arrow's memory is not to be written, ops refuse to:
+ * lt_tensor_is_read_only. Of bools, of empty columns, of floats of which some are null (they become nan), and of
+ * data that are not aligned to their elements *out is a copy, and the array is released at once. When the call fails the
+ * array is still the caller's. LT_ERR_RUNTIME for integers and bools of which some are null, for other formats (uint16, uint32 and
+ * uint64, text, times, dictionaries, nested ones), for what was released before, and for arrays that no producer may make. */
+LT_API lt_status lt_tensor_from_arrow(const struct ArrowSchema *schema, struct ArrowArray *array,
+                                      lt_tensor **out);
 
 /* ---- interop: files as memory ---------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  *
  * In Lua dimensions and indices count from 1, here from 0. A lua_State belongs to one thread at a time; several states in
  * one process are independent of each other, each with a context (ltensor.h) of its own. Errors of Lua are raised: call these from a protected call, or before there is
- * anything to lose.
+ * anything to lose. Without a state (NULL) functions with a status are LT_ERR_TYPE, and others do nothing.
  */
 #ifndef LTENSOR_LUA_H
 #define LTENSOR_LUA_H
@@ -46,6 +46,16 @@ LT_API void lt_lua_push_dlpack(struct lua_State *L, void *managed, bool versione
  * LT_ERR_TYPE when the value is no capsule, or was used before. */
 LT_API lt_status lt_lua_take_dlpack(struct lua_State *L, int index, void **managed,
                                     bool *versioned);
+
+/* Pushes a capsule that owns a column of Arrow, for torch.from_arrow: schema and array are moved into it. One that nobody
+ * takes is released by the collector. May raise a Lua memory error: then both are still the caller's. */
+LT_API void lt_lua_push_arrow(struct lua_State *L, struct ArrowSchema *schema,
+                              struct ArrowArray *array);
+
+/* Moves the column out of the capsule at a stack index (of torch.to_arrow or x:__arrow_c_array__): it is the caller's.
+ * LT_ERR_TYPE when the value is no such capsule, or was used before. */
+LT_API lt_status lt_lua_take_arrow(struct lua_State *L, int index, struct ArrowSchema *schema,
+                                   struct ArrowArray *array);
 
 #ifdef __cplusplus
 }

@@ -708,31 +708,6 @@ describe('Function', function()
   end)
 end)
 
-describe('a gradient', function()
-  it('goes on through activations at nan, where the gradient of an infinite or nan input is not lost', function()
-    local F, nan = torch.nn.functional, 0 / 0
-    for name, slope in pairs { relu = 1, relu6 = 1, hardtanh = 1, leaky_relu = 0.01, threshold = 1, hardshrink = 1, softshrink = 1 } do
-      for _, n in ipairs { 1, 40 } do
-        local x = torch.full({ n }, nan, { requires_grad = true, device = device })
-        local y = name == 'threshold' and F.threshold(x, 0, 0) or F[name](x)
-        y:backward(torch.full({ n }, 3.0, { device = device }))
-        assert.near(3 * slope, x.grad[n]:item(), 1e-6, name)
-      end
-    end
-  end)
-
-  it('is nan at nan where a slope is an exponential, whatever the length', function()
-    local F, nan = torch.nn.functional, 0 / 0
-    for _, name in ipairs { 'elu', 'celu', 'selu', 'silu', 'mish', 'softplus' } do
-      for _, n in ipairs { 1, 40 } do
-        local x = torch.full({ n }, nan, { requires_grad = true, device = device })
-        F[name](x):sum():backward()
-        assert.is_true(x.grad:isnan():all():item(), name)
-      end
-    end
-  end)
-end)
-
 -- ---- anomaly mode, gradcheck ------------------------------------------------------------------------------------
 
 describe('anomaly mode', function()

@@ -5,7 +5,7 @@
 #   bin/ltensor            finds its libraries relative to itself
 #   lib/*.so*              every library it needs, glibc's aside; lib/ltensor/: the GPU backends
 #   share/ltensor/lib      the Lua sources; share/doc: licences of what is packed
-#   docs scripts src/ops tests   with busted and its modules under tests/modules; build/: what the tests run
+#   docs scripts include src/ops tests   with busted and its modules under tests/modules; build/: what the tests run
 #   run-tests              the suite, as tests/run.sh; run-bench-cuda: the table of make bench-cuda
 #
 # Fails when a file needs a newer glibc, or when the tarball is larger than 60 MB.
@@ -24,7 +24,7 @@ fail() {
 [ "$(uname -m)" = x86_64 ] || fail "the tarball is for x86-64, and this is $(uname -m)"
 rm -rf "$root" "$root.tar.gz"
 mkdir -p "$root/bin" "$root/lib/ltensor" "$root/share/ltensor/lib" "$root/share/doc/ltensor" \
-    "$root/build/tests" "$root/tests/modules" "$root/src"
+    "$root/build/tests" "$root/build/gen" "$root/tests/modules" "$root/src"
 
 # ---- the program, its backends, what they need ----
 cp "$BUILD/dist/ltensor" "$root/bin/ltensor"
@@ -65,10 +65,12 @@ cp -R docs scripts "$root/"
 mkdir -p "$root/docs/reference" && cp "$BUILD"/docs/*.md "$root/docs/reference/"
 cp -R src/ops "$root/src/"
 cp README.md LICENSE "$root/"
+cp -R include "$root/" # what the tests of the C interface read
 
 # ---- tests ----
 cp -R tests/. "$root/tests/"
 cp "$BUILD"/tests/*_test "$BUILD/tests/pty" "$BUILD/dist/prompt_host" "$root/build/tests/"
+cp "$BUILD/gen/ltensor_ops.h" "$root/build/gen/"
 ln -s ../bin/ltensor "$root/build/ltensor" # where tests/run.sh looks
 mkdir "$root/build/tests/lib"
 cp "$BUILD/tests/lib/libltensor_open.so" "$root/build/tests/lib/"

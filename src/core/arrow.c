@@ -9,7 +9,7 @@
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"
-#include "op/copy_.h"
+#include "op/contiguous.h"
 
 /* NULL: Arrow has no such numbers. */
 static const char *const formats[LT_DTYPE_COUNT] = {
@@ -71,19 +71,6 @@ static lt_status pack_bits(const lt_tensor *t, lt_tensor **out)
     return LT_OK;
 }
 
-/* New contiguous tensor of t's elements. */
-static lt_status gather(lt_tensor *t, lt_tensor **out)
-{
-    lt_tensor *copy = NULL;
-    LT_TRY(lt_tensor_shaped(t, (lt_dtype)t->dtype, &copy));
-    const lt_status status = lt_copy_(copy, t, false);
-    if (status == LT_OK)
-        *out = copy;
-    else
-        lt_tensor_release(copy);
-    return status;
-}
-
 lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct ArrowArray *array)
 {
     LT_REQUIRE(t);
@@ -94,7 +81,7 @@ lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct Ar
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = t->dtype == LT_BOOL   ? pack_bits(t, &l->tensor)
                              : lt_is_contiguous(t) ? lt_tensor_alias(t, &l->tensor)
-                                                   : gather(t, &l->tensor);
+                                                   : lt_contiguous(t, &l->tensor);
     if (status != LT_OK) {
         lt_mem_free(l);
         return status;

@@ -115,18 +115,26 @@ static const char *device_name(int32_t type)
     return name != NULL ? name : "unknown";
 }
 
+/* The type of the devices whose memory DLPack calls so, the CPU's for what is locked for another; LT_DEVICE_TYPES: none. */
+static lt_device_type type_of(int32_t dlpack)
+{
+    for (int type = 0; type < LT_DEVICE_TYPES; type++) {
+        if (lt_device_types[type].dlpack == dlpack) return (lt_device_type)type;
+        if (lt_device_types[type].dlpack_pinned == dlpack) return LT_CPU;
+    }
+    return LT_DEVICE_TYPES;
+}
+
 static lt_status find_device(DLDevice from, lt_device *out)
 {
+    const lt_device_type type = type_of(from.device_type);
     *out = lt_host;
-    int type = LT_CPU;
-    for (; type < LT_DEVICE_TYPES && lt_device_types[type].dlpack != from.device_type; type++)
-        if (lt_device_types[type].dlpack_pinned == from.device_type) return LT_OK;
     if (type == LT_CPU) return LT_OK;
     if (type == LT_DEVICE_TYPES)
         return lt_error(LT_ERR_DEVICE, "from_dlpack: device type %d (%s) is not supported",
                         (int)from.device_type, device_name(from.device_type));
     const lt_device_type_info *info = &lt_device_types[type];
-    const lt_backend *gpus = lt_backend_get((lt_device_type)type);
+    const lt_backend *gpus = lt_backend_get(type);
     if (gpus == NULL) return LT_ERR_DEVICE;
     if (gpus->simulated)
         return lt_error(LT_ERR_DEVICE,
@@ -190,9 +198,7 @@ static void release_plain(void *managed) { lt_dlpack_delete(managed, false); }
 /* The kernels that use memory of a GPU may still run when the last tensor goes: its owner must not get it back before. */
 static void wait_for_gpu(const DLTensor *from)
 {
-    int type = LT_CPU + 1;
-    while (lt_device_types[type].dlpack != from->device.device_type) type++;
-    const lt_backend *gpus = lt_backends[type];
+    const lt_backend *gpus = lt_backends[type_of(from->device.device_type)];
     if (!gpus->graph_recording()) (void)gpus->synchronize(from->device.device_id);
 }
 

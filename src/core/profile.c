@@ -16,9 +16,9 @@ _Thread_local bool lt_profiling;
 typedef struct recording {
     lt_profile_event *events;
     int32_t n, room, open; /* open: the innermost event that has not ended, -1: none */
-    bool gpu;
+    const lt_backend *gpus; /* whose time is taken, too; NULL: only the host's */
     double began;
-    int device;         /* with gpu: where base was marked */
+    int device;         /* with gpus: where base was marked */
     uint64_t base;      /* the mark of the recording's start; 0: none */
 } recording;
 
@@ -27,7 +27,7 @@ static _Thread_local recording now;
 /* A mark on the current stream; 0 when that fails, which is no fault of the op's. */
 static uint64_t mark(int device)
 {
-    const lt_backend *b = lt_backends[lt_accelerator()];
+    const lt_backend *b = now.gpus;
     uint64_t event = 0;
     if (b->graph_recording() || b->event_new(device, true, &event) != LT_OK) return 0;
     if (b->event_record(event, device, b->current_stream(device)) == LT_OK) return event;
@@ -38,10 +38,11 @@ static uint64_t mark(int device)
 lt_status lt_profile_start(bool gpu)
 {
     if (lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: a recording runs already in this thread");
-    if (gpu && lt_backend_get(lt_accelerator()) == NULL) return LT_ERR_DEVICE;
-    now = (recording){.open = -1, .gpu = gpu, .began = lt_clock()};
+    const lt_backend *gpus = gpu ? lt_backend_get(lt_accelerator()) : NULL;
+    if (gpu && gpus == NULL) return LT_ERR_DEVICE;
+    now = (recording){.open = -1, .gpus = gpus, .began = lt_clock()};
     if (gpu) {
-        now.device = lt_backends[lt_accelerator()]->current_device();
+        now.device = gpus->current_device();
         now.base = mark(now.device);
     }
     lt_profiling = true;
@@ -64,8 +65,8 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
     lt_profile_event *e = &now.events[now.n];
     *e = (lt_profile_event){.kind = kind, .parent = now.open, .memory = -lt_mem_live(), .device = -1};
     snprintf(e->name, sizeof e->name, "%s", name);
-    if (now.gpu) {
-        e->device = lt_backends[lt_accelerator()]->current_device();
+    if (now.gpus != NULL) {
+        e->device = now.gpus->current_device();
         e->marks[0] = mark(e->device);
     }
     now.open = now.n;
@@ -105,13 +106,13 @@ void lt_profile_copy(int64_t bytes)
 static double between(uint64_t from, uint64_t to)
 {
     double milliseconds = 0;
-    if (lt_backends[lt_accelerator()]->event_elapsed(from, to, &milliseconds) != LT_OK) return 0;
+    if (now.gpus->event_elapsed(from, to, &milliseconds) != LT_OK) return 0;
     return milliseconds / 1e3;
 }
 
 static void read_marks(void)
 {
-    const lt_backend *b = lt_backends[lt_accelerator()];
+    const lt_backend *b = now.gpus;
     for (int32_t i = 0; i < now.n; i++) {
         lt_profile_event *e = &now.events[i];
         if (e->marks[0] == 0 || e->marks[1] == 0) continue;
@@ -131,7 +132,7 @@ lt_status lt_profile_stop(lt_profile_event **events, int64_t *n)
     if (!lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: no recording runs in this thread");
     while (now.open >= 0) end_innermost();
     lt_profiling = false;
-    if (now.gpu) read_marks();
+    if (now.gpus != NULL) read_marks();
     *events = now.events;
     *n = now.n;
     now = (recording){.open = -1};

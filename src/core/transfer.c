@@ -38,6 +38,7 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
 
 /* What a page-locked storage gives back. */
 typedef struct pinned_memory {
+    const lt_backend *backend; /* of the devices that it is locked for */
     void *data, *block;
     int64_t bytes;       /* that count */
     lt_context *context; /* against this one, held */
@@ -46,7 +47,7 @@ typedef struct pinned_memory {
 static void release_pinned(void *ctx)
 {
     pinned_memory *memory = ctx;
-    lt_backends[lt_accelerator()]->pinned_free(memory->data, memory->block);
+    memory->backend->pinned_free(memory->data, memory->block);
     lt_mem_charge_back(memory->context, LT_USE_HOST, memory->bytes);
     lt_mem_free(memory);
 }
@@ -60,6 +61,7 @@ static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_t
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     pinned_memory *memory = lt_mem_zalloc(sizeof *memory);
     if (memory == NULL) return LT_ERR_MEMORY;
+    memory->backend = backend;
     memory->bytes = numel * (int64_t)lt_dtype_size(dtype);
     memory->context = lt_here.context;
     lt_status status = lt_mem_afford((size_t)memory->bytes) ? LT_OK : LT_ERR_MEMORY;

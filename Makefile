@@ -82,11 +82,11 @@ KERNEL_FAMILIES := activations arithmetic compare functions special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
-GEN_HASHED := $(addprefix src/core/,backend.h cell.h generator.h iter.h optim_rules.h random.h)
+GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/cell.h devices/optim_rules.h devices/reduction.h iter.h random/random.h)
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
 
-CORE_SRC := $(wildcard src/core/*.c $(addprefix src/core/,api/*.c autograd/*.c cpu/*.c cpu/common/*.c files/*.c ops/*.c ops/*/*.c))
+CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,$(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.

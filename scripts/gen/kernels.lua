@@ -170,11 +170,11 @@ local function hash(text)
   return ('%016x'):format(h)
 end
 
--- What src/core/backend_abi.h compares: comments and spaces do not count.
+-- What src/core/devices/backend_abi.h compares: comments and spaces do not count.
 local function backend_hash(families)
   local parts = {}
   for i, family in ipairs(families) do parts[i] = family_header(family, i) end
-  for _, name in ipairs { 'backend', 'cell', 'iter', 'optim_rules', 'random', 'reduction' } do
+  for _, name in ipairs { 'devices/backend', 'devices/cell', 'iter', 'devices/optim_rules', 'random/random', 'devices/reduction' } do
     local file = assert(io.open('src/core/' .. name .. '.h'))
     local text = file:read 'a':gsub('/%*.-%*/', ''):gsub('%s+', ' ')
     parts[#parts + 1] = text

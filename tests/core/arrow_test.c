@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
+#include "dtypes/half.h"
 #include "expect.h"
-#include "half.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/add.h"

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "backend.h"
-#include "dlpack.h"
+#include "devices/backend.h"
+#include "interop/dlpack.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/_batch_norm.h"

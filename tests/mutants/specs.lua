@@ -10,13 +10,13 @@ local MAP = {
   { '^src/core/cpu/convolution', 'convolution reference nn' }, { '^src/core/cpu/.*conv', 'convolution reference' }, { '^src/core/cpu/direct', 'convolution reference' }, { '^src/core/cpu/dnnl', 'convolution reference' },
   { '^src/core/cpu/vector', 'thresholds float_math reference elementwise strides optim' }, { '^src/core/cpu/pool', 'functional reference nn' },
   { '^src/core/cpu', 'thresholds reference strides elementwise views' }, { '^src/core/ops/linalg', 'linalg reference gradcheck' },
-  { '^src/core/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
+  { '^src/core/libraries/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
   { '^src/core/ops/random', 'distributions random reference' }, { '^src/core/ops/index', 'indexing reference gradcheck' },
   { '^src/core/ops/attention', 'nn_attention reference gradcheck' }, { '^src/core/ops/recurrent', 'nn_recurrent reference' }, { '^src/core/ops/conv', 'convolution reference gradcheck' },
   { '^src/core/ops', 'functional reference errors limits gradcheck views thresholds' },
   { '^src/core/files/safetensors', 'safetensors_test files formats' }, { '^src/core/.*form', 'reference float_math optim' }, { '^src/core/files/byte', 'formats files' }, { '^src/core/files/atomic', 'files formats' },
-  { '^src/core/files/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/profile', 'profiler' }, { '^src/core/copies', 'cuda_copies' }, { '^src/core/random', 'random distributions' },
-  { '^src/core/error', 'errors fault limits' }, { '^src/core/overlap', 'overlap' }, { '^src/core/interrupt', 'interrupt_test' }, { '^src/core/formulas/draw', 'draws random' }, { '^src/core', 'overlap thresholds reference views memory' },
+  { '^src/core/files/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/context/profile', 'profiler' }, { '^src/core/devices/copies', 'cuda_copies' }, { '^src/core/random', 'random distributions' },
+  { '^src/core/error', 'errors fault limits' }, { '^src/core/overlap', 'overlap' }, { '^src/core/context/interrupt', 'interrupt_test' }, { '^src/core/formulas/draw', 'draws random' }, { '^src/core', 'overlap thresholds reference views memory' },
   { '^src/lua/index', 'indexing views errors' }, { '^src/lua/args', 'arguments errors reference' }, { '^src/lua/byte', 'formats files' }, { '^src/lua/files', 'files formats' }, { '^src/lua/graph', 'cuda_graph' },
   { '^src/lua/autocast', 'autocast' }, { '^src/lua/cuda', 'cuda cuda_copies cuda_memory' }, { '^src/lua/stream', 'cuda cuda_order' }, { '^src/lua/worker', 'data' }, { '^src/lua/image', 'image' }, { '^src/lua/ledger', 'cuda_copies' },
   { '^src/lua/gunzip', 'idx formats' }, { '^src/lua/profile', 'profiler' }, { '^src/lua/random', 'random' }, { '^src/lua/autograd', 'autograd' }, { '^src/lua', 'arguments errors coverage views autograd' },
@@ -44,7 +44,7 @@ end
 -- Specs that take long, and the paths that they are about: others are not tried on them.
 local FILES = { '^lib/files/pt', '^lib/files/unpickle', '^lib/files/zip', '^lib/files/npy', '^lib/files/serial', '^lib/utils/data', '^src/lua/byte', '^src/lua/files', '^src/lua/gunzip',
   '^src/core/files/byte', '^src/core/files/atomic', '^src/core/files/safetensors' }
-local GPUS = { '^src/cuda', '^src/lua/graph', '^src/lua/stream', '^src/lua/cuda', '^src/core/device', '^src/core/loader', '^src/core/transfer', '^src/core/copies', '^lib/cuda' }
+local GPUS = { '^src/cuda', '^src/lua/graph', '^src/lua/stream', '^src/lua/cuda', '^src/core/devices', '^lib/cuda' }
 local ABOUT = {
   formats = FILES, pt_legacy = FILES, idx = FILES, files = FILES, cuda_fault = GPUS, cuda_errors = GPUS, cuda_order = GPUS, cuda_graph = GPUS, backend_version = GPUS,
   memory = { '^src/core/mem', '^src/core/tensor', '^src/core/autograd', '^src/lua/object', '^src/lua/state', '^src/lua/tensor', '^src/lua/autograd', '^src/cuda/runtime/alloc' },

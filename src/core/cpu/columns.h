@@ -2,7 +2,7 @@
 #ifndef LT_CPU_COLUMNS_H
 #define LT_CPU_COLUMNS_H
 
-#include "backend.h"
+#include "devices/backend.h"
 
 /* image [in...] to columns [kernel..., out...], 0 where a window leaves the image; back: columns are added to the
  * image. c->dtype is float or double. */

@@ -8,9 +8,9 @@
 #include "cpu.h"
 #include "direct.h"
 #include "dnnl.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 

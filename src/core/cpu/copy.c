@@ -1,9 +1,9 @@
 /* copy.c - copies with conversion between any two layouts and dtypes, and filling. Copies between layouts
  * that are each other's transpose go by square tiles, so that both sides are walked in cache lines. */
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "cpu/common/for_each.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "cpu/common/threads.h"
 
 #define TILE 32

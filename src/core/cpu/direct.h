@@ -3,7 +3,7 @@
 #ifndef LT_CPU_DIRECT_H
 #define LT_CPU_DIRECT_H
 
-#include "backend.h"
+#include "devices/backend.h"
 
 /* Whether this way is the fastest: y or x of two dimensions with stride 1, and few channels. */
 bool lt_direct_wins(lt_conv_part part, const lt_conv *c);

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "library.h"
+#include "libraries/library.h"
 #include "mem.h"
 
 #if defined(__has_include)

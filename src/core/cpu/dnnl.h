@@ -2,7 +2,7 @@
 #ifndef LT_CPU_DNNL_H
 #define LT_CPU_DNNL_H
 
-#include "backend.h"
+#include "devices/backend.h"
 
 /* Whether the library is installed and can be used. */
 bool lt_dnnl_found(void);

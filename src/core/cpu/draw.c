@@ -2,10 +2,10 @@
  * elements. */
 #include <float.h>
 
+#include "context/interrupt.h"
 #include "cpu.h"
 #include "error.h"
 #include "formulas/stirling.h"
-#include "interrupt.h"
 
 #define DRAW_FN    static
 #define DRAWS      lt_generator

@@ -2,8 +2,8 @@
  * each block is taken first; where it lies is looked for once, in the best block. Lines that lie side by side are
  * compared row by row. Others are brought block by block into float, double or int64 (exactly). */
 #include "cpu.h"
-#include "dtype.h"
-#include "interrupt.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "mem.h"

@@ -1,7 +1,7 @@
 /* gather.c - gather and scatter along a dimension, as indexing with one index tensor (index.c). */
 #include "cpu.h"
 #include "checked.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "index.h"
 #include "cpu/common/loops.h"
 

@@ -12,11 +12,11 @@
 
 #include "counting.h"
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "cpu/common/for_each.h"
-#include "half.h"
-#include "interrupt.h"
+#include "dtypes/half.h"
+#include "context/interrupt.h"
 #include "kernels_arithmetic.h"
 #include "cpu/common/threads.h"
 

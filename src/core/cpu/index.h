@@ -2,7 +2,7 @@
 #ifndef LT_CPU_INDEX_H
 #define LT_CPU_INDEX_H
 
-#include "backend.h"
+#include "devices/backend.h"
 #include "iter.h"
 
 /* index_put (backend.h) with any way to combine the value with what is there. */

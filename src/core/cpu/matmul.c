@@ -3,9 +3,9 @@
 #include <omp.h>
 
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "cpu/common/loops.h"
 #include "mem.h"
 #include "cpu/common/threads.h"

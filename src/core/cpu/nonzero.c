@@ -4,9 +4,9 @@
 
 #include "checked.h"
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "cpu/common/loops.h"
 #include "mem.h"
 #include "cpu/common/threads.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "dtype.h"
-#include "interrupt.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
 #include "cpu/common/loops.h"
 #include "mem.h"
 #include "cpu/common/threads.h"

@@ -1,8 +1,8 @@
 /* optim.c - steps of optimizers on the CPU: all elements of all parameters as one loop, cut into pieces that threads
  * share. The loops stand in vector/optim.c; half types pass through buffers of float. */
 #include "cpu.h"
-#include "dtype.h"
-#include "interrupt.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
 #include "cpu/common/loops.h"
 #include "mem.h"
 #include "cpu/common/threads.h"

@@ -2,7 +2,7 @@
  * operands of their own dtype: others are converted, or gathered, block by block, results converted or scattered back.
  * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types are computed in float; integers without a loop of their own in int64. */
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "cpu/common/for_each.h"
 #include "ops/pointwise.h"

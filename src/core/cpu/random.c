@@ -3,11 +3,11 @@
  * contiguous. An interrupt leaves the rest of the output as it is. */
 #include <math.h>
 
+#include "context/interrupt.h"
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
+#include "dtypes/half.h"
 #include "error.h"
-#include "half.h"
-#include "interrupt.h"
 
 #define TWO_PI 6.283185307179586476925286766559
 

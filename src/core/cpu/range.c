@@ -1,6 +1,6 @@
 /* range.c - tensors made of nothing: ranges. */
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "cpu/common/loops.h"
 
 #define BLOCK 1024

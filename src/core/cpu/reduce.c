@@ -11,10 +11,10 @@
 #include <math.h>
 
 #include "cpu.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "cpu/common/for_each.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "mem.h"
 #include "cpu/common/threads.h"
 

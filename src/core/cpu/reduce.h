@@ -3,8 +3,8 @@
 #define LT_CPU_REDUCE_H
 
 #include "cpu/common/loops.h"
+#include "devices/reduction.h"
 #include "iter.h"
-#include "reduction.h"
 
 #define LT_REDUCE_CHUNKS 64 /* at most so many pieces of one result */
 

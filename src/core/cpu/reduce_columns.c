@@ -3,7 +3,7 @@
  * order. */
 #include "cpu.h"
 #include "cpu/common/for_each.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "mem.h"
 #include "reduce.h"
 #include "cpu/common/threads.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "cpu.h"
-#include "dtype.h"
-#include "interrupt.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"

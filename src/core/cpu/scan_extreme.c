@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "dtype.h"
-#include "interrupt.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"

@@ -2,8 +2,8 @@
  * over lines that lie side by side stand in vector/softmax.c; lines that are strided otherwise or of a half type pass
  * through a buffer of float, a tile of neighbouring lines at a time. */
 #include "cpu.h"
-#include "dtype.h"
-#include "interrupt.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "mem.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "dtype.h"
-#include "interrupt.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
 #include "cpu/common/lines.h"
 #include "mem.h"
 #include "cpu/common/is_nan.h"

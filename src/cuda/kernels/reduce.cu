@@ -15,10 +15,10 @@
 
 #include "block.cuh"
 #include "cuda.h"
+#include "devices/reduction.h"
 #include "element.cuh"
 #include "formulas/formulas.h"
 #include "offsets.cuh"
-#include "reduction.h"
 
 enum {
     BLOCK = 256,

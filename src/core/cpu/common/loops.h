@@ -7,8 +7,8 @@
 #ifndef LT_CPU_LOOPS_H
 #define LT_CPU_LOOPS_H
 
-#include "backend.h"
-#include "half.h"
+#include "devices/backend.h"
+#include "dtypes/half.h"
 #include "kernel_families.h" /* generated from the declarations */
 
 /* n elements; ptrs[0] is the output; strides in bytes. context: the op's numbers (lt_scalar), or what a

@@ -3,7 +3,7 @@
  * blocks, which are added in double. A line with a nan, with an infinity, or of minus infinities alone becomes nan.
  * The loops stand in softmax.inc. */
 #include "cpu/common/loops.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "exponential.h"
 #include "vector_math.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "backend.h"
-#include "device_type.h"
-#include "dtype.h"
+#include "devices/backend.h"
+#include "devices/device_type.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"

@@ -4,8 +4,8 @@
 
 #include "autograd/autograd.h"
 #include "checked.h"
-#include "device.h"
-#include "dtype.h"
+#include "devices/device.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"

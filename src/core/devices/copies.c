@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "context/context.h"
+#include "context/profile.h"
 #include "error.h"
 #include "mem.h"
-#include "profile.h"
 #include "tensor.h"
 
 static _Thread_local lt_copy_cause current_cause;

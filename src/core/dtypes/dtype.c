@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "context.h"
+#include "context/context.h"
 #include "error.h"
 #include "half.h"
 

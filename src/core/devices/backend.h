@@ -12,7 +12,7 @@
 #include "cell.h"
 #include "ltensor.h"
 #include "optim_rules.h"
-#include "random.h"
+#include "random/random.h"
 
 typedef struct lt_iter lt_iter; /* iter.h */
 

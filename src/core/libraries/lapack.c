@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "apart.h"
+#include "context/apart.h"
 #include "cpu/common/threads.h"
 #include "library.h"
 #include "mem.h"

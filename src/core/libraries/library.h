@@ -2,7 +2,7 @@
 #ifndef LT_LIBRARY_H
 #define LT_LIBRARY_H
 
-#include "context.h"
+#include "context/context.h"
 
 typedef struct lt_library {
     const char *name; /* "libpng16.so.16": what an authorizer is asked for */

@@ -4,7 +4,7 @@
 #include "backend.h"
 #include "device_type.h"
 #include "copies.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "iter.h"
 #include "mem.h"

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "context.h"
+#include "context/context.h"
 #include "error.h"
 
 #define MT_M 397

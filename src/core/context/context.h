@@ -14,9 +14,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "generator.h"
 #include "ltensor.h"
-#include "print_options.h"
+#include "print/print_options.h"
+#include "random/generator.h"
 
 #define LT_MOST_DEVICES 64 /* of a type */
 

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "backend.h"
-#include "device_type.h"
+#include "devices/backend.h"
+#include "devices/device_type.h"
 #include "clock.h"
 #include "error.h"
 #include "mem.h"

@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "context.h"
-#include "copies.h"
-#include "dtype.h"
+#include "context/context.h"
+#include "context/interrupt.h"
+#include "devices/copies.h"
+#include "dtypes/dtype.h"
 #include "error.h"
-#include "interrupt.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/_to_copy.h"

@@ -7,8 +7,8 @@ local MAP = {
   { '^src/core/autograd/', 'autograd lifetime random_pairs reference gradcheck inplace_activation training memory' },
   { '^src/core/mem', 'mem_test limits lifetime memory cuda_memory fault' }, { '^src/core/tensor', 'views strides limits overlap reference memory' },
   { '^src/core/cpu/index', 'indexing overlap reference views' }, { '^src/core/cpu/random', 'random distributions reference' },
-  { '^src/core/cpu/convolution', 'convolution reference nn' }, { '^src/core/cpu/.*conv', 'convolution reference' }, { '^src/core/cpu/direct', 'convolution reference' }, { '^src/core/cpu/dnnl', 'convolution reference' },
-  { '^src/core/cpu/vector', 'thresholds float_math reference elementwise strides optim' }, { '^src/core/cpu/pool', 'functional reference nn' },
+  { '^src/core/cpu/products/convolution', 'convolution reference nn' }, { '^src/core/cpu/products/col', 'convolution reference' }, { '^src/core/cpu/products/direct', 'convolution reference' }, { '^src/core/cpu/products/dnnl', 'convolution reference' },
+  { '^src/core/cpu/vector', 'thresholds float_math reference elementwise strides optim' }, { '^src/core/cpu/nn/pool', 'functional reference nn' },
   { '^src/core/cpu', 'thresholds reference strides elementwise views' }, { '^src/core/ops/linalg', 'linalg reference gradcheck' },
   { '^src/core/libraries/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
   { '^src/core/ops/random', 'distributions random reference' }, { '^src/core/ops/index', 'indexing reference gradcheck' },
@@ -48,7 +48,7 @@ local GPUS = { '^src/cuda', '^src/lua/graph', '^src/lua/stream', '^src/lua/cuda'
 local ABOUT = {
   formats = FILES, pt_legacy = FILES, idx = FILES, files = FILES, cuda_fault = GPUS, cuda_errors = GPUS, cuda_order = GPUS, cuda_graph = GPUS, backend_version = GPUS,
   memory = { '^src/core/mem', '^src/core/tensor', '^src/core/autograd', '^src/lua/object', '^src/lua/state', '^src/lua/tensor', '^src/lua/autograd', '^src/cuda/runtime/alloc' },
-  convolution = { 'conv', '^src/core/cpu/matmul', '^src/core/cpu/vector', '^src/core/cpu/d' }, gradcheck = { '^src/core', '^lib/autograd', '^src/cuda' },
+  convolution = { 'conv', '^src/core/cpu/products', '^src/core/cpu/vector' }, gradcheck = { '^src/core', '^lib/autograd', '^src/cuda' },
   fault = { '^src/core', '^src/lua' }, progress_plot = { '^lib/utils', '^lib/plot' },
 }
 

@@ -1,5 +1,5 @@
 /* draw.cu - distributions with a parameter per element (formulas/draws.inc): a thread per element, with counter blocks
- * of its own (philox.cuh), as many as its rejections need. The twin of cpu/draw.c. */
+ * of its own (philox.cuh), as many as its rejections need. The twin of cpu/random/draw.c. */
 #include <float.h>
 
 #include "cuda.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "columns.h"
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "direct.h"
 #include "dnnl.h"
 #include "dtypes/dtype.h"

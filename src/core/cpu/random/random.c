@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "context/interrupt.h"
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "dtypes/half.h"
 #include "error.h"

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu.h"
 #include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
+#include "cpu/cpu.h"
 
 #define ROW 1024 /* windows side by side whose places are held at a time */
 

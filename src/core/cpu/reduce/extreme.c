@@ -1,7 +1,7 @@
 /* extreme.c - along a dimension: the largest or smallest element with its position. Of a dense line the extreme of
  * each block is taken first; where it lies is looked for once, in the best block. Lines that lie side by side are
  * compared row by row. Others are brought block by block into float, double or int64 (exactly). */
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"

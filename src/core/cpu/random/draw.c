@@ -3,7 +3,7 @@
 #include <float.h>
 
 #include "context/interrupt.h"
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "error.h"
 #include "formulas/stirling.h"
 

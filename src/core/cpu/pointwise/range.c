@@ -1,5 +1,5 @@
 /* range.c - tensors made of nothing: ranges. */
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "cpu/common/loops.h"
 

@@ -1,7 +1,7 @@
 /* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops are fast on dense
  * operands of their own dtype: others are converted, or gathered, block by block, results converted or scattered back.
  * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types are computed in float; integers without a loop of their own in int64. */
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "cpu/common/for_each.h"

@@ -2,7 +2,7 @@
  * loops, and so do lines that lie side by side; others are brought block by block into double or int64. */
 #include <math.h>
 
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"

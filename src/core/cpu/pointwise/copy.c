@@ -1,6 +1,6 @@
 /* copy.c - copies with conversion between any two layouts and dtypes, and filling. Copies between layouts
  * that are each other's transpose go by square tiles, so that both sides are walked in cache lines. */
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"

@@ -1,7 +1,7 @@
 /* reduce_columns.c - reductions down the columns: the dimension that stays is the dense one. Rows are read as they
  * lie, a tile of neighbouring columns at a time; tall tiles are cut into chunks of rows, whose totals are joined in
  * order. */
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
 #include "mem.h"

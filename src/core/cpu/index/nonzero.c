@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "checked.h"
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "context/interrupt.h"

@@ -2,7 +2,7 @@
  * stand in vector/norm.c. Half types do not come here (core computes them in float). */
 #include <string.h>
 
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"

@@ -2,7 +2,7 @@
  * for integers: they are cut into pieces that threads share out. Half types are multiplied in float. */
 #include <omp.h>
 
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "context/interrupt.h"

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "cpu/common/for_each.h"

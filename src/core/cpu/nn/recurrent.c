@@ -1,8 +1,8 @@
 /* recurrent.c - one step of a recurrent layer on the CPU: rows are shared out among threads. The loops stand in
  * vector/recurrent.c. */
-#include "cpu.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
+#include "cpu/cpu.h"
 
 /* What a unit costs, next to an element of a simple loop: several exponentials. */
 #define UNIT_WORK 16

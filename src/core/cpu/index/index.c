@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "counting.h"
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "cpu/common/for_each.h"

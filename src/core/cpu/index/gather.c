@@ -1,5 +1,5 @@
 /* gather.c - gather and scatter along a dimension, as indexing with one index tensor (index.c). */
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "checked.h"
 #include "dtypes/dtype.h"
 #include "index.h"

@@ -3,7 +3,7 @@
  * side; others are brought block by block into float, double or int64 (exactly). */
 #include <string.h>
 
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"

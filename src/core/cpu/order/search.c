@@ -1,5 +1,5 @@
 /* search.c - the places of numbers in ascending lines, by halving. A nan is larger than every number. */
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "error.h"
 #include "cpu/common/threads.h"
 

@@ -11,7 +11,7 @@
  * Many lines are shared out among the threads; of few lines each is cut into parts, one for each thread. */
 #include <string.h>
 
-#include "cpu.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "cpu.h"
 #include "cpu/common/threads.h"
+#include "cpu/cpu.h"
 
 /* Positions p in [*first, *last) of which p * stride + shift lies in [0, size). */
 static void inside(int64_t count, int64_t stride, int64_t shift, int64_t size, int64_t *first, int64_t *last)

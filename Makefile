@@ -90,7 +90,7 @@ CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,$(wildcard $(a
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
-VECTOR_SRC := $(wildcard src/core/cpu/vector/*.c)
+VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)
 ISA_FLAGS_baseline := -msse2
 ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
@@ -191,7 +191,7 @@ define isa_rule
 $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 	@mkdir -p $$(@D)
 	@echo '  CC $$< ($(1))'
-	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
+	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
 	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))

@@ -1,7 +1,7 @@
 -- kernels.lua - emits what the elementwise kernels of every backend are made from, out of the fields `kernel` and
 -- `pointwise` of the declarations:
 --
---   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/<family>.c
+--   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/pointwise/<family>.c
 --                        and src/cuda/kernels/<family>.cu make their loops
 --   kernel_families.h    the names of the families
 --   pointwise_ops.h      all families together, with names
@@ -54,7 +54,7 @@ local function read_families(model)
   table.sort(families, function(a, b) return a.name < b.name end)
   for _, family in ipairs(families) do
     assert(#family.kernels < FAMILY_SIZE, family.name .. ': more kernels than FAMILY_SIZE')
-    for _, path in ipairs { 'src/core/cpu/vector/%s.c', 'src/cuda/kernels/%s.cu' } do
+    for _, path in ipairs { 'src/core/cpu/vector/pointwise/%s.c', 'src/cuda/kernels/%s.cu' } do
       local file = io.open(path:format(family.name))
       if not file then error(('%s: kernel: there is no %s'):format(family.kernels[1].op.line, path:format(family.name)), 0) end
       file:close()
@@ -83,7 +83,7 @@ local function family_header(family, index)
     end
   end
   out[#out + 1] = '    LT_PW_' .. upper .. '_END\n};\n'
-  out[#out + 1] = '\n/* Loops: see cpu/vector/instantiate.h. */'
+  out[#out + 1] = '\n/* Loops: see cpu/vector/pointwise/instantiate.h. */'
   out[#out + 1] = define('LT_' .. upper .. '_LOOPS', loops)
   out[#out + 1] = '\n/* X(SHAPE, name) for every kernel. */'
   out[#out + 1] = define('LT_' .. upper .. '_SHAPES(X)', shapes)

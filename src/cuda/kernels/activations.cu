@@ -1,5 +1,5 @@
 /* activations.cu - elementwise kernels of activations and their derivatives. The twin of
- * cpu/vector/activations.c. */
+ * cpu/vector/pointwise/activations.c. */
 #include "pointwise.cuh"
 
 #include "formulas/activation.h"

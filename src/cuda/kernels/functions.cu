@@ -1,4 +1,4 @@
-/* functions.cu - elementwise kernels over transcendental functions. The twin of cpu/vector/functions.c. */
+/* functions.cu - elementwise kernels over transcendental functions. The twin of cpu/vector/pointwise/functions.c. */
 #include "pointwise.cuh"
 
 #include "kernels_functions.h" /* generated from the declarations */

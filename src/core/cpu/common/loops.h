@@ -60,7 +60,7 @@ typedef enum lt_rows_op {
 /* The types that reductions are computed in. LT_ROWS_U8 is bool: bytes of 0 and 1. */
 enum { LT_ROWS_F32, LT_ROWS_F64, LT_ROWS_I64, LT_ROWS_U8, LT_ROWS_TYPES };
 
-/* Extremes and running totals (vector/scan.c), by LT_ROWS_F32, _F64 and _I64. Places of float are int32, of the
+/* Extremes and running totals (vector/reduce/scan.c), by LT_ROWS_F32, _F64 and _I64. Places of float are int32, of the
  * others int64. */
 typedef struct lt_scan_loops {
     /* Position of the first element that is the value, or nan. One of them must be there. */

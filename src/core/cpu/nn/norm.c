@@ -1,5 +1,5 @@
 /* norm.c - normalization on the CPU: rows and channels are shared out among the threads, the loops over them
- * stand in vector/norm.c. Half types do not come here (core computes them in float). */
+ * stand in vector/nn/norm.c. Half types do not come here (core computes them in float). */
 #include <string.h>
 
 #include "cpu/cpu.h"

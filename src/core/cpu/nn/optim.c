@@ -1,5 +1,5 @@
 /* optim.c - steps of optimizers on the CPU: all elements of all parameters as one loop, cut into pieces that threads
- * share. The loops stand in vector/optim.c; half types pass through buffers of float. */
+ * share. The loops stand in vector/nn/optim.c; half types pass through buffers of float. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"

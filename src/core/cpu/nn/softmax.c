@@ -1,5 +1,5 @@
 /* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense line and
- * over lines that lie side by side stand in vector/softmax.c; lines that are strided otherwise or of a half type pass
+ * over lines that lie side by side stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass
  * through a buffer of float, a tile of neighbouring lines at a time. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"

@@ -1,4 +1,4 @@
-/* direct.h - convolutions of float images with few channels, as vector/direct.c does them. Included by src/core/cpu
+/* direct.h - convolutions of float images with few channels, as vector/products/direct.c does them. Included by src/core/cpu
  * only. */
 #ifndef LT_CPU_DIRECT_H
 #define LT_CPU_DIRECT_H

@@ -1,4 +1,4 @@
-/* matmul.c - matrix products on the CPU, by the loops of vector/product.c for float and double and of vector/matmul.c
+/* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and double and of vector/products/matmul.c
  * for integers: they are cut into pieces that threads share out. Half types are multiplied in float. */
 #include <omp.h>
 

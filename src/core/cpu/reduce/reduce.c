@@ -1,7 +1,7 @@
 /* reduce.c - reductions on the CPU: sum, mean, prod, max, min, any, all, norms, variance, logsumexp.
  *
  * Elements are read as float, double, int64 or bool (others are converted block by block) and accumulated by the
- * loops of vector/rows.c in that type, a bounded number of them; then the accumulators are added up in double
+ * loops of vector/reduce/rows.c in that type, a bounded number of them; then the accumulators are added up in double
  * (int64). A sum of floats is so as exact as PyTorch's cascade. Two ways: along the lines, or down the columns
  * (reduce_columns.c) when the dimension that stays is the dense one. Variance and logsumexp take two passes, of
  * which the second finds the elements in a near cache where they fit. How the work is cut depends on sizes only,

@@ -9,8 +9,8 @@
  * then the careful comparison goes over the same elements once more. The loops stand in reduction.inc. */
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
-#include "exponential.h"
-#include "vector_math.h"
+#include "cpu/vector/exponential.h"
+#include "cpu/vector/vector_math.h"
 
 #define WIDTH 64
 #define FLUSH LT_ROWS_FLUSH

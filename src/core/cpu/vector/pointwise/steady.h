@@ -6,7 +6,7 @@
 #define LT_CPU_STEADY_H
 
 #include "cpu/common/loops.h"
-#include "vector_math.h"
+#include "cpu/vector/vector_math.h"
 #include "whole_range.h"
 
 #include "instantiate.h"

@@ -1,7 +1,7 @@
 /* attention.c - what attention does to rows of scores between its products, in float and double. The loops
  * stand in attention.inc. */
 #include "cpu/common/loops.h"
-#include "vector_math.h"
+#include "cpu/vector/vector_math.h"
 
 #define LANES 32
 

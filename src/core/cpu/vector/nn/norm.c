@@ -1,7 +1,7 @@
 /* norm.c - normalization of rows and of channels, forward and backward, in float and double. The loops stand in
  * norm.inc. */
 #include "cpu/common/loops.h"
-#include "vector_math.h"
+#include "cpu/vector/vector_math.h"
 
 #define BLOCK 8192 /* elements summed before their sum is added in double */
 #define LANES 64

@@ -2,7 +2,7 @@
  * double. Within a row every group of gates is dense, so that all units are one vector loop. The loops
  * stand in recurrent.inc. */
 #include "cpu/common/loops.h"
-#include "vector_math.h"
+#include "cpu/vector/vector_math.h"
 
 #include "formulas/cell.h"
 

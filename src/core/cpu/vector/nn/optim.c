@@ -1,7 +1,7 @@
 /* optim.c - the loops of optimizers: one step of a rule (optim_rules.h) for n elements of its dense arrays, in
  * float and double. Every array is read and written once. */
 #include "cpu/common/loops.h"
-#include "vector_math.h"
+#include "cpu/vector/vector_math.h"
 
 #include "formulas/optim.h"
 

@@ -4,8 +4,8 @@
  * The loops stand in softmax.inc. */
 #include "cpu/common/loops.h"
 #include "context/interrupt.h"
-#include "exponential.h"
-#include "vector_math.h"
+#include "cpu/vector/exponential.h"
+#include "cpu/vector/vector_math.h"
 
 #define BLOCK 2048
 #define LANES 64

@@ -14,7 +14,7 @@
 #define LT_CPU_INSTANTIATE_H
 
 #include "cpu/common/loops.h"
-#include "vector_math.h"
+#include "cpu/vector/vector_math.h"
 
 #include "formulas/formulas.h"
 

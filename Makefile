@@ -107,7 +107,7 @@ REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
 LIB_LUA := $(shell find lib -name meta -prune -o -name '*.lua' -print 2>/dev/null | sort)
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
-CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*.cu libraries/*.cu runtime/*.cu))
+CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu runtime/*.cu))
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 SIM_CU_SRC := $(filter-out src/cuda/libraries/cublas_load.cu,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)

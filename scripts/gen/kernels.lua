@@ -2,7 +2,7 @@
 -- `pointwise` of the declarations:
 --
 --   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/pointwise/<family>.c
---                        and src/cuda/kernels/<family>.cu make their loops
+--                        and src/cuda/kernels/pointwise/<family>.cu make their loops
 --   kernel_families.h    the names of the families
 --   pointwise_ops.h      all families together, with names
 --   ops_pointwise.c      what core/ops/pointwise.c must know of each (dtypes, rules, checks), and the implementations
@@ -54,7 +54,7 @@ local function read_families(model)
   table.sort(families, function(a, b) return a.name < b.name end)
   for _, family in ipairs(families) do
     assert(#family.kernels < FAMILY_SIZE, family.name .. ': more kernels than FAMILY_SIZE')
-    for _, path in ipairs { 'src/core/cpu/vector/pointwise/%s.c', 'src/cuda/kernels/%s.cu' } do
+    for _, path in ipairs { 'src/core/cpu/vector/pointwise/%s.c', 'src/cuda/kernels/pointwise/%s.cu' } do
       local file = io.open(path:format(family.name))
       if not file then error(('%s: kernel: there is no %s'):format(family.kernels[1].op.line, path:format(family.name)), 0) end
       file:close()

@@ -13,12 +13,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "block.cuh"
 #include "cuda.h"
 #include "devices/reduction.h"
-#include "element.cuh"
 #include "formulas/formulas.h"
-#include "offsets.cuh"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
+#include "kernels/offsets.cuh"
 
 enum {
     BLOCK = 256,

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "block.cuh"
 #include "cuda.h"
-#include "element.cuh"
-#include "offsets.cuh"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
+#include "kernels/offsets.cuh"
 
 enum {
     BLOCK = 256,

@@ -2,9 +2,9 @@
  * that are each other's transpose go by tiles through shared memory, so that both sides are accessed in
  * whole cache lines. Integers are read as int64_t, so that every conversion is exact or rounds once. */
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 enum { BLOCK = 256, ITEMS = 4, TILE = 32, TILE_ROWS = 8 };
 

@@ -1,9 +1,9 @@
 /* optim.cu - steps of optimizers: one kernel over the elements of many parameters. Their addresses travel with the
  * launch, so many at a time as its arguments have room for. A block has a run of one parameter's elements. */
 #include "cuda.h"
-#include "element.cuh"
 #include "formulas/optim.h"
-#include "launch.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
 
 enum { BLOCK = 256, ITEMS = 4, RUN = BLOCK * ITEMS, MANY = 48 };
 

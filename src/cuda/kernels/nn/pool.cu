@@ -2,9 +2,9 @@
  * input, for which it goes through the windows that hold it in one order: nothing is added by two threads. Computed
  * in float (half types too) or double, integers in int64. */
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 namespace {
 

@@ -4,9 +4,9 @@
  * the seed, the generator's offset and i alone, not on the grid. A call takes as many blocks as it used
  * from the generator. Floating dtypes but double are computed in float. */
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 #include "philox.cuh"
 
 enum { BLOCK = 256 };

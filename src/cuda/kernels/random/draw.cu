@@ -3,8 +3,8 @@
 #include <float.h>
 
 #include "cuda.h"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 #include "philox.cuh"
 #include "formulas/stirling.h"
 

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 enum { BLOCK = 256 };
 

@@ -2,10 +2,10 @@
  * done with before the next ones come, so that no memory grows with queries x keys. Products are lt_cuda_gemm's;
  * the kernels here turn rows of scores into probabilities, and into slopes in backward. Scores are float (of half
  * types, too), or double. */
-#include "block.cuh"
 #include "cuda.h"
-#include "element.cuh"
 #include "formulas/formulas.h"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
 
 enum { THREADS = 256, ITEMS = 4 };
 

@@ -11,11 +11,11 @@
 #define LT_CUDA_POINTWISE_CUH
 
 #include "cuda.h"
-#include "element.cuh"
 #include "formulas/formulas.h"
 #include "kernel_families.h" /* generated from the declarations */
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 /* One call of lt_cuda_pointwise. */
 struct lt_pointwise_call {

@@ -2,9 +2,9 @@
  * C; the threads of a warp read neighbouring elements of B. Sums are taken modulo 2^64 and wrap to the
  * element, as on the CPU. */
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 enum { BLOCK = 256 };
 

@@ -4,11 +4,11 @@
  * block each where they are dense; where they lie side by side, a block has some neighbouring lines. */
 #include <stdlib.h>
 
-#include "block.cuh"
 #include "cuda.h"
-#include "element.cuh"
 #include "formulas/formulas.h"
-#include "offsets.cuh"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
+#include "kernels/offsets.cuh"
 
 enum { BLOCK = 256, MOST_THREADS = 512, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
 

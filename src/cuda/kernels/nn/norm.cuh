@@ -4,10 +4,10 @@
 #ifndef LT_CUDA_NORM_CUH
 #define LT_CUDA_NORM_CUH
 
-#include "block.cuh"
 #include "cuda.h"
-#include "element.cuh"
-#include "offsets.cuh"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
+#include "kernels/offsets.cuh"
 
 enum { LT_NORM_ITEMS = 4, LT_NORM_COLUMNS = 32, LT_NORM_ROWS = 16, LT_NORM_THREADS = 512, LT_NORM_MOST_SPLITS = 64 };
 

@@ -7,9 +7,9 @@
  * tile of the result, from the piece of each of the two runs that a search finds for it. The last kernel fetches
  * the values by position. */
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 enum {
     BLOCK = 256,

@@ -2,9 +2,9 @@
  * elements of short runs; running sums of the counts (scan.cu) say where each run's coordinates begin, and
  * a second kernel writes them. */
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 enum { BLOCK = 256, RUN = 64 /* elements */ };
 

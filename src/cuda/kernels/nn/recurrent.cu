@@ -2,7 +2,7 @@
  * products before and after are the layer's. */
 #include "cuda.h"
 #include "formulas/cell.h"
-#include "launch.cuh"
+#include "kernels/launch.cuh"
 
 enum { BLOCK = 256 };
 

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#include "element.cuh"
 #include "formulas/formulas.h"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 #include "runtime/report.cuh"
 
 enum { BLOCK = 256, ONE_INDEX = 3 /* operands */ };

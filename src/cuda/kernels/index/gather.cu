@@ -1,6 +1,6 @@
 /* gather.cu - gather and scatter along a dimension, as indexing with one index tensor (index.cu). */
-#include "element.cuh"
 #include "index.cuh"
+#include "kernels/element.cuh"
 
 /* Iterator over index's shape: operand 0 is dense (the result or the values; null: one number), 1 the
  * indexed tensor with stride 0 along dim, 2 the indices. */

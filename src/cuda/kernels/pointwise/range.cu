@@ -1,9 +1,9 @@
 /* range.cu - start, start + step, ... : in int64 when both are integers, in double otherwise, rounded
  * after the product and after the sum as on the CPU, and converted to the dtype at the end. */
 #include "cuda.h"
-#include "element.cuh"
-#include "launch.cuh"
-#include "offsets.cuh"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
 
 enum { BLOCK = 256 };
 

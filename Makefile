@@ -17,6 +17,7 @@
 #   make test-dist     the same, unpacked and run where nothing else is installed
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
+#   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
 #   make layers        no include goes against the arrows of the design
 #
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
@@ -124,7 +125,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS)
 
-.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -223,7 +224,8 @@ $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 $(OBJ)/src/cuda/%.cuda.o: src/cuda/%.cu
 	@mkdir -p $(@D)
 	@echo '  NVCC $<'
-	$(NVCC) $(NVCCFLAGS) -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(NVCC) $(NVCCFLAGS) -Xptxas -v -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$@.usage || { cat $@.usage >&2; exit 1; }
+	@grep -v '^ptxas info\|bytes stack frame\|^$$' $@.usage >&2 || true
 
 $(OBJ)/src/cuda/%.cuda12.o: src/cuda/%.cu
 	@mkdir -p $(@D)
@@ -447,6 +449,13 @@ soak: all
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
+
+# What nvcc made of the kernels: scripts/ptx.
+PTX_ARCHS ?= 75 90 100
+ptx-report:
+	+@BUILD=$(BUILD) NVCC="$(NVCC)" ARCHS="$(if $(filter yes,$(CUDA)),$(CUDA_ARCHS))" PTX_ARCHS="$(PTX_ARCHS)" MAKE="$(MAKE)" LUA="$(LUA)" \
+	  sh scripts/ptx/run.sh
+ptx-objects: $(CUDA_OBJ)
 
 layers:
 	@$(LUA) scripts/layers.lua

@@ -10,7 +10,7 @@
 #include "binding.h"
 #include "embedded.h"
 #include "object.h"
-#include "system.h"
+#include "system/system.h"
 
 static int load_module(lua_State *L, const struct lt_embedded *module)
 {

@@ -10,6 +10,7 @@ const lt_device_type_info lt_device_types[LT_DEVICE_TYPES] = {
                  .numbered = true,
                  .dlpack = 2,
                  .dlpack_pinned = 3,
+                 .older_library = "libltensor_cuda12.so",
                  .simulated_library = "libltensor_sim.so",
                  .simulated_variable = "LTENSOR_SIM_GPUS",
                  .disabled_variable = "LTENSOR_DISABLE_CUDA"},

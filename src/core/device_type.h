@@ -13,6 +13,7 @@ typedef struct lt_device_type_info {
     int32_t dlpack_pinned;   /* and of host memory that is locked for it */
 
     /* How loader.c, which knows the library, comes to the backend. */
+    const char *older_library;     /* tried where the ordinary one finds no device, as with a driver older than its runtime */
     const char *simulated_library; /* used instead where this variable is a number above 0 */
     const char *simulated_variable;
     const char *disabled_variable; /* set: there are no devices of the type; its value may be the option of a program */

@@ -134,6 +134,26 @@ static bool made_for_us(void *library, const char *name, char *reason, size_t n)
     return false;
 }
 
+/* The backend in a library, or NULL and the reason. */
+static const lt_backend *open_backend(void *library, const char *name, char *reason, size_t n)
+{
+    if (!made_for_us(library, name, reason, n)) {
+        dlclose(library);
+        return NULL;
+    }
+    lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
+    snprintf(reason, n, "%s exports no %s", name, LT_BACKEND_OPEN);
+    return open != NULL ? open(&services, reason, n) : NULL;
+}
+
+/* The one that is made for older drivers, where the installation has it; NULL: it has none, or finds no device either. */
+static const lt_backend *open_older(const lt_device_type_info *type)
+{
+    char unused[512];
+    void *library = open_library(type->older_library);
+    return library != NULL ? open_backend(library, type->older_library, unused, sizeof unused) : NULL;
+}
+
 /* The backend of a type, or NULL and the reason. */
 static const lt_backend *load_backend(const lt_device_type_info *type, const char *library_name, char *reason, size_t n)
 {
@@ -154,13 +174,8 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
                      type->title, name, why, type->simulated_variable);
         return NULL;
     }
-    if (!made_for_us(library, name, reason, n)) {
-        dlclose(library);
-        return NULL;
-    }
-    lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
-    snprintf(reason, n, "%s exports no %s", name, LT_BACKEND_OPEN);
-    return open != NULL ? open(&services, reason, n) : NULL;
+    const lt_backend *backend = open_backend(library, name, reason, n);
+    return backend == NULL && !simulated ? open_older(type) : backend;
 }
 
 static void load_type(const lt_library *self);

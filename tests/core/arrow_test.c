@@ -12,6 +12,7 @@
 #include "autograd/autograd.h"
 #include "expect.h"
 #include "half.h"
+#include "leaks.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/add.h"
@@ -19,21 +20,6 @@
 #include "op/narrow.h"
 #include "op/select.h"
 #include "op/transpose.h"
-
-static int64_t live_before;
-
-static int note_memory(void **state)
-{
-    (void)state;
-    live_before = lt_mem_live();
-    return 0;
-}
-
-static int check_memory(void **state)
-{
-    (void)state;
-    return lt_mem_live() == live_before ? 0 : -1;
-}
 
 /* ---- a stranger's column ---------------------------------------------------------------------------------- */
 

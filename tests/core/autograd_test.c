@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "autograd/autograd.h"
+#include "expect.h"
+#include "leaks.h"
 #include "mem.h"
 #include "op/add.h"
 #include "op/cat.h"
@@ -23,31 +25,11 @@
 #include "op/sqrt.h"
 #include "op/sum.h"
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != LT_OK) fail_msg("%s: %s", #call, lt_error_message());                        \
-    } while (0)
 #define FAILS(call, message)                                                                       \
     do {                                                                                           \
         assert_int_not_equal((call), LT_OK);                                                       \
         assert_non_null(strstr(lt_error_message(), (message)));                                    \
     } while (0)
-
-static int64_t live_before;
-
-static int note_memory(void **state)
-{
-    (void)state;
-    live_before = lt_mem_live();
-    return 0;
-}
-
-static int check_memory(void **state)
-{
-    (void)state;
-    lt_set_anomaly(false);
-    return lt_mem_live() == live_before ? 0 : -1;
-}
 
 /* ---- helpers ------------------------------------------------------------------------------------------ */
 
@@ -55,7 +37,7 @@ static lt_tensor *vector(int n, const double *values)
 {
     lt_tensor *t = NULL;
     int64_t size = n;
-    OK(lt_tensor_new(LT_FLOAT64, lt_host, 1, &size, &t));
+    assert_ok(lt_tensor_new(LT_FLOAT64, lt_host, 1, &size, &t));
     memcpy(lt_data(t), values, (size_t)n * sizeof *values);
     return t;
 }
@@ -63,42 +45,42 @@ static lt_tensor *vector(int n, const double *values)
 static lt_tensor *leaf(int n, const double *values)
 {
     lt_tensor *t = vector(n, values);
-    OK(lt_set_requires_grad(t, true));
+    assert_ok(lt_set_requires_grad(t, true));
     return t;
 }
 
 static lt_tensor *number(double x)
 {
     lt_tensor *t = NULL;
-    OK(lt_tensor_from_scalar(lt_float(x), &t));
+    assert_ok(lt_tensor_from_scalar(lt_float(x), &t));
     return t;
 }
 
 static lt_tensor *mul(lt_tensor *a, lt_tensor *b)
 {
     lt_tensor *out = NULL;
-    OK(lt_mul(a, b, &out));
+    assert_ok(lt_mul(a, b, &out));
     return out;
 }
 
 static lt_tensor *add(lt_tensor *a, lt_tensor *b)
 {
     lt_tensor *out = NULL;
-    OK(lt_add(a, b, lt_int(1), &out));
+    assert_ok(lt_add(a, b, lt_int(1), &out));
     return out;
 }
 
 static lt_tensor *sum(lt_tensor *a)
 {
     lt_tensor *out = NULL;
-    OK(lt_sum(a, LT_DTYPE_NONE, &out));
+    assert_ok(lt_sum(a, LT_DTYPE_NONE, &out));
     return out;
 }
 
 static lt_tensor *select_one(lt_tensor *a, int64_t index)
 {
     lt_tensor *out = NULL;
-    OK(lt_select(a, 0, index, &out));
+    assert_ok(lt_select(a, 0, index, &out));
     return out;
 }
 
@@ -107,13 +89,16 @@ static void expect(lt_tensor *t, int n, const double *values)
     lt_tensor *dense = NULL;
     assert_non_null(t);
     assert_int_equal(t->numel, n);
-    OK(lt_contiguous(t, &dense));
+    assert_ok(lt_contiguous(t, &dense));
     for (int i = 0; i < n; i++) assert_true(((const double *)lt_data(dense))[i] == values[i]);
     lt_tensor_release(dense);
 }
 #define EXPECT(t, n, ...) expect((t), (n), (const double[]){__VA_ARGS__})
 
-static lt_status backward(lt_tensor *root) { return lt_run_backward(&root, NULL, 1, false, false, NULL, 0, false, NULL); }
+static lt_status backward(lt_tensor *root)
+{
+    return lt_run_backward(&root, NULL, 1, false, false, NULL, 0, false, NULL);
+}
 
 static lt_status backward_again(lt_tensor *root)
 {
@@ -141,7 +126,7 @@ static void chain(void **state)
     lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *y = mul(x, x), *z = sum(y);
     assert_true(lt_is_leaf(x));
     assert_false(lt_is_leaf(z));
-    OK(backward(z));
+    assert_ok(backward(z));
     EXPECT(lt_tensor_grad(x), 3, 2, 4, 6);
     release(3, x, y, z);
 }
@@ -149,8 +134,9 @@ static void chain(void **state)
 static void diamond(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){1, 2}), *a = mul(x, x), *b = mul(a, a), *c = add(a, b), *d = sum(c);
-    OK(backward(d));
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *a = mul(x, x), *b = mul(a, a), *c = add(a, b),
+              *d = sum(c);
+    assert_ok(backward(d));
     EXPECT(lt_tensor_grad(x), 2, 2 + 4, 4 + 32);
     release(5, x, a, b, c, d);
 }
@@ -159,8 +145,8 @@ static void gradients_add_up_over_runs(void **state)
 {
     (void)state;
     lt_tensor *x = leaf(2, (double[]){1, 2}), *y = sum(x);
-    OK(backward(y));
-    OK(backward(y));
+    assert_ok(backward(y));
+    assert_ok(backward(y));
     EXPECT(lt_tensor_grad(x), 2, 2, 2);
     release(2, x, y);
 }
@@ -168,8 +154,9 @@ static void gradients_add_up_over_runs(void **state)
 static void broadcast_operands_get_gradients_of_their_shape(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(1, (double[]){3}), *y = leaf(3, (double[]){1, 2, 3}), *p = mul(x, y), *s = sum(p);
-    OK(backward(s));
+    lt_tensor *x = leaf(1, (double[]){3}), *y = leaf(3, (double[]){1, 2, 3}), *p = mul(x, y),
+              *s = sum(p);
+    assert_ok(backward(s));
     EXPECT(lt_tensor_grad(x), 1, 6);
     EXPECT(lt_tensor_grad(y), 3, 3, 3, 3);
     release(4, x, y, p, s);
@@ -184,7 +171,7 @@ static void deep_graphs_need_no_stack(void **state)
         lt_tensor_release(y);
         y = next;
     }
-    OK(backward_again(y));
+    assert_ok(backward_again(y));
     EXPECT(lt_tensor_grad(x), 1, 1);
     release(3, x, one, y);
 }
@@ -194,7 +181,7 @@ static void leaves_may_go_before_their_graph(void **state)
     (void)state;
     lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *z = sum(y);
     release(2, x, y);
-    OK(backward(z));
+    assert_ok(backward(z));
     release(1, z);
 }
 
@@ -205,10 +192,12 @@ static void roots_are_checked(void **state)
     (void)state;
     lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *y = mul(x, x), *plain = vector(1, (double[]){1});
     lt_tensor *two = vector(2, (double[]){1, 1});
-    FAILS(backward(plain), "element 0 of tensors does not require grad and does not have a grad_fn");
+    FAILS(backward(plain),
+          "element 0 of tensors does not require grad and does not have a grad_fn");
     FAILS(backward(y), "grad can be implicitly created only for scalar outputs");
     FAILS(lt_run_backward(&y, &two, 1, false, false, NULL, 0, false, NULL),
-          "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a shape of torch.Size([3]).");
+          "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a "
+          "shape of torch.Size([3]).");
     assert_null(lt_tensor_grad(x));
     release(4, x, y, plain, two);
 }
@@ -217,8 +206,8 @@ static void freed_graphs_cannot_run_again(void **state)
 {
     (void)state;
     lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *z = sum(y);
-    OK(backward_again(z));
-    OK(backward(z));
+    assert_ok(backward_again(z));
+    assert_ok(backward(z));
     EXPECT(lt_tensor_grad(x), 2, 4, 8);
     FAILS(backward(z), "Trying to backward through the graph a second time");
     release(3, x, y, z);
@@ -227,9 +216,11 @@ static void freed_graphs_cannot_run_again(void **state)
 static void changed_operands_are_noticed(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){1, 2}), *one = number(1), *y = mul(x, one), *z = mul(y, y), *s = sum(z);
-    OK(lt_add_(y, one, lt_int(1)));
-    FAILS(backward(s), "modified by an inplace operation: [torch.DoubleTensor [2]], which is output 0 of Add");
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *one = number(1), *y = mul(x, one), *z = mul(y, y),
+              *s = sum(z);
+    assert_ok(lt_add_(y, one, lt_int(1)));
+    FAILS(backward(s),
+          "modified by an inplace operation: [torch.DoubleTensor [2]], which is output 0 of Add");
     release(5, x, one, y, z, s);
 }
 
@@ -238,17 +229,19 @@ static void changed_operands_are_noticed(void **state)
 static void only_inputs_get_gradients(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){1, 2}), *w = leaf(2, (double[]){3, 4}), *y = mul(x, w), *z = mul(y, y);
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *w = leaf(2, (double[]){3, 4}), *y = mul(x, w),
+              *z = mul(y, y);
     lt_tensor *s = sum(z), *unused = leaf(1, (double[]){1});
     lt_tensor *inputs[] = {y, x, unused}, *results[3] = {NULL};
-    OK(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, true, results));
+    assert_ok(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, true, results));
     EXPECT(results[0], 2, 6, 16);
     EXPECT(results[1], 2, 18, 64);
     assert_null(results[2]);
     assert_null(lt_tensor_grad(x));
     assert_null(lt_tensor_grad(w));
-    FAILS(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, false, results + 2), "Set allow_unused=True");
-    OK(lt_run_backward(&s, NULL, 1, false, false, inputs + 1, 1, false, NULL));
+    FAILS(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, false, results + 2),
+          "Set allow_unused=True");
+    assert_ok(lt_run_backward(&s, NULL, 1, false, false, inputs + 1, 1, false, NULL));
     EXPECT(lt_tensor_grad(x), 2, 18, 64);
     assert_null(lt_tensor_grad(w));
     release(8, x, w, y, z, s, unused, results[0], results[1]);
@@ -257,11 +250,12 @@ static void only_inputs_get_gradients(void **state)
 static void second_derivatives(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *a = mul(x, x), *b = mul(a, x), *s = sum(b), *first = NULL, *second = NULL;
-    OK(gradient(s, x, true, &first));
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *a = mul(x, x), *b = mul(a, x), *s = sum(b),
+              *first = NULL, *second = NULL;
+    assert_ok(gradient(s, x, true, &first));
     EXPECT(first, 2, 12, 27);
     lt_tensor *t = sum(first);
-    OK(gradient(t, x, false, &second));
+    assert_ok(gradient(t, x, false, &second));
     EXPECT(second, 2, 12, 18);
     release(7, x, a, b, s, first, second, t);
 }
@@ -295,17 +289,17 @@ static void hooks_replace_gradients(void **state)
     int64_t of_leaf, of_middle;
     lt_hook hook = {.run = double_it, .release = note_release};
     calls = released = 0;
-    OK(lt_register_hook(x, hook, &of_leaf));
-    OK(lt_register_hook(y, hook, &of_middle));
-    OK(lt_retain_grad(y));
-    OK(backward_again(s));
+    assert_ok(lt_register_hook(x, hook, &of_leaf));
+    assert_ok(lt_register_hook(y, hook, &of_middle));
+    assert_ok(lt_retain_grad(y));
+    assert_ok(backward_again(s));
     assert_int_equal(calls, 2);
     EXPECT(lt_tensor_grad(x), 2, 8, 16);
     EXPECT(lt_tensor_grad(y), 2, 2, 2);
     lt_remove_hook(x, of_leaf);
     lt_remove_hook(y, of_middle);
     assert_int_equal(released, 2);
-    OK(backward(s));
+    assert_ok(backward(s));
     assert_int_equal(calls, 2);
     EXPECT(lt_tensor_grad(x), 2, 10, 20);
     EXPECT(lt_tensor_grad(y), 2, 3, 3);
@@ -319,7 +313,8 @@ static void hooks_may_not_change_sizes(void **state)
     int64_t id;
     int two = 2;
     released = 0;
-    OK(lt_register_hook(y, (lt_hook){.run = keep_two, .release = note_release, .ctx = &two}, &id));
+    assert_ok(
+        lt_register_hook(y, (lt_hook){.run = keep_two, .release = note_release, .ctx = &two}, &id));
     FAILS(backward(s), "hook has changed the size of value");
     assert_null(lt_tensor_grad(x));
     release(3, x, y, s);
@@ -337,11 +332,12 @@ static lt_status run_backward(void *ctx, lt_tensor *grad, lt_tensor **replacemen
 static void hooks_may_run_backward(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *s = sum(y), *other = mul(x, x), *inner = sum(other);
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *s = sum(y), *other = mul(x, x),
+              *inner = sum(other);
     int64_t id;
     calls = 0;
-    OK(lt_register_hook(y, (lt_hook){.run = run_backward, .ctx = inner}, &id));
-    OK(backward(s));
+    assert_ok(lt_register_hook(y, (lt_hook){.run = run_backward, .ctx = inner}, &id));
+    assert_ok(backward(s));
     assert_int_equal(calls, 1);
     EXPECT(lt_tensor_grad(x), 2, 4, 8);
     release(5, x, y, s, other, inner);
@@ -353,11 +349,12 @@ static void leaves_are_not_written(void **state)
 {
     (void)state;
     lt_tensor *x = leaf(2, (double[]){1, 2}), *part = select_one(x, 0), *one = number(1);
-    FAILS(lt_add_(x, one, lt_int(1)), "a leaf Variable that requires grad is being used in an in-place operation.");
+    FAILS(lt_add_(x, one, lt_int(1)),
+          "a leaf Variable that requires grad is being used in an in-place operation.");
     FAILS(lt_add_(part, one, lt_int(1)),
           "a view of a leaf Variable that requires grad is being used in an in-place operation.");
     lt_set_grad_enabled(false);
-    OK(lt_add_(x, one, lt_int(1)));
+    assert_ok(lt_add_(x, one, lt_int(1)));
     lt_set_grad_enabled(true);
     EXPECT(x, 2, 2, 3);
     release(3, x, part, one);
@@ -369,14 +366,14 @@ static void writing_a_view_rebases_its_base(void **state)
     lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *w = leaf(1, (double[]){5}), *y = mul(x, x);
     lt_tensor *other = select_one(y, 1), *part = select_one(y, 1), *factor = select_one(w, 0);
     lt_node *fn;
-    OK(lt_mul_(part, factor));
-    OK(lt_grad_fn(y, &fn));
+    assert_ok(lt_mul_(part, factor));
+    assert_ok(lt_grad_fn(y, &fn));
     assert_string_equal(lt_node_name(fn), "CopySlices");
-    OK(lt_grad_fn(other, &fn));
+    assert_ok(lt_grad_fn(other, &fn));
     assert_string_equal(lt_node_name(fn), "AsStridedBackward0");
     lt_tensor *squares = mul(other, other), *total = sum(y), *s = add(squares, total);
     EXPECT(s, 1, 400 + 1 + 20 + 9);
-    OK(backward(s));
+    assert_ok(backward(s));
     /* s = (5 x2^2)^2 + x1^2 + 5 x2^2 + x3^2 where w = 5 */
     EXPECT(lt_tensor_grad(x), 3, 2, 2 * 20 * 20 + 20, 6);
     EXPECT(lt_tensor_grad(w), 1, 2 * 20 * 4 + 4);
@@ -387,12 +384,13 @@ static void writing_a_view_rebases_its_base(void **state)
 static void writing_into_a_plain_base_gives_it_history(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){1, 2}), *base = vector(4, (double[]){1, 1, 1, 1}), *part = NULL;
-    OK(lt_narrow(base, 0, 1, 2, &part));
-    OK(lt_copy_(part, x, false));
+    lt_tensor *x = leaf(2, (double[]){1, 2}), *base = vector(4, (double[]){1, 1, 1, 1}),
+              *part = NULL;
+    assert_ok(lt_narrow(base, 0, 1, 2, &part));
+    assert_ok(lt_copy_(part, x, false));
     assert_true(lt_requires_grad(base));
     lt_tensor *y = mul(base, base), *s = sum(y);
-    OK(backward(s));
+    assert_ok(backward(s));
     EXPECT(lt_tensor_grad(x), 2, 2, 4);
     release(5, x, base, part, y, s);
 }
@@ -400,14 +398,15 @@ static void writing_into_a_plain_base_gives_it_history(void **state)
 static void second_derivatives_through_written_views(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *part = select_one(y, 0), *first = NULL, *second = NULL;
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *part = select_one(y, 0),
+              *first = NULL, *second = NULL;
     lt_tensor *factor = select_one(x, 0);
-    OK(lt_mul_(part, factor)); /* y = x1^3, x2^2 */
+    assert_ok(lt_mul_(part, factor)); /* y = x1^3, x2^2 */
     lt_tensor *s = sum(y);
-    OK(gradient(s, x, true, &first));
+    assert_ok(gradient(s, x, true, &first));
     EXPECT(first, 2, 12, 6);
     lt_tensor *t = sum(first);
-    OK(gradient(t, x, false, &second));
+    assert_ok(gradient(t, x, false, &second));
     EXPECT(second, 2, 12, 2);
     release(8, x, y, part, factor, first, second, s, t);
 }
@@ -420,15 +419,18 @@ static void views_made_without_grad_mode_are_not_written(void **state)
     lt_tensor *part = select_one(y, 0);
     lt_set_grad_enabled(true);
     assert_true(lt_is_leaf(part));
-    FAILS(lt_add_(part, one, lt_int(1)), "A view was created in no_grad mode and is being modified inplace");
-    OK(lt_add_(y, one, lt_int(1)));
-    FAILS(lt_mul(part, one, &out), "its base or another view of its base has been modified inplace");
+    FAILS(lt_add_(part, one, lt_int(1)),
+          "A view was created in no_grad mode and is being modified inplace");
+    assert_ok(lt_add_(y, one, lt_int(1)));
+    FAILS(lt_mul(part, one, &out),
+          "its base or another view of its base has been modified inplace");
     release(4, x, y, one, part);
 }
 
 /* ---- custom Functions and anomaly mode ----------------------------------------------------------------- */
 
-static lt_status give_two(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+static lt_status give_two(void *ctx, lt_tensor *const *grads, lt_tensor **results,
+                          const bool *needs)
 {
     (void)ctx;
     (void)grads;
@@ -442,16 +444,17 @@ static void functions_are_checked(void **state)
     (void)state;
     lt_tensor *x = leaf(3, (double[]){1, 2, 3}), *y = vector(3, (double[]){1, 2, 3});
     lt_node *node = NULL;
-    OK(lt_node_new(&lt_function_class, 1, 1, &node));
+    assert_ok(lt_node_new(&lt_function_class, 1, 1, &node));
     lt_function_node *function = (lt_function_node *)node;
     function->apply = give_two;
     function->release = note_release;
-    OK(lt_save_string(&function->name, "HalfBackward"));
-    OK(lt_node_connect(node, 0, x));
-    OK(lt_node_attach(node, 0, y));
+    assert_ok(lt_save_string(&function->name, "HalfBackward"));
+    assert_ok(lt_node_connect(node, 0, x));
+    assert_ok(lt_node_attach(node, 0, y));
     lt_node_release(node);
     lt_tensor *s = sum(y);
-    FAILS(backward(s), "Function HalfBackward returned an invalid gradient at index 0 - got [2] but expected shape "
+    FAILS(backward(s), "Function HalfBackward returned an invalid gradient at index 0 - got [2] "
+                       "but expected shape "
                        "compatible with [3]");
     released = 0;
     release(3, x, y, s);
@@ -463,8 +466,9 @@ static void anomaly_mode_finds_nan(void **state)
     (void)state;
     lt_tensor *x = leaf(1, (double[]){-1}), *y = NULL;
     lt_set_anomaly(true);
-    OK(lt_sqrt(x, &y));
+    assert_ok(lt_sqrt(x, &y));
     FAILS(backward(y), "Function 'SqrtBackward0' returned nan values in its 0th output.");
+    lt_set_anomaly(false);
     release(2, x, y);
 }
 
@@ -476,24 +480,27 @@ static void tensors_written_by_themselves_are_freed(void **state)
 {
     (void)state;
     lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x);
-    OK(lt_mul_(y, y));
+    assert_ok(lt_mul_(y, y));
     lt_tensor *first = select_one(y, 0), *second = select_one(y, 1);
-    OK(lt_mul_(first, second));
-    FAILS(lt_mul_(y, second), "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                              "single memory location. Please clone() the tensor before performing the operation.");
-    OK(lt_mul_(second, first));
+    assert_ok(lt_mul_(first, second));
+    FAILS(lt_mul_(y, second),
+          "unsupported operation: some elements of the input tensor and the written-to tensor "
+          "refer to a "
+          "single memory location. Please clone() the tensor before performing the operation.");
+    assert_ok(lt_mul_(second, first));
     release(4, x, y, first, second);
 }
 
 static void tensors_written_by_what_they_led_to_are_freed(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *square = mul(y, y), *exp = NULL, *max = NULL, *at = NULL;
-    OK(lt_exp(y, &exp));
-    OK(lt_add_(y, square, lt_int(1)));
-    OK(lt_add_(y, exp, lt_int(1)));
-    OK(lt_max_dim(y, 0, true, &max, &at));
-    OK(lt_mul_(y, max));
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *square = mul(y, y), *exp = NULL,
+              *max = NULL, *at = NULL;
+    assert_ok(lt_exp(y, &exp));
+    assert_ok(lt_add_(y, square, lt_int(1)));
+    assert_ok(lt_add_(y, exp, lt_int(1)));
+    assert_ok(lt_max_dim(y, 0, true, &max, &at));
+    assert_ok(lt_mul_(y, max));
     release(6, x, y, square, exp, max, at);
 }
 
@@ -501,21 +508,22 @@ static void plain_tensors_written_by_what_they_led_to_are_freed(void **state)
 {
     (void)state;
     lt_tensor *x = leaf(2, (double[]){2, 3}), *y = vector(2, (double[]){1, 2}), *z = mul(y, x);
-    OK(lt_add_(y, z, lt_int(1)));
+    assert_ok(lt_add_(y, z, lt_int(1)));
     lt_tensor *part = select_one(y, 1), *scaled = mul(part, part);
-    OK(lt_copy_(part, scaled, false));
+    assert_ok(lt_copy_(part, scaled, false));
     release(5, x, y, z, part, scaled);
 }
 
 static void lists_written_by_what_they_led_to_are_freed(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *parts[] = {y, y}, *both = NULL, *half = NULL;
-    OK(lt_cat(&(lt_tensor_list){2, parts}, 0, &both));
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *parts[] = {y, y}, *both = NULL,
+              *half = NULL;
+    assert_ok(lt_cat(&(lt_tensor_list){2, parts}, 0, &both));
     lt_tensor *square = mul(both, both);
-    OK(lt_narrow(square, 0, 0, 2, &half));
-    OK(lt_mul_(y, half));
-    OK(lt_mul_(half, y));
+    assert_ok(lt_narrow(square, 0, 0, 2, &half));
+    assert_ok(lt_mul_(y, half));
+    assert_ok(lt_mul_(half, y));
     release(5, x, y, both, half, square);
 }
 
@@ -523,11 +531,12 @@ static void lists_written_by_what_they_led_to_are_freed(void **state)
 static void saved_arguments_lead_on(void **state)
 {
     (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *z = mul(y, y), *s = sum(z), *first = NULL, *second = NULL;
-    OK(gradient(s, x, true, &first)); /* x^4: 4 x^3, then 12 x^2 */
+    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *z = mul(y, y), *s = sum(z),
+              *first = NULL, *second = NULL;
+    assert_ok(gradient(s, x, true, &first)); /* x^4: 4 x^3, then 12 x^2 */
     lt_tensor *t = sum(first);
     release(2, y, z);
-    OK(gradient(t, x, false, &second));
+    assert_ok(gradient(t, x, false, &second));
     EXPECT(second, 2, 48, 108);
     release(5, x, s, first, second, t);
 }
@@ -541,7 +550,7 @@ static void exhausted_memory_is_an_error(void **state)
         lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *part = select_one(y, 0);
         lt_tensor *factor = select_one(x, 1), *s = NULL, *result = NULL;
         int64_t id;
-        OK(lt_retain_grad(y));
+        assert_ok(lt_retain_grad(y));
         lt_mem_fail_after(n);
         lt_status status = lt_mul_(part, factor);
         if (status == LT_OK) status = lt_sum(y, LT_DTYPE_NONE, &s);
@@ -553,7 +562,8 @@ static void exhausted_memory_is_an_error(void **state)
         if (!done) assert_int_equal(status, LT_ERR_MEMORY);
         /* The graph of result leads to x, but x has no .grad with a graph. */
         release(6, x, y, part, factor, s, result);
-        if (lt_mem_live() != live_before) fail_msg("leak after the failure of allocation %d", (int)n);
+        if (lt_mem_live() != live_before)
+            fail_msg("leak after the failure of allocation %d", (int)n);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
 #include "clock.h"
+#include "contexts.h"
 #include "expect.h"
 #include "ltensor.h"
 
@@ -26,26 +27,6 @@ static const lt_device cpu = {LT_CPU, 0};
 #ifndef LOADED
 #define LOADED 20 /* times that, at most, on one that has */
 #endif
-
-static lt_context *make(const lt_context_config *config)
-{
-    lt_context *context = NULL;
-    assert_ok(lt_context_new(config, &context));
-    return context;
-}
-
-static int64_t used(const lt_context *context, lt_device device)
-{
-    int64_t bytes = -1;
-    assert_ok(lt_context_memory(context, device, &bytes, NULL));
-    return bytes;
-}
-
-static lt_status floats(int64_t n, lt_tensor **out)
-{
-    const lt_dims sizes = {1, {n}};
-    return lt_ones(&sizes, LT_FLOAT32, NULL, out);
-}
 
 /* ---- time and interrupts ----------------------------------------------------------------------------------------------- */
 
@@ -344,12 +325,9 @@ static int leave(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_deadline_stops_what_runs),
-        TEST(a_deadline_can_be_given_from_the_start),
-        TEST(progress_is_told_and_may_stop),
-        TEST(sixty_four_threads_do_not_notice_each_other),
-        TEST(an_interrupt_stops_helpers_too),
-        TEST(lt_interrupt_stops_every_context),
+        TEST(a_deadline_stops_what_runs),     TEST(a_deadline_can_be_given_from_the_start),
+        TEST(progress_is_told_and_may_stop),  TEST(sixty_four_threads_do_not_notice_each_other),
+        TEST(an_interrupt_stops_helpers_too), TEST(lt_interrupt_stops_every_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,39 +13,13 @@
 #include <unistd.h>
 
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
+#include "contexts.h"
 #include "expect.h"
 #include "find_backend.h"
 #include "ltensor.h"
 #include "mem.h" /* lets allocations fail */
 
 static const lt_device cpu = {LT_CPU, 0}, gpu = {LT_CUDA, 0};
-
-static lt_context *make(const lt_context_config *config)
-{
-    lt_context *context = NULL;
-    assert_ok(lt_context_new(config, &context));
-    return context;
-}
-
-static int64_t used(const lt_context *context, lt_device device)
-{
-    int64_t bytes = -1;
-    assert_ok(lt_context_memory(context, device, &bytes, NULL));
-    return bytes;
-}
-
-static lt_status floats(int64_t n, lt_tensor **out)
-{
-    const lt_dims sizes = {1, {n}};
-    return lt_ones(&sizes, LT_FLOAT32, NULL, out);
-}
-
-static double item(lt_tensor *t)
-{
-    lt_scalar number;
-    assert_ok(lt_tensor_item(t, &number));
-    return number.v.d;
-}
 
 static double random_number(void)
 {

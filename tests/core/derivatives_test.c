@@ -13,13 +13,6 @@
 #include "ltensor.h"
 #include "mem.h" /* lets allocations fail, counts what is held */
 
-static double item(lt_tensor *t)
-{
-    lt_scalar number;
-    assert_ok(lt_tensor_item(t, &number));
-    return number.kind == LT_SCALAR_FLOAT ? number.v.d : (double)number.v.i;
-}
-
 /* A leaf of no dimensions. */
 static lt_tensor *leaf(double value)
 {

@@ -10,6 +10,8 @@
 
 #include "backend.h"
 #include "dlpack.h"
+#include "expect.h"
+#include "leaks.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/_batch_norm.h"
@@ -21,10 +23,6 @@
 #include "op/narrow.h"
 #include "op/transpose.h"
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != LT_OK) fail_msg("%s: %s", #call, lt_error_message());                        \
-    } while (0)
 #define FAILS(call, message)                                                                       \
     do {                                                                                           \
         assert_int_not_equal((call), LT_OK);                                                       \
@@ -71,21 +69,6 @@ static DLManagedTensorVersioned strangers(void)
                                       .dl_tensor = matrix()};
 }
 
-static int64_t live_before;
-
-static int note_memory(void **state)
-{
-    (void)state;
-    live_before = lt_mem_live();
-    return 0;
-}
-
-static int check_memory(void **state)
-{
-    (void)state;
-    return lt_mem_live() == live_before ? 0 : -1;
-}
-
 /* ---- taking -------------------------------------------------------------------------------------------------- */
 
 static void memory_is_shared_and_given_back_once(void **state)
@@ -93,15 +76,15 @@ static void memory_is_shared_and_given_back_once(void **state)
     (void)state;
     DLManagedTensorVersioned m = strangers();
     lt_tensor *t = NULL, *view = NULL;
-    OK(lt_tensor_from_dlpack(&m, true, &t));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     assert_ptr_equal(lt_tensor_data(t), numbers);
     assert_int_equal(lt_tensor_dtype(t), LT_FLOAT32);
     assert_int_equal(lt_tensor_numel(t), 6);
     assert_true(lt_tensor_is_contiguous(t));
     assert_false(lt_tensor_is_read_only(t));
-    OK(lt_fill_(t, lt_float(7)));
+    assert_ok(lt_fill_(t, lt_float(7)));
     assert_true(numbers[5] == 7);
-    OK(lt_narrow(t, 0, 1, 1, &view));
+    assert_ok(lt_narrow(t, 0, 1, 1, &view));
     lt_tensor_release(t);
     assert_int_equal(deleted, 0); /* the view still shows it */
     lt_tensor_release(view);
@@ -114,15 +97,15 @@ static void tensors_of_before_1_0_and_without_deleter(void **state)
     DLManagedTensor plain = {.dl_tensor = matrix(), .manager_ctx = numbers, .deleter = count_plain};
     lt_tensor *t = NULL;
     deleted = 0;
-    OK(lt_tensor_from_dlpack(&plain, false, &t));
+    assert_ok(lt_tensor_from_dlpack(&plain, false, &t));
     lt_tensor_release(t);
     assert_int_equal(deleted, 1);
     plain.deleter = NULL;
-    OK(lt_tensor_from_dlpack(&plain, false, &t));
+    assert_ok(lt_tensor_from_dlpack(&plain, false, &t));
     lt_tensor_release(t);
     DLManagedTensorVersioned m = strangers();
     m.deleter = NULL;
-    OK(lt_tensor_from_dlpack(&m, true, &t));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     lt_tensor_release(t);
     assert_int_equal(deleted, 0);
 }
@@ -133,14 +116,14 @@ static void strides_offsets_and_empty_tensors(void **state)
     DLManagedTensorVersioned m = strangers();
     lt_tensor *t = NULL;
     m.dl_tensor.strides = NULL; /* row-major */
-    OK(lt_tensor_from_dlpack(&m, true, &t));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     assert_int_equal(lt_tensor_strides(t)[0], 3);
     lt_tensor_release(t);
 
     m = strangers(); /* the transposed, without its first row */
     m.dl_tensor.byte_offset = sizeof(float);
     sizes[0] = 2, sizes[1] = 2, strides[0] = 1, strides[1] = 3;
-    OK(lt_tensor_from_dlpack(&m, true, &t));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     assert_ptr_equal(lt_tensor_data(t), numbers + 1);
     assert_false(lt_tensor_is_contiguous(t));
     assert_int_equal(t->storage->nbytes, 5 * sizeof(float));
@@ -149,7 +132,7 @@ static void strides_offsets_and_empty_tensors(void **state)
     m = strangers();
     m.dl_tensor.data = NULL;
     sizes[1] = 0, strides[0] = INT64_MAX;
-    OK(lt_tensor_from_dlpack(&m, true, &t));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     assert_int_equal(lt_tensor_numel(t), 0);
     lt_tensor_release(t);
     assert_int_equal(deleted, 1);
@@ -157,7 +140,7 @@ static void strides_offsets_and_empty_tensors(void **state)
     m = strangers();
     m.dl_tensor.ndim = 0;
     m.dl_tensor.shape = m.dl_tensor.strides = NULL;
-    OK(lt_tensor_from_dlpack(&m, true, &t));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     assert_int_equal(lt_tensor_numel(t), 1);
     lt_tensor_release(t);
 }
@@ -172,10 +155,10 @@ static void what_is_read_only_is_never_written(void **state)
     DLManagedTensorVersioned m = strangers();
     lt_tensor *t = NULL, *view = NULL, *other = NULL, *out = NULL;
     m.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
-    OK(lt_tensor_from_dlpack(&m, true, &t));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     assert_true(lt_tensor_is_read_only(t));
-    OK(lt_transpose(t, 0, 1, &view));
-    OK(lt_add(t, t, lt_int(1), &other)); /* to be read */
+    assert_ok(lt_transpose(t, 0, 1, &view));
+    assert_ok(lt_add(t, t, lt_int(1), &other)); /* to be read */
     FAILS(lt_fill_(t, lt_float(7)), READ_ONLY);
     FAILS(lt_fill_(view, lt_float(7)), READ_ONLY);
     FAILS(lt_copy_(t, other, false), READ_ONLY);
@@ -185,9 +168,9 @@ static void what_is_read_only_is_never_written(void **state)
     for (int i = 0; i < 6; i++) assert_true(numbers[i] == (float)i);
     /* It is lent on as what it is, and to those that cannot be told so, not. */
     void *lent = NULL;
-    OK(lt_tensor_to_dlpack(t, true, &lent));
+    assert_ok(lt_tensor_to_dlpack(t, true, &lent));
     assert_int_equal(((DLManagedTensorVersioned *)lent)->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
-    OK(lt_tensor_from_dlpack(lent, true, &out));
+    assert_ok(lt_tensor_from_dlpack(lent, true, &out));
     assert_true(lt_tensor_is_read_only(out));
     FAILS(lt_tensor_to_dlpack(t, false, &lent), "read-only");
     lt_tensor_release(out);
@@ -203,28 +186,28 @@ static void steps_of_optimizers_and_running_statistics_do_not_write_it(void **st
     DLManagedTensorVersioned m = strangers();
     lt_tensor *frozen = NULL, *w = NULL, *g = NULL, *x = NULL, *r[3] = {NULL, NULL, NULL};
     m.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
-    OK(lt_tensor_from_dlpack(&m, true, &frozen));
-    OK(lt_tensor_shaped(frozen, LT_FLOAT32, &w));
-    OK(lt_fill_(w, lt_float(1)));
-    OK(lt_tensor_shaped(frozen, LT_FLOAT32, &g));
-    OK(lt_fill_(g, lt_float(1)));
+    assert_ok(lt_tensor_from_dlpack(&m, true, &frozen));
+    assert_ok(lt_tensor_shaped(frozen, LT_FLOAT32, &w));
+    assert_ok(lt_fill_(w, lt_float(1)));
+    assert_ok(lt_tensor_shaped(frozen, LT_FLOAT32, &g));
+    assert_ok(lt_fill_(g, lt_float(1)));
     const lt_tensor_list lw = {1, &w}, lg = {1, &g}, lf = {1, &frozen};
     FAILS(lt__fused_sgd_(&lf, &lg, &lw, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
     FAILS(lt__fused_sgd_(&lw, &lg, &lf, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
-    OK(lt__fused_sgd_(&lw, &lf, &lg, 0.1, 0, 0.9, 0, false, false,
-                      false)); /* a gradient is only read */
+    assert_ok(lt__fused_sgd_(&lw, &lf, &lg, 0.1, 0, 0.9, 0, false, false,
+                             false)); /* a gradient is only read */
 
     sizes[0] = 3; /* a vector of three */
     DLManagedTensorVersioned line = m;
     line.dl_tensor.ndim = 1;
     line.dl_tensor.strides = NULL;
     lt_tensor *mean = NULL;
-    OK(lt_tensor_from_dlpack(&line, true, &mean));
-    OK(lt_transpose(w, 0, 1, &x));
+    assert_ok(lt_tensor_from_dlpack(&line, true, &mean));
+    assert_ok(lt_transpose(w, 0, 1, &x));
     lt_tensor_release(x);
     FAILS(lt__batch_norm(w, NULL, NULL, mean, mean, true, 0.1, 1e-5, &r[0], &r[1], &r[2]),
           READ_ONLY);
-    OK(lt__batch_norm(w, NULL, NULL, mean, mean, false, 0.1, 1e-5, &r[0], &r[1], &r[2]));
+    assert_ok(lt__batch_norm(w, NULL, NULL, mean, mean, false, 0.1, 1e-5, &r[0], &r[1], &r[2]));
     for (int i = 0; i < 3; i++) lt_tensor_release(r[i]);
     for (int i = 0; i < 6; i++) assert_true(numbers[i] == (float)i);
     lt_tensor_release(mean);
@@ -243,13 +226,13 @@ static void every_dtype_and_layout_comes_back(void **state)
         for (int layout = 0; layout < 4; layout++) {
             const int64_t shape[3] = {3, layout == 3 ? 0 : 4, 2};
             lt_tensor *base = NULL, *t = NULL, *back = NULL;
-            OK(lt_tensor_new((lt_dtype)d, lt_host, 3, shape, &base));
+            assert_ok(lt_tensor_new((lt_dtype)d, lt_host, 3, shape, &base));
             if (layout == 0) t = lt_tensor_retain(base);
-            if (layout == 1 || layout == 3) OK(lt_transpose(base, 0, 2, &t));
-            if (layout == 2) OK(lt_narrow(base, 1, 1, 2, &t));
+            if (layout == 1 || layout == 3) assert_ok(lt_transpose(base, 0, 2, &t));
+            if (layout == 2) assert_ok(lt_narrow(base, 1, 1, 2, &t));
             for (int versioned = 0; versioned < 2; versioned++) {
                 void *lent = NULL;
-                OK(lt_tensor_to_dlpack(t, versioned, &lent));
+                assert_ok(lt_tensor_to_dlpack(t, versioned, &lent));
                 const DLTensor *l = versioned ? &((DLManagedTensorVersioned *)lent)->dl_tensor
                                               : &((DLManagedTensor *)lent)->dl_tensor;
                 assert_int_equal(l->dtype.bits, 8 * lt_dtype_size((lt_dtype)d));
@@ -257,7 +240,7 @@ static void every_dtype_and_layout_comes_back(void **state)
                 assert_ptr_equal(l->data, layout == 3 ? NULL : lt_tensor_data(t));
                 /* Copied, it is somebody else's: it comes back the long way. */
                 DLManagedTensorVersioned copy = {.version = {1, 5}, .dl_tensor = *l};
-                OK(lt_tensor_from_dlpack(&copy, true, &back));
+                assert_ok(lt_tensor_from_dlpack(&copy, true, &back));
                 assert_int_equal(back->dtype, d);
                 assert_memory_equal(back->sizes, t->sizes, 3 * sizeof *t->sizes);
                 if (layout != 3)
@@ -267,7 +250,8 @@ static void every_dtype_and_layout_comes_back(void **state)
                     assert_int_equal(lt_tensor_is_contiguous(back), lt_tensor_is_contiguous(t));
                 assert_ptr_not_equal(back->storage, t->storage);
                 lt_tensor_release(back);
-                OK(lt_tensor_from_dlpack(lent, versioned, &back)); /* its own is known again */
+                assert_ok(
+                    lt_tensor_from_dlpack(lent, versioned, &back)); /* its own is known again */
                 assert_ptr_equal(back->storage, t->storage);
                 lt_tensor_release(back);
             }
@@ -283,10 +267,10 @@ static void what_is_lent_lives_on(void **state)
     const int64_t n = 1000;
     lt_tensor *t = NULL, *other = NULL;
     void *lent = NULL;
-    OK(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
-    OK(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &other));
-    OK(lt_fill_(t, lt_float(3)));
-    OK(lt_tensor_to_dlpack(t, true, &lent));
+    assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
+    assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &other));
+    assert_ok(lt_fill_(t, lt_float(3)));
+    assert_ok(lt_tensor_to_dlpack(t, true, &lent));
     DLManagedTensorVersioned *m = lent;
     lt_tensor_set_data(t, other); /* x.data = other */
     lt_tensor_release(t);
@@ -302,7 +286,7 @@ static void gradients_are_refused(void **state)
     const int64_t n = 2;
     lt_tensor *t = NULL;
     void *lent = &lent;
-    OK(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
+    assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
     t->flags |= LT_FLAG_REQUIRES_GRAD;
     FAILS(lt_tensor_to_dlpack(t, true, &lent),
           "Can't export tensors that require gradient, use tensor.detach()");
@@ -366,7 +350,7 @@ static void each_allocation_may_fail(void **state)
     const int64_t n = 5;
     lt_tensor *t = NULL, *taken = NULL;
     void *lent = NULL;
-    OK(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
+    assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
     for (int64_t nth = 1; lent == NULL; nth++) {
         lt_mem_fail_after(nth);
         const lt_status status = lt_tensor_to_dlpack(t, true, &lent);

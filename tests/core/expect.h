@@ -17,4 +17,12 @@
             fail_msg("'%s' is not in: %s", text, lt_error_message());                              \
     } while (0)
 
+/* The number in a tensor of one real element. */
+static inline double item(lt_tensor *t)
+{
+    lt_scalar number;
+    assert_ok(lt_tensor_item(t, &number));
+    return number.kind == LT_SCALAR_FLOAT ? number.v.d : (double)number.v.i;
+}
+
 #endif

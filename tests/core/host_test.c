@@ -19,13 +19,6 @@
 
 static const lt_device cpu = {LT_CPU, 0};
 
-static double item(lt_tensor *t)
-{
-    lt_scalar number;
-    assert_ok(lt_tensor_item(t, &number));
-    return number.kind == LT_SCALAR_FLOAT ? number.v.d : (double)number.v.i;
-}
-
 static double sum_of(lt_tensor *t)
 {
     lt_tensor *sum = NULL;

@@ -6,8 +6,8 @@
 #include "autocast.h"
 
 #include "call.h"
-#include "device_type.h"
-#include "dtype.h"
+#include "devices/device_type.h"
+#include "dtypes/dtype.h"
 #include "op/_to_copy.h"
 
 #define CACHE "ltensor.autocast"

@@ -8,7 +8,7 @@
 #include "args.h"
 #include "autocast.h"
 #include "autograd/autograd.h"
-#include "copies.h"
+#include "devices/copies.h"
 #include "op/add.h"
 
 /* Stack indices of the arguments of a fast call: 1, 2, 3 ... */

@@ -1,6 +1,6 @@
 /* dlpack.c - capsules of DLPack (ltensor.h) as userdata "dltensor", and functions of torch._C for lib/utils/dlpack.lua
  * and lib/files/memory.lua: to_dlpack, from_dlpack, dlpack_device, is_read_only, map_file. */
-#include "dlpack.h"
+#include "interop/dlpack.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef LT_LUA_GPU_H
 #define LT_LUA_GPU_H
 
-#include "backend.h"
 #include "binding.h"
+#include "devices/backend.h"
 
 /* The loaded backend, or the error that says what is missing. */
 const lt_backend *lt_lua_gpu(lua_State *L);

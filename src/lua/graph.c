@@ -2,6 +2,7 @@
  *
  * A graph that is collected gives its memory back; one that is collected while it is being captured, after an
  * error, ends the capture. torch.cuda.graph, the usual way to capture, is in lib/cuda.lua. */
+#include "devices/device_type.h"
 #include "gpu.h"
 
 #define GRAPH_META "ltensor.CUDAGraph"
@@ -111,9 +112,11 @@ static int graph_pool_handle(lua_State *L)
     return 1;
 }
 
+/* No GPU was used: nothing is captured, and none is looked for. */
 static int is_current_stream_capturing(lua_State *L)
 {
-    lua_pushboolean(L, lt_lua_gpu(L)->graph_recording());
+    const lt_backend *gpus = lt_backends[lt_accelerator()];
+    lua_pushboolean(L, gpus != NULL && gpus->graph_recording());
     return 1;
 }
 

@@ -13,8 +13,8 @@
 #include <zlib.h>
 
 #include "checked.h"
+#include "context/interrupt.h"
 #include "error.h"
-#include "interrupt.h"
 
 enum {
     DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */

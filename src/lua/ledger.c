@@ -1,7 +1,7 @@
 /* ledger.c - the ledger of copies (copies.h) for Lua: torch.cuda.copies and what turns its notes on and off. */
 #include <string.h>
 
-#include "copies.h"
+#include "devices/copies.h"
 #include "gpu.h"
 
 #define LIST_META "ltensor.CopyList" /* holds core's array until it has become a table */

@@ -1,5 +1,5 @@
 /* profile.c - torch._C.profile_...: what lib/profiler.lua is made of. */
-#include "profile.h"
+#include "context/profile.h"
 
 #include "binding.h"
 

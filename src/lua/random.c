@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "backend.h"
 #include "binding.h"
-#include "device.h"
-#include "random.h"
+#include "devices/backend.h"
+#include "devices/device.h"
+#include "random/random.h"
 
 #define GENERATOR_META "ltensor.Generator"
 

@@ -7,9 +7,9 @@
 #include "build_config.h" /* generated */
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
-#include "dtype.h"
-#include "lapack.h"
-#include "print.h"
+#include "dtypes/dtype.h"
+#include "libraries/lapack.h"
+#include "print/print.h"
 #include "system.h"
 
 #define MOST_DIGITS 64

@@ -12,8 +12,8 @@
 #include "autocast.h"
 #include "autograd/autograd.h"
 #include "binding.h"
-#include "clock.h"
-#include "copies.h"
+#include "context/clock.h"
+#include "devices/copies.h"
 
 /* Bytes of new tensor data that pay for a second of collecting: operations bound by memory make some 4e10 bytes of
  * results in a second, of which the collector may take a twentieth. */

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "binding.h"
-#include "clock.h"
+#include "context/clock.h"
 #include "gunzip.h"
 
 int lt_lua_clock(lua_State *L)

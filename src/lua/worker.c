@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "binding.h"
-#include "clock.h"
+#include "context/clock.h"
+#include "context/interrupt.h"
+#include "context/watch.h"
 #include "error.h"
-#include "interrupt.h"
-#include "watch.h"
 
 #define WORKER_NAME "ltensor.worker"
 #define MOST_BYTES ((uint64_t)1 << 40) /* of a message: more is a sign of damage */

@@ -139,9 +139,7 @@ describe('the losses of a run on a simulated GPU #cpu', function()
   end
 
   -- Forward, backward and optimizer, recorded once: the steps after that are replays.
-  it('are those of the CPU when the step is one graph', function()
-    local output, message, status = process.run(('%s --sim-gpus 1 --no-copies - <<\'END\'\n%s\nEND'):format(
-      process.quote(process.ltensor), [[
+  local graph = [[
         local nn, F = torch.nn, torch.nn.functional
         local function model()
           torch.manual_seed(3)
@@ -150,13 +148,13 @@ describe('the losses of a run on a simulated GPU #cpu', function()
         local x, labels = torch.randn(6, 1, 8, 8), torch.tensor { 1, 2, 3, 4, 5, 1 }
         local function steps(device, n, capture)
           local net, x, labels = model():to(device), x:to(device), labels:to(device)
-          local sgd = torch.optim.SGD(net:parameters(), { lr = 0.1, momentum = 0.9, weight_decay = 1e-3 })
+          local optimizer = OPTIMIZER
           local loss
           local function step()
-            sgd:zero_grad { set_to_none = true }
+            optimizer:zero_grad { set_to_none = true }
             loss = F.cross_entropy(net(x), labels)
             loss:backward()
-            sgd:step()
+            optimizer:step()
           end
           local losses = {}
           local function take() table.insert(losses, loss:item()) end
@@ -179,10 +177,22 @@ describe('the losses of a run on a simulated GPU #cpu', function()
         end
         assert(expected[8] < expected[1])
         print 'agrees'
-      ]]))
-    assert.equal(0, status, message)
-    assert.equal('agrees\n', output)
-  end)
+  ]]
+  for _, optimizer in ipairs {
+    'SGD(net:parameters(), { lr = 0.1, momentum = 0.9, weight_decay = 1e-3 })',
+    'RMSprop(net:parameters(), { lr = 0.01, momentum = 0.9 })',
+    'Adam(net:parameters(), { lr = 0.01, weight_decay = 1e-2, capturable = capture })',
+    'AdamW(net:parameters(), { lr = 0.01, amsgrad = true, maximize = true, capturable = capture })',
+  } do
+    it('are those of the CPU when the step is one graph: ' .. optimizer, function()
+      local program = graph:gsub('OPTIMIZER', 'torch.optim.' .. optimizer)
+      if optimizer:find 'maximize' then program = program:gsub('assert%(expected%[8%] < expected%[1%]%)', '') end
+      local output, message, status = process.run(("%s --sim-gpus 1 --no-copies - <<'END'\n%s\nEND"):format(
+        process.quote(process.ltensor), program))
+      assert.equal(0, status, message)
+      assert.equal('agrees\n', output)
+    end)
+  end
 end)
 
 -- On the real data, where it is installed.

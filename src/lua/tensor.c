@@ -8,7 +8,7 @@
 #include "devices/backend.h"
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
-#include "index_key.h"
+#include "index/index_key.h"
 #include "print/print.h"
 #include "op/permute.h"
 #include "op/to.h"

@@ -177,7 +177,7 @@ cudaError_t submit_kernel(Kernel *kernel, dim3 grid, dim3 block, size_t dynamic_
         return error;
     }
     CUstream_st *stream = find_stream(handle);
-    if (kernel_fails()) kernel->error = cudaErrorIllegalAddress;
+    if (kernel_fails()) kernel->error = runtime().settings.kernel_error;
     kernel->devices = 1u << stream->device->index | stream->device->peers;
     uint64_t number = submit(stream, kernel);
     if (!runtime().settings.blocking) return cudaSuccess;

@@ -1,4 +1,4 @@
--- module_hooks.lua - hooks of nn.Module: functions that are called before and after forward and when gradients
+-- hooks.lua - hooks of nn.Module: functions that are called before and after forward and when gradients
 -- pass through a module. Every register_ function returns a handle with :remove().
 
 local torch = require 'torch'

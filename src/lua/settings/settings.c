@@ -10,7 +10,7 @@
 #include "dtypes/dtype.h"
 #include "libraries/lapack.h"
 #include "print/print.h"
-#include "system.h"
+#include "system/system.h"
 
 #define MOST_DIGITS 64
 

@@ -4,7 +4,7 @@
 local class = require 'torch.support.class'
 local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
-local Sequential = require 'torch.nn.sequential'
+local Sequential = require 'torch.nn.containers.sequential'
 
 local fields_of = class.fields
 

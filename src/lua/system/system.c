@@ -12,7 +12,7 @@
 
 #include "binding.h"
 #include "context/clock.h"
-#include "gunzip.h"
+#include "files/gunzip.h"
 
 int lt_lua_clock(lua_State *L)
 {

@@ -9,9 +9,9 @@
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local Module = require 'torch.nn.module'
-local ModuleList = require 'torch.nn.module_list'
-local Sequential = require 'torch.nn.sequential'
-local Linear = require('torch.nn.linear').Linear
+local ModuleList = require 'torch.nn.containers.module_list'
+local Sequential = require 'torch.nn.containers.sequential'
+local Linear = require('torch.nn.layers.linear').Linear
 local arguments = require 'torch.nn.arguments'
 local fail = require 'torch.support.fail'
 

@@ -1,4 +1,4 @@
--- module_copy.lua - module:deepcopy(): a module with tensors of its own and the same values. What is shared inside of
+-- copy.lua - module:deepcopy(): a module with tensors of its own and the same values. What is shared inside of
 -- the module is shared inside of the copy. Fields are copied, tables with their contents; of the hooks only those that
 -- are objects (of weight_norm and spectral_norm), since functions may refer to the module they were written for.
 

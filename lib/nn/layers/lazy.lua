@@ -11,10 +11,10 @@ local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local Linear = require('torch.nn.linear').Linear
+local Linear = require('torch.nn.layers.linear').Linear
 local arguments = require 'torch.nn.arguments'
-local convolutions = require 'torch.nn.conv'
-local norms = require 'torch.nn.batchnorm'
+local convolutions = require 'torch.nn.layers.conv'
+local norms = require 'torch.nn.layers.batchnorm'
 
 local fields_of = class.fields
 

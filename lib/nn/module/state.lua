@@ -1,4 +1,4 @@
--- module_state.lua - the state of nn.Module by name: state_dict and load_state_dict, and their hooks.
+-- state.lua - the state of nn.Module by name: state_dict and load_state_dict, and their hooks.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'

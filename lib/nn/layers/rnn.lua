@@ -13,7 +13,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
-local recurrent = require 'torch.nn.recurrent'
+local recurrent = require 'torch.nn.functional.recurrent'
 local PackedSequence = require('torch.nn.utils.rnn').PackedSequence
 
 local M = {}

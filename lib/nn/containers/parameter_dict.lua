@@ -8,7 +8,7 @@ local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local ParameterList = require 'torch.nn.parameter_list'
+local ParameterList = require 'torch.nn.containers.parameter_list'
 
 local fields_of = class.fields
 

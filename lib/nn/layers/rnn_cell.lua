@@ -9,7 +9,7 @@ local Parameter = require 'torch.nn.parameter'
 local arguments = require 'torch.nn.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
-local recurrent = require 'torch.nn.recurrent'
+local recurrent = require 'torch.nn.functional.recurrent'
 
 local M = {}
 

@@ -37,11 +37,16 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
 
 /* ---- formulas as types ------------------------------------------------------------------------------- */
 
+/* What the host needs to know of a formula to prepare its kernel: one function for all that are alike. */
+template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
+    static constexpr int inputs = INPUTS, params = PARAMS;
+    static constexpr bool selects = SELECTS;
+};
+
 /* x: the inputs, p: the op's numbers. The first input of a selection is bool. */
 #define LT_FORMULA(type, inputs_, params_, selects_, expression)                                   \
-    struct type {                                                                                  \
-        static constexpr int inputs = inputs_, params = params_;                                   \
-        static constexpr bool selects = selects_;                                                  \
+    struct type : lt_formula_shape<inputs_, params_, selects_> {                                   \
+        using shape = lt_formula_shape<inputs_, params_, selects_>;                                \
         template <class T> static __device__ __forceinline__ auto of(const T *x, const T *p)       \
         {                                                                                          \
             (void)p;                                                                               \
@@ -193,43 +198,40 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
 
 /* ---- launching -------------------------------------------------------------------------------------------- */
 
-template <class Op, class C, class A>
+template <class Shape, class C, class A>
 static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
 {
     const lt_iter *it = call.it;
     const bool integral = !lt_is_floating(call.compute);
-    for (int k = 0; k <= Op::inputs; k++) {
+    for (int k = 0; k <= Shape::inputs; k++) {
         a->data[k] = it->host_scalar[k] ? nullptr : it->data[k];
         if (!it->host_scalar[k]) continue;
-        const bool condition = Op::selects && k == 1;
+        const bool condition = Shape::selects && k == 1;
         const C value = lt_load<C>(it->dtype[k], it->data[k]);
         const bool exact = k == 2 && !integral && call.exact_number;
         a->value[k] = condition || exact ? value : lt_rounded(call.compute, value);
     }
-    for (int i = 0; i < Op::params; i++) {
+    for (int i = 0; i < Shape::params; i++) {
         const C number = lt_number<C>(call.params[i]);
         a->params[i] = integral ? lt_rounded(call.compute, number) : number;
     }
 }
 
-/* Whether the operands lie as the dense kernel wants them: in the dtype computed, and along dimension 0 together or as
- * one element; the output together. Runs of `together` elements must not go over the end of dimension 0 unless there is no
- * other. bytes: what a run has in each. */
-template <class Op>
+/* Whether the operands lie as the dense kernel wants them: in the dtype computed (tests: the result is bool), and along
+ * dimension 0 together or as one element; the output together. Runs of `together` elements must not go over the end of
+ * dimension 0 unless there is no other. bytes: what a run has in each. */
+template <class Shape>
 static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t together,
                               int64_t *bytes)
 {
     const lt_iter *it = call.it;
-    const bool flat = it->ndim <= 1;
-    if (!flat && it->sizes[0] % together != 0) return false;
-    for (int k = 0; k <= Op::inputs; k++) {
-        const lt_dtype wanted = k == 0                  ? (tests ? LT_BOOL : call.compute)
-                                : Op::selects && k == 1 ? LT_BOOL
-                                                        : call.compute;
+    if (it->ndim > 1 && it->sizes[0] % together != 0) return false;
+    for (int k = 0; k <= Shape::inputs; k++) {
+        const bool boolean = k == 0 ? tests : Shape::selects && k == 1;
         const int64_t size = lt_element_size(it->dtype[k]);
         bytes[k] = 0;
         if (it->host_scalar[k]) continue;
-        if (it->dtype[k] != wanted) return false;
+        if (it->dtype[k] != (boolean ? LT_BOOL : call.compute)) return false;
         if (it->ndim == 0) continue;
         if (it->strides[k][0] == size)
             bytes[k] = size * together;
@@ -241,26 +243,51 @@ static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t
     return true;
 }
 
+/* bytes: what a run of n elements, those that a thread takes, has in each operand. */
+template <class Shape, class C>
+static lt_dense_operands<C, Shape::inputs> lt_dense_operands_of(const lt_pointwise_call &call,
+                                                                int n, const int64_t *bytes)
+{
+    const lt_iter *it = call.it;
+    lt_dense_operands<C, Shape::inputs> a = {};
+    lt_pointwise_values<Shape, C>(call, &a);
+    a.n = static_cast<uint32_t>(it->numel);
+    a.aligned = true;
+    for (int k = 0; k <= Shape::inputs; k++) {
+        a.kind[k] = a.data[k] == nullptr     ? LT_DENSE_NUMBER
+                    : bytes[k] == 0 && k > 0 ? LT_DENSE_ONE
+                                             : LT_DENSE_VECTOR;
+        const uintptr_t vector = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * n);
+        if (a.kind[k] == LT_DENSE_VECTOR && reinterpret_cast<uintptr_t>(a.data[k]) % vector != 0)
+            a.aligned = false;
+    }
+    a.places.of(it, n, bytes);
+    return a;
+}
+
+template <class Shape, class C>
+static lt_strided_operands<C, Shape::inputs> lt_strided_operands_of(const lt_pointwise_call &call)
+{
+    lt_strided_operands<C, Shape::inputs> a = {};
+    lt_pointwise_values<Shape, C>(call, &a);
+    a.compute = call.compute;
+    for (int k = 0; k <= Shape::inputs; k++) {
+        const lt_dtype dtype = a.dtype[k] = call.it->dtype[k];
+        const bool condition = Shape::selects && k == 1;
+        a.rounds[k] = dtype != call.compute && !condition && a.data[k] != nullptr &&
+                      call.compute != LT_INT64 && call.compute < LT_FLOAT32;
+    }
+    a.places.of(call.it, 1, nullptr);
+    return a;
+}
+
 template <class Op, class C, class S> static bool lt_pointwise_dense(const lt_pointwise_call &call)
 {
     constexpr bool tests = std::is_same_v<decltype(Op::template of<C>(nullptr, nullptr)), bool>;
     constexpr int N = 16 / sizeof(S);
     int64_t bytes[Op::inputs + 1];
-    if (!lt_pointwise_fits<Op>(call, tests, N, bytes)) return false;
-    const lt_iter *it = call.it;
-    lt_dense_operands<C, Op::inputs> a = {};
-    lt_pointwise_values<Op, C>(call, &a);
-    a.n = static_cast<uint32_t>(it->numel);
-    a.aligned = true;
-    for (int k = 0; k <= Op::inputs; k++) {
-        a.kind[k] = a.data[k] == nullptr     ? LT_DENSE_NUMBER
-                    : bytes[k] == 0 && k > 0 ? LT_DENSE_ONE
-                                             : LT_DENSE_VECTOR;
-        const uintptr_t vector = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * N);
-        if (a.kind[k] == LT_DENSE_VECTOR && reinterpret_cast<uintptr_t>(a.data[k]) % vector != 0)
-            a.aligned = false;
-    }
-    a.places.of(it, N, bytes);
+    if (!lt_pointwise_fits<typename Op::shape>(call, tests, N, bytes)) return false;
+    const auto a = lt_dense_operands_of<typename Op::shape, C>(call, N, bytes);
     LT_LAUNCH((lt_dense_kernel<Op, C, S>), lt_blocks(a.n, LT_POINTWISE_BLOCK * N),
               LT_POINTWISE_BLOCK, call.stream, a);
     return true;
@@ -273,16 +300,7 @@ static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
     int i = 0;
     const bool done = ((call.compute == first + i++ && lt_pointwise_dense<Op, C, S>(call)) || ...);
     if (done) return true;
-    lt_strided_operands<C, Op::inputs> a = {};
-    lt_pointwise_values<Op, C>(call, &a);
-    a.compute = call.compute;
-    for (int k = 0; k <= Op::inputs; k++) {
-        const lt_dtype dtype = a.dtype[k] = call.it->dtype[k];
-        const bool condition = Op::selects && k == 1;
-        a.rounds[k] = dtype != call.compute && !condition && a.data[k] != nullptr &&
-                      call.compute != LT_INT64 && call.compute < LT_FLOAT32;
-    }
-    a.places.of(call.it, 1, nullptr);
+    const auto a = lt_strided_operands_of<typename Op::shape, C>(call);
     LT_LAUNCH((lt_strided_kernel<Op, C>),
               lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * LT_POINTWISE_ITEMS),
               LT_POINTWISE_BLOCK, call.stream, a);

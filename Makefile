@@ -56,7 +56,7 @@ CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-in
              -fdata-sections -fopenmp -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(INCLUDES) $(CXXFLAGS)
-# oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/files/image.c open them when they are first needed.
+# oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
 CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
@@ -87,15 +87,15 @@ KERNEL_FAMILIES := activations arithmetic compare functions special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
-GEN_HASHED := $(addprefix src/core/,backend.h cell.h generator.h iter.h optim_rules.h random.h)
+GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/cell.h devices/optim_rules.h devices/reduction.h iter.h random/random.h)
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
 
-CORE_SRC := $(wildcard src/core/*.c $(addprefix src/core/,api/*.c autograd/*.c cpu/*.c cpu/common/*.c files/*.c ops/*.c ops/*/*.c))
+CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,$(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
-VECTOR_SRC := $(wildcard src/core/cpu/vector/*.c)
+VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)
 ISA_FLAGS_baseline := -msse2
 ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
@@ -112,7 +112,7 @@ REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
 LIB_LUA := $(shell find lib -name meta -prune -o -name '*.lua' -print 2>/dev/null | sort)
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
-CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*.cu libraries/*.cu runtime/*.cu))
+CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu runtime/*.cu))
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
@@ -203,7 +203,7 @@ define isa_rule
 $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 	@mkdir -p $$(@D)
 	@echo '  CC $$< ($(1))'
-	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
+	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
 	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))

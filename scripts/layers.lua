@@ -55,9 +55,9 @@ end
 
 -- ---- circles in core -------------------------------------------------------------------------------------------------
 
--- Where an include of core leads: relative to its own folder, to src/core, to src/core/cpu.
+-- Where an include of core leads: relative to its own folder or to src/core.
 local function target_of(path, name)
-  for _, folder in ipairs { path:match '^(.*/)', 'src/core/', 'src/core/cpu/' } do
+  for _, folder in ipairs { path:match '^(.*/)', 'src/core/' } do
     if text_of[folder .. name] then return folder .. name end
   end
 end

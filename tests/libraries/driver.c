@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend_abi.h"
+#include "devices/backend_abi.h"
 
 LT_API const lt_backend_abi lt_backend_abi_of_library = LT_BACKEND_ABI_HERE;
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "counting.h"
-#include "device.h"
-#include "lapack.h"
+#include "devices/device.h"
+#include "libraries/lapack.h"
 #include "mem.h"
 #include "iter.h"
 #include "op/_linalg_cholesky.h"

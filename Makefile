@@ -241,7 +241,7 @@ SONAME := 0
 
 $(OBJ)/ltensor.o: $(CORE_OBJ) $(VECTOR_OBJ)
 $(OBJ)/ltensor_lua.o: $(BIND_OBJ)
-REPL_HOST_OBJ := $(filter-out $(addprefix $(OBJ)/repl/,main.o options.o allocator.o),$(REPL_OBJ))
+REPL_HOST_OBJ := $(filter-out $(OBJ)/repl/program/%,$(REPL_OBJ))
 $(OBJ)/ltensor_repl.o: $(REPL_HOST_OBJ)
 JOINED := $(addprefix $(OBJ)/ltensor,.o _lua.o _repl.o)
 $(JOINED):

@@ -4,6 +4,7 @@
 --   loads, stores  bytes that an element reads and writes
 --   passes         how often the elements are gone over (1)
 --   dims           dimensions of the layout that is looked at, where elements are strided (1)
+--   stored         bytes that a thread stores at once, where the dtype is looked at when the kernel runs
 --   threads        of a block (256)
 --   wide           it has accesses of 16 bytes and may not lose them; store_width: where what is stored is narrower
 return {

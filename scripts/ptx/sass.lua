@@ -125,19 +125,24 @@ end
 -- The way from block `from` to block `to` (nil: to where the kernel ends), without going back, that moves the most
 -- bytes; of those the shortest, but (rounds > 0) through the loops that mark_place_loops found, so many times. Returns
 -- its instructions.
-local function best_way(kernel, blocks, from, to, element, rounds)
-  rounds = rounds or 0
+local function best_way(kernel, blocks, from, to, want)
+  local element, rounds = want.element, (want.dims or 1) - 1
   local list, best = kernel.instructions, {}
   for b = #blocks, 1, -1 do
-    local block, bytes, count = blocks[b], 0, 0
+    local block, bytes, count, stored = blocks[b], 0, 0, 0
     if b >= from and (not to or b <= to) then
       for n = block.first, block.last do
         local i = list[n]
         count = count + 1
-        if moves(i, element) then bytes = bytes + i.width end
+        if moves(i, element) then
+          bytes = bytes + i.width
+          if i.space == 'store' then stored = stored + i.width end
+        end
         if i.space == 'local' then count = count + 64 end -- a way with slow paths is no way of most elements
         if i.base == 'CALL' then count = count + 100 end
       end
+      -- Of the cases of a dtype that is looked at when the kernel runs, the one that is meant.
+      if want.stored and stored > 0 and stored ~= want.stored then bytes = 0 end
       if block.enters and rounds > 0 then count = count - 1e6 end
       local choice
       for _, next_block in ipairs(block.follow) do
@@ -166,7 +171,7 @@ local function best_way(kernel, blocks, from, to, element, rounds)
 end
 
 -- What is done again and again: want = { element = bytes of one, passes = how many loops over the elements there are,
--- dims = dimensions that an element's place is found in (1) }.
+-- dims = dimensions that an element's place is found in (1), stored = bytes that a thread stores at once (any) }.
 -- Each pass is a list of instructions: the innermost loops that move elements, those that move the most bytes first;
 -- without such a loop the one way through the kernel that moves the most.
 function sass.passes(kernel, want)
@@ -182,14 +187,13 @@ function sass.passes(kernel, want)
     end
   end
   mark_place_loops(kernel, blocks, loops, want.element)
-  local rounds = (want.dims or 1) - 1
   local found = {}
   for _, loop in ipairs(loops) do
     local innermost = true
-    local way, bytes = best_way(kernel, blocks, loop.first, loop.last, want.element, rounds)
+    local way, bytes = best_way(kernel, blocks, loop.first, loop.last, want)
     for _, other in ipairs(loops) do
       if other ~= loop and other.first >= loop.first and other.last <= loop.last then
-        local _, inside = best_way(kernel, blocks, other.first, other.last, want.element)
+        local _, inside = best_way(kernel, blocks, other.first, other.last, want)
         if inside > 0 then innermost = false end
       end
     end
@@ -201,7 +205,7 @@ function sass.passes(kernel, want)
   end)
   local passes = {}
   for n = 1, math.min(#found, want.passes or 1) do passes[n] = found[n] end
-  local way, bytes = best_way(kernel, blocks, 1, nil, want.element, rounds)
+  local way, bytes = best_way(kernel, blocks, 1, nil, want)
   -- A loop that moves less than the straight way (the rest of a line, a search) is not what most elements see.
   if #passes == 0 or (#passes > 0 and (want.passes or 1) == 1 and bytes > passes[1].bytes) then
     return { { way = way, bytes = bytes } }

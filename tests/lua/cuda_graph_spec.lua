@@ -170,6 +170,35 @@ describe('torch.cuda.graph', function()
     assert.is_true(torch.equal(torch.rand(1, {device = device}), after))
   end)
 
+  -- A replay on another stream reads where the numbers stand after its graph is gone, and the memory is used again.
+  it('draws the right numbers after it was dropped, and its memory taken', function()
+    local capturing, replaying = cuda.Stream(), cuda.Stream()
+    cuda.manual_seed(5)
+    local expected = torch.rand(1000, {device = device})
+    local size, big = 16, torch.ones(700, 700, {device = device})
+    cuda.synchronize()
+    for _ = 1, 5 do
+      local g, u = cuda.CUDAGraph(), nil
+      cuda.graph(g, { stream = capturing }, function()
+        local busy = big:mm(big):mm(big)
+        u = torch.rand(1000, {device = device})
+      end)
+      cuda.manual_seed(5)
+      local result = cuda.stream(replaying, function()
+        g:replay()
+        return u:clone()
+      end)
+      g = nil
+      collectgarbage()
+      collectgarbage()
+      cuda.stream(capturing, function()
+        for _ = 1, 64 do torch.full({size}, 7.0, {device = device}) end
+      end)
+      cuda.synchronize()
+      assert.is_true(torch.equal(result, expected))
+    end
+  end)
+
   it('captures other streams that are waited for', function()
     local g, side, a, b = cuda.CUDAGraph(), cuda.Stream(), nil, nil
     cuda.graph(g, function()

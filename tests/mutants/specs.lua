@@ -29,7 +29,7 @@ local MAP = {
   { '^lib/support', 'arguments errors words nn coverage' }, { '^lib/autograd', 'autograd gradcheck' }, { '^lib/files/pt', 'pt_legacy formats' }, { '^lib/files/unpickle', 'pt_legacy formats' }, { '^lib/files/zip', 'zip formats files' }, { '^lib/files/npy', 'formats' }, { '^lib/files/serial', 'files formats pt_legacy' }, { '^lib/amp', 'autocast' },
   { '^lib/cuda', 'cuda cuda_memory' }, { '^lib/profiler', 'profiler' }, { '^lib/linalg', 'linalg' }, { '^lib', 'arguments errors nn coverage' },
   { '^repl/edit/history', 'repl/history repl/prompt' }, { '^repl/edit', 'repl/editing repl/keys repl/display repl/prompt' }, { '^repl/notebook/json', 'repl/jupyter' }, { '^repl/notebook/ipynb', 'repl/jupyter' }, { '^repl/notebook', 'repl/notebook repl/compare repl/cells' },
-  { '^repl/magic', 'repl/commands' }, { '^repl/help', 'repl/commands' }, { '^repl/echo', 'repl/echo' }, { '^repl/options', 'repl/program' }, { '^repl/main', 'repl/program' }, { '^repl', 'repl/prompt repl/cells repl/commands repl/program' },
+  { '^repl/magic', 'repl/commands' }, { '^repl/help', 'repl/commands' }, { '^repl/echo', 'repl/echo' }, { '^repl/program/options', 'repl/program' }, { '^repl/program/main', 'repl/program' }, { '^repl', 'repl/prompt repl/cells repl/commands repl/program' },
 }
 
 -- Of the specs that run on a simulated GPU too: those worth it for an edit outside of the GPU's backend.

@@ -39,17 +39,15 @@ static __device__ __forceinline__ int64_t lt_index_counted(int64_t value, int ba
     return base == 0 || value < 0 ? value : value > 0 ? value - 1 : LT_INDEX_NO_POSITION;
 }
 
-/* Addresses of this thread's elements; false: none, or an index is wrong. */
+/* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is wrong. */
 template <int N>
-static __device__ __forceinline__ bool locate(const indexing<N> &a, const char **dense,
-                                              char **indexed)
+static __device__ __forceinline__ bool locate(const indexing<N> &a, int64_t *dense, char **indexed)
 {
     const int64_t number = lt_thread_number();
     if (number >= a.offsets.numel) return false;
     int64_t offset[N];
     a.offsets.at(number, offset);
-    *dense =
-        a.data[0] != nullptr ? a.data[0] + offset[0] : reinterpret_cast<const char *>(&a.value);
+    *dense = offset[0];
     char *p = a.data[1] + offset[1];
     for (int k = 0; k < N - 2 && k < a.count; k++) {
         const int64_t index = lt_index_counted(
@@ -64,20 +62,32 @@ static __device__ __forceinline__ bool locate(const indexing<N> &a, const char *
     return true;
 }
 
+/* The value at that place. A pointer that might be one to the number in the parameters would cost each thread a copy of all
+ * of them in memory: values are chosen between, not addresses. */
+template <class T, int N> static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense)
+{
+    if (a.data[0] != nullptr) return *reinterpret_cast<const T *>(a.data[0] + dense);
+    T value;
+    const uint64_t word[2] = {a.value, 0};
+    static_assert(sizeof(T) <= sizeof word, "an element or a piece of a row");
+    memcpy(&value, word, sizeof value);
+    return value;
+}
+
 template <int N, class T> static __global__ void __launch_bounds__(BLOCK) get(indexing<N> a)
 {
-    const char *out;
+    int64_t out;
     char *indexed;
     if (!locate(a, &out, &indexed)) return;
-    *reinterpret_cast<T *>(const_cast<char *>(out)) = *reinterpret_cast<const T *>(indexed);
+    *reinterpret_cast<T *>(a.data[0] + out) = *reinterpret_cast<const T *>(indexed);
 }
 
 template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(indexing<N> a)
 {
-    const char *value;
+    int64_t value;
     char *indexed;
     if (!locate(a, &value, &indexed)) return;
-    *reinterpret_cast<T *>(indexed) = *reinterpret_cast<const T *>(value);
+    *reinterpret_cast<T *>(indexed) = value_at<T>(a, value);
 }
 
 /* ---- combining -------------------------------------------------------------------------------------------- */
@@ -152,10 +162,10 @@ template <int N, class Element, class Op>
 static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
 {
     using T = typename Element::type;
-    const char *at;
+    int64_t at;
     char *indexed;
     if (!locate(a, &at, &indexed)) return;
-    const T value = *reinterpret_cast<const T *>(at);
+    const T value = value_at<T>(a, at);
     T *const p = reinterpret_cast<T *>(indexed);
     const auto join = [=](T old) { return Element::template join<Op>(old, value); };
     if constexpr (std::is_same_v<Op, index_adding> && std::is_floating_point_v<T>)
@@ -183,7 +193,7 @@ struct replacing {
 template <int N>
 static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *place)
 {
-    const char *at;
+    int64_t at;
     char *indexed;
     const int64_t number = lt_thread_number();
     const bool right = locate(a, &at, &indexed);
@@ -205,9 +215,7 @@ static __global__ void __launch_bounds__(BLOCK)
     for (int64_t i = first; i < a.offsets.numel && place[i] == place[first]; i++) {
         int64_t offset[N];
         a.offsets.at(order[i], offset);
-        const char *const at =
-            a.data[0] != nullptr ? a.data[0] + offset[0] : reinterpret_cast<const char *>(&a.value);
-        value = Element::template join<Op>(value, *reinterpret_cast<const T *>(at));
+        value = Element::template join<Op>(value, value_at<T>(a, offset[0]));
     }
     *p = value;
 }

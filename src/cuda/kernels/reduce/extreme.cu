@@ -48,19 +48,24 @@ template <class C> struct extremes {
     best<C> *parts; /* [shares][lines] */
 };
 
-template <class C>
-static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share, best<C> found)
+/* What was found in all of a line. */
+template <class C> static __device__ void finish(const extremes<C> &a, int64_t line, best<C> found)
 {
     int64_t offset[3];
-    if (a.shares > 1) {
-        a.parts[share * a.lines.count + line] = found;
-        return;
-    }
     a.lines.lines.at(line, offset);
     if (a.lines.data[1] != nullptr)
         lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1], found.value);
     if (a.lines.data[2] != nullptr)
         lt_store<int64_t>(LT_INT64, a.lines.data[2] + offset[2], found.index);
+}
+
+template <class C>
+static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share, best<C> found)
+{
+    if (a.shares > 1)
+        a.parts[share * a.lines.count + line] = found;
+    else
+        finish(a, line, found);
 }
 
 /* Elements first, first + step, ... of one share of a line. */
@@ -127,8 +132,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) join_parts(ex
     best<C> found = a.parts[line];
     for (int64_t share = 1; share < shares; share++)
         found = a.wins.join(found, a.parts[share * a.lines.count + line]);
-    a.shares = 1;
-    deliver(a, line, 0, found);
+    finish(a, line, found);
 }
 
 template <class C>

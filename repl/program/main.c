@@ -18,7 +18,7 @@
 #include "ltensor_lua.h"
 #include "modules.h"
 #include "options.h"
-#include "system.h"
+#include "system/system.h"
 
 static const char program[] = "ltensor";
 

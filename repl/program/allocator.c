@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "interrupt.h"
+#include "system/interrupt.h"
 
 #define GRAIN   ((size_t)16)
 #define LARGEST ((size_t)512) /* bytes of a pooled object */

@@ -109,7 +109,7 @@ REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
 CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*.cu libraries/*.cu runtime/*.cu))
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
-SIM_CU_SRC := $(filter-out src/cuda/libraries/cublas_load.cu,$(CU_SRC))
+SIM_CU_SRC := $(filter-out src/cuda/libraries/%_load.cu src/cuda/libraries/library.cu,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 

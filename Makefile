@@ -17,12 +17,13 @@
 #   make test-dist     the same, unpacked and run where nothing else is installed
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
+#   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
 #   make layers        no include goes against the arrows of the design
 #
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
 #   make abi-baseline  keeps what this version promises to programs that are built with it
 #
-# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 80 86 89 90", LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files)
+# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 90 120" (else those of the GPUs here, or 90), NVCC12=path (a second backend, for drivers older than R580), LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files)
 
 VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
 BUILD ?= build
@@ -55,14 +56,18 @@ CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-in
              -fdata-sections -fopenmp -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(INCLUDES) $(CXXFLAGS)
-# oneDNN, libpng and TurboJPEG are not among them: core/cpu/dnnl.c and core/files/image.c open them when they are first needed.
+# oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
 CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
 # ---- the CUDA Toolkit, when there is one ------------------------------------------------------------
 NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 CUDA ?= $(if $(NVCC),yes,no)
-CUDA_ARCHS ?= 75 80 86 89 90
+# The toolkit of CUDA 12, for drivers that are older than R580: make NVCC12=/usr/local/cuda-12.9/bin/nvcc
+NVCC12 ?=
+# Of the GPUs in this machine; 90 where it has none. A release is for all of them.
+present_archs := $(if $(filter yes,$(CUDA)),$(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -E '^[0-9]+\.[0-9]+$$'))))
+CUDA_ARCHS ?= $(if $(filter dist test-dist,$(MAKECMDGOALS)),75 80 86 89 90 100 120,$(or $(present_archs),90))
 newest_arch := $(lastword $(CUDA_ARCHS))
 GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
@@ -82,15 +87,15 @@ KERNEL_FAMILIES := activations arithmetic compare functions special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
-GEN_HASHED := $(addprefix src/core/,backend.h cell.h generator.h iter.h optim_rules.h random.h)
+GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/cell.h devices/optim_rules.h devices/reduction.h iter.h random/random.h)
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
 
-CORE_SRC := $(wildcard src/core/*.c $(addprefix src/core/,api/*.c autograd/*.c cpu/*.c cpu/common/*.c files/*.c ops/*.c ops/*/*.c))
+CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,$(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
-VECTOR_SRC := $(wildcard src/core/cpu/vector/*.c)
+VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)
 ISA_FLAGS_baseline := -msse2
 ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
@@ -107,8 +112,10 @@ REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
 LIB_LUA := $(shell find lib -name meta -prune -o -name '*.lua' -print 2>/dev/null | sort)
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
-CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*.cu libraries/*.cu runtime/*.cu))
+CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu runtime/*.cu))
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
+CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
+CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
 SIM_CU_SRC := $(filter-out src/cuda/libraries/%_load.cu src/cuda/libraries/library.cu,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
@@ -116,9 +123,9 @@ SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
-           $(BUILD)/libltensor_sim.so $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so)
+           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS)
 
-.PHONY: all rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -155,17 +162,22 @@ $(GEN)/build_config.h: FORCE
 	  "$(CUDA_WORDS)" \
 	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-	$(if $(filter yes,$(CUDA)),,@rm -f $(BUILD)/libltensor_cuda.so)
+	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 # Objects of C are made again when the compiler's flags change.
 FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS)
 $(OBJ)/flags_of_c: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_OF_C)' | cmp -s - $@ || echo '$(FLAGS_OF_C)' >$@
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ): $(OBJ)/flags_of_c
+# Those of CUDA for other architectures, too.
+$(OBJ)/flags_of_cuda: FORCE
+	@mkdir -p $(@D)
+	@echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' >$@
+$(CUDA_OBJ) $(CUDA12_OBJ): $(OBJ)/flags_of_cuda
 FORCE:
 
 # ---- objects -------------------------------------------------------------------------------------------
-$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CUDA_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
+$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CUDA_OBJ) $(CUDA12_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
 
 $(OBJ)/src/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
@@ -191,7 +203,7 @@ define isa_rule
 $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 	@mkdir -p $$(@D)
 	@echo '  CC $$< ($(1))'
-	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
+	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
 	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
@@ -212,7 +224,13 @@ $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 $(OBJ)/src/cuda/%.cuda.o: src/cuda/%.cu
 	@mkdir -p $(@D)
 	@echo '  NVCC $<'
-	$(NVCC) $(NVCCFLAGS) -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(NVCC) $(NVCCFLAGS) -Xptxas -v -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$@.usage || { cat $@.usage >&2; exit 1; }
+	@grep -v '^ptxas info\|bytes stack frame\|^$$' $@.usage >&2 || true
+
+$(OBJ)/src/cuda/%.cuda12.o: src/cuda/%.cu
+	@mkdir -p $(@D)
+	@echo '  NVCC $< (CUDA 12)'
+	$(NVCC12) $(NVCCFLAGS) -Isrc/cuda -MD -MP -MF $(@:.o=.d) -c $< -o $@
 
 # ---- libraries and the program ------------------------------------------------------------------------
 # The library, and the Lua binding that stands on it. The objects of each are joined, so that what only they share can be local in the
@@ -223,7 +241,7 @@ SONAME := 0
 
 $(OBJ)/ltensor.o: $(CORE_OBJ) $(VECTOR_OBJ)
 $(OBJ)/ltensor_lua.o: $(BIND_OBJ)
-REPL_HOST_OBJ := $(filter-out $(addprefix $(OBJ)/repl/,main.o options.o allocator.o),$(REPL_OBJ))
+REPL_HOST_OBJ := $(filter-out $(OBJ)/repl/program/%,$(REPL_OBJ))
 $(OBJ)/ltensor_repl.o: $(REPL_HOST_OBJ)
 JOINED := $(addprefix $(OBJ)/ltensor,.o _lua.o _repl.o)
 $(JOINED):
@@ -300,6 +318,10 @@ $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 $(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
 	@echo '  LINK $@'
 	$(NVCC) -shared -cudart static -o $@ $^ -ldl -lpthread
+
+$(BUILD)/libltensor_cuda12.so: $(CUDA12_OBJ)
+	@echo '  LINK $@'
+	$(NVCC12) -shared -cudart static -o $@ $^ -ldl -lpthread
 
 include scripts/make/minimal.mk
 
@@ -428,6 +450,13 @@ soak: all
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
 
+# What nvcc made of the kernels: scripts/ptx.
+PTX_ARCHS ?= 75 90 100
+ptx-report:
+	+@BUILD=$(BUILD) NVCC="$(NVCC)" ARCHS="$(if $(filter yes,$(CUDA)),$(CUDA_ARCHS))" PTX_ARCHS="$(PTX_ARCHS)" MAKE="$(MAKE)" LUA="$(LUA)" \
+	  sh scripts/ptx/run.sh
+ptx-objects: $(CUDA_OBJ)
+
 layers:
 	@$(LUA) scripts/layers.lua
 
@@ -457,10 +486,10 @@ install: all docs
 
 # What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.
 ROCK_FILES = $(addprefix $(BUILD)/rock/,torch.so libltensor_lua.so.$(SONAME))
-rock: $(ROCK_FILES) $(BUILD)/libltensor.so $(filter %_sim.so %_cuda.so,$(TARGETS))
+rock: $(ROCK_FILES) $(BUILD)/libltensor.so $(filter %_sim.so %_cuda.so %_cuda12.so,$(TARGETS))
 install-rock: rock
 	install -d $(ROCK_LIBDIR)
-	install -s -m 755 $(ROCK_FILES) $(filter %_sim.so %_cuda.so,$(TARGETS)) $(ROCK_LIBDIR)
+	install -s -m 755 $(ROCK_FILES) $(filter %_sim.so %_cuda.so %_cuda12.so,$(TARGETS)) $(ROCK_LIBDIR)
 	install -s -m 755 $(BUILD)/libltensor.so $(ROCK_LIBDIR)/libltensor.so.$(SONAME)
 
 clean:

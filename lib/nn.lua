@@ -3,13 +3,14 @@
 
 -- Modules that are one value.
 local where = {
-  Module = 'module', Parameter = 'parameter', Identity = 'identity', Sequential = 'sequential',
-  ModuleList = 'module_list', ModuleDict = 'module_dict', ParameterList = 'parameter_list',
-  ParameterDict = 'parameter_dict', DataParallel = 'data_parallel', MultiheadAttention = 'attention',
+  Module = 'module', Parameter = 'parameter', DataParallel = 'data_parallel',
+  Sequential = 'containers.sequential', ModuleList = 'containers.module_list', ModuleDict = 'containers.module_dict',
+  ParameterList = 'containers.parameter_list', ParameterDict = 'containers.parameter_dict',
+  Identity = 'layers.identity', MultiheadAttention = 'layers.attention',
   init = 'init', functional = 'functional', parallel = 'parallel', utils = 'utils',
 }
 
--- Modules that are a table of several classes.
+-- Modules of layers/ that are a table of several classes.
 local families = {
   linear = 'Linear Bilinear',
   flatten = 'Flatten Unflatten',
@@ -46,7 +47,7 @@ local families = {
 
 local family_of = {}
 for file, names in pairs(families) do
-  for name in names:gmatch '%S+' do where[name], family_of[name] = file, true end
+  for name in names:gmatch '%S+' do where[name], family_of[name] = 'layers.' .. file, true end
 end
 
 local nn = { __names = where }

@@ -10,11 +10,11 @@
 
 #include "edit/readline.h"
 #include "embedded.h"
-#include "interrupt.h"
 #include "notebook/json_reader.h"
-#include "notes.h"
-#include "shell.h"
-#include "system.h"
+#include "system/interrupt.h"
+#include "system/notes.h"
+#include "system/shell.h"
+#include "system/system.h"
 
 static const char private_globals = 0; /* its address is the key of that table in the registry */
 

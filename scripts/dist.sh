@@ -28,7 +28,7 @@ mkdir -p "$root/bin" "$root/lib/ltensor" "$root/share/ltensor/lib" "$root/share/
 
 # ---- the program, its backends, what they need ----
 cp "$BUILD/dist/ltensor" "$root/bin/ltensor"
-for backend in sim cuda; do
+for backend in sim cuda cuda12; do
     library=$BUILD/libltensor_$backend.so
     [ ! -f "$library" ] || cp "$library" "$root/lib/ltensor/"
 done

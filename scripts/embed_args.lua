@@ -1,4 +1,4 @@
--- embed_args.lua - prints `file=module` for the Lua files to embed: lib/nn/linear.lua is torch.nn.linear,
+-- embed_args.lua - prints `file=module` for the Lua files to embed: lib/nn/layers/linear.lua is torch.nn.layers.linear,
 -- lib/nn/init.lua is torch.nn.init, lib/nn.lua is torch.nn; repl/edit/complete.lua is repl.edit.complete.
 --
 -- Usage: lua5.4 scripts/embed_args.lua lib|repl FILE...

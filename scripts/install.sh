@@ -40,7 +40,7 @@ for library in libltensor libltensor_lua; do
     ln -sf "$library.so.$SONAME" "$dest/lib/$library.so"
 done
 install_binary "$BUILD/torch.so" "$dest/lib/lua/5.4/torch.so"
-for backend in sim cuda; do
+for backend in sim cuda cuda12; do
     file=libltensor_$backend.so
     [ ! -f "$BUILD/$file" ] || install_binary "$BUILD/$file" "$dest/lib/ltensor/$file"
 done

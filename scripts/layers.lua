@@ -1,7 +1,8 @@
 -- layers.lua - the walls of the house (docs/design/house.md): `make layers` fails where one is broken.
 --
 -- Includes follow the arrows repl -> src/lua -> src/core and src/cuda -> src/core; inside core no two files lead to each other
--- (a source counts with its header); what declares an op in src/ops/<group>.lua is written in src/core/ops/<group>/.
+-- (a source counts with its header); what declares an op in src/ops/<group>.lua is written in src/core/ops/<group>/; a folder is
+-- seen at a glance.
 
 package.path = (arg[0]:match('^(.*)/') or '.') .. '/gen/?.lua;' .. package.path
 local declarations = require 'declarations'
@@ -55,9 +56,9 @@ end
 
 -- ---- circles in core -------------------------------------------------------------------------------------------------
 
--- Where an include of core leads: relative to its own folder, to src/core, to src/core/cpu.
+-- Where an include of core leads: relative to its own folder or to src/core.
 local function target_of(path, name)
-  for _, folder in ipairs { path:match '^(.*/)', 'src/core/', 'src/core/cpu/' } do
+  for _, folder in ipairs { path:match '^(.*/)', 'src/core/' } do
     if text_of[folder .. name] then return folder .. name end
   end
 end
@@ -108,6 +109,19 @@ for _, path in ipairs(files) do
       if op and op.group ~= group then fault('%s: %s is declared in src/ops/%s.lua', path, op.name, op.group) end
     end
   end
+end
+
+-- ---- folders ---------------------------------------------------------------------------------------------------------------
+
+-- About twenty files are seen at a glance. Of more, some are a subject that wants a folder.
+local MOST = 28
+local held = {}
+for _, path in ipairs(lines_of 'find src lib repl -type f') do
+  local folder = path:match '^(.*)/'
+  held[folder] = (held[folder] or 0) + 1
+end
+for folder, count in pairs(held) do
+  if count > MOST then fault('%s holds %d files, and %d at most are seen at a glance', folder, count, MOST) end
 end
 
 os.exit(faults == 0)

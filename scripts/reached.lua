@@ -95,7 +95,7 @@ local function scan(path)
   for kernel in text:gmatch '%f[%w_]LT_PW_([%u%d_]+)' do kernels[kernel] = true end
   -- Headers of ours with code in them.
   for header in text:gmatch '#include "([%w_/]+%.[hi]n?c?)"' do
-    for _, folder in ipairs { path:match '^(.*/)', 'src/core/', 'src/core/cpu/' } do
+    for _, folder in ipairs { path:match '^(.*/)', 'src/core/' } do
       local file = io.open(folder .. header)
       if file then
         file:close()

@@ -64,6 +64,18 @@ LTENSOR_SIM_GPUS=1 "$folder/shared"
 LTENSOR_SIM_GPUS=1 LTENSOR_LIB_DIR=$PWD/$BUILD "$folder/static"
 passed=$((passed + 2))
 
+# Where the driver is too old for the backend, the one for older drivers is taken, if it is there; if not, the first one's word stands.
+backend() { # name, options...
+    name=$1; shift
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -shared -fPIC "$@" -Isrc/core -Iinclude -I"$BUILD/gen" tests/libraries/driver.c -o "$folder/$name" -ldl
+}
+backend libltensor_cuda.so
+! LTENSOR_LIB_DIR=$folder "$folder/shared" 2>"$folder/said"
+grep -q 'no CUDA GPUs are available: the driver is too old' "$folder/said"
+backend libltensor_cuda12.so -DSIMULATED="\"$PWD/$BUILD/libltensor_sim.so\""
+LTENSOR_LIB_DIR=$folder "$folder/shared"
+passed=$((passed + 2))
+
 cc -std=c11 -D_GNU_SOURCE -O3 -ffast-math -Iinclude -I"$BUILD/gen" tests/libraries/vector_math.c -o "$folder/vector_math" -L"$BUILD" \
     -Wl,-rpath,"$PWD/$BUILD" -lltensor -ldl -lm
 "$folder/vector_math"

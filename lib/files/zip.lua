@@ -3,7 +3,7 @@
 -- The reader trusts nothing: the directory must end where the file says, name every entry once, and no two entries
 -- may share a byte, so that what can be read out is bounded by the file's size; what an entry's own header says must
 -- agree with the directory. Why no library does this is told in docs/design/libraries.md. An entry is read through the
--- archive's file (src/lua/byte_files.c) between begin() and finish(), which checks its CRC-32. The writer stores or
+-- archive's file (src/lua/files/byte_files.c) between begin() and finish(), which checks its CRC-32. The writer stores or
 -- deflates entries.
 
 local torch = require 'torch'

@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
-local Sequential = require 'torch.nn.sequential'
+local Sequential = require 'torch.nn.containers.sequential'
 local parallel = require 'torch.nn.parallel'
 local options_of = require 'torch.support.options'
 local fail = require 'torch.support.fail'

@@ -82,7 +82,7 @@ for d = 1, 3 do
 end
 
 -- Those made of other ops in Lua.
-for _, module in ipairs { 'torch.nn.resample', 'torch.nn.sampling' } do
+for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling' } do
   for name, fn in pairs(require(module)) do functional[name] = functional[name] or fn end
 end
 

@@ -2,7 +2,7 @@
 --
 -- Assigning a Parameter, a module or a registered buffer to a field registers it, in the order of first
 -- assignment; the field holds it like any other. The names are kept in three lists beside the fields; those of
--- buffers that are no part of the state also in a set. Hooks are in module_hooks.lua, state in module_state.lua.
+-- buffers that are no part of the state also in a set. Hooks are in module/hooks.lua, state in module/state.lua.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -113,7 +113,7 @@ Module.register_module = Module.add_module
 
 -- ---- calling ------------------------------------------------------------------------------------------
 
--- With hooks, module_hooks.lua calls forward among them.
+-- With hooks, module/hooks.lua calls forward among them.
 function Module:__call(...)
   local fields = fields_of(self)
   if fields._hooks then return Module.call_with_hooks(self, fields._hooks, ...) end
@@ -381,8 +381,8 @@ function Module:__tostring()
   return ('%s(\n%s\n)'):format(name, table.concat(lines, '\n'))
 end
 
-require 'torch.nn.module_hooks' (Module)
-require 'torch.nn.module_state' (Module)
-require 'torch.nn.module_copy' (Module)
+require 'torch.nn.module.hooks' (Module)
+require 'torch.nn.module.state' (Module)
+require 'torch.nn.module.copy' (Module)
 
 return Module

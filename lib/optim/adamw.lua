@@ -1,10 +1,10 @@
 -- adamw.lua - optim.AdamW(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0.01,
--- amsgrad = false, maximize = false}): Adam with decoupled weight decay (I. Loshchilov, F. Hutter 2017).
+-- amsgrad = false, maximize = false, capturable = false}): Adam with decoupled weight decay (I. Loshchilov, F. Hutter 2017).
 
 local Adam = require 'torch.optim.adam'
 
 local AdamW = Adam:extend('AdamW')
 AdamW.default_options = { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 1e-2, amsgrad = false,
-  maximize = false, decoupled_weight_decay = true }
+  maximize = false, decoupled_weight_decay = true, capturable = false }
 
 return AdamW

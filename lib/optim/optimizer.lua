@@ -24,6 +24,11 @@ function Optimizer.rounded(value) return (string.unpack('f', string.pack('f', va
 -- State that is a number here and a tensor of float32 in PyTorch's files.
 local NUMBERS = { step = true, mu_product = true, eta = true, mu = true }
 
+-- Why a step cannot be captured.
+Optimizer.FIRST = 'the first step makes what it keeps for the parameters, and a replay would make it again: take one before'
+local COUNTS = "it counts its steps in the host's memory, and replays would repeat this one"
+local CAPTURABLE = ' (make it with capturable = true)'
+
 local function check_parameter(parameter, position)
   if not torch.is_tensor(parameter) then
     fail('optimizer can only optimize Tensors, but parameter %d is a %s', position, torch.type(parameter))
@@ -49,14 +54,16 @@ function Optimizer:init(params, defaults)
 end
 
 -- How PyTorch shall compute a step. Ours is always one call for all parameters: `foreach` and `fused` are taken and
--- change nothing; what the other two promise is not had.
+-- change nothing; what the other two promise is had where a class has an option of that name.
 local WAYS = { foreach = true, fused = true, capturable = false, differentiable = false }
 
-local function read_ways(what, named)
+local function read_ways(what, named, defaults)
   for name, harmless in pairs(WAYS) do
     if named[name] ~= nil then kinds.check(what, name, named[name], 'boolean') end
-    if named[name] and not harmless then fail('%s(): %s = true is not supported', what, name) end
-    named[name] = nil
+    if defaults[name] == nil then
+      if named[name] and not harmless then fail('%s(): %s = true is not supported', what, name) end
+      named[name] = nil
+    end
   end
 end
 
@@ -65,7 +72,7 @@ end
 function Optimizer.read(what, order, defaults, ...)
   local names = kinds.words(order)
   local named = kinds.by_name(what, names, kinds.all_names(names, defaults, WAYS), ...)
-  read_ways(what, named)
+  read_ways(what, named, defaults)
   local options = options_of(what, named, defaults)
   for name, default in pairs(defaults) do
     if type(default) == 'table' then
@@ -172,12 +179,23 @@ function Optimizer:register_step_pre_hook(hook) return add_hook(self, '_step_pre
 function Optimizer:register_step_post_hook(hook) return add_hook(self, '_step_post_hooks', hook) end
 
 function Optimizer:columns() return {} end
-function Optimizer:key(state) return state.step end
+function Optimizer:key(state) return type(state.step) == 'number' and state.step or 0 end
+
+-- A replay of a recorded graph repeats the numbers of the step that was recorded, and makes anew what it made.
+function Optimizer:refuse_recording(why)
+  if torch.cuda.is_current_stream_capturing() then
+    fail('Attempting CUDA graph capture of step() for an instance of %s: %s', self.__classname, why)
+  end
+end
+
+-- Whether the numbers of a step depend on how many there were.
+function Optimizer:counts(batch) return type(batch.states[1].step) == 'number' end
 
 -- The state of a parameter, made when there is none.
 function Optimizer:state_of(parameter, group)
   local state = self.state[parameter]
   if not state or next(state) == nil then
+    if self.new_state then self:refuse_recording(self.FIRST) end
     state = self.new_state and self:new_state(parameter, group) or {}
     self.state[parameter] = state
   end
@@ -193,7 +211,7 @@ local function batches_of(self, group)
       local key = self:key(state)
       local batch = by_key[key]
       if not batch then
-        batch = { params = {}, grads = {}, states = {}, step = (state.step or 0) + 1 }
+        batch = { params = {}, grads = {}, states = {}, step = type(state.step) == 'number' and state.step + 1 or 0 }
         for _, name in ipairs(columns) do batch[name] = {} end
         by_key[key] = batch
         batches[#batches + 1] = batch
@@ -210,9 +228,10 @@ function Optimizer:_update_all()
   for _, group in ipairs(self.param_groups) do
     if self.update_batch then
       for _, batch in ipairs(batches_of(self, group)) do
+        if self:counts(batch) then self:refuse_recording(self.defaults.capturable == false and COUNTS .. CAPTURABLE or COUNTS) end
         self:update_batch(batch, group)
         for _, state in ipairs(batch.states) do
-          if state.step then state.step = batch.step end
+          if type(state.step) == 'number' then state.step = batch.step end
         end
       end
     else
@@ -276,14 +295,14 @@ function Optimizer:state_dict()
 end
 
 -- A saved value as the state of a parameter keeps it: tensors where the parameter is, floating ones of its dtype.
-local function unpacked(name, value, parameter)
+local function unpacked(name, value, parameter, group)
   if type(value) == 'table' then
     local copy = {}
-    for key, entry in pairs(value) do copy[key] = unpacked(key, entry, parameter) end
+    for key, entry in pairs(value) do copy[key] = unpacked(key, entry, parameter, group) end
     return copy
   end
   if not torch.is_tensor(value) then return value end
-  if NUMBERS[name] then return value:item() end
+  if NUMBERS[name] then return group.capturable and value:detach():to(parameter.device):clone() or value:item() end
   local dtype = value.dtype.is_floating_point and parameter.dtype.is_floating_point and parameter.dtype or value.dtype
   return value:detach():to { device = parameter.device, dtype = dtype }:clone()
 end
@@ -303,11 +322,11 @@ function Optimizer:load_state_dict(dict)
   for i, group in ipairs(self.param_groups) do
     local packed = dict.param_groups[i]
     for name, value in pairs(packed) do
-      if name ~= 'params' then group[name] = unpacked(name, value, group.params[1]) end
+      if name ~= 'params' then group[name] = unpacked(name, value, group.params[1], group) end
     end
     for j, parameter in ipairs(group.params) do
       local saved = dict.state[packed.params[j]]
-      if saved then self.state[parameter] = unpacked(nil, saved, parameter) end
+      if saved then self.state[parameter] = unpacked(nil, saved, parameter, group) end
     end
   end
 end

@@ -27,7 +27,7 @@
 #endif
 
 #include "display.h"
-#include "../interrupt.h"
+#include "../system/interrupt.h"
 
 enum { REST_OF_CHARACTER_MS = 100, CANCEL = 7 }; /* CANCEL: Ctrl-G */
 

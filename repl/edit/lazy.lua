@@ -70,7 +70,7 @@ end
 -- The same for a table that says in which file each is.
 local function add_files(text, found)
   add_keys(text, found)
-  for key, file in text:gmatch "([%a_][%w_]*)%s*=%s*'([%w_]+)'" do found[key] = file end
+  for key, file in text:gmatch "([%a_][%w_]*)%s*=%s*'([%w_.]+)'" do found[key] = file end
 end
 
 -- What the module of the part offers, as a set of names; a name's value is its file, or true.

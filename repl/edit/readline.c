@@ -29,7 +29,7 @@
 
 #include "bindings.h"
 #include "display.h"
-#include "../notes.h"
+#include "../system/notes.h"
 #include "keys.h"
 
 /* Their addresses are keys in the registry: of the completer, the judge of unfinished input, the

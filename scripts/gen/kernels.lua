@@ -1,8 +1,8 @@
 -- kernels.lua - emits what the elementwise kernels of every backend are made from, out of the fields `kernel` and
 -- `pointwise` of the declarations:
 --
---   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/<family>.c
---                        and src/cuda/kernels/<family>.cu make their loops
+--   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/pointwise/<family>.c
+--                        and src/cuda/kernels/pointwise/<family>.cu make their loops
 --   kernel_families.h    the names of the families
 --   pointwise_ops.h      all families together, with names
 --   ops_pointwise.c      what core/ops/pointwise.c must know of each (dtypes, rules, checks), and the implementations
@@ -54,7 +54,7 @@ local function read_families(model)
   table.sort(families, function(a, b) return a.name < b.name end)
   for _, family in ipairs(families) do
     assert(#family.kernels < FAMILY_SIZE, family.name .. ': more kernels than FAMILY_SIZE')
-    for _, path in ipairs { 'src/core/cpu/vector/%s.c', 'src/cuda/kernels/%s.cu' } do
+    for _, path in ipairs { 'src/core/cpu/vector/pointwise/%s.c', 'src/cuda/kernels/pointwise/%s.cu' } do
       local file = io.open(path:format(family.name))
       if not file then error(('%s: kernel: there is no %s'):format(family.kernels[1].op.line, path:format(family.name)), 0) end
       file:close()
@@ -83,7 +83,7 @@ local function family_header(family, index)
     end
   end
   out[#out + 1] = '    LT_PW_' .. upper .. '_END\n};\n'
-  out[#out + 1] = '\n/* Loops: see cpu/vector/instantiate.h. */'
+  out[#out + 1] = '\n/* Loops: see cpu/vector/pointwise/instantiate.h. */'
   out[#out + 1] = define('LT_' .. upper .. '_LOOPS', loops)
   out[#out + 1] = '\n/* X(SHAPE, name) for every kernel. */'
   out[#out + 1] = define('LT_' .. upper .. '_SHAPES(X)', shapes)
@@ -170,11 +170,11 @@ local function hash(text)
   return ('%016x'):format(h)
 end
 
--- What src/core/backend_abi.h compares: comments and spaces do not count.
+-- What src/core/devices/backend_abi.h compares: comments and spaces do not count.
 local function backend_hash(families)
   local parts = {}
   for i, family in ipairs(families) do parts[i] = family_header(family, i) end
-  for _, name in ipairs { 'backend', 'cell', 'iter', 'optim_rules', 'random', 'reduction' } do
+  for _, name in ipairs { 'devices/backend', 'devices/cell', 'iter', 'devices/optim_rules', 'random/random', 'devices/reduction' } do
     local file = assert(io.open('src/core/' .. name .. '.h'))
     local text = file:read 'a':gsub('/%*.-%*/', ''):gsub('%s+', ' ')
     parts[#parts + 1] = text

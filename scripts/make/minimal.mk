@@ -10,7 +10,7 @@ MIN_OBJ := $(MIN)/obj
 MIN_STAMP := $(MIN_GEN)/.stamp
 MIN_TARGETS := $(addprefix $(MIN)/,libltensor.so libltensor.a libltensor_lua.so libltensor_lua.a torch.so)
 
-FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(OBJ)/src/core/cpu/vector/%.$(i).o))
+FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o))
 TABLE_OBJ := $(OBJ)/src/core/cpu/backend.o $(OBJ)/src/core/cpu/common/loops.o
 MIN_CALLS_OBJ := $(GEN_CALLS:$(GEN)/%.c=$(MIN_OBJ)/%.o)
 MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,$(CORE_OBJ) $(VECTOR_OBJ)) \
@@ -63,9 +63,9 @@ endef
 $(foreach o,$(TABLE_OBJ),$(eval $(call min_table,$(o))))
 
 define min_family
-$(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/%.c $(MIN_OBJ)/absent $(OBJ)/flags_of_c $(SLEEF_NAMES)
+$(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/pointwise/%.c $(MIN_OBJ)/absent $(OBJ)/flags_of_c $(SLEEF_NAMES)
 	@echo '  CC $$< ($(1), chosen)'
-	$(CC) $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Isrc/core/cpu -c $$< -o $$@
+	$(CC) $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
 	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call min_family,$(i))))

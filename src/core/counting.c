@@ -1,8 +1,8 @@
 /* counting.c - see counting.h. */
 #include "counting.h"
 
-#include "backend.h"
-#include "context.h"
+#include "context/context.h"
+#include "devices/backend.h"
 #include "error.h"
 
 static int first(void) { return lt_here.guest.class != NULL ? lt_here.guest.class->first : 0; }

@@ -5,7 +5,7 @@
 
 #include "checked.h"
 #include "counting.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "tensor.h"
 

@@ -7,7 +7,7 @@
 #define LT_MEM_H
 
 #include "checked.h"
-#include "context.h"
+#include "context/context.h"
 #include "ltensor.h"
 
 /* Small objects. NULL (with the error message set) when memory is exhausted. */

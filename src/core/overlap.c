@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 

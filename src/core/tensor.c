@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
 #include "checked.h"
+#include "context/interrupt.h"
 #include "counting.h"
-#include "dtype.h"
+#include "devices/backend.h"
+#include "dtypes/dtype.h"
 #include "error.h"
-#include "interrupt.h"
 #include "mem.h"
 
 /* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is

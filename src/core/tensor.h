@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "device.h"
+#include "devices/device.h"
 #include "ltensor.h"
 
 typedef struct lt_storage {

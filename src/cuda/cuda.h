@@ -10,7 +10,7 @@
 
 #include <cuda_runtime.h>
 
-#include "backend.h"
+#include "devices/backend.h"
 #include "iter.h"
 
 #define LT_CUDA_MAX_DEVICES 64

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "copies.h"
-#include "dtype.h"
-#include "transfer.h"
+#include "devices/copies.h"
+#include "devices/transfer.h"
+#include "dtypes/dtype.h"
 #include "op/_position_to_index.h"
 #include "op/to.h"
 

@@ -10,11 +10,11 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "context/interrupt.h"
+#include "context/profile.h"
 #include "error.h"
-#include "interrupt.h"
 #include "ltensor_lua.h"
 #include "mem.h"
-#include "profile.h"
 #include "refuse.h"
 #include "tensor.h"
 

@@ -6,9 +6,9 @@
 #define LT_LUA_CALL_H
 
 #include "args.h"
-#include "autocast.h"
 #include "autograd/autograd.h"
-#include "copies.h"
+#include "devices/copies.h"
+#include "settings/autocast.h"
 #include "op/add.h"
 
 /* Stack indices of the arguments of a fast call: 1, 2, 3 ... */

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "backend.h"
 #include "binding.h"
-#include "copies.h"
-#include "dtype.h"
-#include "fits.h"
-#include "half.h"
-#include "interrupt.h"
-#include "transfer.h"
+#include "context/interrupt.h"
+#include "devices/backend.h"
+#include "devices/copies.h"
+#include "devices/transfer.h"
+#include "dtypes/dtype.h"
+#include "dtypes/fits.h"
+#include "dtypes/half.h"
 #include "op/_to_copy.h"
 
 /* ---- tables to tensors ---------------------------------------------------------------------------------------- */

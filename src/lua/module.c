@@ -1,8 +1,8 @@
 /* module.c - luaopen_torch: puts the module together.
  *
  * torch._C holds what only our own Lua files call. These files (lib/) are in the binary and are loaded when
- * they are first required; LTENSOR_LUA_LIB names a folder to take them from instead (torch.nn.linear is
- * nn/linear.lua there), for work on them. */
+ * they are first required; LTENSOR_LUA_LIB names a folder to take them from instead (torch.nn.layers.linear
+ * is nn/layers/linear.lua there), for work on them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "binding.h"
 #include "embedded.h"
 #include "object.h"
-#include "system.h"
+#include "system/system.h"
 
 static int load_module(lua_State *L, const struct lt_embedded *module)
 {

@@ -3,7 +3,7 @@
  * Names, kinds and operators come from the tables of build/gen/bind_<group>.c. */
 #include "bind_ops.h"
 #include "call.h"
-#include "transfer.h"
+#include "devices/transfer.h"
 
 #define LIST_META "ltensor.list"
 

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autocast.h"
 #include "autograd/autograd.h"
 #include "binding.h"
-#include "clock.h"
-#include "copies.h"
+#include "context/clock.h"
+#include "devices/copies.h"
+#include "settings/autocast.h"
 
 /* Bytes of new tensor data that pay for a second of collecting: operations bound by memory make some 4e10 bytes of
  * results in a second, of which the collector may take a twentieth. */

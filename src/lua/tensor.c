@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "backend.h"
 #include "binding.h"
-#include "dtype.h"
-#include "index_key.h"
-#include "print.h"
-#include "transfer.h"
+#include "devices/backend.h"
+#include "devices/transfer.h"
+#include "dtypes/dtype.h"
+#include "index/index_key.h"
+#include "print/print.h"
 #include "op/permute.h"
 #include "op/to.h"
 #include "op/transpose.h"

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
 #include "binding.h"
-#include "device.h"
-#include "device_type.h"
-#include "dtype.h"
+#include "devices/backend.h"
+#include "devices/device.h"
+#include "devices/device_type.h"
+#include "dtypes/dtype.h"
 
 #define SIZE_META "ltensor.Size"
 #define DTYPE_META "ltensor.dtype"

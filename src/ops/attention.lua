@@ -1,5 +1,5 @@
 -- attention.lua - scaled dot product attention, in blocks: no memory of queries x keys is ever taken, forward or
--- backward (src/core/cpu/attention.c, src/cuda/kernels/attention.cu). What the kernels don't do is a formula.
+-- backward (src/core/cpu/nn/attention.c, src/cuda/kernels/nn/attention.cu). What the kernels don't do is a formula.
 
 return {
   { 'scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=nil, float dropout_p=0.0, bool is_causal=false, *, float? scale=nil, bool enable_gqa=false) -> Tensor',

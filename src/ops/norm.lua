@@ -1,5 +1,5 @@
 -- norm.lua - normalization: layer_norm, group_norm, rms_norm, batch_norm and what is made of them. One kernel
--- each way per family (src/core/cpu/norm.c, src/cuda/kernels/norm.cu); second derivatives are formulas.
+-- each way per family (src/core/cpu/nn/norm.c, src/cuda/kernels/nn/norm.cu); second derivatives are formulas.
 --
 -- _layer_norm and _group_norm see their input as dense rows, one mean and one deviation each; the parameters of
 -- row r are those of group r % groups, an entry per `run` elements.

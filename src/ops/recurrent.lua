@@ -1,4 +1,4 @@
--- recurrent.lua - layers of RNN, GRU and LSTM cells over a whole sequence. lib/nn/rnn.lua puts layers and directions
+-- recurrent.lua - layers of RNN, GRU and LSTM cells over a whole sequence. lib/nn/layers/rnn.lua puts layers and directions
 -- together and gives them their derivative, which one call computes for all arguments.
 
 return {

@@ -11,7 +11,7 @@
 
 #include "autograd/autograd.h"
 #include "expect.h"
-#include "half.h"
+#include "dtypes/half.h"
 #include "leaks.h"
 #include "mem.h"
 #include "tensor.h"

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #undef LT_OPS_BY_NAME
-#include "backend.h"
-#include "context.h"
+#include "context/context.h"
 #include "counting.h"
+#include "devices/backend.h"
 #include "expect.h"
 #include "find_backend.h"
 #include "ltensor.h"

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "backend.h"
-#include "dlpack.h"
+#include "devices/backend.h"
+#include "interop/dlpack.h"
 #include "expect.h"
 #include "leaks.h"
 #include "mem.h"

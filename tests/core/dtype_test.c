@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "dtype.h"
+#include "dtypes/dtype.h"
+#include "dtypes/promotion.h"
 #include "expect.h"
-#include "promotion.h"
 #include "tensor.h"
 
 #include "../reference/dtypes.h"

@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apart.h"
-#include "clock.h"
+#include "context/apart.h"
+#include "context/clock.h"
+#include "context/interrupt.h"
 #include "cpu/common/threads.h"
 #include "error.h"
-#include "interrupt.h"
 #include "ltensor.h"
 #include "op/all.h"
 #include "op/argsort.h"

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "expect.h"
 #include "mem.h"
-#include "print.h"
+#include "print/print.h"
 #include "tensor.h"
 #include "op/as_strided.h"
 #include "op/expand.h"

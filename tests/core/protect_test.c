@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dtype.h"
+#include "devices/transfer.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "find_backend.h"
 #include "tensor.h"
-#include "transfer.h"
 #include "op/_to_copy.h"
 #include "op/full.h"
 #include "op/sum.h"

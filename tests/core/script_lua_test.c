@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "ltensor_script.h"
-#include "clock.h"
+#include "context/clock.h"
 #include "expect.h"
 #include "mem.h" /* lets allocations fail, counts what is held */
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dlpack.h"
+#include "interop/dlpack.h"
 #include "ltensor_lua.h"
 
 static lua_State *L;

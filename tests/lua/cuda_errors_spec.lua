@@ -84,6 +84,19 @@ print(torch.ones(4):sum():item(), torch.ones(4, {device = 'cuda:1'}):sum():item(
     assert.is_nil(output:find('reported asynchronously', 1, true))
   end)
 
+  -- CUDA's numbers of the errors after which a context is lost.
+  local errors_of_kernels = { [214] = 'uncorrectable ECC error encountered', [700] = 'an illegal memory access was encountered',
+    [702] = 'the launch timed out and was terminated', [710] = 'device-side assert triggered', [714] = 'hardware stack error',
+    [715] = 'an illegal instruction was encountered', [716] = 'misaligned address',
+    [717] = 'operation not supported on global/shared address space', [718] = 'invalid program counter', [719] = 'unspecified launch failure' }
+  for number, words in pairs(errors_of_kernels) do
+    it(('may have been reported late when it was: %s'):format(words), function()
+      local output = run(code, 'LTENSOR_SIM_KERNEL_FAULT=2 LTENSOR_SIM_KERNEL_ERROR=' .. number)
+      assert.truthy(output:find('script:5: CUDA error: ' .. words, 1, true), output)
+      assert.truthy(output:find('an earlier operation on the GPU may have caused it', 1, true), output)
+    end)
+  end
+
   it('leaves the CPU and the other GPUs usable', function()
     assert.truthy(run(code, 'LTENSOR_SIM_KERNEL_FAULT=2'):find '\nfalse\n4.0\t4.0\n$')
   end)

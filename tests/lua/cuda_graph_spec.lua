@@ -57,6 +57,7 @@ end)
 
 if not cuda.is_available() then
   describe('torch.cuda.graph without a GPU', function()
+    it('captures nothing', function() assert.is_false(cuda.is_current_stream_capturing()) end)
     it('says what is missing', function() says('no CUDA GPUs are available', cuda.CUDAGraph) end)
   end)
   return
@@ -167,6 +168,35 @@ describe('torch.cuda.graph', function()
       assert.is_true(torch.equal(n, expected[i][2]))
     end
     assert.is_true(torch.equal(torch.rand(1, {device = device}), after))
+  end)
+
+  -- A replay on another stream reads where the numbers stand after its graph is gone, and the memory is used again.
+  it('draws the right numbers after it was dropped, and its memory taken', function()
+    local capturing, replaying = cuda.Stream(), cuda.Stream()
+    cuda.manual_seed(5)
+    local expected = torch.rand(1000, {device = device})
+    local size, big = 16, torch.ones(700, 700, {device = device})
+    cuda.synchronize()
+    for _ = 1, 5 do
+      local g, u = cuda.CUDAGraph(), nil
+      cuda.graph(g, { stream = capturing }, function()
+        local busy = big:mm(big):mm(big)
+        u = torch.rand(1000, {device = device})
+      end)
+      cuda.manual_seed(5)
+      local result = cuda.stream(replaying, function()
+        g:replay()
+        return u:clone()
+      end)
+      g = nil
+      collectgarbage()
+      collectgarbage()
+      cuda.stream(capturing, function()
+        for _ = 1, 64 do torch.full({size}, 7.0, {device = device}) end
+      end)
+      cuda.synchronize()
+      assert.is_true(torch.equal(result, expected))
+    end
   end)
 
   it('captures other streams that are waited for', function()
@@ -370,6 +400,41 @@ describe('torch.cuda.graph', function()
       collectgarbage()
     end)
     assert.equal(6.0, x:sum():item())
+  end)
+
+  -- What a step keeps would be made again by each replay, and the number of the step stay the same.
+  it('refuses a step of an optimizer that replays would repeat', function()
+    local w = torch.ones(2, {device = device, requires_grad = true})
+    local function capture(optimizer) cuda.graph(cuda.CUDAGraph(), function() optimizer:step() end) end
+    w.grad = torch.ones(2, {device = device})
+    says('SGD: the first step makes what it keeps', capture, torch.optim.SGD({w}, {momentum = 0.9}))
+    local adam = torch.optim.Adam({w})
+    says('Adam: the first step makes what it keeps', capture, adam)
+    adam:step()
+    says("Adam: it counts its steps in the host's memory", capture, adam)
+    says('(make it with capturable = true)', capture, adam)
+    local nadam = torch.optim.NAdam({w})
+    nadam:step()
+    says("NAdam: it counts its steps in the host's memory", capture, nadam)
+    assert.equal(1, adam:state_dict().state[0].step:item())
+  end)
+
+  it('counts the steps of an optimizer that can be captured', function()
+    local w = torch.ones(2, {device = device, requires_grad = true})
+    w.grad = torch.ones(2, {device = device})
+    local adam = torch.optim.Adam({w}, {capturable = true})
+    adam:step()
+    local g = cuda.CUDAGraph()
+    cuda.graph(g, function() adam:step() end)
+    g:replay()
+    g:replay()
+    local saved = adam:state_dict()
+    assert.equal(3, saved.state[0].step:item())
+    local again = torch.optim.Adam({w}, {capturable = true})
+    again:load_state_dict(saved)
+    again:step()
+    assert.equal(4, again:state_dict().state[0].step:item())
+    assert.equal(3, saved.state[0].step:item())
   end)
 
   it('is of no use once its __gc was called', function()

@@ -87,7 +87,7 @@ describe('the derivative of a recurrent layer', function()
   for _, cell in ipairs { 'tanh', 'relu', 'gru', 'lstm' } do
     it('is right, and so is the second: ' .. cell, function()
       torch.manual_seed(7)
-      local recurrent = require 'torch.nn.recurrent'
+      local recurrent = require 'torch.nn.functional.recurrent'
       local groups = recurrent.groups[cell]
       local function leaf(...)
         return torch.randn(..., { dtype = torch.float64 }):to(device):requires_grad_()

@@ -112,6 +112,89 @@ describe('the scripts that train models #cpu', function()
   end)
 end)
 
+describe('the losses of a run on a simulated GPU #cpu', function()
+  local runs = {
+    mlp = '--hidden 32 --batch-size 8 --epochs 2',
+    lenet = '--batch-size 8 --epochs 1',
+    resnet18 = '--width 4 --batch-size 16 --epochs 1',
+    gpt = '--text ' .. file 'text' .. ' --length 16 --width 32 --layers 1 --steps 8 --sample 0',
+  }
+  for script, arguments in pairs(runs) do
+    it('are those of the CPU: ' .. script, function()
+      write(file 'text', ('the sheep that sleeps there these three days needs sweets; '):rep(40))
+      local losses = {}
+      for device, options in pairs { cpu = '--disable-cuda', cuda = '--sim-gpus 1 --no-copies' } do
+        local data = script == 'gpt' and '' or '--data ' .. folder
+        local _, message, status = process.run(('%s %s %sscripts/%s.lua %s %s --device %s --losses %s'):format(
+          process.quote(process.ltensor), options, here .. '../../', script, data, arguments, device, file(device)))
+        assert.equal(0, status, message)
+        losses[device] = {}
+        for loss in read(device):gmatch '%S+' do table.insert(losses[device], tonumber(loss)) end
+      end
+      assert(#losses.cpu >= 3 and #losses.cpu == #losses.cuda)
+      for step, loss in ipairs(losses.cpu) do
+        assert(math.abs(loss - losses.cuda[step]) < 1e-4 * loss, ('step %d: %s, not %s'):format(step, losses.cuda[step], loss))
+      end
+    end)
+  end
+
+  -- Forward, backward and optimizer, recorded once: the steps after that are replays.
+  local graph = [[
+        local nn, F = torch.nn, torch.nn.functional
+        local function model()
+          torch.manual_seed(3)
+          return nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 5))
+        end
+        local x, labels = torch.randn(6, 1, 8, 8), torch.tensor { 1, 2, 3, 4, 5, 1 }
+        local function steps(device, n, capture)
+          local net, x, labels = model():to(device), x:to(device), labels:to(device)
+          local optimizer = OPTIMIZER
+          local loss
+          local function step()
+            optimizer:zero_grad { set_to_none = true }
+            loss = F.cross_entropy(net(x), labels)
+            loss:backward()
+            optimizer:step()
+          end
+          local losses = {}
+          local function take() table.insert(losses, loss:item()) end
+          if not capture then
+            for _ = 1, n do step() take() end
+            return losses
+          end
+          local side = torch.cuda.Stream()
+          side:wait_stream(torch.cuda.current_stream())
+          torch.cuda.stream(side, function() for _ = 1, 3 do step() take() end end)
+          torch.cuda.current_stream():wait_stream(side)
+          local graph = torch.cuda.CUDAGraph()
+          torch.cuda.graph(graph, step)
+          for _ = 4, n do graph:replay() take() end
+          return losses
+        end
+        local expected, replayed = steps('cpu', 8, false), steps('cuda', 8, true)
+        for i, loss in ipairs(expected) do
+          assert(math.abs(loss - replayed[i]) < 1e-4 * loss, ('step %d: %s, not %s'):format(i, replayed[i], loss))
+        end
+        assert(expected[8] < expected[1])
+        print 'agrees'
+  ]]
+  for _, optimizer in ipairs {
+    'SGD(net:parameters(), { lr = 0.1, momentum = 0.9, weight_decay = 1e-3 })',
+    'RMSprop(net:parameters(), { lr = 0.01, momentum = 0.9 })',
+    'Adam(net:parameters(), { lr = 0.01, weight_decay = 1e-2, capturable = capture })',
+    'AdamW(net:parameters(), { lr = 0.01, amsgrad = true, maximize = true, capturable = capture })',
+  } do
+    it('are those of the CPU when the step is one graph: ' .. optimizer, function()
+      local program = graph:gsub('OPTIMIZER', 'torch.optim.' .. optimizer)
+      if optimizer:find 'maximize' then program = program:gsub('assert%(expected%[8%] < expected%[1%]%)', '') end
+      local output, message, status = process.run(("%s --sim-gpus 1 --no-copies - <<'END'\n%s\nEND"):format(
+        process.quote(process.ltensor), program))
+      assert.equal(0, status, message)
+      assert.equal('agrees\n', output)
+    end)
+  end
+end)
+
 -- On the real data, where it is installed.
 local probe = io.open '/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz'
 if probe then

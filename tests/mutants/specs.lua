@@ -7,29 +7,29 @@ local MAP = {
   { '^src/core/autograd/', 'autograd lifetime random_pairs reference gradcheck inplace_activation training memory' },
   { '^src/core/mem', 'mem_test limits lifetime memory cuda_memory fault' }, { '^src/core/tensor', 'views strides limits overlap reference memory' },
   { '^src/core/cpu/index', 'indexing overlap reference views' }, { '^src/core/cpu/random', 'random distributions reference' },
-  { '^src/core/cpu/convolution', 'convolution reference nn' }, { '^src/core/cpu/.*conv', 'convolution reference' }, { '^src/core/cpu/direct', 'convolution reference' }, { '^src/core/cpu/dnnl', 'convolution reference' },
-  { '^src/core/cpu/vector', 'thresholds float_math reference elementwise strides optim' }, { '^src/core/cpu/pool', 'functional reference nn' },
+  { '^src/core/cpu/products/convolution', 'convolution reference nn' }, { '^src/core/cpu/products/col', 'convolution reference' }, { '^src/core/cpu/products/direct', 'convolution reference' }, { '^src/core/cpu/products/dnnl', 'convolution reference' },
+  { '^src/core/cpu/vector', 'thresholds float_math reference elementwise strides optim' }, { '^src/core/cpu/nn/pool', 'functional reference nn' },
   { '^src/core/cpu', 'thresholds reference strides elementwise views' }, { '^src/core/ops/linalg', 'linalg reference gradcheck' },
-  { '^src/core/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
+  { '^src/core/libraries/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
   { '^src/core/ops/random', 'distributions random reference' }, { '^src/core/ops/index', 'indexing reference gradcheck' },
   { '^src/core/ops/attention', 'nn_attention reference gradcheck' }, { '^src/core/ops/recurrent', 'nn_recurrent reference' }, { '^src/core/ops/conv', 'convolution reference gradcheck' },
   { '^src/core/ops', 'functional reference errors limits gradcheck views thresholds' },
   { '^src/core/files/safetensors', 'safetensors_test files formats' }, { '^src/core/.*form', 'reference float_math optim' }, { '^src/core/files/byte', 'formats files' }, { '^src/core/files/atomic', 'files formats' },
-  { '^src/core/files/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/profile', 'profiler' }, { '^src/core/copies', 'cuda_copies' }, { '^src/core/random', 'random distributions' },
-  { '^src/core/error', 'errors fault limits' }, { '^src/core/overlap', 'overlap' }, { '^src/core/interrupt', 'interrupt_test' }, { '^src/core/formulas/draw', 'draws random' }, { '^src/core', 'overlap thresholds reference views memory' },
-  { '^src/lua/index', 'indexing views errors' }, { '^src/lua/args', 'arguments errors reference' }, { '^src/lua/byte', 'formats files' }, { '^src/lua/files', 'files formats' }, { '^src/lua/graph', 'cuda_graph' },
-  { '^src/lua/autocast', 'autocast' }, { '^src/lua/cuda', 'cuda cuda_copies cuda_memory' }, { '^src/lua/stream', 'cuda cuda_order' }, { '^src/lua/worker', 'data' }, { '^src/lua/image', 'image' }, { '^src/lua/ledger', 'cuda_copies' },
-  { '^src/lua/gunzip', 'idx formats' }, { '^src/lua/profile', 'profiler' }, { '^src/lua/random', 'random' }, { '^src/lua/autograd', 'autograd' }, { '^src/lua', 'arguments errors coverage views autograd' },
+  { '^src/core/files/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/context/profile', 'profiler' }, { '^src/core/devices/copies', 'cuda_copies' }, { '^src/core/random', 'random distributions' },
+  { '^src/core/error', 'errors fault limits' }, { '^src/core/overlap', 'overlap' }, { '^src/core/context/interrupt', 'interrupt_test' }, { '^src/core/formulas/draw', 'draws random' }, { '^src/core', 'overlap thresholds reference views memory' },
+  { '^src/lua/index', 'indexing views errors' }, { '^src/lua/args', 'arguments errors reference' }, { '^src/lua/files/image', 'image' }, { '^src/lua/files/gunzip', 'idx formats' }, { '^src/lua/files', 'files formats' }, { '^src/lua/cuda/graph', 'cuda_graph' },
+  { '^src/lua/settings/autocast', 'autocast' }, { '^src/lua/cuda/stream', 'cuda cuda_order' }, { '^src/lua/cuda/ledger', 'cuda_copies' }, { '^src/lua/cuda', 'cuda cuda_copies cuda_memory' }, { '^src/lua/system/worker', 'data' },
+  { '^src/lua/settings/profile', 'profiler' }, { '^src/lua/settings/random', 'random' }, { '^src/lua/autograd', 'autograd' }, { '^src/lua', 'arguments errors coverage views autograd' },
   { '^src/cuda/runtime/graph', 'cuda_graph' }, { '^src/cuda/runtime/pinned', 'cuda_pinned' }, { '^src/cuda/runtime/alloc', 'cuda_memory' }, { '^src/cuda/runtime/stream', 'cuda_order cuda' }, { '^src/cuda/runtime/event', 'cuda_order cuda' }, { '^src/cuda/runtime/wait', 'cuda_order cuda_errors' },
-  { '^src/cuda/runtime/transfer', 'cuda_copies cuda' }, { '^src/cuda/sim', 'sim_test cuda_order cuda_graph cuda_memory cuda thresholds' }, { '^src/cuda/kernels/random', 'random draws distributions' }, { '^src/cuda/kernels/draw', 'draws random distributions' }, { '^src/cuda/kernels/index', 'deterministic indexing reference' }, { '^src/cuda', 'thresholds random_expressions reference cuda cuda_order cuda_memory' },
-  { '^lib/nn/utils', 'nn reference' }, { '^lib/nn/lazy', 'nn_lazy' }, { '^lib/nn/init', 'nn_init reference' }, { '^lib/nn/rnn', 'nn_recurrent reference' }, { '^lib/nn/recurrent', 'nn_recurrent reference' }, { '^lib/nn/.*parallel', 'data_parallel' },
-  { '^lib/nn/functional', 'functional reference' }, { '^lib/nn/attention', 'nn_attention reference' }, { '^lib/nn/transformer', 'nn_attention reference' }, { '^lib/nn', 'nn nn_norms nn_modules containers functional coverage reference' },
+  { '^src/cuda/runtime/transfer', 'cuda_copies cuda' }, { '^src/cuda/sim', 'sim_test cuda_order cuda_graph cuda_memory cuda thresholds' }, { '^src/cuda/kernels/random', 'random draws distributions' }, { '^src/cuda/kernels/index', 'deterministic indexing reference' }, { '^src/cuda', 'thresholds random_expressions reference cuda cuda_order cuda_memory' },
+  { '^lib/nn/utils', 'nn reference' }, { '^lib/nn/layers/lazy', 'nn_lazy' }, { '^lib/nn/init', 'nn_init reference' }, { '^lib/nn/layers/rnn', 'nn_recurrent reference' }, { '^lib/nn/functional/recurrent', 'nn_recurrent reference' }, { '^lib/nn/.*parallel', 'data_parallel' },
+  { '^lib/nn/functional', 'functional reference' }, { '^lib/nn/layers/attention', 'nn_attention reference' }, { '^lib/nn/layers/transformer', 'nn_attention reference' }, { '^lib/nn', 'nn nn_norms nn_modules containers functional coverage reference' },
   { '^lib/optim/lr', 'scheduler' }, { '^lib/optim', 'optim reference containers' }, { '^lib/distributions', 'distributions reference' }, { '^lib/utils/data/csv', 'csv data' }, { '^lib/utils/data/idx', 'idx' }, { '^lib/utils/data/image', 'image' },
   { '^lib/utils/data/text', 'text' }, { '^lib/utils/data', 'data containers' }, { '^lib/utils/training', 'training progress_plot' }, { '^lib/utils/p', 'progress_plot' }, { '^lib/utils/experiment', 'training' }, { '^lib/utils', 'training data progress_plot autograd' },
   { '^lib/support', 'arguments errors words nn coverage' }, { '^lib/autograd', 'autograd gradcheck' }, { '^lib/files/pt', 'pt_legacy formats' }, { '^lib/files/unpickle', 'pt_legacy formats' }, { '^lib/files/zip', 'zip formats files' }, { '^lib/files/npy', 'formats' }, { '^lib/files/serial', 'files formats pt_legacy' }, { '^lib/amp', 'autocast' },
   { '^lib/cuda', 'cuda cuda_memory' }, { '^lib/profiler', 'profiler' }, { '^lib/linalg', 'linalg' }, { '^lib', 'arguments errors nn coverage' },
   { '^repl/edit/history', 'repl/history repl/prompt' }, { '^repl/edit', 'repl/editing repl/keys repl/display repl/prompt' }, { '^repl/notebook/json', 'repl/jupyter' }, { '^repl/notebook/ipynb', 'repl/jupyter' }, { '^repl/notebook', 'repl/notebook repl/compare repl/cells' },
-  { '^repl/magic', 'repl/commands' }, { '^repl/help', 'repl/commands' }, { '^repl/echo', 'repl/echo' }, { '^repl/options', 'repl/program' }, { '^repl/main', 'repl/program' }, { '^repl', 'repl/prompt repl/cells repl/commands repl/program' },
+  { '^repl/magic', 'repl/commands' }, { '^repl/help', 'repl/commands' }, { '^repl/echo', 'repl/echo' }, { '^repl/program/options', 'repl/program' }, { '^repl/program/main', 'repl/program' }, { '^repl', 'repl/prompt repl/cells repl/commands repl/program' },
 }
 
 -- Of the specs that run on a simulated GPU too: those worth it for an edit outside of the GPU's backend.
@@ -42,13 +42,13 @@ for name in ([[cuda cuda_copies cuda_errors cuda_fault cuda_graph cuda_memory cu
 end
 
 -- Specs that take long, and the paths that they are about: others are not tried on them.
-local FILES = { '^lib/files/pt', '^lib/files/unpickle', '^lib/files/zip', '^lib/files/npy', '^lib/files/serial', '^lib/utils/data', '^src/lua/byte', '^src/lua/files', '^src/lua/gunzip',
+local FILES = { '^lib/files/pt', '^lib/files/unpickle', '^lib/files/zip', '^lib/files/npy', '^lib/files/serial', '^lib/utils/data', '^src/lua/files',
   '^src/core/files/byte', '^src/core/files/atomic', '^src/core/files/safetensors' }
-local GPUS = { '^src/cuda', '^src/lua/graph', '^src/lua/stream', '^src/lua/cuda', '^src/core/device', '^src/core/loader', '^src/core/transfer', '^src/core/copies', '^lib/cuda' }
+local GPUS = { '^src/cuda', '^src/lua/cuda', '^src/core/devices', '^lib/cuda' }
 local ABOUT = {
   formats = FILES, pt_legacy = FILES, idx = FILES, files = FILES, cuda_fault = GPUS, cuda_errors = GPUS, cuda_order = GPUS, cuda_graph = GPUS, backend_version = GPUS,
   memory = { '^src/core/mem', '^src/core/tensor', '^src/core/autograd', '^src/lua/object', '^src/lua/state', '^src/lua/tensor', '^src/lua/autograd', '^src/cuda/runtime/alloc' },
-  convolution = { 'conv', '^src/core/cpu/matmul', '^src/core/cpu/vector', '^src/core/cpu/d' }, gradcheck = { '^src/core', '^lib/autograd', '^src/cuda' },
+  convolution = { 'conv', '^src/core/cpu/products', '^src/core/cpu/vector' }, gradcheck = { '^src/core', '^lib/autograd', '^src/cuda' },
   fault = { '^src/core', '^src/lua' }, progress_plot = { '^lib/utils', '^lib/plot' },
 }
 
@@ -67,7 +67,7 @@ local LEFT_OUT = { ['repl/speed'] = true, bench_cuda = true }
 function M.of(path, exists)
   local stages, seen = {}, {}
   local in_prompt, in_cuda = path:find '^repl/' ~= nil, path:find '^src/cuda' ~= nil
-  local on_gpu_too = in_cuda or path:find 'cuda' or path:find '^src/lua/graph' or path:find '^src/lua/stream'
+  local on_gpu_too = in_cuda or path:find 'cuda'
   local function add(name, on_gpu)
     local key = name .. (on_gpu and '@' or '')
     if seen[key] or not exists[name] or LEFT_OUT[name] then return end

@@ -11,8 +11,8 @@ local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
-local ModuleDict = require 'torch.nn.module_dict'
-local ModuleList = require 'torch.nn.module_list'
+local ModuleDict = require 'torch.nn.containers.module_dict'
+local ModuleList = require 'torch.nn.containers.module_list'
 local Parameter = require 'torch.nn.parameter'
 
 local fields_of = class.fields

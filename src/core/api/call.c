@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "copies.h"
-#include "device.h"
-#include "dtype.h"
+#include "devices/copies.h"
+#include "devices/device.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"

@@ -1,16 +1,16 @@
 /* contexts.c - lt_context as ltensor.h offers it to hosts: making and ending them, limits, interrupts. */
-#include "context.h"
+#include "context/context.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "autograd/internal.h"
-#include "device.h"
-#include "dtype.h"
+#include "context/watch.h"
+#include "devices/device.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
-#include "watch.h"
 
 #define PROGRESS_SECONDS 0.1
 

@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
-#include "context.h"
-#include "device.h"
+#include "context/context.h"
+#include "devices/backend.h"
+#include "devices/device.h"
 #include "error.h"
 #include "mem.h"
-#include "random.h"
+#include "random/random.h"
 
 int lt_device_count(lt_device_type type)
 {

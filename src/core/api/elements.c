@@ -1,7 +1,7 @@
 /* elements.c - the elements of a tensor in host memory, its dtype and device, lists of tensors: functions of ltensor.h that
  * are made of ops. */
 #include "autograd/autograd.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"

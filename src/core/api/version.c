@@ -2,13 +2,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "backend.h"
-#include "device_type.h"
+#include "devices/backend.h"
+#include "devices/device_type.h"
 #include "build_config.h" /* generated */
 #include "cpu/common/loops.h"
-#include "cpu/dnnl.h"
+#include "cpu/products/dnnl.h"
 #include "api/features.h"
-#include "lapack.h"
+#include "libraries/lapack.h"
 
 #define TEXT_OF(x) #x
 #define DIGITS(x)  TEXT_OF(x)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "autograd/internal.h"
-#include "backend.h"
 #include "counting.h"
-#include "device.h"
-#include "dtype.h"
+#include "devices/backend.h"
+#include "devices/device.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "op/add.h"
 #include "op/clone.h"

@@ -7,7 +7,7 @@
 #ifndef LT_AUTOGRAD_H
 #define LT_AUTOGRAD_H
 
-#include "context.h"
+#include "context/context.h"
 #include "tensor.h"
 
 typedef struct lt_node lt_node;

@@ -7,7 +7,7 @@
  * Bacon and Rajan 2001). What is owned by something that cannot be looked into counts as alive: nothing that is in
  * use is ever taken. */
 #include "autograd/internal.h"
-#include "clock.h"
+#include "context/clock.h"
 #include "error.h"
 #include "mem.h"
 

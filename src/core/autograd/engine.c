@@ -6,13 +6,13 @@
  *
  * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on that
  * node's stream already; what the caller gets is ordered on the caller's. */
-#include "backend.h"
+#include "context/interrupt.h"
+#include "context/profile.h"
 #include "counting.h"
+#include "devices/backend.h"
 #include "error.h"
 #include "graph.h"
-#include "interrupt.h"
 #include "mem.h"
-#include "profile.h"
 #include "op/add.h"
 #include "op/ones_like.h"
 

@@ -3,12 +3,12 @@
  * In anomaly mode every node remembers the line of the user's code that made it, and results of nodes are
  * searched for nan. The mode is the context's. */
 #include "autograd/internal.h"
-#include "copies.h"
 #include "counting.h"
-#include "dtype.h"
+#include "devices/copies.h"
+#include "devices/transfer.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
-#include "transfer.h"
 #include "op/any.h"
 #include "op/isnan.h"
 

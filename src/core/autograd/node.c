@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "autograd/internal.h"
-#include "backend.h"
+#include "devices/backend.h"
 #include "error.h"
 #include "mem.h"
 

@@ -11,7 +11,7 @@
 
 #include "autograd/internal.h"
 #include "counting.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "autograd/internal.h"
-#include "device.h"
-#include "dtype.h"
+#include "devices/device.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 

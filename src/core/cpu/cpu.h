@@ -3,7 +3,7 @@
 #ifndef LT_CPU_H
 #define LT_CPU_H
 
-#include "backend.h"
+#include "devices/backend.h"
 #include "iter.h"
 
 /* pointwise.c */

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "context/context.h"
+#include "context/interrupt.h"
 #include "error.h"
-#include "interrupt.h"
 
 enum {
     CHUNK = 1 << 23, /* bytes between looks at the interrupt flag */

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "context/context.h"
+#include "context/interrupt.h"
 #include "error.h"
-#include "interrupt.h"
 #include "mem.h"
 #include "tensor.h"
 

@@ -15,7 +15,7 @@
 #include <zlib.h>
 
 #include "error.h"
-#include "library.h"
+#include "libraries/library.h"
 #include "mem.h"
 #include "tensor.h"
 

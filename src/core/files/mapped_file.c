@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "context/context.h"
 #include "counting.h"
 #include "error.h"
 #include "mem.h"

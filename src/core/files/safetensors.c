@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "atomic_file.h"
-#include "context.h"
+#include "context/context.h"
+#include "context/interrupt.h"
 #include "counting.h"
 #include "error.h"
-#include "interrupt.h"
 #include "mem.h"
 #include "saved_form.h"
 #include "tensor.h"

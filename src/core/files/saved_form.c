@@ -2,7 +2,7 @@
 #include "saved_form.h"
 
 #include "autograd/autograd.h"
-#include "copies.h"
+#include "devices/copies.h"
 #include "error.h"
 #include "tensor.h"
 #include "op/_to_copy.h"

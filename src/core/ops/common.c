@@ -2,7 +2,7 @@
 #include "common.h"
 
 #include "counting.h"
-#include "fits.h"
+#include "dtypes/fits.h"
 #include "iter.h"
 #include "pointwise.h"
 

@@ -2,8 +2,8 @@
 #ifndef LT_OPS_COMMON_H
 #define LT_OPS_COMMON_H
 
-#include "backend.h"
-#include "dtype.h"
+#include "devices/backend.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "tensor.h"
 

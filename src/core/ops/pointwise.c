@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "backend.h"
-#include "dtype.h"
+#include "devices/backend.h"
+#include "dtypes/dtype.h"
+#include "dtypes/fits.h"
+#include "dtypes/promotion.h"
 #include "error.h"
-#include "fits.h"
 #include "iter.h"
-#include "promotion.h"
 
 #define MAX_INPUTS 4
 

@@ -1,10 +1,10 @@
 /* pointwise_checks.c - see pointwise_checks.h. */
 #include "pointwise_checks.h"
 
-#include "dtype.h"
+#include "devices/transfer.h"
+#include "dtypes/dtype.h"
+#include "dtypes/fits.h"
 #include "error.h"
-#include "fits.h"
-#include "transfer.h"
 
 lt_status lt_check_power(lt_tensor *const *inputs, lt_dtype dtype)
 {

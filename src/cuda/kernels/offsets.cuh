@@ -6,7 +6,7 @@
 #ifndef LT_CUDA_OFFSETS_CUH
 #define LT_CUDA_OFFSETS_CUH
 
-#include "backend.h"
+#include "devices/backend.h"
 #include "element.cuh"
 
 /* Exact for numerators below 2^31 (T. Granlund, P. Montgomery: Division by invariant integers, 1994). */

@@ -17,7 +17,7 @@
 #include <memory>
 #include <new>
 
-#include "clock.h"
+#include "context/clock.h"
 
 lt_cuda_cache *const lt_cuda_caches = new lt_cuda_cache[LT_CUDA_MAX_DEVICES];
 

@@ -1,8 +1,8 @@
 /* backend.cu - the table of the CUDA backend, and the two symbols that its library exports. */
 #include <stdio.h>
 
-#include "backend_abi.h"
 #include "cuda.h"
+#include "devices/backend_abi.h"
 
 const lt_core_services *lt_cuda_core;
 

@@ -205,6 +205,8 @@ lt_status lt_cuda_graph_replay(uint64_t handle)
         LT_LAUNCH(set_random_place, 1, 32, stream, g->live, generator->seed, generator->philox_offset);
         LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
         generator->philox_offset += g->blocks;
+        /* Its kernels read these numbers on this stream: their block is not handed out before they have. */
+        lt_cuda_record_stream(g->live_block, (uint64_t)(uintptr_t)stream);
     }
     CUDA_TRY(cudaGraphLaunch(g->program, stream));
     return lt_cuda_launched(g->device, stream, "graph");

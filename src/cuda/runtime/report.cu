@@ -33,8 +33,19 @@ static bool launches_block()
 /* After these the device's context is lost: the fault is that of a kernel launched before the call. */
 static bool of_earlier_work(cudaError_t error)
 {
-    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchFailure || error == cudaErrorAssert ||
-           error == cudaErrorLaunchTimeout;
+    switch (error) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure: return true;
+    default: return false;
+    }
 }
 
 lt_status lt_cuda_failed(cudaError_t error, const char *call)

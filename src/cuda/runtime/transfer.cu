@@ -6,7 +6,7 @@
  * page-locked, else as soon as the runtime has read or written that. */
 #include <atomic>
 
-#include "clock.h"
+#include "context/clock.h"
 #include "cuda.h"
 
 static lt_status with_host(void *dst, const void *src, size_t nbytes, int device, bool to_device, bool pinned,

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "clock.h"
+#include "context/clock.h"
 #include "cuda.h"
 
 static void rest(double waited)

@@ -174,7 +174,7 @@ cudaError_t submit_kernel(Kernel *kernel, cudaStream_t handle)
         return error;
     }
     CUstream_st *stream = find_stream(handle);
-    if (kernel_fails()) kernel->error = cudaErrorIllegalAddress;
+    if (kernel_fails()) kernel->error = runtime().settings.kernel_error;
     kernel->devices = 1u << stream->device->index | stream->device->peers;
     uint64_t number = submit(stream, kernel);
     if (!runtime().settings.blocking) return cudaSuccess;

@@ -58,6 +58,7 @@ Settings read_settings()
     s.report = number("LTENSOR_SIM_REPORT", 0, 0, 1) != 0;
     s.fault = number("LTENSOR_CUDA_FAULT", 0, 0, 0x7fffffff);
     s.kernel_fault = number("LTENSOR_SIM_KERNEL_FAULT", 0, 0, 0x7fffffff);
+    s.kernel_error = (cudaError_t)number("LTENSOR_SIM_KERNEL_ERROR", cudaErrorIllegalAddress, 1, cudaErrorUnknown);
     return s;
 }
 
@@ -244,6 +245,13 @@ static const ErrorText error_texts[] = {
      "peer access is already enabled"},
     {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorECCUncorrectable, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"},
+    {cudaErrorHardwareStackError, "cudaErrorHardwareStackError", "hardware stack error"},
+    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorInvalidAddressSpace, "cudaErrorInvalidAddressSpace",
+     "operation not supported on global/shared address space"},
+    {cudaErrorInvalidPc, "cudaErrorInvalidPc", "invalid program counter"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
     {cudaErrorIllegalState, "cudaErrorIllegalState", "the operation cannot be performed in the present state"},

@@ -39,6 +39,7 @@ struct Settings {
     bool report = false;      /* LTENSOR_SIM_REPORT: at the end, how many calls there were */
     long fault = 0;           /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
     long kernel_fault = 0;    /* LTENSOR_SIM_KERNEL_FAULT: which kernel fails while it runs; 0: none */
+    cudaError_t kernel_error = cudaErrorIllegalAddress; /* LTENSOR_SIM_KERNEL_ERROR: the number of its error */
 };
 
 struct Device {

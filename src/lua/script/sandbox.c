@@ -2,7 +2,7 @@
 #include <lualib.h>
 #include <stdio.h>
 
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "script.h"
 #include "stoppable.h"
 

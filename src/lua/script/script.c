@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "api/values.h"
+#include "context/interrupt.h"
 #include "error.h"
-#include "interrupt.h"
 #include "mem.h"
 #include "stoppable.h"
 

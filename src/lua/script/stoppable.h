@@ -7,7 +7,7 @@
 
 #include <lauxlib.h>
 
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "ltensor_lua.h"
 
 /* Raises "interrupted", or that the deadline has passed. */

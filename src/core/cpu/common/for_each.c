@@ -1,7 +1,7 @@
 /* for_each.c - see for_each.h. */
 #include "for_each.h"
 
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "threads.h"
 
 /* Elements between two looks at the interrupt flag, and the unit in which threads take work. */

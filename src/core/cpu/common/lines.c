@@ -2,7 +2,7 @@
 #include "lines.h"
 
 #include "checked.h"
-#include "dtype.h"
+#include "dtypes/dtype.h"
 #include "loops.h"
 
 void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)

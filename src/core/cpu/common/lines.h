@@ -6,7 +6,7 @@
 #ifndef LT_CPU_LINES_H
 #define LT_CPU_LINES_H
 
-#include "backend.h"
+#include "devices/backend.h"
 
 #define LT_LINES_VIEWS 3
 #define LT_LINES_TILE 16

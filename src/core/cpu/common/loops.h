@@ -7,8 +7,8 @@
 #ifndef LT_CPU_LOOPS_H
 #define LT_CPU_LOOPS_H
 
-#include "backend.h"
-#include "half.h"
+#include "devices/backend.h"
+#include "dtypes/half.h"
 #include "kernel_families.h" /* generated from the declarations */
 
 /* n elements; ptrs[0] is the output; strides in bytes. context: the op's numbers (lt_scalar), or what a
@@ -60,7 +60,7 @@ typedef enum lt_rows_op {
 /* The types that reductions are computed in. LT_ROWS_U8 is bool: bytes of 0 and 1. */
 enum { LT_ROWS_F32, LT_ROWS_F64, LT_ROWS_I64, LT_ROWS_U8, LT_ROWS_TYPES };
 
-/* Extremes and running totals (vector/scan.c), by LT_ROWS_F32, _F64 and _I64. Places of float are int32, of the
+/* Extremes and running totals (vector/reduce/scan.c), by LT_ROWS_F32, _F64 and _I64. Places of float are int32, of the
  * others int64. */
 typedef struct lt_scan_loops {
     /* Position of the first element that is the value, or nan. One of them must be there. */

@@ -4,8 +4,8 @@
 #include <omp.h>
 #include <stdatomic.h>
 
+#include "context/interrupt.h"
 #include "error.h"
-#include "interrupt.h"
 
 #define MOST_THREADS 1024
 

@@ -3,7 +3,7 @@
 #ifndef LT_CPU_EXPONENTIAL_H
 #define LT_CPU_EXPONENTIAL_H
 
-#include "half.h"
+#include "dtypes/half.h"
 
 #ifdef __FMA__
 #define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)

@@ -5,7 +5,7 @@
 #ifndef LT_CPU_FLOAT_MATH_H
 #define LT_CPU_FLOAT_MATH_H
 
-#include "half.h"
+#include "dtypes/half.h"
 
 /* a b + c, rounded once where the instruction set has that. */
 #ifdef __FMA__

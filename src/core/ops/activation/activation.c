@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ops/compose.h"
-#include "dtype.h"
-#include "fits.h"
+#include "dtypes/dtype.h"
+#include "dtypes/fits.h"
 #include "ops/pointwise.h"
 #include "op/_celu_backward.h"
 #include "op/_clamp_both.h"

@@ -2,7 +2,7 @@
  * own or by chance. */
 #include "ops/compose.h"
 #include "counting.h"
-#include "transfer.h"
+#include "devices/transfer.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"
 #include "op/_glu_backward.h"

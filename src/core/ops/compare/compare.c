@@ -1,8 +1,8 @@
 /* compare.c - whole tensors compared, and comparisons in place. Answers that are a C bool wait for the device. */
 #include <math.h>
 
+#include "devices/transfer.h"
 #include "ops/compose.h"
-#include "transfer.h"
 #include "op/all.h"
 #include "op/allclose.h"
 #include "op/eq.h"

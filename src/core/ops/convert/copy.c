@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ops/common.h"
-#include "copies.h"
+#include "devices/copies.h"
 #include "ops/pointwise.h"
 #include "op/_to_copy.h"
 #include "op/clone.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ops/steps.h"
-#include "device_type.h"
+#include "devices/device_type.h"
 #include "ops/windows.h"
 #include "op/_col2im.h"
 #include "op/_convolution_grad_bias.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "ops/common.h"
-#include "fits.h"
-#include "half.h"
+#include "dtypes/fits.h"
+#include "dtypes/half.h"
 #include "op/_to_copy.h"
 #include "op/arange.h"
 #include "op/diagonal.h"

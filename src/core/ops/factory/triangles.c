@@ -1,5 +1,5 @@
 /* triangles.c - the positions of the elements in a triangle of a matrix. */
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "mem.h"
 #include "ops/steps.h"
 #include "op/tril_indices.h"

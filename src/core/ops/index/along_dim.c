@@ -4,7 +4,7 @@
 
 #include "checked.h"
 #include "counting.h"
-#include "fits.h"
+#include "dtypes/fits.h"
 #include "iter.h"
 #include "ops/steps.h"
 #include "ops/pointwise.h"

@@ -1,11 +1,11 @@
 /* mask.c - filling and picking by masks, the positions of non-zero elements, one-hot rows. What needs to know
  * on the host how many elements there are waits for the device and says so in the ledger. */
-#include "clock.h"
+#include "context/clock.h"
 #include "ops/compose.h"
-#include "copies.h"
+#include "devices/copies.h"
 #include "counting.h"
-#include "fits.h"
-#include "transfer.h"
+#include "dtypes/fits.h"
+#include "devices/transfer.h"
 #include "ops/pointwise.h"
 #include "iter.h"
 #include "op/_index.h"

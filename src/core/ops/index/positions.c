@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mem.h"
-#include "transfer.h"
+#include "devices/transfer.h"
 #include "ops/steps.h"
 #include "iter.h"
 #include "op/_index_put_.h"

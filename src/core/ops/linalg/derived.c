@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "devices/transfer.h"
 #include "linalg.h"
-#include "transfer.h"
 #include "op/_linalg_cholesky.h"
 #include "op/_linalg_cholesky_backward.h"
 #include "op/_linalg_det_backward.h"

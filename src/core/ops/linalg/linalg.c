@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
-#include "clock.h"
-#include "copies.h"
+#include "devices/backend.h"
+#include "devices/copies.h"
 #include "counting.h"
-#include "device.h"
+#include "devices/device.h"
 #include "mem.h"
 #include "iter.h"
 #include "op/_linalg_cholesky.h"

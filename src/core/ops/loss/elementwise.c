@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "loss.h"
-#include "transfer.h"
+#include "devices/transfer.h"
 #include "ops/pointwise.h"
 #include "op/_binary_cross_entropy_backward.h"
 #include "op/_binary_cross_entropy_backward_target.h"

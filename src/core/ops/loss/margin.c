@@ -1,7 +1,7 @@
 /* margin.c - losses that ask for a margin, and the distances they are made of, as formulas. */
 #include "loss.h"
 #include "counting.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "mem.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"

@@ -5,7 +5,7 @@
 
 #include "mem.h"
 #include "counting.h"
-#include "promotion.h"
+#include "dtypes/promotion.h"
 #include "ops/steps.h"
 #include "iter.h"
 #include "op/copy_.h"

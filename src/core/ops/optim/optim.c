@@ -5,7 +5,7 @@
 
 #include "ops/common.h"
 #include "counting.h"
-#include "device.h"
+#include "devices/device.h"
 #include "mem.h"
 #include "overlap.h"
 #include "ops/pointwise.h"

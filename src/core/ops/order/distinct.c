@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "ops/pointwise.h"
-#include "device_type.h"
-#include "transfer.h"
+#include "devices/device_type.h"
+#include "devices/transfer.h"
 #include "ops/steps.h"
 #include "op/any.h"
 #include "op/arange.h"

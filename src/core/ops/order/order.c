@@ -5,7 +5,7 @@
 
 #include "ops/pointwise.h"
 #include "counting.h"
-#include "transfer.h"
+#include "devices/transfer.h"
 #include "ops/steps.h"
 #include "op/_to_copy.h"
 #include "op/all.h"

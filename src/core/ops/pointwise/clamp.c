@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "ops/compose.h"
-#include "device_type.h"
-#include "promotion.h"
+#include "devices/device_type.h"
+#include "dtypes/promotion.h"
 #include "ops/pointwise.h"
 #include "op/_clamp_backward.h"
 #include "op/_clamp_both.h"

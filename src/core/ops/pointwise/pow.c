@@ -1,8 +1,8 @@
 /* pow.c - the derivatives of powers. */
 #include <math.h>
 
+#include "devices/transfer.h"
 #include "ops/compose.h"
-#include "transfer.h"
 #include "op/_pow_backward_exponent.h"
 #include "op/_pow_backward_self.h"
 

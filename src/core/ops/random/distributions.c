@@ -1,7 +1,7 @@
 /* distributions.c - random numbers made of uniform and normal ones: geometric, Cauchy, log-normal. */
 #include <math.h>
 
-#include "random.h"
+#include "random/random.h"
 #include "ops/steps.h"
 #include "op/cauchy_.h"
 #include "op/ceil.h"

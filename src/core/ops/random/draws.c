@@ -1,6 +1,6 @@
 /* draws.c - random numbers with a parameter per element: gamma, Dirichlet, Poisson, binomial. The backend draws them
  * (formulas/draws.inc) in the order of elements; half types are computed in float. */
-#include "random.h"
+#include "random/random.h"
 #include "ops/steps.h"
 #include "iter.h"
 #include "op/_dirichlet_backward.h"

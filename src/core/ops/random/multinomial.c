@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "ops/compose.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "mem.h"
-#include "random.h"
-#include "transfer.h"
+#include "random/random.h"
+#include "devices/transfer.h"
 #include "ops/steps.h"
 #include "op/any.h"
 #include "op/argmax.h"

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "ops/compose.h"
-#include "device.h"
+#include "devices/device.h"
 #include "iter.h"
-#include "random.h"
-#include "transfer.h"
+#include "random/random.h"
+#include "devices/transfer.h"
 #include "op/_to_copy.h"
 #include "op/aminmax.h"
 #include "op/any.h"

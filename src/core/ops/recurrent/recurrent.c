@@ -4,7 +4,7 @@
  * Rows of all steps lie one after the other. With batch sizes (of packed sequences, never growing) a step has only the
  * rows of sequences that are that long. A step is one segment: rows whose state before is in consecutive rows of the
  * output, or of hx; two of them where sequences join when time runs backwards. Half types are computed in float. */
-#include "cell.h"
+#include "devices/cell.h"
 #include "ops/common.h"
 #include "mem.h"
 #include "ops/pointwise.h"

@@ -5,7 +5,7 @@
 
 #include "ops/common.h"
 #include "counting.h"
-#include "device_type.h"
+#include "devices/device_type.h"
 #include "iter.h"
 #include "ops/pointwise.h"
 #include "statistics.h"

@@ -2,7 +2,7 @@
  * out, and softmin, as formulas of other ops. */
 #include "ops/pointwise.h"
 #include "statistics.h"
-#include "transfer.h"
+#include "devices/transfer.h"
 #include "ops/steps.h"
 #include "op/_cumprod_backward.h"
 #include "op/_logcumsumexp_backward.h"

@@ -2,8 +2,8 @@
 #ifndef LT_OPS_STATISTICS_H
 #define LT_OPS_STATISTICS_H
 
-#include "backend.h"
-#include "reduction.h"
+#include "devices/backend.h"
+#include "devices/reduction.h"
 #include "tensor.h"
 
 /* How many elements of a tensor of these sizes a reduction over dims (NULL: all) makes into one. */

@@ -1,5 +1,5 @@
 /* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views and joins. */
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"

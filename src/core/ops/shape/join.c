@@ -1,8 +1,8 @@
 /* join.c - ops that lay tensors out anew: cat, stack, repeat, flip, roll, tril, triu. */
 #include "ops/common.h"
-#include "copies.h"
+#include "devices/copies.h"
 #include "counting.h"
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "mem.h"
 #include "op/_slice.h"
 #include "op/_unsafe_view.h"

@@ -2,7 +2,7 @@
  * are looked up along each dimension. */
 #include <string.h>
 
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"

@@ -1,5 +1,5 @@
 /* slice.c - views of parts: select, slices, diagonals, windows, and lists of such parts. */
-#include "interrupt.h"
+#include "context/interrupt.h"
 #include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "ops/compose.h"
-#include "dtype.h"
-#include "fits.h"
+#include "dtypes/dtype.h"
+#include "dtypes/fits.h"
 #include "ops/pointwise.h"
 #include "op/_clamp_both.h"
 #include "op/_logit.h"

@@ -1,0 +1,46 @@
+-- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list whose modules are registered. list[1], #list, append, insert, pop,
+-- extend, iter. It cannot be called.
+
+local class = require 'torch.support.class'
+local kinds = require 'torch.support.kinds'
+local Module = require 'torch.nn.module'
+local Sequential = require 'torch.nn.containers.sequential'
+
+local fields_of = class.fields
+
+local ModuleList = Module:extend('ModuleList')
+
+function ModuleList:init(...)
+  local modules, more = ...
+  if modules == nil then return end
+  if more ~= nil or ModuleList.is_layer(modules) then modules = { ... } end
+  kinds.check(self.__classname, 'modules', modules, 'table|userdata')
+  for _, module in ipairs(modules) do self:append(module) end
+end
+
+-- Whether a value is an entry of a list, and not itself a list of layers.
+function ModuleList.is_layer(value)
+  return Module:is_instance(value) and not Sequential:is_instance(value) and not ModuleList:is_instance(value)
+end
+
+for _, name in ipairs { 'append', 'extend', 'insert', 'pop', 'iter', '__len', '__getitem', '__setattr', '__pairs' } do
+  ModuleList[name] = Sequential[name]
+end
+
+-- Modules in a row that print alike are printed once, with their number.
+function ModuleList:__tostring()
+  local names, lines = fields_of(self)._modules, {}
+  local i = 1
+  while i <= #names do
+    local text, last = tostring(self[i]), i
+    while last < #names and tostring(self[last + 1]) == text do last = last + 1 end
+    local place = last == i and names[i] or ('%s-%s'):format(names[i], names[last])
+    local times = last == i and '' or ('%d x '):format(last - i + 1)
+    lines[#lines + 1] = ('  (%s): %s%s'):format(place, times, (text:gsub('\n', '\n  ')))
+    i = last + 1
+  end
+  if #lines == 0 then return self:_get_name() .. '()' end
+  return ('%s(\n%s\n)'):format(self:_get_name(), table.concat(lines, '\n'))
+end
+
+return ModuleList

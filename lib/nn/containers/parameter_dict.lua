@@ -1,0 +1,95 @@
+-- parameter_dict.lua - nn.ParameterDict{name = parameter, ...}: named parameters, registered. A table has no order, so
+-- its names are sorted; {{'name', parameter}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs,
+-- #dict, update, pop, clear, contains.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local Module = require 'torch.nn.module'
+local Parameter = require 'torch.nn.parameter'
+local ParameterList = require 'torch.nn.containers.parameter_list'
+
+local fields_of = class.fields
+
+local ParameterDict = Module:extend('ParameterDict')
+
+function ParameterDict:init(parameters)
+  kinds.check('ParameterDict', 'parameters', parameters, 'table|userdata?')
+  self:update(parameters or {})
+end
+
+-- Tensors become parameters.
+function ParameterDict:__setattr(name, value)
+  if torch.is_tensor(value) and not torch._C.is_parameter(value) then value = Parameter(value) end
+  return Module.__setattr(self, name, value)
+end
+
+-- Adds the entries of a table, a list of pairs or another dict.
+function ParameterDict:update(parameters)
+  if type(parameters) == 'table' and parameters[1] then
+    for _, entry in ipairs(parameters) do
+      kinds.check('update', 'entry', entry, 'table')
+      kinds.check('update', 'name', entry[1], 'string')
+      self[entry[1]] = entry[2]
+    end
+    return
+  end
+  if type(parameters) == 'userdata' and not Module:is_instance(parameters) then kinds.check('update', 'parameters', parameters, 'table') end
+  local names = {}
+  for name in pairs(parameters) do names[#names + 1] = name end
+  if type(parameters) == 'table' then table.sort(names) end
+  for _, name in ipairs(names) do self[name] = parameters[name] end
+end
+
+function ParameterDict:__len() return #fields_of(self)._parameters end
+
+function ParameterDict:keys()
+  local names = fields_of(self)._parameters
+  return table.move(names, 1, #names, 1, {})
+end
+
+function ParameterDict:values()
+  local values = {}
+  for i, name in ipairs(fields_of(self)._parameters) do values[i] = fields_of(self)[name] end
+  return values
+end
+
+function ParameterDict:__pairs()
+  local names, i = self:keys(), 0
+  return function()
+    i = i + 1
+    if names[i] then return names[i], fields_of(self)[names[i]] end
+  end
+end
+
+function ParameterDict:contains(name)
+  for _, known in ipairs(fields_of(self)._parameters) do
+    if known == name then return true end
+  end
+  return false
+end
+
+-- Takes a parameter out and returns it.
+function ParameterDict:pop(name)
+  if not self:contains(name) then fail("KeyError: '%s'", tostring(name)) end
+  local value = self[name]
+  self[name] = nil
+  return value
+end
+
+function ParameterDict:clear()
+  for _, name in ipairs(self:keys()) do self[name] = nil end
+end
+
+function ParameterDict:__tostring()
+  local lines = {}
+  for name, parameter in pairs(self) do
+    lines[#lines + 1] = ('  (%s): %s'):format(name, ParameterList.describe(parameter))
+  end
+  return self:_get_name() .. '(' .. table.concat(lines, '\n') .. ')'
+end
+
+function ParameterDict:forward() fail 'ParameterDict should not be called.' end
+
+return ParameterDict

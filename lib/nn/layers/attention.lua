@@ -1,0 +1,223 @@
+-- attention.lua - nn.MultiheadAttention(embed_dim, num_heads, {dropout = 0, bias = true, add_bias_kv = false,
+-- add_zero_attn = false, kdim =, vdim =, batch_first = false}) (A. Vaswani et al. 2017).
+--
+-- attention(query, key, value, {key_padding_mask =, need_weights = true, attn_mask =, average_attn_weights = true,
+-- is_causal = false}) returns the output and the weights (nil unless needed). query (length, batch, embed_dim), or
+-- without a batch; batch first if so made. Masks: true is left out, a float is added. key_padding_mask (batch, keys),
+-- attn_mask (length, keys) or (batch * heads, length, keys).
+
+local torch = require 'torch'
+local F = require 'torch.nn.functional'
+local Module = require 'torch.nn.module'
+local Parameter = require 'torch.nn.parameter'
+local Linear = require('torch.nn.layers.linear').Linear
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.support.fail'
+local init = require 'torch.nn.init'
+local options_of = require 'torch.support.options'
+
+local MultiheadAttention = Module:extend('MultiheadAttention')
+
+-- Prints under PyTorch's name.
+local OutputLinear = Linear:extend('NonDynamicallyQuantizableLinear')
+
+local read = arguments('MultiheadAttention', 'embed_dim num_heads',
+  'dropout bias add_bias_kv add_zero_attn kdim vdim batch_first',
+  { dropout = 0.0, bias = true, add_bias_kv = false, add_zero_attn = false, batch_first = false })
+
+function MultiheadAttention:init(...)
+  local o = read(...)
+  if o.embed_dim <= 0 or o.num_heads <= 0 then
+    fail('embed_dim and num_heads must be greater than 0, got embed_dim=%d and num_heads=%d instead', o.embed_dim,
+      o.num_heads)
+  end
+  if o.embed_dim % o.num_heads ~= 0 then fail 'embed_dim must be divisible by num_heads' end
+  local factory = { device = o.device, dtype = o.dtype }
+  local function parameter(...) return Parameter(torch.empty(..., factory)) end
+  local e = o.embed_dim
+  self.embed_dim, self.num_heads, self.head_dim = e, o.num_heads, e // o.num_heads
+  self.kdim, self.vdim = o.kdim or e, o.vdim or e
+  self.dropout, self.batch_first, self.add_zero_attn = o.dropout, o.batch_first, o.add_zero_attn
+  if self.kdim == e and self.vdim == e then
+    self.in_proj_weight = parameter { 3 * e, e }
+  else
+    self.q_proj_weight = parameter { e, e }
+    self.k_proj_weight = parameter { e, self.kdim }
+    self.v_proj_weight = parameter { e, self.vdim }
+  end
+  if o.bias then self.in_proj_bias = parameter { 3 * e } end
+  self.out_proj = OutputLinear(e, e, { bias = o.bias, device = o.device, dtype = o.dtype })
+  if o.add_bias_kv then
+    self.bias_k = parameter { 1, 1, e }
+    self.bias_v = parameter { 1, 1, e }
+  end
+  self:_reset_parameters()
+end
+
+function MultiheadAttention:_reset_parameters()
+  if self.in_proj_weight ~= nil then
+    init.xavier_uniform_(self.in_proj_weight)
+  else
+    init.xavier_uniform_(self.q_proj_weight)
+    init.xavier_uniform_(self.k_proj_weight)
+    init.xavier_uniform_(self.v_proj_weight)
+  end
+  if self.in_proj_bias ~= nil then
+    init.constant_(self.in_proj_bias, 0.0)
+    init.constant_(self.out_proj.bias, 0.0)
+  end
+  if self.bias_k ~= nil then
+    init.xavier_normal_(self.bias_k)
+    init.xavier_normal_(self.bias_v)
+  end
+end
+
+-- ---- projections ------------------------------------------------------------------------------------------------
+
+local function thirds(t, e)
+  if t == nil then return nil, nil, nil end
+  return t:narrow(1, 1, e), t:narrow(1, e + 1, e), t:narrow(1, 2 * e + 1, e)
+end
+
+-- Projected query, key and value: one product where they are one tensor.
+local function project(self, query, key, value)
+  local e = self.embed_dim
+  if self.in_proj_weight ~= nil and query == key and key == value then
+    local all = torch.linear(query, self.in_proj_weight, self.in_proj_bias)
+    return all:narrow(3, 1, e), all:narrow(3, e + 1, e), all:narrow(3, 2 * e + 1, e)
+  end
+  local wq, wk, wv = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+  if self.in_proj_weight ~= nil then wq, wk, wv = thirds(self.in_proj_weight, e) end
+  local bq, bk, bv = thirds(self.in_proj_bias, e)
+  return torch.linear(query, wq, bq), torch.linear(key, wk, bk), torch.linear(value, wv, bv)
+end
+
+-- ---- masks --------------------------------------------------------------------------------------------------------
+
+-- What is added to the scores: a bool mask's true is -inf.
+local function additive(mask, like, name)
+  if mask.dtype == torch.bool then
+    return torch.zeros(mask.shape, { dtype = like.dtype, device = like.device }):masked_fill(mask, -math.huge)
+  end
+  if not mask:is_floating_point() then fail('only bool and floating types of %s are supported', name) end
+  return mask
+end
+
+local function causal(length, keys, like)
+  return torch.full({ length, keys }, -math.huge, { dtype = like.dtype, device = like.device }):triu(1)
+end
+
+-- Both masks in one, broadcast over (batch, heads, length, keys); nil when there is none.
+local function joined(self, options, batch, length, keys, like)
+  local mask, padding = options.attn_mask, options.key_padding_mask
+  if options.is_causal and not mask then mask = causal(length, keys, like) end
+  if mask then
+    mask = additive(mask, like, 'attn_mask')
+    local n = batch * self.num_heads
+    if mask.ndim == 3 then
+      if mask.shape ~= torch.Size { n, length, keys } then
+        fail('The shape of the 3D attn_mask is %s, but should be (%d, %d, %d).', tostring(mask.shape), n, length, keys)
+      end
+      mask = mask:reshape(batch, self.num_heads, length, keys)
+    elseif mask.shape ~= torch.Size { length, keys } then
+      fail('The shape of the 2D attn_mask is %s, but should be (%d, %d).', tostring(mask.shape), length, keys)
+    end
+  end
+  if padding then
+    if padding.shape ~= torch.Size { batch, keys } then
+      fail('expecting key_padding_mask shape of (%d, %d), but got %s', batch, keys, tostring(padding.shape))
+    end
+    padding = additive(padding, like, 'key_padding_mask'):reshape(batch, 1, 1, keys)
+    mask = mask and mask + padding or padding
+  end
+  return mask or nil
+end
+
+-- More keys have been put at the end: masks let all see them.
+local function widen(options, by)
+  local mask, padding = options.attn_mask, options.key_padding_mask
+  if mask then options.attn_mask = F.pad(mask:to(mask.dtype), { 0, by }) end
+  if padding then options.key_padding_mask = F.pad(padding, { 0, by }) end
+end
+
+-- ---- attention ----------------------------------------------------------------------------------------------------
+
+-- (length, batch, embed) to (batch, heads, length, head)
+local function heads(t, batch, n, head)
+  return t:reshape(t:size(1), batch, n, head):permute(2, 3, 1, 4)
+end
+
+-- The output (batch, heads, length, head), and the weights where they are wanted.
+local function attend(self, q, k, v, mask, need_weights)
+  if not need_weights then
+    return F.scaled_dot_product_attention(q, k, v, mask or nil, self.training and self.dropout or 0.0)
+  end
+  local scores = torch.matmul(q * (1 / math.sqrt(self.head_dim)), k:transpose(3, 4))
+  if mask then scores = scores + mask end
+  local weights = torch.softmax(scores, 4)
+  if self.dropout > 0 and self.training then weights = torch.dropout(weights, self.dropout, true) end
+  return torch.matmul(weights, v), weights
+end
+
+local function check(self, query, key, value)
+  if not (torch.is_tensor(query) and torch.is_tensor(key) and torch.is_tensor(value)) then
+    fail('MultiheadAttention: expected Tensors for query, key and value, got %s, %s and %s', torch.type(query),
+      torch.type(key), torch.type(value))
+  end
+  if query.ndim ~= 2 and query.ndim ~= 3 then
+    fail('query should be unbatched 2D or batched 3D tensor but received %d-D query tensor', query.ndim)
+  end
+  if key.ndim ~= query.ndim or value.ndim ~= query.ndim then
+    fail("For batched (%d-D) `query`, expected `key` and `value` to be %d-D but found %d-D and %d-D tensors respectively",
+      query.ndim, query.ndim, key.ndim, value.ndim)
+  end
+  if query:size(-1) ~= self.embed_dim then
+    fail('was expecting embedding dimension of %d, but got %d', self.embed_dim, query:size(-1))
+  end
+end
+
+local settings = { key_padding_mask = false, need_weights = true, attn_mask = false, average_attn_weights = true,
+  is_causal = false }
+
+local function read_options(first, second, third)
+  if torch.is_tensor(first) then
+    return options_of('MultiheadAttention', { key_padding_mask = first, need_weights = second, attn_mask = third }, settings)
+  end
+  return options_of('MultiheadAttention', first, settings)
+end
+
+function MultiheadAttention:forward(query, key, value, ...)
+  local options = read_options(...)
+  check(self, query, key, value)
+  local alone, swap, same = query.ndim == 2, self.batch_first and query.ndim == 3, query == key and key == value
+  local function arrange(t)
+    if alone then return t:unsqueeze(2) end
+    return swap and t:transpose(1, 2) or t
+  end
+  query = arrange(query)
+  if same then key, value = query, query else key, value = arrange(key), arrange(value) end
+  if alone and options.key_padding_mask then options.key_padding_mask = options.key_padding_mask:unsqueeze(1) end
+  local length, batch = query:size(1), query:size(2)
+  local q, k, v = project(self, query, key, value)
+  if self.bias_k ~= nil then
+    k = torch.cat({ k, self.bias_k:expand(1, batch, self.embed_dim) }, 1)
+    v = torch.cat({ v, self.bias_v:expand(1, batch, self.embed_dim) }, 1)
+    widen(options, 1)
+  end
+  if self.add_zero_attn then
+    local zeros = torch.zeros(1, batch, self.embed_dim, { dtype = k.dtype, device = k.device })
+    k, v = torch.cat({ k, zeros }, 1), torch.cat({ v, zeros }, 1)
+    widen(options, 1)
+  end
+  local n, head = self.num_heads, self.head_dim
+  local mask = joined(self, options, batch, length, k:size(1), q)
+  local output, weights = attend(self, heads(q, batch, n, head), heads(k, batch, n, head), heads(v, batch, n, head), mask,
+    options.need_weights)
+  output = self.out_proj(output:permute(3, 1, 2, 4):reshape(length, batch, self.embed_dim))
+  if alone then output = output:squeeze(2) elseif swap then output = output:transpose(1, 2) end
+  if not options.need_weights then return output, nil end
+  if options.average_attn_weights then weights = weights:mean { dim = 2 } end
+  return output, alone and weights:squeeze(1) or weights
+end
+
+return MultiheadAttention

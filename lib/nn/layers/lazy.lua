@@ -1,0 +1,209 @@
+-- lazy.lua - layers that learn the size of their input from the first one they see: nn.LazyLinear, LazyConv1d-3d,
+-- LazyConvTranspose1d-3d, LazyBatchNorm1d-3d, LazyInstanceNorm1d-3d.
+--
+-- Until then their parameters and buffers are objects of UninitializedParameter and UninitializedBuffer, which know
+-- their device and dtype only. The first call makes them, and the layer becomes one of the class it is named after.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local Module = require 'torch.nn.module'
+local Parameter = require 'torch.nn.parameter'
+local Linear = require('torch.nn.layers.linear').Linear
+local arguments = require 'torch.nn.arguments'
+local convolutions = require 'torch.nn.layers.conv'
+local norms = require 'torch.nn.layers.batchnorm'
+
+local fields_of = class.fields
+
+local M = {}
+
+-- ---- what is not there yet ------------------------------------------------------------------------------------------
+
+local Unmade = class.Object:extend('Uninitialized')
+local attributes = { shape = true, ndim = true, data = true, T = true, is_leaf = true }
+
+-- Whatever a tensor has is an error here, until the tensor is made.
+local function guard(kind)
+  local metatable = getmetatable(kind)
+  local parent = metatable.__index
+  metatable.__index = function(_, key)
+    local value = parent[key]
+    if value ~= nil or type(key) ~= 'string' then return value end
+    if key == 'shape' then
+      fail("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
+        .. 'when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the '
+        .. 'parameters before accessing their attributes.')
+    end
+    if attributes[key] or torch._C.methods[key] then
+      fail('Attempted to use an uninitialized parameter in %s. This error happens when you are using a `LazyModule` or '
+        .. 'explicitly manipulating `torch.nn.parameter.%s` objects. When using LazyModules Call `forward` with a dummy '
+        .. 'batch to initialize the parameters before calling torch functions', key, kind.__classname)
+    end
+  end
+end
+
+function Unmade:init(options)
+  kinds.check(self.__classname, 'options', options, 'table?')
+  options = options or {}
+  self.device = options.device and torch.device(options.device) or torch.device 'cpu'
+  self.dtype = options.dtype or torch.get_default_dtype()
+  self.requires_grad = options.requires_grad ~= false
+end
+
+function Unmade:__tostring() return ('<%s>'):format(torch.type(self)) end
+
+-- Follows what is done to the tensors of the module: to another device or dtype.
+function Unmade:convert(fn)
+  local like = fn(torch.empty(0, { device = self.device, dtype = self.dtype }))
+  self.device, self.dtype = like.device, like.dtype
+end
+
+function Unmade:make(shape)
+  local data = torch.empty(shape, { device = self.device, dtype = self.dtype })
+  if self.is_buffer then return data end
+  return Parameter(data, { requires_grad = self.requires_grad })
+end
+
+M.UninitializedParameter = Unmade:extend('UninitializedParameter')
+M.UninitializedBuffer = Unmade:extend('UninitializedBuffer')
+M.UninitializedBuffer.is_buffer = true
+guard(M.UninitializedParameter)
+guard(M.UninitializedBuffer)
+
+function Module.is_unmade(value) return Unmade:is_instance(value) end
+
+-- ---- what is lazy ---------------------------------------------------------------------------------------------------
+
+-- lazy(name, Base, read, setup, shapes): setup(self, options) fills in the settings with an input size of 0; shapes(self,
+-- input) sets the size from the first input and returns the shapes of what is to be made, by name.
+local function lazy(name, Base, read, setup, shapes)
+  local kind = Base:extend(name)
+
+  function kind:init(...)
+    local options = read(...)
+    setup(self, options)
+  end
+
+  function kind:has_uninitialized_params()
+    local fields = fields_of(self)
+    for _, names in ipairs { fields._parameters, fields._buffers } do
+      for _, key in ipairs(names) do
+        if Unmade:is_instance(fields[key]) then return true end
+      end
+    end
+    return false
+  end
+
+  local function make(self, all)
+    local fields = fields_of(self)
+    for key, shape in pairs(all) do
+      if Unmade:is_instance(fields[key]) then fields[key] = fields[key]:make(shape) end
+    end
+  end
+
+  -- State that is loaded first gives the shapes.
+  function kind:_before_load(dict, prefix)
+    if Base._before_load then Base._before_load(self, dict, prefix) end
+    local all, fields = {}, fields_of(self)
+    for _, names in ipairs { fields._parameters, fields._buffers } do
+      for _, key in ipairs(names) do
+        local value = dict[prefix .. key]
+        if torch.is_tensor(value) then all[key] = value.shape end
+      end
+    end
+    make(self, all)
+  end
+
+  -- There is nothing to fill before the first call, which does it.
+  function kind:reset_parameters() end
+
+  function kind:forward(input, ...)
+    if not kind:is_instance(self) then return Base.forward(self, input, ...) end -- it has become what it is named after
+    checked.input(self, input)
+    local fresh = self:has_uninitialized_params()
+    make(self, shapes(self, input))
+    debug.setmetatable(self, class.metatables[Base])
+    if fresh then Base.reset_parameters(self) end
+    return Base.forward(self, input, ...)
+  end
+
+  M[name] = kind
+end
+
+local function unmade(self, names, options)
+  for _, key in ipairs(names) do
+    self[key] = M.UninitializedParameter { device = options.device, dtype = options.dtype }
+  end
+end
+
+local function weight_and_bias(self, options)
+  unmade(self, { 'weight' }, options)
+  if options.bias then unmade(self, { 'bias' }, options) else self:register_parameter('bias', nil) end
+end
+
+-- nn.LazyLinear(out_features, {bias = true})
+lazy('LazyLinear', Linear, arguments('LazyLinear', 'out_features', 'bias', { bias = true }), function(self, options)
+  self.in_features, self.out_features = 0, options.out_features
+  weight_and_bias(self, options)
+end, function(self, input)
+  self.in_features = input:size(-1)
+  return { weight = { self.out_features, self.in_features }, bias = { self.out_features } }
+end)
+
+-- nn.LazyConv2d(out_channels, kernel_size, ...), nn.LazyConvTranspose2d(out_channels, kernel_size, ...)
+for n = 1, 3 do
+  for prefix, order in pairs { Conv = 'stride padding dilation groups bias padding_mode',
+    ConvTranspose = 'stride padding output_padding groups bias dilation padding_mode' } do
+    local name = ('Lazy%s%dd'):format(prefix, n)
+    local defaults = { stride = 1, padding = 0, dilation = 1, groups = 1, bias = true, padding_mode = 'zeros' }
+    if prefix == 'ConvTranspose' then defaults.output_padding = 0 end
+    local read = arguments(name, 'out_channels kernel_size', order, defaults)
+    lazy(name, convolutions[('%s%dd'):format(prefix, n)], read, function(self, options)
+      options.in_channels = 0
+      self:setup(n, options)
+      weight_and_bias(self, options)
+    end, function(self, input)
+      if input.ndim ~= n + 1 and input.ndim ~= n + 2 then
+        fail('Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s', n + 1, n + 2, name,
+          tostring(input.shape))
+      end
+      self.in_channels = input:size(input.ndim - n)
+      if self.in_channels % self.groups ~= 0 then fail 'in_channels must be divisible by groups' end
+      return { weight = self:weight_shape(), bias = { self.out_channels } }
+    end)
+  end
+end
+
+-- nn.LazyBatchNorm2d(eps, momentum, ...), nn.LazyInstanceNorm2d(eps, momentum, ...): PyTorch's lazy instance norms
+-- are affine and track statistics unless told otherwise, as its others are not.
+for n = 1, 3 do
+  for _, prefix in ipairs { 'BatchNorm', 'InstanceNorm' } do
+    local name = ('Lazy%s%dd'):format(prefix, n)
+    local read = arguments(name, '', 'eps momentum affine track_running_stats',
+      { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, bias = true })
+    lazy(name, norms[('%s%dd'):format(prefix, n)], read, function(self, options)
+      options.num_features = 0
+      self:setup(options)
+      if options.affine then
+        weight_and_bias(self, options)
+      else
+        self:register_parameter('weight', nil)
+        self:register_parameter('bias', nil)
+      end
+      if not options.track_running_stats then return end
+      for _, key in ipairs { 'running_mean', 'running_var' } do
+        self:register_buffer(key, M.UninitializedBuffer { device = options.device, dtype = options.dtype })
+      end
+      self:register_buffer('num_batches_tracked', torch.tensor(0, { dtype = torch.long, device = options.device }))
+    end, function(self, input)
+      self.num_features = input:size(prefix == 'InstanceNorm' and input.ndim == n + 1 and 1 or 2)
+      local shape = { self.num_features }
+      return { weight = shape, bias = shape, running_mean = shape, running_var = shape }
+    end)
+  end
+end
+
+return M

@@ -1,0 +1,114 @@
+-- rnn_cell.lua - one step of a recurrent layer: nn.RNNCell, nn.GRUCell, nn.LSTMCell(input_size, hidden_size,
+-- {bias = true}). Input (batch, input_size) or (input_size); the state likewise with hidden_size, zeros when it is not
+-- given. An LSTMCell takes a table {h, c} and returns both.
+
+local torch = require 'torch'
+local checked = require 'torch.support.checked'
+local Module = require 'torch.nn.module'
+local Parameter = require 'torch.nn.parameter'
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.support.fail'
+local init = require 'torch.nn.init'
+local recurrent = require 'torch.nn.functional.recurrent'
+
+local M = {}
+
+local Base = Module:extend('RNNCellBase')
+
+function Base:setup(options)
+  self.input_size, self.hidden_size = options.input_size, options.hidden_size
+  local gates = recurrent.groups[self.mode] * self.hidden_size
+  local factory = { device = options.device, dtype = options.dtype }
+  self.weight_ih = Parameter(torch.empty(gates, self.input_size, factory))
+  self.weight_hh = Parameter(torch.empty(gates, self.hidden_size, factory))
+  self.bias = options.bias
+  if options.bias then
+    self.bias_ih = Parameter(torch.empty(gates, factory))
+    self.bias_hh = Parameter(torch.empty(gates, factory))
+  else
+    self:register_parameter('bias_ih', nil)
+    self:register_parameter('bias_hh', nil)
+  end
+  self:reset_parameters()
+end
+
+function Base:reset_parameters()
+  local bound = self.hidden_size > 0 and 1 / math.sqrt(self.hidden_size) or 0
+  for _, parameter in ipairs(self:parameters()) do init.uniform_(parameter, -bound, bound) end
+end
+
+function Base:extra_repr()
+  local text = ('%d, %d'):format(self.input_size, self.hidden_size)
+  if self.bias_ih == nil then text = text .. ', bias=False' end
+  if self.nonlinearity and self.nonlinearity ~= 'tanh' then text = text .. ', nonlinearity=' .. self.nonlinearity end
+  return text
+end
+
+-- A state as a matrix; zeros when there is none.
+local function state_of(self, state, input, what)
+  if state == nil then
+    return torch.zeros(input:size(1), self.hidden_size, { dtype = input.dtype, device = input.device })
+  end
+  if state.ndim ~= 1 and state.ndim ~= 2 then
+    fail('%s: Expected %s to be 1D or 2D, got %dD instead', self:_get_name(), what, state.ndim)
+  end
+  if state.ndim == 1 then state = state:unsqueeze(1) end
+  if state:size(1) ~= input:size(1) then
+    fail("Input batch size %d doesn't match %s batch size %d", input:size(1), what, state:size(1))
+  end
+  if state:size(2) ~= self.hidden_size then
+    fail('%s has inconsistent hidden_size: got %d, expected %d', what, state:size(2), self.hidden_size)
+  end
+  return state
+end
+
+function Base:step(input, h, c)
+  checked.input(self, input)
+  if input.ndim ~= 1 and input.ndim ~= 2 then
+    fail('%s: Expected input to be 1D or 2D, got %dD instead', self:_get_name(), input.ndim)
+  end
+  local alone = input.ndim == 1
+  if alone then input = input:unsqueeze(1) end
+  if input:size(2) ~= self.input_size then
+    fail('input has inconsistent input_size: got %d expected %d', input:size(2), self.input_size)
+  end
+  h = state_of(self, h, input, 'hidden')
+  if self.mode == 'lstm' then c = state_of(self, c, input, 'cell') end
+  local gates = torch.linear(input, self.weight_ih, self.bias_ih)
+  local _, hn, cn = recurrent.layer(gates, h, c, self.weight_hh, self.bias_hh, self.mode, false)
+  if alone then return hn:squeeze(1), cn and cn:squeeze(1) end
+  return hn, cn
+end
+
+function Base:forward(input, h) return (self:step(input, h)) end
+
+-- nn.RNNCell(..., {nonlinearity = 'tanh' | 'relu'})
+M.RNNCell = Base:extend('RNNCell')
+local read_rnn = arguments('RNNCell', 'input_size hidden_size', 'bias nonlinearity', { bias = true, nonlinearity = 'tanh' })
+function M.RNNCell:init(...)
+  local options = read_rnn(...)
+  if options.nonlinearity ~= 'tanh' and options.nonlinearity ~= 'relu' then
+    fail('Unknown nonlinearity: %s', tostring(options.nonlinearity))
+  end
+  self.nonlinearity, self.mode = options.nonlinearity, options.nonlinearity
+  self:setup(options)
+end
+
+for name, mode in pairs { GRUCell = 'gru', LSTMCell = 'lstm' } do
+  local read = arguments(name, 'input_size hidden_size', 'bias', { bias = true })
+  local class = Base:extend(name)
+  function class:init(...)
+    self.mode = mode
+    self:setup(read(...))
+  end
+  M[name] = class
+end
+
+function M.LSTMCell:forward(input, state)
+  if state ~= nil and type(state) ~= 'table' then
+    fail('LSTMCell: the state must be a table of two tensors, {h, c}, got %s', torch.type(state))
+  end
+  return self:step(input, state and state[1], state and state[2])
+end
+
+return M

@@ -1,0 +1,197 @@
+-- transformer.lua - nn.TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder and
+-- Transformer (A. Vaswani et al. 2017). Masks may be given by position or by name, as to PyTorch's.
+
+local torch = require 'torch'
+local kinds = require 'torch.support.kinds'
+local checked = require 'torch.support.checked'
+local F = require 'torch.nn.functional'
+local Module = require 'torch.nn.module'
+local ModuleList = require 'torch.nn.containers.module_list'
+local MultiheadAttention = require 'torch.nn.layers.attention'
+local Dropout = require('torch.nn.layers.dropout').Dropout
+local LayerNorm = require('torch.nn.layers.normalization').LayerNorm
+local Linear = require('torch.nn.layers.linear').Linear
+local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.support.fail'
+local init = require 'torch.nn.init'
+
+local M = {}
+
+local layer_defaults = { dim_feedforward = 2048, dropout = 0.1, activation = 'relu', layer_norm_eps = 1e-5,
+  batch_first = false, norm_first = false, bias = true }
+local layer_names = 'dim_feedforward dropout activation layer_norm_eps batch_first norm_first bias'
+
+local function activation_of(activation)
+  if activation == 'relu' then return F.relu end
+  if activation == 'gelu' then return F.gelu end
+  if type(activation) == 'string' then fail('activation should be relu/gelu, not %s', activation) end
+  return activation
+end
+
+-- ---- one layer ----------------------------------------------------------------------------------------------------
+
+-- What both kinds of layers have: n attentions, two linear layers, a norm and a dropout per part.
+local function build(self, o, attentions)
+  local factory = { device = o.device, dtype = o.dtype }
+  local function with(options)
+    options.device, options.dtype = factory.device, factory.dtype
+    return options
+  end
+  for _, name in ipairs(attentions) do
+    self[name] = MultiheadAttention(o.d_model, o.nhead,
+      with { dropout = o.dropout, batch_first = o.batch_first, bias = o.bias })
+  end
+  self.linear1 = Linear(o.d_model, o.dim_feedforward, with { bias = o.bias })
+  self.dropout = Dropout(o.dropout)
+  self.linear2 = Linear(o.dim_feedforward, o.d_model, with { bias = o.bias })
+  self.norm_first = o.norm_first
+  local parts = #attentions + 1
+  for i = 1, parts do self['norm' .. i] = LayerNorm(o.d_model, with { eps = o.layer_norm_eps, bias = o.bias }) end
+  for i = 1, parts do self['dropout' .. i] = Dropout(o.dropout) end
+  self.activation = activation_of(o.activation)
+end
+
+-- x + part(norm(x)) or norm(x + part(x))
+local function residual(self, x, i, part)
+  local norm, dropout = self['norm' .. i], self['dropout' .. i]
+  if self.norm_first then return x + dropout(part(norm(x))) end
+  return norm(x + dropout(part(x)))
+end
+
+local function feed_forward(self)
+  return function(x) return self.linear2(self.dropout(self.activation(self.linear1(x)))) end
+end
+
+local function self_attention(self, mask, padding, is_causal)
+  return function(x)
+    return (self.self_attn(x, x, x, { attn_mask = mask, key_padding_mask = padding, need_weights = false,
+      is_causal = is_causal or false }))
+  end
+end
+
+M.TransformerEncoderLayer = Module:extend('TransformerEncoderLayer')
+local read_encoder_layer = arguments('TransformerEncoderLayer', 'd_model nhead', layer_names, layer_defaults)
+function M.TransformerEncoderLayer:init(...) build(self, read_encoder_layer(...), { 'self_attn' }) end
+
+local encoder_masks = { 'src_mask', 'src_key_padding_mask', 'is_causal' }
+function M.TransformerEncoderLayer:forward(src, ...)
+  local mask, padding, is_causal = kinds.in_order('TransformerEncoderLayer', encoder_masks, ...)
+  local x = residual(self, src, 1, self_attention(self, mask, padding, is_causal))
+  return residual(self, x, 2, feed_forward(self))
+end
+
+M.TransformerDecoderLayer = Module:extend('TransformerDecoderLayer')
+local read_decoder_layer = arguments('TransformerDecoderLayer', 'd_model nhead', layer_names, layer_defaults)
+function M.TransformerDecoderLayer:init(...) build(self, read_decoder_layer(...), { 'self_attn', 'multihead_attn' }) end
+
+local decoder_masks = { 'tgt_mask', 'memory_mask', 'tgt_key_padding_mask', 'memory_key_padding_mask', 'tgt_is_causal',
+  'memory_is_causal' }
+function M.TransformerDecoderLayer:forward(tgt, memory, ...)
+  local mask, memory_mask, padding, memory_padding, is_causal, memory_causal =
+    kinds.in_order('TransformerDecoderLayer', decoder_masks, ...)
+  local x = residual(self, tgt, 1, self_attention(self, mask, padding, is_causal))
+  x = residual(self, x, 2, function(y)
+    return (self.multihead_attn(y, memory, memory, { attn_mask = memory_mask, key_padding_mask = memory_padding,
+      need_weights = false, is_causal = memory_causal or false }))
+  end)
+  return residual(self, x, 3, feed_forward(self))
+end
+
+-- ---- stacks -------------------------------------------------------------------------------------------------------
+
+-- Copies of a layer, which begin with equal values.
+local function copies(layer, n)
+  kinds.check('a stack of layers', 'layer', layer, 'Module')
+  kinds.check('a stack of layers', 'num_layers', n, 'integer')
+  local list = {}
+  for i = 1, n do list[i] = layer:deepcopy() end
+  return ModuleList(list)
+end
+
+M.TransformerEncoder = Module:extend('TransformerEncoder')
+local read_encoder = arguments('TransformerEncoder', 'encoder_layer num_layers', 'norm enable_nested_tensor mask_check',
+  { enable_nested_tensor = true, mask_check = true })
+function M.TransformerEncoder:init(...)
+  local o = read_encoder(...)
+  self.layers, self.num_layers = copies(o.encoder_layer, o.num_layers), o.num_layers
+  self.norm = o.norm
+end
+
+function M.TransformerEncoder:forward(src, ...)
+  local mask, padding, is_causal = kinds.in_order('TransformerEncoder', { 'mask', 'src_key_padding_mask', 'is_causal' }, ...)
+  local x = src
+  for _, layer in self.layers:iter() do
+    x = layer(x, { src_mask = mask, src_key_padding_mask = padding, is_causal = is_causal })
+  end
+  return self.norm and self.norm(x) or x
+end
+
+M.TransformerDecoder = Module:extend('TransformerDecoder')
+local read_decoder = arguments('TransformerDecoder', 'decoder_layer num_layers', 'norm')
+function M.TransformerDecoder:init(...)
+  local o = read_decoder(...)
+  self.layers, self.num_layers = copies(o.decoder_layer, o.num_layers), o.num_layers
+  self.norm = o.norm
+end
+
+function M.TransformerDecoder:forward(tgt, memory, ...)
+  local named = kinds.by_name('TransformerDecoder', decoder_masks, nil, ...)
+  local x = tgt
+  for _, layer in self.layers:iter() do x = layer(x, memory, named) end
+  return self.norm and self.norm(x) or x
+end
+
+-- ---- both -----------------------------------------------------------------------------------------------------------
+
+M.Transformer = Module:extend('Transformer')
+local read_transformer = arguments('Transformer', '',
+  'd_model nhead num_encoder_layers num_decoder_layers dim_feedforward dropout activation custom_encoder custom_decoder '
+    .. 'layer_norm_eps batch_first norm_first bias',
+  { d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, dim_feedforward = 2048, dropout = 0.1,
+    activation = 'relu', layer_norm_eps = 1e-5, batch_first = false, norm_first = false, bias = true })
+
+function M.Transformer:init(...)
+  local o = read_transformer(...)
+  local function layer_options()
+    return { dim_feedforward = o.dim_feedforward, dropout = o.dropout, activation = o.activation,
+      layer_norm_eps = o.layer_norm_eps, batch_first = o.batch_first, norm_first = o.norm_first, bias = o.bias,
+      device = o.device, dtype = o.dtype }
+  end
+  local function norm()
+    return LayerNorm(o.d_model, { eps = o.layer_norm_eps, bias = o.bias, device = o.device, dtype = o.dtype })
+  end
+  self.encoder = o.custom_encoder or M.TransformerEncoder(
+    M.TransformerEncoderLayer(o.d_model, o.nhead, layer_options()), o.num_encoder_layers, norm())
+  self.decoder = o.custom_decoder or M.TransformerDecoder(
+    M.TransformerDecoderLayer(o.d_model, o.nhead, layer_options()), o.num_decoder_layers, norm())
+  self.d_model, self.nhead, self.batch_first = o.d_model, o.nhead, o.batch_first
+  for _, parameter in ipairs(self:parameters()) do
+    if parameter.ndim > 1 then init.xavier_uniform_(parameter) end
+  end
+end
+
+local transformer_masks = { 'src_mask', 'tgt_mask', 'memory_mask', 'src_key_padding_mask', 'tgt_key_padding_mask',
+  'memory_key_padding_mask', 'src_is_causal', 'tgt_is_causal', 'memory_is_causal' }
+function M.Transformer:forward(src, tgt, ...)
+  checked.input(self, src, 'src')
+  checked.input(self, tgt, 'tgt')
+  local o = kinds.by_name('Transformer', transformer_masks, nil, ...)
+  if src.ndim == 3 and src:size(self.batch_first and 1 or 2) ~= tgt:size(self.batch_first and 1 or 2) then
+    fail 'the batch number of src and tgt must be equal'
+  end
+  if src:size(-1) ~= self.d_model or tgt:size(-1) ~= self.d_model then
+    fail 'the feature number of src and tgt must be equal to d_model'
+  end
+  local memory = self.encoder(src, { mask = o.src_mask, src_key_padding_mask = o.src_key_padding_mask,
+    is_causal = o.src_is_causal })
+  return self.decoder(tgt, memory, { tgt_mask = o.tgt_mask, memory_mask = o.memory_mask,
+    tgt_key_padding_mask = o.tgt_key_padding_mask, memory_key_padding_mask = o.memory_key_padding_mask,
+    tgt_is_causal = o.tgt_is_causal, memory_is_causal = o.memory_is_causal })
+end
+
+-- -inf above the diagonal: what a position may not look at.
+function M.Transformer.generate_square_subsequent_mask(size, options)
+  return torch.full({ size, size }, -math.huge, options):triu(1)
+end
+
+return M

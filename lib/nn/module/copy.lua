@@ -1,0 +1,57 @@
+-- copy.lua - module:deepcopy(): a module with tensors of its own and the same values. What is shared inside of
+-- the module is shared inside of the copy. Fields are copied, tables with their contents; of the hooks only those that
+-- are objects (of weight_norm and spectral_norm), since functions may refer to the module they were written for.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+
+local fields_of = class.fields
+
+local function copy_tensor(tensor)
+  local copy = tensor:detach():clone()
+  if torch._C.is_parameter(tensor) then return torch.nn.Parameter(copy, { requires_grad = tensor.requires_grad }) end
+  if tensor.requires_grad then copy:requires_grad_() end
+  return copy
+end
+
+local copy_value
+
+local function copy_fields(from, to, seen)
+  for key, value in pairs(from) do
+    if key ~= '_hooks' and key ~= '_state_hooks' then rawset(to, key, copy_value(value, seen)) end
+  end
+end
+
+local function copy_hooks(from, to)
+  for _, handle in ipairs(from._hooks and from._hooks.forward_pre or {}) do
+    if type(handle.fn) == 'table' then
+      to._hooks = to._hooks or { forward_pre = {}, forward = {}, backward_pre = {}, backward = {} }
+      local list = to._hooks.forward_pre
+      list[#list + 1] = setmetatable({ fn = handle.fn, list = list }, getmetatable(handle))
+    end
+  end
+end
+
+copy_value = function(value, seen)
+  if type(value) ~= 'table' and type(value) ~= 'userdata' then return value end
+  if seen[value] ~= nil then return seen[value] end
+  local copy = value
+  if torch.is_tensor(value) then
+    copy = copy_tensor(value)
+  elseif type(value) == 'userdata' and seen.Module:is_instance(value) then
+    copy = torch._C.new_object(getmetatable(value), {})
+    seen[value] = copy
+    copy_fields(fields_of(value), fields_of(copy), seen)
+    copy_hooks(fields_of(value), fields_of(copy))
+  elseif type(value) == 'table' and getmetatable(value) == nil then
+    copy = {}
+    seen[value] = copy
+    copy_fields(value, copy, seen)
+  end
+  seen[value] = copy
+  return copy
+end
+
+return function(Module)
+  function Module:deepcopy() return copy_value(self, { Module = Module }) end
+end

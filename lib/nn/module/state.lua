@@ -1,0 +1,195 @@
+-- state.lua - the state of nn.Module by name: state_dict and load_state_dict, and their hooks.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local ordered_dict = require 'torch.support.ordered_dict'
+
+local fields_of = class.fields
+
+local function joined(prefix, name) return prefix .. tostring(name) end
+
+-- ---- saving -----------------------------------------------------------------------------------------------------
+
+-- Puts the state of a module and its descendants into dict; a module that is registered twice comes twice.
+local function collect(module, dict, prefix, keep_vars)
+  local fields = fields_of(module)
+  local hooks = fields._state_hooks
+  for _, hook in ipairs(hooks and hooks.save_pre or {}) do hook(module, prefix, keep_vars) end
+  for _, kind in ipairs { '_parameters', '_buffers' } do
+    for _, name in ipairs(fields[kind]) do
+      local tensor = fields[name]
+      if tensor ~= nil and not (kind == '_buffers' and fields._transient[name]) then
+        local key = joined(prefix, name)
+        if dict[key] == nil then dict[#dict + 1] = key end
+        dict[key] = (keep_vars or not torch.is_tensor(tensor)) and tensor or tensor:detach()
+      end
+    end
+  end
+  for name, child in module:named_children() do collect(child, dict, joined(prefix, name) .. '.', keep_vars) end
+  for _, hook in ipairs(hooks and hooks.save or {}) do hook(module, dict, prefix) end
+end
+
+-- ---- loading ----------------------------------------------------------------------------------------------------
+
+local function quoted(keys) return '"' .. table.concat(keys, '", "') .. '"' end
+
+-- The keys of a dict: in order when it has one, sorted otherwise.
+local function keys_of(dict)
+  local keys = {}
+  if getmetatable(dict) == ordered_dict then return table.move(dict, 1, #dict, 1, keys) end
+  for key in pairs(dict) do
+    if type(key) == 'string' then keys[#keys + 1] = key end
+  end
+  table.sort(keys)
+  return keys
+end
+
+-- What stands where in the module: { {key, tensor, fields, name}... }
+local function places(module, prefix, list)
+  local fields = fields_of(module)
+  for _, kind in ipairs { '_parameters', '_buffers' } do
+    for _, name in ipairs(fields[kind]) do
+      if fields[name] ~= nil and not (kind == '_buffers' and fields._transient[name]) then
+        list[#list + 1] = { joined(prefix, name), fields[name], fields, name }
+      end
+    end
+  end
+  for name, child in module:named_children() do places(child, joined(prefix, name) .. '.', list) end
+  return list
+end
+
+local function run_load_hooks(module, dict, prefix)
+  local hooks = fields_of(module)._state_hooks
+  for _, hook in ipairs(hooks and hooks.load_pre or {}) do hook(module, dict, prefix) end
+  if module._before_load then module:_before_load(dict, prefix) end
+  for name, child in module:named_children() do run_load_hooks(child, dict, joined(prefix, name) .. '.') end
+end
+
+local function mismatch(key, value, tensor)
+  if not torch.is_tensor(value) then
+    return ('While copying the parameter named "%s", expected Tensor or Tensor-like object from checkpoint but received %s')
+      :format(key, torch.type(value))
+  end
+  if value.shape ~= tensor.shape and not (tensor.ndim == 0 and value.ndim == 1 and value:size(1) == 1) then
+    return ('size mismatch for %s: copying a param with shape %s from checkpoint, the shape in current model is %s.')
+      :format(key, tostring(value.shape), tostring(tensor.shape))
+  end
+end
+
+local function compare(list, dict, strict)
+  local missing, unexpected, problems, own = {}, {}, {}, {}
+  for _, place in ipairs(list) do
+    local key = place[1]
+    own[key] = true
+    if dict[key] == nil then
+      missing[#missing + 1] = key
+    else
+      problems[#problems + 1] = mismatch(key, dict[key], place[2])
+    end
+  end
+  for _, key in ipairs(keys_of(dict)) do
+    if not own[key] then unexpected[#unexpected + 1] = key end
+  end
+  if strict and #unexpected > 0 then
+    table.insert(problems, 1, ('Unexpected key(s) in state_dict: %s. '):format(quoted(unexpected)))
+  end
+  if strict and #missing > 0 then
+    table.insert(problems, 1, ('Missing key(s) in state_dict: %s. '):format(quoted(missing)))
+  end
+  return missing, unexpected, problems
+end
+
+local function shallow_copy(dict)
+  local copy = {}
+  for _, key in ipairs(keys_of(dict)) do
+    copy[#copy + 1] = key
+    copy[key] = dict[key]
+  end
+  return setmetatable(copy, ordered_dict)
+end
+
+-- Puts a tensor in the place of another: a parameter stays a parameter.
+local function assign(place, value)
+  local _, own, fields, name = table.unpack(place)
+  if torch._C.is_parameter(own) then
+    fields[name] = torch.nn.Parameter(value, { requires_grad = own.requires_grad })
+  else
+    fields[name] = value
+  end
+end
+
+local function add(self, kind, fn)
+  local fields = fields_of(self)
+  fields._state_hooks = fields._state_hooks or { save_pre = {}, save = {}, load_pre = {}, load = {} }
+  local list = fields._state_hooks[kind]
+  list[#list + 1] = fn
+  return {
+    remove = function()
+      for i, entry in ipairs(list) do
+        if entry == fn then return table.remove(list, i) end
+      end
+    end,
+  }
+end
+
+local function run_after_load(module, missing, unexpected)
+  local hooks = fields_of(module)._state_hooks
+  for _, child in module:named_children() do run_after_load(child, missing, unexpected) end
+  for _, hook in ipairs(hooks and hooks.load or {}) do hook(module, missing, unexpected) end
+end
+
+return function(Module)
+  -- state_dict{prefix = '', keep_vars = false}: names to tensors (detached, unless keep_vars), in order. The table holds
+  -- the names at 1..#dict and the tensors by name; pairs() walks name, tensor.
+  function Module:state_dict(options)
+    kinds.check_names('state_dict', options, 'prefix keep_vars')
+    options = options or {}
+    self:_check_finite()
+    local dict = setmetatable({}, ordered_dict)
+    collect(self, dict, options.prefix or '', options.keep_vars or false)
+    return dict
+  end
+
+  -- load_state_dict(dict, {strict = true, assign = false}) copies values in by name, or with assign puts the tensors
+  -- themselves in place. strict = false ignores names that do not match. Returns the lists of missing and of unexpected
+  -- names. Nothing is changed when it fails.
+  function Module:load_state_dict(dict, options)
+    if type(dict) ~= 'table' then fail('Expected state_dict to be dict-like, got %s.', torch.type(dict)) end
+    kinds.check_names('load_state_dict', options, 'strict assign')
+    options = type(options) == 'boolean' and { strict = options } or options or {}
+    self:_check_finite()
+    dict = shallow_copy(dict)
+    run_load_hooks(self, dict, '')
+    local list = places(self, '', {})
+    local missing, unexpected, problems = compare(list, dict, options.strict ~= false)
+    if #problems > 0 then
+      fail('%s', ('Error(s) in loading state_dict for %s:\n\t%s'):format(self:_get_name(), table.concat(problems, '\n\t')))
+    end
+    torch.no_grad(function()
+      for _, place in ipairs(list) do
+        local value, own = dict[place[1]], place[2]
+        if value ~= nil and options.assign then
+          assign(place, value)
+        elseif value ~= nil then
+          own:copy_(value:reshape(own.shape))
+        end
+      end
+    end)
+    run_after_load(self, missing, unexpected)
+    return missing, unexpected
+  end
+
+  -- fn(module, prefix, keep_vars) before the module's state is collected.
+  function Module:register_state_dict_pre_hook(fn) return add(self, 'save_pre', fn) end
+
+  -- fn(module, dict, prefix) after the state of the module and its descendants was put into dict.
+  function Module:register_state_dict_post_hook(fn) return add(self, 'save', fn) end
+
+  -- fn(module, dict, prefix) before the state is read; it may change dict, which is a copy.
+  function Module:register_load_state_dict_pre_hook(fn) return add(self, 'load_pre', fn) end
+
+  -- fn(module, missing, unexpected) after the state was read.
+  function Module:register_load_state_dict_post_hook(fn) return add(self, 'load', fn) end
+end

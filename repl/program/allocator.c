@@ -1,0 +1,136 @@
+/* allocator.c - small Lua objects in pools by size.
+ *
+ * Every result of an operation is a small userdata, which the collector frees by the thousand; the C library's
+ * allocator merges such pieces and gives pages back, only to fetch them again. Lua tells the size of what it
+ * frees, so a free list per size, without headers, is all that is needed. The pools are one reserved range of
+ * addresses, by which a pooled object is known; objects made before the installation are malloc's and stay so.
+ * What is large is not given once Ctrl-C was pressed: so end functions of Lua that gather without an end and look at no
+ * hook, such as a read of all of /dev/zero.
+ * Includes the Lua API and interrupt.h only. */
+#include "allocator.h"
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "system/interrupt.h"
+
+#define GRAIN   ((size_t)16)
+#define LARGEST ((size_t)512) /* bytes of a pooled object */
+#define RANGE   ((size_t)64 << 30)
+#define CHUNK   ((size_t)64 * 1024)  /* cut into objects of one size at a time */
+#define LARGE   ((size_t)8 << 20)    /* bytes of a string or table that takes time to fill */
+#define PAGE    ((uintptr_t)2 << 20) /* bytes of a large page */
+
+typedef struct free_object {
+    struct free_object *next;
+} free_object;
+
+static struct {
+    free_object *free[LARGEST / GRAIN + 1];
+    char *start, *next, *end;
+} pool;
+
+static bool is_pooled(const void *p)
+{
+    return (const char *)p >= pool.start && (const char *)p < pool.end;
+}
+
+/* One more chunk's worth of objects, in the order of their addresses. */
+static free_object *refill(size_t class)
+{
+    size_t size = class * GRAIN;
+    if ((size_t)(pool.end - pool.next) < CHUNK) return NULL;
+    char *chunk = pool.next;
+    size_t n = CHUNK / size;
+    pool.next += CHUNK;
+    for (size_t i = 0; i + 1 < n; i++)
+        ((free_object *)(chunk + i * size))->next = (free_object *)(chunk + (i + 1) * size);
+    ((free_object *)(chunk + (n - 1) * size))->next = NULL;
+    return (free_object *)chunk;
+}
+
+/* Has the system give the pages between the addresses, in pieces between which Ctrl-C is looked for: else the first write
+ * of a function that cannot be stopped would wait for all of them. False when it was pressed. */
+static bool populate(uintptr_t start, uintptr_t end)
+{
+    enum { PIECE = 32 << 20 };
+    if (start < end) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+    for (; start < end && !interrupt_is_due(); start += PIECE)
+        (void)madvise((void *)start, end - start < PIECE ? end - start : PIECE,
+                      MADV_POPULATE_WRITE);
+    return start >= end;
+}
+
+/* malloc of what is large and will be filled. */
+static void *take_large(size_t n)
+{
+    if (interrupt_is_due()) return NULL;
+    char *p = malloc(n);
+    if (p == NULL ||
+        populate(((uintptr_t)p + PAGE - 1) / PAGE * PAGE, ((uintptr_t)p + n) / PAGE * PAGE))
+        return p;
+    free(p);
+    return NULL;
+}
+
+static void *take(size_t n)
+{
+    if (n >= LARGE) return take_large(n);
+    if (n > LARGEST) return malloc(n);
+    size_t class = (n + GRAIN - 1) / GRAIN;
+    free_object *object = pool.free[class];
+    if (object == NULL) object = refill(class);
+    if (object == NULL) return malloc(n);
+    pool.free[class] = object->next;
+    return object;
+}
+
+static void give(void *p, size_t n)
+{
+    if (!is_pooled(p)) {
+        free(p);
+        return;
+    }
+    free_object *object = p;
+    size_t class = (n + GRAIN - 1) / GRAIN;
+    object->next = pool.free[class];
+    pool.free[class] = object;
+}
+
+/* lua_Alloc */
+static void *allocate(void *ud, void *old, size_t old_size, size_t n)
+{
+    (void)ud;
+    if (n == 0) {
+        if (old != NULL) give(old, old_size);
+        return NULL;
+    }
+    if (old == NULL) return take(n);
+    if (n >= LARGE && n > old_size && interrupt_is_due()) return NULL;
+    if (!is_pooled(old) && n > LARGEST) return realloc(old, n);
+    if (is_pooled(old) && (n + GRAIN - 1) / GRAIN == (old_size + GRAIN - 1) / GRAIN) return old;
+    void *p = take(n);
+    if (p == NULL) return n <= old_size ? old : NULL; /* shrinking must not fail */
+    memcpy(p, old, n < old_size ? n : old_size);
+    give(old, old_size);
+    return p;
+}
+
+void allocator_install(lua_State *L)
+{
+/* A checker of memory must see every object by itself. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)L, (void)allocate;
+#else
+    void *range = mmap(NULL, RANGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) return;
+    pool.start = pool.next = range;
+    pool.end = pool.start + RANGE;
+    lua_setallocf(L, allocate, NULL);
+#endif
+}

@@ -1,0 +1,299 @@
+/* main.c - the ltensor program: opens an interpreter with torch in it and runs what the command line
+ * asks for, as `lua` would: code, libraries, a script, stdin or the prompt; or a notebook's cells.
+ *
+ * All work on the interpreter happens inside one protected call. Errors go to stderr and make the
+ * exit code 1. The prompt and notebooks are Lua modules embedded in the program (repl/ *.lua),
+ * loaded only when needed. Includes ltensor.h, the Lua API and this folder's headers.
+ */
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "allocator.h"
+#include "ltensor_lua.h"
+#include "modules.h"
+#include "options.h"
+#include "system/system.h"
+
+static const char program[] = "ltensor";
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static void print_error(const char *message)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", program, message);
+    fflush(stderr);
+}
+
+/* Message handler: the error with a traceback that leaves out the program's own frames. */
+static int add_traceback(lua_State *L)
+{
+    modules_push_require(L);
+    lua_pushliteral(L, "repl.errors");
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1)) {
+        lua_getfield(L, -1, "script");
+        lua_pushvalue(L, 1);
+        if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1)) return 1;
+    }
+    luaL_traceback(L, L, luaL_tolstring(L, 1, NULL), 1);
+    return 1;
+}
+
+/* Shows the error on top of the stack, pops it, and returns false; LUA_OK is true. */
+static bool report(lua_State *L, int status)
+{
+    if (status == LUA_OK) return true;
+    print_error(luaL_tolstring(L, -1, NULL));
+    lua_pop(L, 2);
+    return false;
+}
+
+/* Calls the function under its nargs arguments, with tracebacks. */
+static int call(lua_State *L, int nargs, int nresults)
+{
+    int base = lua_gettop(L) - nargs;
+    lua_pushcfunction(L, add_traceback);
+    lua_insert(L, base);
+    int status = lua_pcall(L, nargs, nresults, base);
+    lua_remove(L, base);
+    return status;
+}
+
+static bool run_chunk(lua_State *L, int status)
+{
+    if (status == LUA_OK) status = call(L, 0, 0);
+    return report(L, status);
+}
+
+/* ---- the interpreter ------------------------------------------------------------------------- */
+
+/* The summary of hidden copies, when the binding has one to show. Never raises. */
+static void show_copies_summary(lua_State *L)
+{
+    int top = lua_gettop(L);
+    if (!lua_checkstack(L, 6)) return;
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    if (lua_getfield(L, -1, "torch") == LUA_TTABLE) {
+        lua_pushliteral(L, "cuda");
+        if (lua_rawget(L, -2) == LUA_TTABLE) {
+            lua_pushliteral(L, "_copies_summary");
+            if (lua_rawget(L, -2) == LUA_TFUNCTION) lua_pcall(L, 0, 0, 0);
+        }
+    }
+    lua_settop(L, top);
+}
+
+/* os.exit as the program has it: what is due at the end is done first. */
+static int exit_program(lua_State *L)
+{
+    system_end_capture();
+    show_copies_summary(L);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 0);
+    return 0;
+}
+
+static void wrap_exit(lua_State *L)
+{
+    lua_getglobal(L, LUA_OSLIBNAME);
+    lua_getfield(L, -1, "exit");
+    lua_pushcclosure(L, exit_program, 1);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 1);
+}
+
+/* Sets `torch` and the names that are there without require. */
+static void open_torch(lua_State *L)
+{
+    static const char *const globals[] = {"nn", "try_gpu", "try_all_gpus"};
+    luaL_requiref(L, "torch", luaopen_torch, 1);
+    if (lua_istable(L, -1)) {
+        for (size_t i = 0; i < sizeof globals / sizeof *globals; i++) {
+            if (lua_getfield(L, -1, globals[i]) != LUA_TNIL)
+                lua_setglobal(L, globals[i]);
+            else
+                lua_pop(L, 1);
+        }
+    }
+    lua_pop(L, 1);
+}
+
+static void set_arguments(lua_State *L, int argc, char **argv, int script)
+{
+    lua_createtable(L, argc, script + 1);
+    for (int i = 0; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i - script);
+    }
+    lua_setglobal(L, "arg");
+}
+
+/* ---- what can be run ------------------------------------------------------------------------- */
+
+static void print_version(lua_State *L)
+{
+    printf("ltensor %s\n%s\n", LT_VERSION, LUA_RELEASE);
+    lua_getglobal(L, "torch");
+    if (lua_istable(L, -1) && lua_getfield(L, -1, "__config__") == LUA_TTABLE) {
+        lua_getfield(L, -1, "show");
+        if (call(L, 0, 1) == LUA_OK && lua_isstring(L, -1)) {
+            const char *text = lua_tostring(L, -1);
+            size_t length = strlen(text);
+            printf("%s%s", text, length > 0 && text[length - 1] == '\n' ? "" : "\n");
+        }
+    }
+    fflush(stdout);
+    lua_settop(L, 0);
+}
+
+static bool run_init(lua_State *L)
+{
+    const char *init = getenv("LTENSOR_INIT");
+    if (!init) return true;
+    if (init[0] == '@') return run_chunk(L, luaL_loadfile(L, init + 1));
+    return run_chunk(L, luaL_loadbuffer(L, init, strlen(init), "=LTENSOR_INIT"));
+}
+
+/* -l name, -l g=name */
+static bool require_library(lua_State *L, const char *spec)
+{
+    const char *equals = strchr(spec, '=');
+    const char *module = equals ? equals + 1 : spec;
+    /* in `name-version` only the name is the global, as in lua */
+    size_t length = equals ? (size_t)(equals - spec) : strcspn(spec, "-");
+    lua_getglobal(L, "require");
+    lua_pushstring(L, module);
+    if (!report(L, call(L, 1, 1))) return false;
+    lua_pushlstring(L, spec, length);
+    lua_insert(L, -2);
+    lua_pushglobaltable(L);
+    lua_insert(L, -3);
+    lua_settable(L, -3);
+    lua_pop(L, 1);
+    return true;
+}
+
+/* Carries out -e, -l and -W, in order. */
+static bool run_code_options(lua_State *L, char **argv, int first)
+{
+    for (int i = 1; i < first; i++) {
+        char letter = argv[i][0] == '-' ? argv[i][1] : '\0';
+        if (letter == 'W') lua_warning(L, "@on", 0);
+        if (letter != 'e' && letter != 'l') continue;
+        const char *text = argv[i][2] ? argv[i] + 2 : argv[++i];
+        bool ok = letter == 'l'
+                      ? require_library(L, text)
+                      : run_chunk(L, luaL_loadbuffer(L, text, strlen(text), "=(command line)"));
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* Runs the script (NULL: stdin) with the arguments that follow it as `...`. */
+static bool run_script(lua_State *L, const char *path)
+{
+    int status = luaL_loadfile(L, path);
+    if (status != LUA_OK) return report(L, status);
+    lua_getglobal(L, "arg");
+    int nargs = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
+    luaL_checkstack(L, nargs + 3, "too many arguments to script");
+    int table = lua_gettop(L);
+    for (int i = 1; i <= nargs; i++) lua_rawgeti(L, table, i);
+    lua_remove(L, table);
+    return report(L, call(L, nargs, 0));
+}
+
+static bool run_cells(lua_State *L, const options *o, const char *path)
+{
+    modules_push_function(L, "repl.notebook", "main");
+    lua_pushstring(L, path);
+    lua_pushstring(L, o->check ? "check" : o->write ? "write" : "show");
+    if (!report(L, call(L, 2, 1))) return false;
+    return lua_toboolean(L, -1);
+}
+
+/* The prompt; a script that is given runs in it first, so that its locals and its errors are the prompt's. */
+static bool run_prompt(lua_State *L, const options *o, const char *script)
+{
+    modules_push_function(L, "repl.prompt", "main");
+    lua_pushboolean(L, o->ignore_environment);
+    lua_pushboolean(L, false);
+    lua_pushstring(L, script);
+    return report(L, call(L, 3, 0));
+}
+
+/* Does all that the command line asks for; true when nothing failed. */
+static bool run(lua_State *L, const options *o, char **argv)
+{
+    bool prompts = o->interactive && !o->cells; /* whatever fails before */
+    if (!o->ignore_environment && !run_init(L) && !prompts) return false;
+    if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
+    if (o->cells) return run_cells(L, o, argv[o->script]);
+    if (o->script) {
+        bool is_stdin = strcmp(argv[o->script], "-") == 0 && strcmp(argv[o->script - 1], "--") != 0;
+        if (o->interactive && !is_stdin) return run_prompt(L, o, argv[o->script]);
+        bool ok = run_script(L, is_stdin ? NULL : argv[o->script]);
+        return o->interactive ? run_prompt(L, o, NULL) : ok;
+    }
+    if (o->interactive) return run_prompt(L, o, NULL);
+    if (o->has_code || o->version) return true;
+    return isatty(STDIN_FILENO) ? run_prompt(L, o, NULL) : run_script(L, NULL);
+}
+
+static int protected_main(lua_State *L)
+{
+    const options *o = lua_touserdata(L, 1);
+    int argc = (int)lua_tointeger(L, 2);
+    char **argv = lua_touserdata(L, 3);
+    luaL_checkversion(L);
+    if (o->ignore_environment) {
+        lua_pushboolean(L, 1); /* the package library looks here */
+        lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
+    }
+    luaL_openlibs(L);
+    wrap_exit(L);
+    modules_preload(L);
+    lt_lua_set_context(L, lt_context_process()); /* there is nobody else in the process */
+    set_arguments(L, argc, argv, o->script);
+    open_torch(L);
+    lua_settop(L, 0);
+    if (o->version) print_version(L);
+    lua_pushboolean(L, run(L, o, argv));
+    show_copies_summary(L);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    const char *bad = NULL;
+    const char *problem = options_parse(argc, argv, &o, &bad);
+    if (problem) {
+        fprintf(stderr, "%s: '%s': %s\n%s", program, bad, problem, options_help);
+        return EXIT_FAILURE;
+    }
+    if (o.help) {
+        fputs(options_help, stdout);
+        return EXIT_SUCCESS;
+    }
+    lua_State *L = luaL_newstate();
+    if (!L) {
+        print_error("not enough memory");
+        return EXIT_FAILURE;
+    }
+    allocator_install(L);
+    lua_pushcfunction(L, protected_main);
+    lua_pushlightuserdata(L, &o);
+    lua_pushinteger(L, argc);
+    lua_pushlightuserdata(L, argv);
+    bool ok = report(L, lua_pcall(L, 3, 1, 0)) && lua_toboolean(L, -1);
+    lua_close(L);
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,116 @@
+-- model.lua - an estimate of the share of an H100's memory bandwidth that a kernel reaches, from its machine code.
+--
+-- An estimate, not a measurement: no GPU is asked. Three limits are computed for what a warp does in one pass over its
+-- elements, in cycles of a multiprocessor (SM), and joined so that limits that lie close together add up (the fourth
+-- power's mean):
+--
+--   memory    the bytes that the elements need, at what a copy reaches of the peak
+--   pipes     instructions through the unit they need: issue (4 warps a cycle), integer and compare, load and store
+--             (a vector of 16 bytes takes four times a word's), special functions, conversions, doubles
+--   latency   the warps that fit onto an SM, each waiting for memory once a pass and issuing an instruction every
+--             fourth cycle (Little's law); a kernel without a loop also pays for the start of its blocks
+--
+-- Cache hits, bank conflicts, partial sectors and the host are left out: elements are taken to be contiguous.
+local sass = require 'sass'
+
+local model = {}
+
+-- H100 SXM5: NVIDIA's data sheet and tuning guide; latency: W. Luo et al. 2024 (480 cycles idle), about 800 under load.
+model.gpu = {
+  name = 'H100 SXM5', sms = 132, clock = 1.755e9, bandwidth = 3.35e12, copies = 0.93, warps = 64, registers = 65536,
+  shared = 227 * 1024, blocks = 32, latency = 800, start = 300,
+}
+
+-- Cycles of an SM for one instruction of a warp.
+local integer, special, convert, double = 0.5, 2, 2, 0.5
+local pipes = {
+  IMAD = { 'multiply', 0.5 }, IMUL = { 'multiply', 0.5 }, MUFU = { 'special', special }, DADD = { 'double', double }, DMUL = { 'double', double },
+  DFMA = { 'double', double }, DSETP = { 'double', double }, I2F = { 'special', convert }, F2I = { 'special', convert },
+  F2F = { 'special', convert }, I2I = { 'special', convert }, FRND = { 'special', convert }, POPC = { 'special', convert },
+  FLO = { 'special', convert }, SHFL = { 'memory', 1 }, BAR = { 'memory', 1 }, FADD = { 'issue', 0 }, FMUL = { 'issue', 0 },
+  FFMA = { 'issue', 0 }, MOV = { 'issue', 0 }, BRA = { 'issue', 0 }, EXIT = { 'issue', 0 }, NOP = { 'issue', 0 },
+}
+local access = { [1] = 1, [2] = 1, [4] = 1, [8] = 2, [16] = 4, [32] = 8 }
+-- A call of a routine that divides 64-bit integers: about 80 instructions.
+local call = 40
+
+-- Cycles that a way takes in the busiest unit.
+function model.cycles(way)
+  local used = { issue = 0, integer = 0, multiply = 0, special = 0, double = 0, memory = 0 }
+  for _, i in ipairs(way) do
+    used.issue = used.issue + 0.25
+    if i.space then
+      used.memory = used.memory + (access[i.width] or 1)
+    elseif i.base == 'CALL' then
+      used.integer = used.integer + call
+    elseif i.base:find('^U') or i.base == 'S2R' or i.base == 'LDC' or i.base == 'ULDC' then
+      used.issue = used.issue + 0 -- units of their own, once a warp
+    else
+      local pipe = pipes[i.base]
+      if pipe then
+        used[pipe[1]] = (used[pipe[1]] or 0) + pipe[2]
+      else
+        used.integer = used.integer + integer
+      end
+    end
+  end
+  local most, name = 0, 'issue'
+  for unit, cycles in pairs(used) do
+    if cycles > most or (cycles == most and unit < name) then most, name = cycles, unit end
+  end
+  return most, name
+end
+
+-- Warps that fit onto an SM at once.
+function model.warps(registers, shared, threads)
+  local gpu = model.gpu
+  local each = math.ceil(threads / 32)
+  local of_registers = math.ceil(math.max(registers, 1) / 8) * 8 * 32
+  local fit = math.min(gpu.warps // each, gpu.blocks, (gpu.registers // of_registers) // each)
+  if shared > 0 then fit = math.min(fit, gpu.shared // (shared + 1024)) end
+  return math.max(fit, 0) * each
+end
+
+-- want: { element, loads, stores: bytes that an element reads and writes in memory, passes, threads }.
+-- Returns { share, limit, instructions, divisions (per element), elements (of a pass) } or nil when the code moves none.
+function model.estimate(kernel, want, registers, shared)
+  local gpu, passes = model.gpu, sass.passes(kernel, want)
+  local pace = gpu.bandwidth / gpu.sms / gpu.clock -- bytes of memory a cycle has for an SM
+  local warps = model.warps(registers, shared, want.threads or 256)
+  local bytes = (want.loads or 0) + (want.stores or 0)
+  local compute, waiting, instructions, divisions, elements, unit = 0, 0, 0, 0, 0, 'issue'
+  local most = 0
+  for _, pass in ipairs(passes) do
+    local loaded, stored = 0, 0
+    for _, i in ipairs(pass.way) do
+      local counts = i.width and (i.width == want.element or i.width >= 16 or (i.width == 8 and want.element < 4))
+      if counts and i.space == 'load' then loaded = loaded + i.width end
+      if counts and i.space == 'store' then stored = stored + i.width end
+    end
+    -- What is written counts the elements, or, where results are few, what is read.
+    local n = 0
+    if (want.stores or 0) > 0 and stored > 0 then
+      n = stored / want.stores
+    elseif (want.loads or 0) > 0 then
+      n = loaded / want.loads
+    end
+    if n == 0 then return nil end
+    local cycles, busiest = model.cycles(pass.way)
+    compute = compute + cycles / (n * 32)
+    if cycles / n > most then most, unit = cycles / n, busiest end
+    local alone = 4 * #pass.way + (pass.loop and 0 or gpu.start) + (loaded > 0 and gpu.latency or 0)
+    waiting = waiting + alone / (n * 32 * math.max(warps, 1))
+    instructions = instructions + #pass.way / n
+    divisions = divisions + sass.divisions(kernel, pass.way) / n
+    elements = math.max(elements, n)
+  end
+  if #passes == 0 then return nil end
+  local memory = bytes / pace / gpu.copies
+  local time = (memory ^ 4 + compute ^ 4 + waiting ^ 4) ^ 0.25
+  local limit = 'memory'
+  if compute > memory and compute >= waiting then limit = unit end
+  if waiting > memory and waiting > compute then limit = 'latency' end
+  return { share = bytes / pace / time, limit = limit, instructions = instructions, divisions = divisions, elements = elements }
+end
+
+return model

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Measures what nvcc made of the kernels: `make ptx-report`. A table for each of $PTX_ARCHS into $BUILD/ptx/sm_<arch>.md and to the
+# standard output; exit status 1 where a rule of scripts/ptx/rules.lua is broken. $NVCC is the compiler, or empty; $ARCHS what the
+# objects under $BUILD are for: they are looked at when that is the architecture alone, else others are made. What disassembles,
+# cuobjdump and nvdisasm, comes with the toolkit; where it has none, from Python's package index into $BUILD/ptx/tools.
+set -u
+if [ -z "${NVCC-}" ]; then
+    echo 'ptx-report: nvcc was not found: nothing is measured'
+    exit 0
+fi
+tools=$PWD/$BUILD/ptx/tools
+PATH=$PATH:$(dirname "$NVCC"):$tools/nvidia/cu13/bin
+export PATH
+mkdir -p "$BUILD/ptx"
+if ! command -v nvdisasm >/dev/null || ! command -v cuobjdump >/dev/null; then
+    python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore --target "$tools" \
+        nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm >/dev/null 2>&1
+fi
+status=0
+for arch in $PTX_ARCHS; do
+    build=$BUILD
+    [ "$ARCHS" = "$arch" ] || build=$BUILD/ptx/build-$arch
+    # shellcheck disable=SC2086
+    "${MAKE-make}" --no-print-directory BUILD="$build" CUDA=yes CUDA_ARCHS="$arch" ptx-objects || exit 1
+    # shellcheck disable=SC2046
+    "${LUA-lua5.4}" scripts/ptx/report.lua "$arch" "$BUILD/ptx/sm_$arch" scripts/ptx/hot.lua $(find "$build/obj/src/cuda" -name '*.cuda.o' | sort) \
+        >"$BUILD/ptx/sm_$arch.md"
+    result=$?
+    cat "$BUILD/ptx/sm_$arch.md"
+    case $result in
+        0) ;;
+        3) exit 0 ;; # it has said that a tool is missing
+        *) status=1 ;;
+    esac
+done
+exit $status

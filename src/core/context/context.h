@@ -1,0 +1,166 @@
+/* context.h - what belongs to one user of the library and used to be the process's: the struct lt_context, and in which one this
+ * thread works.
+ *
+ * A thread begins in the process's own context, which every thread shares and which never ends; lt_context_enter puts it
+ * into another. Counters and settings are atomic, since several threads may work in one context and memory may be given
+ * back by any. What counts against a context holds a reference to it (lt_context_hold), so that the numbers of a storage
+ * that outlives it have a place to go. Callbacks never change once the context is made.
+ *
+ * Grad mode is read by every operation: it lies in lt_here, with the thread. Entering a context takes the mode that
+ * the context was left with; the process's context has one per thread. */
+#ifndef LT_CONTEXT_H
+#define LT_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "ltensor.h"
+#include "print/print_options.h"
+#include "random/generator.h"
+
+#define LT_MOST_DEVICES 64 /* of a type */
+
+/* Bits of lt_context.flags. */
+enum {
+    LT_CONTEXT_INTERRUPTED = 1, /* lt_context_interrupt */
+    LT_CONTEXT_LATE = 2,        /* the deadline has passed */
+    LT_CONTEXT_PROGRESS = 4,    /* the progress callback is due */
+    LT_CONTEXT_UP = 7,          /* what long operations look at */
+    LT_CONTEXT_LIMITED = 8      /* there is a limit of host memory: small tensors count as well */
+};
+
+/* Bytes on the host or on a device. */
+typedef struct lt_use {
+    _Atomic int64_t live, limit;
+} lt_use;
+
+/* Places of lt_context.use. */
+#define LT_USE_HOST 0
+#define LT_USE_DEVICE(index) ((index) + 1)
+#define LT_USES (LT_MOST_DEVICES + 1)
+
+struct lt_context {
+    _Atomic uint32_t flags;
+    _Atomic int32_t refs;
+
+    /* settings */
+    _Atomic int default_dtype;
+    _Atomic int threads; /* 0: not asked for yet */
+    _Atomic bool grad_mode; /* as the thread had it that left last; not the process's context */
+    _Atomic bool anomaly, tf32, exact_convolutions, deterministic, deterministic_warns;
+    lt_print_options print; /* torch.set_printoptions */
+    _Atomic int sync_mode;  /* copies.h */
+
+    /* memory */
+    _Atomic uint64_t allocated; /* bytes of tensors ever handed out, on all devices; paces Lua's collector */
+    lt_use use[LT_USES];
+
+    /* what the host gave */
+    void *user;
+    void (*release)(void *user);
+    bool (*authorize)(void *user, int access, const char *name);
+    void (*log)(void *user, int level, const char *text);
+    bool (*progress)(void *user);
+    double progress_seconds;
+
+    /* watch.c: under its lock */
+    double deadline;         /* on lt_clock; INFINITY: none */
+    _Atomic double seconds; /* as the deadline was asked for */
+    double next_progress;
+    lt_context *next_watched;
+    bool watched;
+
+    pthread_mutex_t lock; /* of what follows */
+
+    /* copies.c: the ledger */
+    struct lt_copy_entry *copies;
+    int64_t n_copies, room_for_copies;
+    _Atomic int show_copies; /* 0: as the environment has it, 1: on, -1: off */
+
+    /* random.c */
+    uint64_t seed;
+    bool ready[1 + LT_MOST_DEVICES]; /* the generator is seeded; the CPU's first */
+    lt_generator generators[1 + LT_MOST_DEVICES];
+};
+
+/* The interpreter that has called core. */
+typedef struct lt_guest_class {
+    int first; /* what it calls the first of several: dimensions, indices (counting.h) */
+    void (*reclaim)(void *ctx);                        /* memory has run out: called before an allocation is tried again */
+    void (*origin)(void *ctx, char *buffer, size_t n); /* where the user's code is, "train.lua:31" or "" */
+} lt_guest_class;
+typedef struct lt_guest {
+    const lt_guest_class *class; /* NULL: there is none */
+    void *ctx;
+} lt_guest;
+
+/* This thread. */
+typedef struct lt_thread {
+    lt_context *context;
+    bool grad_mode;
+    bool process_grad_mode; /* of the process's context, while the thread is in another */
+    bool helper;            /* works for another thread: it calls nobody back */
+    lt_guest guest;         /* of the innermost entry */
+} lt_thread;
+extern _Thread_local lt_thread lt_here;
+
+extern lt_context lt_process_context;
+
+/* A new context has its fields; memory full of zeros is given. */
+void lt_context_init(lt_context *c);
+
+/* A reference for what is counted, if the context can end. */
+static inline void lt_context_hold(lt_context *c)
+{
+    if (c != &lt_process_context) atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+}
+
+/* Called by lt_context_drop for the last reference; frees. api/contexts.c. */
+void lt_context_free(lt_context *c);
+
+static inline void lt_context_drop(lt_context *c)
+{
+    if (c != &lt_process_context && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) lt_context_free(c);
+}
+
+/* The thread works in another context until lt_context_return is given what was before. */
+typedef struct lt_context_outer {
+    lt_context *context;
+    bool grad_mode;
+} lt_context_outer;
+
+static inline lt_context_outer lt_context_visit(lt_context *c)
+{
+    const lt_context_outer outer = {lt_here.context, lt_here.grad_mode};
+    if (outer.context != c) {
+        if (outer.context == &lt_process_context) lt_here.process_grad_mode = outer.grad_mode;
+        lt_here.context = c;
+        lt_here.grad_mode =
+            c == &lt_process_context ? lt_here.process_grad_mode : atomic_load_explicit(&c->grad_mode, memory_order_relaxed);
+    }
+    return outer;
+}
+
+static inline void lt_context_return(lt_context_outer outer)
+{
+    lt_context *c = lt_here.context;
+    if (outer.context == c) return;
+    if (c == &lt_process_context)
+        lt_here.process_grad_mode = lt_here.grad_mode;
+    else
+        atomic_store_explicit(&c->grad_mode, lt_here.grad_mode, memory_order_relaxed);
+    lt_here.context = outer.context;
+    lt_here.grad_mode = outer.grad_mode;
+}
+
+/* Asks the context before a file, a process, a device or a library is touched. LT_ERR_PERMISSION: "not permitted: ...". */
+lt_status lt_refuse_access(int access, const char *name);
+static inline lt_status lt_authorize(int access, const char *name)
+{
+    return __builtin_expect(lt_here.context->authorize != NULL, 0) ? lt_refuse_access(access, name) : LT_OK;
+}
+
+/* A line for the user, without its end: to the context's log, or stderr. */
+void lt_log_line(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,140 @@
+/* profile.c - see profile.h. */
+#include "profile.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "devices/backend.h"
+#include "devices/device_type.h"
+#include "clock.h"
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+
+_Thread_local bool lt_profiling;
+
+typedef struct recording {
+    lt_profile_event *events;
+    int32_t n, room, open; /* open: the innermost event that has not ended, -1: none */
+    const lt_backend *gpus; /* whose time is taken, too; NULL: only the host's */
+    double began;
+    int device;         /* with gpus: where base was marked */
+    uint64_t base;      /* the mark of the recording's start; 0: none */
+} recording;
+
+static _Thread_local recording now;
+
+/* A mark on the current stream; 0 when that fails, which is no fault of the op's. */
+static uint64_t mark(int device)
+{
+    const lt_backend *b = now.gpus;
+    uint64_t event = 0;
+    if (b->graph_recording() || b->event_new(device, true, &event) != LT_OK) return 0;
+    if (b->event_record(event, device, b->current_stream(device)) == LT_OK) return event;
+    b->event_free(event);
+    return 0;
+}
+
+lt_status lt_profile_start(bool gpu)
+{
+    if (lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: a recording runs already in this thread");
+    const lt_backend *gpus = gpu ? lt_backend_get(lt_accelerator()) : NULL;
+    if (gpu && gpus == NULL) return LT_ERR_DEVICE;
+    now = (recording){.open = -1, .gpus = gpus, .began = lt_clock()};
+    if (gpu) {
+        now.device = gpus->current_device();
+        now.base = mark(now.device);
+    }
+    lt_profiling = true;
+    return LT_OK;
+}
+
+static bool grow(void)
+{
+    int32_t room = now.room == 0 ? 1024 : now.room * 2;
+    lt_profile_event *events = lt_mem_rearray(now.events, room, sizeof *events);
+    if (events == NULL) return false;
+    now.events = events;
+    now.room = room;
+    return true;
+}
+
+int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
+{
+    if (now.n == now.room && (now.n > INT32_MAX / 4 || !grow())) return -1;
+    lt_profile_event *e = &now.events[now.n];
+    *e = (lt_profile_event){.kind = kind, .parent = now.open, .memory = -lt_mem_live(), .device = -1};
+    snprintf(e->name, sizeof e->name, "%s", name);
+    if (now.gpus != NULL) {
+        e->device = now.gpus->current_device();
+        e->marks[0] = mark(e->device);
+    }
+    now.open = now.n;
+    e->start = lt_clock() - now.began;
+    return now.n++;
+}
+
+static void end_innermost(void)
+{
+    lt_profile_event *e = &now.events[now.open];
+    e->end = lt_clock() - now.began;
+    e->memory += lt_mem_live();
+    if (e->marks[0] != 0) e->marks[1] = mark(e->device);
+    now.open = e->parent;
+    if (now.open >= 0) {
+        lt_profile_event *outer = &now.events[now.open];
+        outer->inner += e->end - e->start;
+        outer->copies += e->copies;
+        outer->copied += e->copied;
+    }
+}
+
+void lt_profile_end(int32_t event)
+{
+    if (!lt_profiling || event < 0 || event >= now.n || now.events[event].end != 0) return;
+    while (now.open >= event) end_innermost();
+}
+
+void lt_profile_copy(int64_t bytes)
+{
+    if (now.open < 0) return;
+    now.events[now.open].copies++;
+    now.events[now.open].copied += bytes;
+}
+
+/* Seconds between two marks. */
+static double between(uint64_t from, uint64_t to)
+{
+    double milliseconds = 0;
+    if (now.gpus->event_elapsed(from, to, &milliseconds) != LT_OK) return 0;
+    return milliseconds / 1e3;
+}
+
+static void read_marks(void)
+{
+    const lt_backend *b = now.gpus;
+    for (int32_t i = 0; i < now.n; i++) {
+        lt_profile_event *e = &now.events[i];
+        if (e->marks[0] == 0 || e->marks[1] == 0) continue;
+        b->event_synchronize(e->marks[1]);
+        e->device_time = between(e->marks[0], e->marks[1]);
+        e->device_start = now.base != 0 && e->device == now.device ? between(now.base, e->marks[0]) : e->start;
+        if (e->parent >= 0) now.events[e->parent].device_inner += e->device_time;
+    }
+    for (int32_t i = 0; i < now.n; i++)
+        for (int k = 0; k < 2; k++)
+            if (now.events[i].marks[k] != 0) b->event_free(now.events[i].marks[k]);
+    if (now.base != 0) b->event_free(now.base);
+}
+
+lt_status lt_profile_stop(lt_profile_event **events, int64_t *n)
+{
+    if (!lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: no recording runs in this thread");
+    while (now.open >= 0) end_innermost();
+    lt_profiling = false;
+    if (now.gpus != NULL) read_marks();
+    *events = now.events;
+    *n = now.n;
+    now = (recording){.open = -1};
+    return LT_OK;
+}

@@ -1,0 +1,372 @@
+/* index.c - reading and writing at positions held in tensors. One kernel serves x[index], x[index] = y,
+ * gather and scatter (gather.c): it walks the iterator, makes byte offsets of a block of indices, which checks them,
+ * and moves or combines the elements there. Where the indices stay the same along the innermost dimension, the run is
+ * one copy; whole rows that lie dense on both sides are moved as if they were elements.
+ *
+ * Reading is shared out among the threads. Writing is cut along a dimension of the indexed tensor that no index
+ * stands for: an element has then one thread alone, and of several values for it the last one stays, as with one
+ * thread. */
+#include "index.h"
+
+#include <string.h>
+
+#include "counting.h"
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "cpu/common/for_each.h"
+#include "dtypes/half.h"
+#include "context/interrupt.h"
+#include "kernels_arithmetic.h"
+#include "cpu/common/threads.h"
+
+#define BLOCK 256    /* elements located at a time */
+#define CHUNK 131072 /* elements in which threads take work */
+#define SHORT_RUN 16 /* as in for_each.c */
+
+/* n elements at base + offsets, and n dense ones (or values) at a distance. */
+typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes);
+
+typedef struct indexing {
+    lt_iter it;
+    const lt_index_args *args;
+    int64_t row;       /* elements that are moved as one */
+    move_loop move;
+    lt_loop copy, combine; /* combine: of whole runs; NULL: move serves them too */
+    const lt_scalar *params;
+    bool put;
+    int split, parts; /* dimension cut into parts for the threads; parts 0: chunks of elements */
+    int64_t chunk;
+    int bad_index;     /* number of the first index tensor found with a bad value, or -1 */
+    int64_t bad_value;
+} indexing;
+
+/* ---- indices ---------------------------------------------------------------------------------------------------- */
+
+static void record_bad(indexing *x, int k, const char *p, int64_t stride, int64_t n)
+{
+    const int64_t size = x->args->sizes[k];
+    for (int64_t i = 0; i < n; i++, p += stride) {
+        const int64_t value = lt_index_from(*(const int64_t *)(const void *)p, x->args->base[k]);
+        if (value >= -size && value < size) continue;
+#pragma omp critical(lt_index_error)
+        if (x->bad_index < 0) {
+            x->bad_value = value;
+            __atomic_store_n(&x->bad_index, k, __ATOMIC_RELAXED);
+        }
+        return;
+    }
+}
+
+/* For n indices their places times step are added to offsets, or begin them, own apart; or they are only looked at.
+ * The sign of the result is set if one is out of range. */
+typedef enum located { BEGIN, ADD, LOOK } located;
+
+static inline __attribute__((always_inline)) uint64_t locate_one(located what, const char *p, int64_t stride, int64_t n,
+                                                                 uint64_t base, uint64_t size, int64_t step, int64_t own,
+                                                                 int64_t *offsets)
+{
+    uint64_t outside = 0; /* of each place, and of how far it is from the last one */
+#pragma omp simd reduction(|:outside)
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t v = *(const uint64_t *)(const void *)(p + i * stride);
+        const uint64_t at = v - base + (-(v >> 63) & (size + base));
+        outside |= at | (size - 1 - at);
+        /* without signs: of a place that is out of range the product is not used, but must be one */
+        if (what == BEGIN) offsets[i] = (int64_t)(at * (uint64_t)step + (uint64_t)(i * own));
+        if (what == ADD) offsets[i] = (int64_t)((uint64_t)offsets[i] + at * (uint64_t)step);
+    }
+    return outside;
+}
+
+/* Byte offsets of n elements of a run, or with offsets NULL only the check; false: an index is out of range. */
+static bool locate(indexing *x, char *const *ptrs, const int64_t *strides, int64_t n, int64_t *offsets)
+{
+    enum { DENSE = sizeof(int64_t) };
+    const lt_index_args *args = x->args;
+    if (args->count == 0 && offsets != NULL) /* no index at all: the elements themselves */
+        for (int64_t i = 0; i < n; i++) offsets[i] = i * strides[1];
+    for (int k = 0; k < args->count; k++) {
+        const char *p = ptrs[2 + k];
+        const uint64_t size = (uint64_t)args->sizes[k], base = (uint64_t)args->base[k];
+        const int64_t stride = strides[2 + k], step = args->strides[k];
+        uint64_t outside;
+        if (offsets == NULL)
+            outside = stride == DENSE ? locate_one(LOOK, p, DENSE, n, base, size, 0, 0, NULL)
+                                      : locate_one(LOOK, p, stride, n, base, size, 0, 0, NULL);
+        else if (k > 0)
+            outside = locate_one(ADD, p, stride, n, base, size, step, 0, offsets);
+        else if (stride == DENSE && strides[1] == 0)
+            outside = locate_one(BEGIN, p, DENSE, n, base, size, step, 0, offsets);
+        else
+            outside = locate_one(BEGIN, p, stride, n, base, size, step, strides[1], offsets);
+        if (outside >> 63) {
+            record_bad(x, k, p, stride, n);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool constant_along(const lt_index_args *args, const int64_t *strides)
+{
+    for (int k = 0; k < args->count; k++)
+        if (strides[2 + k] != 0) return false;
+    return true;
+}
+
+static lt_status range_error(const indexing *x)
+{
+    return lt_index_error("", x->bad_value, x->args->dims[x->bad_index],
+                          x->args->sizes[x->bad_index], "");
+}
+
+/* ---- elements --------------------------------------------------------------------------------------------------- */
+
+/* Rows of small elements are moved by these too: they need not lie aligned. */
+#define MOVE(bits)                                                                                 \
+    static void get_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes) \
+    {                                                                                              \
+        (void)bytes;                                                                               \
+        for (int64_t i = 0; i < n; i++) memcpy(dense + i * stride, base + offsets[i], bits / 8);   \
+    }                                                                                              \
+    static void put_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes) \
+    {                                                                                              \
+        (void)bytes;                                                                               \
+        for (int64_t i = 0; i < n; i++) memcpy(base + offsets[i], dense + i * stride, bits / 8);   \
+    }
+MOVE(8)
+MOVE(16)
+MOVE(32)
+MOVE(64)
+#undef MOVE
+
+static void get_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n; i++) memcpy(dense + i * stride, base + offsets[i], (size_t)bytes);
+}
+
+static void put_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n; i++) memcpy(base + offsets[i], dense + i * stride, (size_t)bytes);
+}
+
+static move_loop moving(bool put, int64_t bytes)
+{
+    switch (bytes) {
+    case 1: return put ? put_8 : get_8;
+    case 2: return put ? put_16 : get_16;
+    case 4: return put ? put_32 : get_32;
+    case 8: return put ? put_64 : get_64;
+    default: return put ? put_row : get_row;
+    }
+}
+
+/* What is there and a value, of type T, are combined in type C. */
+#define COMBINE(name, s, T, C, LOAD, STORE, RESULT)                                                \
+    static void name##_##s(char *base, const int64_t *offsets, char *values, int64_t stride, int64_t n, int64_t bytes) \
+    {                                                                                              \
+        (void)bytes;                                                                               \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T *at = (T *)(void *)(base + offsets[i]);                                              \
+            const C a = LOAD(*at), b = LOAD(*(const T *)(const void *)(values + i * stride));      \
+            *at = STORE(RESULT);                                                                   \
+        }                                                                                          \
+    }
+#define MODES(s, T, C, W, LOAD, STORE)                                                             \
+    COMBINE(add, s, T, C, LOAD, STORE, (W)a + (W)b)                                                \
+    COMBINE(mul, s, T, C, LOAD, STORE, (W)a * (W)b)                                                \
+    COMBINE(max, s, T, C, LOAD, STORE, a > b || a != a ? a : b)                                    \
+    COMBINE(min, s, T, C, LOAD, STORE, a < b || a != a ? a : b)
+MODES(u8, uint8_t, uint8_t, uint64_t, , (uint8_t))
+MODES(i8, int8_t, int8_t, uint64_t, , (int8_t))
+MODES(i16, int16_t, int16_t, uint64_t, , (int16_t))
+MODES(i32, int32_t, int32_t, uint64_t, , (int32_t))
+MODES(i64, int64_t, int64_t, uint64_t, , (int64_t))
+MODES(f16, lt_half, float, float, lt_half_to_float, lt_float_to_half)
+MODES(bf16, lt_bfloat16, float, float, lt_bfloat16_to_float, lt_float_to_bfloat16)
+MODES(f32, float, float, float, , )
+MODES(f64, double, double, double, , )
+COMBINE(or, bool, uint8_t, uint8_t, , , a | b)
+COMBINE(and, bool, uint8_t, uint8_t, , , a & b)
+#undef MODES
+#undef COMBINE
+
+static move_loop combining(lt_scatter_mode mode, lt_dtype dtype)
+{
+#define MODES(s)                                                                                   \
+    {                                                                                              \
+        [LT_SCATTER_ADD] = add_##s, [LT_SCATTER_MUL] = mul_##s, [LT_SCATTER_MAX] = max_##s, [LT_SCATTER_MIN] = min_##s \
+    }
+    static const move_loop loops[LT_DTYPE_COUNT][LT_SCATTER_MIN + 1] = {
+        [LT_UINT8] = MODES(u8),     [LT_INT8] = MODES(i8),      [LT_INT16] = MODES(i16),
+        [LT_INT32] = MODES(i32),    [LT_INT64] = MODES(i64),    [LT_FLOAT16] = MODES(f16),
+        [LT_BFLOAT16] = MODES(bf16), [LT_FLOAT32] = MODES(f32), [LT_FLOAT64] = MODES(f64),
+        [LT_BOOL] = {[LT_SCATTER_ADD] = or_bool, [LT_SCATTER_MUL] = and_bool, [LT_SCATTER_MAX] = or_bool,
+                     [LT_SCATTER_MIN] = and_bool}};
+#undef MODES
+    return loops[dtype][mode];
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    indexing *x = (indexing *)context;
+    int64_t offsets[BLOCK];
+    const int64_t bytes = x->row * (int64_t)lt_dtype_size(x->it.dtype[1]);
+    if (__atomic_load_n(&x->bad_index, __ATOMIC_RELAXED) >= 0 || lt_interrupted()) return;
+    if (x->row == 1 && x->copy != NULL && constant_along(x->args, strides)) {
+        if (!locate(x, ptrs, strides, 1, offsets)) return;
+        char *at = ptrs[1] + offsets[0];
+        if (x->combine != NULL)
+            x->combine((char *[]){at, at, ptrs[0]}, (int64_t[]){strides[1], strides[1], strides[0]}, n, x->params);
+        else if (x->put)
+            x->copy((char *[]){at, ptrs[0]}, (int64_t[]){strides[1], strides[0]}, n, NULL);
+        else
+            x->copy((char *[]){ptrs[0], at}, strides, n, NULL);
+        return;
+    }
+    char *p[LT_ITER_OPERANDS];
+    for (int k = 0; k < x->it.operands; k++) p[k] = ptrs[k];
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        const int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        if (lt_interrupted() || !locate(x, p, strides, m, offsets)) return;
+        x->move(p[1], offsets, p[0], strides[0], m, bytes);
+        for (int k = 0; k < x->it.operands; k++) p[k] += m * strides[k];
+    }
+}
+
+static void check_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    locate((indexing *)context, ptrs, strides, constant_along(((const indexing *)context)->args, strides) ? 1 : n, NULL);
+}
+
+/* ---- walking ---------------------------------------------------------------------------------------------------- */
+
+static void drop_dimension(lt_iter *it)
+{
+    it->numel /= it->sizes[0];
+    it->ndim--;
+    memmove(it->sizes, it->sizes + 1, (size_t)it->ndim * sizeof *it->sizes);
+    for (int k = 0; k < it->operands; k++)
+        memmove(it->strides[k], it->strides[k] + 1, (size_t)it->ndim * sizeof *it->strides[k]);
+}
+
+/* A row of elements that lie dense on both sides, of which the indices know nothing, is one element. */
+static void take_rows(indexing *x)
+{
+    lt_iter *it = &x->it;
+    const int64_t size = (int64_t)lt_dtype_size(it->dtype[1]);
+    if (it->ndim < 2 || it->strides[0][0] != size || it->strides[1][0] != size) return;
+    for (int k = 0; k < x->args->count; k++)
+        if (it->strides[2 + k][0] != 0) return;
+    x->row = it->sizes[0];
+    drop_dimension(it);
+}
+
+/* A short inner dimension changes places with a long one. */
+static void avoid_short_runs(lt_iter *it)
+{
+    if (it->ndim < 2 || it->sizes[0] >= SHORT_RUN || it->sizes[1] <= 4 * it->sizes[0]) return;
+    const int64_t size = it->sizes[0];
+    it->sizes[0] = it->sizes[1];
+    it->sizes[1] = size;
+    for (int k = 0; k < it->operands; k++) {
+        const int64_t stride = it->strides[k][0];
+        it->strides[k][0] = it->strides[k][1];
+        it->strides[k][1] = stride;
+    }
+}
+
+static void run_part(const void *context, int64_t part)
+{
+    const indexing *x = context;
+    const lt_iter *it = &x->it;
+    if (x->parts == 0) {
+        const int64_t from = part * x->chunk, to = from + x->chunk;
+        lt_cpu_walk(it, it->ndim, it->data, from, to < it->numel ? to : it->numel, do_run, x);
+        return;
+    }
+    lt_iter mine = *it;
+    const int d = x->split;
+    const int64_t first = it->sizes[d] * part / x->parts;
+    mine.sizes[d] = it->sizes[d] * (part + 1) / x->parts - first;
+    mine.numel = it->numel / it->sizes[d] * mine.sizes[d];
+    for (int k = 0; k < it->operands; k++) mine.data[k] += first * it->strides[k][d];
+    if (mine.numel > 0) lt_cpu_walk(&mine, mine.ndim, mine.data, 0, mine.numel, do_run, x);
+}
+
+/* Each element that is written belongs to one part: by a dimension that is the indexed tensor's own. */
+static void split_writing(indexing *x, int threads)
+{
+    x->parts = 1;
+    for (int d = 0; d < x->it.ndim; d++)
+        if (x->it.strides[1][d] != 0 && (x->parts == 1 || x->it.sizes[d] > x->it.sizes[x->split]))
+            x->split = d, x->parts = threads;
+    if (x->parts > x->it.sizes[x->split]) x->parts = (int)x->it.sizes[x->split];
+}
+
+static lt_status run_all(indexing *x)
+{
+    const int64_t numel = x->it.numel;
+    const int threads = lt_cpu_threads_for(numel * x->row);
+    lt_status status;
+    if (threads == 1 && numel <= CHUNK / x->row) {
+        lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, x);
+        status = lt_interrupted() ? lt_stopped() : LT_OK;
+    } else if (threads > 1 && x->put && !x->args->distinct) {
+        split_writing(x, threads);
+        status = lt_cpu_share(x->parts, x->parts, run_part, x);
+    } else { /* one thread takes the chunks in their order */
+        x->chunk = x->row < CHUNK ? CHUNK / x->row : 1;
+        status = lt_cpu_share((numel + x->chunk - 1) / x->chunk, threads, run_part, x);
+    }
+    return x->bad_index >= 0 ? range_error(x) : status;
+}
+
+static indexing begin(const lt_iter *it, const lt_index_args *args)
+{
+    return (indexing){.it = *it, .args = args, .row = 1, .copy = lt_loops.cast[it->dtype[1]][it->dtype[1]], .bad_index = -1};
+}
+
+lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args)
+{
+    indexing x = begin(it, args);
+    if (it->numel == 0) return LT_OK;
+    take_rows(&x);
+    avoid_short_runs(&x.it);
+    x.move = moving(false, x.row * (int64_t)lt_dtype_size(it->dtype[1]));
+    return run_all(&x);
+}
+
+lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode)
+{
+    static const lt_scalar one = {LT_SCALAR_INT, {.i = 1}};
+    static const int pointwise[] = {[LT_SCATTER_ADD] = LT_PW_ADD, [LT_SCATTER_MUL] = LT_PW_MUL,
+                                    [LT_SCATTER_MAX] = LT_PW_MAXIMUM, [LT_SCATTER_MIN] = LT_PW_MINIMUM};
+    const lt_dtype dtype = it->dtype[1];
+    indexing x = begin(it, args);
+    x.put = true;
+    if (it->numel == 0) return LT_OK;
+    if (!args->fresh) {
+        LT_TRY(lt_cpu_for_each(it, check_run, &x));
+        if (x.bad_index >= 0) return range_error(&x);
+    }
+    if (mode == LT_SCATTER_SET) {
+        take_rows(&x);
+        x.move = moving(true, x.row * (int64_t)lt_dtype_size(dtype));
+    } else {
+        x.move = combining(mode, dtype);
+        x.params = mode == LT_SCATTER_ADD ? &one : NULL;
+        x.combine = lt_pointwise_loops[pointwise[mode]][dtype];
+        if (x.combine == NULL) x.copy = NULL; /* half types */
+    }
+    avoid_short_runs(&x.it);
+    return run_all(&x);
+}
+
+lt_status lt_cpu_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate)
+{
+    return lt_cpu_index_combine(it, args, accumulate ? LT_SCATTER_ADD : LT_SCATTER_SET);
+}

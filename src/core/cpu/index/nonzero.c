@@ -1,0 +1,166 @@
+/* nonzero.c - how many elements are not zero, and their coordinates in row-major order. Threads take chunks of the
+ * elements; where the coordinates of a chunk begin follows from the counts of the chunks before. */
+#include <string.h>
+
+#include "checked.h"
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "context/interrupt.h"
+#include "cpu/common/loops.h"
+#include "mem.h"
+#include "cpu/common/threads.h"
+
+#define CHUNK 65536
+#define BLOCK 1024 /* elements looked at at a time; a multiple of WORD */
+#define WORD 8     /* flags skipped at once where none is set */
+
+typedef struct search {
+    const lt_array *in, *out;
+    int64_t numel, chunk; /* elements: all, of a chunk */
+    int outer;            /* dimensions outside the runs */
+    int64_t run, step;    /* elements of a run, which lie at one distance (bytes) */
+    int64_t *counts;      /* [chunk]: elements that are not zero, then where their coordinates begin */
+} search;
+
+static search search_of(const lt_array *in, const lt_array *out)
+{
+    search s = {.in = in, .out = out, .numel = 1, .outer = in->ndim, .run = 1};
+    const int last = in->ndim - 1;
+    for (int d = 0; d < in->ndim; d++) s.numel = lt_times(s.numel, in->sizes[d]);
+    s.step = last >= 0 ? lt_mul_within(in->strides[last], (int64_t)lt_dtype_size(in->dtype)) : 0;
+    for (; s.outer > 0 && (s.outer > last || in->strides[s.outer - 1] == lt_mul_within(s.run, in->strides[last])); s.outer--)
+        s.run = lt_times(s.run, in->sizes[s.outer - 1]);
+    s.chunk = CHUNK;
+    return s;
+}
+
+/* Flags, 0 or 1, of n elements: brought into the buffer, or where they are. */
+static const uint8_t *flags_of(const search *s, int64_t from, int64_t n, uint8_t *buffer)
+{
+    const int64_t size = (int64_t)lt_dtype_size(s->in->dtype);
+    for (int64_t done = 0, part; done < n; done += part) {
+        const int64_t at = (from + done) % s->run;
+        int64_t rest = (from + done) / s->run;
+        char *p = (char *)s->in->data + at * s->step;
+        for (int d = s->outer - 1; d >= 0; d--) {
+            p += rest % s->in->sizes[d] * s->in->strides[d] * size;
+            rest /= s->in->sizes[d];
+        }
+        part = s->run - at < n - done ? s->run - at : n - done;
+        if (part == n && s->in->dtype == LT_BOOL && s->step == 1) return (const uint8_t *)p;
+        lt_loops.cast[LT_BOOL][s->in->dtype]((char *[]){(char *)buffer + done, p}, (int64_t[]){1, s->step}, part, NULL);
+    }
+    return buffer;
+}
+
+static int64_t chunk_end(const search *s, int64_t chunk)
+{
+    return (chunk + 1) * s->chunk < s->numel ? (chunk + 1) * s->chunk : s->numel;
+}
+
+static void count_chunk(const void *context, int64_t chunk)
+{
+    const search *s = context;
+    const int64_t end = chunk_end(s, chunk);
+    uint8_t buffer[BLOCK];
+    int64_t count = 0;
+    for (int64_t from = chunk * s->chunk; from < end; from += BLOCK) {
+        const int n = end - from < BLOCK ? (int)(end - from) : BLOCK;
+        const uint8_t *flags = flags_of(s, from, n, buffer);
+        int set = 0;
+        for (int i = 0; i < n; i++) set += flags[i];
+        count += set;
+    }
+    s->counts[chunk] = count;
+}
+
+/* Numbers of the flags that are set. */
+static int set_flags(const uint8_t *flags, int n, uint16_t *set)
+{
+    int count = 0, i = 0;
+    for (; i + WORD <= n; i += WORD) {
+        uint64_t word;
+        memcpy(&word, flags + i, sizeof word);
+        if (word == 0) continue;
+        for (int k = i; k < i + WORD; k++) {
+            set[count] = (uint16_t)k;
+            count += flags[k];
+        }
+    }
+    for (; i < n; i++) {
+        set[count] = (uint16_t)i;
+        count += flags[i];
+    }
+    return count;
+}
+
+static void write_chunk(const void *context, int64_t chunk)
+{
+    const search *s = context;
+    const int last = s->in->ndim - 1;
+    const int64_t end = chunk_end(s, chunk), *sizes = s->in->sizes, *strides = s->out->strides;
+    int64_t *out = (int64_t *)s->out->data + s->counts[chunk] * strides[0], row[LT_MAX_DIMS];
+    uint8_t buffer[BLOCK];
+    uint16_t set[BLOCK];
+    int64_t start = chunk * s->chunk / sizes[last]; /* the row along the last dimension, then where it starts */
+    for (int64_t d = last - 1, rest = start; d >= 0; rest /= sizes[d--]) row[d] = rest % sizes[d];
+    start *= sizes[last];
+    for (int64_t from = chunk * s->chunk; from < end; from += BLOCK) {
+        const int n = end - from < BLOCK ? (int)(end - from) : BLOCK;
+        const int count = set_flags(flags_of(s, from, n, buffer), n, set);
+        for (int k = 0; k < count; k++, out += strides[0]) {
+            const int64_t at = from + set[k];
+            while (at - start >= sizes[last]) {
+                start += sizes[last];
+                for (int d = last - 1; d >= 0 && ++row[d] == sizes[d]; d--) row[d] = 0;
+            }
+            for (int d = 0; d < last; d++) out[d * strides[1]] = row[d];
+            out[last * strides[1]] = at - start;
+        }
+    }
+}
+
+/* Counts for each chunk; the sum. */
+static lt_status count_chunks(search *s, int64_t chunks, int64_t *total)
+{
+    *total = 0;
+    LT_TRY(lt_cpu_share(chunks, lt_cpu_threads_for(s->numel), count_chunk, s));
+    for (int64_t c = 0; c < chunks; c++) {
+        const int64_t here = s->counts[c];
+        s->counts[c] = *total;
+        *total += here;
+    }
+    return LT_OK;
+}
+
+static lt_status search_chunks(search *s, int64_t *total)
+{
+    int64_t one = 0;
+    if (s->out != NULL && s->numel <= LT_INTERRUPT_STEP && lt_cpu_threads_for(s->numel) == 1) { /* nobody needs to know where a chunk's begin */
+        s->chunk = s->numel;
+        s->counts = &one;
+        return lt_cpu_share(1, 1, write_chunk, s);
+    }
+    const int64_t chunks = (s->numel + s->chunk - 1) / s->chunk;
+    s->counts = chunks > 1 ? lt_mem_array(chunks, sizeof *s->counts) : &one;
+    if (s->counts == NULL) return LT_ERR_MEMORY;
+    lt_status status = count_chunks(s, chunks, total);
+    if (status == LT_OK && s->out != NULL)
+        status = lt_cpu_share(chunks, lt_cpu_threads_for(s->numel), write_chunk, s);
+    if (chunks > 1) lt_mem_free(s->counts);
+    return status;
+}
+
+lt_status lt_cpu_nonzero_count(const lt_array *in, int64_t *count)
+{
+    search s = search_of(in, NULL);
+    return search_chunks(&s, count);
+}
+
+lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out)
+{
+    int64_t count;
+    search s = search_of(in, out);
+    return search_chunks(&s, &count);
+}

@@ -1,0 +1,251 @@
+/* attention.c - attention on the CPU, a block of queries against a block of keys at a time, so that the scores of a
+ * pair of blocks stay in a near cache: M. Milakov, N. Gimelshein: Online normalizer calculation for softmax, 2018;
+ * T. Dao and others: FlashAttention, 2022. Forward shares out blocks of queries, backward heads: it adds to the
+ * gradients of all keys. The products of blocks are lt_cpu_gemm's. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
+#include "cpu/common/loops.h"
+#include "mem.h"
+#include "cpu/common/threads.h"
+
+#define QUERIES 128
+#define KEYS    256
+
+typedef struct job {
+    const lt_attention *a;
+    const lt_attention_loops *loops;
+    int64_t size;   /* bytes of an element */
+    int64_t blocks; /* of queries */
+    int threads;
+    char *scratch;
+    int64_t scratch_bytes; /* per thread */
+} job;
+
+/* A block: queries [q, q + rows) of a head against keys [k, k + columns). */
+typedef struct block {
+    int64_t n, h, q, rows, k, columns;
+} block;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static char *row_of(const lt_array *t, int64_t size, int64_t n, int64_t h, int64_t i)
+{
+    return (char *)t->data + (n * t->strides[0] + h * t->strides[1] + i * t->strides[2]) * size;
+}
+
+static int64_t stride_of(const lt_array *t) { return t->strides[2] > 0 ? t->strides[2] : t->sizes[3]; }
+
+/* C = alpha A B + beta C of float or double. */
+static void multiply(const job *j, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, double alpha,
+                     const void *a, int64_t lda, const void *b, int64_t ldb, double beta, void *c, int64_t ldc)
+{
+    const lt_gemm g = {.dtype = j->a->dtype,
+                       .m = m,
+                       .n = n,
+                       .k = k,
+                       .batch = 1,
+                       .trans_a = trans_a,
+                       .trans_b = trans_b,
+                       .alpha = alpha,
+                       .beta = beta,
+                       .a = a,
+                       .b = b,
+                       .c = c,
+                       .lda = lda,
+                       .ldb = ldb,
+                       .ldc = ldc};
+    (void)lt_cpu_gemm(&g);
+}
+
+static void put(void *p, int64_t i, lt_dtype dtype, double x)
+{
+    if (dtype == LT_FLOAT64)
+        ((double *)p)[i] = x;
+    else
+        ((float *)p)[i] = (float)x;
+}
+
+static double get(const void *p, int64_t i, lt_dtype dtype)
+{
+    return dtype == LT_FLOAT64 ? ((const double *)p)[i] : ((const float *)p)[i];
+}
+
+/* What a mask and causality make of row r of the scores of a block. */
+static void mask_row(const job *j, const block *b, int64_t r, char *scores)
+{
+    const lt_attention *a = j->a;
+    const int64_t query = b->q + r;
+    if (a->mask.data != NULL) {
+        const int64_t *steps = a->mask.strides;
+        const int64_t at = b->n * steps[0] + b->h * steps[1] + query * steps[2] + b->k * steps[3];
+        if (a->mask.dtype == LT_BOOL) {
+            const bool *takes = (const bool *)a->mask.data + at;
+            for (int64_t c = 0; c < b->columns; c++)
+                if (!takes[c * steps[3]]) put(scores, c, a->dtype, -INFINITY);
+        } else {
+            for (int64_t c = 0; c < b->columns; c++)
+                put(scores, c, a->dtype, get(scores, c, a->dtype) + get(a->mask.data, at + c * steps[3], a->dtype));
+        }
+    }
+    for (int64_t c = query - b->k + 1; a->causal && c < b->columns; c++)
+        if (c >= 0) put(scores, c, a->dtype, -INFINITY);
+}
+
+/* The scores of a block: rows of KEYS elements. */
+static void score(const job *j, const block *b, char *scores)
+{
+    const lt_attention *a = j->a;
+    multiply(j, false, true, b->rows, b->columns, a->width, a->scale, row_of(&a->query, j->size, b->n, b->h, b->q),
+             stride_of(&a->query), row_of(&a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0, scores, KEYS);
+    const bool crosses = a->causal && b->k + b->columns > b->q + 1;
+    for (int64_t r = 0; r < b->rows && (a->mask.data != NULL || crosses); r++)
+        mask_row(j, b, r, scores + r * KEYS * j->size);
+}
+
+/* Keys that queries up to last may take. */
+static int64_t keys_until(const lt_attention *a, int64_t last)
+{
+    return a->causal ? least(a->keys, last + 1) : a->keys;
+}
+
+static void *logsumexp_of(const job *j, const block *b, int64_t r)
+{
+    return (char *)j->a->logsumexp + ((b->n * j->a->heads + b->h) * j->a->queries + b->q + r) * j->size;
+}
+
+/* A block of queries against all keys. */
+static void run_queries(const job *j, block b, char *scores)
+{
+    const lt_attention *a = j->a;
+    double most[QUERIES], sum[QUERIES];
+    const int64_t end = keys_until(a, b.q + b.rows - 1), ldo = stride_of(&a->out);
+    char *out = row_of(&a->out, j->size, b.n, b.h, b.q);
+    for (int64_t r = 0; r < b.rows; r++) {
+        most[r] = -INFINITY;
+        sum[r] = 0;
+        memset(out + r * ldo * j->size, 0, (size_t)(a->value_width * j->size));
+    }
+    for (b.k = 0; b.k < end; b.k += KEYS) {
+        b.columns = least(KEYS, end - b.k);
+        score(j, &b, scores);
+        for (int64_t r = 0; r < b.rows; r++) {
+            const double factor = j->loops->step(scores + r * KEYS * j->size, b.columns, &most[r], &sum[r]);
+            if (factor != 1 && b.k > 0) j->loops->multiply(out + r * ldo * j->size, a->value_width, factor);
+        }
+        multiply(j, false, false, b.rows, a->value_width, b.columns, 1, scores, KEYS,
+                 row_of(&a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), 1, out, ldo);
+    }
+    for (int64_t r = 0; r < b.rows; r++) {
+        j->loops->multiply(out + r * ldo * j->size, a->value_width, sum[r] > 0 || sum[r] != sum[r] ? 1 / sum[r] : 0);
+        put(logsumexp_of(j, &b, r), 0, a->dtype, sum[r] == 0 ? INFINITY : most[r] + log(sum[r]));
+    }
+}
+
+static void run_forward(const void *context, int64_t t)
+{
+    const job *j = context;
+    const lt_attention *a = j->a;
+    const int64_t total = a->batch * a->heads * j->blocks;
+    /* Every so-many-th block: causal ones differ in length. */
+    for (int64_t i = t; i < total && !lt_interrupted(); i += j->threads) {
+        block b = {.n = i / j->blocks / a->heads, .h = i / j->blocks % a->heads, .q = i % j->blocks * QUERIES};
+        b.rows = least(QUERIES, a->queries - b.q);
+        run_queries(j, b, j->scratch + t * j->scratch_bytes);
+    }
+}
+
+/* ---- backward ---------------------------------------------------------------------------------------------------- */
+
+static char *grad_of(void *grad, const job *j, const block *b, int64_t length, int64_t i, int64_t width)
+{
+    return (char *)grad + (((b->n * j->a->heads + b->h) * length + i) * width) * j->size;
+}
+
+/* Queries against keys of a block: scratch holds probabilities and what becomes the slopes of the scores. */
+static void run_pair(const job *j, const block *b, const double *deltas, char *scratch)
+{
+    const lt_attention *a = j->a;
+    char *p = scratch, *slopes = scratch + QUERIES * KEYS * j->size;
+    const char *grad = row_of(&a->grad, j->size, b->n, b->h, b->q),
+               *query = row_of(&a->query, j->size, b->n, b->h, b->q);
+    const int64_t ldg = stride_of(&a->grad);
+    score(j, b, p);
+    for (int64_t r = 0; r < b->rows; r++)
+        j->loops->weights(p + r * KEYS * j->size, b->columns, get(logsumexp_of(j, b, r), 0, a->dtype));
+    if (a->grad_value != NULL)
+        multiply(j, true, false, b->columns, a->value_width, b->rows, 1, p, KEYS, grad, ldg, 1,
+                 grad_of(a->grad_value, j, b, a->keys, b->k, a->value_width), a->value_width);
+    if (a->grad_query == NULL && a->grad_key == NULL) return;
+    multiply(j, false, true, b->rows, b->columns, a->value_width, 1, grad, ldg,
+             row_of(&a->value, j->size, b->n, b->h, b->k), stride_of(&a->value), 0, slopes, KEYS);
+    for (int64_t r = 0; r < b->rows; r++)
+        j->loops->slopes(slopes + r * KEYS * j->size, p + r * KEYS * j->size, b->columns, deltas[b->q + r], a->scale);
+    if (a->grad_key != NULL)
+        multiply(j, true, false, b->columns, a->width, b->rows, 1, slopes, KEYS, query, stride_of(&a->query), 1,
+                 grad_of(a->grad_key, j, b, a->keys, b->k, a->width), a->width);
+    if (a->grad_query != NULL)
+        multiply(j, false, false, b->rows, a->width, b->columns, 1, slopes, KEYS,
+                 row_of(&a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 1,
+                 grad_of(a->grad_query, j, b, a->queries, b->q, a->width), a->width);
+}
+
+static void run_backward(const void *context, int64_t t)
+{
+    const job *j = context;
+    const lt_attention *a = j->a;
+    double *deltas = (double *)(j->scratch + t * j->scratch_bytes);
+    char *scratch = (char *)(deltas + a->queries);
+    for (int64_t i = t; i < a->batch * a->heads; i += j->threads) {
+        block b = {.n = i / a->heads, .h = i % a->heads};
+        for (int64_t q = 0; q < a->queries; q++)
+            deltas[q] = j->loops->dot(row_of(&a->grad, j->size, b.n, b.h, q), row_of(&a->out, j->size, b.n, b.h, q),
+                                      a->value_width);
+        for (b.q = 0; b.q < a->queries && !lt_interrupted(); b.q += QUERIES) {
+            b.rows = least(QUERIES, a->queries - b.q);
+            const int64_t end = keys_until(a, b.q + b.rows - 1);
+            for (b.k = 0; b.k < end; b.k += KEYS) {
+                b.columns = least(KEYS, end - b.k);
+                run_pair(j, &b, deltas, scratch);
+            }
+        }
+    }
+}
+
+/* ---- both -------------------------------------------------------------------------------------------------------- */
+
+static lt_status run(const lt_attention *a, lt_job run_share, int64_t shares, int64_t scratch_elements, int64_t deltas,
+                     int64_t times)
+{
+    job j = {.a = a, .loops = &lt_loops.attention[a->dtype == LT_FLOAT64], .size = (int64_t)lt_dtype_size(a->dtype)};
+    j.blocks = (a->queries + QUERIES - 1) / QUERIES;
+    j.threads =
+        lt_cpu_threads_for(a->batch * a->heads * a->queries * a->keys * (a->width + a->value_width) * times / 8);
+    if (j.threads > shares) j.threads = shares > 0 ? (int)shares : 1;
+    j.scratch_bytes = (scratch_elements * j.size + deltas * (int64_t)sizeof(double) + 63) / 64 * 64;
+    size_t capacity;
+    j.scratch = lt_block_array(j.threads, (size_t)j.scratch_bytes, &capacity);
+    if (j.scratch == NULL) return LT_ERR_MEMORY;
+    lt_status status = lt_cpu_share(j.threads, j.threads, run_share, &j);
+    lt_block_free(j.scratch, capacity);
+    return status;
+}
+
+lt_status lt_cpu_attention(const lt_attention *a)
+{
+    const int64_t blocks = (a->queries + QUERIES - 1) / QUERIES;
+    return run(a, run_forward, a->batch * a->heads * blocks, QUERIES * KEYS, 0, 1);
+}
+
+lt_status lt_cpu_attention_backward(const lt_attention *a)
+{
+    const size_t size = lt_dtype_size(a->dtype);
+    const int64_t heads = a->batch * a->heads;
+    if (a->grad_query != NULL) memset(a->grad_query, 0, (size_t)(heads * a->queries * a->width) * size);
+    if (a->grad_key != NULL) memset(a->grad_key, 0, (size_t)(heads * a->keys * a->width) * size);
+    if (a->grad_value != NULL) memset(a->grad_value, 0, (size_t)(heads * a->keys * a->value_width) * size);
+    return run(a, run_backward, heads, 2 * QUERIES * KEYS, a->queries, 3);
+}

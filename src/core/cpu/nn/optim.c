@@ -1,0 +1,84 @@
+/* optim.c - steps of optimizers on the CPU: all elements of all parameters as one loop, cut into pieces that threads
+ * share. The loops stand in vector/nn/optim.c; half types pass through buffers of float. */
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
+#include "cpu/common/loops.h"
+#include "mem.h"
+#include "cpu/common/threads.h"
+
+#define PIECE 16384 /* elements that a thread takes at a time */
+#define BLOCK 512   /* elements of a buffer */
+
+typedef struct job {
+    const lt_optim *o;
+    lt_optim_loop loop;
+    int64_t size;        /* bytes of an element */
+    const int64_t *first; /* the first piece of every parameter, and their number at last */
+} job;
+
+static void run_block(const job *j, char *const *at, int64_t n)
+{
+    const lt_optim *o = j->o;
+    _Alignas(64) float buffers[LT_OPTIM_ARRAYS][BLOCK];
+    void *arrays[LT_OPTIM_ARRAYS] = {NULL};
+    const int64_t half = j->size, full = sizeof(float);
+    for (int k = 0; k < o->arrays; k++) {
+        arrays[k] = buffers[k];
+        lt_loops.cast[LT_FLOAT32][o->dtype]((char *[]){arrays[k], at[k]}, (int64_t[]){full, half}, n, NULL);
+    }
+    j->loop(arrays, n, o->numbers);
+    for (int k = 0; k < o->arrays; k++)
+        if (k != 1) lt_loops.cast[o->dtype][LT_FLOAT32]((char *[]){at[k], arrays[k]}, (int64_t[]){half, full}, n, NULL);
+}
+
+/* Elements [from, to) of parameter i. */
+static void run_part(const job *j, int64_t i, int64_t from, int64_t to)
+{
+    const lt_optim *o = j->o;
+    void *arrays[LT_OPTIM_ARRAYS] = {NULL};
+    for (int k = 0; k < o->arrays; k++) arrays[k] = (char *)o->data[i * o->arrays + k] + from * j->size;
+    if (o->dtype == LT_FLOAT32 || o->dtype == LT_FLOAT64) {
+        j->loop(arrays, to - from, o->numbers);
+        return;
+    }
+    for (int64_t n = to - from; n > 0; n -= BLOCK) {
+        run_block(j, (char *const *)arrays, n < BLOCK ? n : BLOCK);
+        for (int k = 0; k < o->arrays; k++) arrays[k] = (char *)arrays[k] + BLOCK * j->size;
+    }
+}
+
+static void run_piece(const void *context, int64_t piece)
+{
+    const job *j = context;
+    int64_t low = 0, high = j->o->n;
+    while (high - low > 1) { /* the parameter that the piece belongs to */
+        int64_t middle = (low + high) / 2;
+        if (j->first[middle] <= piece) low = middle;
+        else high = middle;
+    }
+    int64_t from = (piece - j->first[low]) * PIECE, n = j->o->numel[low];
+    run_part(j, low, from, from + PIECE < n ? from + PIECE : n);
+}
+
+lt_status lt_cpu_optimize(const lt_optim *o)
+{
+    job j = {o, lt_loops.optim[o->rule][o->dtype == LT_FLOAT64], (int64_t)lt_dtype_size(o->dtype), NULL};
+    int64_t work = 0, pieces = 0;
+    for (int64_t i = 0; i < o->n; i++) work += o->numel[i] * o->arrays;
+    int threads = lt_cpu_threads_for(work);
+    if (threads == 1 && work <= LT_INTERRUPT_STEP) {
+        for (int64_t i = 0; i < o->n; i++) run_part(&j, i, 0, o->numel[i]);
+        return LT_OK;
+    }
+    int64_t *first = lt_mem_array(o->n, sizeof *first);
+    if (first == NULL) return LT_ERR_MEMORY;
+    for (int64_t i = 0; i < o->n; i++) {
+        first[i] = pieces;
+        pieces += (o->numel[i] + PIECE - 1) / PIECE;
+    }
+    j.first = first;
+    lt_status status = lt_cpu_share(pieces, threads, run_piece, &j);
+    lt_mem_free(first);
+    return status;
+}

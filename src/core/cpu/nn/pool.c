@@ -1,0 +1,206 @@
+/* pool.c - extremes and averages of windows on the CPU: planes are shared out among the threads, and a plane is
+ * written by one thread alone, also backward. Half types are computed in
+ * float, integers are int64. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/common/is_nan.h"
+#include "cpu/common/threads.h"
+#include "cpu/common/widened.h"
+#include "cpu/cpu.h"
+
+#define ROW 1024 /* windows side by side whose places are held at a time */
+
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
+
+/* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
+typedef struct span {
+    int64_t from, to, step, size;
+} span;
+
+static span span_of(const lt_pooling *p, int d, int64_t at)
+{
+    span s = {.step = 1};
+    if (p->adaptive) {
+        s.from = at * p->in[d] / p->out[d];
+        s.to = ((at + 1) * p->in[d] + p->out[d] - 1) / p->out[d];
+        s.size = s.to - s.from;
+        return s;
+    }
+    s.step = p->dilation[d];
+    s.from = at * p->stride[d] - p->padding[d];
+    s.to = s.from + (p->kernel[d] - 1) * s.step + 1;
+    if (s.to > p->in[d] + p->padding[d]) s.to = p->in[d] + p->padding[d];
+    s.size = s.to - s.from;
+    if (s.from < 0) s.from += (-s.from + s.step - 1) / s.step * s.step;
+    if (s.to > p->in[d]) s.to = p->in[d];
+    return s;
+}
+
+static bool empty(span s) { return s.from >= s.to; }
+
+static int64_t divisor_of(const lt_pooling *p, span z, span y, span x)
+{
+    if (p->divisor != 0) return p->divisor;
+    if (p->count_padding && !p->adaptive) return z.size * y.size * x.size;
+    return (z.to - z.from) * (y.to - y.from) * (x.to - x.from);
+}
+
+static int64_t volume(const int64_t *v) { return v[0] * v[1] * v[2]; }
+
+/* ---- planes ------------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    const lt_pooling *pool;
+    char *out;
+    int64_t *indices; /* forward, may be NULL */
+    const char *in;
+    const int64_t *places; /* backward of extremes */
+} job;
+
+/* Where a walk over the windows of a plane is. */
+typedef struct window {
+    int64_t at, place[3]; /* its number, from 0, and where it lies in the output */
+    span z, y, x;
+} window;
+
+static const window before_first = {.at = -1};
+
+/* Goes on to the next window, in the order of the output: for (window w = before_first; next_window(p, &w);) */
+static bool next_window(const lt_pooling *p, window *w)
+{
+    if (++w->at > 0 && ++w->place[2] == p->out[2]) {
+        w->place[2] = 0;
+        if (++w->place[1] == p->out[1]) w->place[1] = 0, w->place[0]++;
+    }
+    if (w->place[0] >= p->out[0] || volume(p->out) == 0) return false;
+    if (w->place[2] == 0) {
+        w->z = span_of(p, 0, w->place[0]);
+        w->y = span_of(p, 1, w->place[1]);
+    }
+    w->x = span_of(p, 2, w->place[2]);
+    return true;
+}
+
+/* Windows of two by two elements side by side, the commonest of all. */
+static bool quarters(const lt_pooling *p)
+{
+    if (p->adaptive || p->divisor != 0 || p->in[0] != 1 || p->kernel[0] != 1 || p->out[0] != 1 || p->padding[0] != 0) return false;
+    for (int d = 1; d < 3; d++)
+        if (p->kernel[d] != 2 || p->stride[d] != 2 || p->padding[d] != 0 || p->dilation[d] != 1 || p->in[d] < 2 * p->out[d]) return false;
+    return true;
+}
+
+/* Windows [*first, *last) of a row whose element k lies within the input. */
+static void within(const lt_pooling *p, int64_t k, int64_t *first, int64_t *last)
+{
+    const int64_t shift = k * p->dilation[2] - p->padding[2], stride = p->stride[2];
+    const int64_t low = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    const int64_t high = p->in[2] - shift <= 0 ? 0 : (p->in[2] - shift + stride - 1) / stride;
+    *last = high < p->out[2] ? high : p->out[2];
+    *first = low < *last ? low : *last;
+}
+
+/* Whether the loops of rows of windows can take this plane. */
+static bool by_rows(const lt_pooling *p)
+{
+    return !p->adaptive && p->out[2] >= 4 && p->out[2] <= ROW && volume(p->in) < INT32_MAX;
+}
+
+static float mean_f32(float sum, int64_t n) { return sum / (float)n; }
+static double mean_f64(double sum, int64_t n) { return sum / (double)n; }
+/* Towards zero; -2^63 / -1 has no trap. */
+static int64_t mean_i64(uint64_t sum, int64_t n) { return n == -1 ? (int64_t)-sum : (int64_t)sum / n; }
+
+
+#define T       float
+#define SUM     float
+#define KIND    0
+#define LOWEST  -INFINITY
+#define S(name) name##_f32
+#include "pool.inc"
+#include "pool_backward.inc"
+#undef T
+#undef SUM
+#undef KIND
+#undef LOWEST
+#undef S
+#define T       double
+#define SUM     double
+#define KIND    1
+#define LOWEST  -INFINITY
+#define S(name) name##_f64
+#include "pool.inc"
+#include "pool_backward.inc"
+#undef T
+#undef SUM
+#undef KIND
+#undef LOWEST
+#undef S
+#define T       int64_t
+#define SUM     uint64_t
+#define KIND    2
+#define LOWEST  INT64_MIN
+#define S(name) name##_i64
+#include "pool.inc"
+#undef T
+#undef SUM
+#undef KIND
+#undef LOWEST
+#undef S
+
+/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+
+static lt_status share(const lt_pooling *p, const job *j, lt_job plane)
+{
+    const int64_t work = p->planes * (volume(p->in) + volume(p->out) * (p->adaptive ? 1 : volume(p->kernel)));
+    int threads = lt_cpu_threads_for(work);
+    if (threads > p->planes) threads = (int)p->planes;
+    return lt_cpu_share(p->planes, threads, plane, j);
+}
+
+/* Half types: `in` (n_in elements) in float, the result back to out. */
+static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out, lt_job of_float, lt_job of_double)
+{
+    if (!lt_is_half(p->dtype)) return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
+    lt_widened in = {NULL, 0}, out = {NULL, 0};
+    lt_pooling f = *p;
+    job wide = *j;
+    f.dtype = LT_FLOAT32;
+    lt_status status = lt_widen(&in, p->dtype, j->in, n_in);
+    if (status == LT_OK) status = lt_widen(&out, p->dtype, NULL, n_out);
+    wide.pool = &f;
+    wide.in = (const char *)in.data;
+    wide.out = (char *)out.data;
+    if (status == LT_OK) status = share(&f, &wide, of_float);
+    if (status == LT_OK) lt_convert_dense(p->dtype, j->out, LT_FLOAT32, out.data, n_out);
+    lt_widened_free(&in);
+    lt_widened_free(&out);
+    return status;
+}
+
+lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in)
+{
+    const job j = {.pool = p, .out = out, .indices = indices, .in = in};
+    if (p->dtype == LT_INT64) return share(p, &j, run_extremes_i64);
+    return share_wide(p, &j, p->planes * volume(p->in), p->planes * volume(p->out), run_extremes_f32, run_extremes_f64);
+}
+
+lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices)
+{
+    const job j = {.pool = p, .out = grad_in, .in = grad, .places = indices};
+    return share_wide(p, &j, p->planes * volume(p->out), p->planes * volume(p->in), run_extremes_back_f32, run_extremes_back_f64);
+}
+
+lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in)
+{
+    const job j = {.pool = p, .out = out, .in = in};
+    if (p->dtype == LT_INT64) return share(p, &j, run_means_i64);
+    return share_wide(p, &j, p->planes * volume(p->in), p->planes * volume(p->out), run_means_f32, run_means_f64);
+}
+
+lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad)
+{
+    const job j = {.pool = p, .out = grad_in, .in = grad};
+    return share_wide(p, &j, p->planes * volume(p->out), p->planes * volume(p->in), run_means_back_f32, run_means_back_f64);
+}

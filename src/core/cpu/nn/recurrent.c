@@ -1,0 +1,32 @@
+/* recurrent.c - one step of a recurrent layer on the CPU: rows are shared out among threads. The loops stand in
+ * vector/nn/recurrent.c. */
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
+#include "cpu/cpu.h"
+
+/* What a unit costs, next to an element of a simple loop: several exponentials. */
+#define UNIT_WORK 16
+
+typedef struct job {
+    const lt_cell_step *step;
+    lt_cell_loop loop;
+    int threads;
+} job;
+
+static void run_share(const void *context, int64_t t)
+{
+    const job *j = context;
+    const int64_t rows = j->step->rows;
+    j->loop(j->step, t * rows / j->threads, (t + 1) * rows / j->threads);
+}
+
+static lt_status run(const lt_cell_step *step, bool backward)
+{
+    job j = {step, lt_loops.cells[step->cell][backward][step->dtype == LT_FLOAT64],
+             lt_cpu_threads_for(step->rows * step->hidden * UNIT_WORK)};
+    if (j.threads > step->rows) j.threads = (int)step->rows;
+    return lt_cpu_share(j.threads, j.threads, run_share, &j);
+}
+
+lt_status lt_cpu_cell(const lt_cell_step *step) { return run(step, false); }
+lt_status lt_cpu_cell_backward(const lt_cell_step *step) { return run(step, true); }

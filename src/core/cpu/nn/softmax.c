@@ -1,0 +1,149 @@
+/* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense line and
+ * over lines that lie side by side stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass
+ * through a buffer of float, a tile of neighbouring lines at a time. */
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
+#include "mem.h"
+#include "cpu/common/threads.h"
+
+#define NEAR 524288 /* bytes that a near cache keeps from one pass to the next */
+
+/* Forward: view 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
+typedef struct job {
+    lt_lines lines;
+    bool log, backward;
+    lt_dtype type; /* computed in */
+    int64_t size;  /* bytes of it */
+    bool dense;    /* every line of every view can be used where it lies */
+    int64_t width; /* lines side by side that are taken at a time */
+} job;
+
+static void compute(const job *j, void *out, const void *in, const void *result, int64_t n)
+{
+    const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
+    if (j->backward)
+        loops->backward(j->log, out, in, result, n);
+    else
+        loops->forward(j->log, out, in, n);
+}
+
+/* Lines [first, last) of view v to the buffer, one after the other, or back. */
+static void move_tile(const job *j, int v, int64_t first, int64_t last, char *buffer, bool back)
+{
+    const lt_lines *lines = &j->lines;
+    for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
+        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+        for (int64_t l = first; l < last; l++) {
+            char *dense = buffer + ((l - first) * lines->length + from) * j->size;
+            if (back)
+                lt_line_store(lines, v, lt_line_at(lines, v, l), from, n, dense, j->type);
+            else
+                lt_line_load(lines, v, lt_line_at(lines, v, l), from, n, dense, j->type);
+        }
+    }
+}
+
+/* buffer: room for a tile of lines, twice for backward. */
+static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
+{
+    const lt_lines *lines = &j->lines;
+    const int64_t n = lines->length;
+    if (j->dense) {
+        for (int64_t l = first; l < last; l++)
+            compute(j, lt_line_at(lines, 1, l), lt_line_at(lines, 0, l),
+                    j->backward ? lt_line_at(lines, 2, l) : NULL, n);
+        return;
+    }
+    char *results = buffer + LT_LINES_TILE * n * j->size;
+    move_tile(j, 0, first, last, buffer, false);
+    if (j->backward) move_tile(j, 2, first, last, results, false);
+    for (int64_t l = 0; l < last - first; l++) {
+        char *line = buffer + l * n * j->size;
+        compute(j, line, line, j->backward ? results + l * n * j->size : NULL, n);
+    }
+    move_tile(j, 1, first, last, buffer, true);
+}
+
+/* What one thread does: its share of the tiles, with a buffer of its own. */
+typedef struct share {
+    const job *job;
+    char *buffers; /* NULL when lines are dense */
+    int64_t tile_bytes, tiles;
+    int threads;
+} share;
+
+static void run_share(const void *context, int64_t t)
+{
+    const share *s = context;
+    const int64_t count = s->job->lines.count;
+    char *buffer = s->buffers != NULL ? s->buffers + t * s->tile_bytes : NULL;
+    for (int64_t tile = t * s->tiles / s->threads; tile < (t + 1) * s->tiles / s->threads; tile++) {
+        int64_t first = tile * LT_LINES_TILE, last = first + LT_LINES_TILE;
+        if (!lt_interrupted()) run_tile(s->job, first, last < count ? last : count, buffer);
+    }
+}
+
+/* Neighbouring lines side by side. */
+static void run_columns(const void *context, int64_t tile)
+{
+    const job *j = context;
+    const lt_lines *lines = &j->lines;
+    const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
+    const int64_t across = lines->sizes[0], tiles = (across + j->width - 1) / j->width;
+    const int64_t column = tile % tiles * j->width, first = tile / tiles * across + column;
+    const int64_t width = across - column < j->width ? across - column : j->width;
+    const char *in = lt_line_at(lines, 0, first);
+    char *out = lt_line_at(lines, 1, first);
+    if (j->backward)
+        loops->columns_backward(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size,
+                                lt_line_at(lines, 2, first), lines->step[2] / j->size, lines->length, width);
+    else
+        loops->columns(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size, lines->length, width);
+}
+
+static lt_status run(job *j, const lt_array *const *views, int n, int dim)
+{
+    lt_lines_of(&j->lines, views, n, dim);
+    j->type = views[0]->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
+    j->size = (int64_t)lt_dtype_size(j->type);
+    bool direct = true; /* no conversion */
+    for (int v = 0; v < n; v++) direct = direct && views[v]->dtype == j->type;
+    j->dense = direct && lt_lines_dense(&j->lines, n);
+    const int64_t count = j->lines.count, tile_bytes = lt_times(j->lines.length, 2 * LT_LINES_TILE * j->size);
+    const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
+    if (count == 0 || j->lines.length == 0) return LT_OK;
+    if (direct && lt_lines_side_by_side(&j->lines, n)) {
+        j->width = NEAR / (j->lines.length * j->size) / 64 * 64;
+        if (j->width < 64) j->width = 64;
+        if (j->width > LT_SOFTMAX_COLUMNS) j->width = LT_SOFTMAX_COLUMNS;
+        const int64_t tiles = (j->lines.sizes[0] + j->width - 1) / j->width;
+        return lt_cpu_share(count / j->lines.sizes[0] * tiles, threads, run_columns, j);
+    }
+    size_t capacity = 0;
+    char *buffers = NULL;
+    if (!j->dense) {
+        buffers = lt_block_array(tile_bytes, (size_t)threads, &capacity);
+        if (buffers == NULL) return LT_ERR_MEMORY;
+    }
+    const int64_t tiles = (count + LT_LINES_TILE - 1) / LT_LINES_TILE;
+    const share s = {j, buffers, tile_bytes, tiles, threads};
+    lt_status status = lt_cpu_share(threads, threads, run_share, &s);
+    lt_block_free(buffers, capacity);
+    return status;
+}
+
+lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim)
+{
+    job j = {.log = log, .backward = false};
+    return run(&j, (const lt_array *const[]){in, out}, 2, dim);
+}
+
+lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad, const lt_array *result,
+                                  int dim)
+{
+    job j = {.log = log, .backward = true};
+    return run(&j, (const lt_array *const[]){grad, grad_in, result}, 3, dim);
+}

@@ -1,0 +1,430 @@
+/* sort.c - stable sorting of lines along a dimension, with the positions that the elements had; single places of a
+ * sorted line.
+ *
+ * An element has an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the largest, the zeros
+ * are equal. Its rank is how far the key lies behind that of the line's first element in the order wanted, so that a
+ * descending order is no case of its own, equal elements keep their order either way, and few bits are left to sort
+ * by. Pairs of rank and position are sorted, short lines by merging, long ones by the digits of the rank, after those
+ * were left out whose highest digit can't be that of a place asked for; the values are made from the ranks again, or
+ * fetched by position where several have the same key. Ranks that fit into 32 bits make pairs of half the size.
+ *
+ * Many lines are shared out among the threads; of few lines each is cut into parts, one for each thread. */
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
+#include "cpu/common/lines.h"
+#include "mem.h"
+#include "cpu/common/is_nan.h"
+#include "cpu/common/threads.h"
+
+#define RUN 16          /* elements sorted by insertion before they are merged */
+#define MERGED 512      /* elements up to which merging is faster */
+#define BLOCK 32        /* elements compared with a limit at once */
+#define FEW 32          /* places wanted up to which a line is only looked through */
+#define STORED 256      /* elements stored at a time */
+#define PART ((int64_t)1 << 21) /* elements */
+#define MOST_PARTS 64
+
+typedef struct sort_job {
+    lt_lines lines; /* view 0: input, 1: values, 2: positions */
+    lt_dtype read;  /* what elements are read as */
+    bool descending, values, indices;
+    int64_t wanted; /* places of a sorted line, from the first on */
+    bool one;       /* lt_cpu_kth: the place asked for is k */
+    int64_t k;
+    int64_t jobs;   /* that lines are shared out among */
+    int parts;      /* that a line is cut into: an interrupt waits for the end of one */
+    int threads;    /* that take them */
+    char *scratch;  /* bytes for each job */
+    size_t bytes;
+} sort_job;
+
+/* What is known of a part of a line. */
+typedef struct extent {
+    uint64_t least, greatest; /* keys */
+    int64_t numbers;          /* elements that are not nan */
+} extent;
+
+struct element_kind;
+
+/* The line that a job is at. */
+typedef struct sort_line {
+    const sort_job *j;
+    const struct element_kind *elements;
+    int64_t line, n;
+    const void *x;        /* elements as read, dense */
+    bool wide;            /* pairs of 64-bit ranks and positions */
+    bool stopped;         /* interrupted: what there is is not complete */
+    uint64_t flip, first; /* rank = (key ^ flip) - first */
+    bool whole;           /* all elements become pairs: no digit was looked at */
+    int bits, shift;      /* the digit looked at */
+    uint64_t low, high;   /* digits that are kept */
+    void *from, *to;      /* pairs */
+    int64_t count;        /* of pairs */
+    int64_t place, stored; /* the sorted pairs that are stored */
+    extent *extents;      /* [part] */
+    int64_t *counts;      /* [part][digit]: elements; then the place of the next one */
+} sort_line;
+
+static int64_t part_start(const sort_line *l, int64_t n, int64_t part) { return n * part / l->j->parts; }
+
+/* Longer digits where there are elements enough for their counts. */
+static int digit_bits(int64_t n) { return n >= 16384 ? 11 : 8; }
+
+/* ---- keys ------------------------------------------------------------------------------------------------- */
+
+static inline uint32_t key_of_float(float x)
+{
+    uint32_t bits;
+    if (x != x) return UINT32_MAX;
+    x += 0; /* -0 becomes 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
+}
+
+static inline uint64_t key_of_double(double x)
+{
+    uint64_t bits;
+    if (x != x) return UINT64_MAX;
+    x += 0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static inline uint32_t key_of_int(int32_t x) { return (uint32_t)x ^ UINT32_C(1) << 31; }
+static inline uint64_t key_of_long(int64_t x) { return (uint64_t)x ^ UINT64_C(1) << 63; }
+
+/* The element that has a key; false if several have it: the zeros, nan. */
+static inline bool float_of_key(uint32_t key, float *x)
+{
+    const uint32_t zero = UINT32_C(1) << 31, bits = key >> 31 ? key ^ zero : ~key;
+    memcpy(x, &bits, sizeof bits);
+    return key != zero && key != UINT32_MAX;
+}
+
+static inline bool double_of_key(uint64_t key, double *x)
+{
+    const uint64_t zero = UINT64_C(1) << 63, bits = key >> 63 ? key ^ zero : ~key;
+    memcpy(x, &bits, sizeof bits);
+    return key != zero && key != UINT64_MAX;
+}
+
+static inline bool int_of_key(uint32_t key, int32_t *x)
+{
+    *x = (int32_t)(key ^ UINT32_C(1) << 31);
+    return true;
+}
+
+static inline bool long_of_key(uint64_t key, int64_t *x)
+{
+    *x = (int64_t)(key ^ UINT64_C(1) << 63);
+    return true;
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------------ */
+
+#define U       uint32_t
+#define S(name) name##_narrow
+#include "sort_pairs.inc"
+#undef U
+#undef S
+#define U       uint64_t
+#define S(name) name##_wide
+#include "sort_pairs.inc"
+#undef U
+#undef S
+
+typedef struct pair_kind {
+    size_t bytes;
+    void *(*merge_sort)(void *pairs, void *help, int64_t n);
+    lt_job count, move;
+    void (*positions)(const void *pairs, int64_t from, int64_t n, int64_t *out);
+} pair_kind;
+
+static const pair_kind pair_kinds[] = { /* [wide] */
+    {sizeof(pair_narrow), merge_sort_narrow, count_pairs_narrow, move_pairs_narrow, positions_narrow},
+    {sizeof(pair_wide), merge_sort_wide, count_pairs_wide, move_pairs_wide, positions_wide},
+};
+
+/* ---- elements --------------------------------------------------------------------------------------------- */
+
+
+#define T       float
+#define K       uint32_t
+#define KEY_OF  key_of_float
+#define OF_KEY  float_of_key
+#define S(name) name##_float
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
+#define T       double
+#define K       uint64_t
+#define KEY_OF  key_of_double
+#define OF_KEY  double_of_key
+#define S(name) name##_double
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
+#define T       int32_t
+#define K       uint32_t
+#define KEY_OF  key_of_int
+#define OF_KEY  int_of_key
+#define S(name) name##_int
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
+#define T       int64_t
+#define K       uint64_t
+#define KEY_OF  key_of_long
+#define OF_KEY  long_of_key
+#define S(name) name##_long
+#include "sort_elements.inc"
+#undef T
+#undef K
+#undef KEY_OF
+#undef OF_KEY
+#undef S
+
+typedef struct element_kind {
+    lt_job extent, count, build[2]; /* of narrow and wide pairs, as the next */
+    void (*values[2])(const sort_line *l, int64_t from, int64_t n, void *out);
+    void (*few)(const sort_line *l);
+} element_kind;
+
+static const element_kind *kind_of(lt_dtype read)
+{
+#define KIND(s)                                                                                    \
+    {extent_##s, count_##s, {build_narrow_##s, build_wide_##s}, {values_narrow_##s, values_wide_##s}, few_##s}
+    static const element_kind of_float = KIND(float), of_double = KIND(double);
+    static const element_kind of_int = KIND(int), of_long = KIND(long);
+#undef KIND
+    return read == LT_FLOAT32 ? &of_float : read == LT_FLOAT64 ? &of_double : read == LT_INT32 ? &of_int : &of_long;
+}
+
+/* ---- a line ----------------------------------------------------------------------------------------------- */
+
+static int significant_bits(uint64_t x) { return x > 0 ? 64 - __builtin_clzll(x) : 0; }
+
+static void in_parts(sort_line *l, lt_job run)
+{
+    if (l->stopped)
+        return;
+    else if (l->j->parts == 1)
+        run(l, 0);
+    else if (lt_cpu_share(l->j->parts, l->j->threads, run, l) != LT_OK)
+        l->stopped = true;
+}
+
+/* Makes counts the places of the pairs to be moved: by digit, then by part. */
+static void counts_to_places(sort_line *l)
+{
+    int64_t at = 0;
+    for (int64_t d = 0; d < (int64_t)1 << l->bits; d++)
+        for (int64_t part = 0; part < l->j->parts; part++) {
+            int64_t *count = &l->counts[(part << l->bits) + d], here = *count;
+            *count = at;
+            at += here;
+        }
+}
+
+/* By the digits of so many bits, from the lowest on. */
+static void radix_sort(sort_line *l, int bits)
+{
+    const pair_kind *pairs = &pair_kinds[l->wide];
+    const int most = digit_bits(l->count), digits = (bits + most - 1) / most;
+    for (int d = 0; d < digits; d++) {
+        l->bits = (bits + digits - 1) / digits;
+        l->shift = d * l->bits;
+        in_parts(l, pairs->count);
+        if (l->stopped || lt_interrupted()) return;
+        counts_to_places(l);
+        in_parts(l, pairs->move);
+        void *other = l->from;
+        l->from = l->to;
+        l->to = other;
+    }
+}
+
+/* Which highest digits to keep so that all places up to `last` are among them, or just that place, which then counts
+ * from the first one kept: l->place. The result: bits that may differ among what is kept. */
+static int narrow(sort_line *l, int bits, int64_t last)
+{
+    const bool one = l->j->one;
+    l->bits = digit_bits(l->n);
+    l->shift = bits > l->bits ? bits - l->bits : 0;
+    in_parts(l, l->elements->count);
+    if (l->stopped) return 0;
+    int64_t upto = 0, here = 0; /* not stopped: the counts are those of all elements */
+    for (l->high = 0;; l->high++) {
+        here = 0;
+        for (int64_t part = 0; part < l->j->parts; part++) here += l->counts[((uint64_t)part << l->bits) + l->high];
+        if (upto + here > last) break;
+        upto += here;
+    }
+    l->whole = false;
+    l->low = one ? l->high : 0;
+    l->count = one ? here : upto + here;
+    if (one) l->place -= upto;
+    return one ? l->shift : l->shift + significant_bits(l->high);
+}
+
+/* A part of the pairs to be stored, to the first places of the line. */
+static void store_part(const void *context, int64_t part)
+{
+    const sort_line *l = context;
+    const sort_job *j = l->j;
+    const int64_t end = part_start(l, l->stored, part + 1);
+    char *values = j->values ? lt_line_at(&j->lines, 1, l->line) : NULL;
+    char *positions = j->indices ? lt_line_at(&j->lines, 2, l->line) : NULL;
+    int64_t block[STORED];
+    for (int64_t at = part_start(l, l->stored, part); at < end; at += STORED) {
+        const int64_t n = end - at < STORED ? end - at : STORED;
+        if (j->values) {
+            l->elements->values[l->wide](l, l->place + at, n, block);
+            lt_line_store(&j->lines, 1, values, at, n, block, j->read);
+        }
+        if (j->indices) {
+            pair_kinds[l->wide].positions(l->from, l->place + at, n, block);
+            lt_line_store(&j->lines, 2, positions, at, n, block, LT_INT64);
+        }
+    }
+}
+
+/* Ranks begin at the least key, or at the greatest one if descending. The result: the bits of the ranks. */
+static int measure(sort_line *l)
+{
+    in_parts(l, l->elements->extent);
+    if (l->stopped) return 0;
+    extent all = l->extents[0];
+    for (int part = 1; part < l->j->parts; part++) {
+        const extent *e = &l->extents[part];
+        if (e->least < all.least) all.least = e->least;
+        if (e->greatest > all.greatest) all.greatest = e->greatest;
+        all.numbers += e->numbers;
+    }
+    l->first = l->j->descending ? ~all.greatest : all.least;
+    l->wide = all.greatest - all.least > UINT32_MAX || l->n > UINT32_MAX;
+    if (l->j->k == LT_KTH_MEDIAN) l->place = all.numbers < l->n ? all.numbers : (l->n - 1) / 2;
+    if (l->j->k == LT_KTH_NANMEDIAN) l->place = all.numbers > 0 ? (all.numbers - 1) / 2 : 0;
+    return significant_bits(all.greatest - all.least);
+}
+
+static void sort_pairs(sort_line *l, char *memory)
+{
+    int bits = measure(l);
+    if (l->n > MERGED && (l->j->one || l->stored <= l->n / 2))
+        bits = narrow(l, bits, l->j->one ? l->place : l->stored - 1);
+    l->from = memory;
+    l->to = memory + (size_t)l->count * pair_kinds[l->wide].bytes;
+    in_parts(l, l->elements->build[l->wide]);
+    if (l->stopped) return;
+    if (l->count <= MERGED)
+        l->from = pair_kinds[l->wide].merge_sort(l->from, l->to, l->count);
+    else
+        radix_sort(l, bits);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------ */
+
+static size_t counts_bytes(const sort_job *j)
+{
+    const int64_t n = j->lines.length;
+    return n > MERGED ? (size_t)j->parts * sizeof(int64_t) << digit_bits(n) : 0;
+}
+
+static bool is_dense(const sort_job *j)
+{
+    return j->lines.dtype[0] == j->read && j->lines.step[0] == (int64_t)lt_dtype_size(j->read);
+}
+
+static void load_part(const void *context, int64_t part)
+{
+    const sort_line *l = context;
+    const int64_t from = part_start(l, l->n, part), n = part_start(l, l->n, part + 1) - from;
+    const size_t size = lt_dtype_size(l->j->read);
+    lt_line_load(&l->j->lines, 0, l->x, from, n, (char *)l->to + (size_t)from * size, l->j->read);
+}
+
+/* The memory: extents, counts, the elements where they have to be brought together, twice the pairs. */
+static void sort_line_at(const sort_job *j, char *memory, int64_t line)
+{
+    const int64_t n = j->lines.length;
+    sort_line l = {.j = j, .elements = kind_of(j->read), .line = line, .n = n, .x = lt_line_at(&j->lines, 0, line),
+                   .flip = j->descending ? UINT64_MAX : 0, .whole = true, .count = n, .place = j->one ? j->k : 0,
+                   .stored = j->one ? 1 : j->wanted};
+    l.extents = (extent *)(void *)memory;
+    memory += (size_t)j->parts * sizeof *l.extents;
+    l.counts = (int64_t *)(void *)memory;
+    memory += counts_bytes(j);
+    if (!is_dense(j)) {
+        l.to = memory;
+        in_parts(&l, load_part);
+        l.x = memory;
+        memory += n * 8;
+    }
+    if (!j->one && j->wanted <= FEW && n >= 4 * FEW) {
+        l.wide = true;
+        l.from = memory;
+        l.elements->few(&l);
+    } else {
+        sort_pairs(&l, memory);
+    }
+    if (!lt_interrupted()) in_parts(&l, store_part);
+}
+
+static void sort_some(const void *context, int64_t job)
+{
+    const sort_job *j = context;
+    const int64_t count = j->lines.count, last = count * (job + 1) / j->jobs;
+    for (int64_t line = count * job / j->jobs; line < last && !lt_interrupted(); line++)
+        sort_line_at(j, j->scratch + (size_t)job * j->bytes, line);
+}
+
+static lt_status sort_lines(sort_job *j, const lt_array *in)
+{
+    const int64_t count = j->lines.count, n = j->lines.length;
+    const int threads = lt_cpu_threads_for(8 * count * n);
+    size_t capacity;
+    j->read = in->dtype == LT_FLOAT64 || in->dtype == LT_INT64 ? in->dtype
+              : lt_dtype_is_float(in->dtype)                   ? LT_FLOAT32
+                                                               : LT_INT32;
+    j->jobs = count >= threads ? threads : 1;
+    j->threads = count >= threads ? 1 : threads;
+    j->parts = j->threads;
+    if (n / PART >= j->parts) j->parts = n / PART < MOST_PARTS ? (int)(n / PART) + 1 : MOST_PARTS;
+    const size_t pair = lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
+    j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) + (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
+    j->bytes = (j->bytes + FEW * sizeof(pair_wide) + 63) / 64 * 64;
+    j->scratch = lt_block_array(j->jobs, j->bytes, &capacity);
+    if (j->scratch == NULL) return LT_ERR_MEMORY;
+    lt_status status = lt_cpu_share(j->jobs, (int)j->jobs, sort_some, j);
+    lt_block_free(j->scratch, capacity);
+    return status;
+}
+
+lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+{
+    sort_job j = {.one = true, .k = k, .values = true, .indices = true};
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    return j.lines.count == 0 ? LT_OK : sort_lines(&j, in);
+}
+
+lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+{
+    sort_job j = {.descending = descending, .values = values != NULL, .indices = indices != NULL};
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    const lt_array *out = values != NULL ? values : indices;
+    j.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
+    return j.lines.count == 0 || j.wanted == 0 ? LT_OK : sort_lines(&j, in);
+}

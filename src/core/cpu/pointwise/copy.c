@@ -1,0 +1,118 @@
+/* copy.c - copies with conversion between any two layouts and dtypes, and filling. Copies between layouts
+ * that are each other's transpose go by square tiles, so that both sides are walked in cache lines. */
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "cpu/common/for_each.h"
+#include "context/interrupt.h"
+#include "cpu/common/threads.h"
+
+#define TILE 32
+
+/* Dimension of the input that is dense, where the output's dense one is 0; 0 when tiles do not help. */
+static int transposed_dim(const lt_iter *it)
+{
+    int64_t size = (int64_t)lt_dtype_size(it->dtype[0]);
+    if (it->ndim < 2 || it->dtype[0] != it->dtype[1] || it->numel < TILE * TILE) return 0;
+    if (it->strides[0][0] != size || it->strides[1][0] == size || it->strides[1][0] == 0) return 0;
+    for (int d = 1; d < it->ndim; d++)
+        if (it->strides[1][d] == size && it->sizes[d] >= 4 && it->sizes[0] >= 4) return d;
+    return 0;
+}
+
+/* out[j * out_step + i] = in[i * in_step + j] for i < m, j < n; steps in bytes. */
+#define TRANSPOSE(bits)                                                                            \
+    static void transpose_##bits(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m, \
+                                 int64_t n)                                                        \
+    {                                                                                              \
+        for (int64_t j = 0; j < n; j++) {                                                          \
+            uint##bits##_t *row = (uint##bits##_t *)(out + j * out_step);                          \
+            for (int64_t i = 0; i < m; i++)                                                        \
+                row[i] = *(const uint##bits##_t *)(in + i * in_step + j * (bits / 8));             \
+        }                                                                                          \
+    }
+TRANSPOSE(8)
+TRANSPOSE(16)
+TRANSPOSE(32)
+TRANSPOSE(64)
+#undef TRANSPOSE
+
+typedef void (*transpose_fn)(char *, int64_t, const char *, int64_t, int64_t, int64_t);
+
+static transpose_fn transpose_for(size_t size)
+{
+    switch (size) {
+    case 1: return transpose_8;
+    case 2: return transpose_16;
+    case 4: return transpose_32;
+    default: return transpose_64;
+    }
+}
+
+/* One band of TILE rows of the input's dense dimension d, over all of dimension 0. */
+static void transpose_band(const lt_iter *it, int d, int64_t band, transpose_fn transpose)
+{
+    char *out = it->data[0];
+    const char *in = it->data[1];
+    int64_t bands = (it->sizes[d] + TILE - 1) / TILE, rest = band / bands, j = band % bands * TILE;
+    for (int e = 1; e < it->ndim; e++) {
+        if (e == d) continue;
+        out += rest % it->sizes[e] * it->strides[0][e];
+        in += rest % it->sizes[e] * it->strides[1][e];
+        rest /= it->sizes[e];
+    }
+    out += j * it->strides[0][d];
+    in += j * it->strides[1][d];
+    int64_t n = it->sizes[d] - j < TILE ? it->sizes[d] - j : TILE;
+    for (int64_t i = 0; i < it->sizes[0]; i += TILE) {
+        int64_t m = it->sizes[0] - i < TILE ? it->sizes[0] - i : TILE;
+        transpose(out + i * it->strides[0][0], it->strides[0][d], in + i * it->strides[1][0], it->strides[1][0],
+                  m, n);
+    }
+}
+
+typedef struct transposition {
+    const lt_iter *it;
+    int d;
+    transpose_fn transpose;
+} transposition;
+
+static void run_band(const void *context, int64_t band)
+{
+    const transposition *t = context;
+    transpose_band(t->it, t->d, band, t->transpose);
+}
+
+static lt_status copy_transposed(const lt_iter *it, int d)
+{
+    const transposition job = {it, d, transpose_for(lt_dtype_size(it->dtype[0]))};
+    int64_t bands = (it->sizes[d] + TILE - 1) / TILE;
+    for (int e = 1; e < it->ndim; e++)
+        if (e != d) bands *= it->sizes[e];
+    return lt_cpu_share(bands, lt_cpu_threads_for(it->numel), run_band, &job);
+}
+
+lt_status lt_cpu_copy(const lt_iter *it)
+{
+    if (it->numel == 0) return LT_OK;
+    int d = transposed_dim(it);
+    if (d > 0) return copy_transposed(it, d);
+    return lt_cpu_for_each(it, lt_loops.cast[it->dtype[0]][it->dtype[1]], NULL);
+}
+
+typedef struct filling {
+    lt_loop copy;
+    char element[8];
+} filling;
+
+static void fill_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const filling *f = context;
+    f->copy((char *[]){ptrs[0], (char *)f->element}, (int64_t[]){strides[0], 0}, n, NULL);
+}
+
+lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value)
+{
+    filling f = {.copy = lt_loops.cast[it->dtype[0]][it->dtype[0]]};
+    lt_store_scalar(f.element, it->dtype[0], value);
+    return lt_cpu_for_each(it, fill_run, &f);
+}

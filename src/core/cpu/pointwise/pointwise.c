@@ -1,0 +1,157 @@
+/* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops are fast on dense
+ * operands of their own dtype: others are converted, or gathered, block by block, results converted or scattered back.
+ * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types are computed in float; integers without a loop of their own in int64. */
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "cpu/common/for_each.h"
+#include "ops/pointwise.h"
+
+#define BLOCK 512
+#define OPERANDS 4
+
+/* How an operand is brought to a loop's dtype: by way of a narrower one when that is the op's dtype (narrow: NULL if
+ * not), so that a number that it cannot hold wraps, or is rounded, first. */
+typedef struct conversion {
+    lt_loop narrow, convert;
+    int64_t narrow_size;
+    bool same; /* there is nothing to convert, only elements to gather */
+} conversion;
+
+static void convert(const conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
+{
+    _Alignas(64) char narrow[BLOCK * 8];
+    if (c->narrow != NULL) {
+        c->narrow((char *[]){narrow, from}, (int64_t[]){c->narrow_size, stride}, n, NULL);
+        from = narrow;
+        stride = c->narrow_size;
+    }
+    c->convert((char *[]){to, from}, (int64_t[]){size, stride}, n, NULL);
+}
+
+static conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wanted)
+{
+    bool narrows = wanted != compute && wanted != LT_BOOL && from != compute && from != LT_BOOL;
+    return (conversion){
+        .narrow = narrows ? lt_loops.cast[compute][from] : NULL,
+        .convert = lt_loops.cast[wanted][narrows ? compute : from],
+        .narrow_size = (int64_t)lt_dtype_size(compute),
+        .same = from == wanted && !narrows,
+    };
+}
+
+/* A loop and what stands around it. */
+typedef struct blocks {
+    lt_loop loop, store;
+    bool stored_as_is; /* store only scatters */
+    int operands;
+    conversion in[OPERANDS]; /* of the inputs, from 1 */
+    int64_t size[OPERANDS];  /* of the loop's elements */
+    const lt_scalar *params;
+} blocks;
+
+/* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
+static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const blocks *b = context;
+    _Alignas(64) char buffer[OPERANDS][BLOCK * 8];
+    char *at[OPERANDS];
+    int64_t step[OPERANDS];
+    bool in_place[OPERANDS], all = true;
+    for (int k = 0; k < b->operands; k++) {
+        bool one = k > 0 && strides[k] == 0;
+        step[k] = one ? 0 : b->size[k];
+        in_place[k] = (k > 0 ? b->in[k].same : b->stored_as_is) && strides[k] == step[k];
+        at[k] = in_place[k] ? ptrs[k] : buffer[k];
+        all = all && in_place[k];
+        if (one && !in_place[k]) convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, 1);
+    }
+    if (all) {
+        b->loop(ptrs, strides, n, b->params);
+        return;
+    }
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        for (int k = 0; k < b->operands; k++) {
+            if (in_place[k])
+                at[k] = ptrs[k] + from * strides[k];
+            else if (k > 0 && strides[k] != 0)
+                convert(&b->in[k], buffer[k], b->size[k], ptrs[k] + from * strides[k], strides[k], m);
+        }
+        b->loop(at, step, m, b->params);
+        if (!in_place[0])
+            b->store((char *[]){ptrs[0] + from * strides[0], buffer[0]}, (int64_t[]){strides[0], b->size[0]}, m, NULL);
+    }
+}
+
+static lt_dtype operand_dtype(lt_rule rule, int k, lt_dtype computed)
+{
+    if (k == 0) return rule == LT_RULE_COMPARE ? LT_BOOL : computed;
+    return k == 1 && rule == LT_RULE_SELECT ? LT_BOOL : computed;
+}
+
+/* Context of find_zero. */
+typedef struct divisor {
+    conversion convert;
+    bool *zero; /* threads only ever set it */
+} divisor;
+
+static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const divisor *d = context;
+    int64_t values[BLOCK];
+    if (strides[2] == 0) n = 1;
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        convert(&d->convert, (char *)values, 8, ptrs[2] + from * strides[2], strides[2], m);
+        bool zero = false;
+        for (int64_t i = 0; i < m; i++) zero |= values[i] == 0;
+        if (zero) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
+    }
+}
+
+/* Before anything is written. */
+static lt_status check_divisor(const lt_iter *it, lt_dtype compute)
+{
+    bool zero = false;
+    divisor d = {conversion_of(it->dtype[2], compute, LT_INT64), &zero};
+    LT_TRY(lt_cpu_for_each(it, find_zero, &d));
+    return zero ? lt_error(LT_ERR_RUNTIME, "ZeroDivisionError") : LT_OK;
+}
+
+static bool is_one_number(const lt_iter *it, int k)
+{
+    for (int i = 0; i < it->ndim; i++)
+        if (it->strides[k][i] != 0) return false;
+    return true;
+}
+
+lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
+{
+    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
+    lt_dtype computed = compute;
+    if (compute == LT_FLOAT16 || compute == LT_BFLOAT16) computed = LT_FLOAT32;
+    lt_loop loop = lt_pointwise_loops[op][computed];
+    if (loop == NULL && lt_dtype_is_int(compute)) loop = lt_pointwise_loops[op][computed = LT_INT64];
+    if (loop == NULL)
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
+                        lt_dtype_scalar_name(compute));
+    if (computed == LT_INT64 && facts->divides) LT_TRY(check_divisor(it, compute));
+
+    blocks b = {.loop = loop, .operands = it->operands, .params = params};
+    bool plain = it->contiguous;
+    for (int k = 0; k < it->operands; k++) {
+        lt_dtype wanted = operand_dtype(facts->rule, k, computed);
+        b.size[k] = (int64_t)lt_dtype_size(wanted);
+        if (k == 0) {
+            b.store = lt_loops.cast[it->dtype[0]][wanted];
+            b.stored_as_is = it->dtype[0] == wanted;
+            plain = plain && b.stored_as_is;
+        } else {
+            bool exact = k == 2 && facts->exact_number && lt_dtype_is_float(compute) && is_one_number(it, k);
+            b.in[k] = conversion_of(it->dtype[k], exact ? computed : compute, wanted);
+            plain = plain && b.in[k].same;
+        }
+    }
+    return plain ? lt_cpu_for_each(it, loop, params) : lt_cpu_for_each(it, run_blocks, &b);
+}

@@ -1,0 +1,395 @@
+/* convolution.c - convolutions on the CPU: what the library of dnnl.c does not take is done here as products of the
+ * weights and the windows of the images, written out as columns; images are shared out among the threads. Half types
+ * are computed in float. */
+#include <omp.h>
+#include <string.h>
+
+#include "columns.h"
+#include "cpu/cpu.h"
+#include "direct.h"
+#include "dnnl.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "context/interrupt.h"
+#include "cpu/common/threads.h"
+#include "cpu/common/widened.h"
+
+#define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that threads sum apart from each other */
+#define MOST_WORK ((int64_t)1 << 30) /* multiplications of a call of the library: an interrupt waits for its end */
+#define LEAST_CHANNELS 16 /* of a call */
+#define LITTLE 20000 /* multiplications below which the library's preparations take longer */
+
+/* ---- sizes ---------------------------------------------------------------------------------------------------------- */
+
+static int64_t volume(const int64_t *v) { return v[0] * v[1] * v[2]; }
+static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * volume(c->in); }
+static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * volume(c->out); }
+static int64_t w_count(const lt_conv *c)
+{
+    return c->out_channels * (c->in_channels / c->groups) * volume(c->kernel);
+}
+
+/* ---- products with columns -------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    const lt_conv *c;
+    lt_conv_part part;
+    char *x, *w, *y;
+    const char *bias;
+    char *columns; /* room for those of an image, for each thread; NULL: the image is its columns */
+    int64_t size, image, result, column; /* bytes of an element; elements of an image, of a result, of the columns */
+    int threads;
+} job;
+
+/* Kernels of one element that visit every element once. */
+static bool trivial(const lt_conv *c)
+{
+    for (int d = 0; d < 3; d++)
+        if (c->kernel[d] != 1 || c->stride[d] != 1 || c->padding[d] != 0 || c->in[d] != c->out[d]) return false;
+    return true;
+}
+
+static void move(const job *j, bool back, char *image, char *columns)
+{
+    const lt_conv *c = j->c;
+    const int64_t step = volume(c->kernel) * volume(c->out) * j->size;
+    for (int64_t channel = 0; channel < c->in_channels; channel++)
+        lt_cpu_channel_columns(back, c, image + channel * volume(c->in) * j->size, columns + channel * step);
+}
+
+static void put_bias(const job *j, char *y)
+{
+    const int64_t n = volume(j->c->out);
+    for (int64_t o = 0; o < j->c->out_channels; o++)
+        lt_loops.cast[j->c->dtype][j->c->dtype]((char *[]){y + o * n * j->size, (char *)j->bias + o * j->size},
+                                                (int64_t[]){j->size, 0}, n, NULL);
+}
+
+/* The product of image n; the groups are a batch. */
+static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
+{
+    const lt_conv *c = j->c;
+    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * volume(c->kernel), width = volume(c->out);
+    char *y = j->y + n * j->result * j->size;
+    lt_gemm g = {.dtype = c->dtype, .batch = c->groups, .alpha = 1, .device = c->device};
+    switch (j->part) {
+    case LT_CONV_Y: /* y = w columns */
+        g.m = rows, g.n = width, g.k = depth;
+        g.a = j->w, g.lda = depth, g.batch_a = rows * depth;
+        g.b = columns, g.ldb = width, g.batch_b = depth * width;
+        g.c = y, g.ldc = width, g.batch_c = rows * width;
+        g.beta = j->bias != NULL;
+        break;
+    case LT_CONV_X: /* columns = w' y */
+        g.m = depth, g.n = width, g.k = rows;
+        g.a = j->w, g.lda = depth, g.batch_a = rows * depth, g.trans_a = true;
+        g.b = y, g.ldb = width, g.batch_b = rows * width;
+        g.c = columns, g.ldc = width, g.batch_c = depth * width;
+        break;
+    default: /* w += y columns' */
+        g.m = rows, g.n = depth, g.k = width;
+        g.a = y, g.lda = width, g.batch_a = rows * width;
+        g.b = columns, g.ldb = width, g.batch_b = depth * width, g.trans_b = true;
+        g.c = j->w, g.ldc = depth, g.batch_c = rows * depth;
+        g.beta = !first;
+        break;
+    }
+    return lt_cpu_gemm(&g);
+}
+
+static lt_status do_image(const job *j, int64_t n, bool first)
+{
+    char *image = j->x + n * j->image * j->size, *columns = image;
+    if (j->columns != NULL)
+        columns = j->columns + (j->threads > 1 ? omp_get_thread_num() : 0) * j->column * j->size;
+    if (j->part == LT_CONV_X) {
+        lt_status status = multiply(j, n, columns, true);
+        if (status != LT_OK || j->columns == NULL) return status;
+        memset(image, 0, (size_t)(j->image * j->size));
+        move(j, true, image, columns);
+        return LT_OK;
+    }
+    if (j->columns != NULL) move(j, false, image, columns);
+    if (j->part == LT_CONV_Y && j->bias != NULL) put_bias(j, j->y + n * j->result * j->size);
+    return multiply(j, n, columns, first);
+}
+
+/* Products fail only where an operation is interrupted, which lt_cpu_share sees too. */
+static void run_image(const void *context, int64_t n) { (void)do_image(context, n, false); }
+
+/* Images [t * batch / threads, (t + 1) * batch / threads) of the sum over all: its own weights, its own columns. */
+static void run_share(const void *context, int64_t t)
+{
+    const job *j = context;
+    const int64_t n = w_count(j->c), from = t * j->c->batch / j->threads, to = (t + 1) * j->c->batch / j->threads;
+    job own = *j;
+    own.threads = 1;
+    own.w += t * n * j->size;
+    if (own.columns != NULL) own.columns += t * j->column * j->size;
+    for (int64_t i = from; i < to && !lt_interrupted(); i++) (void)do_image(&own, i, i == from);
+}
+
+/* The derivative by the weights. Without threads the products are left to use them. */
+static lt_status sum_images(job *j)
+{
+    const int64_t n = w_count(j->c);
+    char *w = j->w;
+    size_t capacity;
+    lt_status status = LT_OK;
+    if (j->threads == 1) {
+        for (int64_t i = 0; i < j->c->batch && status == LT_OK; i++) status = do_image(j, i, i == 0);
+        return status;
+    }
+    j->w = lt_block_array(lt_times(j->threads, n), (size_t)j->size, &capacity);
+    if (j->w == NULL) return LT_ERR_MEMORY;
+    status = lt_cpu_share(j->threads, j->threads, run_share, j);
+    memcpy(w, j->w, (size_t)(n * j->size));
+    for (int t = 1; t < j->threads; t++)
+        lt_loops.pool[j->c->dtype == LT_FLOAT64].sums(w, j->w + t * n * j->size, 1, n);
+    lt_block_free(j->w, capacity);
+    return status;
+}
+
+static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+{
+    job j = {.c = c, .part = part, .x = x, .w = w, .y = y, .bias = bias, .size = (int64_t)lt_dtype_size(c->dtype)};
+    j.image = c->in_channels * volume(c->in);
+    j.result = c->out_channels * volume(c->out);
+    j.column = c->in_channels * volume(c->kernel) * volume(c->out);
+    j.threads = lt_cpu_threads_for(c->batch * j.column * (c->out_channels / c->groups) / 8);
+    if (j.threads > c->batch) j.threads = (int)c->batch;
+    if (part == LT_CONV_W && w_count(c) * j.threads > MOST_SUMS) j.threads = 1;
+    size_t capacity = 0;
+    if (j.result > INT32_MAX || j.column / c->groups > INT32_MAX || w_count(c) > INT32_MAX)
+        return lt_error(LT_ERR_RUNTIME, "a convolution of this dtype on the CPU takes at most %d elements an image", INT32_MAX);
+    if (!trivial(c)) {
+        j.columns = lt_block_array(lt_times(j.threads, j.column), (size_t)j.size, &capacity);
+        if (j.columns == NULL) return LT_ERR_MEMORY;
+    }
+    lt_status status = part == LT_CONV_W ? sum_images(&j) : lt_cpu_share(c->batch, j.threads, run_image, &j);
+    if (j.columns != NULL) lt_block_free(j.columns, capacity);
+    return status;
+}
+
+/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+
+/* Where columns are better than the library: single elements of images are a product as they are, and the library
+ * fills up a few channels of images to a vector of them. */
+static bool products_win(lt_conv_part part, const lt_conv *c)
+{
+    return volume(c->kernel) == 1 || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
+}
+
+static int64_t work_of(const lt_conv *c) { return y_count(c) * (c->in_channels / c->groups) * volume(c->kernel); }
+
+static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done);
+
+/* Some of the images of a batch at a time; the derivatives by the weights are added up. */
+static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+{
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->batch / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece = least > 0 ? least : 1, x_image = x_count(c) / c->batch * size, y_image = y_count(c) / c->batch * size;
+    lt_widened sums = {NULL, 0};
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    *done = true;
+    if (part == LT_CONV_W && c->dtype != LT_FLOAT32) return lt_dnnl_convolution(part, c, lt_get_num_threads(), x, w, y, bias, done);
+    if (part == LT_CONV_W) LT_TRY(lt_widen(&sums, c->dtype, NULL, w_count(c)));
+    for (int64_t n = 0; n < c->batch && status == LT_OK && *done; n += piece) {
+        some.batch = c->batch - n < piece ? c->batch - n : piece;
+        void *to = part == LT_CONV_W && n > 0 ? sums.data : w;
+        status = in_pieces(part, &some, (char *)x + n * x_image, to, (char *)y + n * y_image, bias, done);
+        if (to == sums.data && status == LT_OK && *done) lt_loops.pool[0].sums(w, sums.data, 1, w_count(c));
+    }
+    if (sums.data != NULL) lt_widened_free(&sums);
+    return status;
+}
+
+/* Some of the rows that one image's result has, along its first dimension that has several; those of the image that they
+ * see are copied next to each other. */
+static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, const void *bias, bool *done)
+{
+    const int d = c->out[0] > 1 ? 0 : c->out[1] > 1 ? 1 : 2;
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), reach = (c->kernel[d] - 1) * c->dilation[d] + 1;
+    const int64_t x_row = volume(c->in) / c->in[d] * size, y_row = volume(c->out) / c->out[d] * size;
+    const int64_t least = c->out[d] / (work_of(c) / MOST_WORK + 1), piece = least > 0 ? least : 1;
+    const int64_t seen = (piece - 1) * c->stride[d] + reach, most = seen < c->in[d] ? seen : c->in[d];
+    const int64_t y_at = c->in_channels * most * x_row;
+    size_t capacity;
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    char *room = lt_block_array(y_at + c->out_channels * piece * y_row, 1, &capacity);
+    if (room == NULL) return LT_ERR_MEMORY;
+    *done = true;
+    for (int64_t r = 0; r < c->out[d] && status == LT_OK && *done; r += piece) {
+        const int64_t rows = c->out[d] - r < piece ? c->out[d] - r : piece, from = r * c->stride[d] - c->padding[d];
+        const int64_t to = from + (rows - 1) * c->stride[d] + reach, first = from > 0 ? from : 0;
+        some.out[d] = rows;
+        some.in[d] = (to < c->in[d] ? to : c->in[d]) - first;
+        some.padding[d] = first - from;
+        *done = some.in[d] > 0; /* else there is nothing but padding */
+        for (int64_t i = 0; i < c->in_channels && *done; i++)
+            memcpy(room + i * some.in[d] * x_row, x + (i * c->in[d] + first) * x_row, (size_t)(some.in[d] * x_row));
+        if (lt_interrupted()) status = lt_stopped();
+        if (status == LT_OK && *done)
+            status = lt_dnnl_convolution(LT_CONV_Y, &some, lt_get_num_threads(), room, w, room + y_at, bias, done);
+        for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o++)
+            memcpy(y + (o * c->out[d] + r) * y_row, room + y_at + o * rows * y_row, (size_t)(rows * y_row));
+    }
+    lt_block_free(room, capacity);
+    return status;
+}
+
+/* Whether an image's rows along the dimension that by_rows divides lie next to each other. */
+static bool has_rows(lt_conv_part part, const lt_conv *c)
+{
+    return part == LT_CONV_Y && c->batch == 1 && (c->out[0] > 1 || (c->in[0] == 1 && (c->out[1] > 1 || c->in[1] == 1))) &&
+           volume(c->out) > 1;
+}
+
+/* The derivatives by some of the channels that one image has, or by their weights: these are not next to each other, so
+ * they are copied there or from there. */
+static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, bool *done)
+{
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->in_channels / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece = least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+    const int64_t kernel = volume(c->kernel) * size, row = c->in_channels * kernel;
+    size_t capacity;
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    char *room = lt_block_array(c->out_channels * piece * kernel, 1, &capacity);
+    if (room == NULL) return LT_ERR_MEMORY;
+    *done = true;
+    for (int64_t i = 0; i < c->in_channels && status == LT_OK && *done; i += piece) {
+        some.in_channels = c->in_channels - i < piece ? c->in_channels - i : piece;
+        char *of_w = (char *)w + i * kernel;
+        const int64_t bytes = some.in_channels * kernel;
+        for (int64_t o = 0; o < c->out_channels && part == LT_CONV_X; o++)
+            memcpy(room + o * bytes, of_w + o * row, (size_t)bytes);
+        if (lt_interrupted())
+            status = lt_stopped();
+        else
+            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), (char *)x + i * volume(c->in) * size, room, y,
+                                         NULL, done);
+        for (int64_t o = 0; o < c->out_channels && part == LT_CONV_W; o++)
+            memcpy(of_w + o * row, room + o * bytes, (size_t)bytes);
+    }
+    lt_block_free(room, capacity);
+    return status;
+}
+
+/* Whether the channels of an image are many enough for pieces of them. */
+static bool has_in_channels(lt_conv_part part, const lt_conv *c)
+{
+    return part != LT_CONV_Y && c->batch == 1 && c->groups == 1 && c->in_channels > LEAST_CHANNELS;
+}
+
+/* Some of the channels that one image's result has, with their weights. */
+static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+{
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->out_channels / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece = least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+    const int64_t w_channel = w_count(c) / c->out_channels * size, y_channel = y_count(c) / c->out_channels * size;
+    lt_conv some = *c;
+    lt_status status = LT_OK;
+    *done = true;
+    for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o += piece) {
+        some.out_channels = c->out_channels - o < piece ? c->out_channels - o : piece;
+        if (lt_interrupted()) return lt_stopped();
+        void *of_w = (char *)w + o * w_channel, *of_y = (char *)y + o * y_channel;
+        const void *of_bias = bias != NULL ? (const char *)bias + o * size : NULL;
+        if (work_of(&some) > MOST_WORK && has_rows(part, &some))
+            status = by_rows(&some, x, of_w, of_y, of_bias, done);
+        else if (work_of(&some) > MOST_WORK && has_in_channels(part, &some))
+            status = by_in_channels(part, &some, x, of_w, of_y, done);
+        else
+            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, of_w, of_y, of_bias, done);
+    }
+    return status;
+}
+
+/* A call of the library cannot be stopped: it gets as much as takes little time. */
+static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+{
+    if (lt_interrupted()) return lt_stopped();
+    if (work_of(c) > MOST_WORK && c->batch > 1) return by_images(part, c, x, w, y, bias, done);
+    if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 && c->out_channels > LEAST_CHANNELS)
+        return by_channels(part, c, x, w, y, bias, done);
+    if (work_of(c) > MOST_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
+    if (work_of(c) > MOST_WORK && has_in_channels(part, c)) return by_in_channels(part, c, x, w, y, done);
+    return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
+}
+
+/* The library's way, where it is worth it. */
+static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+{
+    *done = false;
+    if (work_of(c) < LITTLE || products_win(part, c)) return LT_OK;
+    return in_pieces(part, c, x, w, y, bias, done);
+}
+
+static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+{
+    bool done = false;
+    if (lt_direct_wins(part, c))
+        return lt_direct_convolution(part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * volume(c->kernel) / 8), x, w, y,
+                                     bias);
+    if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
+    return done ? LT_OK : by_columns(part, c, x, w, y, bias);
+}
+
+lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+{
+    bool done = false;
+    if (!lt_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
+    if (c->dtype == LT_BFLOAT16 && __builtin_cpu_supports("avx512bf16")) LT_TRY(by_library(part, c, x, w, y, bias, &done));
+    if (done) return LT_OK;
+    lt_conv f = *c;
+    lt_widened wide[4] = {{NULL, 0}};
+    void *const given[] = {x, w, y};
+    const int64_t counts[] = {x_count(c), w_count(c), y_count(c)};
+    const int result = part == LT_CONV_X ? 0 : part == LT_CONV_W ? 1 : 2;
+    lt_status status = LT_OK;
+    f.dtype = LT_FLOAT32;
+    for (int i = 0; i < 3 && status == LT_OK; i++) status = lt_widen(&wide[i], c->dtype, i == result ? NULL : given[i], counts[i]);
+    if (status == LT_OK && bias != NULL) status = lt_widen(&wide[3], c->dtype, bias, c->out_channels);
+    if (status == LT_OK) status = convolve(part, &f, wide[0].data, wide[1].data, wide[2].data, wide[3].data);
+    if (status == LT_OK) lt_convert_dense(c->dtype, given[result], LT_FLOAT32, wide[result].data, counts[result]);
+    for (int i = 0; i < 4; i++) lt_widened_free(&wide[i]);
+    return status;
+}
+
+typedef struct columns_job {
+    const lt_conv *c;
+    bool back;
+    char *x, *columns;
+    int64_t image, column; /* bytes */
+} columns_job;
+
+static void run_channel(const void *context, int64_t i)
+{
+    const columns_job *j = context;
+    if (j->back) memset(j->x + i * j->image, 0, (size_t)j->image);
+    lt_cpu_channel_columns(j->back, j->c, j->x + i * j->image, j->columns + i * j->column);
+}
+
+lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns)
+{
+    const int64_t channels = c->batch * c->in_channels, column = volume(c->kernel) * volume(c->out);
+    if (lt_is_half(c->dtype)) {
+        lt_conv f = *c;
+        lt_widened image = {NULL, 0}, wide = {NULL, 0};
+        f.dtype = LT_FLOAT32;
+        lt_status status = lt_widen(&image, c->dtype, back ? NULL : x, channels * volume(c->in));
+        if (status == LT_OK) status = lt_widen(&wide, c->dtype, back ? columns : NULL, channels * column);
+        if (status == LT_OK) status = lt_cpu_columns(back, &f, image.data, wide.data);
+        if (status == LT_OK && back) lt_convert_dense(c->dtype, x, LT_FLOAT32, image.data, channels * volume(c->in));
+        if (status == LT_OK && !back) lt_convert_dense(c->dtype, columns, LT_FLOAT32, wide.data, channels * column);
+        lt_widened_free(&image);
+        lt_widened_free(&wide);
+        return status;
+    }
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype);
+    const columns_job j = {c, back, x, columns, volume(c->in) * size, column * size};
+    return lt_cpu_share(channels, lt_cpu_threads_for(channels * column), run_channel, &j);
+}

@@ -1,0 +1,214 @@
+/* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and double and of vector/products/matmul.c
+ * for integers: they are cut into pieces that threads share out. Half types are multiplied in float. */
+#include <omp.h>
+
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "context/interrupt.h"
+#include "cpu/common/loops.h"
+#include "mem.h"
+#include "cpu/common/threads.h"
+
+#define COST 3                   /* multiplications that take as long as an element of a simple loop */
+#define COLUMNS 32               /* of a piece; a multiple of what the loops take at a time */
+#define ROWS 64                  /* of a piece, for which preparing its columns costs little */
+#define MOST ((int64_t)1 << 24)  /* elements of A that a piece reads: an interrupt waits for its end */
+
+static const void *at(const void *base, int64_t elements, int64_t size)
+{
+    return (const char *)base + elements * size;
+}
+
+/* to[p][j] = from[j][p]: k x n from n x k with rows ld apart. */
+static void transpose(void *to, const void *from, int64_t n, int64_t k, int64_t ld, lt_dtype dtype)
+{
+    const int64_t size = (int64_t)lt_dtype_size(dtype);
+    for (int64_t j = 0; j < n; j++)
+        lt_loops.cast[dtype][dtype]((char *[]){(char *)to + j * size, (char *)at(from, j * ld, size)},
+                                    (int64_t[]){n * size, size}, k, NULL);
+}
+
+/* ---- float and double ------------------------------------------------------------------------------------------- */
+
+typedef struct floats {
+    lt_product whole; /* of the first matrices of the batch */
+    lt_product_loop loop;
+    int64_t size, batch_a, batch_b, batch_c;       /* bytes */
+    int64_t rows, columns, row_pieces, col_pieces; /* of a piece; how many of them */
+} floats;
+
+/* The transpose of the product: the operands change places. */
+static void turn(floats *f)
+{
+    const lt_product p = f->whole;
+    const int64_t batch_a = f->batch_a;
+    f->whole.m = p.n, f->whole.n = p.m;
+    f->whole.a = p.b, f->whole.a_row = p.b_column, f->whole.a_column = p.b_row;
+    f->whole.b = p.a, f->whole.b_row = p.a_column, f->whole.b_column = p.a_row;
+    f->whole.c_row = p.c_column, f->whole.c_column = p.c_row;
+    f->batch_a = f->batch_b;
+    f->batch_b = batch_a;
+}
+
+/* About how long the loops take, in quarters of a cycle of AVX-512: the sums themselves, bringing columns of B side by
+ * side, storing rows of C to columns. */
+static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool columns_of_c)
+{
+    return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 2 : 3 * n)) + (columns_of_c ? 6 * m * n : 0);
+}
+
+/* Pieces of COLUMNS columns, which the loops bring side by side once for each: rows are only parted as far as threads, or
+ * interrupts, ask for it. */
+static void cut(floats *f, int64_t batch, int threads)
+{
+    const lt_product *p = &f->whole;
+    f->columns = COLUMNS;
+    f->col_pieces = (p->n + COLUMNS - 1) / COLUMNS;
+    f->row_pieces = p->k / (MOST / ROWS) >= 1 ? p->m / ROWS : p->m * p->k / MOST;
+    if (threads > 1) {
+        const int64_t columns = batch * f->col_pieces, wanted = (4 * threads + columns - 1) / columns;
+        const int64_t useful = p->m / ROWS > threads ? p->m / ROWS : threads;
+        if (f->row_pieces < wanted) f->row_pieces = wanted < useful ? wanted : useful;
+    }
+    if (f->row_pieces < 1) f->row_pieces = 1;
+    f->rows = ((p->m + f->row_pieces - 1) / f->row_pieces + 7) / 8 * 8;
+    f->row_pieces = (p->m + f->rows - 1) / f->rows;
+}
+
+static void run_piece(const void *context, int64_t index)
+{
+    const floats *f = context;
+    const int64_t row = index % f->row_pieces * f->rows, rest = index / f->row_pieces;
+    const int64_t column = rest % f->col_pieces * f->columns, n = rest / f->col_pieces;
+    lt_product p = f->whole;
+    p.a = (const char *)p.a + n * f->batch_a + row * p.a_row * f->size;
+    p.b = (const char *)p.b + n * f->batch_b + column * p.b_column * f->size;
+    p.c = (char *)p.c + n * f->batch_c + (row * p.c_row + column * p.c_column) * f->size;
+    p.m = p.m - row < f->rows ? p.m - row : f->rows;
+    p.n = p.n - column < f->columns ? p.n - column : f->columns;
+    f->loop(&p);
+}
+
+static lt_status multiply_floats(const lt_gemm *g)
+{
+    const int64_t size = (int64_t)lt_dtype_size(g->dtype);
+    floats f = {.whole = {.m = g->m, .n = g->n, .k = g->k,
+                          .alpha = g->k > 0 ? g->alpha : 0, .beta = g->beta, .a = g->a, .b = g->b, .c = g->c,
+                          .a_row = g->trans_a ? 1 : g->lda, .a_column = g->trans_a ? g->lda : 1,
+                          .b_row = g->trans_b ? 1 : g->ldb, .b_column = g->trans_b ? g->ldb : 1,
+                          .c_row = g->ldc, .c_column = 1},
+                .loop = lt_loops.product[g->dtype == LT_FLOAT64], .size = size,
+                .batch_a = g->batch_a * size, .batch_b = g->batch_b * size, .batch_c = g->batch_c * size};
+    const bool vector = g->m == 1 || g->n == 1;
+    if (vector ? g->n != 1 : duration(g->n, g->m, g->k, g->trans_a, true) < duration(g->m, g->n, g->k, !g->trans_b, false))
+        turn(&f);
+    const int threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
+    cut(&f, g->batch, threads);
+    return lt_cpu_share(g->batch * f.row_pieces * f.col_pieces, threads, run_piece, &f);
+}
+
+/* ---- integers, half types --------------------------------------------------------------------------------------- */
+
+/* One row of a product of integers; `context` is the product of one row. */
+static void run_row(const void *context, int64_t row)
+{
+    const lt_gemm *one = context;
+    const int64_t size = (int64_t)lt_dtype_size(one->dtype);
+    char *c = (char *)one->c + row * one->ldc * size;
+    const lt_product p = {.m = 1, .n = one->n, .k = one->k, .a_column = one->trans_a ? one->lda : 1, .b_row = one->ldb,
+                          .alpha = one->alpha, .beta = one->beta,
+                          .a = at(one->a, row * (one->trans_a ? 1 : one->lda), size), .b = one->b, .c = c};
+    const int64_t columns = LT_INTERRUPT_STEP / (one->k + 1) + 1;
+    for (int64_t column = 0; column < one->n && !lt_interrupted(); column += columns) {
+        lt_product part = p;
+        part.n = one->n - column < columns ? one->n - column : columns;
+        part.b = at(p.b, column, size);
+        part.c = (char *)p.c + column * size;
+        lt_loops.multiply[one->dtype](&part);
+    }
+}
+
+/* Integers: B is transposed once where needed, then the rows of C are shared out. */
+static lt_status multiply_integers(const lt_gemm *g)
+{
+    const int64_t size = (int64_t)lt_dtype_size(g->dtype);
+    void *packed = g->trans_b ? lt_mem_array(lt_times(g->k, g->n), (size_t)size) : NULL;
+    if (g->trans_b && packed == NULL) return LT_ERR_MEMORY;
+    const int threads = lt_cpu_threads_for(g->m * g->n * g->k);
+    lt_status status = LT_OK;
+    for (int64_t i = 0; i < g->batch && status == LT_OK; i++) {
+        lt_gemm one = *g;
+        one.a = at(g->a, i * g->batch_a, size);
+        one.b = at(g->b, i * g->batch_b, size);
+        one.c = (char *)g->c + i * g->batch_c * size;
+        if (g->trans_b && (i == 0 || g->batch_b != 0)) transpose(packed, one.b, g->n, g->k, g->ldb, g->dtype);
+        if (g->trans_b) {
+            one.b = packed;
+            one.ldb = g->n;
+            one.trans_b = false;
+        }
+        one.m = 1;
+        status = lt_cpu_share(g->m, threads, run_row, &one);
+    }
+    lt_mem_free(packed);
+    return status;
+}
+
+/* rows x columns elements between dense rows (of floats) and rows ld apart (of the half type). */
+static void convert_matrix(lt_dtype to_dtype, char *to, int64_t to_ld, lt_dtype from_dtype, const char *from,
+                           int64_t from_ld, int64_t rows, int64_t columns)
+{
+    const int64_t to_size = (int64_t)lt_dtype_size(to_dtype), from_size = (int64_t)lt_dtype_size(from_dtype);
+    for (int64_t i = 0; i < rows; i++)
+        lt_loops.cast[to_dtype][from_dtype](
+            (char *[]){to + i * to_ld * to_size, (char *)from + i * from_ld * from_size},
+            (int64_t[]){to_size, from_size}, columns, NULL);
+}
+
+/* Half types: one matrix of the batch at a time, in float. */
+static lt_status multiply_halves(const lt_gemm *g)
+{
+    const int64_t rows_a = g->trans_a ? g->k : g->m, cols_a = g->trans_a ? g->m : g->k;
+    const int64_t rows_b = g->trans_b ? g->n : g->k, cols_b = g->trans_b ? g->k : g->n;
+    lt_status status = LT_ERR_MEMORY;
+    size_t capacity;
+    int64_t total = lt_plus(lt_plus(lt_times(rows_a, cols_a), lt_times(rows_b, cols_b)), lt_times(g->m, g->n));
+    float *a = lt_block_array(total, sizeof *a, &capacity);
+    if (a == NULL) return status;
+    float *b = a + rows_a * cols_a, *c = b + rows_b * cols_b;
+    lt_gemm f = *g;
+    f.dtype = LT_FLOAT32;
+    f.batch = 1;
+    f.a = a;
+    f.b = b;
+    f.c = c;
+    f.lda = cols_a > 0 ? cols_a : 1;
+    f.ldb = cols_b > 0 ? cols_b : 1;
+    f.ldc = g->n;
+    for (int64_t i = 0; i < g->batch; i++) {
+        char *out = (char *)g->c + i * g->batch_c * 2;
+        if (i == 0 || g->batch_a != 0)
+            convert_matrix(LT_FLOAT32, (char *)a, cols_a, g->dtype, at(g->a, i * g->batch_a, 2), g->lda, rows_a,
+                           cols_a);
+        if (i == 0 || g->batch_b != 0)
+            convert_matrix(LT_FLOAT32, (char *)b, cols_b, g->dtype, at(g->b, i * g->batch_b, 2), g->ldb, rows_b,
+                           cols_b);
+        if (g->beta != 0) convert_matrix(LT_FLOAT32, (char *)c, g->n, g->dtype, out, g->ldc, g->m, g->n);
+        status = multiply_floats(&f);
+        if (status != LT_OK) break;
+        convert_matrix(g->dtype, out, g->ldc, LT_FLOAT32, (const char *)c, g->n, g->m, g->n);
+    }
+    lt_block_free(a, capacity);
+    return status;
+}
+
+lt_status lt_cpu_gemm(const lt_gemm *g)
+{
+    if (g->m == 0 || g->n == 0 || g->batch == 0) return LT_OK;
+    if (g->dtype == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+    if (lt_dtype_is_int(g->dtype)) return multiply_integers(g);
+    if (g->dtype == LT_FLOAT32 || g->dtype == LT_FLOAT64) return multiply_floats(g);
+    return multiply_halves(g);
+}

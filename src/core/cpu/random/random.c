@@ -1,0 +1,235 @@
+/* random.c - distributions on the CPU, with PyTorch's transforms of the same raw numbers, so that a seed
+ * gives PyTorch's values. Drawing is serial: the order of draws is the order of elements. Outputs are
+ * contiguous. An interrupt leaves the rest of the output as it is. */
+#include <math.h>
+
+#include "context/interrupt.h"
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "dtypes/half.h"
+#include "error.h"
+
+#define TWO_PI 6.283185307179586476925286766559
+
+/* The condition of every loop over elements. */
+static inline bool more(int64_t i, int64_t n) { return i < n && !lt_interrupted(); }
+
+/* In [0, 1). */
+static float uniform_float(lt_generator *g)
+{
+    uint32_t mask = (UINT32_C(1) << 24) - 1;
+    return (float)(lt_generator_next32(g) & mask) * (1.0f / (float)(UINT32_C(1) << 24));
+}
+
+static void store_float(void *data, lt_dtype dtype, int64_t i, float x)
+{
+    switch (dtype) {
+    case LT_FLOAT16: ((lt_half *)data)[i] = lt_float_to_half(x); break;
+    case LT_BFLOAT16: ((lt_bfloat16 *)data)[i] = lt_float_to_bfloat16(x); break;
+    case LT_FLOAT32: ((float *)data)[i] = x; break;
+    default: ((double *)data)[i] = x; break;
+    }
+}
+
+static float round_to(lt_dtype dtype, float x)
+{
+    if (dtype == LT_FLOAT16) return lt_half_to_float(lt_float_to_half(x));
+    return dtype == LT_BFLOAT16 ? lt_bfloat16_to_float(lt_float_to_bfloat16(x)) : x;
+}
+
+/* As PyTorch's build does it: in float for the half types, scaled by a fused multiply-add. */
+static void uniform(const lt_array *out, int64_t n, double from, double to, lt_generator *g)
+{
+    if (out->dtype == LT_FLOAT64) {
+        double *x = out->data;
+        for (int64_t i = 0; more(i, n); i++) x[i] = fma(lt_generator_uniform(g), to - from, from);
+        return;
+    }
+    float low = round_to(out->dtype, (float)from), high = round_to(out->dtype, (float)to);
+    float range = round_to(out->dtype, high - low);
+    for (int64_t i = 0; more(i, n); i++)
+        store_float(out->data, out->dtype, i, fmaf(uniform_float(g), range, low));
+}
+
+/* Sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
+static void normal_16_float(float *x, float mean, float deviation)
+{
+    for (int j = 0; j < 8; j++) {
+        float u1 = 1 - x[j], u2 = x[j + 8];
+        float radius = sqrtf(-2 * logf(u1)), theta = (float)TWO_PI * u2;
+        x[j] = radius * cosf(theta) * deviation + mean;
+        x[j + 8] = radius * sinf(theta) * deviation + mean;
+    }
+}
+
+static void normal_16_double(double *x, double mean, double deviation)
+{
+    for (int j = 0; j < 8; j++) {
+        double u1 = 1 - x[j], u2 = x[j + 8];
+        double radius = sqrt(-2 * log(u1)), theta = TWO_PI * u2;
+        x[j] = radius * cos(theta) * deviation + mean;
+        x[j + 8] = radius * sin(theta) * deviation + mean;
+    }
+}
+
+/* The last sixteen are drawn anew when n is no multiple of 16. */
+static void normal_float(float *x, int64_t n, float mean, float deviation, lt_generator *g)
+{
+    for (int64_t i = 0; more(i, n); i++) x[i] = uniform_float(g);
+    for (int64_t i = 0; more(i + 15, n); i += 16) normal_16_float(x + i, mean, deviation);
+    if (n % 16 == 0) return;
+    for (int64_t i = n - 16; i < n; i++) x[i] = uniform_float(g);
+    normal_16_float(x + n - 16, mean, deviation);
+}
+
+static void normal_double(double *x, int64_t n, double mean, double deviation, lt_generator *g)
+{
+    for (int64_t i = 0; more(i, n); i++) x[i] = lt_generator_uniform(g);
+    for (int64_t i = 0; more(i + 15, n); i += 16) normal_16_double(x + i, mean, deviation);
+    if (n % 16 == 0) return;
+    for (int64_t i = n - 16; i < n; i++) x[i] = lt_generator_uniform(g);
+    normal_16_double(x + n - 16, mean, deviation);
+}
+
+static void store(const lt_array *out, int64_t i, double x)
+{
+    if (out->dtype == LT_FLOAT64)
+        ((double *)out->data)[i] = x;
+    else
+        store_float(out->data, out->dtype, i, (float)x);
+}
+
+static void normal_singly(const lt_array *out, int64_t n, double mean, double deviation, lt_generator *g)
+{
+    for (int64_t i = 0; more(i, n); i++) store(out, i, lt_generator_normal(g) * deviation + mean);
+}
+
+/* In float, sixteen drawn and turned at a time; the last sixteen anew when n is no multiple of 16. */
+static void normal_half(const lt_array *out, int64_t n, float mean, float deviation, lt_generator *g)
+{
+    for (int64_t i = 0; more(i, n); i += 16) {
+        float x[16];
+        int64_t at = i + 16 <= n ? i : n - 16;
+        for (int j = 0; j < 16; j++) x[j] = uniform_float(g);
+        normal_16_float(x, mean, deviation);
+        for (int j = 0; j < 16; j++) store_float(out->data, out->dtype, at + j, x[j]);
+    }
+}
+
+static void normal(const lt_array *out, int64_t n, double mean, double deviation, lt_generator *g)
+{
+    if (n < 16)
+        normal_singly(out, n, mean, deviation, g);
+    else if (out->dtype == LT_FLOAT64)
+        normal_double(out->data, n, mean, deviation, g);
+    else if (out->dtype == LT_FLOAT32)
+        normal_float(out->data, n, (float)mean, (float)deviation, g);
+    else
+        normal_half(out, n, (float)mean, (float)deviation, g);
+}
+
+static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
+{
+    switch (dtype) {
+    case LT_BOOL: ((uint8_t *)data)[i] = x != 0; break;
+    case LT_UINT8:
+    case LT_INT8: ((uint8_t *)data)[i] = (uint8_t)x; break;
+    case LT_INT16: ((int16_t *)data)[i] = (int16_t)x; break;
+    case LT_INT32: ((int32_t *)data)[i] = (int32_t)x; break;
+    case LT_INT64: ((int64_t *)data)[i] = x; break;
+    case LT_FLOAT64: ((double *)data)[i] = (double)x; break;
+    default: store_float(data, dtype, i, (float)x); break;
+    }
+}
+
+/* 64 bits are drawn where 32 would favour some numbers noticeably. */
+static void integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
+{
+    uint64_t base = (uint64_t)from, range = (uint64_t)to - base; /* of all of int64: 2^64 - 1 */
+    for (int64_t i = 0; more(i, n); i++) {
+        uint64_t raw = range >> 28 != 0 ? lt_generator_next64(g) : lt_generator_next32(g);
+        store_int(out->data, out->dtype, i, (int64_t)(raw % range + base));
+    }
+}
+
+static void full_range(const lt_array *out, int64_t n, lt_generator *g)
+{
+    static const uint64_t limits[LT_DTYPE_COUNT] = {
+        [LT_BOOL] = 2,
+        [LT_UINT8] = UINT64_C(1) << 8,
+        [LT_INT8] = UINT64_C(1) << 7,
+        [LT_INT16] = UINT64_C(1) << 15,
+        [LT_INT32] = UINT64_C(1) << 31,
+        [LT_INT64] = UINT64_C(1) << 63,
+        [LT_FLOAT16] = (UINT64_C(1) << 11) + 1,
+        [LT_BFLOAT16] = (UINT64_C(1) << 8) + 1,
+        [LT_FLOAT32] = (UINT64_C(1) << 24) + 1,
+        [LT_FLOAT64] = (UINT64_C(1) << 53) + 1,
+    };
+    bool wide = out->dtype == LT_INT64 || out->dtype == LT_FLOAT64;
+    for (int64_t i = 0; more(i, n); i++) {
+        uint64_t raw = wide ? lt_generator_next64(g) : lt_generator_next32(g);
+        store_int(out->data, out->dtype, i, (int64_t)(raw % limits[out->dtype]));
+    }
+}
+
+static void bernoulli(const lt_array *out, int64_t n, double probability, lt_generator *g)
+{
+    for (int64_t i = 0; more(i, n); i++) store_int(out->data, out->dtype, i, lt_generator_uniform(g) < probability);
+}
+
+static void exponential(const lt_array *out, int64_t n, double rate, lt_generator *g)
+{
+    for (int64_t i = 0; more(i, n); i++)
+        store(out, i, -1.0 / rate * log1p(-lt_generator_uniform(g)));
+}
+
+static void permutation(int64_t *x, int64_t n, lt_generator *g)
+{
+    for (int64_t i = 0; more(i, n); i++) x[i] = i;
+    for (int64_t i = 0; more(i, n - 1); i++) {
+        int64_t other = i + (int64_t)(lt_generator_next32(g) % (uint64_t)(n - i));
+        int64_t value = x[i];
+        x[i] = x[other];
+        x[other] = value;
+    }
+}
+
+static const char *const names[] = {
+    [LT_RANDOM_UNIFORM] = "uniform",         [LT_RANDOM_NORMAL] = "normal",
+    [LT_RANDOM_NORMAL_SINGLY] = "normal",    [LT_RANDOM_INTEGERS] = "random",
+    [LT_RANDOM_FULL_RANGE] = "random",       [LT_RANDOM_BERNOULLI] = "bernoulli",
+    [LT_RANDOM_EXPONENTIAL] = "exponential", [LT_RANDOM_PERMUTATION] = "randperm"};
+
+static bool supports(lt_distribution what, lt_dtype dtype)
+{
+    switch (what) {
+    case LT_RANDOM_UNIFORM:
+    case LT_RANDOM_NORMAL:
+    case LT_RANDOM_NORMAL_SINGLY:
+    case LT_RANDOM_EXPONENTIAL: return lt_dtype_is_float(dtype);
+    case LT_RANDOM_PERMUTATION: return dtype == LT_INT64;
+    default: return true;
+    }
+}
+
+lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator)
+{
+    const double a = lt_scalar_double(from), b = lt_scalar_double(to);
+    if (!supports(what, out->dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", names[what],
+                        lt_dtype_scalar_name(out->dtype));
+    int64_t n = 1;
+    for (int d = 0; d < out->ndim; d++) n *= out->sizes[d];
+    switch (what) {
+    case LT_RANDOM_UNIFORM: uniform(out, n, a, b, generator); break;
+    case LT_RANDOM_NORMAL: normal(out, n, a, b, generator); break;
+    case LT_RANDOM_NORMAL_SINGLY: normal_singly(out, n, a, b, generator); break;
+    case LT_RANDOM_INTEGERS: integers(out, n, from.v.i, to.v.i, generator); break;
+    case LT_RANDOM_FULL_RANGE: full_range(out, n, generator); break;
+    case LT_RANDOM_BERNOULLI: bernoulli(out, n, a, generator); break;
+    case LT_RANDOM_EXPONENTIAL: exponential(out, n, a, generator); break;
+    case LT_RANDOM_PERMUTATION: permutation(out->data, n, generator); break;
+    }
+    return lt_interrupted() ? lt_stopped() : LT_OK;
+}

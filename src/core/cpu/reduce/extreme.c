@@ -1,0 +1,172 @@
+/* extreme.c - along a dimension: the largest or smallest element with its position. Of a dense line the extreme of
+ * each block is taken first; where it lies is looked for once, in the best block. Lines that lie side by side are
+ * compared row by row. Others are brought block by block into float, double or int64 (exactly). */
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
+#include "mem.h"
+#include "cpu/common/threads.h"
+
+#define BLOCK 1024  /* elements of a line of which the extreme is taken before it is compared */
+#define COLUMNS 512 /* lines side by side at a time */
+#define CHUNK ((int64_t)131072)
+
+/* What a line, or a part of it, has come to. */
+typedef struct best {
+    lt_total value;
+    int64_t index; /* -1: nothing yet */
+} best;
+
+typedef struct extreme_job {
+    lt_lines lines; /* view 0: input, 1: values, 2: indices */
+    lt_dtype read;
+    int type; /* LT_ROWS_F32 ... */
+    bool maximum, values, indices, dense;
+    const lt_reduce_loops *most;
+    const lt_scan_loops *loops;
+    int64_t batch;          /* lines of a job */
+    int64_t chunks, chunk;  /* parts of a line that are jobs; elements of one */
+    best *parts;
+} extreme_job;
+
+static bool beats(const extreme_job *j, const best *b, lt_total value)
+{
+    if (b->index < 0) return true;
+    if (j->type == LT_ROWS_I64) return j->maximum ? value.i > b->value.i : value.i < b->value.i;
+    const double old = b->value.d, new = value.d;
+    return old == old && ((j->maximum ? new > old : new < old) || new != new);
+}
+
+/* Takes in n dense elements, of which the first is number `from` of its line. */
+static void extend(const extreme_job *j, best *b, const char *x, int64_t from, int64_t n)
+{
+    const int64_t size = (int64_t)lt_dtype_size(j->read);
+    int64_t winner = -1;
+    for (int64_t at = 0; at < n; at += BLOCK) {
+        lt_total value = j->most->identity;
+        j->most->line(&value, x + at * size, 0, 1, n - at < BLOCK ? n - at : BLOCK, 0);
+        if (!beats(j, b, value)) continue;
+        winner = at;
+        *b = (best){value, from + at};
+    }
+    if (winner < 0) return;
+    const int64_t m = n - winner < BLOCK ? n - winner : BLOCK;
+    b->index = from + winner + j->loops->find(x + winner * size, m, b->value);
+}
+
+static void store(const extreme_job *j, int64_t line, const best *b)
+{
+    const lt_dtype kept = j->type == LT_ROWS_I64 ? LT_INT64 : LT_FLOAT64;
+    if (j->values) lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, 1, &b->value, kept);
+    if (j->indices) *(int64_t *)(void *)lt_line_at(&j->lines, 2, line) = b->index;
+}
+
+/* Elements [from, to) of lines [first, last), at most LT_LINES_TILE. */
+static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int64_t from, int64_t to, best *found)
+{
+    const lt_lines *lines = &j->lines;
+    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    char *at[LT_LINES_TILE];
+    for (int64_t l = first; l < last; l++) {
+        at[l - first] = lt_line_at(lines, 0, l);
+        found[l - first].index = -1;
+        if (j->dense) extend(j, &found[l - first], at[l - first] + from * lines->step[0], from, to - from);
+    }
+    for (; !j->dense && from < to; from += LT_LINES_BLOCK) {
+        int64_t n = to - from < LT_LINES_BLOCK ? to - from : LT_LINES_BLOCK;
+        for (int64_t l = 0; l < last - first; l++) {
+            lt_line_load(lines, 0, at[l], from, n, block, j->read);
+            extend(j, &found[l], block, from, n);
+        }
+    }
+}
+
+static void run_lines(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const int64_t end = (job + 1) * j->batch, last = end < j->lines.count ? end : j->lines.count;
+    best found[LT_LINES_TILE];
+    for (int64_t l = job * j->batch; l < last; l += LT_LINES_TILE) {
+        const int64_t n = last - l < LT_LINES_TILE ? last - l : LT_LINES_TILE;
+        extreme_tile(j, l, l + n, 0, j->lines.length, found);
+        for (int64_t i = 0; i < n; i++) store(j, l + i, &found[i]);
+    }
+}
+
+static void run_chunk(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const int64_t line = job / j->chunks, from = job % j->chunks * j->chunk, to = from + j->chunk;
+    extreme_tile(j, line, line + 1, from, to < j->lines.length ? to : j->lines.length, j->parts + job);
+}
+
+static lt_status run_long_lines(extreme_job *j, int threads)
+{
+    j->chunk = CHUNK;
+    j->chunks = (j->lines.length + CHUNK - 1) / CHUNK;
+    j->parts = lt_mem_array(lt_times(j->lines.count, j->chunks), sizeof *j->parts);
+    if (j->parts == NULL) return LT_ERR_MEMORY;
+    lt_status status = lt_cpu_share(j->lines.count * j->chunks, threads, run_chunk, j);
+    for (int64_t l = 0; l < j->lines.count && status == LT_OK; l++) {
+        best b = j->parts[l * j->chunks];
+        for (int64_t c = 1; c < j->chunks; c++)
+            if (beats(j, &b, j->parts[l * j->chunks + c].value)) b = j->parts[l * j->chunks + c];
+        store(j, l, &b);
+    }
+    lt_mem_free(j->parts);
+    return status;
+}
+
+static void run_columns(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const lt_lines *lines = &j->lines;
+    const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
+    const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
+    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS, size = (int64_t)lt_dtype_size(j->read);
+    const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
+    _Alignas(64) char row[COLUMNS * 8], value[COLUMNS * 8], place[COLUMNS * 8] = {0};
+    const lt_loop load = lt_loops.cast[j->read][lines->dtype[0]];
+    const int64_t load_strides[] = {size, lines->strides[0][0]};
+    char *in = lt_line_at(lines, 0, first);
+    load((char *[]){value, in}, load_strides, n, NULL);
+    if (lines->dtype[0] == j->read) {
+        const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
+        for (int64_t i = 1; i < lines->length && !lt_interrupted(); i += rows)
+            j->loops->across(j->maximum, false, value, place, in + i * lines->step[0], lines->step[0],
+                             lines->length - i < rows ? lines->length - i : rows, n, i);
+    } else {
+        for (int64_t i = 1; i < lines->length && !lt_interrupted(); i++) {
+            load((char *[]){row, in + i * lines->step[0]}, load_strides, n, NULL);
+            j->loops->across(j->maximum, false, value, place, row, 0, 1, n, i);
+        }
+    }
+    if (j->values)
+        lt_loops.cast[lines->dtype[1]][j->read]((char *[]){lt_line_at(lines, 1, first), value},
+                                                (int64_t[]){lines->strides[1][0], size}, n, NULL);
+    if (j->indices)
+        lt_loops.cast[LT_INT64][place_dtype]((char *[]){lt_line_at(lines, 2, first), place},
+                                             (int64_t[]){lines->strides[2][0], (int64_t)lt_dtype_size(place_dtype)}, n,
+                                             NULL);
+}
+
+lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+{
+    extreme_job j = {.maximum = maximum, .values = values != NULL, .indices = indices != NULL};
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    j.type = lt_lines_type(in->dtype, &j.read);
+    j.most = &lt_loops.rows[maximum ? LT_ROWS_MAX : LT_ROWS_MIN][j.type];
+    j.loops = &lt_loops.scan[j.type];
+    j.dense = in->dtype == j.read && lt_lines_dense(&j.lines, 1);
+    const int64_t length = j.lines.length;
+    const int threads = lt_cpu_threads_for(j.lines.count * length);
+    if (lt_lines_side_by_side(&j.lines, 1) && length < INT32_MAX) {
+        const int64_t tiles = (j.lines.sizes[0] + COLUMNS - 1) / COLUMNS;
+        return lt_cpu_share(j.lines.count / j.lines.sizes[0] * tiles, threads, run_columns, &j);
+    }
+    if (length >= 2 * CHUNK) return run_long_lines(&j, threads);
+    j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (length + 1) / (4 * LT_LINES_TILE));
+    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads, run_lines, &j);
+}

@@ -1,0 +1,344 @@
+/* reduce.c - reductions on the CPU: sum, mean, prod, max, min, any, all, norms, variance, logsumexp.
+ *
+ * Elements are read as float, double, int64 or bool (others are converted block by block) and accumulated by the
+ * loops of vector/reduce/rows.c in that type, a bounded number of them; then the accumulators are added up in double
+ * (int64). A sum of floats is so as exact as PyTorch's cascade. Two ways: along the lines, or down the columns
+ * (reduce_columns.c) when the dimension that stays is the dense one. Variance and logsumexp take two passes, of
+ * which the second finds the elements in a near cache where they fit. How the work is cut depends on sizes only,
+ * never on the number of threads, so the result doesn't either. */
+#include "reduce.h"
+
+#include <math.h>
+
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "cpu/common/for_each.h"
+#include "context/interrupt.h"
+#include "mem.h"
+#include "cpu/common/threads.h"
+
+#define BLOCK 1024 /* elements converted at a time */
+#define CHUNK ((int64_t)131072)
+#define BATCH 256 /* results at a time */
+#define NEAR 16384 /* elements that a near cache keeps between two passes */
+
+/* ---- planning --------------------------------------------------------------------------------------- */
+
+static lt_dtype read_dtype(lt_reduction op, lt_dtype in, lt_dtype out)
+{
+    if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL) return LT_BOOL;
+    if (in == LT_BOOL && (op == LT_REDUCE_SUM || op == LT_REDUCE_COUNT) && !lt_dtype_is_float(out)) return LT_BOOL;
+    lt_dtype decides = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT ? in : out;
+    if (!lt_dtype_is_float(decides)) return LT_INT64;
+    return decides == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
+}
+
+static lt_rows_op norm_rows(double p)
+{
+    if (p == 2) return LT_ROWS_SUM_SQUARE;
+    if (p == 1) return LT_ROWS_SUM_ABS;
+    if (p == 0) return LT_ROWS_COUNT;
+    if (isinf(p)) return p > 0 ? LT_ROWS_MAX_ABS : LT_ROWS_MIN_ABS;
+    return LT_ROWS_SUM_POWER;
+}
+
+static lt_rows_op first_pass(lt_reduction op, double parameter)
+{
+    switch (op) {
+    case LT_REDUCE_PROD: return LT_ROWS_PROD;
+    case LT_REDUCE_MAX:
+    case LT_REDUCE_LOGSUMEXP:
+    case LT_REDUCE_ANY: return LT_ROWS_MAX;
+    case LT_REDUCE_MIN:
+    case LT_REDUCE_ALL: return LT_ROWS_MIN;
+    case LT_REDUCE_NORM: return norm_rows(parameter);
+    case LT_REDUCE_SUM_NUMBERS: return LT_ROWS_SUM_NUMBERS;
+    case LT_REDUCE_COUNT: return LT_ROWS_COUNT;
+    default: return LT_ROWS_SUM;
+    }
+}
+
+static const char *name_of(lt_reduction op)
+{
+    switch (op) {
+    case LT_REDUCE_MEAN: return "mean";
+    case LT_REDUCE_VAR: return "var";
+    case LT_REDUCE_STD: return "std";
+    case LT_REDUCE_LOGSUMEXP: return "logsumexp";
+    default: return "norm";
+    }
+}
+
+static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it, int reduced_dims, double parameter)
+{
+    lt_dtype in = it->dtype[1], out = it->dtype[0];
+    p->op = op;
+    p->parameter = parameter;
+    p->it = it;
+    p->reduced_dims = reduced_dims;
+    p->read = read_dtype(op, in, out);
+    p->size = (int64_t)lt_dtype_size(p->read);
+    p->in_size = (int64_t)lt_dtype_size(in);
+    p->type = p->read == LT_FLOAT32   ? LT_ROWS_F32
+              : p->read == LT_FLOAT64 ? LT_ROWS_F64
+              : p->read == LT_INT64   ? LT_ROWS_I64
+                                      : LT_ROWS_U8;
+    /* a bool is 0 or 1, and as many are not 0 as their sum */
+    const lt_rows_op first = op == LT_REDUCE_COUNT && p->type == LT_ROWS_U8 ? LT_ROWS_SUM : first_pass(op, parameter);
+    const bool two = op == LT_REDUCE_VAR || op == LT_REDUCE_STD || op == LT_REDUCE_LOGSUMEXP;
+    p->passes[0] = &lt_loops.rows[first][p->type];
+    p->passes[1] = &lt_loops.rows[op == LT_REDUCE_LOGSUMEXP ? LT_ROWS_SUM_EXP : LT_ROWS_SUM_SQUARE_OFF][p->type];
+    p->npasses = two ? 2 : 1;
+    if (p->passes[0]->line == NULL || ((op == LT_REDUCE_MEAN || two) && p->type >= LT_ROWS_I64))
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", name_of(op), lt_dtype_scalar_name(in));
+    p->gather = lt_loops.cast[p->read][in];
+    p->convert = in == p->read ? NULL : p->gather;
+    p->store = lt_loops.cast[out][p->type >= LT_ROWS_I64 ? LT_INT64 : LT_FLOAT64];
+    p->count = p->results = 1;
+    for (int d = 0; d < reduced_dims; d++) p->count *= it->sizes[d];
+    for (int d = reduced_dims; d < it->ndim; d++) p->results *= it->sizes[d];
+    return LT_OK;
+}
+
+/* ---- what the ways have in common --------------------------------------------------------------------- */
+
+void lt_reduce_begin(const lt_reduce_plan *p, int pass, lt_total *totals, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) totals[j] = p->passes[pass]->identity;
+}
+
+void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, int64_t n)
+{
+    if (p->op == LT_REDUCE_LOGSUMEXP) /* the largest is taken out of the exponents, unless it is infinite */
+        for (int64_t j = 0; j < n; j++) totals[j].d = isinf(totals[j].d) ? 0 : totals[j].d;
+    else
+        for (int64_t j = 0; j < n; j++) totals[j].d /= (double)p->count;
+}
+
+static void finish_norm(double power, lt_total *t, int64_t n)
+{
+    if (power == 2)
+        for (int64_t j = 0; j < n; j++) t[j].d = sqrt(t[j].d);
+    else if (power != 1 && power != 0 && !isinf(power))
+        for (int64_t j = 0; j < n; j++) t[j].d = pow(t[j].d, 1 / power);
+}
+
+void lt_reduce_store(const lt_reduce_plan *p, char *out, int64_t stride, lt_total *totals, const lt_total *parameters,
+                     int64_t n)
+{
+    switch (p->op) {
+    case LT_REDUCE_MEAN:
+        for (int64_t j = 0; j < n; j++) totals[j].d /= (double)p->count;
+        break;
+    case LT_REDUCE_NORM: finish_norm(p->parameter, totals, n); break;
+    case LT_REDUCE_VAR:
+        for (int64_t j = 0; j < n; j++) totals[j].d /= p->parameter;
+        break;
+    case LT_REDUCE_STD:
+        for (int64_t j = 0; j < n; j++) totals[j].d = sqrt(totals[j].d / p->parameter);
+        break;
+    case LT_REDUCE_LOGSUMEXP:
+        for (int64_t j = 0; j < n; j++) totals[j].d = log(totals[j].d) + parameters[j].d;
+        break;
+    default: break;
+    }
+    p->store((char *[]){out, (char *)totals}, (int64_t[]){stride, sizeof *totals}, n, NULL);
+}
+
+void lt_reduce_result_at(const lt_iter *it, int first_dim, int64_t index, char **ptrs)
+{
+    ptrs[0] = it->data[0];
+    ptrs[1] = it->data[1];
+    for (int d = first_dim; d < it->ndim; d++) {
+        int64_t position = d + 1 < it->ndim ? index % it->sizes[d] : index;
+        if (d + 1 < it->ndim) index /= it->sizes[d];
+        ptrs[0] += position * it->strides[0][d];
+        ptrs[1] += position * it->strides[1][d];
+    }
+}
+
+/* ---- along the lines ---------------------------------------------------------------------------------- */
+
+/* Context of the loop below: it is walked over the reduced dimensions. Operand 1 is the input. */
+typedef struct line {
+    const lt_reduce_plan *plan;
+    const lt_reduce_loops *loops;
+    double parameter;
+    lt_total *total;
+} line;
+
+static void reduce_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const line *l = context;
+    const lt_reduce_plan *p = l->plan;
+    if (p->convert == NULL && strides[1] == p->size) {
+        l->loops->line(l->total, ptrs[1], 0, 1, n, l->parameter);
+        return;
+    }
+    _Alignas(64) char block[BLOCK * 8];
+    for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {
+        int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        p->gather((char *[]){block, ptrs[1] + from * strides[1]}, (int64_t[]){p->size, strides[1]}, m, NULL);
+        l->loops->line(l->total, block, 0, 1, m, l->parameter);
+    }
+}
+
+/* Elements [from, to) of the result whose input is at ptrs[1], joined into its total. */
+static void reduce_part(const lt_reduce_plan *p, int pass, double parameter, char *const *ptrs, int64_t from,
+                        int64_t to, lt_total *total)
+{
+    const line l = {p, p->passes[pass], parameter, total};
+    if (from >= to) return;
+    if (p->reduced_dims <= 1)
+        reduce_run((char *[]){NULL, ptrs[1] + from * p->it->strides[1][0]}, (int64_t[]){0, p->it->strides[1][0]},
+                   to - from, &l);
+    else
+        lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_run, &l);
+}
+
+/* One pass over n results of which the first one's input is at ptrs[1], `step` bytes from one to the next. */
+static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *parameters, char *const *ptrs,
+                           int64_t step, int64_t n, lt_total *totals)
+{
+    lt_reduce_begin(p, pass, totals, n);
+    const bool dense = p->convert == NULL && p->reduced_dims == 1 && p->it->strides[1][0] == p->size;
+    if (dense && parameters == NULL) {
+        p->passes[pass]->line(totals, ptrs[1], step, n, p->count, p->parameter);
+        return;
+    }
+    for (int64_t j = 0; j < n; j++)
+        reduce_part(p, pass, parameters != NULL ? parameters[j].d : p->parameter, (char *[]){ptrs[0], ptrs[1] + j * step},
+                    0, p->count, totals + j);
+}
+
+/* n results, at most BATCH, that lie along the first dimension that stays. */
+static void reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
+{
+    lt_total totals[BATCH], parameters[BATCH];
+    const bool alone = p->reduced_dims == p->it->ndim;
+    const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims], step = alone ? 0 : p->it->strides[1][p->reduced_dims];
+    if (p->npasses == 1) {
+        reduce_results(p, 0, NULL, ptrs, step, n, totals);
+        lt_reduce_store(p, ptrs[0], to, totals, NULL, n);
+        return;
+    }
+    const int64_t at_once = 1 + NEAR / (p->count + 1);
+    for (int64_t j = 0; j < n; j += at_once) {
+        const int64_t m = n - j < at_once ? n - j : at_once;
+        char *const here[] = {ptrs[0], ptrs[1] + j * step};
+        reduce_results(p, 0, NULL, here, step, m, parameters + j);
+        lt_reduce_between(p, parameters + j, m);
+        reduce_results(p, 1, parameters + j, here, step, m, totals + j);
+    }
+    lt_reduce_store(p, ptrs[0], to, totals, parameters, n);
+}
+
+/* Short lines: a run of results is a job. */
+typedef struct short_lines {
+    const lt_reduce_plan *plan;
+    int64_t batch;
+} short_lines;
+
+static void reduce_lines_job(const void *context, int64_t job)
+{
+    const short_lines *s = context;
+    const lt_reduce_plan *p = s->plan;
+    const int64_t end = (job + 1) * s->batch < p->results ? (job + 1) * s->batch : p->results;
+    const int64_t row = p->reduced_dims < p->it->ndim ? p->it->sizes[p->reduced_dims] : 1;
+    for (int64_t r = job * s->batch; r < end;) {
+        char *ptrs[2];
+        int64_t n = row - r % row;
+        if (n > BATCH) n = BATCH;
+        if (n > end - r) n = end - r;
+        lt_reduce_result_at(p->it, p->reduced_dims, r, ptrs);
+        reduce_batch(p, ptrs, n);
+        r += n;
+    }
+}
+
+/* Results of which every chunk of elements is a job. */
+typedef struct long_lines {
+    const lt_reduce_plan *plan;
+    int pass;
+    int64_t chunk, chunks;
+    lt_total *parts;            /* chunks of each result */
+    const lt_total *parameters; /* of the second pass */
+} long_lines;
+
+static void reduce_chunk_job(const void *context, int64_t job)
+{
+    const long_lines *l = context;
+    const lt_reduce_plan *p = l->plan;
+    const int64_t result = job / l->chunks, from = job % l->chunks * l->chunk, to = from + l->chunk;
+    char *ptrs[2];
+    lt_reduce_result_at(p->it, p->reduced_dims, result, ptrs);
+    lt_reduce_begin(p, l->pass, l->parts + job, 1);
+    reduce_part(p, l->pass, l->parameters != NULL ? l->parameters[result].d : p->parameter, ptrs, from,
+                to < p->count ? to : p->count, l->parts + job);
+}
+
+static lt_status reduce_long_pass(long_lines *l, lt_total *totals)
+{
+    const lt_reduce_plan *p = l->plan;
+    LT_TRY(lt_cpu_share(l->chunks * p->results, lt_cpu_threads_for(p->count * p->results), reduce_chunk_job, l));
+    for (int64_t r = 0; r < p->results; r++) {
+        totals[r] = l->parts[r * l->chunks];
+        for (int64_t c = 1; c < l->chunks; c++) p->passes[l->pass]->merge(totals + r, l->parts + r * l->chunks + c, 1);
+    }
+    return LT_OK;
+}
+
+static lt_status reduce_long_lines(const lt_reduce_plan *p)
+{
+    const int64_t unit = LT_ROWS_FLUSH * 64; /* whole batches, so that chunks begin aligned when the data do */
+    int64_t chunk = (p->count + LT_REDUCE_CHUNKS - 1) / LT_REDUCE_CHUNKS;
+    if (chunk < CHUNK) chunk = CHUNK;
+    chunk = (chunk + unit - 1) / unit * unit;
+    const int64_t chunks = (p->count + chunk - 1) / chunk;
+    lt_total *totals = lt_mem_array(lt_times(p->results, chunks + 2), sizeof *totals);
+    if (totals == NULL) return LT_ERR_MEMORY;
+    lt_total *parameters = totals + p->results;
+    long_lines l = {.plan = p, .chunk = chunk, .chunks = chunks, .parts = parameters + p->results};
+    lt_status status = reduce_long_pass(&l, p->npasses == 1 ? totals : parameters);
+    if (p->npasses == 2 && status == LT_OK) {
+        lt_reduce_between(p, parameters, p->results);
+        l.pass = 1;
+        l.parameters = parameters;
+        status = reduce_long_pass(&l, totals);
+    }
+    for (int64_t r = 0; r < p->results && status == LT_OK; r++) {
+        char *ptrs[2];
+        lt_reduce_result_at(p->it, p->reduced_dims, r, ptrs);
+        lt_reduce_store(p, ptrs[0], 0, totals + r, parameters + r, 1);
+    }
+    lt_mem_free(totals);
+    return status;
+}
+
+static lt_status reduce_lines(const lt_reduce_plan *p)
+{
+    if (p->count >= 2 * CHUNK) return reduce_long_lines(p);
+    const int64_t batch = 1 + LT_CPU_GRAIN / (p->count + 1);
+    const int threads = p->results > 1 ? lt_cpu_threads_for(p->it->numel) : 1;
+    const short_lines s = {p, batch};
+    return lt_cpu_share((p->results + batch - 1) / batch, threads, reduce_lines_job, &s);
+}
+
+/* ---- entry ---------------------------------------------------------------------------------------------- */
+
+static bool by_columns(const lt_reduce_plan *p)
+{
+    const lt_iter *it = p->it;
+    const int d = p->reduced_dims;
+    if (d == 0 || d >= it->ndim || p->count == 0) return false;
+    return it->strides[1][d] == p->in_size && it->strides[1][0] != p->in_size && it->sizes[d] >= 4;
+}
+
+lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double parameter)
+{
+    lt_reduce_plan p;
+    LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
+    if (p.results == 0) return LT_OK;
+    return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
+}

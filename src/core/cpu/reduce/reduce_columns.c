@@ -1,0 +1,185 @@
+/* reduce_columns.c - reductions down the columns: the dimension that stays is the dense one. Rows are read as they
+ * lie, a tile of neighbouring columns at a time; tall tiles are cut into chunks of rows, whose totals are joined in
+ * order. */
+#include "cpu/cpu.h"
+#include "cpu/common/for_each.h"
+#include "context/interrupt.h"
+#include "mem.h"
+#include "reduce.h"
+#include "cpu/common/threads.h"
+
+#define TILE 2048 /* columns at a time */
+#define BLOCK 4   /* rows converted at a time */
+#define CHUNK ((int64_t)262144)
+#define SLICE 512 /* columns whose chunks are joined at a time */
+
+typedef struct columns {
+    const lt_reduce_plan *plan;
+    const lt_reduce_loops *loops;
+    const void *parameters; /* of the elements' type, one a column */
+    int64_t width;
+    lt_total *totals; /* width of them */
+    char *lanes;      /* width accumulators of the dtype read */
+    int64_t *pending; /* rows in lanes that have not been joined into totals */
+} columns;
+
+static void flush_lanes(const columns *c)
+{
+    if (*c->pending > 0) c->loops->join(c->totals, c->lanes, c->width);
+    *c->pending = 0;
+}
+
+/* m rows, at most BLOCK where they are converted. */
+static void add_rows(const columns *c, const char *row, int64_t stride, int64_t m)
+{
+    const lt_reduce_plan *p = c->plan;
+    _Alignas(64) char block[BLOCK * TILE * 8];
+    if (p->convert != NULL) {
+        for (int64_t i = 0; i < m; i++)
+            p->convert((char *[]){block + i * c->width * p->size, (char *)row + i * stride},
+                       (int64_t[]){p->size, p->in_size}, c->width, NULL);
+        row = block;
+        stride = c->width * p->size;
+    }
+    c->loops->rows(c->lanes, *c->pending == 0, row, stride, m, c->width, c->parameters);
+    *c->pending += m;
+}
+
+/* n rows, strides[1] apart. */
+static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const columns *c = context;
+    const char *row = ptrs[1];
+    while (n > 0 && !lt_interrupted()) {
+        if (*c->pending == LT_ROWS_FLUSH) flush_lanes(c);
+        int64_t m = LT_ROWS_FLUSH - *c->pending;
+        if (c->plan->convert != NULL && m > BLOCK) m = BLOCK;
+        if (m > n) m = n;
+        add_rows(c, row, strides[1], m);
+        row += m * strides[1];
+        n -= m;
+    }
+}
+
+/* The parameters of a tile as its loops take them. */
+static const void *spread(const lt_reduce_plan *p, int pass, const lt_total *parameters, void *buffer, int64_t width)
+{
+    const bool power = p->op == LT_REDUCE_NORM;
+    if (pass == 0 && !power) return NULL;
+    for (int64_t j = 0; j < width; j++) {
+        const double x = power ? p->parameter : parameters[j].d;
+        if (p->type == LT_ROWS_F32)
+            ((float *)buffer)[j] = (float)x;
+        else
+            ((double *)buffer)[j] = x;
+    }
+    return buffer;
+}
+
+/* Rows [from, to) of a tile into totals. */
+static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *parameters, char *const *ptrs, int64_t from,
+                        int64_t to, lt_total *totals, int64_t width)
+{
+    _Alignas(64) char lanes[TILE * 8], spread_out[TILE * 8];
+    int64_t pending = 0;
+    columns c = {p, p->passes[pass], NULL, width, totals, lanes, &pending};
+    c.parameters = spread(p, pass, parameters, spread_out, width);
+    lt_reduce_begin(p, pass, totals, width);
+    lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_rows, &c);
+    flush_lanes(&c);
+}
+
+/* Tiles of up to TILE columns, each cut into `chunks` runs of rows; totals of several chunks are kept and joined. */
+typedef struct tiled {
+    const lt_reduce_plan *plan;
+    int pass;
+    int64_t tiles_across, chunks, rows, width;
+    lt_total *parts;      /* NULL for one chunk */
+    lt_total *parameters; /* of the second pass, one a column */
+} tiled;
+
+/* Where a tile begins; *n: how many columns it has. */
+static void tile_at(const tiled *t, int64_t tile, int64_t *n, char **ptrs)
+{
+    const lt_reduce_plan *p = t->plan;
+    const int64_t column = tile % t->tiles_across * TILE, left = p->it->sizes[p->reduced_dims] - column;
+    *n = left < TILE ? left : TILE;
+    lt_reduce_result_at(p->it, p->reduced_dims + 1, tile / t->tiles_across, ptrs);
+    ptrs[0] += column * p->it->strides[0][p->reduced_dims];
+    ptrs[1] += column * p->in_size;
+}
+
+static void tile_job(const void *context, int64_t job)
+{
+    const tiled *t = context;
+    const lt_reduce_plan *p = t->plan;
+    char *ptrs[2];
+    int64_t n;
+    tile_at(t, job, &n, ptrs);
+    lt_total totals[TILE], parameters[TILE];
+    if (p->npasses == 2) {
+        reduce_tile(p, 0, NULL, ptrs, 0, p->count, parameters, n);
+        lt_reduce_between(p, parameters, n);
+    }
+    reduce_tile(p, p->npasses - 1, parameters, ptrs, 0, p->count, totals, n);
+    lt_reduce_store(p, ptrs[0], p->it->strides[0][p->reduced_dims], totals, parameters, n);
+}
+
+static void chunk_job(const void *context, int64_t job)
+{
+    const tiled *t = context;
+    const int64_t count = t->plan->count, from = job % t->chunks * t->rows, to = from + t->rows;
+    const int64_t tile = job / t->chunks;
+    char *ptrs[2];
+    int64_t n;
+    tile_at(t, tile, &n, ptrs);
+    reduce_tile(t->plan, t->pass, t->parameters + tile * t->width, ptrs, from < count ? from : count,
+                to < count ? to : count, t->parts + job * t->width, n);
+}
+
+/* Joins the chunks of a slice of a tile into those of the first. After the last pass they are stored. */
+static void join_job(const void *context, int64_t job)
+{
+    const tiled *t = context;
+    const lt_reduce_plan *p = t->plan;
+    const int64_t slices = (t->width + SLICE - 1) / SLICE, tile = job / slices, from = job % slices * SLICE;
+    char *ptrs[2];
+    int64_t n;
+    tile_at(t, tile, &n, ptrs);
+    if (from >= n) return;
+    if (n > from + SLICE) n = from + SLICE;
+    lt_total *totals = t->parts + tile * t->chunks * t->width + from, *parameters = t->parameters + tile * t->width + from;
+    for (int64_t chunk = 1; chunk < t->chunks; chunk++)
+        p->passes[t->pass]->merge(totals, totals + chunk * t->width, n - from);
+    if (t->pass == p->npasses - 1) {
+        const int64_t stride = p->it->strides[0][p->reduced_dims];
+        lt_reduce_store(p, ptrs[0] + from * stride, stride, totals, parameters, n - from);
+        return;
+    }
+    for (int64_t j = 0; j < n - from; j++) parameters[j] = totals[j];
+    lt_reduce_between(p, parameters, n - from);
+}
+
+lt_status lt_reduce_columns(const lt_reduce_plan *p)
+{
+    const int64_t across = p->it->sizes[p->reduced_dims], tiles_across = (across + TILE - 1) / TILE;
+    const int64_t tiles = p->results / across * tiles_across, width = across < TILE ? across : TILE;
+    int64_t chunks = tiles >= LT_REDUCE_CHUNKS ? 1 : p->count * width / CHUNK;
+    if (chunks > LT_REDUCE_CHUNKS) chunks = LT_REDUCE_CHUNKS;
+    const int threads = lt_cpu_threads_for(p->it->numel);
+    tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
+    if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
+    t.rows = (p->count + chunks - 1) / chunks;
+    t.parts = lt_mem_array(lt_times(lt_times(tiles, chunks + 1), width), sizeof *t.parts);
+    if (t.parts == NULL) return LT_ERR_MEMORY;
+    t.parameters = t.parts + tiles * chunks * width;
+    const int64_t slices = (width + SLICE - 1) / SLICE;
+    lt_status status = LT_OK;
+    for (; t.pass < p->npasses && status == LT_OK; t.pass++) {
+        status = lt_cpu_share(tiles * chunks, threads, chunk_job, &t);
+        if (status == LT_OK)
+            status = lt_cpu_share(tiles * slices, lt_cpu_threads_for(tiles * chunks * width), join_job, &t);
+    }
+    lt_mem_free(t.parts);
+    return status;
+}

@@ -1,0 +1,120 @@
+/* scan.c - running totals along a dimension, kept in double or int64. Dense lines go straight through the vector
+ * loops, and so do lines that lie side by side; others are brought block by block into double or int64. */
+#include <math.h>
+
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
+
+#define COLUMNS 1024 /* lines side by side at a time */
+
+/* log(exp(a) + exp(b)); two infinities alike stay what they are. */
+static double log_add(double a, double b)
+{
+    double most = a > b || a != a ? a : b, least = a > b || a != a ? b : a;
+    return isinf(most) && most == least ? most : most + log1p(exp(least - most));
+}
+
+typedef struct scan_job {
+    lt_lines lines; /* view 0: input, 1: output */
+    lt_scan op;
+    int type;      /* LT_ROWS_F32 ... */
+    bool dense;
+    int64_t batch; /* lines of a job */
+} scan_job;
+
+static void begin_totals(const scan_job *j, lt_total *totals, int64_t n)
+{
+    lt_total first = {.d = j->op == LT_SCAN_PROD ? 1 : j->op == LT_SCAN_SUM ? 0 : -(double)INFINITY};
+    if (j->type == LT_ROWS_I64) first.i = j->op == LT_SCAN_PROD;
+    for (int64_t l = 0; l < n; l++) totals[l] = first;
+}
+
+static void accumulate(const scan_job *j, void *block, int64_t n, lt_total *so_far)
+{
+    double *x = block;
+    if (j->op != LT_SCAN_LOGSUMEXP)
+        lt_loops.scan[j->type == LT_ROWS_I64 ? LT_ROWS_I64 : LT_ROWS_F64].line(j->op, block, block, n, so_far);
+    else
+        for (int64_t i = 0; i < n; i++) x[i] = so_far->d = log_add(so_far->d, x[i]);
+}
+
+static void scan_tile(const scan_job *j, int64_t first, int64_t last)
+{
+    const lt_lines *lines = &j->lines;
+    lt_total totals[LT_LINES_TILE];
+    char *in[LT_LINES_TILE], *out[LT_LINES_TILE];
+    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    const lt_dtype computed = j->type == LT_ROWS_I64 ? LT_INT64 : LT_FLOAT64;
+    begin_totals(j, totals, last - first);
+    for (int64_t l = 0; l < last - first; l++) {
+        in[l] = lt_line_at(lines, 0, first + l);
+        out[l] = lt_line_at(lines, 1, first + l);
+    }
+    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_LINES_BLOCK) {
+        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+        for (int64_t l = 0; l < last - first; l++) {
+            lt_line_load(lines, 0, in[l], from, n, block, computed);
+            accumulate(j, block, n, &totals[l]);
+            lt_line_store(lines, 1, out[l], from, n, block, computed);
+        }
+    }
+}
+
+static void run_lines(const void *context, int64_t job)
+{
+    const scan_job *j = context;
+    const int64_t end = (job + 1) * j->batch, last = end < j->lines.count ? end : j->lines.count;
+    for (int64_t l = job * j->batch; l < last; l += j->dense ? 1 : LT_LINES_TILE) {
+        if (!j->dense) {
+            scan_tile(j, l, l + LT_LINES_TILE < last ? l + LT_LINES_TILE : last);
+            continue;
+        }
+        lt_total total;
+        const int64_t length = j->lines.length;
+        char *in = lt_line_at(&j->lines, 0, l), *out = lt_line_at(&j->lines, 1, l);
+        begin_totals(j, &total, 1);
+        for (int64_t from = 0; from < length && !lt_interrupted(); from += LT_INTERRUPT_STEP) {
+            const int64_t n = length - from < LT_INTERRUPT_STEP ? length - from : LT_INTERRUPT_STEP;
+            lt_loops.scan[j->type].line(j->op, out + from * j->lines.step[1], in + from * j->lines.step[0], n, &total);
+        }
+    }
+}
+
+static void run_columns(const void *context, int64_t job)
+{
+    const scan_job *j = context;
+    const lt_lines *lines = &j->lines;
+    const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
+    const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
+    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS;
+    const char *in = lt_line_at(lines, 0, first);
+    char *out = lt_line_at(lines, 1, first);
+    lt_total totals[COLUMNS];
+    begin_totals(j, totals, n);
+    const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
+    for (int64_t row = 0; row < lines->length && !lt_interrupted(); row += rows)
+        lt_loops.scan[j->type].side_by_side(j->op, out + row * lines->step[1], lines->step[1], in + row * lines->step[0],
+                                            lines->step[0], lines->length - row < rows ? lines->length - row : rows, n, totals);
+}
+
+lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim)
+{
+    scan_job j = {.op = op};
+    lt_dtype read;
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, out}, 2, dim);
+    j.type = lt_lines_type(out->dtype, &read);
+    const lt_lines *lines = &j.lines;
+    const bool direct = in->dtype == read && out->dtype == read && op != LT_SCAN_LOGSUMEXP;
+    const int threads = lt_cpu_threads_for(lines->count > 1 ? lines->count * lines->length : 0);
+    if (direct && lt_lines_side_by_side(lines, 2)) {
+        const int64_t tiles = (lines->sizes[0] + COLUMNS - 1) / COLUMNS;
+        return lt_cpu_share(lines->count / lines->sizes[0] * tiles, threads, run_columns, &j);
+    }
+    j.dense = direct && lt_lines_dense(lines, 2);
+    j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (lines->length + 1) / (4 * LT_LINES_TILE));
+    return lt_cpu_share((lines->count + j.batch - 1) / j.batch, threads, run_lines, &j);
+}

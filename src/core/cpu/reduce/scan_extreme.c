@@ -1,0 +1,94 @@
+/* scan_extreme.c - the largest or smallest element so far along a dimension, with its position: the last one of
+ * equals; a nan counts as extreme. Dense lines go straight through the vector loops, and so do lines that lie side by
+ * side; others are brought block by block into float, double or int64 (exactly). */
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "context/interrupt.h"
+#include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
+
+#define COLUMNS 512 /* lines side by side at a time, */
+#define LEAST 32    /* and so many at least */
+
+typedef struct extreme_job {
+    lt_lines lines; /* view 0: input, 1: values, 2: positions */
+    lt_dtype read;
+    int type; /* LT_ROWS_F32 ... */
+    bool maximum, dense;
+    int64_t batch; /* lines of a job */
+} extreme_job;
+
+static void run_line(const extreme_job *j, int64_t line)
+{
+    const lt_lines *lines = &j->lines;
+    const lt_scan_loops *loops = &lt_loops.scan[j->type];
+    int64_t place = 0;
+    lt_total best; /* an element's bytes */
+    char *in = lt_line_at(lines, 0, line), *values = lt_line_at(lines, 1, line), *indices = lt_line_at(lines, 2, line);
+    if (lines->length == 0) return;
+    if (j->dense) {
+        memcpy(&best, in, lt_dtype_size(j->read));
+        for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_INTERRUPT_STEP) {
+            const int64_t n = lines->length - from < LT_INTERRUPT_STEP ? lines->length - from : LT_INTERRUPT_STEP;
+            loops->follow(j->maximum, &best, &place, values + from * lines->step[1],
+                          (int64_t *)(void *)(indices + from * lines->step[2]), in + from * lines->step[0], from, n);
+        }
+        return;
+    }
+    lt_line_load(lines, 0, in, 0, 1, &best, j->read);
+    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    int64_t index[LT_LINES_BLOCK];
+    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_LINES_BLOCK) {
+        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+        lt_line_load(lines, 0, in, from, n, block, j->read);
+        loops->follow(j->maximum, &best, &place, block, index, block, from, n);
+        lt_line_store(lines, 1, values, from, n, block, j->read);
+        lt_line_store(lines, 2, indices, from, n, index, LT_INT64);
+    }
+}
+
+static void run_lines(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const int64_t end = (job + 1) * j->batch;
+    for (int64_t l = job * j->batch; l < end && l < j->lines.count; l++) run_line(j, l);
+}
+
+static void run_columns(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const lt_lines *lines = &j->lines;
+    const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
+    const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
+    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS, size = (int64_t)lt_dtype_size(j->read);
+    const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
+    const lt_loop widen = lt_loops.cast[LT_INT64][place_dtype];
+    const int64_t widen_strides[] = {sizeof(int64_t), (int64_t)lt_dtype_size(place_dtype)};
+    _Alignas(64) char best[COLUMNS * 8], place[COLUMNS * 8] = {0};
+    char *in = lt_line_at(lines, 0, first), *values = lt_line_at(lines, 1, first), *indices = lt_line_at(lines, 2, first);
+    memcpy(best, in, (size_t)(n * size));
+    for (int64_t i = 0; i < lines->length && !lt_interrupted(); i++) {
+        lt_loops.scan[j->type].across(j->maximum, true, best, place, in + i * lines->step[0], 0, 1, n, i);
+        memcpy(values + i * lines->step[1], best, (size_t)(n * size));
+        widen((char *[]){indices + i * lines->step[2], place}, widen_strides, n, NULL);
+    }
+}
+
+lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+{
+    extreme_job j = {.maximum = maximum};
+    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    j.type = lt_lines_type(in->dtype, &j.read);
+    j.dense = in->dtype == j.read && lt_lines_dense(&j.lines, 3);
+    const int threads = lt_cpu_threads_for(j.lines.count > 1 ? j.lines.count * j.lines.length : 0);
+    if (in->dtype == j.read && lt_lines_side_by_side(&j.lines, 3) && j.lines.sizes[0] >= LEAST &&
+        j.lines.length < INT32_MAX) {
+        const int64_t tiles = (j.lines.sizes[0] + COLUMNS - 1) / COLUMNS;
+        return lt_cpu_share(j.lines.count / j.lines.sizes[0] * tiles, threads, run_columns, &j);
+    }
+    j.batch = 1 + LT_CPU_GRAIN / 4 / (j.lines.length + 1);
+    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads, run_lines, &j);
+}

@@ -1,0 +1,25 @@
+/* norm.c - normalization of rows and of channels, forward and backward, in float and double. The loops stand in
+ * norm.inc. */
+#include "cpu/common/loops.h"
+#include "cpu/vector/vector_math.h"
+
+#define BLOCK 8192 /* elements summed before their sum is added in double */
+#define LANES 64
+#define TILE  64  /* neighbouring channels at a time */
+#define ROWS  256 /* rows of them summed before the sums are added in double */
+
+#define T       float
+#define S(name) name##_f32
+#include "norm.inc"
+#undef T
+#undef S
+#define T       double
+#define S(name) name##_f64
+#include "norm.inc"
+#undef T
+#undef S
+
+const lt_norm_loops LT_LOOP(norm)[2] = {
+    {rows_f32, rows_backward_f32, channels_f32, channels_backward_f32},
+    {rows_f64, rows_backward_f64, channels_f64, channels_backward_f64},
+};

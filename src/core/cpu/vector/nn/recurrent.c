@@ -1,0 +1,30 @@
+/* recurrent.c - the loops of recurrent cells (cell.h): rows [from, to) of one step, forward and backward, in float and
+ * double. Within a row every group of gates is dense, so that all units are one vector loop. The loops
+ * stand in recurrent.inc. */
+#include "cpu/common/loops.h"
+#include "cpu/vector/vector_math.h"
+
+#include "formulas/cell.h"
+
+#define SIMD _Pragma("omp simd")
+#define ROW(T, p, width) ((T *)(p) + row * (width))
+
+
+
+
+#define T       float
+#define S(name) name##_f32
+#include "recurrent.inc"
+#undef T
+#undef S
+#define T       double
+#define S(name) name##_f64
+#include "recurrent.inc"
+#undef T
+#undef S
+
+#define ENTRY(name)                                                                                \
+    {                                                                                              \
+        {name##_f32, name##_f64}, {name##_backward_f32, name##_backward_f64},                      \
+    }
+const lt_cell_loop LT_LOOP(cells)[LT_CELLS][2][2] = {ENTRY(tanh), ENTRY(relu), ENTRY(gru), ENTRY(lstm)};

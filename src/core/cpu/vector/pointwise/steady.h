@@ -1,0 +1,38 @@
+/* steady.h - bodies of loops over functions that the compiler calls several elements at a time: UNARY_BODY and BINARY_BODY
+ * instead of those of instantiate.h, which it follows. A vector function rounds otherwise than its scalar form. What an element gives
+ * must not depend on its neighbours, its place in memory, or on how many there are: so all go through the vector
+ * function, WIDTH at a time, strided ones and the last few by way of a buffer. */
+#ifndef LT_CPU_STEADY_H
+#define LT_CPU_STEADY_H
+
+#include "cpu/common/loops.h"
+#include "cpu/vector/vector_math.h"
+#include "whole_range.h"
+
+#include "instantiate.h"
+#include "steady_blocks.h"
+
+#undef UNARY_BODY
+#define UNARY_BODY(R, T, CALL)                                                                     \
+    _Alignas(64) R y[WIDTH];                                                                       \
+    _Alignas(64) T x[WIDTH];                                                                       \
+    for (int64_t i = 0; i < n; i += WIDTH) {                                                       \
+        const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                          \
+        R *out = steady_out(y, ptrs[0], strides[0], sizeof(R), i, n);                              \
+        SIMD for (int j = 0; j < WIDTH; j++) out[j] = CALL(in[j]);                                 \
+        if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
+    }
+
+#undef BINARY_BODY
+#define BINARY_BODY(R, T, CALL)                                                                    \
+    _Alignas(64) R y[WIDTH];                                                                       \
+    _Alignas(64) T x[2][WIDTH];                                                                    \
+    for (int64_t i = 0; i < n; i += WIDTH) {                                                       \
+        const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                        \
+        const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                        \
+        R *out = steady_out(y, ptrs[0], strides[0], sizeof(R), i, n);                              \
+        SIMD for (int j = 0; j < WIDTH; j++) out[j] = CALL(a[j], b[j]);                            \
+        if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
+    }
+
+#endif

@@ -1,0 +1,155 @@
+/* rows.c - the accumulating loops of reductions, down columns and along lines (loops.h says what each does).
+ *
+ * A line is cut into rows of WIDTH lanes, accumulators that stay in vector registers. At most FLUSH rows are added
+ * before accumulators move to totals, which are double (or int64) and bound the rounding error. Sums of bytes are
+ * of bools: FLUSH of them fit into a byte.
+ *
+ * A nan must win over every number, which costs three instructions a comparison. So extremes of floats are taken by
+ * one that ignores nan, beside a sum, which is nan when an element was (or when there were both infinities); only
+ * then the careful comparison goes over the same elements once more. The loops stand in reduction.inc. */
+#include "cpu/common/is_nan.h"
+#include "cpu/common/loops.h"
+#include "cpu/vector/exponential.h"
+#include "cpu/vector/vector_math.h"
+
+#define WIDTH 64
+#define FLUSH LT_ROWS_FLUSH
+#define PARTS 8  /* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
+#define SHORT 24 /* elements of a line of which GROUP are taken at once, one in each lane */
+#define GROUP 16
+#define FEW 8 /* elements that one accumulator takes */
+
+/* Steps: accumulator, element, parameter. */
+#define SUM(a, x, p) ((a) + (x))
+#define PROD(a, x, p) ((a) * (x))
+#define SUM_ABS(a, x, p) ((a) + M(fabs)(x))
+#define SUM_SQUARE(a, x, p) ((a) + (x) * (x))
+#define SUM_SQUARE_OFF(a, x, p) ((a) + ((x) - (p)) * ((x) - (p)))
+#define SUM_POWER(a, x, p) ((a) + M(pow)(M(fabs)(x), p))
+#define SUM_EXP(a, x, p) ((a) + EXP((x) - (p)))
+#define SUM_NUMBERS(a, x, p) ((a) + ((x) == (x) ? (x) : 0))
+#define COUNT(a, x, p) ((a) + ((x) != 0))
+#define MAX(a, x, p) ((x) > (a) || (x) != (x) ? (x) : (a))
+#define MIN(a, x, p) ((x) < (a) || (x) != (x) ? (x) : (a))
+#define MAX_ABS(a, x, p) MAX(a, M(fabs)(x), p)
+#define MIN_ABS(a, x, p) MIN(a, M(fabs)(x), p)
+/* An accumulator that is nan stays nan; an element that is nan is ignored. */
+#define QUICK_MAX(a, x, p) ((x) > (a) ? (x) : (a))
+#define QUICK_MIN(a, x, p) ((x) < (a) ? (x) : (a))
+
+#define IGNORE(sum, x) (void)(sum);
+#define WATCH(sum, x) (sum) += (x);
+
+#define SIMD _Pragma("omp simd")
+
+#define A      double
+#define FIELD  d
+#define FOLDED T
+#define T       float
+#define M(g)    g##f
+#define EXP     inline_expf
+#define S(name) name##_f32
+#include "rows_float.inc"
+#undef T
+#undef M
+#undef EXP
+#undef S
+#define T       double
+#define M(g)    g
+#define EXP     exp
+#define S(name) name##_f64
+#include "rows_float.inc"
+#undef T
+#undef M
+#undef EXP
+#undef S
+#undef A
+#undef FIELD
+
+/* Sums of integers wrap. */
+#define S(name) name##_i64
+#define A       uint64_t
+#define FIELD   u
+#define T       uint64_t
+#define R(name)  S(name##_sum)
+#define IDENTITY 0
+#define STEP     SUM
+#define JOIN     SUM
+#include "reduction.inc"
+#define R(name)  S(name##_prod)
+#define IDENTITY 1
+#define STEP     PROD
+#define JOIN     PROD
+#include "reduction.inc"
+#undef T
+#undef A
+#undef FIELD
+#define A     int64_t
+#define FIELD i
+#define T     int64_t
+#define R(name)  S(name##_max)
+#define IDENTITY INT64_MIN
+#define STEP     QUICK_MAX
+#define JOIN     QUICK_MAX
+#include "reduction.inc"
+#define R(name)  S(name##_min)
+#define IDENTITY INT64_MAX
+#define STEP     QUICK_MIN
+#define JOIN     QUICK_MIN
+#include "reduction.inc"
+#define R(name)  S(name##_count)
+#define IDENTITY 0
+#define STEP     COUNT
+#define JOIN     SUM
+#include "reduction.inc"
+#undef T
+#undef FOLDED
+#undef S
+
+#define S(name) name##_u8
+#define T       uint8_t
+#define FOLDED  int64_t
+#define R(name)  S(name##_sum)
+#define IDENTITY 0
+#define STEP     SUM
+#define JOIN     SUM
+#include "reduction.inc"
+#define R(name)  S(name##_max)
+#define IDENTITY 0
+#define STEP     QUICK_MAX
+#define JOIN     QUICK_MAX
+#include "reduction.inc"
+#define R(name)  S(name##_min)
+#define IDENTITY 1
+#define STEP     QUICK_MIN
+#define JOIN     QUICK_MIN
+#include "reduction.inc"
+#undef T
+#undef FOLDED
+#undef A
+#undef FIELD
+#undef S
+
+#define ROW(field, identity, name, s)                                                              \
+    {                                                                                              \
+        {.field = identity}, line_##name##_##s, rows_##name##_##s, join_##name##_##s, merge_##name##_##s \
+    }
+#define FLOATS(identity, name) [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
+
+const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
+    [LT_ROWS_SUM] = {FLOATS(0, sum), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
+    [LT_ROWS_PROD] = {FLOATS(1, prod), [LT_ROWS_I64] = ROW(i, 1, prod, i64)},
+    [LT_ROWS_MAX] = {FLOATS(-(double)INFINITY, max), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
+                     [LT_ROWS_U8] = ROW(i, 0, max, u8)},
+    [LT_ROWS_MIN] = {FLOATS((double)INFINITY, min), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
+                     [LT_ROWS_U8] = ROW(i, 1, min, u8)},
+    [LT_ROWS_SUM_ABS] = {FLOATS(0, sum_abs)},
+    [LT_ROWS_SUM_SQUARE] = {FLOATS(0, sum_square)},
+    [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off)},
+    [LT_ROWS_SUM_POWER] = {FLOATS(0, sum_power)},
+    [LT_ROWS_SUM_EXP] = {FLOATS(0, sum_exp)},
+    [LT_ROWS_SUM_NUMBERS] = {FLOATS(0, sum_numbers)},
+    [LT_ROWS_MAX_ABS] = {FLOATS(0, max_abs)},
+    [LT_ROWS_MIN_ABS] = {FLOATS((double)INFINITY, min_abs)},
+    [LT_ROWS_COUNT] = {FLOATS(0, count), [LT_ROWS_I64] = ROW(i, 0, count, i64)},
+};

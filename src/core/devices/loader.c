@@ -1,0 +1,251 @@
+/* loader.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is first asked for.
+ *
+ * The library is looked for in $LTENSOR_LIB_DIR, beside the file this code is in, and in lib/ltensor of the
+ * prefix it was installed into, as program, library or Lua module. One that is there but does not load is
+ * not passed over: its error is what the user is told. A backend that was loaded stays loaded. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "backend_abi.h"
+#include "copies.h"
+#include "counting.h"
+#include "error.h"
+#include "device.h"
+#include "device_type.h"
+#include "context/interrupt.h"
+#include "libraries/library.h"
+#include "mem.h"
+#include "op_name.h"
+#include "tensor.h"
+
+const lt_backend *lt_backends[LT_DEVICE_TYPES] = {[LT_CPU] = &lt_cpu_backend};
+
+static char missing_reason[LT_DEVICE_TYPES][512];
+
+static bool core_interrupted(void) { return lt_interrupted(); }
+
+static void core_record_wait(const char *cause, double seconds)
+{
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){cause, true});
+    const lt_device_type type = lt_accelerator();
+    lt_device here = {(int8_t)type, lt_backends[type] != NULL ? (int8_t)lt_backends[type]->current_device() : 0};
+    lt_copies_record(here, lt_host, 0, seconds);
+    lt_copies_set_cause(previous);
+}
+
+static const char *core_op_name(void) { return lt_op_name; }
+
+void lt_set_allow_tf32(bool on) { atomic_store_explicit(&lt_here.context->tf32, on, memory_order_relaxed); }
+bool lt_allow_tf32(void) { return atomic_load_explicit(&lt_here.context->tf32, memory_order_relaxed); }
+void lt_set_allow_convolution_tf32(bool on)
+{
+    atomic_store_explicit(&lt_here.context->exact_convolutions, !on, memory_order_relaxed);
+}
+bool lt_allow_convolution_tf32(void)
+{
+    return !atomic_load_explicit(&lt_here.context->exact_convolutions, memory_order_relaxed);
+}
+
+void lt_set_deterministic(bool on, bool warn_only)
+{
+    lt_context *c = lt_here.context;
+    atomic_store_explicit(&c->deterministic, on, memory_order_relaxed);
+    atomic_store_explicit(&c->deterministic_warns, on && warn_only, memory_order_relaxed);
+}
+bool lt_deterministic(void) { return atomic_load_explicit(&lt_here.context->deterministic, memory_order_relaxed); }
+bool lt_deterministic_warn_only(void)
+{
+    return atomic_load_explicit(&lt_here.context->deterministic_warns, memory_order_relaxed);
+}
+
+static bool core_charge(int device, int64_t bytes) { return lt_mem_charge(LT_USE_DEVICE(device), bytes); }
+static lt_status core_refuse(int device, int64_t bytes) { return lt_mem_refuse(LT_USE_DEVICE(device), bytes); }
+static lt_status core_authorize_library(const char *name) { return lt_authorize(LT_ACCESS_LIBRARY, name); }
+
+static const lt_core_services services = {
+    .error = lt_error_set,
+    .index_error = lt_index_error,
+    .interrupted = core_interrupted,
+    .reclaim = lt_mem_reclaim,
+    .stopped = lt_stopped,
+    .charge = core_charge,
+    .refuse = core_refuse,
+    .authorize_library = core_authorize_library,
+    .record_wait = core_record_wait,
+    .op_name = core_op_name,
+    .allow_tf32 = lt_allow_tf32,
+    .allow_convolution_tf32 = lt_allow_convolution_tf32,
+    .deterministic = lt_deterministic,
+    .origin = lt_copies_origin,
+    .default_generator = lt_default_generator,
+};
+
+static bool are_simulated(const lt_device_type_info *type)
+{
+    const char *text = getenv(type->simulated_variable);
+    return text != NULL && atoi(text) > 0;
+}
+
+/* Directory of the program or library that contains this function, without the final slash. */
+static void own_directory(char *buffer, size_t n)
+{
+    Dl_info info;
+    buffer[0] = '\0';
+    if (dladdr((void *)&own_directory, &info) == 0 || info.dli_fname == NULL) return;
+    char *path = realpath(info.dli_fname, NULL);
+    if (path == NULL) path = realpath("/proc/self/exe", NULL);
+    if (path == NULL) return;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) *slash = '\0';
+    snprintf(buffer, n, "%s", path);
+    free(path);
+}
+
+static void *open_library(const char *name)
+{
+    char own[3072], path[4096];
+    const char *dir = getenv("LTENSOR_LIB_DIR");
+    own_directory(own, sizeof own);
+    (void)dlerror(); /* what failed before is not this library's fault */
+    const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
+                                    "%s/../../ltensor/%s"};
+    if (dir != NULL) {
+        snprintf(path, sizeof path, "%.3000s/%s", dir, name);
+        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(path, sizeof path, patterns[i], own, name);
+#pragma GCC diagnostic pop
+        if (access(path, F_OK) == 0) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return NULL;
+}
+
+/* Whether the library was made for this program's tables; else says which it was made for. */
+static bool made_for_us(void *library, const char *name, char *reason, size_t n)
+{
+    static const lt_backend_abi ours = LT_BACKEND_ABI_HERE;
+    const lt_backend_abi *theirs = dlsym(library, LT_BACKEND_ABI);
+    if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0) return true;
+    char made_for[80] = "a version that does not say which it is";
+    if (theirs != NULL && theirs->size == ours.size)
+        snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %.19s)", theirs->version, theirs->hash);
+    snprintf(reason, n, "%s belongs to %s, this is ltensor %s (interface %s): build or install both together", name, made_for,
+             ours.version, ours.hash);
+    return false;
+}
+
+/* The backend in a library, or NULL and the reason. */
+static const lt_backend *open_backend(void *library, const char *name, char *reason, size_t n)
+{
+    if (!made_for_us(library, name, reason, n)) {
+        dlclose(library);
+        return NULL;
+    }
+    lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
+    snprintf(reason, n, "%s exports no %s", name, LT_BACKEND_OPEN);
+    return open != NULL ? open(&services, reason, n) : NULL;
+}
+
+/* The one that is made for older drivers, where the installation has it; NULL: it has none, or finds no device either. */
+static const lt_backend *open_older(const lt_device_type_info *type)
+{
+    char unused[512];
+    void *library = open_library(type->older_library);
+    return library != NULL ? open_backend(library, type->older_library, unused, sizeof unused) : NULL;
+}
+
+/* The backend of a type, or NULL and the reason. */
+static const lt_backend *load_backend(const lt_device_type_info *type, const char *library_name, char *reason, size_t n)
+{
+    const char *disabled = getenv(type->disabled_variable);
+    if (disabled != NULL) {
+        snprintf(reason, n, "%s was disabled by %s", type->title, disabled[0] == '-' ? disabled : type->disabled_variable);
+        return NULL;
+    }
+    const bool simulated = are_simulated(type);
+    const char *name = simulated ? type->simulated_library : library_name;
+    void *library = open_library(name);
+    if (library == NULL) {
+        const char *error = dlerror(), *why = error != NULL ? error : "not found";
+        if (simulated)
+            snprintf(reason, n, "the simulated %s backend %s could not be loaded: %s", type->title, name, why);
+        else
+            snprintf(reason, n, "ltensor was built without %s, or its backend %s could not be loaded (%s); %s=N in the environment gives simulated ones",
+                     type->title, name, why, type->simulated_variable);
+        return NULL;
+    }
+    const lt_backend *backend = open_backend(library, name, reason, n);
+    return backend == NULL && !simulated ? open_older(type) : backend;
+}
+
+static void load_type(const lt_library *self);
+/* Those that are not part of core. */
+static lt_library libraries[LT_DEVICE_TYPES] = {[LT_CUDA] = LT_LIBRARY("libltensor_cuda.so", load_type)};
+
+static void load_type(const lt_library *self)
+{
+    const int type = (int)(self - libraries);
+    lt_backends[type] = load_backend(&lt_device_types[type], self->name, missing_reason[type], sizeof missing_reason[type]);
+}
+
+/* Has the backend of a type loaded, unless the context does not permit it. */
+static lt_status need(lt_device_type type)
+{
+    return libraries[type].name != NULL ? lt_library_need(&libraries[type]) : LT_OK;
+}
+
+const lt_backend *lt_backend_probe(lt_device_type type)
+{
+    return (unsigned)type < LT_DEVICE_TYPES && need(type) == LT_OK ? lt_backends[type] : NULL;
+}
+
+const char *lt_backend_missing_reason(void)
+{
+    const lt_device_type type = lt_accelerator();
+    return need(type) == LT_OK ? missing_reason[type] : lt_error_message();
+}
+
+/* The table, or the error of there being none. */
+static lt_status find_backend(lt_device_type type, const lt_backend **out)
+{
+    if ((unsigned)type >= LT_DEVICE_TYPES) return lt_error(LT_ERR_TYPE, "%d is no type of device", (int)type);
+    LT_TRY(need(type));
+    *out = lt_backends[type];
+    if (*out != NULL) return LT_OK;
+    return lt_error(LT_ERR_DEVICE, "no %s GPUs are available: %s", lt_device_types[type].title, missing_reason[type]);
+}
+
+const lt_backend *lt_backend_get(lt_device_type type)
+{
+    const lt_backend *backend = NULL;
+    return find_backend(type, &backend) == LT_OK ? backend : NULL;
+}
+
+lt_status lt_device_resolve(lt_device *device)
+{
+    if (device->type == LT_CPU) {
+        device->index = 0;
+        return LT_OK;
+    }
+    const lt_backend *backend;
+    LT_TRY(find_backend((lt_device_type)device->type, &backend));
+    if (device->index < 0) device->index = (int8_t)backend->current_device();
+    char name[16];
+    LT_TRY(lt_authorize(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
+    int count = backend->device_count();
+    if (device->index >= count)
+        return lt_error(LT_ERR_DEVICE,
+                        "%s error: invalid device ordinal: %s was asked for, there %s %d GPU%s "
+                        "(device numbers count from 0)",
+                        lt_device_types[device->type].title, name, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+    return LT_OK;
+}

@@ -1,0 +1,115 @@
+/* dtype.c - see dtype.h. */
+#include "dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "context/context.h"
+#include "error.h"
+#include "half.h"
+
+static const struct {
+    const char *name, *alias, *scalar_name;
+    uint8_t size;
+} info[LT_DTYPE_COUNT] = {
+    [LT_BOOL] = {"bool", NULL, "Bool", 1},
+    [LT_UINT8] = {"uint8", NULL, "Byte", 1},
+    [LT_INT8] = {"int8", NULL, "Char", 1},
+    [LT_INT16] = {"int16", "short", "Short", 2},
+    [LT_INT32] = {"int32", "int", "Int", 4},
+    [LT_INT64] = {"int64", "long", "Long", 8},
+    [LT_FLOAT16] = {"float16", "half", "Half", 2},
+    [LT_BFLOAT16] = {"bfloat16", NULL, "BFloat16", 2},
+    [LT_FLOAT32] = {"float32", "float", "Float", 4},
+    [LT_FLOAT64] = {"float64", "double", "Double", 8},
+};
+
+static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
+
+size_t lt_dtype_size(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].size : 0; }
+const char *lt_dtype_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].name : NULL; }
+const char *lt_dtype_scalar_name(lt_dtype dtype) { return info[dtype].scalar_name; }
+
+lt_dtype lt_dtype_from_name(const char *name)
+{
+    for (int d = 0; d < LT_DTYPE_COUNT; d++) {
+        if (strcmp(name, info[d].name) == 0) return (lt_dtype)d;
+        if (info[d].alias != NULL && strcmp(name, info[d].alias) == 0) return (lt_dtype)d;
+    }
+    return LT_DTYPE_NONE;
+}
+
+lt_dtype lt_default_dtype(void) { return (lt_dtype)atomic_load_explicit(&lt_here.context->default_dtype, memory_order_relaxed); }
+
+lt_status lt_set_default_dtype(lt_dtype dtype)
+{
+    if (!is_dtype(dtype) || !lt_dtype_is_float(dtype))
+        return lt_error(LT_ERR_TYPE, "only floating-point types are supported as the default type");
+    atomic_store_explicit(&lt_here.context->default_dtype, (int)dtype, memory_order_relaxed);
+    return LT_OK;
+}
+
+lt_dtype lt_promote(lt_dtype a, lt_dtype b)
+{
+    if (a == b) return a;
+    if (lt_dtype_is_float(a) || lt_dtype_is_float(b)) {
+        if (!lt_dtype_is_float(a)) return b;
+        if (!lt_dtype_is_float(b)) return a;
+        lt_dtype high = a > b ? a : b;
+        return high == LT_BFLOAT16 ? LT_FLOAT32 : high; /* float16 with bfloat16 */
+    }
+    lt_dtype low = a < b ? a : b, high = a < b ? b : a;
+    if (low == LT_UINT8 && high == LT_INT8) return LT_INT16;
+    return high;
+}
+
+static int kind_of(lt_dtype d) { return d == LT_BOOL ? 0 : lt_dtype_is_float(d) ? 2 : 1; }
+
+bool lt_can_cast(lt_dtype from, lt_dtype to) { return kind_of(from) <= kind_of(to); }
+
+lt_dtype lt_scalar_dtype(lt_scalar s)
+{
+    if (s.kind == LT_SCALAR_BOOL) return LT_BOOL;
+    return s.kind == LT_SCALAR_INT ? LT_INT64 : lt_default_dtype();
+}
+
+int64_t lt_scalar_int(lt_scalar s)
+{
+    if (s.kind != LT_SCALAR_FLOAT) return s.v.i;
+    if (isnan(s.v.d)) return 0;
+    if (s.v.d >= 9223372036854775808.0) return INT64_MAX;
+    if (s.v.d <= -9223372036854775808.0) return INT64_MIN;
+    return (int64_t)s.v.d;
+}
+
+lt_scalar lt_load_scalar(const void *p, lt_dtype dtype)
+{
+    switch (dtype) {
+    case LT_BOOL: return lt_boolean(*(const uint8_t *)p != 0);
+    case LT_UINT8: return lt_int(*(const uint8_t *)p);
+    case LT_INT8: return lt_int(*(const int8_t *)p);
+    case LT_INT16: return lt_int(*(const int16_t *)p);
+    case LT_INT32: return lt_int(*(const int32_t *)p);
+    case LT_INT64: return lt_int(*(const int64_t *)p);
+    case LT_FLOAT16: return lt_float(lt_half_to_float(*(const lt_half *)p));
+    case LT_BFLOAT16: return lt_float(lt_bfloat16_to_float(*(const lt_bfloat16 *)p));
+    case LT_FLOAT32: return lt_float(*(const float *)p);
+    default: return lt_float(*(const double *)p);
+    }
+}
+
+void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)
+{
+    switch (dtype) {
+    case LT_BOOL: *(uint8_t *)p = s.kind == LT_SCALAR_FLOAT ? s.v.d != 0 : s.v.i != 0; break;
+    case LT_UINT8: *(uint8_t *)p = (uint8_t)lt_scalar_int(s); break;
+    case LT_INT8: *(int8_t *)p = (int8_t)lt_scalar_int(s); break;
+    case LT_INT16: *(int16_t *)p = (int16_t)lt_scalar_int(s); break;
+    case LT_INT32: *(int32_t *)p = (int32_t)lt_scalar_int(s); break;
+    case LT_INT64: *(int64_t *)p = lt_scalar_int(s); break;
+    case LT_FLOAT16: *(lt_half *)p = lt_float_to_half((float)lt_scalar_double(s)); break;
+    case LT_BFLOAT16: *(lt_bfloat16 *)p = lt_float_to_bfloat16((float)lt_scalar_double(s)); break;
+    case LT_FLOAT32: *(float *)p = (float)lt_scalar_double(s); break;
+    default: *(double *)p = lt_scalar_double(s); break;
+    }
+}

@@ -1,0 +1,445 @@
+/* print.c - see print.h.
+ *
+ * First the shown elements are found (all, or of every long dimension its two ends), then they are
+ * measured, which decides the notation and the common width, then they are written. Text grows in one
+ * buffer whose first failure sticks, so that only the end asks for it. Includes core headers only. */
+#include "print.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd/autograd.h"
+#include "context/context.h"
+#include "context/interrupt.h"
+#include "devices/copies.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+#include "op/_to_copy.h"
+#include "op/contiguous.h"
+
+/* Continuation lines stand below what follows this, a parameter's too. */
+#define OPENING "tensor("
+
+lt_print_options *lt_print_settings(void) { return &lt_here.context->print; }
+
+/* ---- text ---------------------------------------------------------------------------------------------- */
+
+typedef struct text {
+    char *v; /* NULL until the first write */
+    size_t n, capacity;
+    lt_status status;
+} text;
+
+/* Makes room for n more bytes and a zero. */
+static bool text_reserve(text *t, size_t n)
+{
+    if (t->status != LT_OK) return false;
+    if (t->n + n < t->capacity) return true;
+    size_t capacity = 2 * (t->n + n) + 128;
+    char *v = lt_mem_realloc(t->v, capacity);
+    if (v == NULL) {
+        t->status = LT_ERR_MEMORY;
+        return false;
+    }
+    t->v = v;
+    t->capacity = capacity;
+    return true;
+}
+
+static void text_repeat(text *t, char c, int64_t n)
+{
+    if (n <= 0 || !text_reserve(t, (size_t)n)) return;
+    memset(t->v + t->n, c, (size_t)n);
+    t->n += (size_t)n;
+}
+
+static void text_add_list(text *t, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    if (text_reserve(t, 0)) {
+        int n = vsnprintf(t->v + t->n, t->capacity - t->n, format, args);
+        if (n < 0)
+            t->status = lt_error(LT_ERR_RUNTIME, "too many digits to print");
+        else if (t->n + (size_t)n < t->capacity)
+            t->n += (size_t)n;
+        else if (text_reserve(t, (size_t)n))
+            t->n += (size_t)vsnprintf(t->v + t->n, t->capacity - t->n, format, again);
+    }
+    va_end(again);
+}
+
+__attribute__((format(printf, 2, 3))) static void text_add(text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_add_list(t, format, args);
+    va_end(args);
+}
+
+/* ---- the elements that are shown ----------------------------------------------------------------------- */
+
+/* Dimension d shows positions 0 to shown[d] - 1; from position `edge` on, skip[d] elements lie between a
+ * position and its place in memory. */
+typedef struct elements {
+    lt_tensor *owner; /* of data; NULL when nothing is shown */
+    const char *data;
+    lt_dtype dtype;
+    int ndim;
+    int64_t edge;
+    int64_t shown[LT_MAX_DIMS];
+    int64_t skip[LT_MAX_DIMS];
+    int64_t strides[LT_MAX_DIMS]; /* bytes */
+    bool cut[LT_MAX_DIMS];        /* shown with "..." after `edge` elements */
+} elements;
+
+/* Brings the shown elements to the host. A cut dimension of size n is seen as one of 2 by edge, with a
+ * stride of n - edge: so a single strided copy gathers the whole summary. Should the dimensions not
+ * suffice, the last ones travel uncut. */
+static lt_status fetch(elements *e, lt_tensor *t)
+{
+    lt_status status = LT_OK;
+    lt_tensor *view = NULL, *arrived = NULL, *host = NULL;
+    int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS], dense = 1;
+    int ndim = 0, spare = LT_MAX_DIMS - t->ndim;
+    lt_copy_cause before = lt_copies_set_cause((lt_copy_cause){"print", true});
+    for (int d = 0; d < t->ndim; d++) {
+        int64_t length = t->sizes[d];
+        if (e->cut[d] && spare > 0) {
+            spare--;
+            sizes[ndim] = 2;
+            strides[ndim++] = (length - e->edge) * t->strides[d];
+            length = e->edge;
+            e->skip[d] = 0;
+        }
+        sizes[ndim] = length;
+        strides[ndim++] = t->strides[d];
+    }
+    LT_CHECK(lt_tensor_view(t, ndim, sizes, strides, t->offset, &view));
+    LT_CHECK(lt__to_copy_impl(view, LT_DTYPE_NONE, &lt_host, false, &arrived));
+    LT_CHECK(lt_contiguous_impl(arrived, &host));
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        e->strides[d] = dense * (int64_t)lt_dtype_size(e->dtype);
+        dense *= e->shown[d] + e->skip[d];
+    }
+    e->owner = host;
+    e->data = lt_data(host);
+done:
+    lt_copies_set_cause(before);
+    lt_tensor_release(view);
+    lt_tensor_release(arrived);
+    return status;
+}
+
+static lt_status find_elements(elements *e, lt_tensor *t)
+{
+    bool summarize = t->numel > lt_print_settings()->threshold, any = true;
+    *e = (elements){.dtype = (lt_dtype)t->dtype, .ndim = t->ndim};
+    e->edge = summarize ? lt_print_settings()->edgeitems : INT64_MAX / 2;
+    for (int d = 0; d < t->ndim; d++) {
+        e->cut[d] = t->sizes[d] > 2 * e->edge;
+        e->shown[d] = e->cut[d] ? 2 * e->edge : t->sizes[d];
+        e->skip[d] = t->sizes[d] - e->shown[d];
+        e->strides[d] = t->strides[d] * (int64_t)lt_dtype_size(e->dtype);
+        any = any && e->shown[d] > 0;
+    }
+    if (!any) return LT_OK;
+    if (t->device.type != LT_CPU) return fetch(e, t);
+    e->owner = lt_tensor_retain(t);
+    e->data = lt_data(t);
+    return LT_OK;
+}
+
+/* Place of position i of dimension d, where `at` is the place of position 0. */
+static const char *place(const elements *e, int d, const char *at, int64_t i)
+{
+    return at + (i < e->edge ? i : i + e->skip[d]) * e->strides[d];
+}
+
+/* ---- notation and width ---------------------------------------------------------------------------------- */
+
+/* Zeros, infinities and nan have no say in the notation or the width. */
+typedef struct measures {
+    double min, max; /* of the magnitudes */
+    bool any, whole;
+} measures;
+
+typedef struct printer {
+    text out;
+    elements shown;
+    bool sci, whole; /* scientific; all are integers, printed "1." */
+    int64_t width;   /* columns of an element */
+} printer;
+
+static bool counts(double x) { return isfinite(x) && x != 0; }
+
+static void measure(measures *m, const elements *e, int d, const char *at)
+{
+    if (d < e->ndim) {
+        for (int64_t i = 0; i < e->shown[d] && !lt_interrupted(); i++)
+            measure(m, e, d + 1, place(e, d, at, i));
+        return;
+    }
+    double x = lt_scalar_double(lt_load_scalar(at, e->dtype)), magnitude = fabs(x);
+    if (!counts(x)) return;
+    if (!m->any || magnitude < m->min) m->min = magnitude;
+    if (!m->any || magnitude > m->max) m->max = magnitude;
+    m->any = true;
+    m->whole = m->whole && x == ceil(x);
+}
+
+static void choose_notation(printer *p)
+{
+    measures m = {.whole = true};
+    measure(&m, &p->shown, 0, p->shown.data);
+    p->whole = m.whole;
+    if (!m.any)
+        p->sci = false;
+    else if (lt_print_settings()->sci_mode >= 0)
+        p->sci = lt_print_settings()->sci_mode != 0;
+    else
+        p->sci = m.max / m.min > 1000.0 || m.max > 1.0e8 || m.min < 1.0e-4;
+}
+
+static void add_float(printer *p, double x)
+{
+    if (isnan(x)) /* C may give it a sign */
+        text_add(&p->out, "nan");
+    else if (isinf(x))
+        text_add(&p->out, x < 0 ? "-inf" : "inf");
+    else if (p->sci)
+        text_add(&p->out, "%.*e", lt_print_settings()->precision, x);
+    else if (p->whole)
+        text_add(&p->out, "%.0f.", x);
+    else
+        text_add(&p->out, "%.*f", lt_print_settings()->precision, x);
+}
+
+/* Adds an element as it is, returns its columns. */
+static int64_t add_element(printer *p, lt_scalar s)
+{
+    size_t start = p->out.n;
+    if (s.kind == LT_SCALAR_FLOAT)
+        add_float(p, s.v.d);
+    else if (s.kind == LT_SCALAR_INT)
+        text_add(&p->out, "%lld", (long long)s.v.i);
+    else
+        text_add(&p->out, s.v.i ? "True" : "False");
+    return (int64_t)(p->out.n - start);
+}
+
+static void add_aligned(printer *p, lt_scalar s)
+{
+    size_t start = p->out.n;
+    int64_t columns = add_element(p, s), missing = p->width - columns;
+    if (missing <= 0 || p->out.status != LT_OK) return;
+    text_repeat(&p->out, ' ', missing);
+    if (p->out.status != LT_OK) return;
+    memmove(p->out.v + start + missing, p->out.v + start, (size_t)columns);
+    memset(p->out.v + start, ' ', (size_t)missing);
+}
+
+/* Widens p->width to the elements, which are written and taken back. */
+static void find_width(printer *p, int d, const char *at)
+{
+    const elements *e = &p->shown;
+    if (d < e->ndim) {
+        for (int64_t i = 0; i < e->shown[d] && !lt_interrupted(); i++)
+            find_width(p, d + 1, place(e, d, at, i));
+        return;
+    }
+    lt_scalar s = lt_load_scalar(at, e->dtype);
+    if (s.kind == LT_SCALAR_FLOAT && !counts(s.v.d)) return;
+    size_t start = p->out.n;
+    int64_t columns = add_element(p, s);
+    p->out.n = start;
+    if (columns > p->width) p->width = columns;
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------- */
+
+typedef struct list {
+    text *out;
+    int64_t items, per_line;
+    int newlines, indent; /* between lines; columns of the continuation lines */
+} list;
+
+static void next_item(list *l)
+{
+    int64_t item = l->items++;
+    if (item == 0) return;
+    text_add(l->out, ",");
+    if (item % l->per_line != 0) {
+        text_add(l->out, " ");
+    } else {
+        text_repeat(l->out, '\n', l->newlines);
+        text_repeat(l->out, ' ', l->indent);
+    }
+}
+
+/* Dimension d and those inside; indent: columns before it. The innermost fills lines, the others put
+ * an item on each, with blank lines between blocks of more than one dimension. */
+static void write_dimension(printer *p, int d, const char *at, int indent)
+{
+    const elements *e = &p->shown;
+    int inside = e->ndim - d - 1;
+    if (inside < 0) {
+        add_aligned(p, lt_load_scalar(at, e->dtype));
+        return;
+    }
+    list l = {.out = &p->out, .per_line = 1, .newlines = 1, .indent = indent + 1};
+    if (inside > 0) {
+        l.newlines = inside;
+    } else {
+        l.per_line = (lt_print_settings()->linewidth - indent) / (p->width + 2);
+        if (l.per_line < 1) l.per_line = 1;
+    }
+    text_add(&p->out, "[");
+    for (int64_t i = 0; i < e->shown[d] && !lt_interrupted(); i++) {
+        if (e->cut[d] && i == e->edge) {
+            next_item(&l);
+            text_add(&p->out, inside > 0 ? "..." : " ...");
+        }
+        next_item(&l);
+        write_dimension(p, d + 1, place(e, d, at, i), indent + 1);
+    }
+    if (e->shown[d] == 0) text_add(&p->out, "...");
+    text_add(&p->out, "]");
+}
+
+static lt_status write_elements(printer *p, lt_tensor *t)
+{
+    if (t->numel == 0) {
+        text_add(&p->out, "[]");
+        return LT_OK;
+    }
+    LT_TRY(find_elements(&p->shown, t));
+    p->width = 1;
+    if (p->shown.owner != NULL) {
+        if (lt_dtype_is_float(p->shown.dtype)) choose_notation(p);
+        find_width(p, 0, p->shown.data);
+    }
+    write_dimension(p, 0, p->shown.data, (int)strlen(OPENING));
+    lt_tensor_release(p->shown.owner);
+    if (lt_interrupted()) return lt_stopped();
+    return LT_OK;
+}
+
+/* ---- what follows the elements --------------------------------------------------------------------------- */
+
+typedef struct trailer {
+    text *out;
+    int64_t column; /* where the last line ends */
+} trailer;
+
+/* Counted as PyTorch does: 1 too many at the start, 2 on a text of one line. */
+static void trailer_begin(trailer *s, text *out, size_t start)
+{
+    s->out = out;
+    s->column = (int64_t)(out->n - start) + 2;
+    for (size_t i = start; i < out->n; i++)
+        if (out->v[i] == '\n') s->column = (int64_t)(out->n - i) + 1;
+}
+
+__attribute__((format(printf, 2, 3))) static void trailer_add(trailer *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int64_t columns = vsnprintf(NULL, 0, format, args), indent = (int64_t)strlen(OPENING);
+    va_end(args);
+    if (s->column + columns + 2 > lt_print_settings()->linewidth) {
+        text_add(s->out, ",\n");
+        text_repeat(s->out, ' ', indent);
+        s->column = indent + columns;
+    } else {
+        text_add(s->out, ", ");
+        s->column += columns + 2;
+    }
+    va_start(args, format);
+    text_add_list(s->out, format, args);
+    va_end(args);
+}
+
+/* "(2, 0)", "(5,)", "()". */
+static void trailer_add_size(trailer *s, const lt_tensor *t)
+{
+    char sizes[LT_MAX_DIMS * 22];
+    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes);
+    int inner = (int)strlen(sizes) - 2; /* without the brackets */
+    trailer_add(s, "size=(%.*s%s)", inner, sizes + 1, t->ndim == 1 ? "," : "");
+}
+
+static lt_status trailer_add_gradient(trailer *s, lt_tensor *t)
+{
+    lt_node *node = NULL;
+    lt_status status = lt_grad_fn(t, &node);
+    if (status == LT_ERR_RUNTIME) /* a view whose history cannot be told */
+        trailer_add(s, "grad_fn=<Invalid>");
+    else if (status != LT_OK)
+        return status;
+    else if (node != NULL)
+        trailer_add(s, "grad_fn=<%s>", lt_node_name(node));
+    else if (lt_requires_grad(t))
+        trailer_add(s, "requires_grad=True");
+    return LT_OK;
+}
+
+/* start: of the line that begins with OPENING. */
+static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
+{
+    lt_dtype dtype = (lt_dtype)t->dtype;
+    bool usual = dtype == lt_default_dtype();
+    trailer s;
+    trailer_begin(&s, out, start);
+    if (t->device.type != LT_CPU) {
+        char device[16];
+        trailer_add(&s, "device='%s'", lt_format_device(device, sizeof device, t->device));
+    }
+    if (t->numel == 0) {
+        if (t->ndim != 1) trailer_add_size(&s, t);
+    } else {
+        /* Elements tell these dtypes. */
+        usual = usual || dtype == LT_INT64 || dtype == LT_BOOL;
+        if (lt_print_settings()->edgeitems == 0) trailer_add_size(&s, t);
+    }
+    if (!usual) trailer_add(&s, "dtype=torch.%s", lt_dtype_name(dtype));
+    return trailer_add_gradient(&s, t);
+}
+
+/* Everything; p->out holds what was written even when it fails. */
+static lt_status write_tensor(printer *p, lt_tensor *t)
+{
+    if (t->flags & LT_FLAG_PARAMETER) text_add(&p->out, "Parameter containing:\n");
+    size_t start = p->out.n;
+    text_add(&p->out, OPENING);
+    LT_TRY(write_elements(p, t));
+    LT_TRY(p->out.status);
+    LT_TRY(write_trailer(&p->out, start, t));
+    text_add(&p->out, ")");
+    return p->out.status;
+}
+
+lt_status lt_tensor_format(lt_tensor *t, char **out, size_t *n)
+{
+    printer p = {.out = {.status = LT_OK}};
+    /* A point is a point in every language. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
+    if (plain != (locale_t)0) before = uselocale(plain);
+    lt_status status = write_tensor(&p, t);
+    if (plain != (locale_t)0) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    if (status != LT_OK) {
+        lt_mem_free(p.out.v);
+        return status;
+    }
+    *out = p.out.v;
+    *n = p.out.n;
+    return LT_OK;
+}

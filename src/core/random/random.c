@@ -1,0 +1,107 @@
+/* random.c - see random.h: generators, their seeds, and the raw numbers of the CPU's mt19937
+ * (Matsumoto and Nishimura 1998, 32 bits). Default generators, the context's, are made on first use, so that a
+ * program that draws no numbers pays nothing for them. */
+#include "random.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "context/context.h"
+#include "error.h"
+
+#define MT_M 397
+
+lt_status lt_generator_seed(lt_generator *generator, uint64_t seed)
+{
+    lt_generator *g = generator;
+    LT_REQUIRE(generator);
+    g->seed = seed;
+    g->has_next_float = g->has_next_double = false;
+    g->philox_offset = 0;
+    if (g->device.type != LT_CPU) return LT_OK;
+    g->mt[0] = (uint32_t)seed;
+    for (uint32_t j = 1; j < LT_MT_N; j++)
+        g->mt[j] = 1812433253u * (g->mt[j - 1] ^ (g->mt[j - 1] >> 30)) + j;
+    g->mt_left = 1;
+    g->mt_next = 0;
+    return LT_OK;
+}
+
+static uint32_t twist(uint32_t u, uint32_t v)
+{
+    uint32_t mixed = (u & 0x80000000u) | (v & 0x7fffffffu);
+    return (mixed >> 1) ^ ((v & 1u) != 0 ? 0x9908b0dfu : 0u);
+}
+
+static void next_state(lt_generator *g)
+{
+    uint32_t *p = g->mt;
+    for (int j = 0; j < LT_MT_N - MT_M; j++) p[j] = p[j + MT_M] ^ twist(p[j], p[j + 1]);
+    for (int j = LT_MT_N - MT_M; j < LT_MT_N - 1; j++) p[j] = p[j + MT_M - LT_MT_N] ^ twist(p[j], p[j + 1]);
+    p[LT_MT_N - 1] = p[MT_M - 1] ^ twist(p[LT_MT_N - 1], p[0]);
+    g->mt_left = LT_MT_N;
+    g->mt_next = 0;
+}
+
+uint32_t lt_generator_next32(lt_generator *g)
+{
+    if (--g->mt_left == 0) next_state(g);
+    uint32_t y = g->mt[g->mt_next++];
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+}
+
+uint64_t lt_generator_next64(lt_generator *g)
+{
+    uint64_t high = lt_generator_next32(g);
+    return high << 32 | lt_generator_next32(g);
+}
+
+double lt_generator_normal(lt_generator *g)
+{
+    if (g->has_next_double) {
+        g->has_next_double = false;
+        return g->next_double;
+    }
+    double u1 = lt_generator_uniform(g), u2 = lt_generator_uniform(g);
+    double radius = sqrt(-2.0 * log1p(-u2)), theta = 6.283185307179586476925286766559 * u1;
+    g->next_double = radius * sin(theta);
+    g->has_next_double = true;
+    return radius * cos(theta);
+}
+
+lt_generator *lt_default_generator(lt_device device)
+{
+    lt_context *c = lt_here.context;
+    const int i = device.type == LT_CPU ? 0 : 1 + device.index % LT_MOST_DEVICES;
+    lt_generator *g = &c->generators[i];
+    pthread_mutex_lock(&c->lock);
+    if (!c->ready[i]) {
+        g->device = device;
+        lt_generator_seed(g, c->seed);
+        c->ready[i] = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return g;
+}
+
+void lt_manual_seed(uint64_t seed)
+{
+    lt_context *c = lt_here.context;
+    pthread_mutex_lock(&c->lock);
+    c->seed = seed;
+    memset(c->ready, 0, sizeof c->ready); /* seeded anew when next asked for */
+    pthread_mutex_unlock(&c->lock);
+}
+
+uint64_t lt_initial_seed(void)
+{
+    lt_context *c = lt_here.context;
+    pthread_mutex_lock(&c->lock);
+    uint64_t seed = c->seed;
+    pthread_mutex_unlock(&c->lock);
+    return seed;
+}

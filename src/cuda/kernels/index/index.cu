@@ -1,0 +1,421 @@
+/* index.cu - reading and writing at positions held in tensors: x[index], x[index] = y, gather and scatter
+ * (gather.cu). A thread for each element adds to the address of the indexed tensor what the indices say;
+ * where whole rows are taken, for each 16 bytes of a row. An index out of range is recorded (report.cuh)
+ * and its element left out. Sums and products into a place named several times are atomic: exact for
+ * integers, for floats in an order that varies. Writing without adding leaves any one of the values. With
+ * torch.use_deterministic_algorithms elements go in their own order: sorted by the place they go to, stably, a thread
+ * for each place. */
+#include "index.cuh"
+
+#include <string.h>
+
+#include "formulas/formulas.h"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
+#include "runtime/report.cuh"
+
+enum { BLOCK = 256, ONE_INDEX = 3 /* operands */ };
+
+/* N operands: 0 is dense (result or values), 1 indexed, then the indices. */
+template <int N> struct indexing {
+    char *data[N];
+    int count; /* of indices */
+    int dims[N - 2], base[N - 2];
+    int64_t sizes[N - 2], strides[N - 2];
+    lt_offsets<N> offsets;
+    lt_cuda_report *report;
+    const char *op; /* for reports */
+    uint64_t value; /* an element, where data[0] is null */
+};
+
+struct alignas(16) bytes16 {
+    uint64_t v[2];
+};
+
+/* From 0; LT_INDEX_NO_POSITION for position 0. */
+static __device__ __forceinline__ int64_t lt_index_counted(int64_t value, int base)
+{
+    return base == 0 || value < 0 ? value : value > 0 ? value - 1 : LT_INDEX_NO_POSITION;
+}
+
+/* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is wrong. */
+template <int N>
+static __device__ __forceinline__ bool locate(const indexing<N> &a, int64_t *dense, char **indexed)
+{
+    const int64_t number = lt_thread_number();
+    if (number >= a.offsets.numel) return false;
+    int64_t offset[N];
+    a.offsets.at(number, offset);
+    *dense = offset[0];
+    char *p = a.data[1] + offset[1];
+    for (int k = 0; k < N - 2 && k < a.count; k++) {
+        const int64_t index = lt_index_counted(
+            *reinterpret_cast<const int64_t *>(a.data[k + 2] + offset[k + 2]), a.base[k]);
+        if (index < -a.sizes[k] || index >= a.sizes[k]) {
+            lt_report_index(a.report, a.op, index, a.sizes[k], a.dims[k]);
+            return false;
+        }
+        p += (index < 0 ? index + a.sizes[k] : index) * a.strides[k];
+    }
+    *indexed = p;
+    return true;
+}
+
+/* The value at that place. A pointer that might be one to the number in the parameters would cost each thread a copy of all
+ * of them in memory: values are chosen between, not addresses. */
+template <class T, int N> static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense)
+{
+    if (a.data[0] != nullptr) return *reinterpret_cast<const T *>(a.data[0] + dense);
+    T value;
+    const uint64_t word[2] = {a.value, 0};
+    static_assert(sizeof(T) <= sizeof word, "an element or a piece of a row");
+    memcpy(&value, word, sizeof value);
+    return value;
+}
+
+template <int N, class T> static __global__ void __launch_bounds__(BLOCK) get(indexing<N> a)
+{
+    int64_t out;
+    char *indexed;
+    if (!locate(a, &out, &indexed)) return;
+    *reinterpret_cast<T *>(a.data[0] + out) = *reinterpret_cast<const T *>(indexed);
+}
+
+template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(indexing<N> a)
+{
+    int64_t value;
+    char *indexed;
+    if (!locate(a, &value, &indexed)) return;
+    *reinterpret_cast<T *>(indexed) = value_at<T>(a, value);
+}
+
+/* ---- combining -------------------------------------------------------------------------------------------- */
+
+struct index_adding {
+    template <class T> static __device__ __forceinline__ T of(T a, T b)
+    {
+        return lt_add(a, b, static_cast<T>(1));
+    }
+};
+struct multiplying {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_mul(a, b); }
+};
+struct maximizing {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_maximum(a, b); }
+};
+struct minimizing {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_minimum(a, b); }
+};
+
+/* How elements of a dtype are combined: in C. */
+template <class S, class C = S> struct element {
+    using type = S;
+    template <class Op> static __device__ __forceinline__ S join(S a, S b)
+    {
+        return lt_stored<S, C>::of(Op::template of<C>(lt_as<C>(a), lt_as<C>(b)));
+    }
+};
+struct bool_element {
+    using type = uint8_t;
+    template <class Op> static __device__ __forceinline__ uint8_t join(uint8_t a, uint8_t b)
+    {
+        return std::is_same_v<Op, index_adding> || std::is_same_v<Op, maximizing> ? a | b : a & b;
+    }
+};
+
+/* *p = f(*p), atomically; W: unsigned, of p's size. */
+template <class W, class T, class F> static __device__ __forceinline__ void update_word(T *p, F f)
+{
+    static_assert(sizeof(W) == sizeof(T), "a word holds one element");
+    W *word = reinterpret_cast<W *>(p);
+    W seen = atomicCAS(word, W{0}, W{0}), expected;
+    do {
+        expected = seen;
+        T value;
+        memcpy(&value, &expected, sizeof value);
+        value = f(value);
+        W wanted;
+        memcpy(&wanted, &value, sizeof wanted);
+        seen = atomicCAS(word, expected, wanted);
+    } while (seen != expected);
+}
+
+/* The same for a part of a 4-byte word. */
+template <class T, class F> static __device__ __forceinline__ void update_part(T *p, F f)
+{
+    const uintptr_t address = reinterpret_cast<uintptr_t>(p);
+    const unsigned shift = static_cast<unsigned>(address % 4 * 8);
+    const unsigned mask = ((1u << 8 * sizeof(T)) - 1) << shift;
+    update_word<unsigned>(reinterpret_cast<unsigned *>(address - address % 4), [=](unsigned word) {
+        using part = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
+        part bits = static_cast<part>(word >> shift);
+        T value;
+        memcpy(&value, &bits, sizeof value);
+        value = f(value);
+        memcpy(&bits, &value, sizeof bits);
+        return (word & ~mask) | static_cast<unsigned>(bits) << shift;
+    });
+}
+
+template <int N, class Element, class Op>
+static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
+{
+    using T = typename Element::type;
+    int64_t at;
+    char *indexed;
+    if (!locate(a, &at, &indexed)) return;
+    const T value = value_at<T>(a, at);
+    T *const p = reinterpret_cast<T *>(indexed);
+    const auto join = [=](T old) { return Element::template join<Op>(old, value); };
+    if constexpr (std::is_same_v<Op, index_adding> && std::is_floating_point_v<T>)
+        atomicAdd(p, value);
+    else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int32_t>)
+        atomicAdd(p, value);
+    else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int64_t>)
+        atomicAdd(reinterpret_cast<unsigned long long *>(p),
+                  static_cast<unsigned long long>(value));
+    else if constexpr (sizeof(T) == 8)
+        update_word<unsigned long long>(p, join);
+    else if constexpr (sizeof(T) == 4)
+        update_word<unsigned>(p, join);
+    else
+        update_part(p, join);
+}
+
+/* ---- in order ------------------------------------------------------------------------------------------------ */
+
+struct replacing {
+    template <class T> static __device__ __forceinline__ T of(T, T b) { return b; }
+};
+
+/* Where each element goes: bytes from the indexed tensor's first element, -1 where an index is wrong. */
+template <int N>
+static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *place)
+{
+    int64_t at;
+    char *indexed;
+    const int64_t number = lt_thread_number();
+    const bool right = locate(a, &at, &indexed);
+    if (number < a.offsets.numel) place[number] = right ? indexed - a.data[1] : -1;
+}
+
+/* A thread for each sorted element; the first of those that go to one place does the work of all of them. */
+template <int N, class Element, class Op>
+static __global__ void __launch_bounds__(BLOCK)
+    combine_sorted(indexing<N> a, const int64_t *place, const int64_t *order)
+{
+    using T = typename Element::type;
+    const int64_t first = lt_thread_number();
+    if (first >= a.offsets.numel || place[first] < 0 ||
+        (first > 0 && place[first - 1] == place[first]))
+        return;
+    T *const p = reinterpret_cast<T *>(a.data[1] + place[first]);
+    T value = *p;
+    for (int64_t i = first; i < a.offsets.numel && place[i] == place[first]; i++) {
+        int64_t offset[N];
+        a.offsets.at(order[i], offset);
+        value = Element::template join<Op>(value, value_at<T>(a, offset[0]));
+    }
+    *p = value;
+}
+
+/* ---- launching --------------------------------------------------------------------------------------------- */
+
+struct index_call {
+    const lt_iter *it;
+    const lt_index_args *args;
+    const void *value;
+    cudaStream_t stream;
+};
+
+/* Whether rows of 16-byte pieces are moved: all strides but the elements' own are multiples of 16 bytes. */
+static bool moves_rows(const index_call &c)
+{
+    const lt_iter *it = c.it;
+    const int64_t size = lt_element_size(it->dtype[1]);
+    if (c.value != nullptr || it->ndim == 0 || it->strides[0][0] != size ||
+        it->strides[1][0] != size)
+        return false;
+    int64_t bits = it->sizes[0] * size;
+    for (int k = 0; k < 2 + c.args->count; k++) {
+        if (k >= 2 && it->strides[k][0] != 0) return false;
+        if (k < 2) bits |= static_cast<int64_t>(reinterpret_cast<uintptr_t>(it->data[k]));
+        for (int d = 1; d < it->ndim && k < 2; d++) bits |= it->strides[k][d];
+    }
+    for (int k = 0; k < c.args->count; k++) bits |= c.args->strides[k];
+    return bits % 16 == 0;
+}
+
+template <int N> static indexing<N> operands(const index_call &c, lt_cuda_report *report, bool rows)
+{
+    const lt_iter *it = c.it;
+    indexing<N> a = {};
+    a.count = c.args->count;
+    a.report = report;
+    a.op = lt_cuda_core->op_name();
+    if (a.op == nullptr) a.op = "indexing";
+    for (int k = 0; k < 2 + a.count; k++) a.data[k] = it->data[k];
+    if (c.value != nullptr) {
+        a.data[0] = nullptr;
+        memcpy(&a.value, c.value, static_cast<size_t>(lt_element_size(it->dtype[1])));
+    }
+    for (int k = 0; k < a.count; k++) {
+        a.dims[k] = c.args->dims[k];
+        a.base[k] = c.args->base[k];
+        a.sizes[k] = c.args->sizes[k];
+        a.strides[k] = c.args->strides[k];
+    }
+    if (!rows) {
+        a.offsets.of(it, 0, it->ndim);
+        return a;
+    }
+    lt_iter pieces = *it;
+    pieces.sizes[0] = it->sizes[0] * it->strides[0][0] / 16;
+    pieces.strides[0][0] = pieces.strides[1][0] = 16;
+    a.offsets.of(&pieces, 0, it->ndim);
+    return a;
+}
+
+#define LAUNCH(kernel) LT_LAUNCH(kernel, lt_blocks(a.offsets.numel, BLOCK), BLOCK, c.stream, a)
+
+template <int N, class T> static void launch_move(const index_call &c, const indexing<N> &a, bool putting)
+{
+    if (putting)
+        LAUNCH((put<N, T>));
+    else
+        LAUNCH((get<N, T>));
+}
+
+template <int N> static void move(const index_call &c, lt_cuda_report *report, bool putting)
+{
+    const bool rows = moves_rows(c);
+    const indexing<N> a = operands<N>(c, report, rows);
+    switch (rows ? 16 : lt_element_size(c.it->dtype[1])) {
+    case 1: launch_move<N, uint8_t>(c, a, putting); break;
+    case 2: launch_move<N, uint16_t>(c, a, putting); break;
+    case 4: launch_move<N, uint32_t>(c, a, putting); break;
+    case 8: launch_move<N, uint64_t>(c, a, putting); break;
+    default: launch_move<N, bytes16>(c, a, putting); break;
+    }
+}
+
+template <int N, class Op> static void launch_combine(const index_call &c, lt_cuda_report *report)
+{
+    const indexing<N> a = operands<N>(c, report, false);
+    switch (c.it->dtype[1]) {
+    case LT_BOOL: LAUNCH((combine<N, bool_element, Op>)); break;
+    case LT_UINT8: LAUNCH((combine<N, element<uint8_t>, Op>)); break;
+    case LT_INT8: LAUNCH((combine<N, element<int8_t>, Op>)); break;
+    case LT_INT16: LAUNCH((combine<N, element<int16_t>, Op>)); break;
+    case LT_INT32: LAUNCH((combine<N, element<int32_t>, Op>)); break;
+    case LT_INT64: LAUNCH((combine<N, element<int64_t>, Op>)); break;
+    case LT_FLOAT16: LAUNCH((combine<N, element<__half, float>, Op>)); break;
+    case LT_BFLOAT16: LAUNCH((combine<N, element<__nv_bfloat16, float>, Op>)); break;
+    case LT_FLOAT32: LAUNCH((combine<N, element<float>, Op>)); break;
+    default: LAUNCH((combine<N, element<double>, Op>)); break;
+    }
+}
+#undef LAUNCH
+
+template <int N>
+static lt_status launch_sorted(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
+{
+    const int device = c.it->device.index;
+    const indexing<N> a = operands<N>(c, report, false);
+    const int64_t n = a.offsets.numel, one = 1;
+    lt_cuda_scratch scratch;
+    LT_TRY(scratch.take(device, static_cast<size_t>(n) * 3 * sizeof(int64_t)));
+    int64_t *const place = scratch.as<int64_t>(), *const sorted = place + n,
+                   *const order = sorted + n;
+    LT_LAUNCH((places<N>), lt_blocks(n, BLOCK), BLOCK, c.stream, a, place);
+    LT_TRY(lt_cuda_launched(device, c.stream, "index_put_"));
+    const lt_array in = {place, LT_INT64, 1, &n, &one, c.it->device, 0};
+    const lt_array values = {sorted, LT_INT64, 1, &n, &one, c.it->device, 0};
+    const lt_array indices = {order, LT_INT64, 1, &n, &one, c.it->device, 0};
+    LT_TRY(lt_cuda_sort(false, &values, &indices, &in, 0));
+#define LAUNCH(...)                                                                                \
+    LT_LAUNCH((combine_sorted<N, __VA_ARGS__>), lt_blocks(n, BLOCK), BLOCK, c.stream, a, sorted,   \
+              order)
+#define LAUNCH_FLOATS(Op)                                                                          \
+    switch (c.it->dtype[1]) {                                                                      \
+    case LT_FLOAT16: LAUNCH(element<__half, float>, Op); break;                                    \
+    case LT_BFLOAT16: LAUNCH(element<__nv_bfloat16, float>, Op); break;                            \
+    case LT_FLOAT32: LAUNCH(element<float>, Op); break;                                            \
+    default: LAUNCH(element<double>, Op); break;                                                   \
+    }
+    if (mode == LT_SCATTER_ADD) {
+        LAUNCH_FLOATS(index_adding)
+    } else if (mode == LT_SCATTER_MUL) {
+        LAUNCH_FLOATS(multiplying)
+    } else {
+        switch (lt_element_size(c.it->dtype[1])) {
+        case 1: LAUNCH(element<uint8_t>, replacing); break;
+        case 2: LAUNCH(element<int16_t>, replacing); break;
+        case 4: LAUNCH(element<int32_t>, replacing); break;
+        default: LAUNCH(element<int64_t>, replacing); break;
+        }
+    }
+#undef LAUNCH_FLOATS
+#undef LAUNCH
+    return LT_OK;
+}
+
+/* Whether the order in which elements come to a place shows in the result. */
+static bool depends_on_order(const index_call &c, lt_scatter_mode mode)
+{
+    if (mode == LT_SCATTER_SET) return c.value == nullptr;
+    return (mode == LT_SCATTER_ADD || mode == LT_SCATTER_MUL) && lt_is_floating(c.it->dtype[1]);
+}
+
+template <int N> static void launch_put(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
+{
+    if (mode == LT_SCATTER_SET)
+        move<N>(c, report, true);
+    else if (mode == LT_SCATTER_ADD)
+        launch_combine<N, index_adding>(c, report);
+    else if (mode == LT_SCATTER_MUL)
+        launch_combine<N, multiplying>(c, report);
+    else if (mode == LT_SCATTER_MAX)
+        launch_combine<N, maximizing>(c, report);
+    else
+        launch_combine<N, minimizing>(c, report);
+}
+
+lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args)
+{
+    index_call c = {it, args, nullptr, nullptr};
+    lt_cuda_report *report;
+    if (it->numel == 0) return LT_OK;
+    LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
+    LT_TRY(lt_cuda_report_of(it->device.index, &report));
+    if (args->count == 1)
+        move<ONE_INDEX>(c, report, false);
+    else
+        move<LT_ITER_OPERANDS>(c, report, false);
+    return lt_cuda_launched(it->device.index, c.stream, "index");
+}
+
+lt_status lt_cuda_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode,
+                                const void *value)
+{
+    index_call c = {it, args, value, nullptr};
+    lt_cuda_report *report;
+    if (it->numel == 0) return LT_OK;
+    LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
+    LT_TRY(lt_cuda_report_of(it->device.index, &report));
+    if (lt_cuda_core->deterministic() && depends_on_order(c, mode))
+        LT_TRY(args->count == 1 ? launch_sorted<ONE_INDEX>(c, report, mode)
+                                : launch_sorted<LT_ITER_OPERANDS>(c, report, mode));
+    else if (args->count == 1)
+        launch_put<ONE_INDEX>(c, report, mode);
+    else
+        launch_put<LT_ITER_OPERANDS>(c, report, mode);
+    return lt_cuda_launched(it->device.index, c.stream, "index_put_");
+}
+
+lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate)
+{
+    return lt_cuda_index_combine(it, args, accumulate ? LT_SCATTER_ADD : LT_SCATTER_SET,
+                                 it->host_scalar[0] ? it->data[0] : nullptr);
+}

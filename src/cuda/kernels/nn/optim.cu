@@ -1,0 +1,112 @@
+/* optim.cu - steps of optimizers: one kernel over the elements of many parameters. Their addresses travel with the
+ * launch, so many at a time as its arguments have room for. A block has a run of one parameter's elements. */
+#include "cuda.h"
+#include "formulas/optim.h"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+
+enum { BLOCK = 256, ITEMS = 4, RUN = BLOCK * ITEMS, MANY = 48 };
+
+template <class C> struct optim_parameters {
+    char *data[MANY][LT_OPTIM_ARRAYS];
+    int64_t numel[MANY];
+    int32_t first[MANY + 1]; /* block of each parameter; the number of blocks at last */
+    int32_t n;
+    lt_dtype dtype;
+    C numbers[LT_OPTIM_NUMBERS];
+};
+
+/* ---- rules as types --------------------------------------------------------------------------------------- */
+
+#define STATE_2
+#define STATE_3 , x + 2
+#define STATE_4 , x + 2, x + 3
+#define STATE_5 , x + 2, x + 3, x + 4
+#define RULE(name, NAME, count)                                                                    \
+    struct name##_rule {                                                                           \
+        static constexpr int arrays = count;                                                       \
+        template <class C> static __device__ __forceinline__ void run(C *x, const C *p)            \
+        {                                                                                          \
+            lt_optim_##name(x, x[1] STATE_##count, p);                                             \
+        }                                                                                          \
+    };
+LT_OPTIM_RULES(RULE)
+#undef RULE
+
+template <class Rule, class C>
+static __global__ void __launch_bounds__(BLOCK) optimize(optim_parameters<C> a)
+{
+    const int32_t block = static_cast<int32_t>(blockIdx.x);
+    int low = 0, high = a.n;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (a.first[middle] <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    const int64_t n = a.numel[low], from = static_cast<int64_t>(block - a.first[low]) * RUN + threadIdx.x;
+    const int64_t size = a.dtype == LT_FLOAT64 ? 8 : a.dtype == LT_FLOAT32 ? 4 : 2;
+    C x[ITEMS][LT_OPTIM_ARRAYS];
+    for (int k = 0; k < Rule::arrays; k++) {
+        const char *at[ITEMS];
+        C values[ITEMS];
+        for (int i = 0; i < ITEMS; i++) {
+            const int64_t index = from + i * BLOCK;
+            at[i] = a.data[low][k] + (index < n ? index : 0) * size;
+        }
+        lt_load_many<C, ITEMS>(a.dtype, at, values);
+        for (int i = 0; i < ITEMS; i++) x[i][k] = values[i];
+    }
+    for (int i = 0; i < ITEMS; i++) Rule::run(x[i], a.numbers);
+    for (int k = 0; k < Rule::arrays; k++) {
+        if (k == 1) continue;
+        for (int i = 0; i < ITEMS; i++) {
+            const int64_t index = from + i * BLOCK;
+            if (index < n) lt_store<C>(a.dtype, a.data[low][k] + index * size, x[i][k]);
+        }
+    }
+}
+
+template <class C> static void launch(lt_optim_rule rule, const optim_parameters<C> &a, cudaStream_t stream)
+{
+    const unsigned blocks = static_cast<unsigned>(a.first[a.n]);
+    switch (rule) {
+#define CASE(name, NAME, count)                                                                    \
+    case LT_OPTIM_##NAME: LT_LAUNCH((optimize<name##_rule, C>), blocks, BLOCK, stream, a); break;
+        LT_OPTIM_RULES(CASE)
+#undef CASE
+    default: break;
+    }
+}
+
+template <class C> static lt_status run(const lt_optim *o, cudaStream_t stream)
+{
+    optim_parameters<C> a;
+    a.dtype = o->dtype;
+    for (int i = 0; i < LT_OPTIM_NUMBERS; i++) a.numbers[i] = static_cast<C>(o->numbers[i]);
+    for (int64_t next = 0; next < o->n;) {
+        int64_t blocks = 0;
+        a.n = 0;
+        for (; next < o->n && a.n < MANY; next++, a.n++) {
+            const int64_t more = (o->numel[next] + RUN - 1) / RUN;
+            if (a.n > 0 && blocks + more > INT32_MAX) break;
+            for (int k = 0; k < o->arrays; k++)
+                a.data[a.n][k] = static_cast<char *>(o->data[next * o->arrays + k]);
+            a.numel[a.n] = o->numel[next];
+            a.first[a.n] = static_cast<int32_t>(blocks);
+            blocks += more;
+        }
+        a.first[a.n] = static_cast<int32_t>(blocks);
+        launch<C>(o->rule, a, stream);
+        LT_TRY(lt_cuda_launched(o->device.index, stream, "optimize"));
+    }
+    return LT_OK;
+}
+
+lt_status lt_cuda_optimize(const lt_optim *o)
+{
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(o->device.index, &stream));
+    return o->dtype == LT_FLOAT64 ? run<double>(o, stream) : run<float>(o, stream);
+}

@@ -1,0 +1,210 @@
+/* softmax.cu - softmax and log_softmax over a dimension, forward and backward, in float (half types too) or
+ * double. The maximum is subtracted first, so that no exponential overflows. A line with a nan, with an
+ * infinity, or of minus infinities alone becomes nan. Short lines have a thread each. Longer ones have a
+ * block each where they are dense; where they lie side by side, a block has some neighbouring lines. */
+#include <stdlib.h>
+
+#include "cuda.h"
+#include "formulas/formulas.h"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
+#include "kernels/offsets.cuh"
+
+enum { BLOCK = 256, MOST_THREADS = 512, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
+
+/* Forward: tensor 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
+struct softmax {
+    lt_lines<3> lines;
+    bool log;
+};
+
+/* What the threads that share a line do alone: they join nothing. */
+struct alone {
+    template <class C, class Join> __device__ __forceinline__ C operator()(C value, Join) const
+    {
+        return value;
+    }
+};
+
+struct in_block {
+    void *shared;
+    template <class C, class Join> __device__ __forceinline__ C operator()(C value, Join join) const
+    {
+        return lt_block_join(value, static_cast<C *>(shared), join);
+    }
+};
+
+/* The threads of a column of the block share a line. */
+struct in_column {
+    void *shared; /* ROWS x COLUMNS */
+    template <class C, class Join> __device__ __forceinline__ C operator()(C value, Join join) const
+    {
+        C *values = static_cast<C *>(shared) + threadIdx.x;
+        values[threadIdx.y * COLUMNS] = value;
+        __syncthreads();
+        value = values[0];
+        for (int row = 1; row < ROWS; row++) value = join(value, values[row * COLUMNS]);
+        __syncthreads();
+        return value;
+    }
+};
+
+/* f(i, x) for elements first, first + step, ... of a line of tensor k; x in C. */
+template <class C, class F>
+static __device__ __forceinline__ void for_elements(const softmax &a, int k, const char *line,
+                                                    int64_t first, int64_t step, F f)
+{
+    const int64_t n = a.lines.length;
+    for (int64_t i = first; i < n; i += ITEMS * step) {
+        const char *at[ITEMS];
+        C x[ITEMS];
+        for (int j = 0; j < ITEMS; j++)
+            at[j] = line + (i + j * step < n ? i + j * step : i) * a.lines.step[k];
+        lt_load_many<C, ITEMS>(a.lines.dtype[k], at, x);
+        for (int j = 0; j < ITEMS; j++)
+            if (i + j * step < n) f(i + j * step, x[j]);
+    }
+}
+
+template <class C, class Together>
+static __device__ __forceinline__ void forward_line(const softmax &a, int64_t line, int64_t first,
+                                                    int64_t step, Together together)
+{
+    int64_t offset[3];
+    a.lines.lines.at(line, offset);
+    const char *in = a.lines.data[0] + offset[0];
+    char *out = a.lines.data[1] + offset[1];
+    C most = static_cast<C>(-INFINITY), sum = 0;
+    for_elements<C>(a, 0, in, first, step, [&](int64_t, C x) { most = x > most ? x : most; });
+    most = together(most, [](C x, C y) { return x > y ? x : y; });
+    for_elements<C>(a, 0, in, first, step, [&](int64_t, C x) { sum += lt_exp(x - most); });
+    sum = together(sum, [](C x, C y) { return x + y; });
+    const C shift = a.log ? lt_log(sum) : 0;
+    for_elements<C>(a, 0, in, first, step, [&](int64_t i, C x) {
+        const C y = a.log ? x - most - shift : lt_exp(x - most) / sum;
+        lt_store<C>(a.lines.dtype[1], out + i * a.lines.step[1], y);
+    });
+}
+
+template <class C, class Together>
+static __device__ __forceinline__ void backward_line(const softmax &a, int64_t line, int64_t first,
+                                                     int64_t step, Together together)
+{
+    int64_t offset[3];
+    a.lines.lines.at(line, offset);
+    const char *grad = a.lines.data[0] + offset[0], *result = a.lines.data[2] + offset[2];
+    char *out = a.lines.data[1] + offset[1];
+    const auto result_at = [&](int64_t i) {
+        return lt_load<C>(a.lines.dtype[2], result + i * a.lines.step[2]);
+    };
+    C sum = 0;
+    for_elements<C>(a, 0, grad, first, step,
+                    [&](int64_t i, C g) { sum += a.log ? g : g * result_at(i); });
+    sum = together(sum, [](C x, C y) { return x + y; });
+    for_elements<C>(a, 0, grad, first, step, [&](int64_t i, C g) {
+        const C y = result_at(i), d = a.log ? g - lt_exp(y) * sum : (g - sum) * y;
+        lt_store<C>(a.lines.dtype[1], out + i * a.lines.step[1], d);
+    });
+}
+
+template <class C> static __global__ void __launch_bounds__(BLOCK) forward_by_thread(softmax a)
+{
+    const int64_t line = lt_thread_number();
+    if (line < a.lines.count) forward_line<C>(a, line, 0, 1, alone{});
+}
+
+/* Columns beyond the last line have no elements, but come to where threads meet. */
+template <class C>
+static __global__ void __launch_bounds__(COLUMNS *ROWS) forward_by_columns(softmax a)
+{
+    __shared__ C shared[ROWS * COLUMNS];
+    const int64_t line = static_cast<int64_t>(blockIdx.x) * COLUMNS + threadIdx.x;
+    const bool present = line < a.lines.count;
+    forward_line<C>(a, present ? line : 0, present ? threadIdx.y : a.lines.length, ROWS,
+                    in_column{shared});
+}
+
+template <class C>
+static __global__ void __launch_bounds__(MOST_THREADS) forward_by_block(softmax a)
+{
+    __shared__ C shared[lt_shared_for(MOST_THREADS)];
+    forward_line<C>(a, blockIdx.x, threadIdx.x, blockDim.x, in_block{shared});
+}
+
+template <class C> static __global__ void __launch_bounds__(BLOCK) backward_by_thread(softmax a)
+{
+    const int64_t line = lt_thread_number();
+    if (line < a.lines.count) backward_line<C>(a, line, 0, 1, alone{});
+}
+
+/* Columns beyond the last line have no elements, but come to where threads meet. */
+template <class C>
+static __global__ void __launch_bounds__(COLUMNS *ROWS) backward_by_columns(softmax a)
+{
+    __shared__ C shared[ROWS * COLUMNS];
+    const int64_t line = static_cast<int64_t>(blockIdx.x) * COLUMNS + threadIdx.x;
+    const bool present = line < a.lines.count;
+    backward_line<C>(a, present ? line : 0, present ? threadIdx.y : a.lines.length, ROWS,
+                     in_column{shared});
+}
+
+template <class C>
+static __global__ void __launch_bounds__(MOST_THREADS) backward_by_block(softmax a)
+{
+    __shared__ C shared[lt_shared_for(MOST_THREADS)];
+    backward_line<C>(a, blockIdx.x, threadIdx.x, blockDim.x, in_block{shared});
+}
+
+template <class C> static void launch(const softmax &a, bool backward, cudaStream_t stream)
+{
+    const lt_lines<3> &lines = a.lines;
+    const bool beside =
+        llabs(lines.step[0]) != lt_element_size(lines.dtype[0]) && lines.count >= COLUMNS;
+    if (lines.length <= LT_WARP) {
+        const unsigned blocks = lt_blocks(lines.count, BLOCK);
+        if (backward)
+            LT_LAUNCH(backward_by_thread<C>, blocks, BLOCK, stream, a);
+        else
+            LT_LAUNCH(forward_by_thread<C>, blocks, BLOCK, stream, a);
+    } else if (beside) {
+        const dim3 blocks(lt_blocks(lines.count, COLUMNS)), threads(COLUMNS, ROWS);
+        if (backward)
+            LT_LAUNCH_MEET(backward_by_columns<C>, blocks, threads, 0, stream, a);
+        else
+            LT_LAUNCH_MEET(forward_by_columns<C>, blocks, threads, 0, stream, a);
+    } else {
+        const unsigned blocks = static_cast<unsigned>(lines.count);
+        const int threads = lt_threads_for(lines.length, 2 * ITEMS, MOST_THREADS);
+        if (backward)
+            LT_LAUNCH_MEET(backward_by_block<C>, blocks, threads, 0, stream, a);
+        else
+            LT_LAUNCH_MEET(forward_by_block<C>, blocks, threads, 0, stream, a);
+    }
+}
+
+static lt_status run(bool log, bool backward, const lt_array *const *arrays, int dim)
+{
+    const int device = arrays[0]->device.index;
+    const softmax a = {lt_lines<3>(arrays, dim), log};
+    cudaStream_t stream;
+    if (a.lines.count == 0 || a.lines.length == 0) return LT_OK;
+    LT_TRY(lt_cuda_enter(device, &stream));
+    if (arrays[0]->dtype == LT_FLOAT64)
+        launch<double>(a, backward, stream);
+    else
+        launch<float>(a, backward, stream);
+    return lt_cuda_launched(device, stream, log ? "log_softmax" : "softmax");
+}
+
+lt_status lt_cuda_softmax(bool log, const lt_array *out, const lt_array *in, int dim)
+{
+    const lt_array *const arrays[] = {in, out, nullptr};
+    return run(log, false, arrays, dim);
+}
+
+lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
+                                   const lt_array *result, int dim)
+{
+    const lt_array *const arrays[] = {grad, grad_in, result};
+    return run(log, true, arrays, dim);
+}

@@ -1,0 +1,42 @@
+/* range.cu - start, start + step, ... : in int64 when both are integers, in double otherwise, rounded
+ * after the product and after the sum as on the CPU, and converted to the dtype at the end. */
+#include "cuda.h"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
+
+enum { BLOCK = 256 };
+
+static __device__ __forceinline__ int64_t element(int64_t start, int64_t step, int64_t i)
+{
+    return (int64_t)((uint64_t)start + (uint64_t)i * (uint64_t)step);
+}
+
+static __device__ __forceinline__ double element(double start, double step, int64_t i)
+{
+    return __dadd_rn(start, __dmul_rn((double)i, step));
+}
+
+template <class C>
+static __global__ void __launch_bounds__(BLOCK) range(char *data, lt_dtype dtype, int size, int64_t n, C start, C step)
+{
+    const int64_t i = lt_thread_number();
+    if (i < n) lt_store<C>(dtype, data + i * size, element(start, step, i));
+}
+
+lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step)
+{
+    cudaStream_t stream;
+    int64_t n = 1;
+    for (int d = 0; d < out->ndim; d++) n *= out->sizes[d];
+    if (n == 0) return LT_OK;
+    LT_TRY(lt_cuda_enter(out->device.index, &stream));
+    char *const data = static_cast<char *>(out->data);
+    const int size = (int)lt_element_size(out->dtype);
+    if (start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT)
+        LT_LAUNCH(range<int64_t>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n, start.v.i, step.v.i);
+    else
+        LT_LAUNCH(range<double>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n,
+                  lt_number<double>(start), lt_number<double>(step));
+    return lt_cuda_launched(out->device.index, stream, "range");
+}

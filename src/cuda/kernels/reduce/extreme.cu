@@ -1,0 +1,183 @@
+/* extreme.cu - the largest or smallest element of each line along a dimension, with its position: the
+ * first one; a nan counts as extreme. Elements are read as float, double or int64_t. A thread for each
+ * line where lines are short or lie side by side, else a team of threads; long lines are cut into shares,
+ * which a second kernel joins. */
+#include <stdlib.h>
+
+#include "cuda.h"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
+#include "kernels/offsets.cuh"
+
+enum {
+    BLOCK = 256,
+    ITEMS = 4,
+    ENOUGH_BLOCKS = 1 << 10,
+    ENOUGH_THREADS = 1 << 17,
+    LEAST_PER_THREAD = 64
+};
+
+/* index < 0: none yet. */
+template <class C> struct best {
+    C value;
+    int64_t index;
+};
+
+struct winner {
+    bool maximum;
+
+    /* Whether x is the more extreme value. */
+    template <class C> __device__ __forceinline__ bool beats(C x, C y) const
+    {
+        if (y != y) return false;
+        return x != x || (maximum ? x > y : x < y);
+    }
+    template <class C> __device__ __forceinline__ best<C> join(best<C> a, best<C> b) const
+    {
+        if (b.index < 0) return a;
+        if (a.index < 0 || beats(b.value, a.value)) return b;
+        return beats(a.value, b.value) || a.index < b.index ? a : b;
+    }
+};
+
+/* Tensor 0: input, 1: values, 2: indices. */
+template <class C> struct extremes {
+    lt_lines<3> lines;
+    winner wins;
+    int64_t shares, share;
+    best<C> *parts; /* [shares][lines] */
+};
+
+/* What was found in all of a line. */
+template <class C> static __device__ void finish(const extremes<C> &a, int64_t line, best<C> found)
+{
+    int64_t offset[3];
+    a.lines.lines.at(line, offset);
+    if (a.lines.data[1] != nullptr)
+        lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1], found.value);
+    if (a.lines.data[2] != nullptr)
+        lt_store<int64_t>(LT_INT64, a.lines.data[2] + offset[2], found.index);
+}
+
+template <class C>
+static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share, best<C> found)
+{
+    if (a.shares > 1)
+        a.parts[share * a.lines.count + line] = found;
+    else
+        finish(a, line, found);
+}
+
+/* Elements first, first + step, ... of one share of a line. */
+template <class C>
+static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t line, int64_t share,
+                                                 int64_t first, int64_t step)
+{
+    const int64_t from = share * a.share;
+    const int64_t to = from + a.share < a.lines.length ? from + a.share : a.lines.length;
+    int64_t offset[3];
+    a.lines.lines.at(line, offset);
+    const char *in = a.lines.data[0] + offset[0];
+    best<C> found = {0, -1};
+    for (int64_t i = from + first; i < to; i += ITEMS * step) {
+        const char *at[ITEMS];
+        C x[ITEMS];
+        for (int j = 0; j < ITEMS; j++)
+            at[j] = in + (i + j * step < to ? i + j * step : i) * a.lines.step[0];
+        lt_load_many<C, ITEMS>(a.lines.dtype[0], at, x);
+        for (int j = 0; j < ITEMS; j++)
+            if (i + j * step < to && (found.index < 0 || a.wins.beats(x[j], found.value)))
+                found = best<C>{x[j], i + j * step};
+    }
+    return found;
+}
+
+template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_thread(extremes<C> a)
+{
+    const int64_t number = lt_thread_number();
+    if (number >= a.lines.count * a.shares) return;
+    const int64_t share = number / a.lines.count, line = number % a.lines.count;
+    deliver(a, line, share, search(a, line, share, 0, 1));
+}
+
+/* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares along y. */
+template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_team(extremes<C> a)
+{
+    __shared__ best<C> shared[BLOCK];
+    const int64_t line = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
+                  share = blockIdx.y;
+    if (line >= a.lines.count) return;
+    best<C> found = search(a, line, share, threadIdx.x, blockDim.x);
+    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+    if (threads > LT_WARP) {
+        shared[thread] = found;
+        __syncthreads();
+        if (thread >= LT_WARP) return;
+        for (int i = thread + LT_WARP; i < threads; i += LT_WARP)
+            found = a.wins.join(found, shared[i]);
+    }
+    for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2) {
+        best<C> other;
+        other.value = __shfl_xor_sync(0xffffffffu, found.value, lanes);
+        other.index = __shfl_xor_sync(0xffffffffu, found.index, lanes);
+        found = a.wins.join(found, other);
+    }
+    if (thread == 0) deliver(a, line, share, found);
+}
+
+template <class C> static __global__ void __launch_bounds__(BLOCK) join_parts(extremes<C> a)
+{
+    const int64_t line = lt_thread_number(), shares = a.shares;
+    if (line >= a.lines.count) return;
+    best<C> found = a.parts[line];
+    for (int64_t share = 1; share < shares; share++)
+        found = a.wins.join(found, a.parts[share * a.lines.count + line]);
+    finish(a, line, found);
+}
+
+template <class C>
+static lt_status run(bool maximum, const lt_array *values, const lt_array *indices,
+                     const lt_array *in, int dim, cudaStream_t stream)
+{
+    const lt_array *const arrays[] = {in, values, indices};
+    lt_cuda_scratch parts;
+    extremes<C> a = {lt_lines<3>(arrays, dim), {maximum}, 1, 0, nullptr};
+    const lt_lines<3> &lines = a.lines;
+    if (lines.count == 0 || lines.length == 0) return LT_OK;
+
+    const bool beside =
+        llabs(lines.step[0]) != lt_element_size(in->dtype) && lines.count >= LT_WARP;
+    const bool threads = lines.length <= LT_WARP || beside;
+    const int team = threads ? 1 : lt_threads_for(lines.length, 2 * ITEMS, BLOCK);
+    const int rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
+    const int64_t wanted =
+        threads ? ENOUGH_THREADS / lines.count : ENOUGH_BLOCKS * rows / lines.count;
+    const int64_t most = lines.length / (LEAST_PER_THREAD * team);
+    a.shares = wanted < most ? wanted : most;
+    if (a.shares < 1) a.shares = 1;
+    a.share = (lines.length + a.shares - 1) / a.shares;
+    if (a.shares > 1) {
+        LT_TRY(parts.take(in->device.index,
+                          static_cast<size_t>(a.shares * lines.count) * sizeof(best<C>)));
+        a.parts = parts.as<best<C>>();
+    }
+    if (threads) {
+        LT_LAUNCH(extreme_by_thread<C>, lt_blocks(lines.count * a.shares, BLOCK), BLOCK, stream, a);
+    } else {
+        const dim3 grid(lt_blocks(lines.count, rows), static_cast<unsigned>(a.shares));
+        const dim3 block(static_cast<unsigned>(team), static_cast<unsigned>(rows));
+        LT_LAUNCH_MEET(extreme_by_team<C>, grid, block, 0, stream, a);
+    }
+    if (a.shares > 1) LT_LAUNCH(join_parts<C>, lt_blocks(lines.count, BLOCK), BLOCK, stream, a);
+    return lt_cuda_launched(in->device.index, stream, maximum ? "max" : "min");
+}
+
+lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                          const lt_array *in, int dim)
+{
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(in->device.index, &stream));
+    if (!lt_is_floating(in->dtype)) return run<int64_t>(maximum, values, indices, in, dim, stream);
+    if (in->dtype == LT_FLOAT64) return run<double>(maximum, values, indices, in, dim, stream);
+    return run<float>(maximum, values, indices, in, dim, stream);
+}

@@ -1,0 +1,377 @@
+/* reduce.cu - reductions: sum, mean, prod, max, min, any, all, norm, variance, logsumexp.
+ *
+ * Elements are read as float (half types too), double, int64_t or bool and accumulated in that type. Two
+ * ways: a team of threads (a warp or a block) for each result, when the reduced dimension is the dense
+ * one; a thread for each result, when the one that stays is, so that neighbours read neighbouring
+ * elements. Either way the elements of a result may be cut into shares, whose partial results a second
+ * kernel joins in order. How the work is cut depends on sizes only and nothing is added atomically, so a
+ * result is always the same; shares are short enough that a float sum does not lose what PyTorch's keeps.
+ * Variance and logsumexp take two passes; the first one's results are parameters of the second. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "cuda.h"
+#include "devices/reduction.h"
+#include "formulas/formulas.h"
+#include "kernels/block.cuh"
+#include "kernels/element.cuh"
+#include "kernels/offsets.cuh"
+
+enum {
+    BLOCK = 256,
+    ITEMS = 4, /* elements that a thread reads at a time, each into its own accumulator */
+    ENOUGH_THREADS = 1 << 17, /* more do not make a GPU busier */
+    ENOUGH_BLOCKS = 1 << 10,
+    MOST_PER_THREAD = 1 << 13, /* elements */
+    LEAST_PER_THREAD = 64,
+};
+
+/* ---- what is accumulated ---------------------------------------------------------------------------- */
+
+template <class C> static C most()
+{
+    using limits = std::numeric_limits<C>;
+    return limits::has_infinity ? limits::infinity() : limits::max();
+}
+template <class C> static C least()
+{
+    using limits = std::numeric_limits<C>;
+    return limits::has_infinity ? -limits::infinity() : limits::min();
+}
+
+struct adding {
+    template <class C> static C identity() { return 0; }
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return lt_add(a, b, static_cast<C>(1));
+    }
+};
+
+struct sum_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
+};
+struct sum_abs_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + lt_abs(x); }
+};
+struct sum_square_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
+};
+struct sum_square_off_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C mean) { return a + (x - mean) * (x - mean); }
+};
+struct sum_exp_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C shift) { return a + lt_exp(x - shift); }
+};
+struct sum_numbers_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return x == x ? a + x : a; }
+};
+struct sum_power_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C power)
+    {
+        return a + lt_pow(lt_abs(x), power);
+    }
+};
+struct count_step : adding {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + (x != 0); }
+};
+struct prod_step {
+    template <class C> static C identity() { return 1; }
+    template <class C> static __device__ __forceinline__ C join(C a, C b) { return lt_mul(a, b); }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return lt_mul(a, x); }
+};
+/* nan wins. */
+struct max_step {
+    template <class C> static C identity() { return least<C>(); }
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return b > a || b != b ? b : a;
+    }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
+};
+struct min_step {
+    template <class C> static C identity() { return most<C>(); }
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return b < a || b != b ? b : a;
+    }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
+};
+struct max_abs_step : max_step {
+    template <class C> static C identity() { return 0; }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return join(a, lt_abs(x));
+    }
+};
+struct min_abs_step : min_step {
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return join(a, lt_abs(x));
+    }
+};
+struct any_step {
+    template <class C> static C identity() { return false; }
+    template <class C> static __device__ __forceinline__ C join(C a, C b) { return a || b; }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a || x; }
+};
+struct all_step {
+    template <class C> static C identity() { return true; }
+    template <class C> static __device__ __forceinline__ C join(C a, C b) { return a && b; }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a && x; }
+};
+
+/* ---- kernels -------------------------------------------------------------------------------------------- */
+
+template <class C> struct reduction {
+    char *out;
+    const char *in;
+    lt_dtype out_dtype, in_dtype;
+    lt_offsets<1> reduced;                 /* of the input */
+    lt_offsets<2> kept;                    /* of the output and the input */
+    int64_t count, results, shares, share; /* share: elements */
+    C identity, parameter, divisor, root;  /* root: 0 for none */
+    C *parts;                              /* [shares][results], when there are several */
+    bool logarithm;                        /* of the total, plus the parameter */
+    C *first;                              /* a first pass leaves its results here */
+    const C *parameters;                   /* where a second pass finds them: a parameter for each result */
+};
+
+template <class C> static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t result)
+{
+    return a.parameters != nullptr ? a.parameters[result] : a.parameter;
+}
+
+template <class C> static __device__ void finish(const reduction<C> &a, int64_t result, C total)
+{
+    int64_t offset[2];
+    a.kept.at(result, offset);
+    if constexpr (std::is_floating_point_v<C>) {
+        total /= a.divisor;
+        if (a.first != nullptr) {
+            a.first[result] = a.logarithm && isinf(total) ? 0 : total;
+            return;
+        }
+        if (a.logarithm) total = lt_log(total) + parameter_of(a, result);
+        if (a.root == 2)
+            total = lt_sqrt(total);
+        else if (a.root != 0)
+            total = lt_pow(total, 1 / a.root);
+    }
+    lt_store<C>(a.out_dtype, a.out + offset[0], total);
+}
+
+/* Elements first, first + step, ... of one share of a result. */
+template <class Step, class C>
+static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t result, int64_t share,
+                                               int64_t first, int64_t step)
+{
+    const int64_t from = share * a.share, to = from + a.share < a.count ? from + a.share : a.count;
+    int64_t offset[2];
+    a.kept.at(result, offset);
+    const char *in = a.in + offset[1];
+    const C parameter = parameter_of(a, result);
+    C totals[ITEMS];
+    for (int j = 0; j < ITEMS; j++) totals[j] = a.identity;
+    for (int64_t i = from + first; i < to; i += ITEMS * step) {
+        const char *at[ITEMS];
+        C x[ITEMS];
+        for (int j = 0; j < ITEMS; j++) {
+            int64_t element;
+            a.reduced.at(i + j * step < to ? i + j * step : i, &element);
+            at[j] = in + element;
+        }
+        lt_load_many<C, ITEMS>(a.in_dtype, at, x);
+        for (int j = 0; j < ITEMS; j++)
+            if (i + j * step < to) totals[j] = Step::of(totals[j], x[j], parameter);
+    }
+    return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
+}
+
+template <class C>
+static __device__ void deliver(const reduction<C> &a, int64_t result, int64_t share, C total)
+{
+    if (a.shares > 1)
+        a.parts[share * a.results + result] = total;
+    else
+        finish(a, result, total);
+}
+
+/* A thread for each share of each result. */
+template <class Step, class C>
+static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
+{
+    const int64_t number = lt_thread_number();
+    if (number >= a.results * a.shares) return;
+    const int64_t share = number / a.results, result = number % a.results;
+    deliver(a, result, share, accumulate<Step>(a, result, share, 0, 1));
+}
+
+/* A team, a row of the block's threads, for each result: one warp, or the block's only row. Shares along y. */
+template <class Step, class C>
+static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
+{
+    __shared__ C shared[lt_shared_for(BLOCK)];
+    const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
+                  share = blockIdx.y;
+    if (result >= a.results) return;
+    C total = accumulate<Step>(a, result, share, threadIdx.x, blockDim.x);
+    total = lt_block_join(total, shared, [](C x, C y) { return Step::join(x, y); });
+    if (threadIdx.x == 0) deliver(a, result, share, total);
+}
+
+template <class Step, class C>
+static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
+{
+    const int64_t result = lt_thread_number();
+    if (result >= a.results) return;
+    C total = a.parts[result];
+    for (int64_t share = 1; share < a.shares; share++)
+        total = Step::join(total, a.parts[share * a.results + result]);
+    finish(a, result, total);
+}
+
+/* ---- planning --------------------------------------------------------------------------------------------- */
+
+struct call {
+    lt_reduction op;
+    const lt_iter *it;
+    int reduced_dims;
+    double parameter;
+    cudaStream_t stream;
+};
+
+static int64_t at_most(int64_t n, int64_t most) { return n < most ? n : most; }
+static int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least; }
+
+/* Whether neighbouring results are closer together in the input than neighbouring elements of one. */
+static bool by_thread(const call &c, int64_t count)
+{
+    if (count <= LT_WARP) return true;
+    if (c.reduced_dims == c.it->ndim) return false;
+    return llabs(c.it->strides[1][c.reduced_dims]) < llabs(c.it->strides[1][0]);
+}
+
+template <class C> static void cut(reduction<C> *a, int64_t wanted, int64_t threads)
+{
+    const int64_t needed = (a->count + MOST_PER_THREAD * threads - 1) / (MOST_PER_THREAD * threads);
+    a->shares = at_least(at_most(wanted, a->count / (LEAST_PER_THREAD * threads)), needed);
+    a->shares = at_most(at_least(a->shares, 1), 65535);
+    a->share = (a->count + a->shares - 1) / a->shares;
+}
+
+/* first: where a first pass leaves its results; parameters: from where a second one takes them. */
+template <class Step, class C> static lt_status run(const call &c, C *first = nullptr, const C *parameters = nullptr)
+{
+    const lt_iter *it = c.it;
+    reduction<C> a = {};
+    lt_cuda_scratch parts;
+    a.out = it->data[0];
+    a.in = it->data[1];
+    a.out_dtype = it->dtype[0];
+    a.in_dtype = it->dtype[1];
+    for (int d = 0; d < c.reduced_dims; d++) a.reduced.add(it->sizes[d], &it->strides[1][d]);
+    a.reduced.finish();
+    a.kept.of(it, c.reduced_dims, it->ndim);
+    a.count = a.reduced.numel;
+    a.results = a.kept.numel;
+    a.identity = Step::template identity<C>();
+    a.parameter = static_cast<C>(c.parameter);
+    a.first = first;
+    a.parameters = parameters;
+    const bool varies = c.op == LT_REDUCE_VAR || c.op == LT_REDUCE_STD;
+    a.divisor = c.op == LT_REDUCE_MEAN || (varies && first != nullptr) ? static_cast<C>(a.count)
+                : varies                                               ? a.parameter
+                                                                       : static_cast<C>(1);
+    a.logarithm = c.op == LT_REDUCE_LOGSUMEXP;
+    if (c.op == LT_REDUCE_STD) a.root = 2;
+    if (c.op == LT_REDUCE_NORM && c.parameter != 1 && c.parameter != 0 && !isinf(c.parameter))
+        a.root = a.parameter;
+    if (a.results == 0) return LT_OK;
+
+    const bool threads = by_thread(c, a.count);
+    const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK);
+    const int64_t rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
+    cut(&a, threads ? ENOUGH_THREADS / a.results : ENOUGH_BLOCKS * rows / a.results, team);
+    if (a.shares > 1) {
+        LT_TRY(parts.take(it->device.index, static_cast<size_t>(a.shares * a.results) * sizeof(C)));
+        a.parts = parts.as<C>();
+    }
+    if (threads) {
+        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK,
+                  c.stream, a);
+    } else {
+        const dim3 grid(lt_blocks(a.results, static_cast<int>(rows)),
+                        static_cast<unsigned>(a.shares));
+        const dim3 block(static_cast<unsigned>(team), static_cast<unsigned>(rows));
+        LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid, block, 0, c.stream, a);
+    }
+    if (a.shares > 1)
+        LT_LAUNCH((join_parts<Step, C>), lt_blocks(a.results, BLOCK), BLOCK, c.stream, a);
+    return lt_cuda_launched(it->device.index, c.stream, "reduce");
+}
+
+/* ---- entry -------------------------------------------------------------------------------------------------- */
+
+template <class C> static lt_status run_norm(const call &c)
+{
+    const double p = c.parameter;
+    if (p == 2) return run<sum_square_step, C>(c);
+    if (p == 1) return run<sum_abs_step, C>(c);
+    if (p == 0) return run<count_step, C>(c);
+    if (isinf(p)) return p > 0 ? run<max_abs_step, C>(c) : run<min_abs_step, C>(c);
+    return run<sum_power_step, C>(c);
+}
+
+template <class First, class Second, class C> static lt_status run_two(const call &c)
+{
+    lt_cuda_scratch scratch;
+    int64_t results = 1;
+    for (int d = c.reduced_dims; d < c.it->ndim; d++) results *= c.it->sizes[d];
+    if (results == 0) return LT_OK;
+    LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(results) * sizeof(C)));
+    LT_TRY((run<First, C>(c, scratch.as<C>())));
+    return run<Second, C>(c, nullptr, scratch.as<C>());
+}
+
+template <class C> static lt_status run_numbers(const call &c)
+{
+    switch (c.op) {
+    case LT_REDUCE_PROD: return run<prod_step, C>(c);
+    case LT_REDUCE_MAX: return run<max_step, C>(c);
+    case LT_REDUCE_MIN: return run<min_step, C>(c);
+    case LT_REDUCE_COUNT: return run<count_step, C>(c);
+    default: return run<sum_step, C>(c);
+    }
+}
+
+template <class C> static lt_status run_floats(const call &c)
+{
+    switch (c.op) {
+    case LT_REDUCE_NORM: return run_norm<C>(c);
+    case LT_REDUCE_SUM_NUMBERS: return run<sum_numbers_step, C>(c);
+    case LT_REDUCE_VAR:
+    case LT_REDUCE_STD: return run_two<sum_step, sum_square_off_step, C>(c);
+    case LT_REDUCE_LOGSUMEXP: return run_two<max_step, sum_exp_step, C>(c);
+    default: return run_numbers<C>(c);
+    }
+}
+
+lt_status lt_cuda_reduce(int kind, const lt_iter *it, int reduced_dims, double parameter)
+{
+    const lt_reduction op = static_cast<lt_reduction>(kind);
+    call c = {op, it, reduced_dims, parameter, nullptr};
+    LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
+    if (op == LT_REDUCE_ANY) return run<any_step, bool>(c);
+    if (op == LT_REDUCE_ALL) return run<all_step, bool>(c);
+    const bool by_input = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT;
+    const lt_dtype decides = by_input ? it->dtype[1] : it->dtype[0];
+    if (!lt_is_floating(decides)) {
+        if (op == LT_REDUCE_MEAN || op == LT_REDUCE_NORM)
+            return lt_cuda_unsupported(op == LT_REDUCE_MEAN ? "mean" : "norm", it->dtype[1]);
+        return run_numbers<int64_t>(c);
+    }
+    return decides == LT_FLOAT64 ? run_floats<double>(c) : run_floats<float>(c);
+}

@@ -1,0 +1,146 @@
+/* graph.c - torch.cuda.CUDAGraph as userdata: work of a stream that is recorded once and replayed.
+ *
+ * A graph that is collected gives its memory back; one that is collected while it is being captured, after an
+ * error, ends the capture. torch.cuda.graph, the usual way to capture, is in lib/cuda.lua. */
+#include "devices/device_type.h"
+#include "gpu.h"
+
+#define GRAPH_META "ltensor.CUDAGraph"
+
+typedef struct graph {
+    uint64_t handle; /* 0: could not be made */
+} graph;
+
+/* Its handle; an error for one whose __gc a script has called. */
+static uint64_t check_graph(lua_State *L)
+{
+    const graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
+    if (g->handle == 0) {
+        lt_error_set(LT_ERR_RUNTIME, "this CUDAGraph has been collected");
+        lt_lua_raise(L);
+    }
+    return g->handle;
+}
+
+/* CUDAGraph() */
+static int graph_new(lua_State *L)
+{
+    const lt_backend *backend = lt_lua_gpu(L);
+    graph *g = lua_newuserdatauv(L, sizeof *g, 0);
+    g->handle = 0;
+    luaL_setmetatable(L, GRAPH_META);
+    lt_lua_do(L, backend->graph_new(&g->handle));
+    return 1;
+}
+
+static int graph_gc(lua_State *L)
+{
+    graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
+    const lt_entry entry = lt_enter(L); /* its memory counts against the context */
+    if (g->handle != 0) lt_backends[LT_CUDA]->graph_free(g->handle);
+    lt_leave(entry);
+    g->handle = 0;
+    return 0;
+}
+
+/* A pool as g:pool() and graph_pool_handle() give it; 0 when absent. */
+static uint64_t pool_argument(lua_State *L, int arg)
+{
+    if (lua_isnoneornil(L, arg)) return 0;
+    lua_Integer pool = lua_isinteger(L, arg) ? lua_tointeger(L, arg) : 0;
+    if (pool <= 0) {
+        lt_error_set(LT_ERR_TYPE, "capture_begin(): argument 'pool' must be what graph_pool_handle() or pool() gave");
+        lt_lua_raise(L);
+    }
+    return (uint64_t)pool;
+}
+
+/* g:capture_begin([pool]), g:capture_begin{pool =} */
+static int capture_begin(lua_State *L)
+{
+    static const char *const names[] = {"pool", NULL};
+    uint64_t handle = check_graph(L);
+    lua_settop(L, 2);
+    if (lua_istable(L, 2)) {
+        lt_lua_check_names(L, 2, "capture_begin", names);
+        lua_getfield(L, 2, "pool");
+        lua_replace(L, 2);
+    }
+    const uint64_t pool = pool_argument(L, 2);
+    lt_lua_gpu_do(L, graph_begin(handle, pool));
+    return 0;
+}
+
+static int capture_end(lua_State *L)
+{
+    const uint64_t handle = check_graph(L);
+    lt_lua_gpu_do(L, graph_end(handle, true));
+    return 0;
+}
+
+static int replay(lua_State *L)
+{
+    const uint64_t handle = check_graph(L);
+    lt_lua_gpu_do(L, graph_replay(handle));
+    return 0;
+}
+
+static int reset(lua_State *L)
+{
+    const uint64_t handle = check_graph(L);
+    const lt_backend *backend = lt_lua_gpu(L);
+    const lt_entry entry = lt_enter(L);
+    backend->graph_reset(handle);
+    lt_leave(entry);
+    return 0;
+}
+
+static int pool(lua_State *L)
+{
+    uint64_t id = lt_lua_gpu(L)->graph_pool(check_graph(L));
+    if (id == 0) {
+        lt_error_set(LT_ERR_RUNTIME, "Called CUDAGraph::pool() without a preceding successful capture.");
+        return lt_lua_raise(L);
+    }
+    lua_pushinteger(L, (lua_Integer)id);
+    return 1;
+}
+
+static int graph_pool_handle(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)lt_lua_gpu(L)->graph_pool_new());
+    return 1;
+}
+
+/* No GPU was used: nothing is captured, and none is looked for. */
+static int is_current_stream_capturing(lua_State *L)
+{
+    const lt_backend *gpus = lt_backends[lt_accelerator()];
+    lua_pushboolean(L, gpus != NULL && gpus->graph_recording());
+    return 1;
+}
+
+void lt_lua_open_graphs(lua_State *L)
+{
+    static const luaL_Reg methods[] = {{"capture_begin", capture_begin},
+                                       {"capture_end", capture_end},
+                                       {"replay", replay},
+                                       {"reset", reset},
+                                       {"pool", pool},
+                                       {"__gc", graph_gc},
+                                       {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"CUDAGraph", graph_new},
+                                         {"graph_pool_handle", graph_pool_handle},
+                                         {"is_current_stream_capturing", is_current_stream_capturing},
+                                         {NULL, NULL}};
+    luaL_newmetatable(L, GRAPH_META);
+    lt_lua_setfuncs(L, methods);
+    lua_pushliteral(L, "CUDAGraph");
+    lua_setfield(L, -2, "__name");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -2, "__index");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -2, "__methods");
+    lua_pop(L, 1);
+    lt_lua_setfuncs(L, functions);
+}

@@ -4,11 +4,11 @@
 #
 #   pip install --target DIR nvidia-cublas nvidia-cusolver nvidia-cudnn-cu13 nvidia-cuda-runtime nvidia-cuda-crt \
 #       nvidia-cuda-cccl
-#   LTENSOR_VENDOR=DIR tests/vendor/check.sh
+#   make check-vendor LTENSOR_VENDOR=DIR
 set -eu
 cd "$(dirname "$0")/../.."
 if [ -z "${LTENSOR_VENDOR-}" ]; then
-    echo "vendor check left out: LTENSOR_VENDOR names no folder with NVIDIA's headers and libraries (tests/vendor/check.sh says how to get them)"
+    echo "vendor check left out: LTENSOR_VENDOR names no folder with NVIDIA's headers and libraries (this script's first lines say how to get them)"
     exit 0
 fi
 out=$(mktemp -d)

@@ -174,8 +174,10 @@ cublasStatus_t matmul(cublasLtHandle_t light, cublasLtMatmulDesc_t desc, const v
         wide ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha);
     const double keep =
         wide ? *static_cast<const double *>(beta) : *static_cast<const float *>(beta);
-    return lt_sim_product(handle, new (std::nothrow) Product(ma, mb, md, common, scale, keep, 1,
-                                                             with_bias ? desc->bias : nullptr));
+    return submit_product(handle,
+                          new (std::nothrow) Product(ma, mb, md, common, scale, keep, 1,
+                                                     with_bias ? desc->bias : nullptr),
+                          workspace, bytes);
 }
 
 } // namespace

@@ -11,14 +11,14 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <limits.h>
+#include <string.h>
 
 struct cublasContext : lt_sim::LibraryHandle {
     void *workspace = nullptr; /* null: the library's own */
+    size_t workspace_bytes = 0;
 };
 
 lt_cublaslt lt_sim_cublaslt(void); /* cublaslt.cpp */
-/* Queues a product (null: there was no memory for it). */
-cublasStatus_t lt_sim_product(cublasHandle_t handle, lt_sim::Work *work);
 
 namespace lt_sim {
 
@@ -64,8 +64,13 @@ class Product final : public Work {
         : a(a), b(b), c(c), k(k), alpha(alpha), beta(beta), batch(batch), bias(bias)
     {}
 
+    void *workspace = nullptr;
+    size_t workspace_bytes = 0;
+
     cudaError_t run() override
     {
+        if (workspace != nullptr)
+            memset(workspace, 0xff, workspace_bytes); /* what is there is the library's */
         try {
             for (int64_t i = 0; i < batch; i++) multiply(at(a, i), at(b, i), at(c, i));
         } catch (const std::bad_alloc &) {
@@ -179,6 +184,17 @@ inline bool valid(int device, const Matrix &m, int64_t batch)
 inline bool too_large(const Matrix &m)
 {
     return m.rows > INT_MAX || m.columns > INT_MAX || m.leading > INT_MAX;
+}
+
+/* Queues a product that works in the given room. */
+inline cublasStatus_t submit_product(cublasHandle_t handle, Product *work, void *workspace,
+                                     size_t bytes)
+{
+    if (work == nullptr) return CUBLAS_STATUS_ALLOC_FAILED;
+    work->workspace = workspace;
+    work->workspace_bytes = workspace != nullptr ? std::min<size_t>(bytes, 1 << 16) : 0;
+    return submit_function(work, handle->stream) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                                                : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 } // namespace lt_sim

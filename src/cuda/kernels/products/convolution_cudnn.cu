@@ -84,6 +84,12 @@ class plan {
     lt_status keep(cudnnStatus_t status, const Performance *results, int found, const shape &s);
 };
 
+/* Also by the finer reasons, which have numbers of their own. */
+bool is_unsupported(cudnnStatus_t status)
+{
+    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
+
 cudnnDataType_t type_of(int dtype)
 {
     switch (dtype) {
@@ -248,42 +254,55 @@ shape shape_of(lt_conv_part part, const lt_conv *c, bool bias)
     return s;
 }
 
-/* The first of the plan's algorithms whose workspace there is memory for; none: null. */
-const algorithm *choose(const plan *p, int device, lt_cuda_scratch &workspace)
+struct arrays {
+    void *x, *w, *y;
+    const void *bias;
+};
+
+cudnnStatus_t run(const plan *p, cudnnHandle_t handle, lt_conv_part part, const algorithm &how,
+                  void *work, const void *one, const void *zero, const arrays &a)
 {
-    for (const algorithm &choice : p->choices)
-        if (choice.memory == 0 || workspace.take(device, choice.memory) == LT_OK) return &choice;
-    return nullptr;
+    const lt_cudnn *dnn = p->functions;
+    cudnnStatus_t status = dnn->convolution_set_math(p->convolution, how.math);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    switch (part) {
+    case LT_CONV_Y:
+        status =
+            dnn->forward(handle, one, p->x, a.x, p->w, a.w, p->convolution,
+                         (cudnnConvolutionFwdAlgo_t)how.number, work, how.memory, zero, p->y, a.y);
+        if (status == CUDNN_STATUS_SUCCESS && a.bias != nullptr)
+            status = dnn->add_tensor(handle, one, p->bias, a.bias, one, p->y, a.y);
+        return status;
+    case LT_CONV_X:
+        return dnn->backward_data(handle, one, p->w, a.w, p->y, a.y, p->convolution,
+                                  (cudnnConvolutionBwdDataAlgo_t)how.number, work, how.memory, zero,
+                                  p->x, a.x);
+    default:
+        return dnn->backward_filter(handle, one, p->x, a.x, p->y, a.y, p->convolution,
+                                    (cudnnConvolutionBwdFilterAlgo_t)how.number, work, how.memory,
+                                    zero, p->w, a.w);
+    }
 }
 
-lt_status run(const plan *p, cudnnHandle_t handle, lt_conv_part part, const algorithm *how,
-              void *work, bool wide, void *x, void *w, void *y, const void *bias)
+/* By the first of the plan's algorithms whose workspace there is memory for, and that cuDNN does not refuse after all. */
+lt_status run_best(const plan *p, cudnnHandle_t handle, lt_conv_part part, const lt_conv *c,
+                   const arrays &a, bool *done)
 {
     const float one_float = 1, zero_float = 0;
     const double one_double = 1, zero_double = 0;
+    const bool wide = c->dtype == LT_FLOAT64;
     const void *one = wide ? (const void *)&one_double : &one_float,
                *zero = wide ? (const void *)&zero_double : &zero_float;
-    const lt_cudnn *dnn = p->functions;
-    LT_CUDNN_TRY(dnn->convolution_set_math(p->convolution, how->math));
-    switch (part) {
-    case LT_CONV_Y:
-        LT_CUDNN_TRY(dnn->forward(handle, one, p->x, x, p->w, w, p->convolution,
-                                  (cudnnConvolutionFwdAlgo_t)how->number, work, how->memory, zero,
-                                  p->y, y));
-        if (bias != nullptr)
-            LT_CUDNN_TRY(dnn->add_tensor(handle, one, p->bias, bias, one, p->y, y));
-        return LT_OK;
-    case LT_CONV_X:
-        LT_CUDNN_TRY(dnn->backward_data(handle, one, p->w, w, p->y, y, p->convolution,
-                                        (cudnnConvolutionBwdDataAlgo_t)how->number, work,
-                                        how->memory, zero, p->x, x));
-        return LT_OK;
-    default:
-        LT_CUDNN_TRY(dnn->backward_filter(handle, one, p->x, x, p->y, y, p->convolution,
-                                          (cudnnConvolutionBwdFilterAlgo_t)how->number, work,
-                                          how->memory, zero, p->w, w));
+    for (const algorithm &how : p->choices) {
+        lt_cuda_scratch workspace;
+        if (how.memory > 0 && workspace.take(c->device.index, how.memory) != LT_OK) continue;
+        const cudnnStatus_t status = run(p, handle, part, how, workspace.as<void>(), one, zero, a);
+        if (is_unsupported(status)) continue;
+        if (status != CUDNN_STATUS_SUCCESS) return lt_cudnn_failed(status, "cudnnConvolution");
+        *done = true;
         return LT_OK;
     }
+    return LT_OK;
 }
 
 } // namespace
@@ -292,16 +311,10 @@ lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, void *x
                                     const void *bias, cudaStream_t stream, bool *done)
 {
     lt_cuda_dnn dnn;
-    lt_cuda_scratch workspace;
     plan *p = nullptr;
     *done = false;
     if (lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y, bias})) return LT_OK;
     LT_TRY(dnn.open(c->device.index, stream));
     LT_TRY(plan_for(dnn.handle, shape_of(part, c, bias != nullptr), &p));
-    const algorithm *how = choose(p, c->device.index, workspace);
-    if (how == nullptr) return LT_OK;
-    LT_TRY(
-        run(p, dnn.handle, part, how, workspace.as<void>(), c->dtype == LT_FLOAT64, x, w, y, bias));
-    *done = true;
-    return LT_OK;
+    return run_best(p, dnn.handle, part, c, {x, w, y, bias}, done);
 }

@@ -84,7 +84,7 @@ GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
-KERNEL_FAMILIES := activations arithmetic compare functions special
+KERNEL_FAMILIES := activations arithmetic compare functions gamma special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
@@ -104,6 +104,9 @@ ISAS := baseline avx2 avx512
 VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 # With sanitizers the optimizer takes minutes over one of these files.
 VECTOR_FLAGS := $(if $(SANITIZE),-O1,-O3) -fopenmp-simd -fno-math-errno -fno-trapping-math
+# What a vector loop leaves over stays a loop: written out for each of thousands of loops it is half of the code, and of the time.
+FAMILY_FLAGS := $(if $(findstring clang,$(CC)),,--param=max-completely-peel-times=4)
+$(foreach i,$(ISAS),$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o): private VECTOR_FLAGS += $(FAMILY_FLAGS)
 
 LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
@@ -165,7 +168,7 @@ $(GEN)/build_config.h: FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 # Objects of C are made again when the compiler's flags change.
-FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS)
+FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(FAMILY_FLAGS)
 $(OBJ)/flags_of_c: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_OF_C)' | cmp -s - $@ || echo '$(FLAGS_OF_C)' >$@
@@ -212,6 +215,8 @@ $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 # Kernels of simulated GPUs are for tests, and most of what a first build compiles: less optimized in half the time, unless
 # OPT says how.
 SIM_OPT := $(if $(filter file,$(origin OPT)),-O1 -g1)
+# Elementwise kernels are the many that do little each.
+$(OBJ)/src/cuda/kernels/pointwise/%.sim.o: private SIM_OPT := $(if $(SIM_OPT),-Og -g1)
 $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
 	@mkdir -p $(@D)
 	@echo '  CXX $<'

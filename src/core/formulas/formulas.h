@@ -1,5 +1,5 @@
 /* formulas.h - the scalar formulas that several families of kernels are made of: arithmetic, comparisons, and what <math.h>
- * has; for the CPU kernels, the CUDA kernels and the simulated GPUs. special.h and activation.h have those of one family.
+ * has; for the CPU kernels, the CUDA kernels and the simulated GPUs. activation.h, gamma.h and special.h have those of one family.
  *
  * A formula is a pure function of one element (and numbers). In C its name ends in the type it computes
  * in: lt_sigmoid_f32, lt_sigmoid_f64, lt_add_i64, lt_add_b8 (bool: 0 or 1 in a byte). In C++ the names

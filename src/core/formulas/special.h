@@ -1,15 +1,10 @@
-/* special.h - special functions, and derivatives of random numbers, as formulas named as those of formulas.h. */
+/* special.h - special functions as formulas named as those of formulas.h; the gamma function's relatives stand in gamma.h. */
 #ifndef LT_FORMULAS_SPECIAL_H
 #define LT_FORMULAS_SPECIAL_H
 
 #include "formulas.h"
-#include "stirling.h"
 
 #define FORMULAS "special.inc"
 #include "floats.h"
-
-#include "unused_begin.h"
-#include "draws.h"
-#include "unused_end.h"
 
 #endif

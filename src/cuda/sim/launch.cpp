@@ -165,8 +165,11 @@ cudaError_t Kernel::run()
     return (cudaError_t)error.load();
 }
 
-cudaError_t submit_kernel(Kernel *kernel, cudaStream_t handle)
+cudaError_t submit_kernel(Kernel *kernel, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t handle)
 {
+    kernel->grid = grid;
+    kernel->block = block;
+    kernel->dynamic_shared = dynamic_shared;
     cudaError_t error = begin_on_device(cudaErrorLaunchOutOfResources);
     if (!error) error = finish(launch(kernel, find_stream(handle)));
     if (error) {

@@ -34,11 +34,16 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
 
 /* ---- formulas as types ------------------------------------------------------------------------------- */
 
+/* What the host needs to know of a formula to prepare its kernel: one function for all that are alike. */
+template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
+    static constexpr int inputs = INPUTS, params = PARAMS;
+    static constexpr bool selects = SELECTS;
+};
+
 /* x: the inputs, p: the op's numbers. The first input of a selection is bool. */
 #define LT_FORMULA(type, inputs_, params_, selects_, expression)                                   \
-    struct type {                                                                                  \
-        static constexpr int inputs = inputs_, params = params_;                                   \
-        static constexpr bool selects = selects_;                                                  \
+    struct type : lt_formula_shape<inputs_, params_, selects_> {                                   \
+        using shape = lt_formula_shape<inputs_, params_, selects_>;                                \
         template <class T> static __device__ __forceinline__ auto of(const T *x, const T *p)       \
         {                                                                                          \
             (void)p;                                                                               \
@@ -181,53 +186,76 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
 
 /* ---- launching -------------------------------------------------------------------------------------------- */
 
-template <class Op, class C, class A>
+template <class Shape, class C, class A>
 static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
 {
     const lt_iter *it = call.it;
     const bool integral = !lt_is_floating(call.compute);
-    for (int k = 0; k <= Op::inputs; k++) {
+    for (int k = 0; k <= Shape::inputs; k++) {
         a->data[k] = it->host_scalar[k] ? nullptr : it->data[k];
         if (!it->host_scalar[k]) continue;
-        const bool condition = Op::selects && k == 1;
+        const bool condition = Shape::selects && k == 1;
         const C value = lt_load<C>(it->dtype[k], it->data[k]);
         const bool exact = k == 2 && !integral && call.exact_number;
         a->value[k] = condition || exact ? value : lt_rounded(call.compute, value);
     }
-    for (int i = 0; i < Op::params; i++) {
+    for (int i = 0; i < Shape::params; i++) {
         const C number = lt_number<C>(call.params[i]);
         a->params[i] = integral ? lt_rounded(call.compute, number) : number;
     }
 }
 
-/* Whether operand k lies as the dense kernel wants it. */
-template <class Op, class S>
-static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests)
+/* Whether all operands lie as the dense kernel wants them; tests: the result is bool. */
+template <class Shape> static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests)
 {
     const lt_iter *it = call.it;
     if (!it->contiguous || it->dtype[0] != (tests ? LT_BOOL : call.compute)) return false;
-    for (int k = 1; k <= Op::inputs; k++) {
-        const lt_dtype wanted = Op::selects && k == 1 ? LT_BOOL : call.compute;
+    for (int k = 1; k <= Shape::inputs; k++) {
+        const lt_dtype wanted = Shape::selects && k == 1 ? LT_BOOL : call.compute;
         if (!it->host_scalar[k] && it->dtype[k] != wanted) return false;
     }
     return it->ndim == 0 || it->strides[0][0] == lt_element_size(it->dtype[0]);
 }
 
+/* n: elements that a thread takes. */
+template <class Shape, class C>
+static lt_dense_operands<C, Shape::inputs> lt_dense_operands_of(const lt_pointwise_call &call, int n)
+{
+    const lt_iter *it = call.it;
+    lt_dense_operands<C, Shape::inputs> a = {};
+    lt_pointwise_values<Shape, C>(call, &a);
+    a.n = it->numel;
+    a.aligned = true;
+    for (int k = 0; k <= Shape::inputs; k++) {
+        a.dense[k] = a.data[k] != nullptr && (k == 0 || (it->ndim > 0 && it->strides[k][0] != 0));
+        const uintptr_t bytes = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * n);
+        if (a.dense[k] && reinterpret_cast<uintptr_t>(a.data[k]) % bytes != 0) a.aligned = false;
+    }
+    return a;
+}
+
+template <class Shape, class C>
+static lt_strided_operands<C, Shape::inputs> lt_strided_operands_of(const lt_pointwise_call &call)
+{
+    lt_strided_operands<C, Shape::inputs> a = {};
+    lt_pointwise_values<Shape, C>(call, &a);
+    a.compute = call.compute;
+    for (int k = 0; k <= Shape::inputs; k++) {
+        const lt_dtype dtype = a.dtype[k] = call.it->dtype[k];
+        const bool condition = Shape::selects && k == 1;
+        a.rounds[k] = dtype != call.compute && !condition && a.data[k] != nullptr &&
+                      call.compute != LT_INT64 && call.compute < LT_FLOAT32;
+    }
+    a.offsets.of(call.it, 0, call.it->ndim);
+    return a;
+}
+
 template <class Op, class C, class S> static bool lt_pointwise_dense(const lt_pointwise_call &call)
 {
     constexpr bool tests = std::is_same_v<decltype(Op::template of<C>(nullptr, nullptr)), bool>;
-    if (!lt_pointwise_fits<Op, S>(call, tests)) return false;
+    if (!lt_pointwise_fits<typename Op::shape>(call, tests)) return false;
     constexpr int N = 16 / sizeof(S);
-    const lt_iter *it = call.it;
-    lt_dense_operands<C, Op::inputs> a = {};
-    lt_pointwise_values<Op, C>(call, &a);
-    a.n = it->numel;
-    a.aligned = true;
-    for (int k = 0; k <= Op::inputs; k++) {
-        a.dense[k] = a.data[k] != nullptr && (k == 0 || (it->ndim > 0 && it->strides[k][0] != 0));
-        const uintptr_t bytes = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * N);
-        if (a.dense[k] && reinterpret_cast<uintptr_t>(a.data[k]) % bytes != 0) a.aligned = false;
-    }
+    const auto a = lt_dense_operands_of<typename Op::shape, C>(call, N);
     LT_LAUNCH((lt_dense_kernel<Op, C, S>), lt_blocks(a.n, LT_POINTWISE_BLOCK * N),
               LT_POINTWISE_BLOCK, call.stream, a);
     return true;
@@ -240,16 +268,7 @@ static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
     int i = 0;
     const bool done = ((call.compute == first + i++ && lt_pointwise_dense<Op, C, S>(call)) || ...);
     if (done) return true;
-    lt_strided_operands<C, Op::inputs> a = {};
-    lt_pointwise_values<Op, C>(call, &a);
-    a.compute = call.compute;
-    for (int k = 0; k <= Op::inputs; k++) {
-        const lt_dtype dtype = a.dtype[k] = call.it->dtype[k];
-        const bool condition = Op::selects && k == 1;
-        a.rounds[k] = dtype != call.compute && !condition && a.data[k] != nullptr &&
-                      call.compute != LT_INT64 && call.compute < LT_FLOAT32;
-    }
-    a.offsets.of(call.it, 0, call.it->ndim);
+    const auto a = lt_strided_operands_of<typename Op::shape, C>(call);
     LT_LAUNCH((lt_strided_kernel<Op, C>),
               lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * LT_POINTWISE_ITEMS),
               LT_POINTWISE_BLOCK, call.stream, a);

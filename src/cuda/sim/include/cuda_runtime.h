@@ -12,7 +12,8 @@
 #define __host__
 #define __constant__
 #define __launch_bounds__(...)
-#define __forceinline__ inline __attribute__((always_inline))
+/* A body that is much used is compiled once. */
+#define __forceinline__ inline
 #define __align__(n)    __attribute__((aligned(n)))
 /* An OS thread runs one block at a time, so a block's shared variables are the OS thread's. */
 #define __shared__ static thread_local

@@ -55,7 +55,7 @@ class Kernel : public Work {
     virtual void run_block() const = 0;
 
     dim3 grid, block;
-    size_t dynamic_shared = 0;
+    size_t dynamic_shared;
     mutable std::atomic<int> error{cudaSuccess};
 };
 
@@ -67,35 +67,39 @@ class ThreadBody {
 };
 
 /* Takes the work over, also when it fails. */
-cudaError_t submit_kernel(Kernel *kernel, cudaStream_t stream);
+cudaError_t submit_kernel(Kernel *kernel, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream);
 cudaError_t submit_function(Work *work, cudaStream_t stream);
 void run_team(const Kernel &kernel, const ThreadBody &body);
 
-template <class Body> class LoopKernel final : public Kernel {
+/* A kernel's arguments, copied as CUDA does when it is launched, and the function that runs it with them for the thread of
+ * `context`. Kernels of the same arguments are of one class: what a launch makes the compiler do counts, there are thousands. */
+template <class... A> class LoopKernel final : public Kernel {
   public:
-    explicit LoopKernel(Body &&body) : body(std::move(body)) {}
+    explicit LoopKernel(void (*body)(const A &...), const A &...args) : body(body), arguments(args...) {}
     void run_block() const override
     {
         for (unsigned z = 0; z < block.z; z++)
             for (unsigned y = 0; y < block.y; y++)
                 for (unsigned x = 0; x < block.x; x++) {
                     context.thread = {x, y, z};
-                    body();
+                    std::apply(body, arguments);
                 }
     }
 
   private:
-    Body body;
+    void (*const body)(const A &...);
+    const std::tuple<A...> arguments;
 };
 
-template <class Body> class MeetKernel final : public Kernel, private ThreadBody {
+template <class... A> class MeetKernel final : public Kernel, private ThreadBody {
   public:
-    explicit MeetKernel(Body &&body) : body(std::move(body)) {}
+    explicit MeetKernel(void (*body)(const A &...), const A &...args) : body(body), arguments(args...) {}
     void run_block() const override { run_team(*this, *this); }
-    void run_thread() const override { body(); }
+    void run_thread() const override { std::apply(body, arguments); }
 
   private:
-    Body body;
+    void (*const body)(const A &...);
+    const std::tuple<A...> arguments;
 };
 
 template <class F> class FunctionWork final : public Work {
@@ -117,31 +121,16 @@ template <class F> cudaError_t enqueue(cudaStream_t stream, F f)
     return submit_function(new FunctionWork<F>(std::move(f)), stream);
 }
 
-/* The arguments are copied when the kernel is launched, as CUDA does. */
-template <class F, class... A> auto bind(F f, const A &...args)
-{
-    return [f, bound = std::tuple<std::decay_t<A>...>(args...)] { std::apply(f, bound); };
-}
-
 template <class F, class... A>
 void launch(dim3 grid, dim3 block, cudaStream_t stream, F f, const A &...args)
 {
-    auto body = bind(f, args...);
-    auto *kernel = new LoopKernel<decltype(body)>(std::move(body));
-    kernel->grid = grid;
-    kernel->block = block;
-    submit_kernel(kernel, stream);
+    submit_kernel(new LoopKernel<std::decay_t<A>...>(f, args...), grid, block, 0, stream);
 }
 
 template <class F, class... A>
 void launch_meet(dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream, F f, const A &...args)
 {
-    auto body = bind(f, args...);
-    auto *kernel = new MeetKernel<decltype(body)>(std::move(body));
-    kernel->grid = grid;
-    kernel->block = block;
-    kernel->dynamic_shared = dynamic_shared;
-    submit_kernel(kernel, stream);
+    submit_kernel(new MeetKernel<std::decay_t<A>...>(f, args...), grid, block, dynamic_shared, stream);
 }
 
 void sync_block();

@@ -1,0 +1,12 @@
+/* gamma.c - elementwise loops over the gamma function's relatives (formulas/gamma.inc). */
+#include "steady.h"
+
+#include "formulas/gamma.h"
+#include "kernels_gamma.h" /* generated from the declarations */
+
+#include "shapes_loops.h"
+LT_GAMMA_LOOPS
+
+#define FIRST LT_PW_GAMMA
+#include "shapes_entries.h"
+const lt_pointwise_row LT_LOOP(gamma)[LT_PW_GAMMA_END - LT_PW_GAMMA] = {LT_GAMMA_LOOPS};

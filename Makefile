@@ -120,7 +120,7 @@ CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu runtime
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
-SIM_CU_SRC := $(filter-out src/cuda/libraries/%_load.cu src/cuda/libraries/library.cu,$(CU_SRC))
+SIM_CU_SRC := $(filter-out src/cuda/libraries/%_load.cu src/cuda/libraries/vendor.cu,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 

@@ -79,8 +79,9 @@ void test_products(void **)
     assert_int_equal(gemm(blas.handle, &one, 2, c, 2),
                      CUBLAS_STATUS_INVALID_VALUE); /* of the host */
     assert_int_equal(gemm(blas.handle, askew(a), 2, c, 2), CUBLAS_STATUS_INVALID_VALUE);
-    assert_int_equal(blas.f->set_stream(blas.handle, reinterpret_cast<cudaStream_t>(&one)),
-                     CUBLAS_STATUS_INVALID_VALUE);
+    cudaStream_t gone = new_stream();
+    OK(cudaStreamDestroy(gone));
+    assert_int_equal(blas.f->set_stream(blas.handle, gone), CUBLAS_STATUS_INVALID_VALUE);
     assert_int_equal(blas.f->set_workspace(blas.handle, askew(a), 4), CUBLAS_STATUS_INVALID_VALUE);
 }
 

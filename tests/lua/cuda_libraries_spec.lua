@@ -51,7 +51,7 @@ describe('a linear layer on a GPU', function()
   local function compare(x, w, b, tolerance, f)
     local function run(on)
       local leaves = {}
-      for i, t in ipairs { x, w, b } do leaves[i] = t:to(on):requires_grad_() end
+      for i, t in ipairs { x, w, b } do leaves[i] = t:clone():to(on):requires_grad_() end
       local y = (f or F.linear)(table.unpack(leaves))
       y:mul(y):sum():backward()
       return y:detach(), leaves[1].grad, leaves[2].grad, leaves[3].grad

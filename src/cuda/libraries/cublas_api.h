@@ -1,4 +1,4 @@
-/* cublas_api.h - the part of cuBLAS that is used (library.h). Functions with _64 exist since cuBLAS 12; matrices are
+/* cublas_api.h - the part of cuBLAS that is used (vendor.h). Functions with _64 exist since cuBLAS 12; matrices are
  * column-major; arrays of pointers to the matrices of a batch lie on the device. */
 #ifndef LT_CUDA_CUBLAS_API_H
 #define LT_CUDA_CUBLAS_API_H
@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "libraries/library.h"
+#include "libraries/vendor.h"
 
 #define LT_CUBLAS_LIBRARY                                                                          \
     {                                                                                              \

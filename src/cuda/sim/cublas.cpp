@@ -1,4 +1,4 @@
-/* cublas.cpp - cuBLAS for simulated GPUs: the calls of cublas_api.h over OpenBLAS and LAPACK (library.h).
+/* cublas.cpp - cuBLAS for simulated GPUs: the calls of cublas_api.h over OpenBLAS and LAPACK (stand_in.h).
  *
  * A product is a piece of work in its stream's queue, like a kernel. Half types are converted to float,
  * multiplied there and rounded once at the end, as the real library does. */

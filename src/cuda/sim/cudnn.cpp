@@ -1,9 +1,9 @@
 /* cudnn.cpp - cuDNN's convolutions for simulated GPUs: the calls of cudnn_api.h as products of weights and windows by OpenBLAS
- * (library.h). Half types are converted to float and rounded once at the end.
+ * (stand_in.h). Half types are converted to float and rounded once at the end.
  *
  * Two algorithms are told of for each part: one with a workspace, not deterministic, and one without, which is. */
 #include "libraries/cudnn_api.h"
-#include "library.h"
+#include "stand_in.h"
 
 #include <cblas.h>
 #include <cuda_bf16.h>

@@ -1,8 +1,8 @@
-/* cusolver.cpp - cuSOLVER for simulated GPUs: the calls of cusolver_api.h over LAPACK (library.h).
+/* cusolver.cpp - cuSOLVER for simulated GPUs: the calls of cusolver_api.h over LAPACK (stand_in.h).
  *
  * A call needs the workspace that its _bufferSize asks for, and leaves rubbish there. */
 #include "libraries/cusolver_api.h"
-#include "library.h"
+#include "stand_in.h"
 
 #include <limits>
 

@@ -5,7 +5,7 @@
 #define LT_SIM_PRODUCT_H
 
 #include "libraries/cublas_api.h"
-#include "library.h"
+#include "stand_in.h"
 
 #include <cblas.h>
 #include <cuda_bf16.h>

@@ -1,11 +1,11 @@
-/* library.h - what the stand-ins for the vendor's libraries share: how a call begins, what is asked of its arguments, and
+/* stand_in.h - what the stand-ins for the vendor's libraries share: how a call begins, what is asked of its arguments, and
  * how its work comes into the stream's queue.
  *
  * A call counts as one of the runtime's, so that it can be made to fail (LTENSOR_CUDA_FAULT). Arguments that break a rule of the
  * library's documentation are refused with its status for that; addresses that are no memory of the device, or not
  * aligned to their elements, too, where the hardware would fail later. */
-#ifndef LT_SIM_LIBRARY_H
-#define LT_SIM_LIBRARY_H
+#ifndef LT_SIM_STAND_IN_H
+#define LT_SIM_STAND_IN_H
 
 #include "sim.h"
 

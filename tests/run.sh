@@ -6,9 +6,9 @@
 #   asan   full without the memory bounds, for a build with sanitizers
 #   tsan   the tests of contexts and of streams, for a build with ThreadSanitizer
 #   cuda   the suite on the real GPU
-# Each suite's log is shown only when it fails; what failed is named once more above the counts. Uses $BUILD
-# (default build). BUSTED is the command that runs busted, TEST_LIBRARIES a folder of the libraries that the C
-# tests need, TEST_BACKENDS one of the GPU backends where that is not $BUILD.
+# Each suite's log is shown only when it fails; what failed is named once more above the counts. Two suites run at
+# once (LANES). Uses $BUILD (default build). BUSTED is the command that runs busted, TEST_LIBRARIES a folder of the
+# libraries that the C tests need, TEST_BACKENDS one of the GPU backends where that is not $BUILD.
 set -u
 mode=${1-full}
 BUILD=${BUILD-build}
@@ -23,11 +23,17 @@ LSAN_OPTIONS=${LSAN_OPTIONS-use_tls=0:suppressions=$PWD/tests/lsan.supp:print_su
 # Threads that wait by spinning cost a busy machine minutes: the tests' threads sleep.
 OMP_WAIT_POLICY=${OMP_WAIT_POLICY-passive} export OMP_WAIT_POLICY
 BUSTED=${BUSTED-busted --lua=$LTENSOR_BIN}
-log=$(mktemp) failures=$(mktemp)
-trap 'rm -f "$log" "$failures"' EXIT
-passed=0 failed=0 skipped=0
+# Suites that run at once: more than there are processors would miss what tests expect of time.
+LANES=${LANES-$([ "$(nproc)" -gt 1 ] && [ "$mode" != tsan ] && [ "$mode" != cuda ] && echo 2 || echo 1)}
+folder=$(mktemp -d)
+failures=$folder/failures
+started=0 shown=0 passed=0 failed=0 skipped=0
+trap 'rm -rf "$folder"' EXIT
+mkfifo "$folder/free"
+exec 9<>"$folder/free"
+for _ in $(seq "$LANES"); do echo >&9; done
 
-# Adds up what the suite's log counts: cmocka's "[  PASSED  ] n test(s)", busted's "n successes / ...",
+# Adds up what a suite's log counts: cmocka's "[  PASSED  ] n test(s)", busted's "n successes / ...",
 # and "n passed, m failed".
 count() {
     awk '
@@ -35,39 +41,62 @@ count() {
         /\[  FAILED  \] [0-9]+ test/ { f += $4 }
         /successe?s? \/ [0-9]+ failures? \/ [0-9]+ errors? \/ [0-9]+ pending/ { p += $1; f += $4 + $7; s += $10 }
         /^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 }
-        END { print p + 0, f + 0, s + 0 }' "$log"
+        END { print p + 0, f + 0, s + 0 }' "$1"
 }
 
-# The failures in the suite's log, a few lines each: busted's, cmocka's, a notebook's, or else the log's end.
-name_failures() {
-    echo "$name:"
+# The failures in a suite's log, a few lines each: busted's, cmocka's, a notebook's, or else the log's end.
+name_failures() { # name, log
+    echo "$1:"
     awk '
         /^(Failure|Error) (→|->)/ { left = 7 }
         /\[  ERROR   \]|\[  FAILED  \]|^[-+] / { if (left < 1) left = 1 }
         left > 0 && shown < 60 { print "  " $0; left--; shown++; any = 1 }
         { last[NR % 8] = $0 }
-        END { if (!any) for (i = NR - 7; i <= NR; i++) if (i > 0) print "  " last[i % 8] }' "$log"
+        END { if (!any) for (i = NR - 7; i <= NR; i++) if (i > 0) print "  " last[i % 8] }' "$2"
 }
 
+# Shows the suites that have ended, in the order in which they were started.
+show_ended() {
+    while [ -f "$folder/$((shown + 1)).status" ]; do
+        shown=$((shown + 1))
+        name=$(cat "$folder/$shown.name") status=$(cat "$folder/$shown.status") log=$folder/$shown.log
+        # shellcheck disable=SC2046
+        set -- $(count "$log")
+        [ "$status" -ne 0 ] && [ "$2" -eq 0 ] && set -- "$1" 1 "$3"
+        if [ "$2" -gt 0 ] || [ "$1" -eq 0 ]; then
+            tail -n 200 "$log"
+            name_failures "$name" "$log" >>"$failures"
+            [ "$1" -eq 0 ] && [ "$2" -eq 0 ] && set -- 0 1 0
+        fi
+        passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+        printf '%-44s %5d passed %4d failed\n' "$name" "$1" "$2"
+        rm "$log"
+    done
+}
+
+# Runs a command as a suite, as soon as a lane is free: name, command...
 suite() {
-    name=$1; shift
-    "$@" >"$log" 2>&1 </dev/null
-    status=$?
-    # shellcheck disable=SC2046
-    set -- $(count)
-    [ $status -ne 0 ] && [ "$2" -eq 0 ] && set -- "$1" 1 "$3"
-    if [ "$2" -gt 0 ] || [ "$1" -eq 0 ]; then
-        tail -n 200 "$log"
-        name_failures >>"$failures"
-        [ "$1" -eq 0 ] && [ "$2" -eq 0 ] && set -- 0 1 0
-    fi
-    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-    printf '%-44s %5d passed %4d failed\n' "$name" "$1" "$2"
+    read -r _ <&9
+    show_ended
+    started=$((started + 1))
+    echo "$1" >"$folder/$started.name"
+    shift
+    {
+        "$@" >"$folder/$started.log" 2>&1 </dev/null 9>&-
+        echo $? >"$folder/$started.ended"
+        mv "$folder/$started.ended" "$folder/$started.status"
+        echo >&9
+    } &
 }
 
-specs() { # name, environment...
-    name=$1; shift
-    suite "$name" env "$@" $BUSTED --helper=tests/lua/support/globals.lua -o plainTerminal ${EXCLUDE-} --pattern=_spec tests/lua
+# Every spec, in two suites of every other file: name, environment...
+specs() {
+    which=$1; shift
+    for half in 0 1; do
+        # shellcheck disable=SC2046
+        suite "$which, half $((half + 1))" env "$@" $BUSTED --helper=tests/lua/support/globals.lua -o plainTerminal ${EXCLUDE-} --pattern=_spec \
+            $(find tests/lua -name '*_spec.lua' | sort | awk "NR % 2 == $half")
+    done
 }
 
 case $mode in quick|full|asan|tsan|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|tsan|cuda" >&2; exit 2 ;; esac
@@ -125,6 +154,8 @@ fi
 [ "$mode" = full ] && [ -x "$BUILD/tests/python_host" ] &&
     suite "tensors shared with Python" "$BUILD/tests/python_host" tests/interop/exchange.py
 
+wait
+show_ended
 echo
 [ -s "$failures" ] && { echo "What failed:"; cat "$failures"; echo; }
 echo "$passed passed, $failed failed, $skipped skipped"

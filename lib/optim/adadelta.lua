@@ -25,7 +25,7 @@ function Adadelta:new_state(parameter)
   return { step = 0, square_avg = torch.zeros_like(parameter), acc_delta = torch.zeros_like(parameter) }
 end
 
-function Adadelta:counts() return false end
+function Adadelta:_counts() return false end
 
 function Adadelta:update_batch(batch, group)
   fused_adadelta(batch.params, batch.grads, batch.square_avg, batch.acc_delta, group.lr, group.rho, group.eps,

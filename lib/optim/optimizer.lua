@@ -182,20 +182,20 @@ function Optimizer:columns() return {} end
 function Optimizer:key(state) return type(state.step) == 'number' and state.step or 0 end
 
 -- A replay of a recorded graph repeats the numbers of the step that was recorded, and makes anew what it made.
-function Optimizer:refuse_recording(why)
+function Optimizer:_refuse_recording(why)
   if torch.cuda.is_current_stream_capturing() then
     fail('Attempting CUDA graph capture of step() for an instance of %s: %s', self.__classname, why)
   end
 end
 
 -- Whether the numbers of a step depend on how many there were.
-function Optimizer:counts(batch) return type(batch.states[1].step) == 'number' end
+function Optimizer:_counts(batch) return type(batch.states[1].step) == 'number' end
 
 -- The state of a parameter, made when there is none.
 function Optimizer:state_of(parameter, group)
   local state = self.state[parameter]
   if not state or next(state) == nil then
-    if self.new_state then self:refuse_recording(self.FIRST) end
+    if self.new_state then self:_refuse_recording(self.FIRST) end
     state = self.new_state and self:new_state(parameter, group) or {}
     self.state[parameter] = state
   end
@@ -228,7 +228,7 @@ function Optimizer:_update_all()
   for _, group in ipairs(self.param_groups) do
     if self.update_batch then
       for _, batch in ipairs(batches_of(self, group)) do
-        if self:counts(batch) then self:refuse_recording(self.defaults.capturable == false and COUNTS .. CAPTURABLE or COUNTS) end
+        if self:_counts(batch) then self:_refuse_recording(self.defaults.capturable == false and COUNTS .. CAPTURABLE or COUNTS) end
         self:update_batch(batch, group)
         for _, state in ipairs(batch.states) do
           if type(state.step) == 'number' then state.step = batch.step end

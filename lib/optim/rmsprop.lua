@@ -28,7 +28,7 @@ function RMSprop:new_state(parameter, group)
   return state
 end
 
-function RMSprop:counts() return false end
+function RMSprop:_counts() return false end
 
 function RMSprop:update_batch(batch, group)
   fused_rmsprop(batch.params, batch.grads, batch.square_avg, batch.grad_avg or {}, batch.momentum_buffer or {},

@@ -25,7 +25,7 @@ function Rprop:new_state(parameter, group)
   return { step = 0, prev = torch.zeros_like(parameter), step_size = torch.full_like(parameter, group.lr) }
 end
 
-function Rprop:counts() return false end
+function Rprop:_counts() return false end
 
 function Rprop:update_batch(batch, group)
   fused_rprop(batch.params, batch.grads, batch.prev, batch.step_size, group.etas[1], group.etas[2],

@@ -31,13 +31,13 @@ end
 -- The first step of a parameter sets its buffer.
 function SGD:key(state) return state.momentum_buffer == nil end
 
-function SGD:counts() return false end
+function SGD:_counts() return false end
 
 function SGD:update_batch(batch, group)
   local buffers, first = {}, false
   if group.momentum ~= 0 then
     first = batch.states[1].momentum_buffer == nil
-    if first then self:refuse_recording(self.FIRST) end
+    if first then self:_refuse_recording(self.FIRST) end
     for i, state in ipairs(batch.states) do
       buffers[i] = first and torch.empty_like(batch.grads[i]) or state.momentum_buffer
     end

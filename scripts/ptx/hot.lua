@@ -1,23 +1,61 @@
--- hot.lua - the kernels that decide how fast a training step is, by the file that has them, and what is required of them.
+-- hot.lua - the kernels that decide how fast a training step is, and what is required of them. An entry is
 --
---   element        bytes of an element, as it lies in memory
---   loads, stores  bytes that an element reads and writes
+--   { file, kernel, what it is, bytes of an element, bytes that an element reads, bytes that it writes, more }
+--
+-- and becomes a table of these names (file, name, what, element, loads, stores) with what `more` says:
+--
+--   narrow         it has no accesses of 16 bytes (without it: it may not lose them)
+--   store_width    what it stores at once, where that is narrower
 --   passes         how often the elements are gone over (1)
 --   dims           dimensions of the layout that is looked at, where elements are strided (1)
 --   stored         bytes that a thread stores at once, where the dtype is looked at when the kernel runs
 --   threads        of a block (256)
---   wide           it has accesses of 16 bytes and may not lose them; store_width: where what is stored is narrower
-return {
-  { file = 'arithmetic', name = 'lt_dense_kernel<add_op, float, float>', what = 'add, float32', element = 4, loads = 8, stores = 4, wide = true },
-  { file = 'arithmetic', name = 'lt_dense_kernel<add_op, float, __nv_bfloat16>', what = 'add, bfloat16', element = 2, loads = 4, stores = 2, wide = true },
-  { file = 'arithmetic', name = 'lt_strided_kernel<add_op, float>', what = 'add, float32, 3 strided dims', element = 4, dims = 3, loads = 8, stores = 4 },
-  { file = 'copy', name = 'convert<float>', what = 'float32 to bfloat16', element = 4, loads = 4, stores = 2 },
-  { file = 'copy', name = 'move<unsigned int>', what = 'copy, float32, 3 strided dims', element = 4, dims = 3, loads = 4, stores = 4 },
-  { file = 'copy', name = 'transpose<unsigned int>', what = 'transpose, float32', element = 4, loads = 4, stores = 4 },
-  { file = 'fill', name = 'fill_words', what = 'fill, float32', element = 8, stores = 4 },
-  { file = 'fill', name = 'fill_strided<unsigned int>', what = 'fill, float32, 3 strided dims', element = 4, dims = 3, stores = 4 },
-  { file = 'batch_norm', name = 'measure<float>', what = 'batch_norm statistics', element = 4, loads = 4, threads = 512 },
-  { file = 'batch_norm', name = 'scale<float>', what = 'batch_norm', element = 4, loads = 4, stores = 4 },
-  { file = 'batch_norm', name = 'scale_backward<float>', what = 'batch_norm backward', element = 4, loads = 8, stores = 4 },
-  { file = 'batch_norm', name = 'lt_sum_channels<float>', what = 'batch_norm sums', element = 4, loads = 8, threads = 512 },
+local list = {
+  { 'arithmetic', 'lt_dense_kernel<add_op, float, float>', 'add, float32', 4, 8, 4 },
+  { 'arithmetic', 'lt_dense_kernel<add_op, float, __nv_bfloat16>', 'add, bfloat16', 2, 4, 2 },
+  { 'arithmetic', 'lt_dense_kernel<add_op, float, float>', 'add of rows that are broadcast, float32', 4, 8, 4, { dims = 3 } },
+  { 'arithmetic', 'lt_strided_kernel<add_op, float>', 'add, float32, 3 strided dims', 4, 8, 4, { dims = 3, narrow = true } },
+  { 'arithmetic', 'lt_strided_kernel<add_op, float>', 'add, bfloat16, 3 strided dims', 2, 4, 2, { dims = 3, narrow = true } },
+  { 'activations', 'lt_dense_kernel<gelu_op, float, __nv_bfloat16>', 'gelu, bfloat16', 2, 2, 2 },
+  { 'activations', 'lt_dense_kernel<relu_op, float, float>', 'relu, float32', 4, 4, 4 },
+  { 'functions', 'lt_dense_kernel<exp_op, float, float>', 'exp, float32', 4, 4, 4 },
+  { 'copy', 'convert_rows<float>', 'float32 to bfloat16', 4, 4, 2, { stored = 16 } },
+  { 'copy', 'convert_rows<__nv_bfloat16>', 'bfloat16 to float32', 2, 2, 4, { stored = 32 } },
+  { 'copy', 'move<lt_bytes16>', 'copy of rows, float32, 3 dims', 4, 4, 4, { dims = 3 } },
+  { 'copy', 'move<unsigned int>', 'copy, float32, 3 strided dims', 4, 4, 4, { dims = 3, narrow = true } },
+  { 'copy', 'transpose<unsigned int>', 'transpose, float32', 4, 4, 4, { narrow = true } },
+  { 'fill', 'fill_words', 'fill, float32', 4, nil, 4 },
+  { 'fill', 'fill_strided<lt_bytes16>', 'fill of rows, float32, 3 dims', 4, nil, 4, { dims = 3 } },
+  { 'fill', 'fill_strided<unsigned int>', 'fill, float32, 3 strided dims', 4, nil, 4, { dims = 3, narrow = true } },
+  { 'random', 'draw<uniform_float>', 'uniform_, float32', 4, nil, 4, { stored = 16 } },
+  { 'random', 'draw<normal_float>', 'normal_, float32', 4, nil, 4, { stored = 16 } },
+  { 'reduce', 'reduce_by_team<sum_step, float>', 'sum along rows, float32', 4, 4 },
+  { 'reduce', 'reduce_by_thread<sum_step, float>', 'sum over rows, float32', 4, 4, nil, { narrow = true } },
+  { 'softmax', 'forward_rows<float, float>', 'softmax, float32', 4, 4, 4 },
+  { 'softmax', 'forward_rows<__nv_bfloat16, float>', 'softmax, bfloat16', 2, 2, 2 },
+  { 'softmax', 'backward_rows<float, float>', 'softmax backward, float32', 4, 8, 4 },
+  { 'softmax', 'backward_rows<__nv_bfloat16, float>', 'softmax backward, bfloat16', 2, 4, 2 },
+  { 'norm', 'forward<float, float>', 'layer_norm, float32', 4, 4, 4 },
+  { 'norm', 'forward<__nv_bfloat16, float>', 'layer_norm, bfloat16', 2, 2, 2 },
+  { 'norm', 'backward<float, float>', 'layer_norm backward, float32', 4, 8, 4 },
+  { 'norm', 'backward<__nv_bfloat16, float>', 'layer_norm backward, bfloat16', 2, 4, 2 },
+  { 'batch_norm', 'measure<float, float>', 'batch_norm statistics, float32', 4, 4, nil, { threads = 512 } },
+  { 'batch_norm', 'measure<__nv_bfloat16, float>', 'batch_norm statistics, bfloat16', 2, 2, nil, { threads = 512 } },
+  { 'batch_norm', 'scale<float, float>', 'batch_norm, float32', 4, 4, 4 },
+  { 'batch_norm', 'scale<__nv_bfloat16, float>', 'batch_norm, bfloat16', 2, 2, 2 },
+  { 'batch_norm', 'scale_backward<float, float>', 'batch_norm backward, float32', 4, 8, 4 },
+  { 'batch_norm', 'lt_sum_channels<float, float>', 'batch_norm sums, float32', 4, 8, nil, { threads = 512 } },
+  { 'optim', 'optimize<adam_rule, float>', 'Adam, float32', 4, 16, 12 },
+  { 'optim', 'optimize<sgd_momentum_rule, float>', 'SGD with momentum, float32', 4, 12, 8 },
+  { 'index', 'get<3, unsigned int>', 'gather, float32', 4, 12, 4, { narrow = true } },
+  { 'index', 'get<3, lt_bytes16>', 'embedding, float32', 4, 4, 4 },
 }
+
+local hot = {}
+for n, entry in ipairs(list) do
+  local file, name, what, element, loads, stores = table.unpack(entry, 1, 6)
+  hot[n] = { file = file, name = name, what = what, element = element, loads = loads, stores = stores }
+  for key, value in pairs(entry[7] or {}) do hot[n][key] = value end
+  hot[n].wide = not hot[n].narrow
+end
+return hot

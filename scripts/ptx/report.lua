@@ -83,10 +83,13 @@ end
 
 -- ---- all of them --------------------------------------------------------------------------------------------------------
 
-local function entry_of(file, name)
+-- The entries of the list that a kernel has; several, where it is estimated for several layouts.
+local function entries_of(file, name)
+  local entries = {}
   for _, entry in ipairs(hot) do
-    if entry.file == file and entry.name == name then return entry end
+    if entry.file == file and entry.name == name then entries[#entries + 1] = entry end
   end
+  return entries
 end
 
 local rows = {}
@@ -112,9 +115,11 @@ for n = 4, #arg do
       local row = { file = file, name = short[name], arch = arch, registers = usage.registers, stack = usage.stack, shared = usage.shared,
         spills = spilled[name], instructions = #kernel.instructions, divisions = sass.divisions(kernel) }
       row.load, row.store = sass.widest(kernel.instructions)
-      row.hot = entry_of(file, row.name)
+      local entries = entries_of(file, row.name)
+      row.hot = entries[1]
       row.warps = model.warps(row.registers, row.shared, row.hot and row.hot.threads or 256)
-      if row.hot then row.estimate = model.estimate(kernel, row.hot, row.registers, row.shared) end
+      row.estimates = {}
+      for _, entry in ipairs(entries) do row.estimates[entry] = model.estimate(kernel, entry, row.registers, row.shared) or false end
       rows[#rows + 1] = row
     end
   end
@@ -146,8 +151,8 @@ print '| kernel | regs | stack | spills | shared | occupancy | load | store | in
 print '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|'
 for _, entry in ipairs(hot) do
   for _, row in ipairs(rows) do
-    if row.hot == entry then
-      local e = row.estimate
+    local e = row.estimates[entry]
+    if e ~= nil then
       print(('| %s: `%s` (%s) | %d | %d | %s | %d | %d%% | %d | %d | %s | %s | %s | %s |'):format(row.file, row.name, entry.what,
         row.registers, row.stack, written(row), row.shared, 100 * row.warps // model.gpu.warps, row.load, row.store,
         e and ('%.1f'):format(e.instructions) or '-', e and ('%.2g'):format(e.divisions) or '-', e and e.limit or '-',

@@ -35,7 +35,7 @@ end
 function rules.missing(rows, hot)
   local seen, missing = {}, {}
   for _, row in ipairs(rows) do
-    if row.hot then seen[row.hot] = true end
+    for entry in pairs(row.estimates or {}) do seen[entry] = true end
   end
   for _, entry in ipairs(hot) do
     if not seen[entry] then missing[#missing + 1] = ('%s.cu has no kernel %s'):format(entry.file, entry.name) end

@@ -205,11 +205,16 @@ function sass.passes(kernel, want)
   end)
   local passes = {}
   for n = 1, math.min(#found, want.passes or 1) do passes[n] = found[n] end
+  -- A loop that moves less than the straight way beside it (the rest of a line) is not what most elements see.
   local way, bytes = best_way(kernel, blocks, 1, nil, want)
-  -- A loop that moves less than the straight way (the rest of a line, a search) is not what most elements see.
-  if #passes == 0 or (#passes > 0 and (want.passes or 1) == 1 and bytes > passes[1].bytes) then
-    return { { way = way, bytes = bytes } }
+  local inside, straight = {}, 0
+  for _, pass in ipairs(found) do
+    for _, i in ipairs(pass.way) do inside[i] = true end
   end
+  for _, i in ipairs(way) do
+    if not inside[i] and moves(i, want.element) then straight = straight + i.width end
+  end
+  if #passes == 0 or ((want.passes or 1) == 1 and straight > passes[1].bytes) then return { { way = way, bytes = bytes } } end
   return passes
 end
 

@@ -48,6 +48,20 @@ describe('drawing', function()
     return ((draws:double():mean { dim = 1 } - mean) / (variance / n):sqrt()):abs():max():item()
   end
 
+  -- Philox by counter and arithmetic in double: a real GPU draws these too. All that comes to the host is whether a rate was wrong.
+  it('Poisson numbers on a GPU gives those of the seed, without a copy of them', function()
+    if device == 'cpu' then return end
+    local rates = given(0.5, 3, 9.9, 10, 12.5, 100, 1e4, 3e6)
+    torch.manual_seed(7)
+    torch.cuda.reset_copies()
+    local counts, more = torch.poisson(rates), torch.poisson(rates:double())
+    local copied = 0
+    for _, copy in ipairs(torch.cuda.copies()) do copied = copied + copy.bytes end
+    assert.is_true(copied <= 2, copied)
+    assert.same({ 1.0, 3.0, 7.0, 9.0, 10.0, 95.0, 10096.0, 2998810.0 }, counts:tolist())
+    assert.same({ 0.0, 1.0, 14.0, 9.0, 10.0, 110.0, 10017.0, 2999712.0 }, more:tolist())
+  end)
+
   it('has the right mean and variance, in every method', function()
     torch.manual_seed(3)
     local n = 4000

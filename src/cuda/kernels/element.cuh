@@ -2,7 +2,7 @@
  * double, int64_t; bool: whether it is not 0), storing one, and rounding a value to what a dtype can
  * hold. The dtype is looked at when the kernel runs: all its threads take the same branch, so a kernel is
  * compiled once per type it computes in, not per dtype. Half types go by way of float. Floating to
- * integer truncates. Includes only ltensor.h and CUDA's headers for half types. */
+ * integer truncates. Includes only ltensor.h, launch.cuh and CUDA's headers for half types. */
 #ifndef LT_CUDA_ELEMENT_CUH
 #define LT_CUDA_ELEMENT_CUH
 
@@ -11,6 +11,9 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include <type_traits>
+
+#include "launch.cuh"
 #include "ltensor.h"
 
 #define LT_CUDA_FN static __host__ __device__ __forceinline__
@@ -105,6 +108,123 @@ template <class C> LT_CUDA_FN void lt_store(lt_dtype dtype, void *p, C v)
     lt_store_many<C, 1>(dtype, &at, &v, 1);
 }
 
+/* ---- neighbours: N elements that follow each other, 16 bytes at a time ------------------------------------------------ */
+
+template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
+    T v[N];
+};
+
+/* What one access moves at most, whatever it holds. */
+struct alignas(16) lt_bytes16 {
+    uint64_t v[2];
+};
+
+/* Elements that one access moves of N that follow each other: at most 16 bytes. */
+template <class S, int N>
+constexpr int lt_together = N *static_cast<int>(sizeof(S)) <= 16 ? N
+                                                                 : 16 / static_cast<int>(sizeof(S));
+
+/* The first n of N elements at p; aligned: to whole accesses. Those beyond n become 0. */
+template <class S, class C, int N>
+LT_CUDA_FN void lt_load_row_as(const void *p, C *values, int n, bool aligned)
+{
+    const S *from = static_cast<const S *>(p);
+    if (aligned && n >= N) {
+        constexpr int M = lt_together<S, N>;
+        LT_UNROLLED
+        for (int i = 0; i < N; i += M) {
+            const lt_vector<S, M> v = *reinterpret_cast<const lt_vector<S, M> *>(from + i);
+            LT_UNROLLED
+            for (int j = 0; j < M; j++) values[i + j] = lt_as<C>(v.v[j]);
+        }
+        return;
+    }
+    LT_UNROLLED
+    for (int i = 0; i < N; i++) values[i] = i < n ? lt_as<C>(from[i]) : C{0};
+}
+
+template <class S, class C, int N>
+LT_CUDA_FN void lt_store_row_as(void *p, const C *values, int n, bool aligned)
+{
+    S *to = static_cast<S *>(p);
+    if (aligned && n >= N) {
+        constexpr int M = lt_together<S, N>;
+        LT_UNROLLED
+        for (int i = 0; i < N; i += M) {
+            lt_vector<S, M> v;
+            LT_UNROLLED
+            for (int j = 0; j < M; j++) v.v[j] = lt_stored<S, C>::of(values[i + j]);
+            *reinterpret_cast<lt_vector<S, M> *>(to + i) = v;
+        }
+        return;
+    }
+    LT_UNROLLED
+    for (int i = 0; i < N; i++)
+        if (i < n) to[i] = lt_stored<S, C>::of(values[i]);
+}
+
+/* The same for a dtype that is looked at when the kernel runs. */
+template <class C, int N>
+LT_CUDA_FN void lt_load_row(lt_dtype dtype, const void *p, C *values, int n, bool aligned)
+{
+    switch (dtype) {
+    case LT_BOOL:
+    case LT_UINT8: lt_load_row_as<uint8_t, C, N>(p, values, n, aligned); break;
+    case LT_INT8: lt_load_row_as<int8_t, C, N>(p, values, n, aligned); break;
+    case LT_INT16: lt_load_row_as<int16_t, C, N>(p, values, n, aligned); break;
+    case LT_INT32: lt_load_row_as<int32_t, C, N>(p, values, n, aligned); break;
+    case LT_INT64: lt_load_row_as<int64_t, C, N>(p, values, n, aligned); break;
+    case LT_FLOAT16: lt_load_row_as<__half, C, N>(p, values, n, aligned); break;
+    case LT_BFLOAT16: lt_load_row_as<__nv_bfloat16, C, N>(p, values, n, aligned); break;
+    case LT_FLOAT32: lt_load_row_as<float, C, N>(p, values, n, aligned); break;
+    default: lt_load_row_as<double, C, N>(p, values, n, aligned); break;
+    }
+}
+
+/* Of the floating dtypes that are computed in C. */
+template <class C, int N>
+LT_CUDA_FN void lt_load_float_row(lt_dtype dtype, const void *p, C *values, int n, bool aligned)
+{
+    if constexpr (std::is_same_v<C, double>)
+        lt_load_row_as<double, C, N>(p, values, n, aligned);
+    else if (dtype == LT_FLOAT16)
+        lt_load_row_as<__half, C, N>(p, values, n, aligned);
+    else if (dtype == LT_BFLOAT16)
+        lt_load_row_as<__nv_bfloat16, C, N>(p, values, n, aligned);
+    else
+        lt_load_row_as<float, C, N>(p, values, n, aligned);
+}
+
+template <class C, int N>
+LT_CUDA_FN void lt_store_float_row(lt_dtype dtype, void *p, const C *values, int n, bool aligned)
+{
+    if constexpr (std::is_same_v<C, double>)
+        lt_store_row_as<double, C, N>(p, values, n, aligned);
+    else if (dtype == LT_FLOAT16)
+        lt_store_row_as<__half, C, N>(p, values, n, aligned);
+    else if (dtype == LT_BFLOAT16)
+        lt_store_row_as<__nv_bfloat16, C, N>(p, values, n, aligned);
+    else
+        lt_store_row_as<float, C, N>(p, values, n, aligned);
+}
+
+template <class C, int N>
+LT_CUDA_FN void lt_store_row(lt_dtype dtype, void *p, const C *values, int n, bool aligned)
+{
+    switch (dtype) {
+    case LT_BOOL: lt_store_row_as<bool, C, N>(p, values, n, aligned); break;
+    case LT_UINT8: lt_store_row_as<uint8_t, C, N>(p, values, n, aligned); break;
+    case LT_INT8: lt_store_row_as<int8_t, C, N>(p, values, n, aligned); break;
+    case LT_INT16: lt_store_row_as<int16_t, C, N>(p, values, n, aligned); break;
+    case LT_INT32: lt_store_row_as<int32_t, C, N>(p, values, n, aligned); break;
+    case LT_INT64: lt_store_row_as<int64_t, C, N>(p, values, n, aligned); break;
+    case LT_FLOAT16: lt_store_row_as<__half, C, N>(p, values, n, aligned); break;
+    case LT_BFLOAT16: lt_store_row_as<__nv_bfloat16, C, N>(p, values, n, aligned); break;
+    case LT_FLOAT32: lt_store_row_as<float, C, N>(p, values, n, aligned); break;
+    default: lt_store_row_as<double, C, N>(p, values, n, aligned); break;
+    }
+}
+
 /* What v becomes as an element of the dtype. */
 template <class C> LT_CUDA_FN C lt_rounded(lt_dtype dtype, C v)
 {
@@ -118,6 +238,13 @@ template <class C> LT_CUDA_FN C lt_rounded(lt_dtype dtype, C v)
     case LT_BFLOAT16: return lt_as<C>(lt_stored<__nv_bfloat16, C>::of(v));
     default: return v;
     }
+}
+
+/* Of the floating dtypes that are computed in float. */
+LT_CUDA_FN float lt_rounded_float(lt_dtype dtype, float v)
+{
+    if (dtype == LT_FLOAT16) return lt_as<float>(lt_stored<__half, float>::of(v));
+    return dtype == LT_BFLOAT16 ? lt_as<float>(lt_stored<__nv_bfloat16, float>::of(v)) : v;
 }
 
 /* A number of the host in the type computed with. */
@@ -139,6 +266,9 @@ LT_CUDA_FN int64_t lt_element_size(lt_dtype dtype)
     default: return 1;
     }
 }
+
+/* Whether accesses of 16 bytes may begin at p. */
+static inline bool lt_is_aligned(const void *p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 static inline bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16; }
 

@@ -15,6 +15,15 @@
 
 #include <cuda_runtime.h>
 
+/* In front of a loop: its body is repeated in the machine code, so that arrays it goes over lie in registers; or it is not. */
+#ifdef __CUDA_ARCH__
+#define LT_UNROLLED     _Pragma("unroll")
+#define LT_NOT_UNROLLED _Pragma("unroll 1")
+#else
+#define LT_UNROLLED
+#define LT_NOT_UNROLLED
+#endif
+
 #ifdef __CUDACC__
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
@@ -29,13 +38,14 @@
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
     lt_sim::launch(                                                                                \
-        dim3(grid), dim3(block), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); }, \
-        ##__VA_ARGS__)
+        dim3(grid), dim3(block), (stream),                                                         \
+        [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__)
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
     lt_sim::launch_meet(                                                                           \
         dim3(grid), dim3(block), (shared_bytes), (stream),                                         \
         [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__)
-#define LT_DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)
+#define LT_DYNAMIC_SHARED(type, name)                                                              \
+    type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)
 
 #endif
 

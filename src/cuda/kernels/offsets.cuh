@@ -1,13 +1,15 @@
 /* offsets.cuh - from the number of an element to where it lies: byte offsets of N operands over a shape
  * whose dimensions were sorted and merged before (iter.h), or are merged here as they are added.
  *
- * Divisions by sizes are multiplications by a reciprocal where all numbers are below 2^31, else plain.
- * Passed to kernels by value. lt_lines describes tensors as lines along one dimension. */
+ * Divisions by sizes are multiplications by a reciprocal, of 32 bits where all numbers are below 2^31, else of 64.
+ * lt_places is for tensors that are small enough for 32 bits throughout, offsets included (pieces.cuh cuts larger
+ * ones). Passed to kernels by value. lt_lines describes tensors as lines along one dimension. */
 #ifndef LT_CUDA_OFFSETS_CUH
 #define LT_CUDA_OFFSETS_CUH
 
 #include "devices/backend.h"
 #include "element.cuh"
+#include "launch.cuh"
 
 /* Exact for numerators below 2^31 (T. Granlund, P. Montgomery: Division by invariant integers, 1994). */
 struct lt_divider {
@@ -27,12 +29,79 @@ struct lt_divider {
     }
 };
 
+/* The same for numerators below 2^63. */
+struct lt_wide_divider {
+    uint64_t divisor, magic;
+    int shift;
+
+    void set(uint64_t d)
+    {
+        divisor = d;
+        shift = 0;
+        while (shift < 63 && (uint64_t{1} << shift) < d) shift++;
+        const unsigned __int128 one = 1;
+        magic = static_cast<uint64_t>(((one << 64) * ((one << shift) - d)) / d + 1);
+    }
+    __device__ __forceinline__ uint64_t quotient(uint64_t n) const
+    {
+        return (__umul64hi(n, magic) + n) >> shift;
+    }
+};
+
+/* Where an element lies in each of N tensors: bytes, all below 2^31. */
+template <int N> struct lt_places {
+    int ndim = 0;
+    uint32_t numel = 1;
+    lt_divider sizes[LT_MAX_DIMS];
+    int32_t strides[LT_MAX_DIMS][N];
+
+    /* The first N operands of an iterator, by runs of `together` elements along dimension 0; `bytes` is what such
+     * a run has in each operand (0: of its first element alone). */
+    void of(const lt_iter *it, int64_t together, const int64_t *bytes)
+    {
+        for (int d = 0; d < it->ndim; d++) {
+            const int64_t size = d == 0 ? (it->sizes[0] + together - 1) / together : it->sizes[d];
+            sizes[ndim].set(static_cast<uint32_t>(size));
+            for (int k = 0; k < N; k++)
+                strides[ndim][k] =
+                    static_cast<int32_t>(d == 0 && together > 1 ? bytes[k] : it->strides[k][d]);
+            numel *= static_cast<uint32_t>(size);
+            ndim++;
+        }
+    }
+    /* Of ITEMS numbers, side by side: what a dimension needs is fetched once for all of them. */
+    template <int ITEMS>
+    __device__ __forceinline__ void at(const uint32_t *index, int32_t (*offset)[N]) const
+    {
+        uint32_t rest[ITEMS];
+        for (int i = 0; i < ITEMS; i++) {
+            rest[i] = index[i];
+            for (int k = 0; k < N; k++) offset[i][k] = 0;
+        }
+        LT_NOT_UNROLLED
+        for (int d = 0; d < ndim - 1; d++) {
+            const lt_divider size = sizes[d];
+            for (int i = 0; i < ITEMS; i++) {
+                const uint32_t further = size.quotient(rest[i]);
+                const int32_t position = static_cast<int32_t>(rest[i] - further * size.divisor);
+                for (int k = 0; k < N; k++) offset[i][k] += position * strides[d][k];
+                rest[i] = further;
+            }
+        }
+        if (ndim == 0) return;
+        for (int i = 0; i < ITEMS; i++)
+            for (int k = 0; k < N; k++)
+                offset[i][k] += static_cast<int32_t>(rest[i]) * strides[ndim - 1][k];
+    }
+};
+
 template <int N> struct lt_offsets {
     int ndim = 0;
     bool wide = false; /* numbers may reach 2^31 */
     int64_t numel = 1;
     int64_t sizes[LT_MAX_DIMS];
     lt_divider dividers[LT_MAX_DIMS];
+    lt_wide_divider wide_dividers[LT_MAX_DIMS];
     int64_t strides[LT_MAX_DIMS][N]; /* bytes */
 
     /* The next dimension outwards. */
@@ -54,8 +123,13 @@ template <int N> struct lt_offsets {
     void finish()
     {
         wide = numel >= int64_t{1} << 31;
-        for (int d = 0; d < ndim; d++)
-            if (!wide && sizes[d] > 0) dividers[d].set(static_cast<uint32_t>(sizes[d]));
+        for (int d = 0; d < ndim; d++) {
+            if (sizes[d] == 0) continue;
+            if (wide)
+                wide_dividers[d].set(static_cast<uint64_t>(sizes[d]));
+            else
+                dividers[d].set(static_cast<uint32_t>(sizes[d]));
+        }
     }
     /* Dimensions [first, last) of the first N operands of an iterator. */
     void of(const lt_iter *it, int first, int last)
@@ -75,10 +149,13 @@ template <int N> struct lt_offsets {
             for (int k = 0; k < N; k++) offset[k] = index * strides[0][k];
             return;
         }
+        LT_NOT_UNROLLED
         for (int d = 0; d < ndim; d++) {
             int64_t rest = 0, position = index;
             if (d < ndim - 1) {
-                rest = wide ? index / sizes[d] : dividers[d].quotient(static_cast<uint32_t>(index));
+                rest = wide ? static_cast<int64_t>(
+                                  wide_dividers[d].quotient(static_cast<uint64_t>(index)))
+                            : dividers[d].quotient(static_cast<uint32_t>(index));
                 position = index - rest * sizes[d];
             }
             for (int k = 0; k < N; k++) offset[k] += position * strides[d][k];

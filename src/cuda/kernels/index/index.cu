@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "formulas/formulas.h"
 #include "kernels/element.cuh"
+#include "formulas/formulas.h"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
 #include "runtime/report.cuh"
@@ -27,10 +27,6 @@ template <int N> struct indexing {
     lt_cuda_report *report;
     const char *op; /* for reports */
     uint64_t value; /* an element, where data[0] is null */
-};
-
-struct alignas(16) bytes16 {
-    uint64_t v[2];
 };
 
 /* From 0; LT_INDEX_NO_POSITION for position 0. */
@@ -64,7 +60,8 @@ static __device__ __forceinline__ bool locate(const indexing<N> &a, int64_t *den
 
 /* The value at that place. A pointer that might be one to the number in the parameters would cost each thread a copy of all
  * of them in memory: values are chosen between, not addresses. */
-template <class T, int N> static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense)
+template <class T, int N>
+static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense)
 {
     if (a.data[0] != nullptr) return *reinterpret_cast<const T *>(a.data[0] + dense);
     T value;
@@ -279,7 +276,8 @@ template <int N> static indexing<N> operands(const index_call &c, lt_cuda_report
 
 #define LAUNCH(kernel) LT_LAUNCH(kernel, lt_blocks(a.offsets.numel, BLOCK), BLOCK, c.stream, a)
 
-template <int N, class T> static void launch_move(const index_call &c, const indexing<N> &a, bool putting)
+template <int N, class T>
+static void launch_move(const index_call &c, const indexing<N> &a, bool putting)
 {
     if (putting)
         LAUNCH((put<N, T>));
@@ -296,7 +294,7 @@ template <int N> static void move(const index_call &c, lt_cuda_report *report, b
     case 2: launch_move<N, uint16_t>(c, a, putting); break;
     case 4: launch_move<N, uint32_t>(c, a, putting); break;
     case 8: launch_move<N, uint64_t>(c, a, putting); break;
-    default: launch_move<N, bytes16>(c, a, putting); break;
+    default: launch_move<N, lt_bytes16>(c, a, putting); break;
     }
 }
 
@@ -368,7 +366,8 @@ static bool depends_on_order(const index_call &c, lt_scatter_mode mode)
     return (mode == LT_SCATTER_ADD || mode == LT_SCATTER_MUL) && lt_is_floating(c.it->dtype[1]);
 }
 
-template <int N> static void launch_put(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
+template <int N>
+static void launch_put(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
 {
     if (mode == LT_SCATTER_SET)
         move<N>(c, report, true);

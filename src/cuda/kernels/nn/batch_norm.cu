@@ -1,6 +1,6 @@
 /* batch_norm.cu - normalization of channels, forward and backward. The elements of a channel are shared out among
  * blocks (norm.cuh); means and squared deviations of the parts are joined as in T. Chan, G. Golub, R. LeVeque,
- * 1979, those within a thread by B. Welford's recurrence, 1962. Half types are read and written as they are,
+ * 1979, those within a thread too, a vector at a time. Half types are read and written as they are,
  * statistics and parameters are float, or double. */
 #include "norm.cuh"
 
@@ -11,24 +11,32 @@ enum { BLOCK = 256 };
 template <class C> struct measures {
     lt_channels shape;
     lt_dtype dtype;
+    bool aligned; /* vectors of an inner dimension */
     const char *in;
     C *parts; /* [splits][2][channels]: mean, squared deviations */
     C *mean, *rstd, *running_mean, *running_var;
     C eps, momentum;
 };
 
-template <class C> static __global__ void __launch_bounds__(LT_NORM_THREADS) measure(measures<C> a)
+template <class S, class C>
+static __global__ void __launch_bounds__(LT_NORM_THREADS) measure(measures<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_NORM_THREADS)];
-    const int64_t size = lt_element_size(a.dtype);
+    constexpr int N = 16 / sizeof(S);
+    const char *const arrays[] = {a.in};
     bool writes;
     const int64_t c = lt_channel_of(a.shape, &writes);
     C count = 0, mean = 0, squares = 0;
-    lt_for_channel(a.shape, [&](int64_t, int64_t at) {
-        const C x = lt_load<C>(a.dtype, a.in + at * size), delta = x - mean;
-        count += 1;
-        mean += delta / count;
-        squares += delta * (x - mean);
+    lt_for_channel<S, C>(a.shape, arrays, a.aligned, [&](int64_t, int, int m, const C(*x)[N]) {
+        const C more = static_cast<C>(m), all = count + more;
+        C sum = 0, off = 0;
+        for (int j = 0; j < N; j++) sum += j < m ? x[0][j] : 0;
+        const C middle = m == N ? sum * (C{1} / N) : sum / more, delta = middle - mean,
+                part = more / all;
+        for (int j = 0; j < N; j++) off += j < m ? (x[0][j] - middle) * (x[0][j] - middle) : 0;
+        mean += delta * part;
+        squares += off + delta * delta * count * part;
+        count = all;
     });
     const C all = static_cast<C>(a.shape.entries(blockIdx.y) * a.shape.inner);
     const C joined = lt_channel_sum(a.shape, mean * count, shared) / all;
@@ -52,7 +60,8 @@ template <class C> static __global__ void join_measures(measures<C> a)
     }
     a.mean[c] = mean;
     a.rstd[c] = 1 / lt_root(squares / count + a.eps);
-    if (a.running_mean != nullptr) a.running_mean[c] = (1 - a.momentum) * a.running_mean[c] + a.momentum * mean;
+    if (a.running_mean != nullptr)
+        a.running_mean[c] = (1 - a.momentum) * a.running_mean[c] + a.momentum * mean;
     if (a.running_var != nullptr)
         a.running_var[c] = (1 - a.momentum) * a.running_var[c] + a.momentum * squares / (count - 1);
 }
@@ -69,45 +78,94 @@ template <class C> struct channel_map {
     const C *sums, *products; /* over the channel, divided by its elements; NULL: 0 */
     int64_t numel, channels, inner;
     bool wide;
+    bool aligned;  /* the arrays, to vectors */
+    bool one, all; /* the elements of a vector have one channel; or as many, side by side */
     lt_divider by_inner, by_channels;
+    lt_wide_divider by_wide_inner, by_wide_channels;
 
     __device__ __forceinline__ int64_t channel(int64_t i) const
     {
-        if (wide) return i / inner % channels;
+        if (wide) {
+            const uint64_t piece = by_wide_inner.quotient(static_cast<uint64_t>(i));
+            return static_cast<int64_t>(piece - by_wide_channels.quotient(piece) *
+                                                    by_wide_channels.divisor);
+        }
         const uint32_t piece = by_inner.quotient(static_cast<uint32_t>(i));
-        return piece - by_channels.quotient(piece) * static_cast<uint32_t>(channels);
+        return piece - by_channels.quotient(piece) * by_channels.divisor;
     }
-    __device__ __forceinline__ C scale(int64_t c) const { return weight != nullptr ? rstd[c] * weight[c] : rstd[c]; }
+    __device__ __forceinline__ C scale(int64_t c) const
+    {
+        return weight != nullptr ? rstd[c] * weight[c] : rstd[c];
+    }
+
+    /* f(j, c) for the m of N elements from i on. */
+    template <int N, class F> __device__ __forceinline__ void each(int64_t i, int m, F f) const
+    {
+        int64_t c = channel(i);
+        for (int j = 0; j < N; j++) {
+            if (j >= m) continue;
+            if (j > 0 && !one) c = all ? c + 1 : channel(i + j);
+            f(j, c);
+        }
+    }
 };
 
-template <class C> static __global__ void __launch_bounds__(BLOCK) scale(channel_map<C> a)
+/* The first of this thread's elements, N of them; how many are there. */
+template <int N, class C>
+static __device__ __forceinline__ int64_t first_of(const channel_map<C> &a, int *m)
 {
-    const int64_t size = lt_element_size(a.dtype),
-                  first = static_cast<int64_t>(blockIdx.x) * BLOCK * LT_NORM_ITEMS + threadIdx.x;
-    for (int j = 0; j < LT_NORM_ITEMS; j++) {
-        const int64_t i = first + j * BLOCK;
-        if (i >= a.numel) return;
-        const int64_t c = a.channel(i);
-        const C x = lt_load<C>(a.dtype, a.in + i * size), y = (x - a.mean[c]) * a.scale(c);
-        lt_store<C>(a.dtype, a.out + i * size, a.bias != nullptr ? y + a.bias[c] : y);
-    }
+    const int64_t i = lt_thread_number() * N;
+    *m = a.numel - i < N ? static_cast<int>(a.numel - i) : N;
+    return i;
 }
 
-template <class C> static __global__ void __launch_bounds__(BLOCK) scale_backward(channel_map<C> a)
+template <class S, class C> static __global__ void __launch_bounds__(BLOCK) scale(channel_map<C> a)
 {
-    const int64_t size = lt_element_size(a.dtype),
-                  first = static_cast<int64_t>(blockIdx.x) * BLOCK * LT_NORM_ITEMS + threadIdx.x;
-    for (int j = 0; j < LT_NORM_ITEMS; j++) {
-        const int64_t i = first + j * BLOCK;
-        if (i >= a.numel) return;
+    constexpr int N = 16 / sizeof(S);
+    int m;
+    const int64_t i = first_of<N>(a, &m);
+    if (m <= 0) return;
+    C x[N];
+    lt_load_row_as<S, C, N>(reinterpret_cast<const S *>(a.in) + i, x, m, a.aligned);
+    if (a.one) {
         const int64_t c = a.channel(i);
-        C g = lt_load<C>(a.dtype, a.grad + i * size);
-        if (a.sums != nullptr) {
-            const C normal = (lt_load<C>(a.dtype, a.in + i * size) - a.mean[c]) * a.rstd[c];
-            g -= a.sums[c] + normal * a.products[c];
-        }
-        lt_store<C>(a.dtype, a.out + i * size, g * a.scale(c));
+        const C mean = a.mean[c], by = a.scale(c), bias = a.bias != nullptr ? a.bias[c] : 0;
+        for (int j = 0; j < N; j++) x[j] = (x[j] - mean) * by + bias;
+    } else {
+        a.template each<N>(i, m, [&](int j, int64_t c) {
+            x[j] = (x[j] - a.mean[c]) * a.scale(c) + (a.bias != nullptr ? a.bias[c] : 0);
+        });
     }
+    lt_store_row_as<S, C, N>(reinterpret_cast<S *>(a.out) + i, x, m, a.aligned);
+}
+
+template <class S, class C>
+static __global__ void __launch_bounds__(BLOCK) scale_backward(channel_map<C> a)
+{
+    constexpr int N = 16 / sizeof(S);
+    int m;
+    const int64_t i = first_of<N>(a, &m);
+    if (m <= 0) return;
+    C g[N], x[N];
+    lt_load_row_as<S, C, N>(reinterpret_cast<const S *>(a.grad) + i, g, m, a.aligned);
+    if (a.sums != nullptr)
+        lt_load_row_as<S, C, N>(reinterpret_cast<const S *>(a.in) + i, x, m, a.aligned);
+    if (a.one) {
+        const int64_t c = a.channel(i);
+        const C by = a.scale(c);
+        if (a.sums != nullptr) {
+            const C mean = a.mean[c], rstd = a.rstd[c], sum = a.sums[c], product = a.products[c];
+            for (int j = 0; j < N; j++) g[j] -= sum + (x[j] - mean) * rstd * product;
+        }
+        for (int j = 0; j < N; j++) g[j] *= by;
+    } else {
+        a.template each<N>(i, m, [&](int j, int64_t c) {
+            if (a.sums != nullptr)
+                g[j] -= a.sums[c] + (x[j] - a.mean[c]) * a.rstd[c] * a.products[c];
+            g[j] *= a.scale(c);
+        });
+    }
+    lt_store_row_as<S, C, N>(reinterpret_cast<S *>(a.out) + i, g, m, a.aligned);
 }
 
 template <class C> static channel_map<C> map_of(const lt_batch_norm_args *n)
@@ -120,11 +178,35 @@ template <class C> static channel_map<C> map_of(const lt_batch_norm_args *n)
     a.weight = static_cast<const C *>(m.weight), a.bias = static_cast<const C *>(m.bias);
     a.channels = n->channels, a.inner = n->inner, a.numel = n->outer * n->channels * n->inner;
     a.wide = a.numel >= int64_t{1} << 31;
-    if (!a.wide) {
+    if (a.wide) {
+        a.by_wide_inner.set(static_cast<uint64_t>(n->inner));
+        a.by_wide_channels.set(static_cast<uint64_t>(n->channels));
+    } else {
         a.by_inner.set(static_cast<uint32_t>(n->inner));
         a.by_channels.set(static_cast<uint32_t>(n->channels));
     }
+    const int64_t vector = 16 / lt_element_size(m.dtype);
+    a.one = n->inner % vector == 0;
+    a.all = n->inner == 1 && n->channels % vector == 0;
     return a;
+}
+
+template <class C>
+static void launch_map(bool back, channel_map<C> a, void *out, cudaStream_t stream)
+{
+    a.out = static_cast<char *>(out);
+    a.aligned = lt_is_aligned(a.in) && lt_is_aligned(a.grad) && lt_is_aligned(a.out);
+    const unsigned blocks =
+        lt_blocks(a.numel, BLOCK * static_cast<int>(16 / lt_element_size(a.dtype)));
+#define RUN(S, COMPUTED)                                                                           \
+    if constexpr (std::is_same_v<C, COMPUTED>) {                                                   \
+        if (back)                                                                                  \
+            LT_LAUNCH((scale_backward<S, COMPUTED>), blocks, BLOCK, stream, a);                    \
+        else                                                                                       \
+            LT_LAUNCH((scale<S, COMPUTED>), blocks, BLOCK, stream, a);                             \
+    }
+    LT_ROW_DTYPES(a.dtype, RUN)
+#undef RUN
 }
 
 /* ---- the gradients of the parameters ----------------------------------------------------------------------------- */
@@ -159,11 +241,18 @@ template <class C> static lt_status launch_measure(const lt_batch_norm_args *n, 
     a.dtype = m.dtype;
     a.in = static_cast<const char *>(m.in);
     a.mean = static_cast<C *>(m.mean), a.rstd = static_cast<C *>(m.rstd);
-    a.running_mean = static_cast<C *>(n->running_mean), a.running_var = static_cast<C *>(n->running_var);
+    a.running_mean = static_cast<C *>(n->running_mean),
+    a.running_var = static_cast<C *>(n->running_var);
     a.eps = static_cast<C>(m.eps), a.momentum = static_cast<C>(n->momentum);
-    LT_TRY(scratch.take(m.device.index, static_cast<size_t>(a.shape.splits * 2 * a.shape.channels) * sizeof(C)));
+    LT_TRY(scratch.take(m.device.index,
+                        static_cast<size_t>(a.shape.splits * 2 * a.shape.channels) * sizeof(C)));
     a.parts = scratch.as<C>();
-    LT_LAUNCH_MEET(measure<C>, a.shape.grid(), a.shape.block(), 0, stream, a);
+    a.aligned = lt_has_vectors(n->inner, m.dtype, m.in, nullptr, nullptr);
+#define MEASURE(S, COMPUTED)                                                                       \
+    if constexpr (std::is_same_v<C, COMPUTED>)                                                     \
+    LT_LAUNCH_MEET((measure<S, COMPUTED>), a.shape.grid(), a.shape.block(), 0, stream, a)
+    LT_ROW_DTYPES(a.dtype, MEASURE)
+#undef MEASURE
     LT_LAUNCH(join_measures<C>, lt_blocks(n->channels, BLOCK), BLOCK, stream, a);
     return LT_OK;
 }
@@ -171,9 +260,7 @@ template <class C> static lt_status launch_measure(const lt_batch_norm_args *n, 
 template <class C> static lt_status forward(const lt_batch_norm_args *n, cudaStream_t stream)
 {
     if (n->training) LT_TRY(launch_measure<C>(n, stream));
-    channel_map<C> a = map_of<C>(n);
-    a.out = static_cast<char *>(n->norm.out);
-    LT_LAUNCH(scale<C>, lt_blocks(a.numel, BLOCK * LT_NORM_ITEMS), BLOCK, stream, a);
+    launch_map<C>(false, map_of<C>(n), n->norm.out, stream);
     return LT_OK;
 }
 
@@ -189,20 +276,22 @@ template <class C> static lt_status backward(const lt_batch_norm_args *n, cudaSt
         sums.dtype = m.dtype;
         sums.in = a.in, sums.grad = a.grad;
         sums.mean = a.mean, sums.rstd = a.rstd;
-        LT_TRY(
-            scratch.take(m.device.index, static_cast<size_t>((sums.shape.splits + 1) * 2 * n->channels) * sizeof(C)));
+        LT_TRY(scratch.take(m.device.index,
+                            static_cast<size_t>((sums.shape.splits + 1) * 2 * n->channels) *
+                                sizeof(C)));
         sums.parts = scratch.as<C>();
         g.mean_sums = sums.parts + sums.shape.splits * 2 * n->channels;
         g.mean_products = g.mean_sums + n->channels;
-        g.grad_weight = static_cast<C *>(m.grad_weight), g.grad_bias = static_cast<C *>(m.grad_bias);
+        g.grad_weight = static_cast<C *>(m.grad_weight),
+        g.grad_bias = static_cast<C *>(m.grad_bias);
         g.count = static_cast<C>(n->outer * n->inner);
-        LT_LAUNCH_MEET(lt_sum_channels<C>, sums.shape.grid(), sums.shape.block(), 0, stream, sums);
+        sums.aligned = lt_has_vectors(n->inner, m.dtype, m.in, m.grad, nullptr);
+        lt_launch_sums(sums, stream);
         LT_LAUNCH(join_gradients<C>, lt_blocks(n->channels, BLOCK), BLOCK, stream, g);
         if (n->training) a.sums = g.mean_sums, a.products = g.mean_products;
     }
     if (m.grad_in == nullptr) return LT_OK;
-    a.out = static_cast<char *>(m.grad_in);
-    LT_LAUNCH(scale_backward<C>, lt_blocks(a.numel, BLOCK * LT_NORM_ITEMS), BLOCK, stream, a);
+    launch_map<C>(true, a, m.grad_in, stream);
     return LT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* norm.cu - normalization of rows (layer_norm, rms_norm, group_norm), forward and backward. A block has a row. The
+/* norm.cu - normalization of rows (layer_norm, rms_norm, group_norm), forward and backward. A team of threads has a row (rows.cuh). The
  * gradients of the parameters are sums over channels (norm.cuh). Half types are read and written as they are,
  * everything is computed in float, or double. */
 #include "norm.cuh"
@@ -7,86 +7,152 @@ template <class C> struct rows {
     lt_dtype dtype, parameter_dtype;
     const char *in, *grad, *weight, *bias;
     char *out;
-    C *mean, *rstd; /* mean NULL: nothing is subtracted */
-    int64_t length, groups, run;
-    bool wide;
-    lt_divider by_run;
+    C *mean, *rstd;                      /* mean NULL: nothing is subtracted */
+    int64_t count, length, run, entries; /* entries: parameters of a row */
+    bool wide, aligned, parameters_aligned;
+    lt_divider by_run, by_groups;
+    lt_wide_divider by_wide_run;
     C eps;
 
-    __device__ __forceinline__ int64_t entry(int64_t row, int64_t i) const
+    /* Where the parameters of a row begin. */
+    __device__ __forceinline__ int64_t first_entry(int64_t row) const
     {
-        const int64_t k = run == 1 ? i : wide ? i / run : by_run.quotient(static_cast<uint32_t>(i));
-        return row % groups * (length / run) + k;
+        const uint32_t number = static_cast<uint32_t>(row);
+        return (number - by_groups.quotient(number) * by_groups.divisor) * entries;
     }
-    __device__ __forceinline__ C parameter(const char *p, int64_t row, int64_t i, C other) const
+    /* Those of N elements from i on, the first m of which are there; P: what they are. */
+    template <class P, int N>
+    __device__ __forceinline__ void load(const P *p, int64_t i, int m, C *values) const
     {
-        return p != nullptr ? lt_load<C>(parameter_dtype, p + entry(row, i) * lt_element_size(parameter_dtype)) : other;
+        if (run == 1) {
+            lt_load_row_as<P, C, N>(p + i, values, m, parameters_aligned);
+            return;
+        }
+        const int64_t entry =
+            wide ? static_cast<int64_t>(by_wide_run.quotient(static_cast<uint64_t>(i)))
+                 : by_run.quotient(static_cast<uint32_t>(i));
+        int64_t left = (entry + 1) * run - i; /* elements that have this parameter */
+        p += entry;
+        C value = lt_as<C>(*p);
+        LT_UNROLLED
+        for (int j = 0; j < N; j++) {
+            if (left == 0 && j < m) {
+                value = lt_as<C>(*++p);
+                left = run;
+            }
+            left--;
+            values[j] = value;
+        }
+    }
+    template <class S, int N>
+    __device__ __forceinline__ void parameters(const char *p, int64_t first, int64_t i, int m,
+                                               C other, C *values) const
+    {
+        LT_UNROLLED
+        for (int j = 0; j < N; j++) values[j] = other;
+        if (p == nullptr) return;
+        if (std::is_same_v<S, C> || parameter_dtype != dtype)
+            load<C, N>(reinterpret_cast<const C *>(p) + first, i, m, values);
+        else
+            load<S, N>(reinterpret_cast<const S *>(p) + first, i, m, values);
     }
 };
 
-/* f(i, x) for this thread's elements of a row. */
-template <class C, class F>
-static __device__ __forceinline__ void for_row(lt_dtype dtype, const char *row, int64_t n, F f)
+template <class S, class C>
+static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
 {
-    const int64_t size = lt_element_size(dtype);
-    for (int64_t i = threadIdx.x; i < n; i += LT_NORM_ITEMS * blockDim.x) {
-        const char *at[LT_NORM_ITEMS];
-        C x[LT_NORM_ITEMS];
-        for (int j = 0; j < LT_NORM_ITEMS; j++) {
-            const int64_t k = i + j * static_cast<int64_t>(blockDim.x);
-            at[j] = row + (k < n ? k : i) * size;
-        }
-        lt_load_many<C, LT_NORM_ITEMS>(dtype, at, x);
-        for (int j = 0; j < LT_NORM_ITEMS; j++) {
-            const int64_t k = i + j * static_cast<int64_t>(blockDim.x);
-            if (k < n) f(k, x[j]);
-        }
-    }
-}
-
-template <class C> static __global__ void __launch_bounds__(LT_NORM_THREADS) forward(rows<C> a)
-{
-    __shared__ C shared[lt_shared_for(LT_NORM_THREADS)];
+    __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
+    constexpr int N = lt_row<S, C>::N;
     const auto add = [](C x, C y) { return x + y; };
-    const int64_t row = blockIdx.x, n = a.length, size = lt_element_size(a.dtype);
-    const char *in = a.in + row * n * size;
+    const int64_t number = lt_row_number(), n = a.length,
+                  first = number < a.count ? a.first_entry(number) : 0;
+    if (number >= a.count) return;
+    S *const out = reinterpret_cast<S *>(a.out) + number * n;
+    lt_row<S, C> row(reinterpret_cast<const S *>(a.in) + number * n, a.aligned);
     C mean = 0, squares = 0;
-    if (a.mean != nullptr) {
-        for_row<C>(a.dtype, in, n, [&](int64_t, C x) { mean += x; });
-        mean = lt_block_join(mean, shared, add) / static_cast<C>(n);
-    }
-    for_row<C>(a.dtype, in, n, [&](int64_t, C x) { squares += (x - mean) * (x - mean); });
+    lt_row_pass<true, S>(
+        n,
+        [&](int64_t, int, const C *x) {
+            LT_UNROLLED
+            for (int j = 0; j < N; j++) mean += x[j]; /* absent ones are 0 */
+        },
+        row);
+    mean = a.mean != nullptr ? lt_block_join(mean, shared, add) / static_cast<C>(n) : 0;
+    lt_row_pass<false, S>(
+        n,
+        [&](int64_t, int m, const C *x) {
+            LT_UNROLLED
+            for (int j = 0; j < N; j++)
+                if (j < m) squares += (x[j] - mean) * (x[j] - mean);
+        },
+        row);
     squares = lt_block_join(squares, shared, add);
     const C rstd = 1 / lt_root(squares / static_cast<C>(n) + a.eps);
     if (threadIdx.x == 0) {
-        if (a.mean != nullptr) a.mean[row] = mean;
-        a.rstd[row] = rstd;
+        if (a.mean != nullptr) a.mean[number] = mean;
+        a.rstd[number] = rstd;
     }
-    for_row<C>(a.dtype, in, n, [&](int64_t i, C x) {
-        const C y = (x - mean) * rstd * a.parameter(a.weight, row, i, 1) + a.parameter(a.bias, row, i, 0);
-        lt_store<C>(a.dtype, a.out + (row * n + i) * size, y);
-    });
+    lt_row_pass<false, S>(
+        n,
+        [&](int64_t i, int m, const C *x) {
+            C weight[N], bias[N], y[N];
+            a.template parameters<S, N>(a.weight, first, i, m, 1, weight);
+            a.template parameters<S, N>(a.bias, first, i, m, 0, bias);
+            LT_UNROLLED
+            for (int j = 0; j < N; j++) y[j] = (x[j] - mean) * rstd * weight[j] + bias[j];
+            lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
+        },
+        row);
 }
 
-template <class C> static __global__ void __launch_bounds__(LT_NORM_THREADS) backward(rows<C> a)
+template <class S, class C>
+static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
 {
-    __shared__ C shared[lt_shared_for(LT_NORM_THREADS)];
+    __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
+    constexpr int N = lt_row<S, C>::N;
     const auto add = [](C x, C y) { return x + y; };
-    const int64_t row = blockIdx.x, n = a.length, size = lt_element_size(a.dtype);
-    const char *in = a.in + row * n * size, *grad = a.grad + row * n * size;
-    const C mean = a.mean != nullptr ? a.mean[row] : 0, rstd = a.rstd[row];
+    const int64_t number = lt_row_number(), n = a.length,
+                  first = number < a.count ? a.first_entry(number) : 0;
+    const bool held = lt_row_held<S>(n);
+    if (number >= a.count) return;
+    S *const out = reinterpret_cast<S *>(a.out) + number * n;
+    lt_row<S, C> in(reinterpret_cast<const S *>(a.in) + number * n, a.aligned),
+        grad(reinterpret_cast<const S *>(a.grad) + number * n, a.aligned);
+    const C mean = a.mean != nullptr ? a.mean[number] : 0, rstd = a.rstd[number];
     C sum = 0, product = 0;
-    for_row<C>(a.dtype, grad, n, [&](int64_t i, C g) {
-        const C gw = g * a.parameter(a.weight, row, i, 1);
-        sum += gw;
-        product += gw * ((lt_load<C>(a.dtype, in + i * size) - mean) * rstd);
-    });
+    /* What is kept of a row is (x - mean) rstd, and the gradient times the weight. */
+    const auto prepare = [&](int64_t i, int m, C *x, C *g) {
+        C weight[N];
+        a.template parameters<S, N>(a.weight, first, i, m, 1, weight);
+        LT_UNROLLED
+        for (int j = 0; j < N; j++) {
+            x[j] = (x[j] - mean) * rstd;
+            g[j] *= weight[j];
+        }
+    };
+    lt_row_pass<true, S>(
+        n,
+        [&](int64_t i, int m, C *x, C *g) {
+            prepare(i, m, x, g);
+            LT_UNROLLED
+            for (int j = 0; j < N; j++) {
+                sum += g[j]; /* absent ones are 0 */
+                product += g[j] * x[j];
+            }
+        },
+        in, grad);
     sum = a.mean != nullptr ? lt_block_join(sum, shared, add) / static_cast<C>(n) : 0;
     product = lt_block_join(product, shared, add) / static_cast<C>(n);
-    for_row<C>(a.dtype, grad, n, [&](int64_t i, C g) {
-        const C gw = g * a.parameter(a.weight, row, i, 1), normal = (lt_load<C>(a.dtype, in + i * size) - mean) * rstd;
-        lt_store<C>(a.dtype, a.out + (row * n + i) * size, rstd * (gw - sum - normal * product));
-    });
+    lt_row_pass<false, S>(
+        n,
+        [&](int64_t i, int m, C *x, C *g) {
+            C y[N];
+            if (!held) prepare(i, m, x, g);
+            LT_UNROLLED
+            for (int j = 0; j < N; j++) y[j] = rstd * (g[j] - sum - x[j] * product);
+            lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
+        },
+        in, grad);
 }
 
 template <class C> struct norm_parameters {
@@ -114,19 +180,42 @@ template <class C> static rows<C> rows_of(const lt_row_norm_args *n)
     a.in = static_cast<const char *>(m.in), a.grad = static_cast<const char *>(m.grad);
     a.weight = static_cast<const char *>(m.weight), a.bias = static_cast<const char *>(m.bias);
     a.mean = static_cast<C *>(m.mean), a.rstd = static_cast<C *>(m.rstd);
-    a.length = n->length, a.groups = n->groups, a.run = n->run;
+    a.count = n->rows, a.length = n->length, a.run = n->run, a.entries = n->length / n->run;
     a.wide = n->length >= int64_t{1} << 31;
-    if (!a.wide) a.by_run.set(static_cast<uint32_t>(n->run));
+    if (a.wide)
+        a.by_wide_run.set(static_cast<uint64_t>(n->run));
+    else
+        a.by_run.set(static_cast<uint32_t>(n->run));
+    a.by_groups.set(static_cast<uint32_t>(n->groups));
     a.eps = static_cast<C>(m.eps);
     return a;
+}
+
+/* The kernels for the dtype of these rows. */
+template <class C> static void launch(bool back, rows<C> a, cudaStream_t stream)
+{
+    const int64_t size = lt_element_size(a.dtype);
+    const dim3 team = lt_row_team(a.length, size);
+    const unsigned blocks = lt_row_blocks(a.count, team);
+    a.aligned = lt_has_vectors(a.length, a.dtype, a.in, a.grad, a.out);
+    a.parameters_aligned =
+        a.length * size % 16 == 0 && lt_is_aligned(a.weight) && lt_is_aligned(a.bias);
+#define RUN(S, COMPUTED)                                                                           \
+    if constexpr (std::is_same_v<C, COMPUTED>) {                                                   \
+        if (back)                                                                                  \
+            LT_LAUNCH_MEET((backward<S, COMPUTED>), blocks, team, 0, stream, a);                   \
+        else                                                                                       \
+            LT_LAUNCH_MEET((forward<S, COMPUTED>), blocks, team, 0, stream, a);                    \
+    }
+    LT_ROW_DTYPES(a.dtype, RUN)
+#undef RUN
 }
 
 template <class C> static void launch_forward(const lt_row_norm_args *n, cudaStream_t stream)
 {
     rows<C> a = rows_of<C>(n);
     a.out = static_cast<char *>(n->norm.out);
-    const int threads = lt_threads_for(n->length, 2 * LT_NORM_ITEMS, LT_NORM_THREADS);
-    LT_LAUNCH_MEET(forward<C>, static_cast<unsigned>(n->rows), threads, 0, stream, a);
+    launch(false, a, stream);
 }
 
 template <class C> static lt_status launch_backward(const lt_row_norm_args *n, cudaStream_t stream)
@@ -136,22 +225,27 @@ template <class C> static lt_status launch_backward(const lt_row_norm_args *n, c
     if (m.grad_in != nullptr) {
         rows<C> a = rows_of<C>(n);
         a.out = static_cast<char *>(m.grad_in);
-        const int threads = lt_threads_for(n->length, 2 * LT_NORM_ITEMS, LT_NORM_THREADS);
-        LT_LAUNCH_MEET(backward<C>, static_cast<unsigned>(n->rows), threads, 0, stream, a);
+        launch(true, a, stream);
     }
     if (m.grad_weight == nullptr && m.grad_bias == nullptr) return LT_OK;
     norm_parameters<C> p = {};
     lt_channel_sums<C> &sums = p.sums;
-    sums.entries = n->length / n->run, sums.groups = n->groups;
-    sums.shape.of(n->rows / n->groups, n->groups * sums.entries, n->run);
+    const int64_t entries = n->length / n->run;
+    sums.groups = n->groups;
+    sums.by_entries.set(static_cast<uint32_t>(entries));
+    sums.shape.of(n->rows / n->groups, n->groups * entries, n->run);
+    sums.aligned = lt_has_vectors(n->run, m.dtype, m.in, m.grad, nullptr);
     sums.dtype = m.dtype;
     sums.in = static_cast<const char *>(m.in), sums.grad = static_cast<const char *>(m.grad);
     sums.mean = static_cast<const C *>(m.mean), sums.rstd = static_cast<const C *>(m.rstd);
-    LT_TRY(scratch.take(m.device.index, static_cast<size_t>(sums.shape.splits * 2 * sums.shape.channels) * sizeof(C)));
+    LT_TRY(
+        scratch.take(m.device.index,
+                     static_cast<size_t>(sums.shape.splits * 2 * sums.shape.channels) * sizeof(C)));
     sums.parts = scratch.as<C>();
     p.dtype = m.parameter_dtype;
-    p.grad_weight = static_cast<char *>(m.grad_weight), p.grad_bias = static_cast<char *>(m.grad_bias);
-    LT_LAUNCH_MEET(lt_sum_channels<C>, sums.shape.grid(), sums.shape.block(), 0, stream, sums);
+    p.grad_weight = static_cast<char *>(m.grad_weight),
+    p.grad_bias = static_cast<char *>(m.grad_bias);
+    lt_launch_sums(sums, stream);
     LT_LAUNCH(join_parameters<C>, lt_blocks(sums.shape.channels, 256), 256, stream, p);
     return LT_OK;
 }
@@ -171,6 +265,7 @@ lt_status lt_cuda_row_norm_backward(const lt_row_norm_args *n)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
-    LT_TRY(n->norm.dtype == LT_FLOAT64 ? launch_backward<double>(n, stream) : launch_backward<float>(n, stream));
+    LT_TRY(n->norm.dtype == LT_FLOAT64 ? launch_backward<double>(n, stream)
+                                       : launch_backward<float>(n, stream));
     return lt_cuda_launched(n->norm.device.index, stream, "row_norm_backward");
 }

@@ -8,8 +8,15 @@
 #include "kernels/block.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
+#include "kernels/rows.cuh"
 
-enum { LT_NORM_ITEMS = 4, LT_NORM_COLUMNS = 32, LT_NORM_ROWS = 16, LT_NORM_THREADS = 512, LT_NORM_MOST_SPLITS = 64 };
+enum {
+    LT_NORM_ITEMS = 4,
+    LT_NORM_COLUMNS = 32,
+    LT_NORM_ROWS = 16,
+    LT_NORM_THREADS = 512,
+    LT_NORM_MOST_SPLITS = 64
+};
 
 static __device__ __forceinline__ float lt_root(float x) { return sqrtf(x); }
 static __device__ __forceinline__ double lt_root(double x) { return sqrt(x); }
@@ -21,6 +28,7 @@ struct lt_channels {
     int splits;
     bool wide; /* numbers of elements reach 2^31 */
     lt_divider by_inner;
+    lt_wide_divider by_wide_inner;
 
     void of(int64_t o, int64_t c, int64_t i)
     {
@@ -34,21 +42,27 @@ struct lt_channels {
         per = (o + n - 1) / n;
         splits = static_cast<int>((o + per - 1) / per);
         wide = o * c * i >= int64_t{1} << 31;
-        if (!wide) by_inner.set(static_cast<uint32_t>(i));
+        if (wide)
+            by_wide_inner.set(static_cast<uint64_t>(i));
+        else
+            by_inner.set(static_cast<uint32_t>(i));
     }
     dim3 grid() const
     {
-        return dim3(static_cast<unsigned>(inner == 1 ? lt_blocks(channels, LT_NORM_COLUMNS) : channels),
-                    static_cast<unsigned>(splits));
+        return dim3(
+            static_cast<unsigned>(inner == 1 ? lt_blocks(channels, LT_NORM_COLUMNS) : channels),
+            static_cast<unsigned>(splits));
     }
     dim3 block() const
     {
         if (inner == 1) return dim3(LT_NORM_COLUMNS, LT_NORM_ROWS);
-        return dim3(static_cast<unsigned>(lt_threads_for(per * inner, LT_NORM_ITEMS, LT_NORM_THREADS)));
+        return dim3(
+            static_cast<unsigned>(lt_threads_for(per * inner, LT_NORM_ITEMS, LT_NORM_THREADS)));
     }
     __device__ __forceinline__ int64_t over_inner(int64_t i) const
     {
-        return wide ? i / inner : by_inner.quotient(static_cast<uint32_t>(i));
+        return wide ? static_cast<int64_t>(by_wide_inner.quotient(static_cast<uint64_t>(i)))
+                    : by_inner.quotient(static_cast<uint32_t>(i));
     }
     /* Entries of the outer dimension in part s. */
     __device__ __forceinline__ int64_t entries(int s) const
@@ -58,26 +72,47 @@ struct lt_channels {
     }
 };
 
-/* f(o, at) for this thread's elements of its channel and part: o their place in the outer dimension, at in the
- * array. In a column of threads where channels lie side by side (threads without a channel have nothing to do),
- * else in a block. */
-template <class F> static __device__ __forceinline__ void lt_for_channel(const lt_channels &a, F f)
+/* f(o, apart, m, x) for this thread's elements of its channel and part, up to N = 16 bytes of them at a time: m elements in
+ * x[array][0 ...], whose places in the outer dimension are o, o + apart, ... In a column of threads where channels lie side
+ * by side (threads without a channel have nothing to do), else in a block; there vectors are read where an inner dimension is
+ * made of them (aligned). */
+template <class S, class C, int ARRAYS, class F>
+static __device__ __forceinline__ void
+lt_for_channel(const lt_channels &a, const char *const (&data)[ARRAYS], bool aligned, F f)
 {
+    constexpr int N = 16 / sizeof(S), TOGETHER = N < 4 ? N : 4;
     const int64_t from = static_cast<int64_t>(blockIdx.y) * a.per, n = a.entries(blockIdx.y);
+    C x[ARRAYS][N];
     if (a.inner == 1) {
         const int64_t c = static_cast<int64_t>(blockIdx.x) * LT_NORM_COLUMNS + threadIdx.x;
         if (c >= a.channels) return;
-        for (int64_t o = from + threadIdx.y; o < from + n; o += LT_NORM_ROWS) f(o, o * a.channels + c);
+        for (int64_t o = from + threadIdx.y; o < from + n; o += TOGETHER * LT_NORM_ROWS) {
+            int m = 0;
+            for (int j = 0; j < TOGETHER; j++) {
+                const int64_t entry = o + j * LT_NORM_ROWS;
+                if (entry < from + n) m = j + 1;
+                for (int k = 0; k < ARRAYS; k++)
+                    x[k][j] = lt_as<C>(reinterpret_cast<const S *>(
+                        data[k])[(entry < from + n ? entry : o) * a.channels + c]);
+            }
+            f(o, LT_NORM_ROWS, m, x);
+        }
         return;
     }
-    for (int64_t i = threadIdx.x; i < n * a.inner; i += blockDim.x) {
-        const int64_t o = a.over_inner(i);
-        f(from + o, ((from + o) * a.channels + blockIdx.x) * a.inner + (i - o * a.inner));
+    const int step = aligned ? N : 1;
+    for (int64_t i = static_cast<int64_t>(threadIdx.x) * step; i < n * a.inner;
+         i += static_cast<int64_t>(blockDim.x) * step) {
+        const int64_t o = a.over_inner(i),
+                      at = ((from + o) * a.channels + blockIdx.x) * a.inner + (i - o * a.inner);
+        for (int k = 0; k < ARRAYS; k++)
+            lt_load_row_as<S, C, N>(reinterpret_cast<const S *>(data[k]) + at, x[k], step, aligned);
+        f(from + o, 0, step, x);
     }
 }
 
 /* The sum of the values of a channel's threads, in each of them. shared: LT_NORM_THREADS + 1 of C. */
-template <class C> static __device__ __forceinline__ C lt_channel_sum(const lt_channels &a, C value, C *shared)
+template <class C>
+static __device__ __forceinline__ C lt_channel_sum(const lt_channels &a, C value, C *shared)
 {
     const auto add = [](C x, C y) { return x + y; };
     if (a.inner != 1) return lt_block_join(value, shared, add);
@@ -109,23 +144,48 @@ template <class C> struct lt_channel_sums {
     lt_dtype dtype;
     const char *in, *grad;
     const C *mean, *rstd; /* mean NULL: 0 */
-    int64_t groups, entries;
-    C *parts; /* [splits][2][channels] */
+    int64_t groups;
+    lt_divider by_entries;
+    bool aligned; /* vectors of an inner dimension */
+    C *parts;     /* [splits][2][channels] */
 };
 
-template <class C> static __global__ void __launch_bounds__(LT_NORM_THREADS) lt_sum_channels(lt_channel_sums<C> a)
+/* Whether an inner dimension of n elements of a dtype is made of vectors, in arrays that begin at these. */
+static inline bool lt_has_vectors(int64_t n, lt_dtype dtype, const void *a, const void *b,
+                                  const void *c)
+{
+    return n * lt_element_size(dtype) % 16 == 0 && lt_is_aligned(a) && lt_is_aligned(b) &&
+           lt_is_aligned(c);
+}
+
+template <class S, class C>
+static __global__ void __launch_bounds__(LT_NORM_THREADS) lt_sum_channels(lt_channel_sums<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_NORM_THREADS)];
-    const int64_t size = lt_element_size(a.dtype);
+    constexpr int N = 16 / sizeof(S);
+    const char *const arrays[] = {a.grad, a.in};
     bool writes;
-    const int64_t c = lt_channel_of(a.shape, &writes), group = a.groups > 0 ? c / a.entries : c;
-    C sum = 0, product = 0;
-    lt_for_channel(a.shape, [&](int64_t o, int64_t at) {
-        const int64_t s = a.groups > 0 ? o * a.groups + group : c;
-        const C g = lt_load<C>(a.dtype, a.grad + at * size), x = lt_load<C>(a.dtype, a.in + at * size);
-        sum += g;
-        product += g * ((a.mean != nullptr ? x - a.mean[s] : x) * a.rstd[s]);
-    });
+    const int64_t c = lt_channel_of(a.shape, &writes),
+                  group = a.groups > 0 ? a.by_entries.quotient(static_cast<uint32_t>(c)) : c;
+    const bool present = c < a.shape.channels;
+    C sum = 0, product = 0, mean = 0, rstd = 1;
+    if (a.groups == 0 && present) {
+        mean = a.mean != nullptr ? a.mean[c] : 0;
+        rstd = a.rstd[c];
+    }
+    lt_for_channel<S, C>(a.shape, arrays, a.aligned,
+                         [&](int64_t o, int apart, int m, const C(*x)[N]) {
+                             for (int j = 0; j < N; j++) {
+                                 if (j >= m) continue;
+                                 if (a.groups > 0 && (j == 0 || apart != 0)) {
+                                     const int64_t s = (o + j * apart) * a.groups + group;
+                                     mean = a.mean != nullptr ? a.mean[s] : 0;
+                                     rstd = a.rstd[s];
+                                 }
+                                 sum += x[0][j];
+                                 product += x[0][j] * ((x[1][j] - mean) * rstd);
+                             }
+                         });
     sum = lt_channel_sum(a.shape, sum, shared);
     product = lt_channel_sum(a.shape, product, shared);
     if (!writes) return;
@@ -133,9 +193,19 @@ template <class C> static __global__ void __launch_bounds__(LT_NORM_THREADS) lt_
     a.parts[(2 * blockIdx.y + 1) * a.shape.channels + c] = product;
 }
 
+template <class C> static void lt_launch_sums(const lt_channel_sums<C> &a, cudaStream_t stream)
+{
+#define SUMS(S, COMPUTED)                                                                          \
+    if constexpr (std::is_same_v<C, COMPUTED>)                                                     \
+    LT_LAUNCH_MEET((lt_sum_channels<S, COMPUTED>), a.shape.grid(), a.shape.block(), 0, stream, a)
+    LT_ROW_DTYPES(a.dtype, SUMS)
+#undef SUMS
+}
+
 /* The parts of a channel's sums, joined in order. */
 template <class C>
-static __device__ __forceinline__ void lt_join_parts(const lt_channel_sums<C> &a, int64_t c, C *sum, C *product)
+static __device__ __forceinline__ void lt_join_parts(const lt_channel_sums<C> &a, int64_t c, C *sum,
+                                                     C *product)
 {
     *sum = *product = 0;
     for (int s = 0; s < a.shape.splits; s++) {

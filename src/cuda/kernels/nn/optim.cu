@@ -10,6 +10,7 @@ enum { BLOCK = 256, ITEMS = 4, RUN = BLOCK * ITEMS, MANY = 48 };
 template <class C> struct optim_parameters {
     char *data[MANY][LT_OPTIM_ARRAYS];
     int64_t numel[MANY];
+    bool aligned[MANY];
     int32_t first[MANY + 1]; /* block of each parameter; the number of blocks at last */
     int32_t n;
     lt_dtype dtype;
@@ -45,30 +46,30 @@ static __global__ void __launch_bounds__(BLOCK) optimize(optim_parameters<C> a)
         else
             high = middle;
     }
-    const int64_t n = a.numel[low], from = static_cast<int64_t>(block - a.first[low]) * RUN + threadIdx.x;
-    const int64_t size = a.dtype == LT_FLOAT64 ? 8 : a.dtype == LT_FLOAT32 ? 4 : 2;
+    const int64_t from = static_cast<int64_t>(block - a.first[low]) * RUN + threadIdx.x * ITEMS,
+                  left = a.numel[low] - from;
+    if (left <= 0) return;
+    const int n = left < ITEMS ? static_cast<int>(left) : ITEMS;
+    const int64_t at = from * lt_element_size(a.dtype);
     C x[ITEMS][LT_OPTIM_ARRAYS];
+    LT_UNROLLED
     for (int k = 0; k < Rule::arrays; k++) {
-        const char *at[ITEMS];
         C values[ITEMS];
-        for (int i = 0; i < ITEMS; i++) {
-            const int64_t index = from + i * BLOCK;
-            at[i] = a.data[low][k] + (index < n ? index : 0) * size;
-        }
-        lt_load_many<C, ITEMS>(a.dtype, at, values);
+        lt_load_float_row<C, ITEMS>(a.dtype, a.data[low][k] + at, values, n, a.aligned[low]);
         for (int i = 0; i < ITEMS; i++) x[i][k] = values[i];
     }
     for (int i = 0; i < ITEMS; i++) Rule::run(x[i], a.numbers);
+    LT_UNROLLED
     for (int k = 0; k < Rule::arrays; k++) {
         if (k == 1) continue;
-        for (int i = 0; i < ITEMS; i++) {
-            const int64_t index = from + i * BLOCK;
-            if (index < n) lt_store<C>(a.dtype, a.data[low][k] + index * size, x[i][k]);
-        }
+        C values[ITEMS];
+        for (int i = 0; i < ITEMS; i++) values[i] = x[i][k];
+        lt_store_float_row<C, ITEMS>(a.dtype, a.data[low][k] + at, values, n, a.aligned[low]);
     }
 }
 
-template <class C> static void launch(lt_optim_rule rule, const optim_parameters<C> &a, cudaStream_t stream)
+template <class C>
+static void launch(lt_optim_rule rule, const optim_parameters<C> &a, cudaStream_t stream)
 {
     const unsigned blocks = static_cast<unsigned>(a.first[a.n]);
     switch (rule) {
@@ -91,8 +92,11 @@ template <class C> static lt_status run(const lt_optim *o, cudaStream_t stream)
         for (; next < o->n && a.n < MANY; next++, a.n++) {
             const int64_t more = (o->numel[next] + RUN - 1) / RUN;
             if (a.n > 0 && blocks + more > INT32_MAX) break;
-            for (int k = 0; k < o->arrays; k++)
+            a.aligned[a.n] = true;
+            for (int k = 0; k < o->arrays; k++) {
                 a.data[a.n][k] = static_cast<char *>(o->data[next * o->arrays + k]);
+                if (!lt_is_aligned(a.data[a.n][k])) a.aligned[a.n] = false;
+            }
             a.numel[a.n] = o->numel[next];
             a.first[a.n] = static_cast<int32_t>(blocks);
             blocks += more;

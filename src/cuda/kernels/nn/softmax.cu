@@ -1,16 +1,15 @@
 /* softmax.cu - softmax and log_softmax over a dimension, forward and backward, in float (half types too) or
  * double. The maximum is subtracted first, so that no exponential overflows. A line with a nan, with an
- * infinity, or of minus infinities alone becomes nan. Short lines have a thread each. Longer ones have a
- * block each where they are dense; where they lie side by side, a block has some neighbouring lines. */
-#include <stdlib.h>
-
+ * infinity, or of minus infinities alone becomes nan. Short lines have a thread each. Longer ones have a team of threads
+ * each where they are dense (rows.cuh); where they lie side by side or apart, a block has some neighbouring lines. */
 #include "cuda.h"
 #include "formulas/formulas.h"
 #include "kernels/block.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
+#include "kernels/rows.cuh"
 
-enum { BLOCK = 256, MOST_THREADS = 512, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
+enum { BLOCK = 256, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
 
 /* Forward: tensor 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
 struct softmax {
@@ -23,14 +22,6 @@ struct alone {
     template <class C, class Join> __device__ __forceinline__ C operator()(C value, Join) const
     {
         return value;
-    }
-};
-
-struct in_block {
-    void *shared;
-    template <class C, class Join> __device__ __forceinline__ C operator()(C value, Join join) const
-    {
-        return lt_block_join(value, static_cast<C *>(shared), join);
     }
 };
 
@@ -124,13 +115,6 @@ static __global__ void __launch_bounds__(COLUMNS *ROWS) forward_by_columns(softm
                     in_column{shared});
 }
 
-template <class C>
-static __global__ void __launch_bounds__(MOST_THREADS) forward_by_block(softmax a)
-{
-    __shared__ C shared[lt_shared_for(MOST_THREADS)];
-    forward_line<C>(a, blockIdx.x, threadIdx.x, blockDim.x, in_block{shared});
-}
-
 template <class C> static __global__ void __launch_bounds__(BLOCK) backward_by_thread(softmax a)
 {
     const int64_t line = lt_thread_number();
@@ -148,37 +132,148 @@ static __global__ void __launch_bounds__(COLUMNS *ROWS) backward_by_columns(soft
                      in_column{shared});
 }
 
-template <class C>
-static __global__ void __launch_bounds__(MOST_THREADS) backward_by_block(softmax a)
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+/* Elements of a dense line are S; aligned: its vectors. */
+struct softmax_rows {
+    softmax call;
+    bool aligned;
+};
+
+template <class S, class C>
+static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_rows a)
 {
-    __shared__ C shared[lt_shared_for(MOST_THREADS)];
-    backward_line<C>(a, blockIdx.x, threadIdx.x, blockDim.x, in_block{shared});
+    __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
+    const lt_lines<3> &lines = a.call.lines;
+    const int64_t line = lt_row_number(), n = lines.length;
+    constexpr int N = lt_row<S, C>::N;
+    const bool log = a.call.log, held = lt_row_held<S>(n);
+    int64_t offset[3];
+    if (line >= lines.count) return;
+    lines.lines.at(line, offset);
+    S *out = reinterpret_cast<S *>(lines.data[1] + offset[1]);
+    lt_row<S, C> row(lines.data[0] + offset[0], a.aligned);
+    C most = static_cast<C>(-INFINITY), sum = 0;
+    lt_row_pass<true, S>(
+        n,
+        [&](int64_t, int m, C *x) {
+            LT_UNROLLED
+            for (int j = 0; j < N; j++)
+                if (j < m) most = x[j] > most ? x[j] : most;
+        },
+        row);
+    most = lt_block_join(most, shared, [](C x, C y) { return x > y ? x : y; });
+    lt_row_pass<false, S>(
+        n,
+        [&](int64_t, int m, C *x) {
+            LT_UNROLLED
+            for (int j = 0; j < N; j++) {
+                const C power = lt_exp(x[j] - most);
+                if (j < m) sum += power;
+                if (!log) x[j] = power;
+            }
+        },
+        row);
+    sum = lt_block_join(sum, shared, [](C x, C y) { return x + y; });
+    const C shift = log ? most + lt_log(sum) : 0, scale = 1 / sum;
+    lt_row_pass<false, S>(
+        n,
+        [&](int64_t i, int m, C *x) {
+            C y[N];
+            LT_UNROLLED
+            for (int j = 0; j < N; j++)
+                y[j] = log ? x[j] - shift : (held ? x[j] : lt_exp(x[j] - most)) * scale;
+            lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
+        },
+        row);
+}
+
+template <class S, class C>
+static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_rows a)
+{
+    __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
+    const lt_lines<3> &lines = a.call.lines;
+    const int64_t line = lt_row_number(), n = lines.length;
+    constexpr int N = lt_row<S, C>::N;
+    const bool log = a.call.log;
+    int64_t offset[3];
+    if (line >= lines.count) return;
+    lines.lines.at(line, offset);
+    S *out = reinterpret_cast<S *>(lines.data[1] + offset[1]);
+    lt_row<S, C> grad(lines.data[0] + offset[0], a.aligned),
+        result(lines.data[2] + offset[2], a.aligned);
+    C sum = 0;
+    lt_row_pass<true, S>(
+        n,
+        [&](int64_t, int m, C *g, C *y) {
+            LT_UNROLLED
+            for (int j = 0; j < N; j++)
+                if (j < m) sum += log ? g[j] : g[j] * y[j];
+        },
+        grad, result);
+    sum = lt_block_join(sum, shared, [](C x, C y) { return x + y; });
+    lt_row_pass<false, S>(
+        n,
+        [&](int64_t i, int m, C *g, C *y) {
+            C d[N];
+            LT_UNROLLED
+            for (int j = 0; j < N; j++)
+                d[j] = log ? g[j] - lt_exp(y[j]) * sum : (g[j] - sum) * y[j];
+            lt_store_row_as<S, C, N>(out + i, d, m, a.aligned);
+        },
+        grad, result);
+}
+
+/* ---- launching ---------------------------------------------------------------------------------------------- */
+
+/* Whether the lines of all tensors are dense and of one dtype; *aligned: whether they are whole vectors. */
+static bool are_rows(const lt_lines<3> &lines, bool *aligned)
+{
+    const int64_t size = lt_element_size(lines.dtype[0]);
+    *aligned = lines.length * size % 16 == 0;
+    for (int k = 0; k < 3; k++) {
+        if (lines.data[k] == nullptr) continue;
+        if (lines.dtype[k] != lines.dtype[0] || lines.step[k] != size) return false;
+        if (!lt_is_aligned(lines.data[k])) *aligned = false;
+        for (int d = 0; d < lines.lines.ndim; d++)
+            if (lines.lines.strides[d][k] % 16 != 0) *aligned = false;
+    }
+    return true;
+}
+
+static void launch_rows(const softmax_rows &a, bool backward, cudaStream_t stream)
+{
+    const lt_dtype dtype = a.call.lines.dtype[0];
+    const dim3 team = lt_row_team(a.call.lines.length, lt_element_size(dtype));
+    const unsigned blocks = lt_row_blocks(a.call.lines.count, team);
+#define FORWARD(S, C)  LT_LAUNCH_MEET((forward_rows<S, C>), blocks, team, 0, stream, a)
+#define BACKWARD(S, C) LT_LAUNCH_MEET((backward_rows<S, C>), blocks, team, 0, stream, a)
+    if (backward)
+        LT_ROW_DTYPES(dtype, BACKWARD)
+    else
+        LT_ROW_DTYPES(dtype, FORWARD)
+#undef FORWARD
+#undef BACKWARD
 }
 
 template <class C> static void launch(const softmax &a, bool backward, cudaStream_t stream)
 {
     const lt_lines<3> &lines = a.lines;
-    const bool beside =
-        llabs(lines.step[0]) != lt_element_size(lines.dtype[0]) && lines.count >= COLUMNS;
+    softmax_rows rows = {a, false};
     if (lines.length <= LT_WARP) {
         const unsigned blocks = lt_blocks(lines.count, BLOCK);
         if (backward)
             LT_LAUNCH(backward_by_thread<C>, blocks, BLOCK, stream, a);
         else
             LT_LAUNCH(forward_by_thread<C>, blocks, BLOCK, stream, a);
-    } else if (beside) {
+    } else if (are_rows(lines, &rows.aligned)) {
+        launch_rows(rows, backward, stream);
+    } else {
         const dim3 blocks(lt_blocks(lines.count, COLUMNS)), threads(COLUMNS, ROWS);
         if (backward)
             LT_LAUNCH_MEET(backward_by_columns<C>, blocks, threads, 0, stream, a);
         else
             LT_LAUNCH_MEET(forward_by_columns<C>, blocks, threads, 0, stream, a);
-    } else {
-        const unsigned blocks = static_cast<unsigned>(lines.count);
-        const int threads = lt_threads_for(lines.length, 2 * ITEMS, MOST_THREADS);
-        if (backward)
-            LT_LAUNCH_MEET(backward_by_block<C>, blocks, threads, 0, stream, a);
-        else
-            LT_LAUNCH_MEET(forward_by_block<C>, blocks, threads, 0, stream, a);
     }
 }
 

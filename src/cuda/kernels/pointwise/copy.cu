@@ -1,51 +1,81 @@
-/* copy.cu - copies on one GPU with conversion between any two layouts and dtypes. Copies between layouts
- * that are each other's transpose go by tiles through shared memory, so that both sides are accessed in
- * whole cache lines. Integers are read as int64_t, so that every conversion is exact or rounds once. */
+/* copy.cu - copies on one GPU with conversion between any two layouts and dtypes. What lies together on both sides is moved
+ * 16 bytes at a time. Copies between layouts that are each other's transpose go by tiles through shared memory, so that both
+ * sides are accessed in whole cache lines. Integers are read as int64_t, so that every conversion is exact or rounds once.
+ * Places are counted in 32 bits: larger copies come in pieces (pieces.cuh). */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
+#include "kernels/pieces.cuh"
 
-enum { BLOCK = 256, ITEMS = 4, TILE = 32, TILE_ROWS = 8 };
+enum { BLOCK = 256, ITEMS = 4, TILE = 32, TILE_ROWS = 8, RUN = 8 /* elements */ };
 
 struct copy_operands {
     char *out;
     const char *in;
     lt_dtype out_dtype, in_dtype;
-    lt_offsets<2> offsets;
+    uint32_t n; /* elements */
+    bool aligned;
+    lt_places<2> places;
 };
+
+/* Where this thread's elements lie: every BLOCKth, ITEMS of them. Returns how many there are. */
+static __device__ __forceinline__ int locate(const copy_operands &a, int32_t (*offset)[2])
+{
+    const uint32_t first = blockIdx.x * (ITEMS * BLOCK) + threadIdx.x;
+    uint32_t index[ITEMS];
+    int n = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        index[i] = first + i * BLOCK;
+        if (index[i] < a.places.numel)
+            n = i + 1;
+        else
+            index[i] = 0;
+    }
+    a.places.at<ITEMS>(index, offset);
+    return n;
+}
 
 /* C: the type in between. */
 template <class C> static __global__ void __launch_bounds__(BLOCK) convert(copy_operands a)
 {
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * (ITEMS * BLOCK) + threadIdx.x;
+    int32_t offset[ITEMS][2];
     char *to[ITEMS];
     const char *from[ITEMS];
     C values[ITEMS];
-    int n = 0;
+    const int n = locate(a, offset);
     for (int i = 0; i < ITEMS; i++) {
-        const int64_t index = first + i * BLOCK;
-        int64_t offset[2];
-        if (index < a.offsets.numel) n = i + 1;
-        a.offsets.at(index < a.offsets.numel ? index : 0, offset);
-        to[i] = a.out + offset[0];
-        from[i] = a.in + offset[1];
+        to[i] = a.out + offset[i][0];
+        from[i] = a.in + offset[i][1];
     }
     lt_load_many<C, ITEMS>(a.in_dtype, from, values);
     lt_store_many<C, ITEMS>(a.out_dtype, to, values, n);
 }
 
-/* Elements as they are; T: an unsigned type of their size. */
+/* Runs of elements that lie together on both sides; those of the input are S. */
+template <class S> static __global__ void __launch_bounds__(BLOCK) convert_rows(copy_operands a)
+{
+    using C = std::conditional_t<std::is_integral_v<S>, int64_t,
+                                 std::conditional_t<sizeof(S) == 8, double, float>>;
+    const uint32_t run = blockIdx.x * BLOCK + threadIdx.x, first = run * RUN;
+    if (first >= a.n) return;
+    int32_t offset[1][2];
+    a.places.at<1>(&run, offset);
+    const int n = a.n - first < RUN ? static_cast<int>(a.n - first) : RUN;
+    C values[RUN];
+    lt_load_row_as<S, C, RUN>(a.in + offset[0][1], values, n, a.aligned);
+    lt_store_row<C, RUN>(a.out_dtype, a.out + offset[0][0], values, n, a.aligned);
+}
+
+/* Elements as they are; T: an unsigned type of their size, or 16 bytes of them. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) move(copy_operands a)
 {
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * (ITEMS * BLOCK) + threadIdx.x;
-    for (int i = 0; i < ITEMS; i++) {
-        const int64_t index = first + i * BLOCK;
-        if (index >= a.offsets.numel) return;
-        int64_t offset[2];
-        a.offsets.at(index, offset);
-        *reinterpret_cast<T *>(a.out + offset[0]) = *reinterpret_cast<const T *>(a.in + offset[1]);
-    }
+    int32_t offset[ITEMS][2];
+    T values[ITEMS];
+    const int n = locate(a, offset);
+    for (int i = 0; i < ITEMS; i++) values[i] = *reinterpret_cast<const T *>(a.in + offset[i][1]);
+    for (int i = 0; i < ITEMS; i++)
+        if (i < n) *reinterpret_cast<T *>(a.out + offset[i][0]) = values[i];
 }
 
 /* ---- transposes ------------------------------------------------------------------------------------------ */
@@ -56,7 +86,7 @@ struct transpose_operands {
     const char *in;
     int64_t m, n, out_step,
         in_step; /* out_step: from one of the n to the next; in_step: of the m */
-    int64_t tiles_m, tiles_n;
+    lt_divider tiles_m, tiles_n;
     lt_offsets<2> outer; /* the dimensions that remain */
 };
 
@@ -64,20 +94,22 @@ template <class T>
 static __global__ void __launch_bounds__(TILE *TILE_ROWS) transpose(transpose_operands a)
 {
     __shared__ T tile[TILE][TILE + 1];
-    const int64_t number = blockIdx.x, outer = number / (a.tiles_m * a.tiles_n);
-    const int64_t i0 = number % a.tiles_m * TILE, j0 = number / a.tiles_m % a.tiles_n * TILE;
+    const uint32_t number = blockIdx.x, line = a.tiles_m.quotient(number),
+                   outer = a.tiles_n.quotient(line);
+    const int64_t i0 = static_cast<int64_t>(number - line * a.tiles_m.divisor) * TILE,
+                  j0 = static_cast<int64_t>(line - outer * a.tiles_n.divisor) * TILE;
     const int column = threadIdx.x % TILE, row = threadIdx.x / TILE;
     int64_t offset[2];
     a.outer.at(outer, offset);
-    for (int r = row; r < TILE; r += TILE_ROWS)
-        if (i0 + r < a.m && j0 + column < a.n)
-            tile[r][column] =
-                reinterpret_cast<const T *>(a.in + offset[1] + (i0 + r) * a.in_step)[j0 + column];
+    const char *from =
+        a.in + offset[1] + (i0 + row) * a.in_step + (j0 + column) * static_cast<int64_t>(sizeof(T));
+    for (int r = row; r < TILE; r += TILE_ROWS, from += TILE_ROWS * a.in_step)
+        if (i0 + r < a.m && j0 + column < a.n) tile[r][column] = *reinterpret_cast<const T *>(from);
     __syncthreads();
-    for (int r = row; r < TILE; r += TILE_ROWS)
-        if (j0 + r < a.n && i0 + column < a.m)
-            reinterpret_cast<T *>(a.out + offset[0] + (j0 + r) * a.out_step)[i0 + column] =
-                tile[column][r];
+    char *to = a.out + offset[0] + (j0 + row) * a.out_step +
+               (i0 + column) * static_cast<int64_t>(sizeof(T));
+    for (int r = row; r < TILE; r += TILE_ROWS, to += TILE_ROWS * a.out_step)
+        if (j0 + r < a.n && i0 + column < a.m) *reinterpret_cast<T *>(to) = tile[column][r];
 }
 
 /* The dimension in which the input is dense, where the output is dense in 0; 0 when tiles do not help. */
@@ -101,18 +133,57 @@ template <class T> static void launch_transpose(const lt_iter *it, int dim, cuda
     a.n = it->sizes[dim];
     a.in_step = it->strides[1][0];
     a.out_step = it->strides[0][dim];
-    a.tiles_m = (a.m + TILE - 1) / TILE;
-    a.tiles_n = (a.n + TILE - 1) / TILE;
+    a.tiles_m.set(lt_blocks(a.m, TILE));
+    a.tiles_n.set(lt_blocks(a.n, TILE));
     for (int d = 1; d < it->ndim; d++) {
         const int64_t strides[] = {it->strides[0][d], it->strides[1][d]};
         if (d != dim) a.outer.add(it->sizes[d], strides);
     }
     a.outer.finish();
-    const unsigned blocks = static_cast<unsigned>(a.tiles_m * a.tiles_n * a.outer.numel);
+    const unsigned blocks =
+        static_cast<unsigned>(int64_t{a.tiles_m.divisor} * a.tiles_n.divisor * a.outer.numel);
     LT_LAUNCH_MEET(transpose<T>, blocks, TILE * TILE_ROWS, 0, stream, a);
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------ */
+
+/* Whether both sides can be gone through by runs of `together` elements along dimension 0, whose last may be shorter where it
+ * is the only dimension. */
+static bool lie_in_runs(const lt_iter *it, int64_t together, int64_t *bytes)
+{
+    if (it->ndim > 1 && it->sizes[0] % together != 0) return false;
+    for (int k = 0; k < 2; k++) {
+        const int64_t size = lt_element_size(it->dtype[k]);
+        bytes[k] = size * together;
+        if (it->ndim > 0 && it->strides[k][0] != size) return false;
+    }
+    return true;
+}
+
+/* Whether all runs begin at addresses that accesses of 16 bytes may begin at. */
+static bool runs_are_aligned(const lt_iter *it, const int64_t *bytes)
+{
+    for (int k = 0; k < 2; k++) {
+        const int64_t whole = bytes[k] < 16 ? bytes[k] : 16;
+        if (reinterpret_cast<uintptr_t>(it->data[k]) % static_cast<uintptr_t>(whole) != 0)
+            return false;
+        for (int d = 1; d < it->ndim; d++)
+            if (it->strides[k][d] % whole != 0) return false;
+    }
+    return true;
+}
+
+static copy_operands operands(const lt_iter *it, int64_t together, const int64_t *bytes)
+{
+    copy_operands a = {};
+    a.out = it->data[0];
+    a.in = it->data[1];
+    a.out_dtype = it->dtype[0];
+    a.in_dtype = it->dtype[1];
+    a.n = static_cast<uint32_t>(it->numel);
+    a.places.of(it, together, bytes);
+    return a;
+}
 
 template <class T>
 static void launch_move(const lt_iter *it, const copy_operands &a, cudaStream_t stream)
@@ -121,12 +192,21 @@ static void launch_move(const lt_iter *it, const copy_operands &a, cudaStream_t 
     if (dim > 0)
         launch_transpose<T>(it, dim, stream);
     else
-        LT_LAUNCH(move<T>, lt_blocks(it->numel, BLOCK * ITEMS), BLOCK, stream, a);
+        LT_LAUNCH(move<T>, lt_blocks(a.places.numel, BLOCK * ITEMS), BLOCK, stream, a);
 }
 
-static void launch_same(const lt_iter *it, const copy_operands &a, cudaStream_t stream)
+static void launch_same(const lt_iter *it, cudaStream_t stream)
 {
-    switch (lt_element_size(a.out_dtype)) {
+    int64_t bytes[2];
+    const int64_t size = lt_element_size(it->dtype[0]), together = 16 / size;
+    if (it->sizes[0] % together == 0 && lie_in_runs(it, together, bytes) &&
+        runs_are_aligned(it, bytes)) {
+        const copy_operands a = operands(it, together, bytes);
+        LT_LAUNCH(move<lt_bytes16>, lt_blocks(a.places.numel, BLOCK * ITEMS), BLOCK, stream, a);
+        return;
+    }
+    const copy_operands a = operands(it, 1, nullptr);
+    switch (size) {
     case 1: launch_move<uint8_t>(it, a, stream); break;
     case 2: launch_move<uint16_t>(it, a, stream); break;
     case 4: launch_move<uint32_t>(it, a, stream); break;
@@ -134,9 +214,34 @@ static void launch_same(const lt_iter *it, const copy_operands &a, cudaStream_t 
     }
 }
 
-static void launch_convert(const lt_iter *it, const copy_operands &a, cudaStream_t stream)
+static void launch_rows(const copy_operands &a, cudaStream_t stream)
 {
-    const unsigned blocks = lt_blocks(it->numel, BLOCK * ITEMS);
+    const unsigned blocks = lt_blocks(a.places.numel, BLOCK);
+    switch (a.in_dtype) {
+    case LT_BOOL:
+    case LT_UINT8: LT_LAUNCH(convert_rows<uint8_t>, blocks, BLOCK, stream, a); break;
+    case LT_INT8: LT_LAUNCH(convert_rows<int8_t>, blocks, BLOCK, stream, a); break;
+    case LT_INT16: LT_LAUNCH(convert_rows<int16_t>, blocks, BLOCK, stream, a); break;
+    case LT_INT32: LT_LAUNCH(convert_rows<int32_t>, blocks, BLOCK, stream, a); break;
+    case LT_INT64: LT_LAUNCH(convert_rows<int64_t>, blocks, BLOCK, stream, a); break;
+    case LT_FLOAT16: LT_LAUNCH(convert_rows<__half>, blocks, BLOCK, stream, a); break;
+    case LT_BFLOAT16: LT_LAUNCH(convert_rows<__nv_bfloat16>, blocks, BLOCK, stream, a); break;
+    case LT_FLOAT32: LT_LAUNCH(convert_rows<float>, blocks, BLOCK, stream, a); break;
+    default: LT_LAUNCH(convert_rows<double>, blocks, BLOCK, stream, a); break;
+    }
+}
+
+static void launch_convert(const lt_iter *it, cudaStream_t stream)
+{
+    int64_t bytes[2];
+    if (lie_in_runs(it, RUN, bytes)) {
+        copy_operands a = operands(it, RUN, bytes);
+        a.aligned = runs_are_aligned(it, bytes);
+        launch_rows(a, stream);
+        return;
+    }
+    const copy_operands a = operands(it, 1, nullptr);
+    const unsigned blocks = lt_blocks(a.places.numel, BLOCK * ITEMS);
     if (!lt_is_floating(a.in_dtype))
         LT_LAUNCH(convert<int64_t>, blocks, BLOCK, stream, a);
     else if (a.in_dtype == LT_FLOAT64)
@@ -159,15 +264,12 @@ lt_status lt_cuda_copy(const lt_iter *it)
                                  cudaMemcpyDefault, stream));
         return lt_cuda_launched(it->device.index, stream, "copy");
     }
-    copy_operands a = {};
-    a.out = it->data[0];
-    a.in = it->data[1];
-    a.out_dtype = it->dtype[0];
-    a.in_dtype = it->dtype[1];
-    a.offsets.of(it, 0, it->ndim);
-    if (same)
-        launch_same(it, a, stream);
-    else
-        launch_convert(it, a, stream);
+    LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
+        if (same)
+            launch_same(piece, stream);
+        else
+            launch_convert(piece, stream);
+        return LT_OK;
+    }));
     return lt_cuda_launched(it->device.index, stream, "copy");
 }

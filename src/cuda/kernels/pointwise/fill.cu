@@ -5,31 +5,43 @@
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
+#include "kernels/pieces.cuh"
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, ITEMS = 4 };
 
-/* Dense memory, by words of 8 bytes that hold the element repeated; the rest after the last word too. */
+/* Dense memory, 16 bytes a thread; the rest after the last 16 too. word: the element repeated. */
 static __global__ void __launch_bounds__(BLOCK)
     fill_words(char *data, int64_t nbytes, uint64_t word)
 {
     const int64_t first = lt_thread_number() * 16;
     if (first + 16 <= nbytes) {
-        uint64_t *p = reinterpret_cast<uint64_t *>(data + first);
-        p[0] = p[1] = word;
+        *reinterpret_cast<lt_bytes16 *>(data + first) = lt_bytes16{{word, word}};
         return;
     }
     for (int64_t i = first; i < nbytes; i++) data[i] = static_cast<char>(word >> i % 8 * 8);
 }
 
-template <class T>
-static __global__ void __launch_bounds__(BLOCK)
-    fill_strided(char *data, lt_offsets<1> offsets, uint64_t word)
+struct fill_operands {
+    char *data;
+    uint64_t word;
+    lt_places<1> places;
+};
+
+/* T: an unsigned type of an element's size, or 16 bytes of elements. */
+template <class T> static __global__ void __launch_bounds__(BLOCK) fill_strided(fill_operands a)
 {
-    const int64_t index = lt_thread_number();
-    int64_t offset;
-    if (index >= offsets.numel) return;
-    offsets.at(index, &offset);
-    *reinterpret_cast<T *>(data + offset) = static_cast<T>(word);
+    const uint32_t first = blockIdx.x * (ITEMS * BLOCK) + threadIdx.x;
+    uint32_t index[ITEMS];
+    int32_t offset[ITEMS][1];
+    T value;
+    if constexpr (std::is_integral_v<T>)
+        value = static_cast<T>(a.word);
+    else
+        value = {{a.word, a.word}};
+    for (int i = 0; i < ITEMS; i++) index[i] = first + i * BLOCK;
+    a.places.at<ITEMS>(index, offset);
+    for (int i = 0; i < ITEMS; i++)
+        if (index[i] < a.places.numel) *reinterpret_cast<T *>(a.data + offset[i][0]) = value;
 }
 
 /* The element, repeated to fill 8 bytes. */
@@ -48,6 +60,25 @@ static uint64_t repeated(lt_dtype dtype, lt_scalar value)
     return word;
 }
 
+template <class T>
+static void launch(const lt_iter *it, int64_t together, uint64_t word, cudaStream_t stream)
+{
+    const int64_t bytes[] = {16};
+    fill_operands a = {it->data[0], word, {}};
+    a.places.of(it, together, bytes);
+    LT_LAUNCH(fill_strided<T>, lt_blocks(a.places.numel, BLOCK * ITEMS), BLOCK, stream, a);
+}
+
+/* Whether rows of whole 16 bytes lie along dimension 0. */
+static bool has_rows(const lt_iter *it, int64_t size)
+{
+    int64_t bits =
+        static_cast<int64_t>(reinterpret_cast<uintptr_t>(it->data[0])) | it->sizes[0] * size;
+    if (it->ndim == 0 || it->strides[0][0] != size) return false;
+    for (int d = 1; d < it->ndim; d++) bits |= it->strides[0][d];
+    return bits % 16 == 0;
+}
+
 lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value)
 {
     cudaStream_t stream;
@@ -57,19 +88,23 @@ lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value)
     const uint64_t word = repeated(it->dtype[0], value);
     char *data = it->data[0];
     const bool dense = it->ndim == 0 || (it->ndim == 1 && it->strides[0][0] == size);
-    lt_offsets<1> offsets;
-    offsets.of(it, 0, it->ndim);
-    const unsigned blocks = lt_blocks(it->numel, BLOCK);
-    if (dense && reinterpret_cast<uintptr_t>(data) % 8 == 0)
+    if (dense && lt_is_aligned(data)) {
         LT_LAUNCH(fill_words, lt_blocks(it->numel * size, BLOCK * 16), BLOCK, stream, data,
                   it->numel * size, word);
-    else if (size == 1)
-        LT_LAUNCH(fill_strided<uint8_t>, blocks, BLOCK, stream, data, offsets, word);
-    else if (size == 2)
-        LT_LAUNCH(fill_strided<uint16_t>, blocks, BLOCK, stream, data, offsets, word);
-    else if (size == 4)
-        LT_LAUNCH(fill_strided<uint32_t>, blocks, BLOCK, stream, data, offsets, word);
-    else
-        LT_LAUNCH(fill_strided<uint64_t>, blocks, BLOCK, stream, data, offsets, word);
+        return lt_cuda_launched(it->device.index, stream, "fill");
+    }
+    LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
+        if (has_rows(piece, size))
+            launch<lt_bytes16>(piece, 16 / size, word, stream);
+        else if (size == 1)
+            launch<uint8_t>(piece, 1, word, stream);
+        else if (size == 2)
+            launch<uint16_t>(piece, 1, word, stream);
+        else if (size == 4)
+            launch<uint32_t>(piece, 1, word, stream);
+        else
+            launch<uint64_t>(piece, 1, word, stream);
+        return LT_OK;
+    }));
     return lt_cuda_launched(it->device.index, stream, "fill");
 }

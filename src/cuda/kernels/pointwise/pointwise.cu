@@ -1,4 +1,5 @@
 /* pointwise.cu - elementwise ops on a GPU: finds the family that has the kernel and replaces powers by a number that have a shorter way, as the CPU does. */
+#include "kernels/pieces.cuh"
 #include "pointwise.cuh"
 
 #include "pointwise_ops.h" /* generated from the declarations */
@@ -39,17 +40,20 @@ static int shorter_power(const lt_pointwise_call &call)
     return LT_PW_POW;
 }
 
-lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute,
-                            const lt_scalar *params)
+lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
 {
     lt_pointwise_call call = {op, it, compute, params, nullptr, takes_exact_number(op)};
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &call.stream));
     call.op = shorter_power(call);
-    bool done = false;
+    const auto run = [&](const lt_iter *piece) {
+        bool done = false;
+        call.it = piece;
 #define TRY(name, NAME) done = done || lt_cuda_##name(call);
-    LT_KERNEL_FAMILIES(TRY)
+        LT_KERNEL_FAMILIES(TRY)
 #undef TRY
-    if (!done) return lt_cuda_unsupported(name_of(op), compute);
+        return done ? LT_OK : lt_cuda_unsupported(name_of(op), compute);
+    };
+    LT_TRY(lt_in_pieces(it, run));
     return lt_cuda_launched(it->device.index, call.stream, name_of(op));
 }

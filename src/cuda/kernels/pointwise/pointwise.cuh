@@ -2,8 +2,11 @@
  * makes types of the formulas (core/formulas/, shared with the CPU) by family.inc, from the lists that the declarations give;
  * each becomes two kernels per type computed in (float, double, int64_t, and uint8_t for bool):
  *
- *   dense    every operand lies dense in the kernel's own dtype, or is one number: 16 bytes at a time
+ *   dense    operands of the kernel's own dtype that lie together along the innermost dimension, or are one element along
+ *            it (broadcast), or one number: 16 bytes at a time
  *   strided  any layout, any dtypes; elements are converted as they are read and written
+ *
+ * Places are counted in 32 bits: larger calls come in pieces (pieces.cuh).
  *
  * Integers are computed in int64_t and cut when stored: operands were rounded to the op's dtype before, so
  * that the low bits are right. Half types are computed in float. */
@@ -11,9 +14,9 @@
 #define LT_CUDA_POINTWISE_CUH
 
 #include "cuda.h"
+#include "kernels/element.cuh"
 #include "formulas/formulas.h"
 #include "kernel_families.h" /* generated from the declarations */
-#include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
 
@@ -51,14 +54,15 @@ template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
         }                                                                                          \
     };
 /* By the SHAPEs of generated lists: type from the formula f. */
-#define LT_SHAPE_UNARY(type, f)          LT_FORMULA(type, 1, 0, false, f(x[0]))
-#define LT_SHAPE_UNARY_NUMBER(type, f)   LT_FORMULA(type, 1, 1, false, f(x[0], p[0]))
-#define LT_SHAPE_UNARY_RANGE(type, f)    LT_FORMULA(type, 1, 2, false, f(x[0], p[0], p[1]))
-#define LT_SHAPE_UNARY_THREE(type, f)    LT_FORMULA(type, 1, 3, false, f(x[0], p[0], p[1], p[2]))
-#define LT_SHAPE_BINARY(type, f)         LT_FORMULA(type, 2, 0, false, f(x[0], x[1]))
-#define LT_SHAPE_BINARY_SCALED(type, f)  LT_FORMULA(type, 2, 1, false, f(x[0], x[1], p[0]))
-#define LT_SHAPE_BINARY_RANGE(type, f)   LT_FORMULA(type, 2, 2, false, f(x[0], x[1], p[0], p[1]))
-#define LT_SHAPE_BINARY_THREE(type, f)   LT_FORMULA(type, 2, 3, false, f(x[0], x[1], p[0], p[1], p[2]))
+#define LT_SHAPE_UNARY(type, f)         LT_FORMULA(type, 1, 0, false, f(x[0]))
+#define LT_SHAPE_UNARY_NUMBER(type, f)  LT_FORMULA(type, 1, 1, false, f(x[0], p[0]))
+#define LT_SHAPE_UNARY_RANGE(type, f)   LT_FORMULA(type, 1, 2, false, f(x[0], p[0], p[1]))
+#define LT_SHAPE_UNARY_THREE(type, f)   LT_FORMULA(type, 1, 3, false, f(x[0], p[0], p[1], p[2]))
+#define LT_SHAPE_BINARY(type, f)        LT_FORMULA(type, 2, 0, false, f(x[0], x[1]))
+#define LT_SHAPE_BINARY_SCALED(type, f) LT_FORMULA(type, 2, 1, false, f(x[0], x[1], p[0]))
+#define LT_SHAPE_BINARY_RANGE(type, f)  LT_FORMULA(type, 2, 2, false, f(x[0], x[1], p[0], p[1]))
+#define LT_SHAPE_BINARY_THREE(type, f)                                                             \
+    LT_FORMULA(type, 2, 3, false, f(x[0], x[1], p[0], p[1], p[2]))
 #define LT_SHAPE_TERNARY(type, f)        LT_FORMULA(type, 3, 0, false, f(x[0], x[1], x[2]))
 #define LT_SHAPE_TERNARY_SCALED(type, f) LT_FORMULA(type, 3, 1, false, f(x[0], x[1], x[2], p[0]))
 #define LT_SHAPE_SELECT(type, f)         LT_FORMULA(type, 3, 0, true, f(x[0] != 0, x[1], x[2]))
@@ -67,26 +71,25 @@ template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
 
 enum { LT_POINTWISE_BLOCK = 256, LT_POINTWISE_ITEMS = 4, LT_POINTWISE_PARAMS = 3 };
 
-/* Operand 0 is the output. */
-template <class C, int INPUTS> struct lt_dense_operands {
-    char *data[INPUTS + 1]; /* null: the number in value */
-    bool dense[INPUTS + 1]; /* else one element for all */
-    bool aligned;           /* to whole vectors */
-    C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
-    int64_t n;
-};
+/* How the dense kernel finds an operand's elements: a number of the call, one element for each run, or a vector. */
+enum lt_dense_kind { LT_DENSE_NUMBER, LT_DENSE_ONE, LT_DENSE_VECTOR };
 
-template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
-    T v[N];
+/* Operand 0 is the output. A thread has a run of N elements, which lie together in the vectors; where runs lie, the
+ * places say. */
+template <class C, int INPUTS> struct lt_dense_operands {
+    char *data[INPUTS + 1];
+    lt_dense_kind kind[INPUTS + 1];
+    bool aligned; /* vectors, to whole ones */
+    C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
+    uint32_t n; /* elements; the last run may be shorter */
+    lt_places<INPUTS + 1> places;
 };
 
 /* S: element of the dtype computed; E: of this operand. */
 template <class C, class E, int N>
-static __device__ __forceinline__ void lt_dense_load(const char *data, int64_t first, C (*x)[3],
-                                                     int k)
+static __device__ __forceinline__ void lt_dense_load(const char *data, C (*x)[3], int k)
 {
-    const auto v =
-        *reinterpret_cast<const lt_vector<E, N> *>(data + first * static_cast<int64_t>(sizeof(E)));
+    const auto v = *reinterpret_cast<const lt_vector<E, N> *>(data);
     for (int i = 0; i < N; i++) x[i][k] = lt_as<C>(v.v[i]);
 }
 
@@ -98,25 +101,29 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
     using R = std::conditional_t<std::is_same_v<result, bool>, uint8_t, S>;
     using E0 = std::conditional_t<Op::selects, uint8_t, S>;
     constexpr int N = 16 / sizeof(S);
-    const int64_t first = lt_thread_number() * N;
+    const uint32_t run = blockIdx.x * LT_POINTWISE_BLOCK + threadIdx.x, first = run * N;
     if (first >= a.n) return;
-    R *out = reinterpret_cast<R *>(a.data[0]) + first;
+    int32_t offset[1][Op::inputs + 1];
+    a.places.template at<1>(&run, offset);
+    R *out = reinterpret_cast<R *>(a.data[0] + offset[0][0]);
+    const char *in[Op::inputs];
     C one[3];
     for (int k = 0; k < Op::inputs; k++) {
+        in[k] = a.data[k + 1] + offset[0][k + 1];
         one[k] = a.value[k + 1];
-        if (a.dense[k + 1] || a.data[k + 1] == nullptr) continue;
-        one[k] = k == 0 ? lt_as<C>(*reinterpret_cast<const E0 *>(a.data[k + 1]))
-                        : lt_as<C>(*reinterpret_cast<const S *>(a.data[k + 1]));
+        if (a.kind[k + 1] != LT_DENSE_ONE) continue;
+        one[k] = k == 0 ? lt_as<C>(*reinterpret_cast<const E0 *>(in[k]))
+                        : lt_as<C>(*reinterpret_cast<const S *>(in[k]));
     }
     if (a.aligned && first + N <= a.n) {
         C x[N][3];
         for (int k = 0; k < Op::inputs; k++) {
-            if (!a.dense[k + 1])
+            if (a.kind[k + 1] != LT_DENSE_VECTOR)
                 for (int i = 0; i < N; i++) x[i][k] = one[k];
             else if (k == 0)
-                lt_dense_load<C, E0, N>(a.data[k + 1], first, x, k);
+                lt_dense_load<C, E0, N>(in[k], x, k);
             else
-                lt_dense_load<C, S, N>(a.data[k + 1], first, x, k);
+                lt_dense_load<C, S, N>(in[k], x, k);
         }
         lt_vector<R, N> v;
         for (int i = 0; i < N; i++)
@@ -124,14 +131,15 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
         *reinterpret_cast<lt_vector<R, N> *>(out) = v;
         return;
     }
-    const int64_t n = a.n - first < N ? a.n - first : N;
-    for (int64_t i = 0; i < n; i++) {
+    const int n = a.n - first < N ? static_cast<int>(a.n - first) : N;
+    LT_NOT_UNROLLED
+    for (int i = 0; i < n; i++) {
         C x[3];
         for (int k = 0; k < Op::inputs; k++) {
             x[k] = one[k];
-            if (!a.dense[k + 1]) continue;
-            x[k] = k == 0 ? lt_as<C>(reinterpret_cast<const E0 *>(a.data[k + 1])[first + i])
-                          : lt_as<C>(reinterpret_cast<const S *>(a.data[k + 1])[first + i]);
+            if (a.kind[k + 1] != LT_DENSE_VECTOR) continue;
+            x[k] = k == 0 ? lt_as<C>(reinterpret_cast<const E0 *>(in[k])[i])
+                          : lt_as<C>(reinterpret_cast<const S *>(in[k])[i]);
         }
         out[i] = lt_stored<R, result>::of(Op::template of<C>(x, a.params));
     }
@@ -142,7 +150,7 @@ template <class C, int INPUTS> struct lt_strided_operands {
     lt_dtype dtype[INPUTS + 1], compute;
     bool rounds[INPUTS + 1]; /* to the dtype computed, which is narrower than C */
     C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
-    lt_offsets<INPUTS + 1> offsets;
+    lt_places<INPUTS + 1> places;
 };
 
 template <class Op, class C>
@@ -151,16 +159,20 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
 {
     using result = decltype(Op::template of<C>(nullptr, nullptr));
     constexpr int ITEMS = LT_POINTWISE_ITEMS;
-    const int64_t first =
-        static_cast<int64_t>(blockIdx.x) * (ITEMS * LT_POINTWISE_BLOCK) + threadIdx.x;
-    const int64_t numel = a.offsets.numel;
-    int64_t offset[ITEMS][Op::inputs + 1];
+    const uint32_t first = blockIdx.x * (ITEMS * LT_POINTWISE_BLOCK) + threadIdx.x,
+                   numel = a.places.numel;
+    if (first >= numel) return;
+    uint32_t index[ITEMS];
+    int32_t offset[ITEMS][Op::inputs + 1];
     int n = 0;
     for (int i = 0; i < ITEMS; i++) {
-        const int64_t index = first + i * LT_POINTWISE_BLOCK;
-        if (index < numel) n = i + 1;
-        a.offsets.at(index < numel ? index : 0, offset[i]);
+        index[i] = first + i * LT_POINTWISE_BLOCK;
+        if (index[i] < numel)
+            n = i + 1;
+        else
+            index[i] = first;
     }
+    a.places.template at<ITEMS>(index, offset);
     C x[ITEMS][3];
     for (int k = 0; k < Op::inputs; k++) {
         const char *at[ITEMS];
@@ -205,32 +217,51 @@ static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
     }
 }
 
-/* Whether all operands lie as the dense kernel wants them; tests: the result is bool. */
-template <class Shape> static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests)
+/* Whether the operands lie as the dense kernel wants them: in the dtype computed (tests: the result is bool), and along
+ * dimension 0 together or as one element; the output together. Runs of `together` elements must not go over the end of
+ * dimension 0 unless there is no other. bytes: what a run has in each. */
+template <class Shape>
+static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t together,
+                              int64_t *bytes)
 {
     const lt_iter *it = call.it;
-    if (!it->contiguous || it->dtype[0] != (tests ? LT_BOOL : call.compute)) return false;
-    for (int k = 1; k <= Shape::inputs; k++) {
-        const lt_dtype wanted = Shape::selects && k == 1 ? LT_BOOL : call.compute;
-        if (!it->host_scalar[k] && it->dtype[k] != wanted) return false;
+    if (it->ndim > 1 && it->sizes[0] % together != 0) return false;
+    for (int k = 0; k <= Shape::inputs; k++) {
+        const bool boolean = k == 0 ? tests : Shape::selects && k == 1;
+        const int64_t size = lt_element_size(it->dtype[k]);
+        bytes[k] = 0;
+        if (it->host_scalar[k]) continue;
+        if (it->dtype[k] != (boolean ? LT_BOOL : call.compute)) return false;
+        if (it->ndim == 0) continue;
+        if (it->strides[k][0] == size)
+            bytes[k] = size * together;
+        else if (k == 0 || it->strides[k][0] != 0)
+            return false;
+        for (int d = 1; d < it->ndim && bytes[k] != 0; d++)
+            if (it->strides[k][d] % bytes[k] != 0) return false;
     }
-    return it->ndim == 0 || it->strides[0][0] == lt_element_size(it->dtype[0]);
+    return true;
 }
 
-/* n: elements that a thread takes. */
+/* bytes: what a run of n elements, those that a thread takes, has in each operand. */
 template <class Shape, class C>
-static lt_dense_operands<C, Shape::inputs> lt_dense_operands_of(const lt_pointwise_call &call, int n)
+static lt_dense_operands<C, Shape::inputs> lt_dense_operands_of(const lt_pointwise_call &call,
+                                                                int n, const int64_t *bytes)
 {
     const lt_iter *it = call.it;
     lt_dense_operands<C, Shape::inputs> a = {};
     lt_pointwise_values<Shape, C>(call, &a);
-    a.n = it->numel;
+    a.n = static_cast<uint32_t>(it->numel);
     a.aligned = true;
     for (int k = 0; k <= Shape::inputs; k++) {
-        a.dense[k] = a.data[k] != nullptr && (k == 0 || (it->ndim > 0 && it->strides[k][0] != 0));
-        const uintptr_t bytes = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * n);
-        if (a.dense[k] && reinterpret_cast<uintptr_t>(a.data[k]) % bytes != 0) a.aligned = false;
+        a.kind[k] = a.data[k] == nullptr     ? LT_DENSE_NUMBER
+                    : bytes[k] == 0 && k > 0 ? LT_DENSE_ONE
+                                             : LT_DENSE_VECTOR;
+        const uintptr_t vector = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * n);
+        if (a.kind[k] == LT_DENSE_VECTOR && reinterpret_cast<uintptr_t>(a.data[k]) % vector != 0)
+            a.aligned = false;
     }
+    a.places.of(it, n, bytes);
     return a;
 }
 
@@ -246,16 +277,17 @@ static lt_strided_operands<C, Shape::inputs> lt_strided_operands_of(const lt_poi
         a.rounds[k] = dtype != call.compute && !condition && a.data[k] != nullptr &&
                       call.compute != LT_INT64 && call.compute < LT_FLOAT32;
     }
-    a.offsets.of(call.it, 0, call.it->ndim);
+    a.places.of(call.it, 1, nullptr);
     return a;
 }
 
 template <class Op, class C, class S> static bool lt_pointwise_dense(const lt_pointwise_call &call)
 {
     constexpr bool tests = std::is_same_v<decltype(Op::template of<C>(nullptr, nullptr)), bool>;
-    if (!lt_pointwise_fits<typename Op::shape>(call, tests)) return false;
     constexpr int N = 16 / sizeof(S);
-    const auto a = lt_dense_operands_of<typename Op::shape, C>(call, N);
+    int64_t bytes[Op::inputs + 1];
+    if (!lt_pointwise_fits<typename Op::shape>(call, tests, N, bytes)) return false;
+    const auto a = lt_dense_operands_of<typename Op::shape, C>(call, N, bytes);
     LT_LAUNCH((lt_dense_kernel<Op, C, S>), lt_blocks(a.n, LT_POINTWISE_BLOCK * N),
               LT_POINTWISE_BLOCK, call.stream, a);
     return true;

@@ -24,7 +24,7 @@ struct uniform_float {
     __device__ void operator()(lt_words r, float *x) const
     {
         for (int i = 0; i < 4; i++) {
-            float v = lt_rounded<float>(dtype, __fmaf_rn(lt_uniform(r.w[i]), range, from));
+            float v = lt_rounded_float(dtype, __fmaf_rn(lt_uniform(r.w[i]), range, from));
             x[i] = v >= to ? from : v; /* rounding may reach the bound, which is not included */
         }
     }
@@ -38,7 +38,8 @@ struct uniform_double {
     __device__ void operator()(lt_words r, double *x) const
     {
         for (int i = 0; i < 2; i++) {
-            double v = __dadd_rn(__dmul_rn(lt_uniform(lt_wide(r.w[2 * i], r.w[2 * i + 1])), range), from);
+            double v =
+                __dadd_rn(__dmul_rn(lt_uniform(lt_wide(r.w[2 * i], r.w[2 * i + 1])), range), from);
             x[i] = v >= to ? from : v;
         }
     }
@@ -138,16 +139,20 @@ struct bernoulli {
 /* ---- one thread, one counter block ------------------------------------------------------------------------ */
 
 template <class Draw>
-__global__ void __launch_bounds__(BLOCK) draw(char *data, lt_dtype dtype, int size, int64_t n, lt_philox philox, Draw f)
+__global__ void __launch_bounds__(BLOCK)
+    draw(char *data, lt_dtype dtype, int size, bool aligned, int64_t n, lt_philox philox, Draw f)
 {
+    using C = typename Draw::type;
     constexpr int N = Draw::count;
     const int64_t thread = lt_thread_number(), first = thread * N;
     if (first >= n) return;
-    typename Draw::type values[N];
-    char *places[N];
+    C values[N];
     f(lt_philox_words(philox, (uint64_t)thread), values);
-    for (int i = 0; i < N; i++) places[i] = data + (first + i) * size;
-    lt_store_many<typename Draw::type, N>(dtype, places, values, n - first < N ? (int)(n - first) : N);
+    const int m = n - first < N ? (int)(n - first) : N;
+    if constexpr (std::is_floating_point_v<C>)
+        lt_store_float_row<C, N>(dtype, data + first * size, values, m, aligned);
+    else
+        lt_store_row<C, N>(dtype, data + first * size, values, m, aligned);
 }
 
 /* The output, its stream and the bits it is made of. */
@@ -172,8 +177,8 @@ struct job {
 template <class Draw> lt_status run(job &j, Draw f)
 {
     const int64_t blocks = (j.n + Draw::count - 1) / Draw::count;
-    LT_LAUNCH(draw<Draw>, lt_blocks(blocks, BLOCK), BLOCK, j.stream, j.data, j.dtype, (int)lt_element_size(j.dtype),
-              j.n, j.take(blocks), f);
+    LT_LAUNCH(draw<Draw>, lt_blocks(blocks, BLOCK), BLOCK, j.stream, j.data, j.dtype,
+              (int)lt_element_size(j.dtype), lt_is_aligned(j.data), j.n, j.take(blocks), f);
     return lt_cuda_launched(j.device, j.stream, "random");
 }
 
@@ -295,12 +300,19 @@ const char *name_of(lt_distribution what)
 
 } // namespace
 
-lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator)
+lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to,
+                         lt_generator *generator)
 {
     const double a = from.kind == LT_SCALAR_FLOAT ? from.v.d : (double)from.v.i,
                  b = to.kind == LT_SCALAR_FLOAT ? to.v.d : (double)to.v.i;
     if (!supports(what, out->dtype)) return lt_cuda_unsupported(name_of(what), out->dtype);
-    job j = {static_cast<char *>(out->data), out->dtype, 1, out->device.index, nullptr, generator, nullptr};
+    job j = {static_cast<char *>(out->data),
+             out->dtype,
+             1,
+             out->device.index,
+             nullptr,
+             generator,
+             nullptr};
     for (int d = 0; d < out->ndim; d++) j.n *= out->sizes[d];
     if (j.n == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(j.device, &j.stream));
@@ -309,7 +321,8 @@ lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar fr
     switch (what) {
     case LT_RANDOM_UNIFORM: {
         if (wide) return run(j, uniform_double{a, b, b - a});
-        const float low = lt_rounded<float>(out->dtype, (float)a), high = lt_rounded<float>(out->dtype, (float)b);
+        const float low = lt_rounded<float>(out->dtype, (float)a),
+                    high = lt_rounded<float>(out->dtype, (float)b);
         return run(j, uniform_float{out->dtype, low, high, high - low});
     }
     case LT_RANDOM_NORMAL:
@@ -317,7 +330,8 @@ lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar fr
         return wide ? run(j, normal_double{a, b}) : run(j, normal_float{(float)a, (float)b});
     case LT_RANDOM_EXPONENTIAL:
         return wide ? run(j, exponential_double{a}) : run(j, exponential_float{(float)a});
-    case LT_RANDOM_INTEGERS: return run_integers(j, (uint64_t)from.v.i, (uint64_t)to.v.i - (uint64_t)from.v.i);
+    case LT_RANDOM_INTEGERS:
+        return run_integers(j, (uint64_t)from.v.i, (uint64_t)to.v.i - (uint64_t)from.v.i);
     case LT_RANDOM_FULL_RANGE: return full_range(j);
     case LT_RANDOM_BERNOULLI: return run(j, bernoulli{a});
     case LT_RANDOM_PERMUTATION: return permutation(j);

@@ -23,6 +23,7 @@
 enum {
     BLOCK = 256,
     ITEMS = 4, /* elements that a thread reads at a time, each into its own accumulator */
+    ROW = 8,   /* the same where they lie together */
     ENOUGH_THREADS = 1 << 17, /* more do not make a GPU busier */
     ENOUGH_BLOCKS = 1 << 10,
     MOST_PER_THREAD = 1 << 13, /* elements */
@@ -60,13 +61,22 @@ struct sum_square_step : adding {
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
 };
 struct sum_square_off_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C mean) { return a + (x - mean) * (x - mean); }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C mean)
+    {
+        return a + (x - mean) * (x - mean);
+    }
 };
 struct sum_exp_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C shift) { return a + lt_exp(x - shift); }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C shift)
+    {
+        return a + lt_exp(x - shift);
+    }
 };
 struct sum_numbers_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return x == x ? a + x : a; }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return x == x ? a + x : a;
+    }
 };
 struct sum_power_step : adding {
     template <class C> static __device__ __forceinline__ C of(C a, C x, C power)
@@ -136,10 +146,12 @@ template <class C> struct reduction {
     C *parts;                              /* [shares][results], when there are several */
     bool logarithm;                        /* of the total, plus the parameter */
     C *first;                              /* a first pass leaves its results here */
-    const C *parameters;                   /* where a second pass finds them: a parameter for each result */
+    const C *parameters; /* where a second pass finds them: a parameter for each result */
+    bool dense, aligned; /* the elements of a result lie together; shares begin at vectors */
 };
 
-template <class C> static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t result)
+template <class C>
+static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t result)
 {
     return a.parameters != nullptr ? a.parameters[result] : a.parameter;
 }
@@ -163,6 +175,42 @@ template <class C> static __device__ void finish(const reduction<C> &a, int64_t 
     lt_store<C>(a.out_dtype, a.out + offset[0], total);
 }
 
+/* N elements that lie together, of the dtypes that are computed in C. */
+template <class C, int N>
+static __device__ __forceinline__ void load_row(lt_dtype dtype, const char *p, C *x, int n,
+                                                bool aligned)
+{
+    if constexpr (std::is_floating_point_v<C>)
+        lt_load_float_row<C, N>(dtype, p, x, n, aligned);
+    else
+        lt_load_row<C, N>(dtype, p, x, n, aligned);
+}
+
+/* Elements of one share of a result that lie together: ROW of them from first * ROW, (first + step) * ROW, ... */
+template <class Step, class C>
+static __device__ __forceinline__ C accumulate_dense(const reduction<C> &a, int64_t result,
+                                                     int64_t share, int64_t first, int64_t step)
+{
+    const int64_t from = share * a.share, to = from + a.share < a.count ? from + a.share : a.count;
+    const int64_t size = lt_element_size(a.in_dtype);
+    int64_t offset[2];
+    a.kept.at(result, offset);
+    const char *in = a.in + offset[1];
+    const C parameter = parameter_of(a, result);
+    C totals[ITEMS];
+    for (int j = 0; j < ITEMS; j++) totals[j] = a.identity;
+    LT_NOT_UNROLLED
+    for (int64_t i = from + first * ROW; i < to; i += ROW * step) {
+        const int n = to - i < ROW ? static_cast<int>(to - i) : ROW;
+        C x[ROW];
+        load_row<C, ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
+        LT_UNROLLED
+        for (int j = 0; j < ROW; j++)
+            if (j < n) totals[j % ITEMS] = Step::of(totals[j % ITEMS], x[j], parameter);
+    }
+    return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
+}
+
 /* Elements first, first + step, ... of one share of a result. */
 template <class Step, class C>
 static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t result, int64_t share,
@@ -175,6 +223,7 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
     const C parameter = parameter_of(a, result);
     C totals[ITEMS];
     for (int j = 0; j < ITEMS; j++) totals[j] = a.identity;
+    LT_NOT_UNROLLED
     for (int64_t i = from + first; i < to; i += ITEMS * step) {
         const char *at[ITEMS];
         C x[ITEMS];
@@ -217,7 +266,8 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
     const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
                   share = blockIdx.y;
     if (result >= a.results) return;
-    C total = accumulate<Step>(a, result, share, threadIdx.x, blockDim.x);
+    C total = a.dense ? accumulate_dense<Step>(a, result, share, threadIdx.x, blockDim.x)
+                      : accumulate<Step>(a, result, share, threadIdx.x, blockDim.x);
     total = lt_block_join(total, shared, [](C x, C y) { return Step::join(x, y); });
     if (threadIdx.x == 0) deliver(a, result, share, total);
 }
@@ -262,8 +312,19 @@ template <class C> static void cut(reduction<C> *a, int64_t wanted, int64_t thre
     a->share = (a->count + a->shares - 1) / a->shares;
 }
 
+/* Whether the elements of a result lie together, in a dtype that is computed in C. */
+template <class C> static bool lies_together(const call &c, const reduction<C> &a)
+{
+    const bool own =
+        lt_is_floating(a.in_dtype) && (a.in_dtype == LT_FLOAT64) == std::is_same_v<C, double>;
+    if (std::is_floating_point_v<C> && !own) return false;
+    return a.reduced.ndim == 0 ||
+           (a.reduced.ndim == 1 && c.it->strides[1][0] == lt_element_size(a.in_dtype));
+}
+
 /* first: where a first pass leaves its results; parameters: from where a second one takes them. */
-template <class Step, class C> static lt_status run(const call &c, C *first = nullptr, const C *parameters = nullptr)
+template <class Step, class C>
+static lt_status run(const call &c, C *first = nullptr, const C *parameters = nullptr)
 {
     const lt_iter *it = c.it;
     reduction<C> a = {};
@@ -295,6 +356,14 @@ template <class Step, class C> static lt_status run(const call &c, C *first = nu
     const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK);
     const int64_t rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
     cut(&a, threads ? ENOUGH_THREADS / a.results : ENOUGH_BLOCKS * rows / a.results, team);
+    if (!threads && lies_together(c, a)) {
+        a.dense = true;
+        a.share = (a.share + ROW * 2 - 1) / (ROW * 2) * (ROW * 2);
+        a.shares = (a.count + a.share - 1) / a.share;
+        a.aligned = lt_is_aligned(a.in);
+        for (int d = 0; d < a.kept.ndim; d++)
+            if (a.kept.strides[d][1] % 16 != 0) a.aligned = false;
+    }
     if (a.shares > 1) {
         LT_TRY(parts.take(it->device.index, static_cast<size_t>(a.shares * a.results) * sizeof(C)));
         a.parts = parts.as<C>();

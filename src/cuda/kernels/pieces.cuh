@@ -1,0 +1,70 @@
+/* pieces.cuh - iterators over more elements than 32 bits can number, or further apart, as several that are not: kernels
+ * of elementwise work count in 32 bits (lt_places). LTENSOR_CUDA_PIECE=n lowers the limit, so that tests see it. */
+#ifndef LT_CUDA_PIECES_CUH
+#define LT_CUDA_PIECES_CUH
+
+#include <stdlib.h>
+
+#include "cuda.h"
+
+/* Elements, and bytes from the first to the last, stay below this. */
+static inline int64_t lt_piece_limit()
+{
+    static const int64_t limit = [] {
+        const char *text = getenv("LTENSOR_CUDA_PIECE");
+        const int64_t n = text != nullptr ? atoll(text) : 0;
+        return n > 0 ? n : int64_t{1} << 31;
+    }();
+    return limit;
+}
+
+static inline bool lt_is_piece(const lt_iter *it)
+{
+    const int64_t limit = lt_piece_limit();
+    if (it->numel >= limit) return false;
+    for (int k = 0; k < it->operands; k++) {
+        int64_t bytes = 0;
+        if (it->host_scalar[k]) continue;
+        for (int d = 0; d < it->ndim; d++) bytes += (it->sizes[d] - 1) * llabs(it->strides[k][d]);
+        if (bytes >= limit) return false;
+    }
+    return true;
+}
+
+/* The dimension that reaches furthest. */
+static inline int lt_longest_dim(const lt_iter *it)
+{
+    int longest = 0;
+    int64_t most = -1;
+    for (int d = 0; d < it->ndim; d++) {
+        if (it->sizes[d] < 2) continue;
+        for (int k = 0; k < it->operands; k++) {
+            const int64_t reach =
+                it->host_scalar[k] ? 0 : (it->sizes[d] - 1) * llabs(it->strides[k][d]);
+            if (reach <= most) continue;
+            most = reach;
+            longest = d;
+        }
+    }
+    return longest;
+}
+
+/* f(piece) for every piece, until one fails. */
+template <class F> static lt_status lt_in_pieces(const lt_iter *it, F f)
+{
+    if (it->numel < 2 || lt_is_piece(it)) return f(it);
+    const int d = lt_longest_dim(it);
+    int64_t half = it->sizes[d] / 2;
+    if (half > 4096) half -= half % 4096; /* vectors stay aligned */
+    for (int part = 0; part < 2; part++) {
+        lt_iter piece = *it;
+        piece.sizes[d] = part == 0 ? half : it->sizes[d] - half;
+        piece.numel = it->numel / it->sizes[d] * piece.sizes[d];
+        for (int k = 0; k < it->operands; k++)
+            if (part == 1 && !it->host_scalar[k]) piece.data[k] += half * it->strides[k][d];
+        LT_TRY(lt_in_pieces(&piece, f));
+    }
+    return LT_OK;
+}
+
+#endif

@@ -1,0 +1,211 @@
+-- Kernels that move 16 bytes at a time give the CPU's results for every length, alignment and layout: lengths around the sizes of
+-- vectors, warps and blocks, views that begin in the midst of a vector, rows that are broadcast. Calls that are cut into pieces of
+-- fewer than LTENSOR_CUDA_PIECE elements give the same.
+
+local torch = require 'torch'
+local nn, F = torch.nn, torch.nn.functional
+
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+
+local floats = { 'float32', 'float64', 'float16', 'bfloat16' }
+local tolerance = { float32 = 2e-5, float64 = 1e-12, float16 = 4e-3, bfloat16 = 3e-2 }
+local lengths = { 1, 3, 4, 7, 8, 16, 31, 32, 33, 36, 63, 64, 100, 129, 256, 511, 520, 1024, 1031, 4100, 9000 }
+
+-- Numbers that begin `offset` elements after the start of their memory.
+local function numbers(dtype, offset, ...)
+  local sizes, n = { ... }, 1
+  for _, size in ipairs(sizes) do n = n * size end
+  local all = torch.randn(n + offset):to(torch[dtype])
+  return all, function(t) return t:narrow(1, offset + 1, n):view(sizes) end
+end
+
+local function same(expected, actual, dtype, words)
+  local difference = (expected:to(torch.float64) - actual:cpu():to(torch.float64)):abs()
+  local bound = tolerance[dtype] * (1 + expected:to(torch.float64):abs():max():item())
+  assert.is_true(difference:max():item() <= bound, words)
+end
+
+-- f of tensors of these shapes on the CPU and on the device, for each dtype and offset.
+local function agrees(words, shapes, f, dtypes)
+  for _, dtype in ipairs(dtypes or floats) do
+    for _, offset in ipairs { 0, 1 } do
+      local here_, there = {}, {}
+      for i, shape in ipairs(shapes) do
+        local all, view = numbers(dtype, offset, table.unpack(shape))
+        here_[i], there[i] = view(all), view(all:to(device))
+      end
+      local expected, actual = table.pack(f(table.unpack(here_))), table.pack(f(table.unpack(there)))
+      for i = 1, expected.n do
+        same(expected[i], actual[i], dtype, ('%s, %s, offset %d, result %d'):format(words, dtype, offset, i))
+      end
+    end
+  end
+end
+
+local function each_length(f)
+  for _, n in ipairs(lengths) do f(n) end
+end
+
+describe('elements in vectors', function()
+  setup(function() torch.manual_seed(11) end)
+
+  it('are added, compared, chosen and broadcast', function()
+    each_length(function(n)
+      agrees('add ' .. n, { { n }, { n } }, function(x, y) return x + y, torch.where(x:lt(y), x, y), x:lt(y):to(x.dtype) end)
+    end)
+    for _, n in ipairs { 8, 12, 16, 40, 64 } do
+      agrees('rows of ' .. n, { { 5, 3, n }, { n }, { 3, 1 }, { 5, 1, n } },
+        function(x, row, one, some) return x + row, x * one, x - some, one - x, torch.where(some:gt(0), x, row) end)
+      agrees('columns of ' .. n, { { 5, n }, { n, 5 } }, function(x, y) return x + y:t(), y - x:t() end)
+    end
+  end)
+
+  it('are converted and copied, rows and transposes too', function()
+    local all = { torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.bool }
+    for _, n in ipairs { 5, 8, 16, 24, 1030 } do
+      agrees('cast ' .. n, { { 3, n } }, function(x)
+        local results = {}
+        for _, dtype in ipairs(all) do
+          results[#results + 1] = x:to(dtype):to(x.dtype)
+          results[#results + 1] = (x * 3):to(torch.int64):to(dtype):to(x.dtype)
+          results[#results + 1] = x:t():to(dtype):to(x.dtype)
+        end
+        return table.unpack(results)
+      end)
+      agrees('copies ' .. n, { { 6, n }, { 2, 6, n } }, function(x, y)
+        return x:t():contiguous(), y:transpose(1, 2):contiguous(), y:permute { 3, 1, 2 }:contiguous(), x:narrow(1, 2, 4):clone(),
+          y:narrow(3, 1, n // 4 * 4):contiguous(), x[{ 1 }]:expand(7, n):contiguous()
+      end)
+    end
+  end)
+
+  it('are filled, all or in rows', function()
+    each_length(function(n)
+      agrees('fill ' .. n, { { 4, n } }, function(x)
+        x = x:clone()
+        x:narrow(1, 2, 2):fill_(2.5)
+        x:narrow(2, 1, (n + 1) // 2):fill_(1.5)
+        return x
+      end)
+    end)
+  end)
+
+  it('are drawn at places of any alignment', function()
+    if device == 'cpu' then return end
+    for _, dtype in ipairs(floats) do
+      local function drawn(offset)
+        torch.manual_seed(3)
+        return torch.zeros(1000, { device = device, dtype = torch[dtype] }):narrow(1, offset, 37):uniform_():cpu()
+      end
+      assert.is_true(torch.equal(drawn(1), drawn(2)))
+      assert.is_true(torch.equal(drawn(1), drawn(8)))
+    end
+  end)
+end)
+
+describe('rows in vectors', function()
+  setup(function() torch.manual_seed(12) end)
+
+  it('have a softmax', function()
+    each_length(function(n)
+      agrees('softmax ' .. n, { { 9, n }, { 9, n } }, function(x, g)
+        x = x:clone():requires_grad_()
+        local soft, log = F.softmax(x, { dim = -1 }), F.log_softmax(x, { dim = -1 })
+        local a, b = torch.autograd.grad({ soft }, { x }, { g }), torch.autograd.grad({ log }, { x }, { g })
+        return soft:detach(), log:detach(), a[1], b[1]
+      end)
+    end)
+  end)
+
+  it('are normalized', function()
+    for _, n in ipairs { 1, 3, 8, 33, 36, 64, 257, 520, 1024, 4100, 9000 } do
+      if n > 1 then
+        agrees('layer_norm ' .. n, { { 6, n }, { n }, { n }, { 6, n } }, function(x, w, b, g)
+          x, w, b = x:clone():requires_grad_(), w:clone():requires_grad_(), b:clone():requires_grad_()
+          local y = F.layer_norm(x, { n }, { weight = w, bias = b })
+          local d = torch.autograd.grad({ y }, { x, w, b }, { g })
+          return y:detach(), F.rms_norm(x:detach(), { n }), d[1], d[2], d[3]
+        end, { 'float32', 'float64', 'bfloat16' })
+      end
+    end
+    for _, n in ipairs { 1, 3, 4, 16, 50 } do
+      agrees('group_norm ' .. n, { { 3, 6, n + 1 }, { 6 }, { 6 }, { 3, 6, n + 1 } }, function(x, w, b, g)
+        x, w, b = x:clone():requires_grad_(), w:clone():requires_grad_(), b:clone():requires_grad_()
+        local y = F.group_norm(x, 2, { weight = w, bias = b })
+        local d = torch.autograd.grad({ y }, { x, w, b }, { g })
+        return y:detach(), d[1], d[2], d[3]
+      end, { 'float32', 'float64' })
+    end
+  end)
+
+  it('are normalized by channels', function()
+    for _, inner in ipairs { 1, 3, 4, 8, 40 } do
+      for _, channels in ipairs { 3, 8, 33 } do
+        agrees(('batch_norm %d x %d'):format(channels, inner), { { 5, channels, inner }, { channels }, { channels }, { 5, channels, inner } },
+          function(x, w, b, g)
+            x, w, b = x:clone():requires_grad_(), w:clone():requires_grad_(), b:clone():requires_grad_()
+            local mean, var = torch.zeros_like(w):detach(), torch.ones_like(w):detach()
+            local y = F.batch_norm(x, mean, var, { weight = w, bias = b, training = true })
+            local d = torch.autograd.grad({ y }, { x, w, b }, { g })
+            local z = F.batch_norm(x:detach(), mean, var, { weight = w:detach(), bias = b:detach() })
+            return y:detach(), z, mean, var, d[1], d[2], d[3]
+          end, { 'float32', 'float64' })
+      end
+    end
+  end)
+
+  it('are summed', function()
+    each_length(function(n)
+      agrees('sum ' .. n, { { 4, n } }, function(x)
+        return x:sum(), x:sum(2), x:mean(2), x:amax(2), x:norm(), x:gt(0):any(2):to(x.dtype), x:to(torch.int32):sum(2):to(x.dtype),
+          x:narrow(2, 1, n // 2 + 1):sum(2), x:sum(1)
+      end)
+    end)
+  end)
+
+  it('are updated by an optimizer', function()
+    for _, n in ipairs { 1, 3, 8, 1030 } do
+      agrees('Adam ' .. n, { { n }, { n } }, function(x, g)
+        local p = x:clone():requires_grad_()
+        local optimizer = torch.optim.Adam({ p }, { lr = 0.1 })
+        for _ = 1, 2 do
+          p.grad = g:clone()
+          optimizer:step()
+        end
+        return p:detach()
+      end, { 'float32', 'float64' })
+    end
+  end)
+end)
+
+describe('pieces #cpu', function()
+  it('of a call that is too large for 32 bits give what the whole does', function()
+    local code = [[
+torch.manual_seed(1)
+local function all(device)
+  local x, row, column = torch.randn(70, 90), torch.randn(90), torch.randn(70, 1)
+  torch.manual_seed(2)
+  x, row, column = x:to(device), row:to(device), column:to(device)
+  local filled = torch.zeros(64, 128, {device = device})
+  filled:narrow(2, 3, 100):fill_(3)
+  return { x + row, x * column, x:t() - column:t():contiguous():view(1, 70):expand(90, 70), x:gt(row), x:to(torch.float16), x:t():to(torch.int32),
+    x:t():contiguous(), x:narrow(2, 2, 80):contiguous(), filled, x:view(-1):abs() }
+end
+torch.manual_seed(1)
+local expected = all 'cpu'
+torch.manual_seed(1)
+for i, actual in ipairs(all 'cuda') do
+  local difference = (actual:cpu():to(torch.float64) - expected[i]:to(torch.float64)):abs():max():item()
+  print(i, difference < 1e-6)
+end]]
+    for _, limit in ipairs { 50, 1000, 30000 } do
+      local output, errors = process.run(('LTENSOR_CUDA_PIECE=%d %s --no-copies --sim-gpus 1 -e %s'):format(limit, process.quote(process.ltensor),
+        process.quote(code)))
+      local lines = {}
+      for i = 1, 10 do lines[i] = i .. '\ttrue\n' end
+      assert.equal(table.concat(lines), output, errors)
+    end
+  end)
+end)

@@ -18,6 +18,7 @@
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
+#   make check-vendor  what is declared of cuBLAS, cuSOLVER and cuDNN, beside their headers and libraries in LTENSOR_VENDOR=dir
 #   make layers        no include goes against the arrows of the design
 #
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
@@ -119,7 +120,7 @@ CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu runtime
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
-SIM_CU_SRC := $(filter-out src/cuda/libraries/cublas_load.cu,$(CU_SRC))
+SIM_CU_SRC := $(filter-out src/cuda/libraries/%_load.cu src/cuda/libraries/vendor.cu,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 
@@ -128,7 +129,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS)
 
-.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -435,6 +436,9 @@ test-tsan:
 
 test-cuda: all test-programs
 	@BUILD=$(BUILD) sh tests/run.sh cuda
+
+check-vendor: $(GEN_STAMP)
+	@BUILD=$(BUILD) sh tests/vendor/check.sh
 
 bench-cuda: all
 	@BUILD=$(BUILD) sh tests/bench/run_cuda.sh

@@ -1,5 +1,6 @@
--- backends.lua - torch.backends: settings of what computes. So far cuda.matmul.allow_tf32, and the same choice by
--- its other name, torch.set_float32_matmul_precision. A name that is no setting is an error, also when assigned:
+-- backends.lua - torch.backends: settings of what computes. cuda.matmul.allow_tf32, whether products of float32 matrices
+-- on a GPU may be rounded to TF32 (off at first; its other name is torch.set_float32_matmul_precision), and
+-- cudnn.allow_tf32, the same for convolutions (on at first). A name that is no setting is an error, also when assigned:
 -- a misspelled setting would otherwise do nothing.
 
 local torch = require 'torch'
@@ -18,9 +19,12 @@ local function settings(title, fields)
   })
 end
 
-local function set_tf32(on)
-  if type(on) ~= 'boolean' then fail('allow_tf32 must be true or false') end
-  cuda._set_allow_tf32(on)
+-- The setter of allow_tf32: f(on).
+local function tf32(f)
+  return function(on)
+    if type(on) ~= 'boolean' then fail('allow_tf32 must be true or false') end
+    f(on)
+  end
 end
 
 local precision = 'highest'
@@ -42,6 +46,7 @@ end
 return {
   cuda = {
     is_built = function() return true end,
-    matmul = settings('cuda.matmul', { allow_tf32 = { cuda._allow_tf32, set_tf32 } }),
+    matmul = settings('cuda.matmul', { allow_tf32 = { cuda._allow_tf32, tf32(cuda._set_allow_tf32) } }),
   },
+  cudnn = settings('cudnn', { allow_tf32 = { cuda._allow_convolution_tf32, tf32(cuda._set_allow_convolution_tf32) } }),
 }

@@ -184,8 +184,9 @@ lt_status lt_cuda_attention(const lt_attention *a);
 lt_status lt_cuda_attention_backward(const lt_attention *a);
 /* matmul.cu, matmul_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
-void lt_cuda_gemm_forget(uint64_t pool); /* what recordings with the pool have kept */
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
+/* factor.cu */
+lt_status lt_cuda_factor(lt_factor *f);
 /* convolution.cu, pool.cu */
 lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias);
 lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns);

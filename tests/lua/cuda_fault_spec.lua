@@ -5,7 +5,7 @@
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
 
--- Transfers of all kinds, streams, events, a model, its loss, its derivatives, an optimizer, sums, positions, random
+-- Transfers of all kinds, streams, events, a model, the vendor's libraries, its loss, its derivatives, an optimizer, sums, positions, random
 -- numbers, printing, memory. The script prints how the first try ended, then the second.
 local SCRIPT = [[
 local function step()
@@ -32,6 +32,8 @@ local function step()
   local time = start:elapsed_time(stop)
   local noise = torch.randn(4, 4, {device = device}):cumsum(1)
   local sums = noise[noise:gt(0)]:sum():item() + noise:max(1):sum():item()
+  nn.Conv2d(1, 2, 3):to(device)(torch.ones(1, 1, 4, 4, {device = device})):sum():backward()
+  sums = sums + torch.linalg.svdvals(torch.linalg.inv(2 * torch.eye(3, {device = device}))):sum():item()
   local text = tostring(loss)
   if torch.cuda.device_count() > 1 then sums = sums + x:to('cuda:1'):sum():item() end
   torch.cuda.synchronize()

@@ -375,6 +375,82 @@ describe('torch.cuda.graph', function()
     assert.same({2.0, 3.0, 4.0, 5.0}, b:tolist())
   end)
 
+  -- Making or destroying a handle of cuBLAS or cuDNN waits for the GPU, which ends a capture. The libraries' stand-ins refuse.
+  it('captures the first product and the first convolution of a process #cpu', function()
+    local output, message = process.lua([[
+      local x, g, y = torch.full({1, 1, 2, 2}, 3.0, {device = 'cuda'}), torch.cuda.CUDAGraph(), nil
+      local one = torch.ones(1, 1, 1, 1, {device = 'cuda'})
+      torch.cuda.graph(g, function()
+        y = torch.nn.functional.conv2d(x, one):view(2, 2)
+        y = torch.nn.functional.linear(y:mm(y), y, y[1])
+      end)
+      g:replay()
+      print(y:sum():item())
+    ]], '--sim-gpus 1 --no-copies')
+    assert.equal('444.0\n', output, message)
+  end)
+
+  it('goes on when another graph, with products, is reset meanwhile', function()
+    local first, second, y = cuda.CUDAGraph(), cuda.CUDAGraph(), nil
+    local m = torch.ones(2, 2, {device = device})
+    cuda.graph(first, function() return m:mm(m) end)
+    cuda.graph(second, function()
+      y = m:mm(m)
+      first:reset()
+      y = y:mm(m)
+    end)
+    second:replay()
+    assert.equal(16, y:sum():item())
+  end)
+
+  -- The stand-in of cuBLAS leaves rubbish in a product's workspace.
+  it('keeps the workspaces of its products while another graph holds the pool', function()
+    local first, second, a, b = cuda.CUDAGraph(), cuda.CUDAGraph(), nil, nil
+    local m = torch.ones(2, 2, {device = device})
+    local stream = cuda.Stream()
+    cuda.graph(first, {stream = stream}, function() a = m:mm(m) end)
+    cuda.graph(second, {pool = first:pool(), stream = stream}, function() b = torch.addmm(m[1], m, m) end)
+    first:reset()
+    cuda.empty_cache()
+    local others = {}
+    cuda.stream(stream, function()
+      for i = 1, 8 do others[i] = torch.zeros(2^(2 * i), {device = device}) end
+    end)
+    stream:synchronize()
+    second:replay()
+    assert.same({{3.0, 3.0}, {3.0, 3.0}}, b:tolist())
+    for _, other in ipairs(others) do assert.equal(0, other:abs():max():item()) end
+    local product = m:mm(m) -- and of an ordinary product
+    assert.equal(8, product:sum():item())
+  end)
+
+  it('that draws random numbers can be dropped while it is replayed on another stream', function()
+    local capture, side, u = cuda.Stream(), cuda.Stream(), nil
+    local function replay_and_drop()
+      local g = cuda.CUDAGraph()
+      cuda.stream(capture, function()
+        g:capture_begin()
+        u = torch.rand(4, {device = device})
+        g:capture_end()
+      end)
+      cuda.stream(side, function()
+        local busy = torch.ones(300, 300, {device = device})
+        for _ = 1, 20 do busy = busy:mm(busy):clamp(0, 1) end
+        g:replay()
+      end)
+      g:reset()
+    end
+    replay_and_drop()
+    collectgarbage()
+    collectgarbage()
+    local others = {}
+    cuda.stream(capture, function()
+      for i = 1, 64 do others[i] = torch.zeros(2, {device = device, dtype = torch.int64}) end
+    end)
+    cuda.synchronize()
+    for _, other in ipairs(others) do assert.same({0, 0}, other:tolist()) end
+  end)
+
   it('frees tensors of other streams when the capture is over', function()
     local side = cuda.Stream()
     local y = torch.ones(1000, {device = device})

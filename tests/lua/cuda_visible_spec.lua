@@ -71,6 +71,19 @@ describe('torch.backends', function()
     assert.equal('medium', torch.get_float32_matmul_precision())
   end)
 
+  it('has TF32 of convolutions on at first, apart from that of products', function()
+    local cudnn = torch.backends.cudnn
+    assert.is_true(cudnn.allow_tf32)
+    torch.set_float32_matmul_precision 'highest'
+    assert.is_true(cudnn.allow_tf32)
+    cudnn.allow_tf32 = false
+    assert.is_false(cudnn.allow_tf32)
+    assert.is_false(matmul.allow_tf32)
+    cudnn.allow_tf32 = true
+    assert.is_false(pcall(function() cudnn.allow_tf32 = 'yes' end))
+    assert.is_false(pcall(function() cudnn.benchmarks = true end))
+  end)
+
   it('refuses what is no setting', function()
     assert.is_false(pcall(function() matmul.allow_tf23 = true end))
     assert.is_false(pcall(function() return matmul.allow_tf23 end))

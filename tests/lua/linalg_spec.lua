@@ -1,6 +1,5 @@
 -- linalg_spec.lua - torch.linalg where no vectors can say what is right: factors are unique up to signs, so that
--- what they multiply to is compared; the forms of norm; derivatives where something is 0; ops on lists that take a row.
--- Only the CPU has LAPACK.
+-- what they multiply to is compared; the forms of norm; derivatives where something is 0; ops on lists that take a row; errors.
 
 local torch = require 'torch'
 local linalg = torch.linalg
@@ -15,98 +14,206 @@ end
 
 local function transposed(x) return x:transpose(-2, -1) end
 
-if device == 'cpu' then
-  for _, kind in ipairs { { torch.float32, 1e-4 }, { torch.float64, 1e-12 } } do
-    local dtype, tolerance = table.unpack(kind)
-    local function random(...)
-      torch.manual_seed(4)
-      return torch.randn(..., { dtype = dtype })
-    end
-    local function ones(n) return torch.eye(n, { dtype = dtype }) end
+for _, kind in ipairs { { torch.float32, 1e-4 }, { torch.float64, 1e-12 } } do
+  local dtype, tolerance = table.unpack(kind)
+  local function random(...)
+    torch.manual_seed(4)
+    return torch.randn(..., { dtype = dtype }):to(device)
+  end
+  local function ones(n) return torch.eye(n, { dtype = dtype, device = device }) end
 
-    describe('factors of ' .. tostring(dtype), function()
-      for _, shape in ipairs { { 3, 3 }, { 5, 2 }, { 2, 5 }, { 2, 3, 4, 3 }, { 1, 1 } } do
-        local m, n = shape[#shape - 1], shape[#shape]
-        local k = math.min(m, n)
-        it(('multiply back: %s'):format(table.concat(shape, 'x')), function()
-          local x = random(shape)
-          for _, mode in ipairs { 'reduced', 'complete' } do
-            local q, r = linalg.qr(x, mode)
-            assert.equal(mode == 'complete' and m or k, q.shape[q.ndim])
-            near(q:matmul(r), x, tolerance)
-            near(transposed(q):matmul(q), ones(q.shape[q.ndim]):expand_as(transposed(q):matmul(q)), tolerance)
-            near(r:triu(), r, 0)
-          end
-          local none, r = linalg.qr(x, 'r')
-          assert.equal(0, none:numel())
-          near(r:abs(), select(2, linalg.qr(x)):abs(), tolerance)
-          for _, full in ipairs { false, true } do
-            local u, s, vh = linalg.svd(x, full)
-            assert.equal(full and m or k, u.shape[u.ndim])
-            assert.equal(full and n or k, vh.shape[vh.ndim - 1])
-            near((u:narrow(-1, 1, k) * s:unsqueeze(-2)):matmul(vh:narrow(-2, 1, k)), x, tolerance)
-            near(linalg.svdvals(x), s, tolerance)
-          end
-          local u, s, v = torch.svd(x)
-          near((u * s:unsqueeze(-2)):matmul(transposed(v)), x, tolerance)
-          near(x:matmul(linalg.pinv(x)):matmul(x), x, tolerance * 10)
-        end)
-      end
-      it('of symmetric matrices multiply back', function()
-        local x = random { 2, 4, 4 }
-        x = x + transposed(x)
-        for _, triangle in ipairs { 'L', 'U' } do
-          local values, vectors = linalg.eigh(x, triangle)
-          near((vectors * values:unsqueeze(-2)):matmul(transposed(vectors)), x, tolerance * 10)
+  describe('factors of ' .. tostring(dtype), function()
+    for _, shape in ipairs { { 3, 3 }, { 5, 2 }, { 2, 5 }, { 2, 3, 4, 3 }, { 1, 1 } } do
+      local m, n = shape[#shape - 1], shape[#shape]
+      local k = math.min(m, n)
+      it(('multiply back: %s'):format(table.concat(shape, 'x')), function()
+        local x = random(shape)
+        for _, mode in ipairs { 'reduced', 'complete' } do
+          local q, r = linalg.qr(x, mode)
+          assert.equal(mode == 'complete' and m or k, q.shape[q.ndim])
+          near(q:matmul(r), x, tolerance)
+          near(transposed(q):matmul(q), ones(q.shape[q.ndim]):expand_as(transposed(q):matmul(q)), tolerance)
+          near(r:triu(), r, 0)
         end
-        local positive = x:matmul(x) + ones(4)
-        local l = linalg.cholesky(positive)
-        near(l:matmul(transposed(l)), positive, tolerance * 100)
-        near(linalg.cholesky(positive, { upper = true }), transposed(l), tolerance * 10)
+        local none, r = linalg.qr(x, 'r')
+        assert.equal(0, none:numel())
+        near(r:abs(), select(2, linalg.qr(x)):abs(), tolerance)
+        for _, full in ipairs { false, true } do
+          local u, s, vh = linalg.svd(x, full)
+          assert.equal(full and m or k, u.shape[u.ndim])
+          assert.equal(full and n or k, vh.shape[vh.ndim - 1])
+          near((u:narrow(-1, 1, k) * s:unsqueeze(-2)):matmul(vh:narrow(-2, 1, k)), x, tolerance)
+          near(linalg.svdvals(x), s, tolerance)
+        end
+        local u, s, v = torch.svd(x)
+        near((u * s:unsqueeze(-2)):matmul(transposed(v)), x, tolerance)
+        near(x:matmul(linalg.pinv(x)):matmul(x), x, tolerance * 10)
       end)
-      it('of empty matrices are empty', function()
-        local u, s, vh = linalg.svd(torch.ones(0, 3, { dtype = dtype }))
-        assert.same({ '[0, 0]', '[0]', '[3, 3]' }, { tostring(u.shape):match '%[.*%]', tostring(s.shape):match '%[.*%]', tostring(vh.shape):match '%[.*%]' })
-      end)
+    end
+    it('of symmetric matrices multiply back', function()
+      local x = random { 2, 4, 4 }
+      x = x + transposed(x)
+      for _, triangle in ipairs { 'L', 'U' } do
+        local values, vectors = linalg.eigh(x, triangle)
+        near((vectors * values:unsqueeze(-2)):matmul(transposed(vectors)), x, tolerance * 10)
+      end
+      local positive = x:matmul(x) + ones(4)
+      local l = linalg.cholesky(positive)
+      near(l:matmul(transposed(l)), positive, tolerance * 100)
+      near(linalg.cholesky(positive, { upper = true }), transposed(l), tolerance * 10)
+    end)
+    it('of empty matrices are empty', function()
+      local u, s, vh = linalg.svd(torch.ones(0, 3, { dtype = dtype, device = device }))
+      assert.same({ '[0, 0]', '[0]', '[3, 3]' }, { tostring(u.shape):match '%[.*%]', tostring(s.shape):match '%[.*%]', tostring(vh.shape):match '%[.*%]' })
+    end)
+  end)
+end
+
+describe('linalg.norm', function()
+  local x = torch.tensor({ { 3.0, -4.0 }, { 0.0, 12.0 } }, { dtype = torch.float64, device = device })
+  it('without an order is that of all elements', function() assert.equal(13, linalg.norm(x):item()) end)
+  it('with an order is one of matrices', function()
+    assert.equal(16, linalg.norm(x, 1):item())
+    assert.equal(12, linalg.norm(x, math.huge):item())
+    assert.equal(13, linalg.norm(x, 'fro'):item())
+  end)
+  it('along one dimension is one of vectors', function()
+    assert.same({ 5, 12 }, linalg.norm(x, 2, 2):tolist())
+    assert.same({ 7, 12 }, linalg.norm(x, { ord = 1, dim = 2 }):tolist())
+    assert.same({ { 5 }, { 12 } }, linalg.norm(x, { dim = 2, keepdim = true }):tolist())
+  end)
+end)
+
+describe('linalg.lstsq', function()
+  it('gives the solution and the rank', function()
+    local a = torch.tensor({ { 1.0, 0.0 }, { 1.0, 1.0 }, { 1.0, 2.0 } }, { dtype = torch.float64, device = device })
+    local solution, _, rank = linalg.lstsq(a, torch.tensor({ 1.0, 3.0, 5.0 }, { dtype = torch.float64, device = device }))
+    near(solution, torch.tensor({ 1.0, 2.0 }, { dtype = torch.float64, device = device }), 1e-12)
+    assert.equal(2, rank:item())
+  end)
+end)
+
+-- Batches of small matrices, batches of large ones and single ones go different ways on a GPU.
+describe('batches of matrices', function()
+  for _, case in ipairs { { 1, 6 }, { 5, 6 }, { 3, 40 }, { 2, 300 } } do
+    local count, n = table.unpack(case)
+    local x
+    before_each(function()
+      torch.manual_seed(count + n)
+      x = (torch.randn(count, n, n, { dtype = torch.float64 }) + n ^ 0.5 * torch.eye(n, { dtype = torch.float64 })):to(device)
+    end)
+    local what = ('%d of %dx%d'):format(count, n, n)
+    it(what .. ' are solved, inverted, have determinants', function()
+      local b = torch.ones(count, n, 2, { dtype = torch.float64, device = device })
+      near(x:matmul(linalg.solve(x, b)), b, 1e-9)
+      near(linalg.inv(x):matmul(x), torch.eye(n, { dtype = torch.float64, device = device }):expand_as(x), 1e-9)
+      local sign, logarithm = linalg.slogdet(x)
+      local each = linalg.eigvalsh(x:matmul(transposed(x))):log():sum(-1) / 2
+      near(logarithm, each, 1e-7)
+      near(sign:abs(), torch.ones_like(sign), 0)
+      if n < 100 then near(linalg.det(x), sign * logarithm:exp(), linalg.det(x):abs():max():item() * 1e-9) end
+      near(linalg.solve_triangular(x, b, { upper = true }), linalg.solve(x:triu(), b), 1e-6)
+    end)
+    it(what .. ' are factorized', function()
+      local q, r = linalg.qr(x)
+      near(q:matmul(r), x, 1e-9)
+      local u, s, vh = linalg.svd(x)
+      near((u * s:unsqueeze(-2)):matmul(vh), x, 1e-9)
+      local values, vectors = linalg.eigh(x + transposed(x))
+      near((vectors * values:unsqueeze(-2)):matmul(transposed(vectors)), x + transposed(x), 1e-9)
+      local positive = x:matmul(transposed(x))
+      local l = linalg.cholesky(positive)
+      near(l:matmul(transposed(l)), positive, 1e-8)
     end)
   end
 
-  describe('linalg.norm', function()
-    local x = torch.tensor({ { 3.0, -4.0 }, { 0.0, 12.0 } }, { dtype = torch.float64 })
-    it('without an order is that of all elements', function() assert.equal(13, linalg.norm(x):item()) end)
-    it('with an order is one of matrices', function()
-      assert.equal(16, linalg.norm(x, 1):item())
-      assert.equal(12, linalg.norm(x, math.huge):item())
-      assert.equal(13, linalg.norm(x, 'fro'):item())
-    end)
-    it('along one dimension is one of vectors', function()
-      assert.same({ 5, 12 }, linalg.norm(x, 2, 2):tolist())
-      assert.same({ 7, 12 }, linalg.norm(x, { ord = 1, dim = 2 }):tolist())
-      assert.same({ { 5 }, { 12 } }, linalg.norm(x, { dim = 2, keepdim = true }):tolist())
-    end)
+  it('may be none, and of empty matrices', function()
+    for _, shape in ipairs { { 0, 3, 3 }, { 2, 0, 0 } } do
+      local x = torch.ones(shape, { device = device })
+      assert.same(tostring(x.shape), tostring(linalg.inv(x).shape))
+      assert.equal(shape[1], linalg.det(x):numel())
+      assert.same(tostring(x.shape), tostring(linalg.cholesky(x).shape))
+      assert.equal(shape[1] * shape[2], linalg.eigvalsh(x):numel())
+    end
   end)
+end)
 
-  describe('linalg.lstsq', function()
-    it('gives the solution and the rank', function()
-      local a = torch.tensor({ { 1.0, 0.0 }, { 1.0, 1.0 }, { 1.0, 2.0 } }, { dtype = torch.float64 })
-      local solution, _, rank = linalg.lstsq(a, torch.tensor({ 1.0, 3.0, 5.0 }, { dtype = torch.float64 }))
-      near(solution, torch.tensor({ 1.0, 2.0 }, { dtype = torch.float64 }), 1e-12)
-      assert.equal(2, rank:item())
+describe('a matrix that cannot be dealt with', function()
+  local function says(words, f, ...)
+    local ok, message = pcall(f, ...)
+    assert.is_false(ok)
+    assert.truthy(tostring(message):find(words, 1, true), tostring(message))
+  end
+  local singular = torch.tensor({ { 1.0, 2.0 }, { 2.0, 4.0 } }, { device = device })
+  local both = torch.stack { torch.eye(2, { device = device }), singular }
+
+  it('is an error of inv and solve', function()
+    says('linalg.inv: The diagonal element 2 is zero, the inversion could not be completed because the input matrix is singular.',
+      linalg.inv, singular)
+    says('linalg.inv: (Batch element 2): The diagonal element 2 is zero', linalg.inv, both)
+    says('torch.linalg.solve: The solver failed because the input matrix is singular.', linalg.solve, singular, singular)
+    says('torch.linalg.solve: (Batch element 2): The solver failed', linalg.solve, both, both)
+  end)
+  it('is an error of cholesky', function()
+    says('linalg.cholesky: The factorization could not be completed because the input is not positive-definite ' ..
+      '(the leading minor of order 2 is not positive-definite).', linalg.cholesky, singular - torch.eye(2, { device = device }) * 0.5)
+    says('linalg.cholesky: (Batch element 2)', linalg.cholesky, both - torch.eye(2, { device = device }) * 0.5)
+  end)
+  it('has a determinant, 0', function()
+    assert.same({ 1.0, 0.0 }, linalg.det(both):tolist())
+    local sign, logarithm = linalg.slogdet(both)
+    assert.same({ 1.0, 0.0 }, sign:tolist())
+    assert.same({ 0.0, -math.huge }, logarithm:tolist())
+  end)
+  it('gives infinities as a triangle', function()
+    local x = linalg.solve_triangular(torch.tensor({ { 1.0, 2.0 }, { 0.0, 0.0 } }, { device = device }),
+      torch.ones(2, 1, { device = device }), { upper = true })
+    assert.same({ { -math.huge }, { math.huge } }, x:tolist())
+  end)
+end)
+
+if device ~= 'cpu' then
+  describe('a factorization on a GPU', function()
+    it('copies nothing to the host but whether it worked, which the ledger tells', function()
+      local x = torch.randn(3, 4, 4):to(device)
+      torch.cuda.synchronize()
+      torch.cuda.reset_copies()
+      linalg.inv(x)
+      local entries = torch.cuda.copies()
+      assert.equal(1, #entries)
+      assert.equal('linalg.inv', entries[1].cause)
+      assert.equal(3 * 4, entries[1].bytes)
+      torch.cuda.reset_copies()
+      linalg.qr(x)
+      linalg.det(x)
+      linalg.solve_triangular(x, x, { upper = true })
+      assert.equal(0, #torch.cuda.copies())
+    end)
+    it('is refused while a graph is captured, which goes on', function()
+      local x, y = torch.eye(3, { device = device }), nil
+      local graph = torch.cuda.CUDAGraph()
+      torch.cuda.set_device(device)
+      torch.cuda.graph(graph, function()
+        local ok, message = pcall(linalg.inv, x)
+        assert.is_false(ok)
+        assert.truthy(tostring(message):find('operation not permitted when stream is capturing', 1, true), message)
+        y = x + 1
+      end)
+      graph:replay()
+      assert.equal(2, y[1][1]:item())
     end)
   end)
 end
 
 -- Derivatives at places where the usual formulas divide by 0, against what the others multiply to.
 describe('a derivative where something is 0', function()
-  if device == 'cpu' then
-    it('of det: the cofactors of singular matrices', function()
-      local a = torch.tensor({ { { 1.0, 2.0 }, { 2.0, 4.0 } }, { { 0.0, 0.0 }, { 0.0, 3.0 } }, { { 1.0, 2.0 }, { 3.0, 4.0 } } },
-        { dtype = torch.float64, requires_grad = true, device = device })
-      linalg.det(a):sum():backward()
-      near(a.grad, torch.tensor({ { { 4.0, -2.0 }, { -2.0, 1.0 } }, { { 3.0, 0.0 }, { 0.0, 0.0 } }, { { 4.0, -3.0 }, { -2.0, 1.0 } } },
-        { dtype = torch.float64, device = device }), 1e-12)
-    end)
-  end
+  it('of det: the cofactors of singular matrices', function()
+    local a = torch.tensor({ { { 1.0, 2.0 }, { 2.0, 4.0 } }, { { 0.0, 0.0 }, { 0.0, 3.0 } }, { { 1.0, 2.0 }, { 3.0, 4.0 } } },
+      { dtype = torch.float64, requires_grad = true, device = device })
+    linalg.det(a):sum():backward()
+    near(a.grad, torch.tensor({ { { 4.0, -2.0 }, { -2.0, 1.0 } }, { { 3.0, 0.0 }, { 0.0, 0.0 } }, { { 4.0, -3.0 }, { -2.0, 1.0 } } },
+      { dtype = torch.float64, device = device }), 1e-12)
+  end)
 
   it('of scatter_reduce by products', function()
     local x = torch.tensor({ 1.0, 2.0, 3.0 }, { requires_grad = true, device = device })

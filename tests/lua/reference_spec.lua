@@ -5,8 +5,8 @@ local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
 local obligations = dofile(here .. 'support/obligations.lua')
 
--- Data of other forms, and some groups, have a spec of their own; LAPACK's is below.
-local apart = { printing = true, random = true, linalg = true, opinfo_linalg = true }
+-- Data of other forms have a spec of their own.
+local apart = { printing = true, random = true }
 
 local function is_case(row) return type(row) == 'table' and row.op ~= nil end
 
@@ -53,17 +53,3 @@ for file in listing:lines() do
   end
 end
 listing:close()
-
--- LAPACK works on the CPU; a GPU says that it does not.
-describe('PyTorch\'s results: linalg', function()
-  if reference.device == 'cpu' then
-    for _, group in ipairs { 'linalg', 'opinfo_linalg' } do run_all(group, reference.load(group)) end
-    return
-  end
-  it('are not to be had on a GPU, which says so', function()
-    local torch = require 'torch'
-    local ok, message = pcall(torch.linalg.inv, torch.eye(2, { device = reference.device }))
-    assert.is_false(ok)
-    assert(tostring(message):find('linalg.inv: not available on cuda:%d'), message)
-  end)
-end)

@@ -40,6 +40,8 @@ lt_status lt_cpu_attention(const lt_attention *a);
 lt_status lt_cpu_attention_backward(const lt_attention *a);
 /* matmul.c */
 lt_status lt_cpu_gemm(const lt_gemm *g);
+/* factor.c */
+lt_status lt_cpu_factor(lt_factor *f);
 /* convolution.c */
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                              const void *bias);

@@ -48,7 +48,38 @@ typedef struct lt_gemm {
     int64_t batch_a, batch_b, batch_c; /* elements */
     lt_device device;
     bool wide_result; /* C is float though A and B are of a half type; GPUs only */
+    const void *bias; /* n elements, added to each row of the product; beta is 0 then, C not wide. NULL: none. GPUs only */
 } lt_gemm;
+
+/* What becomes of a batch of float or double matrices. Each lies column after column with no gaps, as LAPACK wants it;
+ * those of a are stride_a elements apart, all others follow one another. n x n unless said otherwise. infos, one a
+ * matrix, on the device: 0, or what LAPACK says of a matrix that it cannot deal with; NULL: nobody asks. */
+typedef enum lt_factor_kind {
+    LT_FACTOR_LU,       /* a becomes its factors, pivots (n a matrix) count from 1 */
+    LT_FACTOR_SOLVE,    /* b (n x columns) becomes X of A X = b (transposed: A' X = b), from what LU left */
+    LT_FACTOR_INVERSE,  /* b becomes the inverse, from what LU left in a, which is destroyed */
+    LT_FACTOR_CHOLESKY, /* one triangle of a becomes that of the factor. info: the order of the minor that is not positive */
+    LT_FACTOR_TRIANGULAR, /* b becomes X of A X = b or A' X = b, of a one triangle is read */
+    LT_FACTOR_QR,         /* a (m x n) becomes R above the diagonal, reflectors below it; their factors in values, min(m, n) */
+    LT_FACTOR_Q,          /* a (m x columns), of which k columns are reflectors, becomes the first columns of Q */
+    LT_FACTOR_SVD,        /* values (k = min(m, n)), u (m x k; full: m x m) and v' (k x n; full: n x n); u NULL: values only.
+                             a is destroyed */
+    LT_FACTOR_EIGH,       /* values, ascending, and with `vectors` the eigenvectors in place of a */
+    LT_FACTOR_LEAST_SQUARES /* b (max(m, n) x columns) becomes X, infos the ranks; a (m x n) is destroyed. CPU only */
+} lt_factor_kind;
+
+typedef struct lt_factor {
+    lt_factor_kind kind;
+    lt_dtype dtype;
+    lt_device device;
+    int64_t batch, stride_a;
+    int m, n, k, columns; /* none is 0 */
+    bool upper, transposed, unit, full, vectors;
+    bool v_by_rows; /* SVD, told by the backend: v lies row after row */
+    double rcond;
+    void *a, *b, *u, *v, *values;
+    int32_t *pivots, *infos;
+} lt_factor;
 
 /* A convolution as a relation of three dense arrays, x [batch, in_channels, in...], w [out_channels,
  * in_channels / groups, kernel...] and y [batch, out_channels, out...]:
@@ -254,6 +285,7 @@ typedef struct lt_backend {
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
+    lt_status (*factor)(lt_factor *f);
 
     /* -- convolutions and pools: floating dtypes, the latter of int64 too (forward), dense arrays ---- */
     /* One of x, w, y from the others; bias (NULL: none), of out_channels elements, is added to y. */
@@ -357,6 +389,9 @@ lt_status lt_device_resolve(lt_device *device);
 /* Whether float32 products may be computed in TF32, with 10 bits of mantissa; off at first. */
 void lt_set_allow_tf32(bool on);
 bool lt_allow_tf32(void);
+/* The same for convolutions; on at first, as PyTorch's. */
+void lt_set_allow_convolution_tf32(bool on);
+bool lt_allow_convolution_tf32(void);
 
 /* torch.use_deterministic_algorithms: kernels whose results depend on the order in which threads come give way to
  * ones that keep an order. All there are have such a twin, so that nothing is left to refuse or to warn of. */
@@ -382,6 +417,7 @@ typedef struct lt_core_services {
     void (*record_wait)(const char *cause, double seconds); /* a synchronization the user did not ask for */
     const char *(*op_name)(void);                /* the op being done, if it takes positions; else NULL (op_name.h) */
     bool (*allow_tf32)(void);                    /* torch.backends.cuda.matmul.allow_tf32 */
+    bool (*allow_convolution_tf32)(void);        /* torch.backends.cudnn.allow_tf32 */
     bool (*deterministic)(void);                 /* torch.use_deterministic_algorithms */
     void (*origin)(char *buffer, size_t n);      /* where the user's code is: "train.lua:31", or "" */
     lt_generator *(*default_generator)(lt_device device);

@@ -43,6 +43,14 @@ static const char *core_op_name(void) { return lt_op_name; }
 
 void lt_set_allow_tf32(bool on) { atomic_store_explicit(&lt_here.context->tf32, on, memory_order_relaxed); }
 bool lt_allow_tf32(void) { return atomic_load_explicit(&lt_here.context->tf32, memory_order_relaxed); }
+void lt_set_allow_convolution_tf32(bool on)
+{
+    atomic_store_explicit(&lt_here.context->exact_convolutions, !on, memory_order_relaxed);
+}
+bool lt_allow_convolution_tf32(void)
+{
+    return !atomic_load_explicit(&lt_here.context->exact_convolutions, memory_order_relaxed);
+}
 
 void lt_set_deterministic(bool on, bool warn_only)
 {
@@ -72,6 +80,7 @@ static const lt_core_services services = {
     .record_wait = core_record_wait,
     .op_name = core_op_name,
     .allow_tf32 = lt_allow_tf32,
+    .allow_convolution_tf32 = lt_allow_convolution_tf32,
     .deterministic = lt_deterministic,
     .origin = lt_copies_origin,
     .default_generator = lt_default_generator,

@@ -19,8 +19,8 @@
     void p##getrs_(const char *trans, const int *n, const int *nrhs, const real *a, const int *lda,                 \
                    const int *pivots, real *b, const int *ldb, int *info);                                          \
     void p##potrf_(const char *uplo, const int *n, real *a, const int *lda, int *info);                             \
-    void p##trtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs,            \
-                   const real *a, const int *lda, real *b, const int *ldb, int *info);                              \
+    void p##trsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, \
+                  const real *alpha, const real *a, const int *lda, real *b, const int *ldb);                       \
     void p##geqrf_(const int *m, const int *n, real *a, const int *lda, real *tau, real *work, const int *lwork,    \
                    int *info);                                                                                      \
     void p##orgqr_(const int *m, const int *n, const int *k, real *a, const int *lda, const real *tau, real *work,  \
@@ -38,7 +38,7 @@ void openblas_set_num_threads(int n);
 char *openblas_get_config(void);
 
 #define ROUTINES(X)                                                                                                 \
-    X(sgetrf_) X(dgetrf_) X(sgetri_) X(dgetri_) X(sgetrs_) X(dgetrs_) X(spotrf_) X(dpotrf_) X(strtrs_) X(dtrtrs_)   \
+    X(sgetrf_) X(dgetrf_) X(sgetri_) X(dgetri_) X(sgetrs_) X(dgetrs_) X(spotrf_) X(dpotrf_) X(strsm_) X(dtrsm_)   \
     X(sgeqrf_) X(dgeqrf_) X(sorgqr_) X(dorgqr_) X(sgesdd_) X(dgesdd_) X(ssyevd_) X(dsyevd_) X(sgelsy_) X(dgelsy_)   \
     X(openblas_set_num_threads) X(openblas_get_config)
 
@@ -177,9 +177,9 @@ static void triangular(void *context)
     int n = c->n, lda = at_least_1(n);
     const char *uplo = c->upper ? "U" : "L", *trans = c->transposed ? "T" : "N", *diag = c->unit ? "U" : "N";
     if (c->dtype == LT_FLOAT32)
-        lib.strtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
+        lib.strsm_("L", uplo, trans, diag, &n, &c->columns, &(float){1}, c->a, &lda, c->b, &lda);
     else
-        lib.dtrtrs_(uplo, trans, diag, &n, &c->columns, c->a, &lda, c->b, &lda, &c->info);
+        lib.dtrsm_("L", uplo, trans, diag, &n, &c->columns, &(double){1}, c->a, &lda, c->b, &lda);
 }
 
 int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns, const void *a,

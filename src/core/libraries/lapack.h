@@ -22,7 +22,7 @@ int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, cons
                        const int *pivots, void *b);
 /* Cholesky factor in the upper or lower triangle. info: the leading minor that is not positive. */
 int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a);
-/* Solves A X = b or A' X = b with a triangular A. */
+/* Solves A X = b or A' X = b with a triangular A; zeros of its diagonal make infinities and nan. */
 int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns,
                          const void *a, void *b);
 /* QR factors of a (m x n): R above the diagonal, reflectors below it, tau[min(m, n)]. */

@@ -38,6 +38,7 @@ static lt_backend make_table()
     t.attention = lt_cuda_attention;
     t.attention_backward = lt_cuda_attention_backward;
     t.gemm = lt_cuda_gemm;
+    t.factor = lt_cuda_factor;
     t.convolution = lt_cuda_convolution;
     t.columns = lt_cuda_columns;
     t.max_pool = lt_cuda_max_pool;

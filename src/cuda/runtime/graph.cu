@@ -3,13 +3,16 @@
  * A graph is recorded on one device by one thread, which allocates from a private pool meanwhile: the
  * addresses that kernels were given belong to the graph until it is reset. Calls that wait for the device
  * are refused before they reach the runtime, so that the recording survives them; the runtime itself is
- * asked in the relaxed mode, in which memory may be taken. Random numbers: recorded kernels read seed and
+ * asked in the relaxed mode, in which memory may be taken. Libraries are opened and their handles made in front of a
+ * recording (libraries/handles.cuh). Random numbers: recorded kernels read seed and
  * offset from device memory, which each replay sets from the default generator, and advances that. */
 #include <atomic>
 #include <new>
 
 #include "cuda.h"
 #include "kernels/launch.cuh"
+#include "libraries/blas.cuh"
+#include "libraries/dnn.cuh"
 
 namespace {
 
@@ -22,6 +25,7 @@ struct graph {
     uint64_t *live = nullptr; /* on the device: seed, offset */
     size_t live_size = 0;
     void *live_block = nullptr;
+    cudaStream_t live_stream = nullptr; /* the last that was told to use it */
 };
 
 thread_local graph *recording;
@@ -37,6 +41,13 @@ __global__ void __launch_bounds__(32) set_random_place(uint64_t *live, uint64_t 
 }
 
 lt_generator *generator_of(int device) { return lt_cuda_core->default_generator(lt_device{LT_CUDA, (int8_t)device}); }
+
+/* The handles that were set apart for this thread's recording. */
+void unreserve()
+{
+    lt_cuda_blas_unreserve();
+    lt_cuda_dnn_unreserve();
+}
 
 void drop_pool(graph *g)
 {
@@ -121,15 +132,19 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
     if (g->live != nullptr && g->device != device) {
         lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
         g->live = nullptr;
+        g->live_stream = nullptr;
     }
     g->device = device;
     LT_TRY(prepare(g, pool != 0 ? pool : lt_cuda_graph_pool_new()));
     lt_status status = lt_cuda_enter(device, &stream);
+    if (status == LT_OK) status = lt_cuda_blas_reserve(device);
+    if (status == LT_OK) status = lt_cuda_dnn_reserve(device);
     if (status == LT_OK) {
         cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
         if (error != cudaSuccess) status = lt_cuda_failed(error, "cudaStreamBeginCapture");
     }
     if (status != LT_OK) {
+        unreserve();
         drop_pool(g);
         return status;
     }
@@ -167,12 +182,10 @@ lt_status lt_cuda_graph_end(uint64_t handle, bool keep)
         return lt_cuda_core->error(LT_ERR_RUNTIME, "capture_end() without a capture_begin() of this graph on this thread");
     lt_status status = finish(g, keep);
     recording = nullptr;
+    unreserve();
     lt_cuda_defer_frees(g->device, false);
     g->stream = nullptr;
-    if (g->program == nullptr) {
-        lt_cuda_gemm_forget(g->pool);
-        drop_pool(g);
-    }
+    if (g->program == nullptr) drop_pool(g);
     return status;
 }
 
@@ -186,6 +199,8 @@ lt_status lt_cuda_graph_replay(uint64_t handle)
         return lt_cuda_core->error(LT_ERR_RUNTIME, "a CUDA graph cannot be replayed while one is captured");
     LT_TRY(lt_cuda_enter(g->device, &stream));
     if (g->blocks != 0) {
+        if (stream != g->live_stream) lt_cuda_record_stream(g->live_block, (uint64_t)(uintptr_t)stream);
+        g->live_stream = stream;
         lt_generator *generator = generator_of(g->device);
         LT_LAUNCH(set_random_place, 1, 32, stream, g->live, generator->seed, generator->philox_offset);
         LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
@@ -201,10 +216,7 @@ void lt_cuda_graph_reset(uint64_t handle)
 {
     graph *g = of(handle);
     if (recording == g) (void)lt_cuda_graph_end(handle, false);
-    if (g->program != nullptr) {
-        if (cudaGraphExecDestroy(g->program) != cudaSuccess) (void)cudaGetLastError();
-        lt_cuda_gemm_forget(g->pool);
-    }
+    if (g->program != nullptr && cudaGraphExecDestroy(g->program) != cudaSuccess) (void)cudaGetLastError();
     g->program = nullptr;
     drop_pool(g);
 }

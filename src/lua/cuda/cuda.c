@@ -241,7 +241,7 @@ static int default_generator(lua_State *L)
     return 1;
 }
 
-/* ---- products: a setting that holds with and without a GPU ------------------------------------------------------- */
+/* ---- products and convolutions: settings that hold with and without a GPU ------------------------------------------------------- */
 
 static int allow_tf32(lua_State *L)
 {
@@ -254,6 +254,21 @@ static int set_allow_tf32(lua_State *L)
     lt_lua_check_type(L, 1, LUA_TBOOLEAN);
     const lt_entry entry = lt_enter(L);
     lt_set_allow_tf32(lua_toboolean(L, 1));
+    lt_leave(entry);
+    return 0;
+}
+
+static int allow_convolution_tf32(lua_State *L)
+{
+    lua_pushboolean(L, LT_INSIDE(L, lt_allow_convolution_tf32()));
+    return 1;
+}
+
+static int set_allow_convolution_tf32(lua_State *L)
+{
+    lt_lua_check_type(L, 1, LUA_TBOOLEAN);
+    const lt_entry entry = lt_enter(L);
+    lt_set_allow_convolution_tf32(lua_toboolean(L, 1));
     lt_leave(entry);
     return 0;
 }
@@ -281,6 +296,8 @@ void lt_lua_open_cuda(lua_State *L)
         {"default_generator", default_generator},
         {"_allow_tf32", allow_tf32},
         {"_set_allow_tf32", set_allow_tf32},
+        {"_allow_convolution_tf32", allow_convolution_tf32},
+        {"_set_allow_convolution_tf32", set_allow_convolution_tf32},
         {NULL, NULL}};
     luaL_newmetatable(L, PROPERTIES_META);
     lua_pushcfunction(L, properties_tostring);

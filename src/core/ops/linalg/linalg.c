@@ -1,7 +1,8 @@
-/* linalg.c - factorizations and solutions of batches of matrices, by LAPACK on the host.
+/* linalg.c - factorizations and solutions of batches of matrices, by the backend's LAPACK or cuSOLVER.
  *
- * LAPACK reads matrices column after column: a dense tensor of the transposed matrices is what it wants, and what
- * it leaves is turned back as a view. Ops with several results that have derivatives are made of one that packs
+ * Those read matrices column after column: a dense tensor of the transposed matrices is what they want, and what
+ * they leave is turned back as a view. On a GPU everything stays there but one number per matrix that says whether
+ * it could be dealt with: to raise an error the host waits for it, as PyTorch does, and the ledger is told. Ops with several results that have derivatives are made of one that packs
  * them into a single tensor, and of views of its parts. */
 #include "linalg.h"
 
@@ -9,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "devices/backend.h"
+#include "devices/copies.h"
 #include "counting.h"
 #include "devices/device.h"
-#include "libraries/lapack.h"
 #include "mem.h"
 #include "iter.h"
 #include "op/_linalg_cholesky.h"
@@ -25,8 +27,11 @@
 #include "op/_linalg_solve_triangular.h"
 #include "op/_linalg_svd.h"
 #include "op/_linalg_svdvals.h"
+#include "op/amax.h"
 #include "op/det.h"
 #include "op/inverse.h"
+#include "op/linalg_svd.h"
+#include "op/prod.h"
 #include "op/tril.h"
 #include "op/triu.h"
 
@@ -55,30 +60,16 @@ lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a)
                         lt_dtype_scalar_name(dtype));
     if (dtype != LT_FLOAT32 && dtype != LT_FLOAT64)
         return lt_error(LT_ERR_RUNTIME, "%s: Low precision dtypes not supported. Got %s", op, lt_dtype_scalar_name(dtype));
-    if (a->device.type == LT_CPU) return LT_OK;
-    char device[16];
-    return lt_error(LT_ERR_RUNTIME,
-                    "%s: not available on %s: no library of factorizations was built in for GPUs. Move the tensor to "
-                    "the CPU first",
-                    op, lt_format_device(device, sizeof device, a->device));
+    return LT_OK;
 }
 
-/* ---- walking batches --------------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------------------- */
 
 static int64_t batch_count(const lt_tensor *a)
 {
     int64_t n = 1;
     for (int d = 0; d < a->ndim - 2; d++) n *= a->sizes[d];
     return n;
-}
-
-static lt_dtype dtype_of(const lt_tensor *a) { return (lt_dtype)a->dtype; }
-
-static size_t element(const lt_tensor *a) { return lt_dtype_size((lt_dtype)a->dtype); }
-
-static char *matrix_at(const lt_tensor *a, int64_t i) /* of a dense batch */
-{
-    return lt_data(a) + (size_t)(i * lt_rows(a) * lt_columns(a)) * element(a);
 }
 
 /* A dense copy of its own. */
@@ -91,12 +82,17 @@ static lt_tensor *do_dense_copy(lt_scope *s, lt_tensor *a)
     return s->status == LT_OK ? copy : NULL;
 }
 
-static lt_tensor *do_new(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
+static lt_tensor *do_new_of(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes)
 {
     lt_tensor *t = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_tensor_new((lt_dtype)like->dtype, like->device, sizes->n, sizes->v, &t);
+    lt_status status = lt_tensor_new(dtype, device, sizes->n, sizes->v, &t);
     return lt_scope_hold(s, status, t);
+}
+
+static lt_tensor *do_new(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
+{
+    return do_new_of(s, (lt_dtype)like->dtype, like->device, sizes);
 }
 
 /* The sizes of a batch like a's, of rows x columns matrices; columns < 0: of vectors; rows < 0: of numbers. */
@@ -109,147 +105,192 @@ static lt_dims batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
     return sizes;
 }
 
-/* What LAPACK said about matrix i: where > 0 the reason, in PyTorch's words. */
-static lt_status refused(const char *op, const lt_tensor *a, int64_t i, int info, const char *format)
+static int32_t *integers_of(lt_tensor *t) { return (int32_t *)(void *)lt_data(t); }
+
+/* ---- factors of a batch --------------------------------------------------------------------------------------- */
+
+/* Whose errors they are, and what a matrix that cannot be dealt with is told, in PyTorch's words: its %d is what LAPACK
+ * says, or, where that is the number of an element of the diagonal, this element as the caller counts. */
+typedef struct refusal {
+    const char *op, *format;
+    bool element;
+} refusal;
+
+static lt_factor factor_of(lt_factor_kind kind, const lt_tensor *a)
 {
-    char batch[48] = "", reason[256];
-    if (info < LT_LAPACK_FAILED(LT_OK) && info > LT_LAPACK_ABSENT) return (lt_status)LT_LAPACK_FAILED(info);
-    if (info == LT_LAPACK_ABSENT)
-        return lt_error(LT_ERR_RUNTIME, "%s needs LAPACK, whose library libopenblas.so.0 cannot be opened", op);
-    if (info == -1) return lt_error(LT_ERR_MEMORY, "%s: out of memory", op);
-    if (info < 0) return lt_error(LT_ERR_RUNTIME, "%s: LAPACK refused argument %d", op, -info);
-    if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_shown(i));
-    snprintf(reason, sizeof reason, format, info);
-    return lt_error(LT_ERR_RUNTIME, "%s: %s%s", op, batch, reason);
+    return (lt_factor){.kind = kind, .dtype = (lt_dtype)a->dtype, .device = a->device, .batch = batch_count(a),
+                       .stride_a = lt_rows(a) * lt_columns(a), .m = (int)lt_columns(a), .n = (int)lt_rows(a),
+                       .a = lt_data((lt_tensor *)a)};
 }
 
-/* The same where it is the number of an element of the diagonal, which LAPACK counts from 1. */
-static lt_status refused_element(const char *op, const lt_tensor *a, int64_t i, int info,
-                                 const char *format)
+/* The numbers of an int32 tensor, on the host: its own, or copied into a fresh array, *copy. */
+static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **numbers, int32_t **copy)
 {
-    return refused(op, a, i, info > 0 ? (int)lt_shown(info - 1) : info, format);
+    *copy = NULL;
+    *numbers = integers_of(t);
+    if (t->device.type == LT_CPU) return LT_OK;
+    const size_t bytes = (size_t)t->numel * sizeof **copy;
+    double waited = 0;
+    LT_TRY(lt_copies_check_sync(op));
+    *copy = lt_mem_array(t->numel, sizeof **copy);
+    if (*copy == NULL) return LT_ERR_MEMORY;
+    LT_TRY(lt_backend_of(t)->transfer(*copy, lt_host, lt_data(t), t->device, bytes, false, LT_COPY_BLOCKING, &waited));
+    lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){op, true});
+    if (outer.name != NULL) lt_copies_set_cause(outer);
+    lt_copies_record(t->device, lt_host, (int64_t)bytes, waited);
+    lt_copies_set_cause(outer);
+    *numbers = *copy;
+    return LT_OK;
+}
+
+/* The error of the first matrix that could not be dealt with. a has the shape that the caller knows. */
+static lt_status refused(const refusal *r, const lt_tensor *a, lt_tensor *infos)
+{
+    char batch[48] = "", reason[256];
+    const int32_t *info;
+    int32_t *copy;
+    lt_status status = numbers_on_host(r->op, infos, &info, &copy);
+    for (int64_t i = 0; status == LT_OK && i < infos->numel; i++) {
+        if (info[i] == 0) continue;
+        if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_shown(i));
+        snprintf(reason, sizeof reason, r->format, r->element ? (int)lt_shown(info[i] - 1) : info[i]);
+        status = lt_error(LT_ERR_RUNTIME, "%s: %s%s", r->op, batch, reason);
+    }
+    lt_mem_free(copy);
+    return status;
+}
+
+/* Runs f; with `r`, a matrix of a that cannot be dealt with is an error. */
+static void do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const refusal *r)
+{
+    lt_tensor *infos = NULL;
+    if (s->status != LT_OK || f->batch == 0) return;
+    if (r != NULL) {
+        infos = do_new_of(s, LT_INT32, a->device, &(lt_dims){1, {f->batch}});
+        if (infos == NULL) return;
+        f->infos = integers_of(infos);
+    }
+    s->status = lt_backends[f->device.type]->factor(f);
+    if (s->status == LT_OK && r != NULL) s->status = refused(r, a, infos);
+}
+
+/* LU factors of square matrices that lie column after column, in place; the pivots. */
+static lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const refusal *r)
+{
+    if (s->status != LT_OK) return NULL;
+    lt_dims sizes = batch_of(work, lt_rows(work), -1);
+    lt_tensor *pivots = do_new_of(s, LT_INT32, work->device, &sizes);
+    if (pivots == NULL) return NULL;
+    lt_factor f = factor_of(LT_FACTOR_LU, work);
+    f.pivots = integers_of(pivots);
+    if (f.n > 0) do_factor(s, &f, work, r);
+    return s->status == LT_OK ? pivots : NULL;
 }
 
 /* ---- inverse, determinants, solutions ------------------------------------------------------------------------ */
 
 lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
 {
-    const char *op = "linalg.inv";
-    LT_TRY(lt_linalg_check_square(op, self));
-    LT_TRY(lt_linalg_check_kind(op, self));
-    lt_dtype dtype = (lt_dtype)self->dtype;
-    int n = (int)lt_rows(self);
-    int *pivots = lt_mem_array(n, sizeof *pivots);
+    static const refusal singular = {"linalg.inv", "The diagonal element %d is zero, the inversion could not be completed "
+                                     "because the input matrix is singular.", true};
+    LT_TRY(lt_linalg_check_square(singular.op, self));
+    LT_TRY(lt_linalg_check_kind(singular.op, self));
+    lt_dims sizes = lt_dims_of(self);
     lt_scope s;
     lt_scope_open(&s, false);
-    if (pivots == NULL) s.status = LT_ERR_MEMORY;
     lt_tensor *work = do_dense_copy(&s, self); /* the inverse of the transposed lies as the transposed inverse */
-    for (int64_t i = 0; s.status == LT_OK && n > 0 && i < batch_count(self); i++) {
-        int info = lt_lapack_lu(dtype, n, matrix_at(work, i), pivots);
-        if (info == 0) info = lt_lapack_lu_inverse(dtype, n, matrix_at(work, i), pivots);
-        if (info != 0)
-            s.status = refused_element(op, self, i, info,
-                                       "The diagonal element %d is zero, the inversion could not "
-                                       "be completed because the input "
-                                       "matrix is singular.");
+    lt_tensor *pivots = do_lu(&s, work, &singular), *result = do_new(&s, self, &sizes);
+    if (result != NULL && self->numel > 0) {
+        lt_factor f = factor_of(LT_FACTOR_INVERSE, work);
+        f.pivots = integers_of(pivots);
+        f.b = lt_data(result);
+        do_factor(&s, &f, self, NULL);
     }
-    lt_mem_free(pivots);
-    return lt_scope_store(&s, work, out);
+    return lt_scope_store(&s, result, out);
 }
 
-/* Signs (1, -1, 0) and logarithms of magnitudes of the determinants, or their values: outputs may be NULL. */
-static lt_status determinants(const char *op, lt_tensor *self, lt_tensor *sign, lt_tensor *log_magnitude, lt_tensor *value)
+static lt_tensor *do_products(lt_scope *s, lt_tensor *a) /* of the last dimension */
 {
-    lt_dtype dtype = (lt_dtype)self->dtype;
-    int n = (int)lt_rows(self);
-    int *pivots = lt_mem_array(n, sizeof *pivots);
-    lt_scope s;
-    lt_scope_open(&s, false);
-    if (pivots == NULL) s.status = LT_ERR_MEMORY;
-    lt_tensor *work = do_dense_copy(&s, self);
-    for (int64_t i = 0; s.status == LT_OK && i < batch_count(self); i++) {
-        int info = n > 0 ? lt_lapack_lu(dtype, n, matrix_at(work, i), pivots) : 0;
-        if (info < 0) s.status = refused(op, self, i, info, "%d");
-        double s_i = 1, log_i = 0, product = 1;
-        for (int d = 0; d < n; d++) {
-            const char *at = matrix_at(work, i) + (size_t)d * (size_t)(n + 1) * element(work);
-            double x = dtype == LT_FLOAT32 ? (double)*(const float *)at : *(const double *)at;
-            if (pivots[d] != d + 1) s_i = -s_i, product = -product;
-            if (x < 0) s_i = -s_i;
-            if (x == 0) s_i = 0;
-            log_i += log(fabs(x));
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_prod_dim(a, a->ndim - 1, false, LT_DTYPE_NONE, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+typedef enum determinant { DETERMINANT, SIGN, LOG_MAGNITUDE } determinant;
+
+/* On the host in double, one matrix after the other. */
+static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *pivots, lt_tensor *out)
+{
+    const bool narrow = work->dtype == LT_FLOAT32;
+    const int64_t n = lt_rows(work);
+    const int32_t *pivot = integers_of(pivots);
+    for (int64_t i = 0; i < out->numel; i++) {
+        double sign = 1, log_magnitude = 0, product = 1;
+        for (int64_t d = 0; d < n; d++) {
+            const int64_t at = i * n * n + d * (n + 1);
+            const double x = narrow ? (double)((const float *)(const void *)lt_data(work))[at] : ((const double *)(const void *)lt_data(work))[at];
+            if (pivot[i * n + d] != d + 1) sign = -sign, product = -product;
+            if (x < 0) sign = -sign;
+            if (x == 0) sign = 0;
+            log_magnitude += log(fabs(x));
             product *= x;
         }
-        lt_tensor *to[] = {sign, log_magnitude, value};
-        double results[] = {s_i, log_i, product};
-        for (int k = 0; k < 3; k++) {
-            if (to[k] == NULL) continue;
-            if (dtype == LT_FLOAT32)
-                ((float *)lt_data(to[k]))[i] = (float)results[k];
-            else
-                ((double *)lt_data(to[k]))[i] = results[k];
-        }
+        const double result = what == SIGN ? sign : what == LOG_MAGNITUDE ? log_magnitude : product;
+        if (narrow)
+            ((float *)(void *)lt_data(out))[i] = (float)result;
+        else
+            ((double *)(void *)lt_data(out))[i] = result;
     }
-    lt_mem_free(pivots);
-    return lt_scope_close(&s);
 }
 
-lt_status lt_det_impl(lt_tensor *self, lt_tensor **out)
+/* Of the elements of the diagonal, the sign changed where rows were exchanged: nothing leaves the device. */
+static lt_tensor *do_determinants(lt_scope *s, determinant what, lt_tensor *work, lt_tensor *pivots)
 {
-    LT_TRY(lt_linalg_check_square("linalg.det", self));
-    LT_TRY(lt_linalg_check_kind("linalg.det", self));
+    lt_tensor *elements = do_diagonal(s, work, 0, -2, -1);
+    if (what == LOG_MAGNITUDE) return do_sum_dim(s, do_log(s, do_abs(s, elements)), -1, false);
+    lt_tensor *places = do_range(s, lt_rows(work), work->device);
+    lt_tensor *kept = do_eq(s, pivots, do_add(s, places, do_number(s, 1)));
+    lt_tensor *one = do_number(s, 1), *signs = do_where(s, kept, one, do_number(s, -1));
+    return do_products(s, do_mul(s, what == SIGN ? do_sign(s, elements) : elements, signs));
+}
+
+static lt_status determinants(const char *op, determinant what, lt_tensor *self, lt_tensor **out)
+{
+    LT_TRY(lt_linalg_check_square(op, self));
+    LT_TRY(lt_linalg_check_kind(op, self));
     lt_dims sizes = batch_of(self, -1, -1);
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *value = do_new(&s, self, &sizes);
-    if (value != NULL) s.status = determinants("linalg.det", self, NULL, NULL, value);
-    return lt_scope_store(&s, value, out);
+    lt_tensor *work = do_dense_copy(&s, self), *pivots = do_lu(&s, work, NULL), *result = NULL;
+    if (s.status == LT_OK && self->device.type != LT_CPU) {
+        result = do_determinants(&s, what, work, pivots);
+    } else {
+        result = do_new(&s, self, &sizes);
+        if (result != NULL) determinants_of_host(what, work, pivots, result);
+    }
+    return lt_scope_store(&s, result, out);
 }
+
+lt_status lt_det_impl(lt_tensor *self, lt_tensor **out) { return determinants("linalg.det", DETERMINANT, self, out); }
 
 lt_status lt__linalg_sign_det_impl(lt_tensor *self, lt_tensor **out)
 {
-    LT_TRY(lt_linalg_check_square("linalg.slogdet", self));
-    LT_TRY(lt_linalg_check_kind("linalg.slogdet", self));
-    lt_dims sizes = batch_of(self, -1, -1);
-    lt_scope s;
-    lt_scope_open(&s, false);
-    lt_tensor *sign = do_new(&s, self, &sizes);
-    if (sign != NULL) s.status = determinants("linalg.slogdet", self, sign, NULL, NULL);
-    return lt_scope_store(&s, sign, out);
+    return determinants("linalg.slogdet", SIGN, self, out);
 }
 
 lt_status lt__linalg_logabsdet_impl(lt_tensor *self, lt_tensor **out)
 {
-    LT_TRY(lt_linalg_check_square("linalg.slogdet", self));
-    LT_TRY(lt_linalg_check_kind("linalg.slogdet", self));
-    lt_dims sizes = batch_of(self, -1, -1);
-    lt_scope s;
-    lt_scope_open(&s, false);
-    lt_tensor *value = do_new(&s, self, &sizes);
-    if (value != NULL) s.status = determinants("linalg.slogdet", self, NULL, value, NULL);
-    return lt_scope_store(&s, value, out);
+    return determinants("linalg.slogdet", LOG_MAGNITUDE, self, out);
 }
 
-/* Solves with every matrix of a (of the batch of b, dense): b's matrices become the solutions. */
-typedef int (*solve_fn)(lt_dtype dtype, int n, int columns, char *a, int *pivots, char *b, unsigned flags);
+/* Solves with every matrix of a, batches broadcast. triangle NULL: a is any square matrix, else it says which of its
+ * triangles is read. */
+typedef struct triangle {
+    bool upper, unit;
+} triangle;
 
-static int solve_general(lt_dtype dtype, int n, int columns, char *a, int *pivots, char *b, unsigned flags)
-{
-    (void)flags;
-    int info = lt_lapack_lu(dtype, n, a, pivots); /* of the transposed */
-    return info != 0 ? info : lt_lapack_lu_solve(dtype, true, n, columns, a, pivots, b);
-}
-
-enum { UPPER = 1, UNIT = 2 };
-
-static int solve_triangular(lt_dtype dtype, int n, int columns, char *a, int *pivots, char *b, unsigned flags)
-{
-    (void)pivots;
-    return lt_lapack_triangular(dtype, !(flags & UPPER), true, flags & UNIT, n, columns, a, b);
-}
-
-static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, solve_fn solve, unsigned flags,
-                            const char *reason, lt_tensor **out)
+static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const triangle *triangle, lt_tensor **out)
 {
     LT_TRY(lt_linalg_check_square(op, a));
     LT_TRY(lt_linalg_check_kind(op, a));
@@ -269,53 +310,53 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, solve_fn
     memcpy(like_b.sizes, batch_b.v, sizeof like_b.sizes);
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){&like_a, &like_b}, 2, &batch.n, batch.v));
     int n = (int)lt_rows(a), columns = (int)lt_columns(b);
-    int *pivots = lt_mem_array(n, sizeof *pivots);
     lt_dims wide_a = batch, wide_b = batch;
     wide_a.v[batch.n - 2] = wide_a.v[batch.n - 1] = wide_b.v[batch.n - 2] = n;
     wide_b.v[batch.n - 1] = columns;
+    const refusal singular = {op, "The solver failed because the input matrix is singular.", false};
     lt_scope s;
     lt_scope_open(&s, false);
-    if (pivots == NULL) s.status = LT_ERR_MEMORY;
-    lt_tensor *left = do_dense_copy(&s, do_expand(&s, a, &wide_a));
+    lt_tensor *left = do_dense_copy(&s, do_expand(&s, a, &wide_a)), *pivots = NULL;
     lt_tensor *right = do_expand(&s, b, &wide_b);
     if (right != NULL) right = do_dense_copy(&s, do_turn(&s, right));
-    for (int64_t i = 0; s.status == LT_OK && n > 0 && i < batch_count(right); i++) {
-        int info = solve(dtype_of(a), n, columns, matrix_at(left, i), pivots, matrix_at(right, i), flags);
-        if (info != 0) s.status = refused_element(op, left, i, info, reason);
+    if (triangle == NULL) pivots = do_lu(&s, left, &singular); /* of the transposed */
+    if (s.status == LT_OK && n > 0 && columns > 0) {
+        lt_factor f = factor_of(triangle != NULL ? LT_FACTOR_TRIANGULAR : LT_FACTOR_SOLVE, left);
+        f.transposed = true;
+        f.upper = triangle != NULL && !triangle->upper;
+        f.unit = triangle != NULL && triangle->unit;
+        f.pivots = pivots != NULL ? integers_of(pivots) : NULL;
+        f.columns = columns;
+        f.b = lt_data(right);
+        do_factor(&s, &f, left, NULL);
     }
-    lt_mem_free(pivots);
     return lt_scope_store(&s, do_turn(&s, right), out);
 }
 
 lt_status lt__linalg_solve_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
-    return solve_each("torch.linalg.solve", self, other, solve_general, 0,
-                      "The solver failed because the input matrix is singular.", out);
+    return solve_each("torch.linalg.solve", self, other, NULL, out);
 }
 
 lt_status lt__linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, bool upper, bool unitriangular,
                                            lt_tensor **out)
 {
-    return solve_each("linalg.solve_triangular", self, other, solve_triangular,
-                      (upper ? UPPER : 0u) | (unitriangular ? UNIT : 0u), "A is singular: element %d of its diagonal is zero.",
-                      out);
+    return solve_each("linalg.solve_triangular", self, other, &(triangle){upper, unitriangular}, out);
 }
 
 lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
 {
-    const char *op = "linalg.cholesky";
-    LT_TRY(lt_linalg_check_square(op, self));
-    LT_TRY(lt_linalg_check_kind(op, self));
-    int n = (int)lt_rows(self);
+    static const refusal indefinite = {"linalg.cholesky", "The factorization could not be completed because the input is not "
+                                       "positive-definite (the leading minor of order %d is not positive-definite).", false};
+    LT_TRY(lt_linalg_check_square(indefinite.op, self));
+    LT_TRY(lt_linalg_check_kind(indefinite.op, self));
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *work = do_dense_copy(&s, self), *result = NULL;
-    for (int64_t i = 0; s.status == LT_OK && n > 0 && i < batch_count(self); i++) {
-        int info = lt_lapack_cholesky(dtype_of(self), !upper, n, matrix_at(work, i));
-        if (info != 0)
-            s.status = refused(op, self, i, info,
-                               "The factorization could not be completed because the input is not positive-definite (the "
-                               "leading minor of order %d is not positive-definite).");
+    if (work != NULL && work->numel > 0) {
+        lt_factor f = factor_of(LT_FACTOR_CHOLESKY, work);
+        f.upper = !upper;
+        do_factor(&s, &f, self, &indefinite);
     }
     if (s.status == LT_OK) {
         lt_status status = upper ? lt_triu(work, 0, &result) : lt_tril(work, 0, &result);
@@ -333,52 +374,57 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
     LT_TRY(lt_linalg_check_matrix(op, self));
     LT_TRY(lt_linalg_check_kind(op, self));
     int m = (int)lt_rows(self), n = (int)lt_columns(self), least = m < n ? m : n, k = complete ? m : least;
-    void *tau = lt_mem_array(least, sizeof(double));
-    lt_dims room = batch_of(self, k > n ? k : n, m); /* columns lie one after another */
+    lt_dims room = batch_of(self, k > n ? k : n, m), number = batch_of(self, least, -1); /* columns lie one after another */
     lt_scope s;
     lt_scope_open(&s, false);
-    if (tau == NULL) s.status = LT_ERR_MEMORY;
-    lt_tensor *work = do_zeros(&s, self, &room), *given = do_turn(&s, self);
+    lt_tensor *tau = do_new(&s, self, &number), *work = do_zeros(&s, self, &room), *given = do_turn(&s, self), *r = NULL;
     if (given != NULL) do_store(&s, do_part(&s, work, -2, 0, n), given);
-    lt_dims sizes = batch_of(self, k, n);
-    lt_tensor *r = do_zeros(&s, self, &sizes);
-    for (int64_t i = 0; s.status == LT_OK && i < batch_count(self) && m > 0; i++) {
-        int info = lt_lapack_qr(dtype_of(self), m, n, matrix_at(work, i), tau);
-        for (int row = 0; info == 0 && row < least; row++)
-            for (int column = row; column < n; column++)
-                memcpy(matrix_at(r, i) + (size_t)(row * n + column) * element(r),
-                       matrix_at(work, i) + (size_t)(column * m + row) * element(r), element(r));
-        if (info == 0) info = lt_lapack_qr_q(dtype_of(self), m, k, least, matrix_at(work, i), tau);
-        if (info != 0) s.status = refused(op, self, i, info, "LAPACK failed with %d");
+    if (s.status == LT_OK && least > 0) {
+        lt_factor f = factor_of(LT_FACTOR_QR, work);
+        f.n = n;
+        f.values = lt_data(tau);
+        do_factor(&s, &f, self, NULL);
     }
-    lt_mem_free(tau);
-    lt_tensor *q = work != NULL ? do_turn(&s, do_part(&s, work, -2, 0, k)) : NULL;
+    lt_tensor *upper = do_part(&s, do_turn(&s, do_part(&s, work, -2, 0, n)), -2, 0, k);
+    if (upper != NULL) {
+        lt_status status = lt_triu(upper, 0, &r);
+        r = lt_scope_hold(&s, status, r);
+    }
+    if (s.status == LT_OK && k > 0) {
+        lt_factor f = factor_of(LT_FACTOR_Q, work);
+        f.columns = k;
+        f.k = least;
+        f.values = lt_data(tau);
+        do_factor(&s, &f, self, NULL);
+    }
+    lt_tensor *q = do_turn(&s, do_part(&s, work, -2, 0, k));
     return lt_scope_store(&s, do_cat(&s, (lt_tensor *[]){q, r}, 2, k == n ? -2 : -1), out);
 }
+
+static const refusal divergent = {"linalg.svd", "The algorithm failed to converge because the input matrix is ill-conditioned "
+                                  "or has too many repeated singular values (error code: %d).", false};
 
 /* Rows: U, then S, then V (not transposed), all of one width: that of the largest of them. */
 lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **out)
 {
-    const char *op = "linalg.svd";
-    LT_TRY(lt_linalg_check_matrix(op, self));
-    LT_TRY(lt_linalg_check_kind(op, self));
+    LT_TRY(lt_linalg_check_matrix(divergent.op, self));
+    LT_TRY(lt_linalg_check_kind(divergent.op, self));
     int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n, width = !full_matrices ? k : m > n ? m : n;
     int64_t of_u = full_matrices ? m : k, of_v = full_matrices ? n : k;
     lt_dims u_room = batch_of(self, of_u, m), v_room = batch_of(self, n, of_v), s_room = batch_of(self, 1, k);
-    lt_dims sizes = batch_of(self, m + 1 + n, width);
+    lt_dims sizes = batch_of(self, m + 1 + n, width), v_turned = batch_of(self, of_v, n);
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *packed = do_zeros(&s, self, &sizes);
     lt_tensor *u = do_zeros(&s, self, &u_room), *v = do_zeros(&s, self, &v_room), *values = do_zeros(&s, self, &s_room);
-    for (int64_t i = 0; s.status == LT_OK && i < batch_count(self); i++) {
-        int info = 0;
-        if (k > 0)
-            info = lt_lapack_svd(dtype_of(self), full_matrices, (int)m, (int)n, matrix_at(work, i), matrix_at(values, i),
-                                 matrix_at(u, i), matrix_at(v, i));
-        if (info != 0)
-            s.status = refused(op, self, i, info,
-                               "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
-                               "many repeated singular values (error code: %d).");
+    if (values != NULL && k > 0) {
+        lt_factor f = factor_of(LT_FACTOR_SVD, work);
+        f.full = full_matrices;
+        f.values = lt_data(values);
+        f.u = lt_data(u);
+        f.v = lt_data(v);
+        do_factor(&s, &f, self, &divergent);
+        if (f.v_by_rows) v = do_turn(&s, do_reshape(&s, v, &v_turned));
     }
     if (s.status != LT_OK) return lt_scope_close(&s);
     do_store(&s, do_part(&s, do_part(&s, packed, -2, 0, m), -1, 0, of_u), do_turn(&s, u));
@@ -389,17 +435,17 @@ lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **o
 
 lt_status lt__linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
 {
-    const char *op = "linalg.svd";
-    LT_TRY(lt_linalg_check_matrix(op, self));
-    LT_TRY(lt_linalg_check_kind(op, self));
+    LT_TRY(lt_linalg_check_matrix(divergent.op, self));
+    LT_TRY(lt_linalg_check_kind(divergent.op, self));
     int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n;
     lt_dims sizes = batch_of(self, 1, k), shape = batch_of(self, k, -1);
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_zeros(&s, self, &sizes);
-    for (int64_t i = 0; s.status == LT_OK && k > 0 && i < batch_count(self); i++) {
-        int info = lt_lapack_svd(dtype_of(self), false, (int)m, (int)n, matrix_at(work, i), matrix_at(values, i), NULL, NULL);
-        if (info != 0) s.status = refused(op, self, i, info, "The algorithm failed to converge (error code: %d).");
+    if (values != NULL && k > 0) {
+        lt_factor f = factor_of(LT_FACTOR_SVD, work);
+        f.values = lt_data(values);
+        do_factor(&s, &f, self, &divergent);
     }
     return lt_scope_store(&s, do_reshape(&s, values, &shape), out);
 }
@@ -407,25 +453,50 @@ lt_status lt__linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
 /* The eigenvectors (n x n), below them the eigenvalues. */
 lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_tensor **out)
 {
-    const char *op = "linalg.eigh";
-    LT_TRY(lt_linalg_check_square(op, self));
-    LT_TRY(lt_linalg_check_kind(op, self));
-    int64_t n = lt_rows(self);
-    lt_dims sizes = batch_of(self, 1, n);
+    static const refusal endless = {"linalg.eigh", "The algorithm failed to converge because the input matrix is ill-conditioned "
+                                    "or has too many repeated eigenvalues (error code: %d).", false};
+    LT_TRY(lt_linalg_check_square(endless.op, self));
+    LT_TRY(lt_linalg_check_kind(endless.op, self));
+    lt_dims sizes = batch_of(self, 1, lt_rows(self));
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_zeros(&s, self, &sizes);
-    for (int64_t i = 0; s.status == LT_OK && n > 0 && i < batch_count(self); i++) {
-        int info = lt_lapack_symmetric_eigen(dtype_of(self), upper, vectors, (int)n, matrix_at(work, i), matrix_at(values, i));
-        if (info != 0)
-            s.status = refused(op, self, i, info,
-                               "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
-                               "many repeated eigenvalues (error code: %d).");
+    if (values != NULL && work->numel > 0) {
+        lt_factor f = factor_of(LT_FACTOR_EIGH, work);
+        f.upper = upper;
+        f.vectors = vectors;
+        f.values = lt_data(values);
+        do_factor(&s, &f, self, &endless);
     }
     return lt_scope_store(&s, do_cat(&s, (lt_tensor *[]){do_turn(&s, work), values}, 2, -2), out);
 }
 
 /* ---- least squares --------------------------------------------------------------------------------------------------- */
+
+/* By the singular values, of which those up to rcond times the largest count as 0: V diag(1 / S) U' b. */
+static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, const lt_dims *room, lt_tensor **ranks,
+                                    lt_tensor **out)
+{
+    lt_tensor *u = NULL, *values = NULL, *vh = NULL, *largest = NULL;
+    lt_scope s;
+    lt_scope_open(&s, false);
+    s.status = lt_linalg_svd(a, false, &u, &values, &vh);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    lt_scope_hold(&s, LT_OK, u);
+    lt_scope_hold(&s, LT_OK, values);
+    lt_scope_hold(&s, LT_OK, vh);
+    if (s.status == LT_OK) {
+        lt_status status = lt_amax(values, &(lt_dims){1, {-1}}, true, &largest);
+        largest = lt_scope_hold(&s, status, largest);
+    }
+    lt_tensor *taken = do_gt(&s, values, times(&s, largest, rcond));
+    if (ranks != NULL) return lt_scope_store(&s, do_sum_dim(&s, taken, -1, false), ranks);
+    lt_tensor *inverted = do_where(&s, taken, do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
+    lt_tensor *scaled = do_mul(&s, do_matmul(&s, do_turn(&s, u), b), do_unsqueeze(&s, inverted, -1));
+    lt_tensor *right = do_zeros(&s, a, room); /* the solutions lie as LAPACK leaves them */
+    lt_tensor *solution = do_turn(&s, do_part(&s, right, -1, 0, lt_columns(a)));
+    return lt_scope_store(&s, do_store(&s, solution, do_matmul(&s, do_turn(&s, vh), scaled)), out);
+}
 
 /* The solutions (n x columns) in *out; where ranks is not NULL, the ranks of the matrices in it instead. */
 static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tensor **ranks, lt_tensor **out)
@@ -435,23 +506,22 @@ static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tens
     LT_TRY(lt_linalg_check_kind(op, a));
     int64_t m = lt_rows(a), n = lt_columns(a), columns = lt_columns(b), rows = m > n ? m : n;
     lt_dims room = batch_of(a, columns, rows), numbers = batch_of(a, -1, -1);
+    if (a->device.type != LT_CPU && a->numel > 0) return by_singular_values(a, b, rcond, &room, ranks, out);
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *left = do_dense_copy(&s, do_turn(&s, a)), *right = do_zeros(&s, a, &room), *rank = NULL;
+    lt_tensor *left = do_dense_copy(&s, do_turn(&s, a)), *right = do_zeros(&s, a, &room);
+    lt_tensor *found = do_new_of(&s, LT_INT32, a->device, &numbers);
     do_store(&s, do_part(&s, right, -1, 0, m), do_turn(&s, b));
-    if (s.status == LT_OK) {
-        s.status = lt_tensor_new(LT_INT64, lt_host, numbers.n, numbers.v, &rank);
-        lt_scope_hold(&s, s.status, rank);
+    if (s.status == LT_OK) s.status = lt_fill_value(found, lt_int(0));
+    if (s.status == LT_OK && a->numel > 0) {
+        lt_factor f = factor_of(LT_FACTOR_LEAST_SQUARES, left);
+        f.columns = (int)columns;
+        f.b = lt_data(right);
+        f.rcond = rcond;
+        f.infos = integers_of(found);
+        do_factor(&s, &f, a, NULL);
     }
-    for (int64_t i = 0; s.status == LT_OK && i < batch_count(a); i++) {
-        int found = 0, info = 0;
-        if (m > 0 && n > 0)
-            info = lt_lapack_least_squares(dtype_of(a), (int)m, (int)n, (int)columns, matrix_at(left, i),
-                                           matrix_at(right, i), rcond, &found);
-        if (info != 0) s.status = refused(op, a, i, info, "LAPACK failed with %d");
-        ((int64_t *)lt_data(rank))[i] = found;
-    }
-    if (ranks != NULL) return lt_scope_store(&s, rank, ranks);
+    if (ranks != NULL) return lt_scope_store(&s, do_cast(&s, found, LT_INT64), ranks);
     return lt_scope_store(&s, right != NULL ? do_turn(&s, do_part(&s, right, -1, 0, n)) : NULL, out);
 }
 

@@ -81,14 +81,15 @@ static lt_status as_row(lt_tensor *t, matrix *x)
     return settle(x, t);
 }
 
-/* c = alpha a b + beta c; c is dense. Frees what a and b hold. */
-static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, double beta, double alpha)
+/* c = alpha a b + beta c (or bias, a row for each row of the product, where it is not NULL); c is dense. Frees what a and b
+ * hold. */
+static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_tensor *bias, double beta, double alpha)
 {
     lt_gemm g = {.dtype = (lt_dtype)c->dtype, .m = a->rows, .n = b->cols, .k = a->cols, .batch = batch,
                  .trans_a = a->transposed, .trans_b = b->transposed, .alpha = alpha, .beta = beta,
                  .a = a->data, .b = b->data, .c = lt_data(c), .lda = a->ld, .ldb = b->ld,
                  .ldc = b->cols > 1 ? b->cols : 1, .batch_a = a->batch_stride, .batch_b = b->batch_stride,
-                 .batch_c = a->rows * b->cols, .device = c->device};
+                 .batch_c = a->rows * b->cols, .device = c->device, .bias = bias != NULL ? lt_data(bias) : NULL};
     lt_status status = c->numel > 0 ? lt_backend_of(c)->gemm(&g) : LT_OK;
     lt_tensor_release(a->copy);
     lt_tensor_release(b->copy);
@@ -96,6 +97,16 @@ static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, dou
 }
 
 typedef lt_status (*operand_fn)(lt_tensor *t, matrix *x);
+
+/* Whether the product of a GPU can add `start` as it ends: one row of the result, `common` being its matrices' other size. */
+static bool is_bias(const lt_tensor *start, const lt_tensor *result, int64_t common, double beta)
+{
+    if (start == NULL || result->device.type == LT_CPU || beta != 1 || start->dtype != result->dtype || result->ndim != 2)
+        return false;
+    if (!lt_dtype_is_float((lt_dtype)result->dtype) || (start->ndim != 1 && (start->ndim != 2 || start->sizes[0] != 1))) return false;
+    const int last = start->ndim - 1;
+    return start->sizes[last] == result->sizes[1] && (start->strides[last] == 1 || start->sizes[last] == 1) && common > 0;
+}
 
 /* The result: alpha a b + beta start, `start` broadcast (NULL: none), in a tensor of the given sizes. */
 static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_tensor *tb, operand_fn read_b,
@@ -113,7 +124,8 @@ static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_
     } else {
         LT_TRY(lt_begin_output(out, dtype, ta->device, ndim, sizes, &work));
     }
-    if (start != NULL && start != work) {
+    const bool bias = start != work && is_bias(start, work, ta->sizes[ta->ndim - 1], beta);
+    if (start != NULL && start != work && !bias) {
         LT_CHECK(lt_expand_impl(start, &(lt_dims){ndim, {sizes[0], ndim > 1 ? sizes[1] : 0, ndim > 2 ? sizes[2] : 0}},
                                 &spread));
         if (beta != 0) LT_CHECK(lt_copy_elements(work, spread));
@@ -124,7 +136,7 @@ static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_
         lt_tensor_release(a.copy);
         goto done;
     }
-    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, start != NULL ? beta : 0, alpha));
+    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL, start != NULL && !bias ? beta : 0, alpha));
     status = lt_finish_output(out, work);
     work = NULL;
 done:

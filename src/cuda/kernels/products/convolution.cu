@@ -1,9 +1,10 @@
-/* convolution.cu - convolutions as products of weights and windows: the windows of some images are written out as
+/* convolution.cu - convolutions by cuDNN (convolution_cudnn.cu), or else as products of weights and windows: the windows of some images are written out as
  * columns (im2col), multiplied, and for the derivative by the image summed back. Every element is written by one
  * thread, which adds in one order: results do not change from run to run. Half types are summed in float, and what is
  * summed again later is kept as float. */
 #include <algorithm>
 
+#include "convolution.cuh"
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -271,7 +272,10 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
     operands o = {static_cast<char *>(x), static_cast<char *>(w), static_cast<char *>(y), nullptr, nullptr};
     lt_cuda_scratch columns, parts;
     cudaStream_t stream;
+    bool done;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
+    LT_TRY(lt_cuda_convolution_cudnn(part, c, x, w, y, bias, stream, &done));
+    if (done) return lt_cuda_launched(c->device.index, stream, "convolution");
     if (!trivial(c)) {
         LT_TRY(columns.take(c->device.index, static_cast<size_t>(images * column)));
         o.columns = columns.as<char>();

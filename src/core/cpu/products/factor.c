@@ -1,0 +1,75 @@
+/* factor.c - factorizations of batches of matrices and solutions by them: LAPACK (lapack.h), one matrix after the other. */
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "libraries/lapack.h"
+
+/* Matrix i of an array whose matrices are `stride` elements apart. */
+static char *at(const lt_factor *f, void *array, int64_t i, int64_t stride)
+{
+    return array != NULL ? (char *)array + i * stride * (int64_t)lt_dtype_size(f->dtype) : NULL;
+}
+
+/* What LAPACK says of matrix i. */
+static int one(const lt_factor *f, int64_t i, int *rank)
+{
+    const lt_dtype dtype = f->dtype;
+    const int64_t m = f->m, n = f->n, k = m < n ? m : n, columns = f->columns;
+    char *a = at(f, f->a, i, f->stride_a);
+    int32_t *pivots = f->pivots != NULL ? f->pivots + i * n : NULL;
+    switch (f->kind) {
+    case LT_FACTOR_LU: return lt_lapack_lu(dtype, f->n, a, pivots);
+    case LT_FACTOR_SOLVE:
+        return lt_lapack_lu_solve(dtype, f->transposed, f->n, f->columns, a, pivots,
+                                  at(f, f->b, i, n * columns));
+    case LT_FACTOR_INVERSE: {
+        const int info = lt_lapack_lu_inverse(dtype, f->n, a, pivots);
+        memcpy(at(f, f->b, i, n * n), a, (size_t)(n * n) * lt_dtype_size(dtype));
+        return info;
+    }
+    case LT_FACTOR_CHOLESKY: return lt_lapack_cholesky(dtype, f->upper, f->n, a);
+    case LT_FACTOR_TRIANGULAR:
+        return lt_lapack_triangular(dtype, f->upper, f->transposed, f->unit, f->n, f->columns, a,
+                                    at(f, f->b, i, n * columns));
+    case LT_FACTOR_QR: return lt_lapack_qr(dtype, f->m, f->n, a, at(f, f->values, i, k));
+    case LT_FACTOR_Q:
+        return lt_lapack_qr_q(dtype, f->m, f->columns, f->k, a, at(f, f->values, i, f->k));
+    case LT_FACTOR_SVD:
+        return lt_lapack_svd(dtype, f->full, f->m, f->n, a, at(f, f->values, i, k),
+                             at(f, f->u, i, m * (f->full ? m : k)),
+                             at(f, f->v, i, (f->full ? n : k) * n));
+    case LT_FACTOR_EIGH:
+        return lt_lapack_symmetric_eigen(dtype, f->upper, f->vectors, f->n, a,
+                                         at(f, f->values, i, n));
+    case LT_FACTOR_LEAST_SQUARES:
+        return lt_lapack_least_squares(dtype, f->m, f->n, f->columns, a,
+                                       at(f, f->b, i, (m > n ? m : n) * columns), f->rcond, rank);
+    }
+    return 0;
+}
+
+/* Not of a matrix, but of the call. */
+static lt_status failed(int info)
+{
+    if (info < LT_LAPACK_FAILED(LT_OK) && info > LT_LAPACK_ABSENT)
+        return (lt_status)LT_LAPACK_FAILED(info);
+    if (info == LT_LAPACK_ABSENT)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "matrices are factorized by LAPACK, whose library libopenblas.so.0 cannot be opened");
+    if (info == -1) return lt_error(LT_ERR_MEMORY, "out of memory for the factors of a matrix");
+    return lt_error(LT_ERR_RUNTIME, "LAPACK refused argument %d", -info);
+}
+
+lt_status lt_cpu_factor(lt_factor *f)
+{
+    for (int64_t i = 0; i < f->batch; i++) {
+        int rank = 0;
+        const int info = one(f, i, &rank);
+        if (info < 0) return failed(info);
+        if (f->infos != NULL) f->infos[i] = f->kind == LT_FACTOR_LEAST_SQUARES ? rank : info;
+    }
+    return LT_OK;
+}

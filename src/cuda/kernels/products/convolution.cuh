@@ -1,0 +1,11 @@
+/* convolution.cuh - what the files of convolutions share. */
+#ifndef LT_CUDA_CONVOLUTION_CUH
+#define LT_CUDA_CONVOLUTION_CUH
+
+#include "cuda.h"
+
+/* convolution_cudnn.cu: *done says whether it was; false where cuDNN is not there or has no algorithm. */
+lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias,
+                                    cudaStream_t stream, bool *done);
+
+#endif

@@ -1,0 +1,187 @@
+/* matmul_bias.cu - a product of matrices and a row that is added to each of its rows, in one kernel of cuBLASLt: linear layers.
+ *
+ * What cuBLASLt is told about a product, and the algorithm that it chooses, is kept by each thread for the next product of the same
+ * shape. Where it has no algorithm the row is written to the result first, and the product added. */
+#include <string.h>
+#include <unordered_map>
+
+#include "cuda.h"
+#include "kernels/launch.cuh"
+#include "libraries/blas.cuh"
+#include "matmul.cuh"
+
+namespace {
+
+constexpr size_t most_plans = 1024;
+constexpr uint64_t most_workspace = 32u << 20;
+
+/* All that the choice of an algorithm depends on. No padding: compared as bytes. */
+struct shape {
+    int64_t m, n, k, lda, ldb, ldc;
+    uint32_t device, type, compute, operations, alignment, unused;
+    bool operator==(const shape &other) const { return memcmp(this, &other, sizeof *this) == 0; }
+};
+
+struct hash_of_shape {
+    size_t operator()(const shape &s) const
+    {
+        uint64_t words[sizeof s / 8], h = 0;
+        memcpy(words, &s, sizeof words);
+        for (uint64_t w : words) h = (h ^ w) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+        return (size_t)h;
+    }
+};
+
+class plan {
+  public:
+    plan() = default;
+    plan(const plan &) = delete;
+    plan &operator=(const plan &) = delete;
+    ~plan()
+    {
+        if (desc != nullptr) (void)light->desc_destroy(desc);
+        for (cublasLtMatrixLayout_t layout : {a, b, c})
+            if (layout != nullptr) (void)light->layout_destroy(layout);
+    }
+    lt_status make(const lt_cublaslt *functions, cublasLtHandle_t handle, const shape &s);
+
+    const lt_cublaslt *light = nullptr;
+    cublasLtMatmulDesc_t desc = nullptr;
+    cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
+    bool found = false;
+    cublasLtMatmulHeuristicResult_t choice = {};
+};
+
+using plans = std::unordered_map<shape, plan, hash_of_shape>;
+
+/* The largest power of two up to 256 that divides every address. */
+uint32_t alignment_of(std::initializer_list<const void *> addresses)
+{
+    uintptr_t all = 256;
+    for (const void *p : addresses) all |= (uintptr_t)p;
+    return (uint32_t)(all & (~all + 1));
+}
+
+/* Column-major: the first operand is B, the second A (matmul.cu). */
+lt_status plan::make(const lt_cublaslt *functions, cublasLtHandle_t handle, const shape &s)
+{
+    const cudaDataType type = (cudaDataType)s.type;
+    const uint32_t first = s.operations & 1, second = s.operations >> 1,
+                   epilogue = CUBLASLT_EPILOGUE_BIAS;
+    const cublasOperation_t op_b = first ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            op_a = second ? CUBLAS_OP_T : CUBLAS_OP_N;
+    light = functions;
+    LT_CUBLAS_TRY(light->desc_create(&desc, (cublasComputeType_t)s.compute,
+                                     type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F));
+    LT_CUBLAS_TRY(light->desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSA, &op_b, sizeof op_b));
+    LT_CUBLAS_TRY(light->desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSB, &op_a, sizeof op_a));
+    LT_CUBLAS_TRY(light->desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+    LT_CUBLAS_TRY(light->layout_create(&b, type, (uint64_t)(first ? s.k : s.n),
+                                       (uint64_t)(first ? s.n : s.k), s.ldb));
+    LT_CUBLAS_TRY(light->layout_create(&a, type, (uint64_t)(second ? s.m : s.k),
+                                       (uint64_t)(second ? s.k : s.m), s.lda));
+    LT_CUBLAS_TRY(light->layout_create(&c, type, (uint64_t)s.n, (uint64_t)s.m, s.ldc));
+    cublasLtMatmulPreference_t preference;
+    LT_CUBLAS_TRY(light->preference_create(&preference));
+    cublasStatus_t status =
+        light->preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most_workspace,
+                              sizeof most_workspace);
+    for (cublasLtMatmulPreferenceAttributes_t operand :
+         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+        if (status == CUBLAS_STATUS_SUCCESS)
+            status = light->preference_set(preference, operand, &s.alignment, sizeof s.alignment);
+    int count = 0;
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = light->heuristic(handle, desc, b, a, c, c, preference, 1, &choice, &count);
+    (void)light->preference_destroy(preference);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return LT_OK;
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return lt_cublas_failed(status, "cublasLtMatmulAlgoGetHeuristic");
+    found = count > 0 && choice.state == CUBLAS_STATUS_SUCCESS;
+    return LT_OK;
+}
+
+lt_status plan_for(const lt_cublaslt *light, cublasLtHandle_t handle, const shape &s, plan **out)
+{
+    static thread_local plans known;
+    try {
+        if (known.size() >= most_plans && known.find(s) == known.end()) known.clear();
+        auto place = known.try_emplace(s);
+        *out = &place.first->second;
+        if (!place.second) return LT_OK;
+        lt_status status = (*out)->make(light, handle, s);
+        if (status != LT_OK) known.erase(place.first);
+        return status;
+    } catch (const std::bad_alloc &) {
+        return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a matrix product");
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(256)
+    set_rows(T *to, const T *row, int64_t m, int64_t n, int64_t ld)
+{
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < m * n;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i / n * ld + i % n] = row[i % n];
+}
+
+/* By the size of elements alone: they are only copied. */
+template <class T> void write_rows(const lt_gemm *g, cudaStream_t stream)
+{
+    const int64_t blocks = (g->m * g->n + 255) / 256;
+    LT_LAUNCH((set_rows<T>), (unsigned)(blocks < 4096 ? blocks : 4096), 256, stream,
+              static_cast<T *>(g->c), static_cast<const T *>(g->bias), g->m, g->n,
+              lt_cuda_leading(g->ldc, g->n));
+}
+
+} // namespace
+
+lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType type)
+{
+    const bool wide = type == CUDA_R_64F;
+    const float alpha_float = (float)g->alpha, zero_float = 0;
+    const double zero = 0;
+    const shape s = {g->m,
+                     g->n,
+                     g->k,
+                     lt_cuda_leading(g->lda, g->trans_a ? g->m : g->k),
+                     lt_cuda_leading(g->ldb, g->trans_b ? g->k : g->n),
+                     lt_cuda_leading(g->ldc, g->n),
+                     (uint32_t)g->device.index,
+                     (uint32_t)type,
+                     (uint32_t)lt_cuda_compute_of(type),
+                     (g->trans_b ? 1u : 0u) | (g->trans_a ? 2u : 0u),
+                     alignment_of({g->a, g->b, g->c, g->bias}),
+                     0};
+    lt_cuda_blas blas;
+    LT_TRY(blas.open(g->device.index, stream));
+    const lt_cublaslt *light = &blas.functions->light;
+    cublasLtHandle_t handle =
+        reinterpret_cast<cublasLtHandle_t>(blas.handle); /* which cuBLASLt takes */
+    plan *p = nullptr;
+    LT_TRY(plan_for(light, handle, s, &p));
+    if (!p->found) {
+        switch (lt_cuda_size_of(type)) {
+        case 2: write_rows<uint16_t>(g, stream); break;
+        case 4: write_rows<uint32_t>(g, stream); break;
+        default: write_rows<uint64_t>(g, stream); break;
+        }
+        CUDA_TRY(cudaGetLastError());
+        lt_gemm added = *g;
+        added.bias = nullptr;
+        added.beta = 1;
+        return lt_cuda_multiply(blas.functions, blas.handle, &added, type);
+    }
+    lt_cuda_scratch workspace;
+    const size_t bytes = p->choice.workspaceSize;
+    if (bytes > 0) LT_TRY(workspace.take(g->device.index, bytes));
+    LT_CUBLAS_TRY(
+        light->desc_set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &g->bias, sizeof g->bias));
+    const cublasStatus_t status =
+        light->matmul(handle, p->desc, wide ? (const void *)&g->alpha : &alpha_float, g->b, p->b,
+                      g->a, p->a, wide ? (const void *)&zero : &zero_float, g->c, p->c, g->c, p->c,
+                      &p->choice.algo, bytes > 0 ? workspace.as<void>() : nullptr, bytes, stream);
+    return status == CUBLAS_STATUS_SUCCESS ? LT_OK : lt_cublas_failed(status, "cublasLtMatmul");
+}

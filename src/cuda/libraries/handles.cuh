@@ -1,0 +1,122 @@
+/* handles.cuh - the handles of a library, kept for the next call.
+ *
+ * A handle serves one call at a time, and one stream for ever: the library orders its workspace by that. Making one
+ * allocates and waits, destroying one waits: neither may happen while any thread captures a graph. So none is ever
+ * destroyed, and what a recording needs is set apart when it begins (reserve): that handle goes from one recording to the
+ * next, and its workspace is taken from the graph's pool with each call, so that it lives as long as the graph does. */
+#ifndef LT_CUDA_HANDLES_CUH
+#define LT_CUDA_HANDLES_CUH
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "cuda.h"
+
+/* Library: typedef handle; static lt_status create(handle *), aim(handle, cudaStream_t). */
+template <class Library> class lt_cuda_handles {
+  public:
+    using handle = typename Library::handle;
+
+    /* The device is current. Given back by `give` after the call. */
+    static lt_status take(int device, cudaStream_t stream, handle *out)
+    {
+        if (lt_cuda_recording_pool(device) != 0) return take_reserved(stream, out);
+        if (find({device, stream, false, nullptr}, out)) return LT_OK;
+        LT_TRY(make(device, out));
+        lt_status status = Library::aim(*out, stream);
+        if (status != LT_OK) keep({device, nullptr, true, *out});
+        return status;
+    }
+
+    static void give(int device, cudaStream_t stream, handle h)
+    {
+        if (lt_cuda_recording_pool(device) == 0) keep({device, stream, false, h});
+    }
+
+    /* In front of a recording of this thread on the current device, and after it. */
+    static lt_status reserve(int device)
+    {
+        handle h;
+        if (!find({device, nullptr, true, nullptr}, &h)) LT_TRY(make(device, &h));
+        reserved() = {device, nullptr, true, h};
+        return LT_OK;
+    }
+
+    static void unreserve()
+    {
+        if (reserved().h != nullptr) keep(reserved());
+        reserved() = {};
+    }
+
+  private:
+    struct kept {
+        int device = 0;
+        cudaStream_t stream = nullptr; /* that it serves, null too */
+        bool spare = false;            /* it serves recordings instead */
+        handle h = nullptr;
+    };
+    struct store {
+        std::mutex mutex;
+        std::vector<kept> idle;
+    };
+
+    static store &all()
+    {
+        static store &s = *new store; /* never destroyed */
+        return s;
+    }
+
+    static kept &reserved()
+    {
+        static thread_local kept own;
+        return own;
+    }
+
+    static lt_status take_reserved(cudaStream_t stream, handle *out)
+    {
+        *out = reserved().h;
+        if (*out != nullptr) return Library::aim(*out, stream);
+        return lt_cuda_core->error(LT_ERR_RUNTIME,
+                                   "the library was not there when the capture of the graph began");
+    }
+
+    static bool find(const kept &like, handle *out)
+    {
+        store &s = all();
+        std::lock_guard<std::mutex> lock(s.mutex);
+        for (size_t i = s.idle.size(); i-- > 0;) {
+            if (s.idle[i].device != like.device || s.idle[i].stream != like.stream ||
+                s.idle[i].spare != like.spare)
+                continue;
+            *out = s.idle[i].h;
+            s.idle[i] = s.idle.back();
+            s.idle.pop_back();
+            return true;
+        }
+        return false;
+    }
+
+    /* A handle that there is no room to remember is lost: destroying it might wait. */
+    static void keep(const kept &k)
+    {
+        store &s = all();
+        try {
+            std::lock_guard<std::mutex> lock(s.mutex);
+            s.idle.push_back(k);
+        } catch (const std::bad_alloc &) {
+            return;
+        }
+    }
+
+    static lt_status make(int device, handle *out)
+    {
+        if (Library::create(out) == LT_OK) return LT_OK;
+        cudaStream_t ignored; /* our cache may hold the memory that it needs */
+        lt_cuda_empty_cache();
+        LT_TRY(lt_cuda_enter(device, &ignored));
+        return Library::create(out);
+    }
+};
+
+#endif

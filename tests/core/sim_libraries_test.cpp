@@ -1,0 +1,390 @@
+/* sim_libraries_test.cpp - the simulation's stand-ins for NVIDIA's libraries refuse what the libraries' documentation forbids:
+ * each test makes a call that works, and then the same with one argument wrong. */
+#include "libraries/cublas_api.h"
+#include "libraries/cudnn_api.h"
+#include "libraries/cusolver_api.h"
+#include "sim/sim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+extern "C" {
+#include <cmocka.h>
+}
+
+#include <vector>
+
+#define OK(call) assert_int_equal(call, cudaSuccess)
+
+namespace {
+
+cudaStream_t new_stream()
+{
+    cudaStream_t stream;
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+template <class T> T *device_new(const std::vector<T> &values)
+{
+    T *p = nullptr;
+    OK(cudaMalloc(&p, values.size() * sizeof(T) + sizeof(T)));
+    OK(cudaMemcpy(p, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return p;
+}
+
+template <class T> std::vector<T> host(const T *p, size_t n)
+{
+    std::vector<T> values(n);
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemcpy(values.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost));
+    return values;
+}
+
+/* An address within p's allocation at which no element may begin. */
+template <class T> T *askew(T *p) { return reinterpret_cast<T *>(reinterpret_cast<char *>(p) + 1); }
+
+/* ---- cuBLAS ----------------------------------------------------------------------------------------------------- */
+
+struct Blas {
+    const lt_cublas *f = nullptr;
+    cublasHandle_t handle = nullptr;
+    cudaStream_t stream = new_stream();
+    Blas()
+    {
+        assert_int_equal(lt_cublas_get(&f), LT_OK);
+        assert_int_equal(f->create(&handle), CUBLAS_STATUS_SUCCESS);
+        assert_int_equal(f->set_stream(handle, stream), CUBLAS_STATUS_SUCCESS);
+    }
+    ~Blas() { assert_int_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS); }
+};
+
+void test_products(void **)
+{
+    Blas blas;
+    float one = 1, zero = 0;
+    float *a = device_new<float>({1, 2, 3, 4}), *c = device_new<float>({0, 0, 0, 0});
+    const auto gemm = [&](cublasHandle_t handle, const float *from, int64_t lda, float *to,
+                          int64_t ldc) {
+        return blas.f->gemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 2, &one, from, CUDA_R_32F, lda,
+                            from, CUDA_R_32F, 2, &zero, to, CUDA_R_32F, ldc, CUBLAS_COMPUTE_32F,
+                            CUBLAS_GEMM_DEFAULT);
+    };
+    assert_int_equal(gemm(blas.handle, a, 2, c, 2), CUBLAS_STATUS_SUCCESS);
+    assert_true((host(c, 4) == std::vector<float>{10, 14, 14, 20}));
+    assert_int_equal(gemm(nullptr, a, 2, c, 2), CUBLAS_STATUS_NOT_INITIALIZED);
+    assert_int_equal(gemm(blas.handle, a, 1, c, 2), CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(gemm(blas.handle, a, 2, c, 1), CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(gemm(blas.handle, &one, 2, c, 2),
+                     CUBLAS_STATUS_INVALID_VALUE); /* of the host */
+    assert_int_equal(gemm(blas.handle, askew(a), 2, c, 2), CUBLAS_STATUS_INVALID_VALUE);
+    cudaStream_t gone = new_stream();
+    OK(cudaStreamDestroy(gone));
+    assert_int_equal(blas.f->set_stream(blas.handle, gone), CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(blas.f->set_workspace(blas.handle, askew(a), 4), CUBLAS_STATUS_INVALID_VALUE);
+}
+
+void test_batches(void **)
+{
+    Blas blas;
+    double *a = device_new<double>({4, 2, 2, 3, 1, 0, 0, 1}), *b = device_new<double>({2, 1, 5, 6});
+    double **matrices = device_new<double *>({a, a + 4}),
+           **right = device_new<double *>({b, b + 2});
+    int *pivots = device_new<int>({0, 0, 0, 0}), *infos = device_new<int>({7, 7}), info = 7;
+    assert_int_equal(blas.f->d.getrf_batched(blas.handle, 2, matrices, 2, pivots, infos, 2),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_true((host(infos, 2) == std::vector<int>{0, 0}));
+    assert_int_equal(blas.f->d.getrs_batched(blas.handle, CUBLAS_OP_N, 2, 1, matrices, 2, pivots,
+                                             right, 2, &info, 2),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(info, 0);
+    assert_true((host(b, 4) == std::vector<double>{0.5, 0, 5, 6}));
+    assert_int_equal(blas.f->d.getrf_batched(blas.handle, 2, matrices, 1, pivots, infos, 2),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(blas.f->d.getrf_batched(blas.handle, 2, &matrices[0], 2, pivots, &info, 2),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(blas.f->d.getrs_batched(blas.handle, CUBLAS_OP_N, 2, 1, matrices, 2, pivots,
+                                             right, 1, &info, 2),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(info, -8); /* the argument */
+    assert_int_equal(blas.f->d.getrs_batched(blas.handle, CUBLAS_OP_N, 2, 1, matrices, 2, pivots,
+                                             right, 2, infos, 2),
+                     CUBLAS_STATUS_INVALID_VALUE); /* this info is of the host */
+}
+
+/* ---- cuBLASLt ------------------------------------------------------------------------------------------------------- */
+
+void test_biased_products(void **)
+{
+    Blas blas;
+    const lt_cublaslt &light = blas.f->light;
+    cublasLtHandle_t handle = reinterpret_cast<cublasLtHandle_t>(blas.handle);
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t square, other;
+    cublasLtMatmulPreference_t preference;
+    cublasLtMatmulHeuristicResult_t result;
+    float *a = device_new<float>({1, 2, 3, 4}), *d = device_new<float>({0, 0, 0, 0}),
+          *bias = device_new<float>({100, 200});
+    char *workspace = device_new<char>(std::vector<char>(1 << 16));
+    const uint32_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+    const uint64_t room = 1 << 16;
+    const float one = 1, zero = 0;
+    int found = 0;
+    assert_int_equal(light.desc_create(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(
+        light.desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue),
+        CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(light.desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, 1),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(light.desc_set(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(light.layout_create(&square, CUDA_R_32F, 2, 2, 1),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(light.layout_create(&square, CUDA_R_32F, 2, 2, 2), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(light.layout_create(&other, CUDA_R_32F, 2, 1, 2), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(light.preference_create(&preference), CUBLAS_STATUS_SUCCESS);
+    const auto choose = [&](cublasLtMatrixLayout_t of_b, cublasLtMatrixLayout_t of_d) {
+        return light.heuristic(handle, desc, square, of_b, of_d, of_d, preference, 1, &result,
+                               &found);
+    };
+    assert_int_equal(choose(square, square), CUBLAS_STATUS_NOT_SUPPORTED); /* without a workspace */
+    assert_int_equal(light.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                          &room, sizeof room),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(choose(other, square), CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(choose(square, square), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(found, 1);
+    const auto matmul = [&](const float *from, cublasLtMatrixLayout_t of_b,
+                            cublasLtMatrixLayout_t of_d, void *work, size_t bytes,
+                            cudaStream_t stream) {
+        return light.matmul(handle, desc, &one, from, square, a, of_b, &zero, d, of_d, d, of_d,
+                            &result.algo, work, bytes, stream);
+    };
+    assert_int_equal(matmul(a, square, square, workspace, result.workspaceSize, blas.stream),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_true((host(d, 4) == std::vector<float>{107, 210, 115, 222}));
+    assert_int_equal(matmul(a, square, square, workspace, result.workspaceSize - 1, blas.stream),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(matmul(a, square, square, askew(workspace), result.workspaceSize, blas.stream),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(matmul(askew(a), square, square, workspace, room, blas.stream),
+                     CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(matmul(a, other, other, workspace, room, blas.stream),
+                     CUBLAS_STATUS_NOT_SUPPORTED); /* the algorithm is another's */
+    for (cublasLtMatrixLayout_t layout : {square, other})
+        assert_int_equal(light.layout_destroy(layout), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(light.preference_destroy(preference), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(light.desc_destroy(desc), CUBLAS_STATUS_SUCCESS);
+}
+
+/* ---- cuSOLVER ------------------------------------------------------------------------------------------------------- */
+
+struct Solver {
+    const lt_cusolver *f = nullptr;
+    cusolverDnHandle_t handle = nullptr;
+    cudaStream_t stream = new_stream();
+    Solver()
+    {
+        assert_int_equal(lt_cusolver_get(&f), LT_OK);
+        assert_int_equal(f->create(&handle), CUSOLVER_STATUS_SUCCESS);
+        assert_int_equal(f->set_stream(handle, stream), CUSOLVER_STATUS_SUCCESS);
+    }
+    ~Solver() { assert_int_equal(f->destroy(handle), CUSOLVER_STATUS_SUCCESS); }
+};
+
+void test_factors(void **)
+{
+    Solver solver;
+    const lt_cusolver_real<double> &f = solver.f->d;
+    double *a = device_new<double>({4, 2, 2, 3}),
+           *work = device_new<double>(std::vector<double>(1000));
+    int *pivots = device_new<int>({0, 0}), *info = device_new<int>({7}), size = 0;
+    assert_int_equal(f.potrf_size(solver.handle, CUBLAS_FILL_MODE_LOWER, 2, a, 1, &size),
+                     CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(f.potrf_size(nullptr, CUBLAS_FILL_MODE_LOWER, 2, a, 2, &size),
+                     CUSOLVER_STATUS_NOT_INITIALIZED);
+    assert_int_equal(f.potrf_size(solver.handle, CUBLAS_FILL_MODE_LOWER, 2, a, 2, &size),
+                     CUSOLVER_STATUS_SUCCESS);
+    const auto potrf = [&](double *matrix, int lda, double *room, int elements, int *told) {
+        return f.potrf(solver.handle, CUBLAS_FILL_MODE_LOWER, 2, matrix, lda, room, elements, told);
+    };
+    assert_int_equal(potrf(a, 1, work, size, info), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(potrf(a, 2, work, size - 1, info), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(potrf(a, 2, nullptr, size, info), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(potrf(askew(a), 2, work, size, info), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(potrf(a, 2, work, size, &size),
+                     CUSOLVER_STATUS_INVALID_VALUE); /* info of the host */
+    assert_int_equal(potrf(a, 2, work, size, info), CUSOLVER_STATUS_SUCCESS);
+    assert_true(host(a, 1)[0] == 2 && host(info, 1)[0] == 0);
+    assert_int_equal(f.getrf(solver.handle, 2, 2, a, 2, work, nullptr, info),
+                     CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(f.getrf(solver.handle, 2, 2, a, 2, work, pivots, info),
+                     CUSOLVER_STATUS_SUCCESS);
+    assert_int_equal(f.orgqr_size(solver.handle, 2, 3, 2, a, 2, a, &size),
+                     CUSOLVER_STATUS_INVALID_VALUE); /* columns <= rows */
+    OK(cudaDeviceSynchronize());
+}
+
+void test_jacobi(void **)
+{
+    Solver solver;
+    const lt_cusolver_real<float> &f = solver.f->s;
+    gesvdjInfo_t parameters;
+    float *a = device_new<float>({3, 0, 0, 4}), *s = device_new<float>({0, 0}),
+          *u = device_new<float>(std::vector<float>(4)),
+          *v = device_new<float>(std::vector<float>(4)),
+          *work = device_new<float>(std::vector<float>(1000));
+    int *info = device_new<int>({7}), size = 0;
+    assert_int_equal(solver.f->create_gesvdj(&parameters), CUSOLVER_STATUS_SUCCESS);
+    const auto ask = [&](int n, int ldu, gesvdjInfo_t with) {
+        return f.gesvdj_batched_size(solver.handle, CUSOLVER_EIG_MODE_VECTOR, n, n, a, n, s, u, ldu,
+                                     v, n, &size, with, 1);
+    };
+    assert_int_equal(ask(33, 33, parameters), CUSOLVER_STATUS_INVALID_VALUE); /* at most 32 */
+    assert_int_equal(ask(2, 1, parameters), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(ask(2, 2, nullptr), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(ask(2, 2, parameters), CUSOLVER_STATUS_SUCCESS);
+    assert_int_equal(f.gesvdj_batched(solver.handle, CUSOLVER_EIG_MODE_VECTOR, 2, 2, a, 2, s, u, 2,
+                                      v, 2, work, size, info, parameters, 1),
+                     CUSOLVER_STATUS_SUCCESS);
+    assert_true((host(s, 2) == std::vector<float>{4, 3}));
+    assert_int_equal(solver.f->destroy_gesvdj(parameters), CUSOLVER_STATUS_SUCCESS);
+}
+
+/* ---- cuDNN ---------------------------------------------------------------------------------------------------------- */
+
+void test_convolutions(void **)
+{
+    const lt_cudnn *f;
+    cudnnHandle_t handle;
+    cudnnTensorDescriptor_t x, y;
+    cudnnFilterDescriptor_t w;
+    cudnnConvolutionDescriptor_t convolution;
+    cudnnConvolutionFwdAlgoPerf_t results[4];
+    const int of_x[] = {1, 1, 2, 2}, of_y[] = {1, 1, 1, 2}, of_w[] = {1, 1, 2, 1},
+              steps[] = {4, 4, 2, 1}, steps_y[] = {2, 2, 2, 1};
+    const int none[] = {0, 0}, ones[] = {1, 1};
+    float one = 1, zero = 0, *image = device_new<float>({1, 2, 3, 4}),
+          *weight = device_new<float>({1, 10}), *out = device_new<float>({0, 0});
+    char *workspace = device_new<char>(std::vector<char>(1 << 16));
+    int found = 0;
+    assert_int_equal(lt_cudnn_get(&f), LT_OK);
+    assert_int_equal(f->create(&handle), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->tensor_create(&x), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->tensor_create(&y), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->filter_create(&w), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->convolution_create(&convolution), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->tensor_set(x, CUDNN_DATA_FLOAT, 3, of_x, steps),
+                     CUDNN_STATUS_NOT_SUPPORTED);
+    assert_int_equal(f->tensor_set(x, CUDNN_DATA_FLOAT, 4, of_x, steps), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->tensor_set(y, CUDNN_DATA_FLOAT, 4, of_x, steps), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->filter_set(w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 4, of_w),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->convolution_set(convolution, 2, none, none, ones, CUDNN_CROSS_CORRELATION,
+                                        CUDNN_DATA_FLOAT),
+                     CUDNN_STATUS_BAD_PARAM); /* no stride is 0 */
+    assert_int_equal(f->convolution_set(convolution, 2, none, ones, ones, CUDNN_CROSS_CORRELATION,
+                                        CUDNN_DATA_FLOAT),
+                     CUDNN_STATUS_SUCCESS);
+    const auto rank = [&] {
+        return f->rank_forward(handle, x, w, convolution, y, 4, &found, results);
+    };
+    assert_int_equal(rank(), CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+    assert_int_equal(f->tensor_set(y, CUDNN_DATA_FLOAT, 4, of_y, steps_y), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(rank(), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(found, 2);
+    const auto forward = [&](const float *from, void *work, size_t bytes) {
+        return f->forward(handle, &one, x, from, w, weight, convolution, results[0].algo, work,
+                          bytes, &zero, y, out);
+    };
+    assert_int_equal(forward(image, workspace, results[0].memory - 1),
+                     CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
+    assert_int_equal(forward(image, nullptr, results[0].memory), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(forward(image + 1, workspace, results[0].memory),
+                     CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
+    assert_int_equal(forward(image, workspace, results[0].memory), CUDNN_STATUS_SUCCESS);
+    assert_true((host(out, 2) == std::vector<float>{31, 42}));
+    assert_int_equal(f->tensor_destroy(x), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->tensor_destroy(y), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->filter_destroy(w), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->convolution_destroy(convolution), CUDNN_STATUS_SUCCESS);
+}
+
+/* ---- captures --------------------------------------------------------------------------------------------------------- */
+
+/* Making a handle waits for the device; a capture that goes on meanwhile is lost. */
+void test_handles_in_captures(void **)
+{
+    const lt_cublas *f;
+    cublasHandle_t handle;
+    cudaGraph_t graph;
+    cudaStream_t stream = new_stream();
+    assert_int_equal(lt_cublas_get(&f), LT_OK);
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    assert_int_not_equal(f->create(&handle), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+    assert_int_equal(f->create(&handle), CUBLAS_STATUS_SUCCESS);
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    assert_int_not_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+    (void)cudaGetLastError();
+}
+
+/* A product in a capture has a workspace that is not the handle's own, which its replays would share with others. */
+void test_workspaces_in_captures(void **)
+{
+    Blas blas;
+    const float one = 1, zero = 0;
+    float *a = device_new<float>({1, 2, 3, 4}), *c = device_new<float>({0, 0, 0, 0});
+    char *workspace = device_new<char>(std::vector<char>(1 << 16));
+    cudaGraph_t graph;
+    const auto gemm = [&] {
+        return blas.f->gemm(blas.handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a, CUDA_R_32F, 2,
+                            a, CUDA_R_32F, 2, &zero, c, CUDA_R_32F, 2, CUBLAS_COMPUTE_32F,
+                            CUBLAS_GEMM_DEFAULT);
+    };
+    OK(cudaStreamBeginCapture(blas.stream, cudaStreamCaptureModeRelaxed));
+    assert_int_equal(gemm(), CUBLAS_STATUS_NOT_SUPPORTED);
+    assert_int_equal(blas.f->set_workspace(blas.handle, workspace, 1 << 16), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(gemm(), CUBLAS_STATUS_SUCCESS);
+    OK(cudaStreamEndCapture(blas.stream, &graph));
+    OK(cudaGraphDestroy(graph));
+}
+
+/* A call of a library counts, and can be made to fail. */
+void test_faults(void **)
+{
+    Solver solver;
+    int size;
+    const long before = lt_sim_calls();
+    assert_int_equal(solver.f->s.getrf_size(solver.handle, 2, 2, nullptr, 2, &size),
+                     CUSOLVER_STATUS_SUCCESS);
+    assert_int_equal(lt_sim_calls() - before, 1);
+    lt_sim_set_fault(1);
+    assert_int_equal(solver.f->s.getrf_size(solver.handle, 2, 2, nullptr, 2, &size),
+                     CUSOLVER_STATUS_INTERNAL_ERROR);
+    (void)cudaGetLastError();
+    assert_int_equal(solver.f->s.getrf_size(solver.handle, 2, 2, nullptr, 2, &size),
+                     CUSOLVER_STATUS_SUCCESS);
+}
+
+} // namespace
+
+int main()
+{
+    setenv("LTENSOR_SIM_GPUS", "1", 1);
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_biased_products),
+        cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_jacobi),
+        cmocka_unit_test(test_convolutions),
+        cmocka_unit_test(test_handles_in_captures),
+        cmocka_unit_test(test_workspaces_in_captures),
+        cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,121 @@
+-- What a GPU does by NVIDIA's libraries equals what the CPU does: linear layers (cuBLASLt), convolutions (cuDNN, and our own
+-- kernels where it is not). Factorizations are linalg_spec's.
+
+local torch = require 'torch'
+local F = torch.nn.functional
+
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+
+-- Convolutions of all parts in a process of its own: what they sum to.
+local CONVOLUTIONS = [[
+torch.manual_seed(3)
+local F, sums = torch.nn.functional, {}
+for _, dtype in ipairs { torch.float64, torch.float32, torch.float16 } do
+  local x = torch.randn(2, 4, 7, 6):to(dtype):cuda():requires_grad_()
+  local w = torch.randn(6, 2, 3, 2):to(dtype):cuda():requires_grad_()
+  local b = torch.randn(6):to(dtype):cuda():requires_grad_()
+  local y = F.conv2d(x, w, b, { stride = { 2, 1 }, padding = { 1, 2 }, dilation = { 1, 2 }, groups = 2 })
+  y:mul(y):sum():backward()
+  for _, t in ipairs { y, x.grad, w.grad, b.grad } do
+    sums[#sums + 1] = ('%.2g'):format(t:double():abs():mean():item())
+  end
+end
+print(table.concat(sums, ' '))
+]]
+
+describe('convolutions #cpu', function()
+  it('are the same by cuDNN and by our own kernels', function()
+    local function run(environment)
+      local command = ('%s %s --no-copies --sim-gpus 1 -e %s'):format(environment, process.quote(process.ltensor),
+        process.quote(CONVOLUTIONS))
+      local output, message, status = process.run(command)
+      assert.equal(0, status, message)
+      return output
+    end
+    assert.equal(run 'LTENSOR_CUDNN=0', run '')
+  end)
+end)
+
+if device == 'cpu' then return end
+
+local function near(a, b, tolerance)
+  assert.same(tostring(b.shape), tostring(a.shape))
+  local worst = (a:cpu():double() - b:cpu():double()):abs():max():item()
+  assert(worst <= tolerance, ('differ by %g'):format(worst))
+end
+
+describe('a linear layer on a GPU', function()
+  -- x, weight and bias as f makes them of tensors on the host, on both devices.
+  local function compare(x, w, b, tolerance, f)
+    local function run(on)
+      local leaves = {}
+      for i, t in ipairs { x, w, b } do leaves[i] = t:clone():to(on):requires_grad_() end
+      local y = (f or F.linear)(table.unpack(leaves))
+      y:mul(y):sum():backward()
+      return y:detach(), leaves[1].grad, leaves[2].grad, leaves[3].grad
+    end
+    local there, here_ = { run(device) }, { run 'cpu' }
+    for i = 1, 4 do near(there[i], here_[i], tolerance) end
+  end
+
+  before_each(function() torch.manual_seed(9) end)
+
+  it('adds its bias within the product, in every dtype', function()
+    for _, kind in ipairs { { torch.float32, 1e-3 }, { torch.float64, 1e-10 }, { torch.float16, 0.5 }, { torch.bfloat16, 2 } } do
+      compare(torch.randn(5, 8):to(kind[1]), torch.randn(6, 8):to(kind[1]), torch.randn(6):to(kind[1]), kind[2])
+      compare(torch.randn(2, 3, 8):to(kind[1]), torch.randn(1, 8):to(kind[1]), torch.randn(1):to(kind[1]), kind[2])
+    end
+  end)
+  it('takes operands that lie anyhow', function()
+    local x, w, b = torch.randn(8, 5), torch.randn(8, 6), torch.randn(7)
+    compare(x, w, b, 1e-3, function(a, c, d) return F.linear(a:t(), c:t(), d:narrow(1, 2, 6)) end) -- a bias at an odd address
+    compare(x, w, torch.randn(12), 1e-3, function(a, c, d) return F.linear(a:t(), c:t(), d:view(6, 2):select(2, 1)) end)
+    compare(torch.randn(1, 3), torch.randn(4, 3), torch.randn(1, 4), 1e-3, function(a, c, d) return torch.addmm(d, a, c:t()) end)
+    compare(torch.randn(5, 3), torch.randn(3, 4), torch.randn(4), 1e-3,
+      function(a, c, d) return torch.addmm(d, a, c, { beta = 2, alpha = 3 }) + torch.addmm(d, a, c, { alpha = 3 }) end)
+  end)
+  it('of no inputs gives its bias', function()
+    near(F.linear(torch.ones(2, 0, { device = device }), torch.ones(3, 0, { device = device }), torch.arange(3.0, { device = device })),
+      torch.tensor { { 0.0, 1.0, 2.0 }, { 0.0, 1.0, 2.0 } }, 0)
+  end)
+end)
+
+describe('a convolution on a GPU', function()
+  local function both(f)
+    torch.manual_seed(2)
+    near(f(device), f 'cpu', 1e-4)
+  end
+  it('is the CPU\'s in one, two and three dimensions, transposed and grouped', function()
+    both(function(on)
+      torch.manual_seed(2)
+      return F.conv1d(torch.randn(2, 3, 9):to(on), torch.randn(4, 3, 3):to(on), torch.randn(4):to(on), { stride = 2, padding = 1 })
+    end)
+    both(function(on)
+      torch.manual_seed(2)
+      return F.conv3d(torch.randn(1, 4, 3, 4, 5):to(on), torch.randn(2, 2, 2, 2, 2):to(on), { groups = 2, padding = 1 })
+    end)
+    both(function(on)
+      torch.manual_seed(2)
+      return F.conv_transpose2d(torch.randn(1, 4, 3, 3):to(on), torch.randn(4, 2, 3, 3):to(on), torch.randn(4):to(on),
+        { stride = 2, output_padding = 1, groups = 2 })
+    end)
+  end)
+  it('keeps to an algorithm that gives the same again where that is asked for', function()
+    torch.use_deterministic_algorithms(true)
+    local ok, message = pcall(both, function(on)
+      torch.manual_seed(2)
+      return F.conv2d(torch.randn(1, 2, 5, 5):to(on), torch.randn(3, 2, 3, 3):to(on))
+    end)
+    torch.use_deterministic_algorithms(false)
+    assert(ok, message)
+  end)
+  it('takes views at addresses that cuDNN does not', function()
+    both(function(on)
+      torch.manual_seed(2)
+      local all = torch.randn(1 + 2 * 25):to(on)
+      return F.conv2d(all:narrow(1, 2, 50):view(1, 2, 5, 5), torch.randn(3, 2, 3, 3):to(on))
+    end)
+  end)
+end)

@@ -1,0 +1,117 @@
+/* signatures.cpp - our declarations of the vendor's libraries (src/cuda/libraries) beside the vendor's own: every number and
+ * every type of a function must be the same, and every function is in the library. Compiled by check.sh where the vendor's headers are;
+ * run with no argument it looks all functions up by the sonames that the backend opens for CUDA 13. */
+#define LT_VENDOR_HEADERS
+#include <cuda_runtime.h>
+
+#include <cublasLt.h>
+#include <cublas_api.h>
+#include <cudnn.h>
+#include <cusolverDn.h>
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <type_traits>
+
+#include "libraries/cublas_api.h"
+#include "libraries/cudnn_api.h"
+#include "libraries/cusolver_api.h"
+
+#define SAME_NUMBER(name, value) static_assert((long long)(name) == (value), #name);
+LT_CUBLAS_STATUSES(SAME_NUMBER)
+LT_CUBLAS_OPERATIONS(SAME_NUMBER)
+LT_CUBLAS_SIDES(SAME_NUMBER)
+LT_CUBLAS_FILLS(SAME_NUMBER)
+LT_CUBLAS_DIAGONALS(SAME_NUMBER)
+LT_CUBLAS_MATHS(SAME_NUMBER)
+LT_CUBLAS_COMPUTATIONS(SAME_NUMBER)
+LT_CUBLAS_ALGORITHMS(SAME_NUMBER)
+LT_CUBLASLT_DESC_ATTRIBUTES(SAME_NUMBER)
+LT_CUBLASLT_EPILOGUES(SAME_NUMBER)
+LT_CUBLASLT_PREFERENCES(SAME_NUMBER)
+LT_CUSOLVER_STATUSES(SAME_NUMBER)
+LT_CUSOLVER_JOBS(SAME_NUMBER)
+LT_CUDNN_STATUSES(SAME_NUMBER)
+LT_CUDNN_TYPES(SAME_NUMBER)
+LT_CUDNN_FORMATS(SAME_NUMBER)
+LT_CUDNN_MODES(SAME_NUMBER)
+LT_CUDNN_MATHS(SAME_NUMBER)
+LT_CUDNN_DETERMINISMS(SAME_NUMBER)
+LT_CUDNN_FORWARDS(SAME_NUMBER)
+LT_CUDNN_BACKWARD_DATAS(SAME_NUMBER)
+LT_CUDNN_BACKWARD_FILTERS(SAME_NUMBER)
+
+#define SAME_TYPE(table, field, symbol) \
+    static_assert(std::is_same<decltype(&::symbol), decltype(table::field)>::value, #symbol);
+#define OF_CUBLAS(field, symbol, arguments) SAME_TYPE(lt_cublas, field, symbol)
+#define OF_CUBLAS_S(field, symbol, arguments) SAME_TYPE(lt_cublas_real<float>, field, symbol)
+#define OF_CUBLAS_D(field, symbol, arguments) SAME_TYPE(lt_cublas_real<double>, field, symbol)
+LT_CUBLAS_FUNCTIONS(OF_CUBLAS)
+LT_CUBLAS_REAL_FUNCTIONS(OF_CUBLAS_S, S, float)
+LT_CUBLAS_REAL_FUNCTIONS(OF_CUBLAS_D, D, double)
+#define OF_CUBLASLT(field, symbol, arguments) SAME_TYPE(lt_cublaslt, field, symbol)
+LT_CUBLASLT_FUNCTIONS(OF_CUBLASLT)
+#define OF_CUSOLVER(field, symbol, arguments) SAME_TYPE(lt_cusolver, field, symbol)
+#define OF_CUSOLVER_S(field, symbol, arguments) SAME_TYPE(lt_cusolver_real<float>, field, symbol)
+#define OF_CUSOLVER_D(field, symbol, arguments) SAME_TYPE(lt_cusolver_real<double>, field, symbol)
+LT_CUSOLVER_FUNCTIONS(OF_CUSOLVER)
+LT_CUSOLVER_REAL_FUNCTIONS(OF_CUSOLVER_S, S, float)
+LT_CUSOLVER_REAL_FUNCTIONS(OF_CUSOLVER_D, D, double)
+
+#define OF_CUDNN(field, symbol, arguments) SAME_TYPE(lt_cudnn, field, symbol)
+LT_CUDNN_FUNCTIONS(OF_CUDNN)
+
+/* Of the structs, in the order of our declaration. */
+static_assert(sizeof(cublasLtMatmulAlgo_t) == 64, "");
+static_assert(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) == 64 &&
+                  offsetof(cublasLtMatmulHeuristicResult_t, state) == 72 &&
+                  offsetof(cublasLtMatmulHeuristicResult_t, wavesCount) == 76 &&
+                  sizeof(cublasLtMatmulHeuristicResult_t) == 96, "");
+
+template <class Performance> constexpr bool same_performance()
+{
+    return offsetof(Performance, status) == 4 && offsetof(Performance, time) == 8 && offsetof(Performance, memory) == 16 &&
+           offsetof(Performance, determinism) == 24 && offsetof(Performance, mathType) == 28 && sizeof(Performance) == 48;
+}
+static_assert(same_performance<cudnnConvolutionFwdAlgoPerf_t>() && same_performance<cudnnConvolutionBwdDataAlgoPerf_t>() &&
+                  same_performance<cudnnConvolutionBwdFilterAlgoPerf_t>(), "");
+
+#define SYMBOL(field, symbol, arguments) #symbol,
+static const char *const of_cublas[] = {LT_CUBLAS_FUNCTIONS(SYMBOL) LT_CUBLAS_REAL_FUNCTIONS(SYMBOL, S, float)
+                                            LT_CUBLAS_REAL_FUNCTIONS(SYMBOL, D, double)
+                                                LT_CUBLASLT_FUNCTIONS(SYMBOL) nullptr};
+static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, S, float)
+                                              LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, D, double) nullptr};
+
+static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) nullptr};
+
+static int passed, failed;
+
+static void look_up(const lt_cuda_library &library, const char *const *symbols)
+{
+    void *handle = dlopen(library.cuda_13, RTLD_NOW | RTLD_LOCAL);
+    int found = 0, missing = 0;
+    if (handle == nullptr) {
+        printf("%s: %s\n", library.cuda_13, dlerror());
+        failed++;
+        return;
+    }
+    for (; *symbols != nullptr; symbols++) {
+        const bool there = dlsym(handle, *symbols) != nullptr;
+        there ? found++ : missing++;
+        if (!there) printf("%s has no %s\n", library.cuda_13, *symbols);
+    }
+    printf("%-24s %3d functions found, %d missing\n", library.cuda_13, found, missing);
+    passed += found;
+    failed += missing;
+}
+
+int main()
+{
+    look_up(LT_CUBLAS_LIBRARY, of_cublas);
+    look_up(LT_CUSOLVER_LIBRARY, of_cusolver);
+    look_up(LT_CUDNN_LIBRARY, of_cudnn);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}

@@ -1,4 +1,4 @@
-/* handles.cuh - the handles of a library, kept for the next call.
+/* handles.cuh - the handles of a library, kept by each thread for its next call.
  *
  * A handle serves one call at a time, and one stream for ever: the library orders its workspace by that. Making one
  * allocates and waits, destroying one waits: neither may happen while any thread captures a graph. So none is ever
@@ -81,17 +81,38 @@ template <class Library> class lt_cuda_handles {
                                    "the library was not there when the capture of the graph began");
     }
 
+    /* What this thread gave back, which it finds again without a lock; others may have it when the thread ends. */
+    struct own_idle {
+        std::vector<kept> idle;
+        ~own_idle()
+        {
+            for (const kept &k : idle) share(k);
+        }
+    };
+
+    static std::vector<kept> &own()
+    {
+        static thread_local own_idle mine;
+        return mine.idle;
+    }
+
     static bool find(const kept &like, handle *out)
     {
+        if (take_from(own(), like, out)) return true;
         store &s = all();
         std::lock_guard<std::mutex> lock(s.mutex);
-        for (size_t i = s.idle.size(); i-- > 0;) {
-            if (s.idle[i].device != like.device || s.idle[i].stream != like.stream ||
-                s.idle[i].spare != like.spare)
+        return take_from(s.idle, like, out);
+    }
+
+    static bool take_from(std::vector<kept> &idle, const kept &like, handle *out)
+    {
+        for (size_t i = idle.size(); i-- > 0;) {
+            if (idle[i].device != like.device || idle[i].stream != like.stream ||
+                idle[i].spare != like.spare)
                 continue;
-            *out = s.idle[i].h;
-            s.idle[i] = s.idle.back();
-            s.idle.pop_back();
+            *out = idle[i].h;
+            idle[i] = idle.back();
+            idle.pop_back();
             return true;
         }
         return false;
@@ -99,6 +120,15 @@ template <class Library> class lt_cuda_handles {
 
     /* A handle that there is no room to remember is lost: destroying it might wait. */
     static void keep(const kept &k)
+    {
+        try {
+            own().push_back(k);
+        } catch (const std::bad_alloc &) {
+            return;
+        }
+    }
+
+    static void share(const kept &k)
     {
         store &s = all();
         try {

@@ -25,7 +25,6 @@ struct graph {
     uint64_t *live = nullptr; /* on the device: seed, offset */
     size_t live_size = 0;
     void *live_block = nullptr;
-    cudaStream_t live_stream = nullptr; /* the last that was told to use it */
 };
 
 thread_local graph *recording;
@@ -132,7 +131,6 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
     if (g->live != nullptr && g->device != device) {
         lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
         g->live = nullptr;
-        g->live_stream = nullptr;
     }
     g->device = device;
     LT_TRY(prepare(g, pool != 0 ? pool : lt_cuda_graph_pool_new()));
@@ -199,8 +197,6 @@ lt_status lt_cuda_graph_replay(uint64_t handle)
         return lt_cuda_core->error(LT_ERR_RUNTIME, "a CUDA graph cannot be replayed while one is captured");
     LT_TRY(lt_cuda_enter(g->device, &stream));
     if (g->blocks != 0) {
-        if (stream != g->live_stream) lt_cuda_record_stream(g->live_block, (uint64_t)(uintptr_t)stream);
-        g->live_stream = stream;
         lt_generator *generator = generator_of(g->device);
         LT_LAUNCH(set_random_place, 1, 32, stream, g->live, generator->seed, generator->philox_offset);
         LT_TRY(lt_cuda_launched(g->device, stream, "graph"));

@@ -43,14 +43,14 @@ local function resources(cubin)
   return found
 end
 
--- Bytes of registers stored to and loaded from the stack, by kernel, as ptxas counted them.
+-- Bytes of registers that are stored to the stack, by kernel, as ptxas counted them.
 local function spills(path)
   local found, name, file = {}, nil, io.open(path)
   if not file then return found end
   for line in file:lines() do
     name = line:match "Compiling entry function '([^']+)'" or line:match 'Function properties for (%S+)' or name
-    local stores, loads = line:match '(%d+) bytes spill stores, (%d+) bytes spill loads'
-    if stores then found[name] = math.max(tonumber(stores), tonumber(loads)) end
+    local stores = line:match '(%d+) bytes spill stores'
+    if stores then found[name] = tonumber(stores) end
   end
   file:close()
   return found

@@ -165,6 +165,30 @@ describe('rows in vectors', function()
     end)
   end)
 
+  it('have extremes and their positions, the first of equal ones', function()
+    each_length(function(n)
+      agrees('max ' .. n, { { 5, n } }, function(x)
+        x = (x * 3):round()
+        local values, positions = x:max(2)
+        local least, where = x:min(2)
+        return values, positions:to(x.dtype), least, where:to(x.dtype), x:to(torch.int64):argmax():to(torch.float64), x:argmin(1):to(x.dtype)
+      end, { 'float32', 'float64' })
+    end)
+    agrees('long rows', { { 2, 300001 } }, function(x)
+      local values, positions = x:max(2)
+      return values, positions:double()
+    end, { 'float32' })
+  end)
+
+  it('take what is added to them in place', function()
+    for _, n in ipairs { 1, 7, 64 } do
+      agrees('index_add ' .. n, { { 9, n }, { 4, n } }, function(x, y)
+        local rows = torch.tensor({ 2, 5, 9, 2 }, { device = x.device })
+        return x:index_add(1, rows, y), x:scatter_add(1, rows:view(4, 1):expand(4, n), y)
+      end)
+    end
+  end)
+
   it('are updated by an optimizer', function()
     for _, n in ipairs { 1, 3, 8, 1030 } do
       agrees('Adam ' .. n, { { n }, { n } }, function(x, g)

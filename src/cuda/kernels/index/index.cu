@@ -155,6 +155,17 @@ template <class T, class F> static __device__ __forceinline__ void update_part(T
     });
 }
 
+/* Whether the GPU adds this type in place by an instruction of its own, where it is new enough. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr bool adds_bfloat16 = false;
+#else
+constexpr bool adds_bfloat16 = true;
+#endif
+template <class T>
+constexpr bool adds_in_place = std::is_floating_point_v<T> || std::is_same_v<T, int32_t> ||
+                               std::is_same_v<T, __half> ||
+                               (std::is_same_v<T, __nv_bfloat16> && adds_bfloat16);
+
 template <int N, class Element, class Op>
 static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
 {
@@ -165,9 +176,7 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
     const T value = value_at<T>(a, at);
     T *const p = reinterpret_cast<T *>(indexed);
     const auto join = [=](T old) { return Element::template join<Op>(old, value); };
-    if constexpr (std::is_same_v<Op, index_adding> && std::is_floating_point_v<T>)
-        atomicAdd(p, value);
-    else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int32_t>)
+    if constexpr (std::is_same_v<Op, index_adding> && adds_in_place<T>)
         atomicAdd(p, value);
     else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int64_t>)
         atomicAdd(reinterpret_cast<unsigned long long *>(p),

@@ -69,7 +69,7 @@ template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 
-enum { LT_POINTWISE_BLOCK = 256, LT_POINTWISE_ITEMS = 4, LT_POINTWISE_PARAMS = 3 };
+enum { LT_POINTWISE_BLOCK = 256, LT_POINTWISE_PARAMS = 3 };
 
 /* How the dense kernel finds an operand's elements: a number of the call, one element for each run, or a vector. */
 enum lt_dense_kind { LT_DENSE_NUMBER, LT_DENSE_ONE, LT_DENSE_VECTOR };
@@ -145,6 +145,9 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
     }
 }
 
+/* Elements of a thread. */
+template <class C> constexpr int lt_strided_items = sizeof(C) == 8 ? 2 : 4;
+
 template <class C, int INPUTS> struct lt_strided_operands {
     char *data[INPUTS + 1]; /* null: the number in value */
     lt_dtype dtype[INPUTS + 1], compute;
@@ -158,7 +161,7 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
     lt_strided_kernel(lt_strided_operands<C, Op::inputs> a)
 {
     using result = decltype(Op::template of<C>(nullptr, nullptr));
-    constexpr int ITEMS = LT_POINTWISE_ITEMS;
+    constexpr int ITEMS = lt_strided_items<C>;
     const uint32_t first = blockIdx.x * (ITEMS * LT_POINTWISE_BLOCK) + threadIdx.x,
                    numel = a.places.numel;
     if (first >= numel) return;
@@ -173,7 +176,7 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
             index[i] = first;
     }
     a.places.template at<ITEMS>(index, offset);
-    C x[ITEMS][3];
+    C x[ITEMS][Op::inputs];
     for (int k = 0; k < Op::inputs; k++) {
         const char *at[ITEMS];
         C loaded[ITEMS];
@@ -302,7 +305,7 @@ static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
     if (done) return true;
     const auto a = lt_strided_operands_of<typename Op::shape, C>(call);
     LT_LAUNCH((lt_strided_kernel<Op, C>),
-              lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * LT_POINTWISE_ITEMS),
+              lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * lt_strided_items<C>),
               LT_POINTWISE_BLOCK, call.stream, a);
     return true;
 }

@@ -12,7 +12,8 @@
 
 struct lt_philox {
     uint64_t seed, offset; /* key; the number of the first counter block */
-    const uint64_t *live;  /* null; in a recorded graph seed and offset as the replay sets them: offset is added */
+    const uint64_t *
+        live; /* null; in a recorded graph seed and offset as the replay sets them: offset is added */
 };
 
 struct lt_words {
@@ -20,7 +21,8 @@ struct lt_words {
 };
 
 /* 128 random bits: the counter block `index` of the call; `part` counts the blocks of one that needs several. */
-static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index, uint32_t part = 0)
+static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index,
+                                                           uint32_t part = 0)
 {
     if (p.live != nullptr) {
         p.seed = p.live[0];
@@ -30,29 +32,42 @@ static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t
     uint32_t c0 = (uint32_t)count, c1 = (uint32_t)(count >> 32), c2 = part, c3 = 0;
     uint32_t k0 = (uint32_t)p.seed, k1 = (uint32_t)(p.seed >> 32);
     for (int round = 0; round < 10; round++) {
-        const uint64_t x = (uint64_t)0xD2511F53u * c0, y = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(y >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(x >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)y;
-        c3 = (uint32_t)x;
+        const uint32_t x = 0xD2511F53u * c0, y = 0xCD9E8D57u * c2;
+        const uint32_t x_high = __umulhi(0xD2511F53u, c0), y_high = __umulhi(0xCD9E8D57u, c2);
+        c0 = y_high ^ c1 ^ k0;
+        c2 = x_high ^ c3 ^ k1;
+        c1 = y;
+        c3 = x;
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
     return {{c0, c1, c2, c3}};
 }
 
-static __device__ __forceinline__ uint64_t lt_wide(uint32_t high, uint32_t low) { return (uint64_t)high << 32 | low; }
+static __device__ __forceinline__ uint64_t lt_wide(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
 
 /* In [0, 1), every value a multiple of 2^-24 or 2^-53. */
-static __device__ __forceinline__ float lt_uniform(uint32_t bits) { return (float)(bits >> 8) * 0x1p-24f; }
-static __device__ __forceinline__ double lt_uniform(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
+static __device__ __forceinline__ float lt_uniform(uint32_t bits)
+{
+    return (float)(bits >> 8) * 0x1p-24f;
+}
+static __device__ __forceinline__ double lt_uniform(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1p-53;
+}
 
 /* In (0, 1]: finer near 0, so that logarithms reach far. */
 static __device__ __forceinline__ float lt_positive(uint32_t bits)
 {
     return __fmaf_rn((float)bits, 0x1p-32f, 0x1p-33f);
 }
-static __device__ __forceinline__ double lt_positive(uint64_t bits) { return (double)((bits >> 11) + 1) * 0x1p-53; }
+static __device__ __forceinline__ double lt_positive(uint64_t bits)
+{
+    return (double)((bits >> 11) + 1) * 0x1p-53;
+}
 
 /* Logarithm of a normal float: u = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); a polynomial in f. */
 static __device__ __forceinline__ float lt_logarithm(float u)
@@ -70,7 +85,8 @@ static __device__ __forceinline__ float lt_logarithm(float u)
     p = __fmaf_rn(p, f, 0.3333333f);
     const float tail = __fmaf_rn(square, __fmul_rn(f, p), __fmul_rn(-0.5f, square));
     /* ln 2 in two parts, the first exact times any exponent */
-    return __fmaf_rn((float)e, 0.693359375f, __fadd_rn(f, __fmaf_rn((float)e, -2.12194440e-4f, tail)));
+    return __fmaf_rn((float)e, 0.693359375f,
+                     __fadd_rn(f, __fmaf_rn((float)e, -2.12194440e-4f, tail)));
 }
 static __device__ __forceinline__ double lt_logarithm(double u) { return log(u); }
 
@@ -78,7 +94,8 @@ static __device__ __forceinline__ double lt_logarithm(double u) { return log(u);
 static __device__ __forceinline__ void lt_direction(uint32_t bits, float *sine, float *cosine)
 {
     const int quadrant = (int)(bits >> 30);
-    const float x = __fmaf_rn((float)((bits & 0x3fffffffu) >> 6), 0x1p-25f, -0.25f + 0x1p-26f); /* of pi */
+    const float x =
+        __fmaf_rn((float)((bits & 0x3fffffffu) >> 6), 0x1p-25f, -0.25f + 0x1p-26f); /* of pi */
     const float z = __fmul_rn(x, x);
     float s = 0.081001736f, c = 0.23132925f;
     s = __fmaf_rn(s, z, -0.5992021f);
@@ -105,7 +122,8 @@ static __device__ __forceinline__ double lt_root(double x) { return sqrt(x); }
 
 /* Two independent numbers of mean 0 and deviation 1 (Box and Muller 1958). */
 template <class C, class Bits>
-static __device__ __forceinline__ void lt_normal_pair(Bits radius_bits, Bits angle_bits, C *first, C *second)
+static __device__ __forceinline__ void lt_normal_pair(Bits radius_bits, Bits angle_bits, C *first,
+                                                      C *second)
 {
     const C radius = lt_root((C)-2 * lt_logarithm(lt_positive(radius_bits)));
     C sine, cosine;

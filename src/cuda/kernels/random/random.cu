@@ -136,18 +136,21 @@ struct bernoulli {
     }
 };
 
-/* ---- one thread, one counter block ------------------------------------------------------------------------ */
+/* ---- one thread, two counter blocks ------------------------------------------------------------------------ */
+
+enum { COUNTERS = 2 };
 
 template <class Draw>
 __global__ void __launch_bounds__(BLOCK)
     draw(char *data, lt_dtype dtype, int size, bool aligned, int64_t n, lt_philox philox, Draw f)
 {
     using C = typename Draw::type;
-    constexpr int N = Draw::count;
+    constexpr int N = COUNTERS * Draw::count;
     const int64_t thread = lt_thread_number(), first = thread * N;
     if (first >= n) return;
     C values[N];
-    f(lt_philox_words(philox, (uint64_t)thread), values);
+    for (int b = 0; b < COUNTERS; b++)
+        f(lt_philox_words(philox, (uint64_t)(thread * COUNTERS + b)), values + b * Draw::count);
     const int m = n - first < N ? (int)(n - first) : N;
     if constexpr (std::is_floating_point_v<C>)
         lt_store_float_row<C, N>(dtype, data + first * size, values, m, aligned);
@@ -177,7 +180,7 @@ struct job {
 template <class Draw> lt_status run(job &j, Draw f)
 {
     const int64_t blocks = (j.n + Draw::count - 1) / Draw::count;
-    LT_LAUNCH(draw<Draw>, lt_blocks(blocks, BLOCK), BLOCK, j.stream, j.data, j.dtype,
+    LT_LAUNCH(draw<Draw>, lt_blocks(blocks, BLOCK * COUNTERS), BLOCK, j.stream, j.data, j.dtype,
               (int)lt_element_size(j.dtype), lt_is_aligned(j.data), j.n, j.take(blocks), f);
     return lt_cuda_launched(j.device, j.stream, "random");
 }

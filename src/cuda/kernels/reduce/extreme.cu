@@ -12,6 +12,7 @@
 enum {
     BLOCK = 256,
     ITEMS = 4,
+    ROW = 8, /* elements that a thread reads at a time where they lie together */
     ENOUGH_BLOCKS = 1 << 10,
     ENOUGH_THREADS = 1 << 17,
     LEAST_PER_THREAD = 64
@@ -45,7 +46,9 @@ template <class C> struct extremes {
     lt_lines<3> lines;
     winner wins;
     int64_t shares, share;
-    best<C> *parts; /* [shares][lines] */
+    lt_wide_divider by_lines; /* their number */
+    bool dense, aligned;      /* lines lie together; shares begin at vectors */
+    best<C> *parts;           /* [shares][lines] */
 };
 
 /* What was found in all of a line. */
@@ -92,11 +95,39 @@ static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t l
     return found;
 }
 
+/* The same where they lie together: ROW of them from first * ROW, (first + step) * ROW, ... */
+template <class C>
+static __device__ __forceinline__ best<C> search_dense(const extremes<C> &a, int64_t line,
+                                                       int64_t share, int64_t first, int64_t step)
+{
+    const int64_t from = share * a.share, size = lt_element_size(a.lines.dtype[0]);
+    const int64_t to = from + a.share < a.lines.length ? from + a.share : a.lines.length;
+    int64_t offset[3];
+    a.lines.lines.at(line, offset);
+    const char *in = a.lines.data[0] + offset[0];
+    best<C> found = {0, -1};
+    LT_NOT_UNROLLED
+    for (int64_t i = from + first * ROW; i < to; i += ROW * step) {
+        const int n = to - i < ROW ? static_cast<int>(to - i) : ROW;
+        C x[ROW];
+        if constexpr (std::is_floating_point_v<C>)
+            lt_load_float_row<C, ROW>(a.lines.dtype[0], in + i * size, x, n, a.aligned);
+        else
+            lt_load_row<C, ROW>(a.lines.dtype[0], in + i * size, x, n, a.aligned);
+        LT_UNROLLED
+        for (int j = 0; j < ROW; j++)
+            if (j < n && (found.index < 0 || a.wins.beats(x[j], found.value)))
+                found = best<C>{x[j], i + j};
+    }
+    return found;
+}
+
 template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_thread(extremes<C> a)
 {
     const int64_t number = lt_thread_number();
     if (number >= a.lines.count * a.shares) return;
-    const int64_t share = number / a.lines.count, line = number % a.lines.count;
+    const int64_t share = static_cast<int64_t>(a.by_lines.quotient(static_cast<uint64_t>(number))),
+                  line = number - share * a.lines.count;
     deliver(a, line, share, search(a, line, share, 0, 1));
 }
 
@@ -107,7 +138,8 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_te
     const int64_t line = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
                   share = blockIdx.y;
     if (line >= a.lines.count) return;
-    best<C> found = search(a, line, share, threadIdx.x, blockDim.x);
+    best<C> found = a.dense ? search_dense(a, line, share, threadIdx.x, blockDim.x)
+                            : search(a, line, share, threadIdx.x, blockDim.x);
     const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
     if (threads > LT_WARP) {
         shared[thread] = found;
@@ -141,7 +173,7 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch parts;
-    extremes<C> a = {lt_lines<3>(arrays, dim), {maximum}, 1, 0, nullptr};
+    extremes<C> a = {lt_lines<3>(arrays, dim), {maximum}, 1, 0, {}, false, false, nullptr};
     const lt_lines<3> &lines = a.lines;
     if (lines.count == 0 || lines.length == 0) return LT_OK;
 
@@ -156,6 +188,15 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
     a.shares = wanted < most ? wanted : most;
     if (a.shares < 1) a.shares = 1;
     a.share = (lines.length + a.shares - 1) / a.shares;
+    a.by_lines.set(static_cast<uint64_t>(lines.count));
+    if (!threads && lines.step[0] == lt_element_size(in->dtype)) {
+        a.dense = true;
+        a.share = (a.share + ROW * 2 - 1) / (ROW * 2) * (ROW * 2);
+        a.shares = (lines.length + a.share - 1) / a.share;
+        a.aligned = lt_is_aligned(in->data);
+        for (int d = 0; d < lines.lines.ndim; d++)
+            if (lines.lines.strides[d][0] % 16 != 0) a.aligned = false;
+    }
     if (a.shares > 1) {
         LT_TRY(parts.take(in->device.index,
                           static_cast<size_t>(a.shares * lines.count) * sizeof(best<C>)));

@@ -32,6 +32,12 @@ struct algorithm {
     cudnnMathType_t math;
 };
 
+/* Also by the finer reasons, which have numbers of their own. */
+bool is_unsupported(cudnnStatus_t status)
+{
+    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
+
 /* Sizes as cuDNN wants them: two of the spatial dimensions where the first is 1. */
 struct extents {
     int n, v[5];
@@ -69,12 +75,6 @@ class plan {
     template <class Performance>
     lt_status keep(cudnnStatus_t status, const Performance *results, int found, const shape &s);
 };
-
-/* Also by the finer reasons, which have numbers of their own. */
-bool is_unsupported(cudnnStatus_t status)
-{
-    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
-}
 
 cudnnDataType_t type_of(int dtype)
 {
@@ -121,8 +121,7 @@ lt_status plan::describe_windows(const shape &s, bool flat)
 template <class Performance>
 lt_status plan::keep(cudnnStatus_t status, const Performance *results, int found, const shape &s)
 {
-    if (status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000)
-        return LT_OK; /* and its finer reasons */
+    if (is_unsupported(status)) return LT_OK;
     if (status != CUDNN_STATUS_SUCCESS)
         return lt_cudnn_failed(status, "cudnnGetConvolutionAlgorithm");
     for (int i = 0; i < found; i++) {
@@ -141,22 +140,23 @@ lt_status plan::keep(cudnnStatus_t status, const Performance *results, int found
 lt_status plan::rank(cudnnHandle_t handle, const shape &s)
 {
     int found = 0;
+    cudnnStatus_t status;
     if (s.part == LT_CONV_Y) {
         cudnnConvolutionFwdAlgoPerf_t results[most_algorithms];
-        return keep(
-            functions->rank_forward(handle, x, w, convolution, y, most_algorithms, &found, results),
-            results, found, s);
+        status =
+            functions->rank_forward(handle, x, w, convolution, y, most_algorithms, &found, results);
+        return keep(status, results, found, s);
     }
     if (s.part == LT_CONV_X) {
         cudnnConvolutionBwdDataAlgoPerf_t results[most_algorithms];
-        return keep(functions->rank_backward_data(handle, w, y, convolution, x, most_algorithms,
-                                                  &found, results),
-                    results, found, s);
+        status = functions->rank_backward_data(handle, w, y, convolution, x, most_algorithms,
+                                               &found, results);
+        return keep(status, results, found, s);
     }
     cudnnConvolutionBwdFilterAlgoPerf_t results[most_algorithms];
-    return keep(functions->rank_backward_filter(handle, x, y, convolution, w, most_algorithms,
-                                                &found, results),
-                results, found, s);
+    status = functions->rank_backward_filter(handle, x, y, convolution, w, most_algorithms, &found,
+                                             results);
+    return keep(status, results, found, s);
 }
 
 lt_status plan::make(cudnnHandle_t handle, const shape &s)

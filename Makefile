@@ -122,7 +122,11 @@ CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
 SIM_CU_SRC := $(filter-out src/cuda/libraries/%_load.cu src/cuda/libraries/vendor.cu,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
-SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_SRC:%.cpp=$(OBJ)/%.o)
+SIM_RUNTIME_OBJ := $(SIM_SRC:%.cpp=$(OBJ)/%.o)
+SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)
+# The same with checks: every access of memory by a kernel is looked at.
+CHECK_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(wildcard src/cuda/sim/check/*.cpp))
+CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
 
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
@@ -181,7 +185,7 @@ $(CUDA_OBJ) $(CUDA12_OBJ): $(OBJ)/flags_of_cuda
 FORCE:
 
 # ---- objects -------------------------------------------------------------------------------------------
-$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CUDA_OBJ) $(CUDA12_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
+$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CHECKED_OBJ) $(CUDA_OBJ) $(CUDA12_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
 
 $(OBJ)/src/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
@@ -221,6 +225,16 @@ $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
 	@mkdir -p $(@D)
 	@echo '  CXX $<'
 	$(CXX) $(CXXFLAGS_ALL) $(SIM_OPT) $(SIM_SAN) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
+
+# -fsanitize=thread for the calls that it makes, which sim/check answers in ThreadSanitizer's place. GCC's: clang has no room
+# for the launch bounds of templates. Aggregates stay whole, so that an access has its width.
+CHECK_FLAGS := -Og -g1 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fno-tree-sra \
+               -fsanitize=float-cast-overflow -DLT_SIM_CHECKED
+CHECK_CXX := $(if $(findstring clang,$(CXX)),g++,$(CXX))
+$(OBJ)/src/cuda/%.checked.o: src/cuda/%.cu
+	@mkdir -p $(@D)
+	@echo '  CXX $< (checked)'
+	$(CHECK_CXX) $(CXXFLAGS_ALL) $(CHECK_FLAGS) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
 
 $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 	@mkdir -p $(@D)
@@ -321,6 +335,13 @@ $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 	@echo '  LINK $@'
 	$(CXX) -shared $(SAN) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lboost_context -lopenblas -lpthread
 
+# A program takes it where LTENSOR_LIB_DIR names its folder.
+checked: $(BUILD)/checked/libltensor_sim.so
+$(BUILD)/checked/libltensor_sim.so: $(CHECKED_OBJ)
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(CHECK_CXX) -shared -Wl,-z,defs -o $@ $^ -lboost_context -lopenblas -lpthread
+
 $(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
 	@echo '  LINK $@'
 	$(NVCC) -shared -cudart static -o $@ $^ -ldl -lpthread
@@ -332,8 +353,10 @@ $(BUILD)/libltensor_cuda12.so: $(CUDA12_OBJ)
 include scripts/make/minimal.mk
 
 # ---- tests -----------------------------------------------------------------------------------------------
+# The checker of kernels and the sanitizers are called from the same places.
+NO_TESTS := $(if $(SANITIZE),tests/core/sim_check_test.cpp)
 C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_test.c)) \
-           $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(wildcard tests/core/*_test.cpp))
+           $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/core/*_test.cpp)))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c))
 
 # Tests of what the library keeps to itself: one with nothing hidden, for all of them.
@@ -352,10 +375,15 @@ $(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(TEST_LIBRARY) $(OBJ)/ltenso
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) $(TEST_LINK)
 
-$(BUILD)/tests/%: tests/core/%.cpp $(SIM_OBJ)
+$(BUILD)/tests/%: tests/core/%.cpp $(SIM_RUNTIME_OBJ)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS_ALL) -MF $@.d -Isrc/cuda/sim/include -Isrc/cuda -x c++ $< -x none -o $@ \
-	  $(filter $(OBJ)/src/cuda/sim/%,$(SIM_OBJ)) -lcmocka -lboost_context -lopenblas -lpthread
+	  $(SIM_RUNTIME_OBJ) -lcmocka -lboost_context -lopenblas -lpthread
+
+$(BUILD)/tests/sim_check_test: tests/core/sim_check_test.cpp $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
+	@mkdir -p $(@D)
+	$(CHECK_CXX) $(CXXFLAGS_ALL) $(CHECK_FLAGS) -MF $@.d -MT $@ -Isrc/cuda/sim/include -Isrc/cuda -c $< -o $@.o
+	$(CHECK_CXX) -o $@ $@.o $(SIM_RUNTIME_OBJ) $(CHECK_OBJ) -lcmocka -lboost_context -lopenblas -lpthread
 
 HOST_LIBS := $(addprefix $(BUILD)/libltensor,_repl.a _lua.a .a)
 

@@ -99,6 +99,13 @@ specs() {
     done
 }
 
+# Some specs, which run many kernels in little time: name, environment...
+kernel_specs() {
+    which=$1; shift
+    suite "$which" env "$@" $BUSTED --helper=tests/lua/support/globals.lua -o plainTerminal ${EXCLUDE-} --pattern=_spec \
+        tests/lua/indexing_spec.lua tests/lua/views_spec.lua tests/lua/strides_spec.lua tests/lua/elementwise_spec.lua
+}
+
 case $mode in quick|full|asan|tsan|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|tsan|cuda" >&2; exit 2 ;; esac
 
 if [ "$mode" = tsan ]; then
@@ -134,8 +141,16 @@ else
 fi
 if [ "$mode" = full ] || [ "$mode" = asan ]; then
     EXCLUDE="--exclude-tags=${EXCLUDE:+rss,speed,}cpu"
-    specs "specs on 1 simulated GPU" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda
+    # What CUDA leaves open is decided by a seed, another in each run.
+    SEED=${SEED-$(date +%s)} LTENSOR_SIM_CHECK=1 export LTENSOR_SIM_CHECK
+    specs "specs on 1 simulated GPU, SEED=$SEED" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_SEED="$SEED"
     specs "specs on 2 simulated GPUs" LTENSOR_SIM_GPUS=2 LTENSOR_TEST_DEVICE=cuda:1
+    # Kernels whose every access is looked at (make checked), and those for large tensors.
+    if [ -f "$BUILD/checked/libltensor_sim.so" ]; then
+        kernel_specs "kernels on 1 GPU with checks, SEED=$SEED" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda \
+            LTENSOR_SIM_SEED="$SEED" LTENSOR_LIB_DIR="$PWD/$BUILD/checked"
+    fi
+    kernel_specs "kernels with 64-bit indices" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_INDEX_LIMIT=1
     for n in 0 1 2; do
         for notebook in docs/notebooks/*.md docs/guide/*.md; do
             case $notebook in *README.md) continue ;; esac

@@ -71,6 +71,17 @@ describe('torch.backends', function()
     assert.equal('medium', torch.get_float32_matmul_precision())
   end)
 
+  if torch.cuda.is_available() and torch.cuda.is_simulated() then
+    it('rounds the factors on a simulated GPU as on a real one', function()
+      local x = torch.full({1, 1}, 1 + 2 ^ -12, {device = 'cuda'})
+      assert.equal((1 + 2 ^ -12) * (1 + 2 ^ -12), x:to('double'):mm(x:to('double')):item())
+      assert.is_true(x:mm(x):item() > 1)
+      matmul.allow_tf32 = true
+      assert.equal(1, x:mm(x):item())
+      assert.equal(1.5, torch.full({1, 1}, 1.5, {device = 'cuda'}):mm(torch.ones(1, 1, {device = 'cuda'})):item())
+    end)
+  end
+
   it('has TF32 of convolutions on at first, apart from that of products', function()
     local cudnn = torch.backends.cudnn
     assert.is_true(cudnn.allow_tf32)

@@ -127,6 +127,17 @@ describe('batches of matrices', function()
     end)
   end
 
+  it('of 520 rows are solved one by one', function()
+    torch.manual_seed(1)
+    local n = 520
+    local x = (torch.randn(2, n, n, { dtype = torch.float64 }) + n * torch.eye(n, { dtype = torch.float64 })):to(device)
+    local b = torch.ones(2, n, 1, { dtype = torch.float64, device = device })
+    near(x:matmul(linalg.solve(x, b)), b, 1e-9)
+    near(x:triu():matmul(linalg.solve_triangular(x, b, { upper = true })), b, 1e-9)
+    local l = linalg.cholesky(x + transposed(x))
+    near(l:matmul(transposed(l)), x + transposed(x), 1e-8)
+  end)
+
   it('may be none, and of empty matrices', function()
     for _, shape in ipairs { { 0, 3, 3 }, { 2, 0, 0 } } do
       local x = torch.ones(shape, { device = device })

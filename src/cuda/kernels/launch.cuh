@@ -6,6 +6,9 @@
  *   LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, arguments...)
  *     they do; shared_bytes is the dynamic shared memory, which the kernel names with
  *   LT_DYNAMIC_SHARED(type, name);
+ *   LT_INDEX_LIMIT
+ *     numbers of elements and offsets from here on need 64 bits. LTENSOR_SIM_INDEX_LIMIT lowers it, so that
+ *     tests come to what large tensors take.
  *
  * A template is put in parentheses: LT_LAUNCH((fill<float, 4>), ...). Blocks must not wait for each
  * other. The result of a launch is cudaGetLastError's, as ever. Includes cuda_runtime.h, whichever the
@@ -14,6 +17,7 @@
 #define LT_LAUNCH_CUH
 
 #include <cuda_runtime.h>
+#include <stdint.h>
 
 /* In front of a loop: its body is repeated in the machine code, so that arrays it goes over lie in registers; or it is not. */
 #ifdef __CUDA_ARCH__
@@ -30,6 +34,7 @@
     kernel<<<dim3(grid), dim3(block), 0, (stream)>>>(__VA_ARGS__)
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
     kernel<<<dim3(grid), dim3(block), (shared_bytes), (stream)>>>(__VA_ARGS__)
+#define LT_INDEX_LIMIT (int64_t{1} << 31)
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     extern __shared__ __align__(16) unsigned char lt_dynamic_shared[];                             \
     type *name = reinterpret_cast<type *>(lt_dynamic_shared)
@@ -38,12 +43,14 @@
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
     lt_sim::launch(                                                                                \
-        dim3(grid), dim3(block), (stream),                                                         \
+        {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block), (stream),    \
         [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__)
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
     lt_sim::launch_meet(                                                                           \
-        dim3(grid), dim3(block), (shared_bytes), (stream),                                         \
-        [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__)
+        {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block),              \
+        (shared_bytes), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); },    \
+        ##__VA_ARGS__)
+#define LT_INDEX_LIMIT lt_sim::index_limit()
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)
 

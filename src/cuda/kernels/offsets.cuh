@@ -122,7 +122,7 @@ template <int N> struct lt_offsets {
     /* After the last dimension. */
     void finish()
     {
-        wide = numel >= int64_t{1} << 31;
+        wide = numel >= LT_INDEX_LIMIT;
         for (int d = 0; d < ndim; d++) {
             if (sizes[d] == 0) continue;
             if (wide)

@@ -1,6 +1,7 @@
 /* dnn.cu - see dnn.cuh. */
 #include "dnn.cuh"
 
+#include <atomic>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +20,22 @@ lt_status lt_cudnn_failed(cudnnStatus_t status, const char *call)
     return lt_cuda_core->error(LT_ERR_DEVICE, "cuDNN error: %s when calling `%s`", name(), call);
 }
 
-/* Looked for once: a script that works without cuDNN goes on as it began. */
+/* Looked for until it is there or known not to be: a script that works without cuDNN goes on as it began. A context that may
+ * not open libraries decides for itself alone. */
 const lt_cudnn *lt_cuda_dnn_functions(void)
 {
-    static const lt_cudnn *const functions = [] {
-        const lt_cudnn *table = nullptr;
-        const char *choice = getenv("LTENSOR_CUDNN");
-        const bool wanted = choice == nullptr || strcmp(choice, "0") != 0;
-        return wanted && lt_cudnn_get(&table) == LT_OK ? table : nullptr;
-    }();
-    return functions;
+    static std::atomic<const lt_cudnn *> there{nullptr};
+    static std::atomic<bool> absent{false};
+    const lt_cudnn *table = there.load(std::memory_order_acquire);
+    if (table != nullptr || absent.load(std::memory_order_relaxed)) return table;
+    const char *choice = getenv("LTENSOR_CUDNN");
+    const bool wanted = choice == nullptr || strcmp(choice, "0") != 0;
+    const lt_status status = wanted ? lt_cudnn_get(&table) : LT_ERR_DEVICE;
+    if (status == LT_OK)
+        there.store(table, std::memory_order_release);
+    else if (status != LT_ERR_PERMISSION)
+        absent = true;
+    return status == LT_OK ? table : nullptr;
 }
 
 namespace {

@@ -12,6 +12,7 @@
  *
  * Freeing allocates nothing: a block keeps the set node that its place in the cache needs. */
 #include "allocator.cuh"
+#include "marks.cuh"
 
 #include <algorithm>
 #include <memory>
@@ -87,6 +88,7 @@ void merge_next(block *b)
 void free_block(cache &c, block *b)
 {
     lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, -1);
+    LT_MARK_GIVEN(b->device, b->stream, b->data, b->size, b->pool != 0);
     if (is_free(b->next)) {
         take_out(c, b->next);
         merge_next(b);
@@ -225,6 +227,7 @@ block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, siz
         return nullptr;
     }
     b->data = static_cast<char *>(data);
+    LT_MARK_GIVEN(device, stream, data, bytes, false);
     c.stats.device_allocs++;
     lt_cuda_count_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b.get(), 1);
     return b.release();
@@ -291,6 +294,7 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
             *out = try_alloc(c, device, stream, size, &failed);
             if (*out != nullptr) {
                 (*out)->requested = nbytes;
+                LT_MARK_TAKEN(device, stream, (*out)->data, nbytes, (*out)->pool != 0);
                 lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, (*out)->small, (int64_t)nbytes);
             }
         }

@@ -31,7 +31,9 @@ class Copy final : public Work {
     cudaError_t run() override
     {
         if (!reachable) return cudaErrorIllegalAddress;
+        Watched watched;
         memmove(dst, src, count);
+        if (monitor) monitor->copied(dst, src, count);
         return cudaSuccess;
     }
 
@@ -52,7 +54,9 @@ class Fill final : public Work {
     cudaError_t run() override
     {
         if (!reachable) return cudaErrorIllegalAddress;
+        Watched watched;
         memset(pointer, value, count);
+        if (monitor) monitor->written(pointer, count);
         return cudaSuccess;
     }
 
@@ -81,6 +85,7 @@ uint32_t bit_of(const Device *device) { return device ? 1u << device->index : 0;
 cudaError_t copy(void *dst, Device *dst_device, const void *src, Device *src_device, size_t count,
                  CUstream_st *stream, bool reachable, bool wait)
 {
+    if (cudaError_t error = refuse_legacy(stream)) return finish(error);
     if (wait || (!dst_device && !is_pinned(dst)) || (!src_device && !is_pinned(src)))
         if (cudaError_t error = refuse_recording(stream)) return finish(error);
     auto *work = new Copy(dst, src, count, reachable);
@@ -156,6 +161,7 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t count, cudaStream_t
     if (count == 0) return cudaSuccess;
     Device *device = owner(pointer);
     if (!device || !inside_allocation(*device, pointer, count)) return finish(cudaErrorInvalidValue);
+    if (cudaError_t error = refuse_legacy(stream)) return finish(error);
     bool reachable = bit_of(device) & (bit_of(stream->device) | stream->device->peers);
     auto *work = new Fill(pointer, value, count, reachable);
     work->devices = bit_of(device);

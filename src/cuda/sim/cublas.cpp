@@ -59,7 +59,7 @@ cublasStatus_t gemm_batched(cublasHandle_t handle, cublasOperation_t transa,
     double keep = wide ? *static_cast<const double *>(beta) : *static_cast<const float *>(beta);
     return submit_product(handle,
                           new (std::nothrow) Product(ma, mb, mc, k, scale, keep, batch, nullptr),
-                          handle->workspace, handle->workspace_bytes);
+                          compute, handle->workspace, handle->workspace_bytes);
 }
 
 cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,

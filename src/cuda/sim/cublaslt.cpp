@@ -177,7 +177,7 @@ cublasStatus_t matmul(cublasLtHandle_t light, cublasLtMatmulDesc_t desc, const v
     return submit_product(handle,
                           new (std::nothrow) Product(ma, mb, md, common, scale, keep, 1,
                                                      with_bias ? desc->bias : nullptr),
-                          workspace, bytes);
+                          desc->compute, workspace, bytes);
 }
 
 } // namespace

@@ -90,6 +90,7 @@ cudaError_t cudaDeviceSynchronize(void)
 {
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     Device &device = *device_at(current_device());
+    if (cudaError_t error = refuse_waiting(device)) return finish(error);
     sync_device(device);
     return finish((cudaError_t)device.error.load());
 }

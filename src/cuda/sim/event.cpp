@@ -76,6 +76,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
     CUstream_st *stream = find_stream(handle);
     if (!event || !stream || event->device != stream->device)
         return finish(cudaErrorInvalidResourceHandle);
+    if (cudaError_t error = refuse_legacy(stream)) return finish(error);
     std::lock_guard<std::mutex> lock(event->mutex);
     event->mark = {stream->recording, stream, 0};
     if (stream->recording) {
@@ -95,11 +96,16 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     if (usable() && event) {
         Wait record = record_of(event);
-        if (record.stream && !is_done(record)) return finish(cudaErrorNotReady);
+        if (record.stream && !is_done(record)) {
+            if (cudaError_t error = refuse_unsafe()) return finish(error);
+            demand(record);
+            return finish(cudaErrorNotReady);
+        }
     }
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     if (!event) return finish(cudaErrorInvalidResourceHandle);
-    if (mark_of(event).recording) return finish(cudaErrorCapturedEvent);
+    if (cudaError_t error = refuse_marked(mark_of(event))) return finish(error);
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     return finish((cudaError_t)event->device->error.load());
 }
 
@@ -107,7 +113,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     if (!event) return finish(cudaErrorInvalidResourceHandle);
-    if (mark_of(event).recording) return finish(cudaErrorCapturedEvent);
+    if (cudaError_t error = refuse_marked(mark_of(event))) return finish(error);
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     Wait record = record_of(event);
     if (record.stream) sync(record);
     return finish((cudaError_t)event->device->error.load());

@@ -55,6 +55,7 @@ using boost::context::detail::fcontext_t;
 using boost::context::detail::transfer_t;
 
 constexpr unsigned max_threads = 1024;
+constexpr int only_meet = -2; /* the source of a lane that wants no value */
 constexpr size_t page = 4096;
 #if defined(LT_ASAN) || defined(LT_TSAN)
 constexpr size_t stack_size = 256 * 1024;
@@ -103,6 +104,9 @@ struct Team {
     unsigned ready_first = 0, ready_count = 0;
     Fiber *at_barrier[max_threads];
     unsigned barrier_count = 0;
+    Line barrier = {"", 0};                   /* where they wait */
+    const unsigned short *shuffled = nullptr; /* the order in which threads start; null: theirs */
+    uint64_t draws = 0;                       /* how often chance was asked in the block */
     Warp warps[max_threads / 32];
     Lane lanes[max_threads];
 
@@ -110,8 +114,9 @@ struct Team {
     void move_to(std::thread::id thread);
     void live();
     void suspend();
-    void sync_block();
+    void sync_block(Line line);
     uint64_t exchange(unsigned mask, uint64_t value, int source);
+    Span stack() const;
 
   private:
     Fiber *new_fiber();
@@ -125,6 +130,8 @@ struct Team {
     bool complete(unsigned warp, unsigned mask);
     void start_block();
     void abandon();
+    void shuffle(Fiber **list, unsigned n);
+    std::string waiting() const;
 };
 
 namespace {
@@ -262,7 +269,8 @@ void Team::live()
     Fiber *self = current;
     for (;;) {
         while (started < threads && !ready_count) {
-            unsigned thread = started++;
+            unsigned thread = shuffled ? shuffled[started] : started;
+            started++;
             dim3 size = kernel->block;
             self->thread = thread;
             self->index = {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
@@ -272,7 +280,7 @@ void Team::live()
             try {
                 body->run_thread();
             } catch (const Trap &) {
-                kernel->error = cudaErrorLaunchFailure;
+                kernel->fail(cudaErrorLaunchFailure);
             }
             self->busy = false;
             end_thread(thread);
@@ -285,10 +293,25 @@ void Team::live()
     }
 }
 
+/* Who waits goes on in an order of chance, where a seed asks for it. */
+void Team::shuffle(Fiber **list, unsigned n)
+{
+    if (!context.shuffle) return;
+    for (unsigned i = n; i > 1; i--)
+        std::swap(list[i - 1], list[mixed(context.shuffle, ~draws++) % i]);
+}
+
 void Team::open_barrier()
 {
+    if (runtime().settings.check && ended)
+        fault_in_kernel("barrier", barrier.file,
+                        "%u of the block's %u threads ended before the barrier at %s:%d, which the "
+                        "others came to",
+                        ended, threads, barrier.file, barrier.line);
+    shuffle(at_barrier, barrier_count);
     for (unsigned i = 0; i < barrier_count; i++) make_ready(at_barrier[i]);
     barrier_count = 0;
+    if (monitor) monitor->met();
 }
 
 void Team::end_thread(unsigned thread)
@@ -310,14 +333,26 @@ void Team::end_thread(unsigned thread)
     }
 }
 
-void Team::sync_block()
+void Team::sync_block(Line line)
 {
+    if (!barrier_count) barrier = line;
+    if (barrier.line != line.line || strcmp(barrier.file, line.file))
+        fault_in_kernel(
+            "barrier", line.file,
+            "comes to the barrier at %s:%d while thread %u of the block waits at the one at %s:%d",
+            line.file, line.line, at_barrier[0]->thread, barrier.file, barrier.line);
     if (barrier_count + 1 == threads - ended) {
         open_barrier();
         return;
     }
     at_barrier[barrier_count++] = current;
     suspend();
+}
+
+Span Team::stack() const
+{
+    const char *bottom = static_cast<const char *>(current->stack_bottom);
+    return {bottom, bottom + current->stack_bytes};
 }
 
 /* Fills in the results if all lanes of the mask wait for each other. */
@@ -338,6 +373,7 @@ bool Team::complete(unsigned warp, unsigned mask)
         else
             taker.result = part >> taker.source & 1 ? lane[taker.source].value : ~(uint64_t)0;
     }
+    if (monitor && lane[__builtin_ctz(part)].source == only_meet) monitor->met(warp, part);
     return true;
 }
 
@@ -345,6 +381,14 @@ uint64_t Team::exchange(unsigned mask, uint64_t value, int source)
 {
     unsigned thread = current->thread, warp = thread / 32, own = 1u << thread % 32;
     Lane &lane = lanes[thread];
+    if (!(mask & own))
+        fault_in_kernel("warp", "",
+                        "lane %u calls a warp operation with the mask 0x%08x, which leaves it out",
+                        thread % 32, mask);
+    if (source >= 0 && runtime().settings.check && !(mask & ~warps[warp].ended & 1u << source))
+        fault_in_kernel("warp", "",
+                        "lane %u takes the value of lane %d, which takes no part (mask 0x%08x)",
+                        thread % 32, source, mask);
     lane.value = value;
     lane.mask = mask;
     lane.source = source;
@@ -363,8 +407,30 @@ uint64_t Team::exchange(unsigned mask, uint64_t value, int source)
 void Team::start_block()
 {
     started = ended = ready_count = barrier_count = 0;
+    draws = 0;
+    shuffled = shuffled_threads(threads);
     for (unsigned first = 0; first < threads; first += 32)
         warps[first / 32] = {0, threads - first >= 32 ? 0 : ~0u << (threads - first)};
+}
+
+std::string Team::waiting() const
+{
+    std::string text = std::to_string(ended) + " have ended";
+    if (barrier_count)
+        text += ", " + std::to_string(barrier_count) + " (thread " +
+                std::to_string(at_barrier[0]->thread) + " first) wait at the barrier at " +
+                barrier.file + ":" + std::to_string(barrier.line);
+    for (unsigned warp = 0; warp * 32 < threads; warp++) {
+        if (!warps[warp].waiting) continue;
+        char part[120];
+        unsigned lane = (unsigned)__builtin_ctz(warps[warp].waiting);
+        snprintf(part, sizeof part,
+                 ", lanes 0x%08x of warp %u in a warp operation, lane %u with the mask 0x%08x",
+                 warps[warp].waiting, warp, lane, lanes[warp * 32 + lane].mask);
+        text += part;
+        break;
+    }
+    return text;
 }
 
 /* Threads that can never go on are forgotten; their fibers begin anew. */
@@ -400,7 +466,9 @@ void Team::run(const Kernel &with, const ThreadBody &thread_body)
     }
     switch_to(&home, first);
     if (ended == threads) return;
-    kernel->error = cudaErrorLaunchTimeout;
+    fault_in_kernel("barrier", "", "the block's threads wait for each other for ever: %s",
+                    waiting().c_str());
+    kernel->fail(cudaErrorLaunchTimeout);
     abandon();
 }
 
@@ -467,11 +535,25 @@ Team &meeting_team()
 
 } // namespace
 
-void sync_block() { meeting_team().sync_block(); }
-void sync_warp(unsigned mask) { meeting_team().exchange(mask, 0, -1); }
+void sync_block(Line line) { meeting_team().sync_block(line); }
+void sync_warp(unsigned mask) { meeting_team().exchange(mask, 0, only_meet); }
 uint64_t exchange(unsigned mask, uint64_t value, int source)
 {
     return meeting_team().exchange(mask, value, source);
+}
+
+Span kernel_stack()
+{
+    if (context.team) return context.team->stack();
+    static thread_local Span own = {nullptr, nullptr};
+    pthread_attr_t attributes;
+    void *bottom;
+    size_t bytes;
+    if (own.end || pthread_getattr_np(pthread_self(), &attributes)) return own;
+    if (!pthread_attr_getstack(&attributes, &bottom, &bytes))
+        own = {static_cast<char *>(bottom), static_cast<char *>(bottom) + bytes};
+    pthread_attr_destroy(&attributes);
+    return own;
 }
 
 int lane() { return (int)(meeting_team().current->thread % 32); }

@@ -33,12 +33,8 @@ class Launch final : public Work {
     cudaError_t run() override
     {
         std::lock_guard<std::mutex> lock(program->running);
-        for (const std::unique_ptr<Work> &work : *program->works) {
-            open_memory(work->devices);
-            cudaError_t error = work->run();
-            close_memory(work->devices);
-            if (error) return error;
-        }
+        for (const std::unique_ptr<Work> &work : *program->works)
+            if (cudaError_t error = run_work(*work)) return error;
         return cudaSuccess;
     }
 
@@ -60,14 +56,90 @@ void record(CUstream_st *stream, Work *work)
 {
     Recording &recording = *stream->recording;
     recording.works->emplace_back(work);
-    recording.streams[stream].given++;
+    if (work->joins) recording.streams[stream].given++;
 }
+
+namespace {
+
+/* Recordings that have not ended. */
+struct Active {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<Recording>> recordings;
+    std::atomic<size_t> count{0};
+};
+
+Active &active()
+{
+    static Active *instance = new Active;
+    return *instance;
+}
+
+void enter(std::shared_ptr<Recording> recording)
+{
+    std::lock_guard<std::mutex> lock(active().mutex);
+    active().recordings.push_back(std::move(recording));
+    active().count = active().recordings.size();
+}
+
+void leave(const std::shared_ptr<Recording> &recording)
+{
+    std::lock_guard<std::mutex> lock(active().mutex);
+    auto &all = active().recordings;
+    all.erase(std::remove(all.begin(), all.end(), recording), all.end());
+    active().count = all.size();
+}
+
+/* Breaks the recordings that the call may not happen in; the error, if there was one. */
+template <class F> cudaError_t refuse(cudaError_t error, F forbidden)
+{
+    if (!active().count) return cudaSuccess;
+    cudaError_t result = cudaSuccess;
+    std::lock_guard<std::mutex> lock(active().mutex);
+    for (auto &recording : active().recordings) {
+        if (!forbidden(*recording)) continue;
+        recording->broken = true;
+        result = error;
+    }
+    return result;
+}
+
+} // namespace
 
 cudaError_t refuse_recording(CUstream_st *stream)
 {
     if (!stream->recording) return cudaSuccess;
     stream->recording->broken = true;
     return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t refuse_waiting(Device &device)
+{
+    return refuse(cudaErrorStreamCaptureUnsupported,
+                  [&](const Recording &r) { return r.origin->device == &device; });
+}
+
+cudaError_t refuse_legacy(CUstream_st *stream)
+{
+    if (stream != stream->device->default_stream) return cudaSuccess;
+    return refuse(cudaErrorStreamCaptureImplicit, [&](const Recording &r) {
+        return r.origin->device == stream->device && !(r.origin->flags & cudaStreamNonBlocking);
+    });
+}
+
+cudaError_t refuse_marked(const Mark &mark)
+{
+    if (!mark.recording) return cudaSuccess;
+    mark.recording->broken = true;
+    return cudaErrorCapturedEvent;
+}
+
+cudaError_t refuse_unsafe()
+{
+    const std::thread::id self = std::this_thread::get_id();
+    return refuse(cudaErrorStreamCaptureUnsupported, [&](const Recording &r) {
+        return r.thread == self ? r.mode != cudaStreamCaptureModeRelaxed
+                                : r.mode == cudaStreamCaptureModeGlobal;
+    });
 }
 
 cudaError_t join_recording(CUstream_st *stream, const Mark &mark)
@@ -90,7 +162,7 @@ struct CUgraphExec_st {
     std::shared_ptr<Program> program;
 };
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t handle, enum cudaStreamCaptureMode)
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, enum cudaStreamCaptureMode mode)
 {
     if (cudaError_t error = begin_on_device(cudaErrorUnknown)) return error;
     CUstream_st *stream = find_stream(handle);
@@ -99,6 +171,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, enum cudaStreamCaptureMo
     if (stream->recording) return finish(cudaErrorIllegalState);
     stream->recording = std::make_shared<Recording>();
     stream->recording->origin = stream;
+    stream->recording->mode = mode;
+    stream->recording->thread = std::this_thread::get_id();
+    enter(stream->recording);
     return cudaSuccess;
 }
 
@@ -122,6 +197,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
     if (!stream || !stream->recording) return finish(injected ? injected : cudaErrorIllegalState);
     std::shared_ptr<Recording> recording = stream->recording;
     if (recording->origin != stream) return finish(cudaErrorStreamCaptureUnmatched);
+    if (recording->mode != cudaStreamCaptureModeRelaxed &&
+        recording->thread != std::this_thread::get_id())
+        return finish(cudaErrorStreamCaptureWrongThread);
+    leave(recording);
     for (auto &member : recording->streams) member.first->recording = nullptr;
     stream->recording = nullptr;
     recording->ended = true;

@@ -1,5 +1,6 @@
 /* launch.cpp - launching kernels and sharing a grid's blocks among OS threads.
  *
+ * Nothing orders blocks, nor threads between barriers: with LTENSOR_SIM_SEED they run in an order of chance.
  * A wrong configuration is the launch's own error. A small grid runs on the stream's thread; a large one
  * is joined by helpers, which take blocks until none is left. Dynamic shared memory is filled with 0xFF
  * before each block, so that what a kernel reads unwritten is never a plausible zero. */
@@ -14,8 +15,50 @@
 namespace lt_sim {
 
 __thread Context context;
+Monitor *monitor = nullptr;
+
+uint64_t mixed(uint64_t a, uint64_t b)
+{
+    uint64_t x = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+const unsigned short *shuffled_threads(unsigned count)
+{
+    static thread_local unsigned short order[1024];
+    if (!context.shuffle) return nullptr;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned other = (unsigned)(mixed(context.shuffle, i) % (i + 1));
+        order[i] = order[other];
+        order[other] = (unsigned short)i;
+    }
+    return order;
+}
 
 namespace {
+
+std::atomic<uint64_t> launches{0};
+
+/* Where `i` comes of n in an order of chance: four rounds of a Feistel network on the next power of 4, again until it is
+ * below n. */
+uint64_t shuffled(uint64_t i, uint64_t n, uint64_t key)
+{
+    unsigned half = 1;
+    while (half < 31 && (uint64_t)1 << 2 * half < n) half++;
+    const uint64_t mask = ((uint64_t)1 << half) - 1;
+    do {
+        uint64_t left = i >> half, right = i & mask;
+        for (uint64_t round = 0; round < 4; round++) {
+            uint64_t next = left ^ (mixed(key + round, right) & mask);
+            left = right;
+            right = next;
+        }
+        i = left << half | right;
+    } while (i >= n);
+    return i;
+}
 
 /* Below this many threads of a grid, waking a helper costs more than it saves. */
 constexpr uint64_t small_grid = 8192;
@@ -24,6 +67,7 @@ constexpr uint64_t small_grid = 8192;
 struct Grid {
     const Kernel *kernel;
     uint64_t blocks, share;
+    uint64_t shuffle; /* 0: blocks run in their order */
     std::atomic<uint64_t> next{0};
     int helpers = 0; /* guarded by the pool's mutex */
 };
@@ -59,17 +103,19 @@ struct SharedMemory {
     }
 };
 
-void run_block_at(const Kernel &kernel, uint64_t index)
+void run_block_at(const Kernel &kernel, uint64_t index, uint64_t shuffle)
 {
     static thread_local SharedMemory shared;
     dim3 grid = kernel.grid;
+    context.shuffle = shuffle ? mixed(shuffle, index) | 1 : 0;
     context.block = {(unsigned)(index % grid.x), (unsigned)(index / grid.x % grid.y),
                      (unsigned)(index / grid.x / grid.y)};
     if (kernel.dynamic_shared) context.dynamic_shared = shared.poisoned(kernel.dynamic_shared);
+    if (monitor) monitor->begin_block(index);
     try {
         kernel.run_block();
     } catch (const Trap &) {
-        kernel.error = cudaErrorLaunchFailure;
+        kernel.fail(cudaErrorLaunchFailure);
     }
 }
 
@@ -79,11 +125,15 @@ void take_blocks(Grid &grid)
     context = Context();
     context.block_size = kernel.block;
     context.grid_size = kernel.grid;
+    context.kernel = &kernel;
     for (;;) {
         uint64_t first = grid.next.fetch_add(grid.share), last = std::min(first + grid.share, grid.blocks);
-        if (first >= last) return;
-        for (uint64_t i = first; i < last && !kernel.error; i++) run_block_at(kernel, i);
+        if (first >= last) break;
+        for (uint64_t i = first; i < last && !kernel.error; i++)
+            run_block_at(kernel, grid.shuffle ? shuffled(i, grid.blocks, grid.shuffle) : i,
+                         grid.shuffle);
     }
+    context.kernel = nullptr;
 }
 
 void help()
@@ -119,20 +169,59 @@ void run_with_helpers(Grid &grid, int helpers)
     p.left.wait(lock, [&] { return grid.helpers == 0; });
 }
 
-bool valid(const Kernel &kernel)
+/* The threads that the kernel's __launch_bounds__ allows (cuda_runtime.h); 0: it is not known to have any. */
+unsigned bounds(const Kernel &kernel)
+{
+    const auto *code = static_cast<const unsigned char *>(kernel.site.code);
+    if (!code) return 0;
+    if (code[0] == 0xf3 && code[1] == 0x0f) code += 4; /* endbr64 */
+    unsigned warps = 0;
+    while (code[warps] == 0x90) warps++;
+    return warps * 32;
+}
+
+cudaError_t refused(const Kernel &kernel, cudaError_t error, const char *what, uint64_t is,
+                    uint64_t most)
+{
+    fault_of_launch("launch", kernel, "%s: %llu, the limit is %llu", what, (unsigned long long)is,
+                    (unsigned long long)most);
+    return error;
+}
+
+cudaError_t validate(const Kernel &kernel)
 {
     dim3 g = kernel.grid, b = kernel.block;
-    if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) return false;
-    if (g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) return false;
-    if (b.x > 1024 || b.y > 1024 || b.z > 64 || (uint64_t)b.x * b.y * b.z > 1024) return false;
-    return kernel.dynamic_shared <= default_shared_limit;
+    const uint64_t threads = (uint64_t)b.x * b.y * b.z;
+    struct {
+        const char *what;
+        uint64_t is, least, most;
+    } limits[] = {{"blocks in x", g.x, 1, 0x7fffffff},
+                  {"blocks in y", g.y, 1, 65535},
+                  {"blocks in z", g.z, 1, 65535},
+                  {"threads in x", b.x, 1, 1024},
+                  {"threads in y", b.y, 1, 1024},
+                  {"threads in z", b.z, 1, 64},
+                  {"threads in a block", threads, 1, 1024},
+                  {"bytes of shared memory", kernel.dynamic_shared, 0, default_shared_limit}};
+    for (const auto &limit : limits)
+        if (limit.is < limit.least || limit.is > limit.most)
+            return refused(kernel, cudaErrorInvalidConfiguration, limit.what, limit.is,
+                           limit.is ? limit.most : limit.least);
+    if (kernel.parameters > parameter_limit)
+        return refused(kernel, cudaErrorInvalidValue, "bytes of parameters", kernel.parameters,
+                       parameter_limit);
+    const unsigned most = bounds(kernel);
+    if (most && threads > most)
+        return refused(kernel, cudaErrorLaunchOutOfResources,
+                       "threads in a block, by its __launch_bounds__", threads, most);
+    return cudaSuccess;
 }
 
 cudaError_t launch(Kernel *kernel, CUstream_st *stream)
 {
     if (!stream || stream->device->index != current_device()) return cudaErrorInvalidResourceHandle;
-    if (!valid(*kernel)) return cudaErrorInvalidConfiguration;
-    return cudaSuccess;
+    if (cudaError_t error = refuse_legacy(stream)) return error;
+    return validate(*kernel);
 }
 
 } // namespace
@@ -151,22 +240,29 @@ void stop_pool()
 
 cudaError_t Kernel::run()
 {
+    Watched watched;
     Grid work;
     work.kernel = this;
+    const uint64_t seed = runtime().settings.seed;
+    work.shuffle = seed ? mixed(seed, launches++) | 1 : 0;
     work.blocks = (uint64_t)grid.x * grid.y * grid.z;
     uint64_t threads = work.blocks * block.x * block.y * block.z;
-    int workers = threads < small_grid ? 1 : runtime().settings.threads;
+    int workers = threads < small_grid || monitor ? 1 : runtime().settings.threads;
     workers = (int)std::min<uint64_t>((uint64_t)workers, work.blocks);
     work.share = workers == 1 ? work.blocks : std::max<uint64_t>(1, work.blocks / (8 * (uint64_t)workers));
+    if (monitor) monitor->begin_launch(*this);
     if (workers == 1)
         take_blocks(work);
     else
         run_with_helpers(work, workers - 1);
+    if (monitor) monitor->end_launch();
     return (cudaError_t)error.load();
 }
 
-cudaError_t submit_kernel(Kernel *kernel, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t handle)
+cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 block,
+                          size_t dynamic_shared, cudaStream_t handle)
 {
+    kernel->site = site;
     kernel->grid = grid;
     kernel->block = block;
     kernel->dynamic_shared = dynamic_shared;
@@ -185,7 +281,7 @@ cudaError_t submit_kernel(Kernel *kernel, dim3 grid, dim3 block, size_t dynamic_
     return finish((cudaError_t)stream->device->error.load());
 }
 
-cudaError_t submit_function(Work *work, cudaStream_t handle)
+cudaError_t submit_function(Work *work, cudaStream_t handle, bool unseen)
 {
     cudaError_t error = begin_on_device(cudaErrorLaunchOutOfResources);
     CUstream_st *stream = error ? nullptr : find_stream(handle);
@@ -195,6 +291,7 @@ cudaError_t submit_function(Work *work, cudaStream_t handle)
         return error;
     }
     work->devices = 1u << stream->device->index | stream->device->peers;
+    work->unseen = unseen;
     submit(stream, work);
     return cudaSuccess;
 }

@@ -15,6 +15,7 @@ namespace lt_sim {
 namespace {
 
 constexpr size_t page = 4096;
+std::atomic<bool> reserved{false};
 
 /* Also where sanitizers or limits make the reservation fail, the caller gets "out of memory". */
 bool reserve(Device &device)
@@ -26,6 +27,7 @@ bool reserve(Device &device)
     if (base == MAP_FAILED) return false;
     madvise(base, s.memory, MADV_DONTDUMP);
     device.base = static_cast<char *>(base);
+    reserved = true;
     device.unused[0] = s.memory;
     return true;
 }
@@ -49,6 +51,7 @@ void give(Device &device, std::map<size_t, size_t>::iterator block)
 {
     size_t begin = block->first, end = begin + block->second;
     device.used_bytes -= block->second;
+    if (monitor) monitor->freed(device.base + block->first, block->second);
     device.used.erase(block);
     auto next = device.unused.lower_bound(begin);
     if (next != device.unused.end() && next->first == end) {
@@ -73,7 +76,45 @@ void set_access(Device &device, int access)
     if (device.base) mprotect(device.base, runtime().settings.memory, access);
 }
 
+class Handover final : public Work {
+  public:
+    Handover(void *pointer, size_t bytes, bool taken) : pointer(pointer), bytes(bytes), taken(taken)
+    {
+        joins = false;
+    }
+    cudaError_t run() override
+    {
+        if (taken)
+            monitor->allocated(pointer, bytes);
+        else
+            monitor->freed(pointer, bytes);
+        return cudaSuccess;
+    }
+
+  private:
+    void *pointer;
+    size_t bytes;
+    bool taken;
+};
+
+void mark(int device, cudaStream_t handle, void *pointer, size_t bytes, bool taken, bool replayed)
+{
+    if (!monitor || !usable()) return;
+    CUstream_st *stream = find_stream(handle, device);
+    if (stream) submit(stream, new Handover(pointer, bytes, taken), replayed);
+}
+
 } // namespace
+
+void memory_taken(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed)
+{
+    mark(device, stream, pointer, bytes, true, replayed);
+}
+
+void memory_given(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed)
+{
+    mark(device, stream, pointer, bytes, false, replayed);
+}
 
 void open_memory(uint32_t devices)
 {
@@ -97,6 +138,8 @@ void close_memory(uint32_t devices)
 
 Device *owner(const void *pointer)
 {
+    if (!reserved.load(std::memory_order_relaxed))
+        return nullptr; /* also before the environment is read */
     const char *p = static_cast<const char *>(pointer);
     for (auto &device : runtime().devices) {
         const char *base = device->base;
@@ -152,6 +195,7 @@ cudaError_t cudaMalloc(void **pointer, size_t size)
     if (cudaError_t error = begin_on_device(cudaErrorMemoryAllocation)) return error;
     if (!pointer) return finish(cudaErrorInvalidValue);
     *pointer = nullptr;
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     if (size == 0) return cudaSuccess;
     if (size > runtime().settings.memory) return finish(cudaErrorMemoryAllocation);
     size = (size + allocation_unit - 1) / allocation_unit * allocation_unit;
@@ -162,6 +206,7 @@ cudaError_t cudaMalloc(void **pointer, size_t size)
         if (reserve(device)) block = take(device, size);
     }
     if (!block) return finish(cudaErrorMemoryAllocation);
+    if (monitor) monitor->allocated(block, size);
     if (runtime().settings.protect) {
         open_memory(1u << device.index);
         memset(block, 0xff, size);
@@ -178,6 +223,7 @@ cudaError_t cudaFree(void *pointer)
     if (!pointer) return cudaSuccess;
     Device *device = owner(pointer);
     if (!device) return finish(cudaErrorInvalidValue);
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     sync_device(*device);
     std::lock_guard<std::mutex> lock(device->mutex);
     auto block = device->used.find((size_t)(static_cast<char *>(pointer) - device->base));
@@ -191,6 +237,7 @@ cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags)
     if (cudaError_t error = begin_on_device(cudaErrorMemoryAllocation)) return error;
     if (!pointer || flags & ~cudaHostAllocPortable) return finish(cudaErrorInvalidValue);
     *pointer = nullptr;
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     if (size == 0) return cudaSuccess;
     void *block = nullptr;
     if (posix_memalign(&block, page, size)) return finish(cudaErrorMemoryAllocation);
@@ -210,6 +257,7 @@ cudaError_t cudaFreeHost(void *pointer)
 {
     if (cudaError_t error = begin_on_device(cudaErrorUnknown)) return error;
     if (!pointer) return cudaSuccess;
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     Runtime &r = runtime();
     for (auto &device : r.devices) sync_device(*device);
     {

@@ -66,9 +66,11 @@ class Product final : public Work {
 
     void *workspace = nullptr;
     size_t workspace_bytes = 0;
+    bool rounded = false; /* floats to TF32 first, as tensor cores take them */
 
     cudaError_t run() override
     {
+        Watched watched;
         if (workspace != nullptr)
             memset(workspace, 0xff, workspace_bytes); /* what is there is the library's */
         try {
@@ -76,6 +78,10 @@ class Product final : public Work {
         } catch (const std::bad_alloc &) {
             return cudaErrorLaunchFailure;
         }
+        const size_t size = element_size(c.type);
+        for (int64_t i = 0; i < batch && monitor; i++)
+            for (int64_t j = 0; j < c.columns; j++)
+                monitor->written(at(c, i) + (size_t)(j * c.leading) * size, (size_t)c.rows * size);
         return cudaSuccess;
     }
 
@@ -90,8 +96,7 @@ class Product final : public Work {
         if (c.type == CUDA_R_64F)
             multiply_doubles((double *)pa, (double *)pb, (double *)pc);
         else if (a.type == CUDA_R_32F)
-            multiply_floats((float *)pa, a.leading, (float *)pb, b.leading, (float *)pc, c.leading),
-                add_bias(static_cast<const float *>(bias), (float *)pc, c.leading);
+            multiply_singles((float *)pa, (float *)pb, (float *)pc);
         else if (a.type == CUDA_R_16F)
             multiply_halves<__half>(pa, pb, pc);
         else
@@ -119,6 +124,26 @@ class Product final : public Work {
         cblas_sgemm(CblasColMajor, operation(a), operation(b), (blasint)c.rows, (blasint)c.columns,
                     (blasint)k, (float)alpha, pa, (blasint)lda, pb, (blasint)ldb, (float)beta, pc,
                     (blasint)ldc);
+    }
+
+    static std::vector<float> as_tf32(const Matrix &m, const float *data)
+    {
+        std::vector<float> result((size_t)(m.rows * m.columns));
+        widen<float>(m, reinterpret_cast<const char *>(data), result.data());
+        for (float &x : result) x = tf32(x);
+        return result;
+    }
+
+    void multiply_singles(const float *pa, const float *pb, float *pc) const
+    {
+        if (rounded) {
+            const std::vector<float> near_a = as_tf32(a, pa), near_b = as_tf32(b, pb);
+            multiply_floats(near_a.data(), std::max<int64_t>(a.rows, 1), near_b.data(),
+                            std::max<int64_t>(b.rows, 1), pc, c.leading);
+        } else {
+            multiply_floats(pa, a.leading, pb, b.leading, pc, c.leading);
+        }
+        add_bias(static_cast<const float *>(bias), pc, c.leading);
     }
 
     template <class T> void multiply_halves(const char *pa, const char *pb, char *pc) const
@@ -187,13 +212,14 @@ inline bool too_large(const Matrix &m)
 }
 
 /* Queues a product that works in the given room. */
-inline cublasStatus_t submit_product(cublasHandle_t handle, Product *work, void *workspace,
-                                     size_t bytes)
+inline cublasStatus_t submit_product(cublasHandle_t handle, Product *work,
+                                     cublasComputeType_t compute, void *workspace, size_t bytes)
 {
     if (work == nullptr) return CUBLAS_STATUS_ALLOC_FAILED;
     work->workspace = workspace;
+    work->rounded = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     work->workspace_bytes = workspace != nullptr ? std::min<size_t>(bytes, 1 << 16) : 0;
-    return submit_function(work, handle->stream) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+    return submit_function(work, handle->stream, false) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
                                                                 : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 

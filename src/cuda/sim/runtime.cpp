@@ -17,6 +17,7 @@ namespace lt_sim {
 
 namespace {
 
+constexpr int fault_status = 86;
 thread_local int device_of_thread = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 std::atomic<bool> forked{false};
@@ -58,6 +59,9 @@ Settings read_settings()
     s.report = number("LTENSOR_SIM_REPORT", 0, 0, 1) != 0;
     s.fault = number("LTENSOR_CUDA_FAULT", 0, 0, 0x7fffffff);
     s.kernel_fault = number("LTENSOR_SIM_KERNEL_FAULT", 0, 0, 0x7fffffff);
+    s.check = number("LTENSOR_SIM_CHECK", 0, 0, 1) != 0;
+    s.index_limit = number("LTENSOR_SIM_INDEX_LIMIT", s.index_limit, 1, s.index_limit);
+    s.seed = (uint64_t)number("LTENSOR_SIM_SEED", 0, 0, 0x7fffffff);
     s.kernel_error = (cudaError_t)number("LTENSOR_SIM_KERNEL_ERROR", cudaErrorIllegalAddress, 1, cudaErrorUnknown);
     return s;
 }
@@ -94,9 +98,11 @@ void stop(int status, void *)
     const bool ended = stop_streams();
     if (ended) stop_pool();
     if (runtime().settings.report) fprintf(stderr, "simulated GPUs: %ld runtime calls\n", calls.load());
-    if (!ended) {
+    const bool failed = runtime().settings.check && lt_sim_faults() > 0;
+    if (failed) fprintf(stderr, "simulated GPUs: %ld faults\n", lt_sim_faults());
+    if (!ended || failed) {
         fflush(nullptr);
-        _exit(status);
+        _exit(failed && status == 0 ? fault_status : status);
     }
 }
 
@@ -161,6 +167,8 @@ bool kernel_fails()
     return kernel_fault.load(std::memory_order_relaxed) > 0 && kernel_fault.fetch_sub(1) == 1;
 }
 
+int64_t index_limit() { return runtime().settings.index_limit; }
+
 int current_device() { return device_of_thread; }
 
 Device *device_at(int index)
@@ -223,7 +231,8 @@ static const ErrorText error_texts[] = {
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
     {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
     {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
      "invalid copy direction for memcpy"},
     {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
@@ -234,27 +243,32 @@ static const ErrorText error_texts[] = {
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
     {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
      "peer access is not supported between these two devices"},
-    {cudaErrorOperatingSystem, "cudaErrorOperatingSystem", "OS call failed or operation not supported on this OS"},
+    {cudaErrorOperatingSystem, "cudaErrorOperatingSystem",
+     "OS call failed or operation not supported on this OS"},
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
     {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
      "too many resources requested for launch"},
     {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
     {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
      "peer access is already enabled"},
-    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
+     "peer access has not been enabled"},
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
     {cudaErrorECCUncorrectable, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"},
     {cudaErrorHardwareStackError, "cudaErrorHardwareStackError", "hardware stack error"},
-    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
+    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction",
+     "an illegal instruction was encountered"},
     {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorInvalidAddressSpace, "cudaErrorInvalidAddressSpace",
      "operation not supported on global/shared address space"},
     {cudaErrorInvalidPc, "cudaErrorInvalidPc", "invalid program counter"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorIllegalState, "cudaErrorIllegalState", "the operation cannot be performed in the present state"},
+    {cudaErrorIllegalState, "cudaErrorIllegalState",
+     "the operation cannot be performed in the present state"},
     {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
      "operation not permitted when stream is capturing"},
     {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
@@ -267,8 +281,12 @@ static const ErrorText error_texts[] = {
      "capturing stream has unjoined work"},
     {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
      "dependency created on uncaptured work in another stream"},
+    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
     {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
      "operation not permitted on an event last recorded in a capturing stream"},
+    {cudaErrorStreamCaptureWrongThread, "cudaErrorStreamCaptureWrongThread",
+     "attempt to terminate a thread-local capture sequence from another thread"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
 };
 

@@ -19,6 +19,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace lt_sim {
@@ -26,6 +28,7 @@ namespace lt_sim {
 constexpr int max_devices = 16;
 constexpr size_t allocation_unit = 512;
 constexpr size_t default_shared_limit = 48 * 1024;
+constexpr size_t parameter_limit = 4096; /* of all GPUs and of all compilers that are served */
 
 /* From the environment, read once. */
 struct Settings {
@@ -39,6 +42,12 @@ struct Settings {
     bool report = false;      /* LTENSOR_SIM_REPORT: at the end, how many calls there were */
     long fault = 0;           /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
     long kernel_fault = 0;    /* LTENSOR_SIM_KERNEL_FAULT: which kernel fails while it runs; 0: none */
+    bool check =
+        false; /* LTENSOR_SIM_CHECK: a fault (fault.cpp) fails the process; what GPUs mostly let pass is one, too */
+    long index_limit =
+        1L << 31; /* LTENSOR_SIM_INDEX_LIMIT: from how many elements on indices take 64 bits */
+    uint64_t seed =
+        0; /* LTENSOR_SIM_SEED: blocks, threads and streams run in an order of chance; 0: in theirs */
     cudaError_t kernel_error = cudaErrorIllegalAddress; /* LTENSOR_SIM_KERNEL_ERROR: the number of its error */
 };
 
@@ -90,10 +99,15 @@ void at_fork_child();
 /* stream.cpp. submit takes the work over and gives its number; sync waits. */
 CUstream_st *new_stream(Device &device, unsigned flags, int priority);
 CUstream_st *find_stream(cudaStream_t stream); /* null: not a live stream */
-uint64_t submit(CUstream_st *stream, Work *work);
+CUstream_st *find_stream(cudaStream_t stream, int device); /* whose default stream may be meant */
+/* recorded: not run, if the stream is being recorded. */
+uint64_t submit(CUstream_st *stream, Work *work, bool recorded = true);
 bool is_done(const Wait &wait);
+bool inside_work();               /* whether the calling thread runs one */
+cudaError_t run_work(Work &work); /* here and now, with its devices' memory open */
 void sync(const Wait &wait);
 void sync_device(Device &device);
+void demand(const Wait &wait); /* somebody waits for it, or asks whether it is done */
 Wait newest(CUstream_st *stream);
 void retire_stream(CUstream_st *stream);
 bool stop_streams();
@@ -107,7 +121,9 @@ struct Recording {
     CUstream_st *origin = nullptr;
     std::map<CUstream_st *, Progress> streams;
     std::shared_ptr<std::vector<std::unique_ptr<Work>>> works = std::make_shared<std::vector<std::unique_ptr<Work>>>();
-    bool broken = false, ended = false;
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+    std::thread::id thread; /* where it began */
+    std::atomic<bool> broken{false}, ended{false};
 };
 /* An event's place in a recording. */
 struct Mark {
@@ -116,8 +132,15 @@ struct Mark {
     uint64_t number = 0;
 };
 void record(CUstream_st *stream, Work *work); /* takes the work over */
-/* Success, unless the stream is being recorded: the call that asks may not happen then. */
+/* These give success, unless the call that asks may not happen while a stream is recorded; the recording is broken then. Of
+ * this stream; of a call that waits for the device; on the default stream, while one that waits for it is recorded; of an
+ * event that was last recorded there; and of calls that CUDA names potentially unsafe, where the recording's mode forbids
+ * them to the calling thread. */
 cudaError_t refuse_recording(CUstream_st *stream);
+cudaError_t refuse_waiting(Device &device);
+cudaError_t refuse_legacy(CUstream_st *stream);
+cudaError_t refuse_marked(const Mark &mark);
+cudaError_t refuse_unsafe();
 /* The stream waits for a mark of a recording. */
 cudaError_t join_recording(CUstream_st *stream, const Mark &mark);
 
@@ -132,6 +155,60 @@ void close_memory(uint32_t devices);
 
 /* launch.cpp */
 void stop_pool();
+/* A number that is the same for the same two, and looks like chance. */
+uint64_t mixed(uint64_t a, uint64_t b);
+
+/* fiber.cpp */
+struct Span {
+    const char *begin, *end;
+};
+/* The stack of the running thread of the running kernel. */
+Span kernel_stack();
+
+/* fault.cpp: something that hardware punishes, found by `check`. Of the running thread of the running kernel, and
+ * told once for a place in its source; or of a launch. */
+__attribute__((format(printf, 3, 4))) void fault_in_kernel(const char *check, const char *place,
+                                                           const char *text, ...);
+__attribute__((format(printf, 3, 4))) void fault_of_launch(const char *check, const Kernel &kernel,
+                                                           const char *text, ...);
+std::string thread_text(uint3 block, uint3 thread); /* "block (0, 0, 0), thread (1, 0, 0)" */
+
+/* Who looks on while works run, in a build with checks (sim/check/). Works that are looked on run one at a time. */
+class Monitor {
+  public:
+    virtual ~Monitor() = default;
+    virtual void begin_launch(const Kernel &kernel) = 0;
+    virtual void end_launch() = 0;
+    virtual void begin_block(uint64_t number) = 0;
+    /* All threads of the block have come to a barrier; these lanes of a warp have met. */
+    virtual void met() = 0;
+    virtual void met(unsigned warp, unsigned lanes) = 0;
+    /* Device memory: allocated, freed, read or written by what is no kernel, copied. */
+    virtual void allocated(const void *pointer, size_t bytes) = 0;
+    virtual void freed(const void *pointer, size_t bytes) = 0;
+    virtual void written(const void *pointer, size_t bytes) = 0;
+    virtual void copied(const void *dst, const void *src, size_t bytes) = 0;
+    /* A work ran that does not say what it writes. */
+    virtual void ran_unseen(uint32_t devices) = 0;
+    /* Faults that were told are told again. */
+    virtual void forget() = 0;
+    std::recursive_mutex mutex; /* held by the work that runs */
+};
+extern Monitor *monitor; /* null: none */
+/* A work holds this while it runs. */
+class Watched {
+  public:
+    Watched()
+    {
+        if (monitor) monitor->mutex.lock();
+    }
+    ~Watched()
+    {
+        if (monitor) monitor->mutex.unlock();
+    }
+    Watched(const Watched &) = delete;
+    Watched &operator=(const Watched &) = delete;
+};
 
 } // namespace lt_sim
 
@@ -148,7 +225,8 @@ struct CUstream_st {
     std::shared_ptr<lt_sim::Recording> recording; /* null: works are run */
 
     std::mutex mutex;
-    std::condition_variable wake, progress;
+    std::condition_variable wake, progress, demanded;
+    uint64_t demand = 0; /* the highest number that was asked for */
     std::atomic<uint64_t> last{0}, done{0};
     std::atomic<int> waiters{0};
 };
@@ -156,5 +234,9 @@ struct CUstream_st {
 /* For tests: the nth call from now fails (0: none does); how many calls there were. */
 extern "C" void lt_sim_set_fault(long n);
 extern "C" long lt_sim_calls(void);
+/* How many faults were found, the text of each place where, and from now on none. */
+extern "C" long lt_sim_faults(void);
+extern "C" const char *lt_sim_fault(long i);
+extern "C" void lt_sim_forget_faults(void);
 
 #endif

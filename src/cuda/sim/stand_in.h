@@ -44,17 +44,7 @@ inline bool usable(const LibraryHandle *handle)
 }
 
 /* Making and destroying handles waits for the device: a capture on it is lost by that. */
-inline bool capturing(int device)
-{
-    std::lock_guard<std::mutex> lock(runtime().mutex);
-    bool any = false;
-    for (CUstream_st *stream : runtime().devices[(size_t)device]->streams) {
-        if (!stream->recording) continue;
-        stream->recording->broken = true;
-        any = true;
-    }
-    return any;
-}
+inline bool capturing(int device) { return refuse_waiting(*device_at(device)) != cudaSuccess; }
 
 /* Queues f, which returns what becomes of the device. */
 template <class F> class LibraryWork final : public Work {

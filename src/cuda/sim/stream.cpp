@@ -22,6 +22,7 @@ std::atomic<unsigned> stream_count{0};
 std::mutex threads_mutex;
 std::condition_variable threads_gone;
 int threads = 0;
+thread_local bool works = false; /* the calling thread runs a work */
 
 inline void pause() { __builtin_ia32_pause(); }
 
@@ -37,15 +38,23 @@ void delay(CUstream_st *stream)
     if (x & 1) std::this_thread::sleep_for(std::chrono::microseconds((x >> 1) % 3000));
 }
 
+/* Works of different streams run in whatever order what they wait for leaves: some are put off until somebody asks for them,
+ * or for a while. */
+void put_off(CUstream_st *stream, const Work *work)
+{
+    if (mixed(runtime().settings.seed + stream->id, work->number) % 4) return;
+    std::unique_lock<std::mutex> lock(stream->mutex);
+    stream->demanded.wait_for(lock, std::chrono::milliseconds(2),
+                              [&] { return stream->demand >= work->number || stopping(); });
+}
+
 void execute(CUstream_st *stream, Work *work)
 {
+    if (runtime().settings.seed) put_off(stream, work);
     for (const Wait &wait : work->waits) sync(wait);
     if (stream->jitter) delay(stream);
     if (stopping() || stream->device->error) return;
-    open_memory(work->devices);
-    cudaError_t error = work->run();
-    close_memory(work->devices);
-    if (error) set_device_error(*stream->device, error);
+    if (cudaError_t error = run_work(*work)) set_device_error(*stream->device, error);
 }
 
 /* Sequentially consistent, like the waiters' count: one of the two sides sees the other. */
@@ -127,8 +136,30 @@ bool is_done(const Wait &wait) { return wait.stream->done.load() >= wait.number;
 
 Wait newest(CUstream_st *stream) { return {stream, stream->last.load()}; }
 
+bool inside_work() { return works; }
+
+cudaError_t run_work(Work &work)
+{
+    open_memory(work.devices);
+    works = true;
+    cudaError_t error = work.run();
+    if (monitor && work.unseen) monitor->ran_unseen(work.devices);
+    works = false;
+    close_memory(work.devices);
+    return error;
+}
+
+void demand(const Wait &wait)
+{
+    if (!runtime().settings.seed) return;
+    std::lock_guard<std::mutex> lock(wait.stream->mutex);
+    wait.stream->demand = std::max(wait.stream->demand, wait.number);
+    wait.stream->demanded.notify_all();
+}
+
 void sync(const Wait &wait)
 {
+    demand(wait);
     for (int i = 0; i < spins; i++) {
         if (is_done(wait)) return;
         pause();
@@ -149,12 +180,16 @@ void sync_device(Device &device)
         std::lock_guard<std::mutex> lock(device.mutex);
         for (CUstream_st *stream : device.streams) waits.push_back(newest(stream));
     }
+    /* Whom a seed makes the first is not put off; the others may be until then. */
+    const uint64_t seed = runtime().settings.seed;
+    for (size_t i = waits.size(); seed && i > 1; i--)
+        std::swap(waits[i - 1], waits[mixed(seed + i, waits[i - 1].number) % i]);
     for (const Wait &wait : waits) sync(wait);
 }
 
-uint64_t submit(CUstream_st *stream, Work *work)
+uint64_t submit(CUstream_st *stream, Work *work, bool recorded)
 {
-    if (stream->recording) {
+    if (stream->recording && recorded) {
         record(stream, work);
         return 0; /* nothing to wait for */
     }
@@ -201,13 +236,15 @@ CUstream_st *new_stream(Device &device, unsigned flags, int priority)
     return stream;
 }
 
-CUstream_st *find_stream(cudaStream_t stream)
+CUstream_st *find_stream(cudaStream_t stream) { return find_stream(stream, current_device()); }
+
+CUstream_st *find_stream(cudaStream_t stream, int index)
 {
     if (stream && stream != cudaStreamLegacy) {
         std::lock_guard<std::mutex> lock(stream->mutex);
         return stream->alive ? stream : nullptr;
     }
-    Device &device = *device_at(current_device());
+    Device &device = *device_at(index);
     if (CUstream_st *existing = device.default_stream) return existing;
     static std::mutex creation;
     std::lock_guard<std::mutex> lock(creation);
@@ -301,11 +338,16 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle)
 cudaError_t cudaStreamQuery(cudaStream_t handle)
 {
     if (CUstream_st *busy = usable() ? find_stream(handle) : nullptr)
-        if (!busy->recording && !is_done(newest(busy))) return finish(cudaErrorNotReady);
+        if (!busy->recording && !is_done(newest(busy))) {
+            if (cudaError_t error = refuse_unsafe()) return finish(error);
+            demand(newest(busy));
+            return finish(cudaErrorNotReady);
+        }
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
     CUstream_st *stream = find_stream(handle);
     if (!stream) return finish(cudaErrorInvalidResourceHandle);
     if (cudaError_t error = refuse_recording(stream)) return finish(error);
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     if (!is_done(newest(stream))) return finish(cudaErrorNotReady);
     return finish((cudaError_t)stream->device->error.load());
 }
@@ -316,6 +358,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
     CUstream_st *stream = find_stream(handle);
     if (!stream) return finish(cudaErrorInvalidResourceHandle);
     if (cudaError_t error = refuse_recording(stream)) return finish(error);
+    if (cudaError_t error = refuse_unsafe()) return finish(error);
     sync(newest(stream));
     return finish((cudaError_t)stream->device->error.load());
 }

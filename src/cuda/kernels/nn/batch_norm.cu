@@ -177,7 +177,7 @@ template <class C> static channel_map<C> map_of(const lt_batch_norm_args *n)
     a.mean = static_cast<const C *>(m.mean), a.rstd = static_cast<const C *>(m.rstd);
     a.weight = static_cast<const C *>(m.weight), a.bias = static_cast<const C *>(m.bias);
     a.channels = n->channels, a.inner = n->inner, a.numel = n->outer * n->channels * n->inner;
-    a.wide = a.numel >= int64_t{1} << 31;
+    a.wide = a.numel >= LT_INDEX_LIMIT;
     if (a.wide) {
         a.by_wide_inner.set(static_cast<uint64_t>(n->inner));
         a.by_wide_channels.set(static_cast<uint64_t>(n->channels));

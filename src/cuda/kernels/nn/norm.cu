@@ -181,7 +181,7 @@ template <class C> static rows<C> rows_of(const lt_row_norm_args *n)
     a.weight = static_cast<const char *>(m.weight), a.bias = static_cast<const char *>(m.bias);
     a.mean = static_cast<C *>(m.mean), a.rstd = static_cast<C *>(m.rstd);
     a.count = n->rows, a.length = n->length, a.run = n->run, a.entries = n->length / n->run;
-    a.wide = n->length >= int64_t{1} << 31;
+    a.wide = n->length >= LT_INDEX_LIMIT;
     if (a.wide)
         a.by_wide_run.set(static_cast<uint64_t>(n->run));
     else

@@ -41,7 +41,7 @@ struct lt_channels {
         n = n < o ? n : o;
         per = (o + n - 1) / n;
         splits = static_cast<int>((o + per - 1) / per);
-        wide = o * c * i >= int64_t{1} << 31;
+        wide = o * c * i >= LT_INDEX_LIMIT;
         if (wide)
             by_wide_inner.set(static_cast<uint64_t>(i));
         else

@@ -8,43 +8,35 @@
 #include "convolution.cuh"
 
 #include <limits.h>
-#include <string.h>
-#include <unordered_map>
 #include <vector>
 
 #include "cuda.h"
 #include "libraries/dnn.cuh"
+#include "libraries/plans.cuh"
 
 namespace {
 
-constexpr size_t most_plans = 1024;
 constexpr int most_algorithms = 8;
 constexpr uintptr_t alignment = 16; /* of addresses that its kernels expect */
 
-/* All that the choice of an algorithm depends on. No padding: compared as bytes. */
+/* All that the choice of an algorithm depends on (plans.cuh). */
 struct shape {
     int64_t batch, groups, in_channels, out_channels;
     int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
     int32_t part, dtype, device, tf32, deterministic, bias;
-    bool operator==(const shape &other) const { return memcmp(this, &other, sizeof *this) == 0; }
 };
-
-struct hash_of_shape {
-    size_t operator()(const shape &s) const
-    {
-        uint64_t words[sizeof s / 8], h = 0;
-        memcpy(words, &s, sizeof words);
-        for (uint64_t w : words) h = (h ^ w) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
-        return (size_t)h;
-    }
-};
-static_assert(sizeof(shape) % 8 == 0, "hashed by words");
 
 struct algorithm {
     int number;
     size_t memory;
     cudnnMathType_t math;
 };
+
+/* Also by the finer reasons, which have numbers of their own. */
+bool is_unsupported(cudnnStatus_t status)
+{
+    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
 
 /* Sizes as cuDNN wants them: two of the spatial dimensions where the first is 1. */
 struct extents {
@@ -83,12 +75,6 @@ class plan {
     template <class Performance>
     lt_status keep(cudnnStatus_t status, const Performance *results, int found, const shape &s);
 };
-
-/* Also by the finer reasons, which have numbers of their own. */
-bool is_unsupported(cudnnStatus_t status)
-{
-    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
-}
 
 cudnnDataType_t type_of(int dtype)
 {
@@ -135,8 +121,7 @@ lt_status plan::describe_windows(const shape &s, bool flat)
 template <class Performance>
 lt_status plan::keep(cudnnStatus_t status, const Performance *results, int found, const shape &s)
 {
-    if (status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000)
-        return LT_OK; /* and its finer reasons */
+    if (is_unsupported(status)) return LT_OK;
     if (status != CUDNN_STATUS_SUCCESS)
         return lt_cudnn_failed(status, "cudnnGetConvolutionAlgorithm");
     for (int i = 0; i < found; i++) {
@@ -155,22 +140,23 @@ lt_status plan::keep(cudnnStatus_t status, const Performance *results, int found
 lt_status plan::rank(cudnnHandle_t handle, const shape &s)
 {
     int found = 0;
+    cudnnStatus_t status;
     if (s.part == LT_CONV_Y) {
         cudnnConvolutionFwdAlgoPerf_t results[most_algorithms];
-        return keep(
-            functions->rank_forward(handle, x, w, convolution, y, most_algorithms, &found, results),
-            results, found, s);
+        status =
+            functions->rank_forward(handle, x, w, convolution, y, most_algorithms, &found, results);
+        return keep(status, results, found, s);
     }
     if (s.part == LT_CONV_X) {
         cudnnConvolutionBwdDataAlgoPerf_t results[most_algorithms];
-        return keep(functions->rank_backward_data(handle, w, y, convolution, x, most_algorithms,
-                                                  &found, results),
-                    results, found, s);
+        status = functions->rank_backward_data(handle, w, y, convolution, x, most_algorithms,
+                                               &found, results);
+        return keep(status, results, found, s);
     }
     cudnnConvolutionBwdFilterAlgoPerf_t results[most_algorithms];
-    return keep(functions->rank_backward_filter(handle, x, y, convolution, w, most_algorithms,
-                                                &found, results),
-                results, found, s);
+    status = functions->rank_backward_filter(handle, x, y, convolution, w, most_algorithms, &found,
+                                             results);
+    return keep(status, results, found, s);
 }
 
 lt_status plan::make(cudnnHandle_t handle, const shape &s)
@@ -188,22 +174,6 @@ lt_status plan::make(cudnnHandle_t handle, const shape &s)
     LT_CUDNN_TRY(functions->filter_set(w, type, CUDNN_TENSOR_NCHW, weights.n, weights.v));
     LT_TRY(describe_windows(s, flat));
     return rank(handle, s);
-}
-
-lt_status plan_for(cudnnHandle_t handle, const shape &s, plan **out)
-{
-    static thread_local std::unordered_map<shape, plan, hash_of_shape> known;
-    try {
-        if (known.size() >= most_plans && known.find(s) == known.end()) known.clear();
-        auto place = known.try_emplace(s);
-        *out = &place.first->second;
-        if (!place.second) return LT_OK;
-        lt_status status = (*out)->make(handle, s);
-        if (status != LT_OK) known.erase(place.first);
-        return status;
-    } catch (const std::bad_alloc &) {
-        return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a convolution");
-    }
 }
 
 /* Sizes that cuDNN's int has room for and its formula holds for, and addresses for its widest accesses. */
@@ -315,6 +285,9 @@ lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, void *x
     *done = false;
     if (lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y, bias})) return LT_OK;
     LT_TRY(dnn.open(c->device.index, stream));
-    LT_TRY(plan_for(dnn.handle, shape_of(part, c, bias != nullptr), &p));
+    static thread_local lt_cuda_plans<shape, plan> known;
+    const shape s = shape_of(part, c, bias != nullptr);
+    LT_TRY(known.find(
+        s, [&](plan *fresh) { return fresh->make(dnn.handle, s); }, &p));
     return run_best(p, dnn.handle, part, c, {x, w, y, bias}, done);
 }

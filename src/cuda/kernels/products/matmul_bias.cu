@@ -2,34 +2,20 @@
  *
  * What cuBLASLt is told about a product, and the algorithm that it chooses, is kept by each thread for the next product of the same
  * shape. Where it has no algorithm the row is written to the result first, and the product added. */
-#include <string.h>
-#include <unordered_map>
-
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "libraries/blas.cuh"
+#include "libraries/plans.cuh"
 #include "matmul.cuh"
 
 namespace {
 
-constexpr size_t most_plans = 1024;
 constexpr uint64_t most_workspace = 32u << 20;
 
-/* All that the choice of an algorithm depends on. No padding: compared as bytes. */
+/* All that the choice of an algorithm depends on (plans.cuh). */
 struct shape {
     int64_t m, n, k, lda, ldb, ldc;
     uint32_t device, type, compute, operations, alignment, unused;
-    bool operator==(const shape &other) const { return memcmp(this, &other, sizeof *this) == 0; }
-};
-
-struct hash_of_shape {
-    size_t operator()(const shape &s) const
-    {
-        uint64_t words[sizeof s / 8], h = 0;
-        memcpy(words, &s, sizeof words);
-        for (uint64_t w : words) h = (h ^ w) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
-        return (size_t)h;
-    }
 };
 
 class plan {
@@ -51,8 +37,6 @@ class plan {
     bool found = false;
     cublasLtMatmulHeuristicResult_t choice = {};
 };
-
-using plans = std::unordered_map<shape, plan, hash_of_shape>;
 
 /* The largest power of two up to 256 that divides every address. */
 uint32_t alignment_of(std::initializer_list<const void *> addresses)
@@ -102,22 +86,6 @@ lt_status plan::make(const lt_cublaslt *functions, cublasLtHandle_t handle, cons
     return LT_OK;
 }
 
-lt_status plan_for(const lt_cublaslt *light, cublasLtHandle_t handle, const shape &s, plan **out)
-{
-    static thread_local plans known;
-    try {
-        if (known.size() >= most_plans && known.find(s) == known.end()) known.clear();
-        auto place = known.try_emplace(s);
-        *out = &place.first->second;
-        if (!place.second) return LT_OK;
-        lt_status status = (*out)->make(light, handle, s);
-        if (status != LT_OK) known.erase(place.first);
-        return status;
-    } catch (const std::bad_alloc &) {
-        return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a matrix product");
-    }
-}
-
 template <class T>
 __global__ void __launch_bounds__(256)
     set_rows(T *to, const T *row, int64_t m, int64_t n, int64_t ld)
@@ -161,7 +129,9 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     cublasLtHandle_t handle =
         reinterpret_cast<cublasLtHandle_t>(blas.handle); /* which cuBLASLt takes */
     plan *p = nullptr;
-    LT_TRY(plan_for(light, handle, s, &p));
+    static thread_local lt_cuda_plans<shape, plan> known;
+    LT_TRY(known.find(
+        s, [&](plan *fresh) { return fresh->make(light, handle, s); }, &p));
     if (!p->found) {
         switch (lt_cuda_size_of(type)) {
         case 2: write_rows<uint16_t>(g, stream); break;

@@ -24,6 +24,8 @@ struct Context {
     uint3 thread, block, block_size, grid_size;
     unsigned char *dynamic_shared;
     struct Team *team; /* the fibers of the running block; null in kernels whose threads never meet */
+    const class Kernel *kernel;
+    uint64_t shuffle; /* what the block's threads are shuffled by; 0: they run in their order */
 };
 
 /* Not of the static TLS model: the kernels' shared memory is thread-local too, more than dlopen has room for. */
@@ -46,17 +48,66 @@ class Work {
     Work *next = nullptr;
     uint64_t number = 0;
     uint32_t devices = 0;    /* whose memory it may touch, a bit per device */
+    bool joins = true;       /* a stream with it is to be joined before a recording ends */
+    bool unseen = false;     /* it does not tell a monitor (sim.h) what it writes */
     std::vector<Wait> waits; /* works of other streams that come first */
+};
+
+/* What a launch tells of its kernel. */
+struct Site {
+    const char *name;     /* as it stands in LT_LAUNCH */
+    const void *code;     /* its first instruction, in a build with checks (sim/check/); else null */
+    const char *launcher; /* the function that launches it, template arguments and all */
 };
 
 class Kernel : public Work {
   public:
+    Kernel(size_t size, size_t parameters) : size(size), parameters(parameters) {}
     cudaError_t run() final;
     virtual void run_block() const = 0;
+    /* The first error stays. */
+    void fail(cudaError_t with) const
+    {
+        int none = cudaSuccess;
+        error.compare_exchange_strong(none, with);
+    }
 
     dim3 grid, block;
-    size_t dynamic_shared;
+    size_t dynamic_shared = 0;
+    Site site = {"", nullptr, ""};
+    const size_t size, parameters; /* bytes: of this object, of the arguments */
     mutable std::atomic<int> error{cudaSuccess};
+};
+
+/* The threads of the running block one after the other: in their order, or as LTENSOR_SIM_SEED shuffles them. */
+const unsigned short *shuffled_threads(unsigned count); /* null: in their order */
+class ThreadOrder {
+  public:
+    explicit ThreadOrder(dim3 size)
+        : size(size), left(size.x * size.y * size.z), shuffled(shuffled_threads(left))
+    {
+    }
+    /* Makes the next one the running one; false: there is none. */
+    bool next()
+    {
+        if (left == 0) return false;
+        left--;
+        context.thread = index;
+        if (shuffled) {
+            unsigned thread = shuffled[left];
+            context.thread = {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
+        } else if (++index.x == size.x) {
+            index.x = 0;
+            if (++index.y == size.y) index = {0, 0, index.z + 1};
+        }
+        return true;
+    }
+
+  private:
+    dim3 size;
+    unsigned left;
+    const unsigned short *shuffled;
+    uint3 index = {0, 0, 0};
 };
 
 /* For kernels that meet: the fiber that runs a thread calls this once. */
@@ -67,23 +118,23 @@ class ThreadBody {
 };
 
 /* Takes the work over, also when it fails. */
-cudaError_t submit_kernel(Kernel *kernel, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream);
-cudaError_t submit_function(Work *work, cudaStream_t stream);
+cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 block, size_t dynamic_shared,
+                          cudaStream_t stream);
+/* unseen: the work does not tell a monitor (sim.h) what it writes. */
+cudaError_t submit_function(Work *work, cudaStream_t stream, bool unseen = true);
 void run_team(const Kernel &kernel, const ThreadBody &body);
 
 /* A kernel's arguments, copied as CUDA does when it is launched, and the function that runs it with them for the thread of
  * `context`. Kernels of the same arguments are of one class: what a launch makes the compiler do counts, there are thousands. */
 template <class... A> class LoopKernel final : public Kernel {
   public:
-    explicit LoopKernel(void (*body)(const A &...), const A &...args) : body(body), arguments(args...) {}
+    explicit LoopKernel(void (*body)(const A &...), const A &...args)
+        : Kernel(sizeof(LoopKernel), (sizeof(A) + ... + 0)), body(body), arguments(args...)
+    {
+    }
     void run_block() const override
     {
-        for (unsigned z = 0; z < block.z; z++)
-            for (unsigned y = 0; y < block.y; y++)
-                for (unsigned x = 0; x < block.x; x++) {
-                    context.thread = {x, y, z};
-                    std::apply(body, arguments);
-                }
+        for (ThreadOrder order(block); order.next();) std::apply(body, arguments);
     }
 
   private:
@@ -93,7 +144,10 @@ template <class... A> class LoopKernel final : public Kernel {
 
 template <class... A> class MeetKernel final : public Kernel, private ThreadBody {
   public:
-    explicit MeetKernel(void (*body)(const A &...), const A &...args) : body(body), arguments(args...) {}
+    explicit MeetKernel(void (*body)(const A &...), const A &...args)
+        : Kernel(sizeof(MeetKernel), (sizeof(A) + ... + 0)), body(body), arguments(args...)
+    {
+    }
     void run_block() const override { run_team(*this, *this); }
     void run_thread() const override { std::apply(body, arguments); }
 
@@ -122,18 +176,33 @@ template <class F> cudaError_t enqueue(cudaStream_t stream, F f)
 }
 
 template <class F, class... A>
-void launch(dim3 grid, dim3 block, cudaStream_t stream, F f, const A &...args)
+void launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream, F f, const A &...args)
 {
-    submit_kernel(new LoopKernel<std::decay_t<A>...>(f, args...), grid, block, 0, stream);
+    submit_kernel(new LoopKernel<std::decay_t<A>...>(f, args...), site, grid, block, 0, stream);
 }
 
 template <class F, class... A>
-void launch_meet(dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream, F f, const A &...args)
+void launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream, F f,
+                 const A &...args)
 {
-    submit_kernel(new MeetKernel<std::decay_t<A>...>(f, args...), grid, block, dynamic_shared, stream);
+    submit_kernel(new MeetKernel<std::decay_t<A>...>(f, args...), site, grid, block, dynamic_shared, stream);
 }
 
-void sync_block();
+/* What LT_INDEX_LIMIT (launch.cuh) is here. */
+int64_t index_limit();
+
+/* For a monitor (sim.h): from this point of the stream's work on, the memory may be used and holds nothing, or may not be
+ * used. `replayed`: so it is in a graph too, where the stream is being recorded. */
+void memory_taken(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
+void memory_given(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
+
+/* A line of source. */
+struct Line {
+    const char *file;
+    int line;
+};
+
+void sync_block(Line line);
 void sync_warp(unsigned mask);
 /* Every lane of `mask` gives a value and gets that of lane `source`, or, source < 0, the ballot of the
  * values' lowest bits. A source that takes no part gives 0xFF bytes. */
@@ -159,7 +228,11 @@ template <class T> T shuffle(unsigned mask, T value, int source)
 
 static constexpr int warpSize = 32;
 
-static inline void __syncthreads() { lt_sim::sync_block(); }
+/* The place is that in the source: the compiler may have copied the call, or made one of two. */
+static inline void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    lt_sim::sync_block({file, line});
+}
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { lt_sim::sync_warp(mask); }
 
 template <class T> T __shfl_sync(unsigned mask, T value, int source, int width = 32)

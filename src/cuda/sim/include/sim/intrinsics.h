@@ -7,6 +7,7 @@
 
 #include "execution.h"
 
+#include <limits>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -37,6 +38,26 @@ template <class To, class From> inline To bits(From value)
     To result;
     memcpy(&result, &value, sizeof result);
     return result;
+}
+
+/* A float as tensor cores take it: 10 bits of fraction, to the nearest, ties away from zero. */
+inline float tf32(float value)
+{
+    if (!isfinite(value)) return value;
+    return bits<float>((bits<unsigned>(value) + 0x1000u) & ~0x1fffu);
+}
+
+/* Of a floating number as GPUs do it: towards zero, to the nearest integer where there is none; NaN is 0, and in 64 bits
+ * the least. */
+template <class To, class From> inline To truncated(From value)
+{
+    using limits = std::numeric_limits<To>;
+    if (value != value) return sizeof(To) == 8 && std::is_signed_v<To> ? limits::min() : To(0);
+    /* 2 to the power of the number of digits: exact, unlike the largest integer. */
+    const From above = From(2) * static_cast<From>(To(1) << (limits::digits - 1));
+    if (value >= above) return limits::max();
+    if (value <= static_cast<From>(limits::min())) return limits::min();
+    return static_cast<To>(value);
 }
 
 } // namespace lt_sim

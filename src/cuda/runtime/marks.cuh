@@ -1,0 +1,17 @@
+/* marks.cuh - where the caching allocator hands memory out and takes it back: a simulation with checks looks for kernels that
+ * read what they did not write, or use what they no longer have (sim/check/). On a GPU nothing. */
+#ifndef LT_CUDA_MARKS_CUH
+#define LT_CUDA_MARKS_CUH
+
+#include <cuda_runtime.h>
+
+/* Both in the order of the stream. replayed: a replay of the graph being recorded does it again. */
+#ifdef LT_SIM_CUDA_RUNTIME_H
+#define LT_MARK_TAKEN(device, stream, data, bytes, replayed) lt_sim::memory_taken(device, stream, data, bytes, replayed)
+#define LT_MARK_GIVEN(device, stream, data, bytes, replayed) lt_sim::memory_given(device, stream, data, bytes, replayed)
+#else
+#define LT_MARK_TAKEN(device, stream, data, bytes, replayed) ((void)0)
+#define LT_MARK_GIVEN(device, stream, data, bytes, replayed) ((void)0)
+#endif
+
+#endif

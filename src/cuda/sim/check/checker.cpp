@@ -1,0 +1,403 @@
+/* checker.cpp - see checker.h. */
+#include "checker.h"
+
+#include <algorithm>
+#include <string.h>
+
+namespace lt_sim {
+
+namespace {
+
+/* The calling OS thread, at the cost of one instruction. */
+uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
+
+const char *word(Kind kind)
+{
+    return kind == read_access ? "reads" : kind == write_access ? "writes" : "changes atomically";
+}
+
+uint3 thread_at(unsigned number, dim3 size)
+{
+    return {number % size.x, number / size.x % size.y, number / size.x / size.y};
+}
+
+} // namespace
+
+Checker &checker()
+{
+    static Checker *instance = new Checker;
+    return *instance;
+}
+
+namespace {
+const bool installed = [] {
+    monitor = &checker();
+    return true;
+}();
+} // namespace
+
+/* ---- what happens to memory besides kernels ------------------------------------------------------------------------- */
+
+void Checker::allocated(const void *pointer, size_t bytes)
+{
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    Device *device = owner(pointer);
+    if (!device) return;
+    live[reinterpret_cast<uintptr_t>(pointer)] = bytes;
+    devices[device->index].set((size_t)(static_cast<const char *>(pointer) - device->base), bytes,
+                               unwritten);
+}
+
+void Checker::freed(const void *pointer, size_t bytes)
+{
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    Device *device = owner(pointer);
+    if (!device) return;
+    live.erase(reinterpret_cast<uintptr_t>(pointer));
+    devices[device->index].set((size_t)(static_cast<const char *>(pointer) - device->base), bytes,
+                               freed_memory);
+}
+
+void Checker::written(const void *pointer, size_t bytes)
+{
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    if (Device *device = owner(pointer))
+        devices[device->index].set((size_t)(static_cast<const char *>(pointer) - device->base),
+                                   bytes, written_memory);
+}
+
+void Checker::copied(const void *dst, const void *src, size_t bytes)
+{
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    Device *to = owner(dst), *from = owner(src);
+    if (!to) return;
+    devices[to->index].copy(
+        (size_t)(static_cast<const char *>(dst) - to->base), from ? &devices[from->index] : nullptr,
+        from ? (size_t)(static_cast<const char *>(src) - from->base) : 0, bytes);
+}
+
+void Checker::ran_unseen(uint32_t mask)
+{
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    for (int i = 0; i < max_devices; i++)
+        if (mask >> i & 1) devices[i].write_all();
+}
+
+/* ---- the running launch --------------------------------------------------------------------------------------------- */
+
+void Checker::begin_launch(const Kernel &running)
+{
+    kernel = &running;
+    launch++;
+    shared_bytes = running.dynamic_shared;
+    tls = places.thread_variables();
+    runner = own_thread();
+}
+
+void Checker::end_launch()
+{
+    runner = 0;
+    kernel = nullptr;
+}
+
+void Checker::begin_block(uint64_t number)
+{
+    block = (uint32_t)number;
+    const unsigned threads = kernel->block.x * kernel->block.y * kernel->block.z;
+    std::fill(clock, clock + threads, 1);
+    std::fill(floor, floor + threads, 0);
+    for (unsigned warp = 0; warp * 32 < threads; warp++) warps[warp].met = false;
+}
+
+void Checker::met()
+{
+    const unsigned threads = kernel->block.x * kernel->block.y * kernel->block.z;
+    for (unsigned i = 0; i < threads; i++) floor[i] = clock[i]++;
+}
+
+/* Each of the lanes knows from now on what any of them knew. */
+void Checker::met(unsigned number, unsigned lanes)
+{
+    Warp &warp = warps[number];
+    uint32_t all[32] = {};
+    if (!warp.met) memset(&warp, 0, sizeof warp);
+    warp.met = true;
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        for (unsigned i = 0; i < 32; i++) all[i] = std::max(all[i], warp.seen[lane][i]);
+        all[lane] = clock[number * 32 + lane]++;
+    }
+    for (unsigned rest = lanes; rest; rest &= rest - 1)
+        memcpy(warp.seen[__builtin_ctz(rest)], all, sizeof all);
+}
+
+unsigned Checker::thread() const
+{
+    const uint3 t = context.thread;
+    return t.x + kernel->block.x * (t.y + kernel->block.y * t.z);
+}
+
+void Checker::forget()
+{
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    told.clear();
+}
+
+/* Told once: what many threads do at one place. */
+bool Checker::first(const char *check, uintptr_t code) { return told.insert({check, code}).second; }
+
+/* "at ADDRESS (byte 12 of 512 allocated at ... on device 0), in FILE:LINE" */
+std::string Checker::where(const Touch &touch)
+{
+    char text[200];
+    snprintf(text, sizeof text, "at 0x%zx", (size_t)touch.address);
+    std::string result = text;
+    auto after = live.upper_bound(touch.address);
+    if (owner(reinterpret_cast<const void *>(touch.address)) && after != live.begin()) {
+        --after;
+        const size_t distance = touch.address - after->first;
+        const char *relation = distance < after->second ? "byte" : "beyond the end, byte";
+        snprintf(text, sizeof text, " (%s %zu of the %zu allocated at 0x%zx)", relation, distance,
+                 after->second, (size_t)after->first);
+        result += text;
+    }
+    return result + ", in " + places.source(touch.code);
+}
+
+void Checker::access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code)
+{
+    const Touch touch = {address, code, bytes, kind};
+    if (runner == own_thread())
+        in_kernel(touch, aligned);
+    else
+        on_host(touch);
+}
+
+void Checker::converted(uintptr_t code)
+{
+    if (runner == own_thread() && first("number", code))
+        fault_in_kernel("number", "",
+                        "makes an integer of a floating number beyond its range, in %s",
+                        places.source(code).c_str());
+}
+
+/* As on a GPU, the access does not happen and the kernel fails. */
+void Checker::stop_thread(cudaError_t error)
+{
+    kernel->error = error;
+    throw Trap();
+}
+
+void Checker::on_host(const Touch &touch)
+{
+    const void *pointer = reinterpret_cast<const void *>(touch.address);
+    if (inside_work()) return;
+    Device *device = owner(pointer);
+    if (!device) return;
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    if (first("host", touch.code))
+        fault_in_kernel("memory", "", "the host %s %zu bytes of device %d %s", word(touch.kind),
+                        touch.bytes, device->index, where(touch).c_str());
+}
+
+void Checker::in_kernel(const Touch &touch, bool aligned)
+{
+    const void *pointer = reinterpret_cast<const void *>(touch.address);
+    const auto *bytes = static_cast<const char *>(pointer);
+    if (aligned && touch.address % touch.bytes != 0) {
+        if (first("misaligned", touch.code))
+            fault_in_kernel("memory", "", "%s %zu bytes that are not aligned to %zu %s",
+                            word(touch.kind), touch.bytes, touch.bytes, where(touch).c_str());
+        stop_thread(cudaErrorMisalignedAddress);
+    }
+    if (Device *device = owner(pointer)) {
+        on_device(*device, touch);
+        return;
+    }
+    const Span stack = kernel_stack();
+    if (bytes >= stack.begin && bytes < stack.end) return;
+    if (bytes >= tls && bytes < tls + places.thread_bytes()) {
+        const auto *own = reinterpret_cast<const char *>(&context);
+        if (bytes < own || bytes >= own + sizeof context) in_variable((size_t)(bytes - tls), touch);
+        return;
+    }
+    if (context.dynamic_shared && kernel->dynamic_shared && pointer >= context.dynamic_shared &&
+        pointer < context.dynamic_shared + kernel->dynamic_shared) {
+        on_shared(dynamic, (size_t)(bytes - reinterpret_cast<const char *>(context.dynamic_shared)),
+                  touch, true);
+        return;
+    }
+    const auto *own = reinterpret_cast<const char *>(kernel);
+    if (bytes >= own && bytes < own + kernel->size) return;
+    if (touch.kind == read_access && places.constant(touch.address)) return;
+    if (pointer == &fence || is_pinned(pointer)) return;
+    if (first("host", touch.code))
+        fault_in_kernel("memory", "",
+                        "%s %zu bytes of the host, which is neither device memory nor pinned, %s",
+                        word(touch.kind), touch.bytes, where(touch).c_str());
+    stop_thread(cudaErrorIllegalAddress);
+}
+
+void Checker::on_device(Device &device, const Touch &touch)
+{
+    const size_t offset = touch.address - reinterpret_cast<uintptr_t>(device.base.load());
+    if (!(kernel->devices >> device.index & 1)) {
+        if (first("peer", touch.code))
+            fault_in_kernel("memory", "",
+                            "%s %zu bytes of device %d, which its own may not reach, %s",
+                            word(touch.kind), touch.bytes, device.index, where(touch).c_str());
+        stop_thread(cudaErrorIllegalAddress);
+    }
+    Shadow &shadow = devices[device.index];
+    for (size_t i = 0; i < touch.bytes; i++) {
+        uint8_t &state = shadow.at(offset + i).state[(offset + i) % chunk_bytes];
+        if (state < unwritten) {
+            if (first("allocated", touch.code))
+                fault_in_kernel("memory", "", "%s %zu bytes that %s %s", word(touch.kind),
+                                touch.bytes,
+                                state == freed_memory ? "were freed" : "are not allocated",
+                                where(touch).c_str());
+            stop_thread(cudaErrorIllegalAddress);
+        }
+        if (state == unwritten && touch.kind != write_access) {
+            if (first("unwritten", touch.code))
+                fault_in_kernel("init", "", "%s %zu bytes that nothing has written %s",
+                                word(touch.kind), touch.bytes, where(touch).c_str());
+            state = written_memory;
+        }
+        if (touch.kind != read_access) state = written_memory;
+    }
+    touch_cells(shadow, offset, touch, false);
+}
+
+/* ---- shared memory ---------------------------------------------------------------------------------------------------- */
+
+void Checker::in_variable(size_t offset, const Touch &touch)
+{
+    SharedVariable *variable = nullptr;
+    if (Cell &cell = variables.at(offset).words[offset % chunk_bytes / 4];
+        cell.write.launch != launch && cell.read.launch != launch) {
+        variable = places.variable(offset);
+        if (!variable || offset + touch.bytes > variable->offset + variable->size) {
+            if (first("variable", touch.code))
+                fault_in_kernel("memory", "", "%s %zu bytes beside its shared variables %s",
+                                word(touch.kind), touch.bytes, where(touch).c_str());
+            stop_thread(cudaErrorIllegalAddress);
+        }
+    }
+    if (variable && variable->launch != launch) {
+        variable->launch = launch;
+        shared_bytes += variable->size;
+        if (shared_bytes > default_shared_limit && first("shared", touch.code)) {
+            fault_in_kernel("launch", "",
+                            "uses %zu bytes of shared memory, %zu of them dynamic, the limit is "
+                            "%zu; with %s %s",
+                            shared_bytes, kernel->dynamic_shared, default_shared_limit,
+                            variable->name.c_str(), where(touch).c_str());
+            kernel->error = cudaErrorLaunchOutOfResources;
+        }
+    }
+    on_shared(variables, offset, touch, false);
+}
+
+void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool is_dynamic)
+{
+    bool known = true;
+    for (size_t i = 0; i < touch.bytes && known && touch.kind != write_access; i++) {
+        Chunk &chunk = shadow.at(offset + i);
+        const size_t word = (offset + i) % chunk_bytes / 4;
+        known = fresh(chunk.words[word].write, true) ||
+                (chunk.split[word] == launch && fresh(shadow.byte(chunk, offset + i).write, true));
+    }
+    if (!known && first("unwritten", touch.code)) {
+        SharedVariable *variable = is_dynamic ? nullptr : places.variable(offset);
+        fault_in_kernel(
+            "init", "",
+            "%s %zu bytes of shared memory that the block has not written: byte %zu of %s, %s",
+            word(touch.kind), touch.bytes, variable ? offset - variable->offset : offset,
+            variable ? variable->name.c_str() : "the dynamic ones", where(touch).c_str());
+    }
+    touch_cells(shadow, offset, touch, true);
+}
+
+/* ---- races ------------------------------------------------------------------------------------------------------------ */
+
+bool Checker::fresh(const Access &access, bool shared) const
+{
+    return access.launch == launch && (!shared || access.block == block);
+}
+
+/* Whether an access of this block came before what the running thread does now. */
+bool Checker::ordered(const Access &before) const
+{
+    const unsigned self = thread();
+    if (before.thread == self || before.clock <= floor[before.thread]) return true;
+    const Warp &warp = warps[self / 32];
+    return before.thread / 32 == self / 32 && warp.met &&
+           before.clock <= warp.seen[self % 32][before.thread % 32];
+}
+
+bool Checker::conflicts(const Access &before, const Touch &touch, bool shared) const
+{
+    if (!fresh(before, shared) || (before.atomic && touch.kind == atomic_access)) return false;
+    return before.block != block || !ordered(before);
+}
+
+void Checker::race(const Access &before, const char *did, const Touch &touch, bool shared)
+{
+    if (!first("race", touch.code)) return;
+    const uint3 size = {kernel->grid.x, kernel->grid.y, kernel->grid.z};
+    const uint3 other = {before.block % size.x, before.block / size.x % size.y,
+                         before.block / size.x / size.y};
+    fault_in_kernel("race", "",
+                    "%s %zu bytes of %s memory that %s %s, with nothing that orders the two, %s",
+                    word(touch.kind), touch.bytes, shared ? "shared" : "global",
+                    thread_text(other, thread_at(before.thread, kernel->block)).c_str(), did,
+                    where(touch).c_str());
+}
+
+/* Looks for races of the access with those that the cell knows, and enters it there. */
+void Checker::touch_cell(Cell &cell, const Touch &touch, bool shared, bool enter)
+{
+    if (conflicts(cell.write, touch, shared))
+        race(cell.write, cell.write.atomic ? "changes atomically" : "writes", touch, shared);
+    if (touch.kind != read_access) {
+        if (conflicts(cell.read, touch, shared)) race(cell.read, "reads", touch, shared);
+        if (conflicts(cell.other, touch, shared)) race(cell.other, "reads", touch, shared);
+    }
+    if (!enter) return;
+    const uint16_t self = (uint16_t)thread();
+    const Access access = {launch, block, clock[self], self, touch.kind == atomic_access};
+    if (touch.kind == read_access) {
+        const Access &old = cell.read;
+        const bool same = old.launch == launch && old.block == block && old.thread == self;
+        const bool kept =
+            fresh(cell.other, shared) && cell.other.block != block && old.block == block;
+        if (!same && fresh(old, shared) && !kept) cell.other = old;
+        cell.read = access;
+        return;
+    }
+    const Access &old = cell.write;
+    const bool plain = fresh(old, shared) && old.block == block && old.thread == self &&
+                       old.clock == access.clock && !old.atomic;
+    cell.write = access;
+    cell.write.atomic = access.atomic && !plain;
+}
+
+void Checker::touch_cells(Shadow &shadow, size_t offset, const Touch &touch, bool shared)
+{
+    const size_t end = offset + touch.bytes;
+    while (offset < end) {
+        Chunk &chunk = shadow.at(offset);
+        const size_t word = offset % chunk_bytes / 4, next = offset / 4 * 4 + 4;
+        const bool whole = offset % 4 == 0 && next <= end;
+        if (!whole) chunk.split[word] = launch;
+        touch_cell(chunk.words[word], touch, shared, whole);
+        if (chunk.split[word] == launch)
+            for (size_t i = offset; i < next && i < end; i++)
+                touch_cell(shadow.byte(chunk, i), touch, shared, true);
+        offset = next;
+    }
+}
+
+} // namespace lt_sim

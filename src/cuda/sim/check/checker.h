@@ -1,0 +1,86 @@
+/* checker.h - a build of the kernels in which each load and store is looked at: as compute-sanitizer's memcheck, racecheck
+ * and initcheck do on a GPU.
+ *
+ * Kernels are compiled with -fsanitize=thread, which calls a function before each access of memory; entry.cpp has these
+ * functions in place of ThreadSanitizer's. Works run one at a time and a grid's blocks on one thread, so that nothing here
+ * is shared between threads while a kernel runs. */
+#ifndef LT_SIM_CHECKER_H
+#define LT_SIM_CHECKER_H
+
+#include "../sim.h"
+#include "places.h"
+#include "shadow.h"
+
+#include <set>
+
+namespace lt_sim {
+
+enum Kind { read_access, write_access, atomic_access };
+
+class Checker final : public Monitor {
+  public:
+    void begin_launch(const Kernel &kernel) override;
+    void end_launch() override;
+    void begin_block(uint64_t number) override;
+    void met() override;
+    void met(unsigned warp, unsigned lanes) override;
+    void allocated(const void *pointer, size_t bytes) override;
+    void freed(const void *pointer, size_t bytes) override;
+    void written(const void *pointer, size_t bytes) override;
+    void copied(const void *dst, const void *src, size_t bytes) override;
+    void ran_unseen(uint32_t devices) override;
+    void forget() override;
+
+    /* By the code whose call returns to `code`. */
+    void access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code);
+
+    /* A floating number was made an integer that has no room for it. */
+    void converted(uintptr_t code);
+
+  private:
+    struct Touch {
+        uintptr_t address, code;
+        size_t bytes;
+        Kind kind;
+    };
+    struct Warp {
+        bool met;
+        uint32_t seen[32][32]; /* by a lane: up to which clock of another lane */
+    };
+
+    [[noreturn]] void stop_thread(cudaError_t error);
+    void on_host(const Touch &touch);
+    void in_kernel(const Touch &touch, bool aligned);
+    void on_device(Device &device, const Touch &touch);
+    void on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool dynamic);
+    void in_variable(size_t offset, const Touch &touch);
+    void touch_cells(Shadow &shadow, size_t offset, const Touch &touch, bool shared);
+    void touch_cell(Cell &cell, const Touch &touch, bool shared, bool enter);
+    bool fresh(const Access &access, bool shared) const;
+    bool conflicts(const Access &before, const Touch &touch, bool shared) const;
+    bool ordered(const Access &before) const;
+    void race(const Access &before, const char *did, const Touch &touch, bool shared);
+    std::string where(const Touch &touch);
+    bool first(const char *check, uintptr_t code);
+    unsigned thread() const;
+
+    Places places;
+    Shadow devices[max_devices], variables, dynamic;
+    std::map<uintptr_t, size_t> live; /* device memory that is allocated */
+    std::set<std::pair<std::string, uintptr_t>> told;
+
+    /* Of the running launch. */
+    uintptr_t runner = 0; /* the OS thread */
+    const Kernel *kernel = nullptr;
+    const char *tls = nullptr;
+    uint32_t launch = 0, block = 0;
+    size_t shared_bytes = 0;
+    uint32_t clock[1024], floor[1024];
+    Warp warps[32];
+};
+
+Checker &checker();
+
+} // namespace lt_sim
+
+#endif

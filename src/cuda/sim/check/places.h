@@ -1,0 +1,47 @@
+/* places.h - the program's own memory and source: what a kernel may touch besides device memory, and where code stands. */
+#ifndef LT_SIM_PLACES_H
+#define LT_SIM_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string>
+#include <vector>
+
+namespace lt_sim {
+
+/* A variable of each thread: a kernel's __shared__ one. */
+struct SharedVariable {
+    size_t offset, size; /* in the thread's block of such variables */
+    std::string name;
+    uint32_t launch; /* the last that touched it */
+};
+
+class Places {
+  public:
+    Places();
+    /* Constants: memory of this library that nothing writes to. */
+    bool constant(uintptr_t address) const;
+    /* The variables of the calling thread begin here. */
+    const char *thread_variables() const;
+    size_t thread_bytes() const { return tls_bytes; }
+    /* Null: there is none at this offset. */
+    SharedVariable *variable(size_t offset);
+    /* "src/cuda/kernels/reduce.cu:210" */
+    std::string source(uintptr_t code) const;
+
+  private:
+    struct Range {
+        uintptr_t begin, end;
+    };
+    void read_symbols();
+
+    std::string file;
+    uintptr_t base = 0;
+    size_t tls_module = 0, tls_bytes = 0;
+    std::vector<Range> constants;
+    std::vector<SharedVariable> variables; /* by offset */
+};
+
+} // namespace lt_sim
+
+#endif

@@ -1,0 +1,69 @@
+/* shadow.cpp - see shadow.h. */
+#include "shadow.h"
+
+#include <algorithm>
+#include <new>
+#include <string.h>
+#include <sys/mman.h>
+
+namespace lt_sim {
+
+namespace {
+
+/* Zeros, which take memory as they are touched. Never given back: the chunks of a device are few. */
+void *zeros(size_t bytes)
+{
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return memory;
+}
+
+} // namespace
+
+Chunk &Shadow::at(size_t offset)
+{
+    const size_t i = offset / chunk_bytes;
+    if (i >= chunks.size()) chunks.resize(i + 1);
+    if (!chunks[i]) chunks[i] = static_cast<Chunk *>(zeros(sizeof(Chunk)));
+    return *chunks[i];
+}
+
+Cell &Shadow::byte(Chunk &chunk, size_t offset)
+{
+    if (!chunk.bytes) chunk.bytes = static_cast<Cell *>(zeros(chunk_bytes * sizeof(Cell)));
+    return chunk.bytes[offset % chunk_bytes];
+}
+
+void Shadow::set(size_t offset, size_t bytes, State state)
+{
+    while (bytes > 0) {
+        const size_t first = offset % chunk_bytes, n = std::min(bytes, chunk_bytes - first);
+        memset(at(offset).state + first, state, n);
+        offset += n;
+        bytes -= n;
+    }
+}
+
+void Shadow::write_all()
+{
+    for (Chunk *chunk : chunks) {
+        if (!chunk) continue;
+        for (uint8_t &state : chunk->state)
+            if (state == unwritten) state = written_memory;
+    }
+}
+
+void Shadow::copy(size_t to, const Shadow *source, size_t from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        const size_t chunk = (from + i) / chunk_bytes;
+        const bool known = source && chunk < source->chunks.size() && source->chunks[chunk];
+        const uint8_t state = known ? source->chunks[chunk]->state[(from + i) % chunk_bytes]
+                                    : (uint8_t)written_memory;
+        at(to + i).state[(to + i) % chunk_bytes] =
+            state == written_memory ? written_memory : unwritten;
+    }
+}
+
+} // namespace lt_sim

@@ -1,0 +1,56 @@
+/* shadow.h - what is known of each byte of simulated memory: whether it may be touched, whether it was written, and who
+ * of the running launch touched it last.
+ *
+ * Memory is described in chunks of 64 KiB, made when they are first touched. A word of 4 bytes has a cell; where a launch
+ * touches parts of a word, its bytes have cells of their own. An entry of an earlier launch is stale and means nothing, so
+ * that nothing is cleared between launches. Used by one thread at a time. */
+#ifndef LT_SIM_SHADOW_H
+#define LT_SIM_SHADOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <vector>
+
+namespace lt_sim {
+
+constexpr size_t chunk_bytes = 64 * 1024;
+
+/* `clock` counts how often the thread met others before. */
+struct Access {
+    uint32_t launch, block, clock;
+    uint16_t thread;
+    bool atomic;
+};
+
+/* `other`: a reader that is another thread than `read`, of another block if there was one. */
+struct Cell {
+    Access write, read, other;
+};
+
+enum State : uint8_t { never_allocated, freed_memory, unwritten, written_memory };
+
+struct Chunk {
+    Cell words[chunk_bytes / 4];
+    uint32_t split[chunk_bytes / 4]; /* the launch that last touched a part of the word */
+    uint8_t state[chunk_bytes];
+    Cell *bytes;
+};
+
+class Shadow {
+  public:
+    /* That of the chunk which has the byte at this offset. */
+    Chunk &at(size_t offset);
+    Cell &byte(Chunk &chunk, size_t offset);
+    void set(size_t offset, size_t bytes, State state);
+    /* Every byte that is unwritten counts as written. */
+    void write_all();
+    void copy(size_t to, const Shadow *source, size_t from,
+              size_t bytes); /* null: from memory that is written */
+
+  private:
+    std::vector<Chunk *> chunks;
+};
+
+} // namespace lt_sim
+
+#endif

@@ -1,6 +1,6 @@
 -- Kernels that move 16 bytes at a time give the CPU's results for every length, alignment and layout: lengths around the sizes of
 -- vectors, warps and blocks, views that begin in the midst of a vector, rows that are broadcast. Calls that are cut into pieces of
--- fewer than LTENSOR_CUDA_PIECE elements give the same.
+-- fewer than LTENSOR_SIM_INDEX_LIMIT elements give the same.
 
 local torch = require 'torch'
 local nn, F = torch.nn, torch.nn.functional
@@ -226,8 +226,8 @@ for i, actual in ipairs(all 'cuda') do
   local difference = (actual:cpu():to(torch.float64) - expected[i]:to(torch.float64)):abs():max():item()
   print(i, difference < 1e-6)
 end]]
-    for _, limit in ipairs { 50, 1000, 30000 } do
-      local output, errors = process.run(('LTENSOR_CUDA_PIECE=%d %s --no-copies --sim-gpus 1 -e %s'):format(limit, process.quote(process.ltensor),
+    for _, limit in ipairs { 1, 5000, 30000 } do
+      local output, errors = process.run(('LTENSOR_SIM_INDEX_LIMIT=%d %s --no-copies --sim-gpus 1 -e %s'):format(limit, process.quote(process.ltensor),
         process.quote(code)))
       local lines = {}
       for i = 1, 10 do lines[i] = i .. '\ttrue\n' end

@@ -64,19 +64,21 @@ describe('elements in vectors', function()
 
   it('are converted and copied, rows and transposes too', function()
     local all = { torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.bool }
-    for _, n in ipairs { 5, 8, 16, 24, 1030 } do
+    for _, n in ipairs { 9, 16, 24, 31, 1030 } do
       agrees('cast ' .. n, { { 3, n } }, function(x)
         local results = {}
         for _, dtype in ipairs(all) do
           results[#results + 1] = x:to(dtype):to(x.dtype)
           results[#results + 1] = (x * 3):to(torch.int64):to(dtype):to(x.dtype)
           results[#results + 1] = x:t():to(dtype):to(x.dtype)
+          results[#results + 1] = x:narrow(2, 2, n - 2):to(dtype):to(x.dtype)
+          results[#results + 1] = x:narrow(2, 1, n // 8 * 8):to(dtype):to(x.dtype)
         end
         return table.unpack(results)
       end)
       agrees('copies ' .. n, { { 6, n }, { 2, 6, n } }, function(x, y)
         return x:t():contiguous(), y:transpose(1, 2):contiguous(), y:permute { 3, 1, 2 }:contiguous(), x:narrow(1, 2, 4):clone(),
-          y:narrow(3, 1, n // 4 * 4):contiguous(), x[{ 1 }]:expand(7, n):contiguous()
+          y:narrow(3, 1, n // 4 * 4):contiguous(), y:narrow(3, 2, n - 2):contiguous(), x[{ 1 }]:expand(7, n):contiguous()
       end)
     end
   end)

@@ -46,6 +46,7 @@ end
 
 --- Makes a stream, and its GPU, current: until the guard is closed, or while fn(...) runs.
 function cuda.stream(stream, fn, ...)
+  kinds.check('stream', 'stream', stream, 'Stream?')
   if stream == nil then return scope(nil, fn, ...) end
   local device = cuda.current_device()
   local previous = cuda.current_stream(stream.device)
@@ -63,8 +64,10 @@ local capture_streams = {} -- by the number of the GPU; made when first wanted
 -- between drops what was captured.
 function cuda.graph(g, options, fn, ...)
   if type(options) == 'function' then return cuda.graph(g, nil, options, fn, ...) end
+  kinds.check('graph', 'g', g, 'CUDAGraph')
   options = options_of('graph', options, { pool = false, stream = false })
   local stream = options.stream
+  if stream then kinds.check('graph', 'stream', stream, 'Stream') end
   if not stream then
     local device = cuda.current_device()
     stream = capture_streams[device] or cuda.Stream()

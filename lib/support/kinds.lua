@@ -15,6 +15,11 @@ local function lua_type(name)
   return function(value) return type(value) == name end
 end
 
+-- Whether the value is an object of a type of the library's.
+local function named_type(name)
+  return function(value) return torch.type(value) == name end
+end
+
 -- Whether the value is an object of the class that a file of ours returns.
 local function object_of(file)
   return function(value) return type(value) == 'userdata' and require(file):is_instance(value) end
@@ -66,16 +71,17 @@ local fits = {
   Tensor = is_tensor, number = lua_type 'number', integer = is_integer, boolean = lua_type 'boolean', string = lua_type 'string',
   table = lua_type 'table', userdata = lua_type 'userdata', ['function'] = is_callable, named = kinds.is_named,
   device = is_device, dtype = is_dtype, any = function(value) return value ~= nil end,
-  Module = object_of 'torch.nn.module', Optimizer = object_of 'torch.optim.optimizer', Generator = function(value) return torch.type(value) == 'Generator' end,
+  Module = object_of 'torch.nn.module', Optimizer = object_of 'torch.optim.optimizer', 
+  Generator = named_type 'Generator', Stream = named_type 'Stream', CUDAGraph = named_type 'CUDAGraph',
   sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
-  tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = function(value) return torch.type(value) == 'PackedSequence' end,
+  tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = named_type 'PackedSequence',
 }
 
 local words = {
   data = 'a data set',
   Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
   ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
-  Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', sizes = 'an integer or a table of integers',
+  Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', Stream = 'a Stream', CUDAGraph = 'a CUDAGraph', sizes = 'an integer or a table of integers',
   numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object',
 }
 

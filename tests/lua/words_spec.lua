@@ -71,7 +71,7 @@ local parts = {
   end,
 }
 
-describe('wrong arguments of #cpu', function()
+describe('wrong arguments of', function()
   for name, body in pairs(parts) do
     it(name .. ' are told in words of ours', function()
       math.randomseed(seed)

@@ -41,7 +41,8 @@ lt_status lt_cuda_report_of(int device, lt_cuda_report **report);
 lt_status lt_cuda_reported(int device);
 
 /* ---- device.cu ---------------------------------------------------------------------------------------- */
-/* Makes the device current for this thread's runtime calls and gives the user's stream on it. */
+/* Makes the device current for this thread's runtime calls; the second also gives the user's stream on it. */
+lt_status lt_cuda_make_current(int device);
 lt_status lt_cuda_enter(int device, cudaStream_t *stream);
 /* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what it reports. */
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel);

@@ -1,6 +1,6 @@
 -- Kernels that move 16 bytes at a time give the CPU's results for every length, alignment and layout: lengths around the sizes of
 -- vectors, warps and blocks, views that begin in the midst of a vector, rows that are broadcast. Calls that are cut into pieces of
--- fewer than LTENSOR_CUDA_PIECE elements give the same.
+-- fewer than LTENSOR_SIM_INDEX_LIMIT elements give the same.
 
 local torch = require 'torch'
 local nn, F = torch.nn, torch.nn.functional
@@ -64,19 +64,21 @@ describe('elements in vectors', function()
 
   it('are converted and copied, rows and transposes too', function()
     local all = { torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.bool }
-    for _, n in ipairs { 5, 8, 16, 24, 1030 } do
+    for _, n in ipairs { 9, 16, 24, 31, 1030 } do
       agrees('cast ' .. n, { { 3, n } }, function(x)
         local results = {}
         for _, dtype in ipairs(all) do
           results[#results + 1] = x:to(dtype):to(x.dtype)
           results[#results + 1] = (x * 3):to(torch.int64):to(dtype):to(x.dtype)
           results[#results + 1] = x:t():to(dtype):to(x.dtype)
+          results[#results + 1] = x:narrow(2, 2, n - 2):to(dtype):to(x.dtype)
+          results[#results + 1] = x:narrow(2, 1, n // 8 * 8):to(dtype):to(x.dtype)
         end
         return table.unpack(results)
       end)
       agrees('copies ' .. n, { { 6, n }, { 2, 6, n } }, function(x, y)
         return x:t():contiguous(), y:transpose(1, 2):contiguous(), y:permute { 3, 1, 2 }:contiguous(), x:narrow(1, 2, 4):clone(),
-          y:narrow(3, 1, n // 4 * 4):contiguous(), x[{ 1 }]:expand(7, n):contiguous()
+          y:narrow(3, 1, n // 4 * 4):contiguous(), y:narrow(3, 2, n - 2):contiguous(), x[{ 1 }]:expand(7, n):contiguous()
       end)
     end
   end)
@@ -224,8 +226,8 @@ for i, actual in ipairs(all 'cuda') do
   local difference = (actual:cpu():to(torch.float64) - expected[i]:to(torch.float64)):abs():max():item()
   print(i, difference < 1e-6)
 end]]
-    for _, limit in ipairs { 50, 1000, 30000 } do
-      local output, errors = process.run(('LTENSOR_CUDA_PIECE=%d %s --no-copies --sim-gpus 1 -e %s'):format(limit, process.quote(process.ltensor),
+    for _, limit in ipairs { 1, 5000, 30000 } do
+      local output, errors = process.run(('LTENSOR_SIM_INDEX_LIMIT=%d %s --no-copies --sim-gpus 1 -e %s'):format(limit, process.quote(process.ltensor),
         process.quote(code)))
       local lines = {}
       for i = 1, 10 do lines[i] = i .. '\ttrue\n' end

@@ -84,13 +84,13 @@ describe('torch.backends', function()
 
   it('has TF32 of convolutions on at first, apart from that of products', function()
     local cudnn = torch.backends.cudnn
-    assert.is_true(cudnn.allow_tf32)
+    assert.equal('true\tfalse\n', run('', '', [[print(torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32)]]))
+    cudnn.allow_tf32 = true
     torch.set_float32_matmul_precision 'highest'
     assert.is_true(cudnn.allow_tf32)
     cudnn.allow_tf32 = false
+    torch.set_float32_matmul_precision 'high'
     assert.is_false(cudnn.allow_tf32)
-    assert.is_false(matmul.allow_tf32)
-    cudnn.allow_tf32 = true
     assert.is_false(pcall(function() cudnn.allow_tf32 = 'yes' end))
     assert.is_false(pcall(function() cudnn.benchmarks = true end))
   end)

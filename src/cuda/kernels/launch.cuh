@@ -11,8 +11,9 @@
  *     tests come to what large tensors take.
  *
  * A template is put in parentheses: LT_LAUNCH((fill<float, 4>), ...). Blocks must not wait for each
- * other. The result of a launch is cudaGetLastError's, as ever. Includes cuda_runtime.h, whichever the
- * include path finds. */
+ * other. A launch that fails is told by
+ * lt_cuda_launched (report.cu), which every entry ends with: not one more call of the runtime asks for it.
+ * Includes cuda_runtime.h, whichever the include path finds. */
 #ifndef LT_LAUNCH_CUH
 #define LT_LAUNCH_CUH
 
@@ -28,12 +29,32 @@
 #define LT_NOT_UNROLLED
 #endif
 
+/* The first failure among this thread's launches that has not been told yet. */
+inline thread_local cudaError_t lt_launch_failure = cudaSuccess;
+
+inline void lt_note_launch(cudaError_t error)
+{
+    if (error != cudaSuccess && lt_launch_failure == cudaSuccess) lt_launch_failure = error;
+}
+
 #ifdef __CUDACC__
 
+/* One call of the runtime, where <<<>>> makes three. */
+template <class... P, class... A>
+inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
+                      cudaStream_t stream, const A &...arguments)
+{
+    [&](P... parameters) {
+        void *places[] = {(void *)&parameters..., nullptr};
+        lt_note_launch(
+            cudaLaunchKernel((const void *)kernel, grid, block, places, shared_bytes, stream));
+    }(arguments...);
+}
+
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
-    kernel<<<dim3(grid), dim3(block), 0, (stream)>>>(__VA_ARGS__)
+    lt_launch(kernel, dim3(grid), dim3(block), 0, (stream), ##__VA_ARGS__)
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
-    kernel<<<dim3(grid), dim3(block), (shared_bytes), (stream)>>>(__VA_ARGS__)
+    lt_launch(kernel, dim3(grid), dim3(block), (shared_bytes), (stream), ##__VA_ARGS__)
 #define LT_INDEX_LIMIT (int64_t{1} << 31)
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     extern __shared__ __align__(16) unsigned char lt_dynamic_shared[];                             \
@@ -42,14 +63,14 @@
 #else
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
-    lt_sim::launch(                                                                                \
+    lt_note_launch(lt_sim::launch(                                                                 \
         {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block), (stream),    \
-        [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__)
+        [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__))
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
-    lt_sim::launch_meet(                                                                           \
+    lt_note_launch(lt_sim::launch_meet(                                                            \
         {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block),              \
         (shared_bytes), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); },    \
-        ##__VA_ARGS__)
+        ##__VA_ARGS__))
 #define LT_INDEX_LIMIT lt_sim::index_limit()
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)

@@ -1,21 +1,19 @@
 /* pieces.cuh - iterators over more elements than 32 bits can number, or further apart, as several that are not: kernels
- * of elementwise work count in 32 bits (lt_places). LTENSOR_CUDA_PIECE=n lowers the limit, so that tests see it. */
+ * of elementwise work count in 32 bits (lt_places). */
 #ifndef LT_CUDA_PIECES_CUH
 #define LT_CUDA_PIECES_CUH
 
 #include <stdlib.h>
 
 #include "cuda.h"
+#include "launch.cuh"
 
-/* Elements, and bytes from the first to the last, stay below this. */
+/* Elements, and bytes from the first to the last, stay below this; where tests lower LT_INDEX_LIMIT, not below what makes
+ * thousands of launches of one call. */
 static inline int64_t lt_piece_limit()
 {
-    static const int64_t limit = [] {
-        const char *text = getenv("LTENSOR_CUDA_PIECE");
-        const int64_t n = text != nullptr ? atoll(text) : 0;
-        return n > 0 ? n : int64_t{1} << 31;
-    }();
-    return limit;
+    const int64_t limit = LT_INDEX_LIMIT;
+    return limit > 1024 ? limit : 1024;
 }
 
 static inline bool lt_is_piece(const lt_iter *it)

@@ -215,6 +215,8 @@ block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, siz
     size_t bytes = segment_size(size);
     if (bytes > c.limit || (size_t)c.reserved() > c.limit - bytes) return nullptr;
     std::unique_ptr<block> b(new_block(device, stream, pool, nullptr, bytes, size <= small_block));
+    *failed = lt_cuda_make_current(device);
+    if (*failed != LT_OK) return nullptr;
     auto place = c.segments.insert(b.get()).first;
     void *data = nullptr;
     cudaError_t error = cudaMalloc(&data, bytes);
@@ -272,16 +274,15 @@ size_t rounded(size_t nbytes) { return (nbytes + unit - 1) / unit * unit; }
 
 lt_status alloc_or_throw(int device, size_t nbytes, block **out)
 {
-    cudaStream_t stream;
+    const cudaStream_t stream = (cudaStream_t)(uintptr_t)lt_cuda_current_stream(device);
     lt_status failed = LT_OK;
-    LT_TRY(lt_cuda_enter(device, &stream));
     const size_t size = rounded(nbytes);
     cache &c = caches[device];
     for (int attempt = 0; attempt < 3; attempt++) {
         double waited = 0;
         if (attempt == 1 && lt_cuda_recording()) break; /* giving memory back waits */
         if (attempt == 2 && !lt_cuda_core->reclaim()) break;
-        if (attempt == 2) LT_TRY(lt_cuda_enter(device, &stream)); /* a finalizer may have moved on */
+        if (attempt > 0) LT_TRY(lt_cuda_make_current(device));
         {
             std::lock_guard<std::mutex> lock(c.mutex);
             if (attempt > 0) {

@@ -10,19 +10,27 @@
 
 static thread_local int chosen = 0;
 
-lt_status lt_cuda_enter(int device, cudaStream_t *stream)
-{
-    int now = -1;
-    CUDA_TRY(cudaGetDevice(&now));
-    if (now != device) CUDA_TRY(cudaSetDevice(device));
-    *stream = (cudaStream_t)(uintptr_t)lt_cuda_current_stream(device);
-    return LT_OK;
-}
-
 static std::atomic<int> known{0};
 
 void lt_cuda_set_device_count(int count) { known = count < LT_CUDA_MAX_DEVICES ? count : LT_CUDA_MAX_DEVICES; }
 int lt_cuda_device_count(void) { return known.load(std::memory_order_relaxed); }
+
+/* Where there is one, it is current. Where there are more, a host or another library may have made another one so. */
+lt_status lt_cuda_make_current(int device)
+{
+    int now = -1;
+    if (lt_cuda_device_count() == 1) return LT_OK;
+    CUDA_TRY(cudaGetDevice(&now));
+    if (now != device) CUDA_TRY(cudaSetDevice(device));
+    return LT_OK;
+}
+
+lt_status lt_cuda_enter(int device, cudaStream_t *stream)
+{
+    LT_TRY(lt_cuda_make_current(device));
+    *stream = (cudaStream_t)(uintptr_t)lt_cuda_current_stream(device);
+    return LT_OK;
+}
 
 int lt_cuda_current_device(void) { return chosen; }
 

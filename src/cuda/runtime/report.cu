@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda.h"
+#include "kernels/launch.cuh"
 #include "report.cuh"
 
 /* "Float", "Long", "Bool": the names PyTorch's messages use. */
@@ -104,7 +105,8 @@ lt_status lt_cuda_reported(int device)
 
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel)
 {
-    cudaError_t error = cudaGetLastError();
+    cudaError_t error = lt_launch_failure;
+    lt_launch_failure = cudaSuccess;
     if (error != cudaSuccess) return lt_cuda_failed(error, kernel);
     if (!launches_block() || lt_cuda_recording()) return LT_OK;
     error = cudaStreamSynchronize(stream);

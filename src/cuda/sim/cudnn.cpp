@@ -298,6 +298,13 @@ void convolve(Part part, const Geometry &g, void *px, void *pw, void *py, double
         part == DATA ? write(px, x, g.type, alpha, beta) : write(pw, w, g.type, alpha, beta);
 }
 
+/* Tells who looks on what a call has written. */
+void wrote(void *p, int64_t count, cudnnDataType_t type)
+{
+    const size_t size = type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2;
+    if (monitor) monitor->written(p, (size_t)count * size);
+}
+
 bool lies(int device, const void *p, int64_t count, cudnnDataType_t type)
 {
     switch (type) {
@@ -339,13 +346,21 @@ cudnnStatus_t run(cudnnHandle_t handle, Part part, const Geometry &g, const void
     const double scale = number(alpha, g.type), keep = number(beta, g.type);
     void *to_x = const_cast<void *>(x), *to_w = const_cast<void *>(w),
          *to_y = const_cast<void *>(y);
-    return status_of(queue(handle, [=] {
-        if (g.type == CUDNN_DATA_DOUBLE)
-            convolve<double>(part, g, to_x, to_w, to_y, scale, keep);
-        else
-            convolve<float>(part, g, to_x, to_w, to_y, scale, keep);
-        return cudaSuccess;
-    }));
+    return status_of(queue(
+        handle,
+        [=] {
+            Watched watched;
+            if (g.type == CUDNN_DATA_DOUBLE)
+                convolve<double>(part, g, to_x, to_w, to_y, scale, keep);
+            else
+                convolve<float>(part, g, to_x, to_w, to_y, scale, keep);
+            if (part == FORWARD)
+                wrote(to_y, g.count_y(), g.type);
+            else
+                part == DATA ? wrote(to_x, g.count_x(), g.type) : wrote(to_w, g.count_w(), g.type);
+            return cudaSuccess;
+        },
+        false));
 }
 
 template <class Performance>
@@ -467,13 +482,18 @@ cudnnStatus_t add_tensor(cudnnHandle_t handle, const void *alpha, cudnnTensorDes
              lies(handle->device, c, images * channels * width, type),
          CUDNN_STATUS_BAD_PARAM);
     const double scale = number(alpha, type), keep = number(beta, type);
-    return status_of(queue(handle, [=] {
-        if (type == CUDNN_DATA_DOUBLE)
-            add_channels<double>(a, c, images, channels, width, type, scale, keep);
-        else
-            add_channels<float>(a, c, images, channels, width, type, scale, keep);
-        return cudaSuccess;
-    }));
+    return status_of(queue(
+        handle,
+        [=] {
+            Watched watched;
+            if (type == CUDNN_DATA_DOUBLE)
+                add_channels<double>(a, c, images, channels, width, type, scale, keep);
+            else
+                add_channels<float>(a, c, images, channels, width, type, scale, keep);
+            wrote(c, images * channels * width, type);
+            return cudaSuccess;
+        },
+        false));
 }
 
 /* ---- handles -------------------------------------------------------------------------------------------------------- */

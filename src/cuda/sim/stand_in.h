@@ -46,7 +46,7 @@ inline bool usable(const LibraryHandle *handle)
 /* Making and destroying handles waits for the device: a capture on it is lost by that. */
 inline bool capturing(int device) { return refuse_waiting(*device_at(device)) != cudaSuccess; }
 
-/* Queues f, which returns what becomes of the device. */
+/* Queues f, which returns what becomes of the device; unseen: it does not tell the monitor what it writes (sim.h). */
 template <class F> class LibraryWork final : public Work {
   public:
     explicit LibraryWork(F &&f) : f(std::move(f)) {}
@@ -63,10 +63,11 @@ template <class F> class LibraryWork final : public Work {
     F f;
 };
 
-template <class F> cudaError_t queue(const LibraryHandle *handle, F f)
+template <class F> cudaError_t queue(const LibraryHandle *handle, F f, bool unseen = true)
 {
     Work *work = new (std::nothrow) LibraryWork<F>(std::move(f));
-    return work != nullptr ? submit_function(work, handle->stream) : cudaErrorMemoryAllocation;
+    return work != nullptr ? submit_function(work, handle->stream, unseen)
+                           : cudaErrorMemoryAllocation;
 }
 
 } // namespace lt_sim

@@ -1,4 +1,7 @@
--- A helper of busted (--helper): a global that the library sets is an error, of a name that was meant to be local.
+-- A helper of busted (--helper). Convolutions of float32 are not rounded to TF32, as PyTorch's results on the CPU, with which they
+-- are compared, are not. A global that the library sets is an error, of a name that was meant to be local.
+
+require 'torch'.backends.cudnn.allow_tf32 = false
 
 local message = "the library sets the global '%s'"
 

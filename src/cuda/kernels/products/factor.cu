@@ -87,8 +87,7 @@ template <class T> class Factorization {
         *out = scratch.as<T *>();
         LT_LAUNCH((set_addresses<T>), blocks_for(f->batch), 256, stream, *out, first, stride,
                   f->batch);
-        CUDA_TRY(cudaGetLastError());
-        return LT_OK;
+        return lt_cuda_launched(f->device.index, stream, "linalg");
     }
 
     lt_status take_work(int elements, T **work)
@@ -102,8 +101,7 @@ template <class T> class Factorization {
     {
         LT_LAUNCH((set_identity<T>), blocks_for(f->batch * rows * columns), 256, stream, to, stride,
                   rows, columns, f->batch);
-        CUDA_TRY(cudaGetLastError());
-        return LT_OK;
+        return lt_cuda_launched(f->device.index, stream, "linalg");
     }
 
     lt_status lu()

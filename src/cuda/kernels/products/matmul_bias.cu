@@ -138,7 +138,7 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
         case 4: write_rows<uint32_t>(g, stream); break;
         default: write_rows<uint64_t>(g, stream); break;
         }
-        CUDA_TRY(cudaGetLastError());
+        LT_TRY(lt_cuda_launched(g->device.index, stream, "addmm"));
         lt_gemm added = *g;
         added.bias = nullptr;
         added.beta = 1;

@@ -176,16 +176,16 @@ template <class F> cudaError_t enqueue(cudaStream_t stream, F f)
 }
 
 template <class F, class... A>
-void launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream, F f, const A &...args)
+cudaError_t launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream, F f, const A &...args)
 {
-    submit_kernel(new LoopKernel<std::decay_t<A>...>(f, args...), site, grid, block, 0, stream);
+    return submit_kernel(new LoopKernel<std::decay_t<A>...>(f, args...), site, grid, block, 0, stream);
 }
 
 template <class F, class... A>
-void launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream, F f,
+cudaError_t launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream, F f,
                  const A &...args)
 {
-    submit_kernel(new MeetKernel<std::decay_t<A>...>(f, args...), site, grid, block, dynamic_shared, stream);
+    return submit_kernel(new MeetKernel<std::decay_t<A>...>(f, args...), site, grid, block, dynamic_shared, stream);
 }
 
 /* What LT_INDEX_LIMIT (launch.cuh) is here. */

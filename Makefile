@@ -432,7 +432,7 @@ demo:
 
 test:
 	@sh scripts/deps.sh test
-	@$(MAKE) $(JOBS) --no-print-directory all test-programs layers
+	@$(MAKE) $(JOBS) --no-print-directory all checked test-programs layers
 	@BUILD=$(BUILD) sh tests/run.sh full
 
 check: all test-programs layers

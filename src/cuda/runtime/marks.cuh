@@ -1,5 +1,6 @@
-/* marks.cuh - where the caching allocator hands memory out and takes it back: a simulation with checks looks for kernels that
- * read what they did not write, or use what they no longer have (sim/check/). On a GPU nothing. */
+/* marks.cuh - what a simulation with checks (sim/check/) has to be told, and a GPU has not: where the caching allocator hands memory
+ * out and takes it back, for kernels that read what they did not write, or use what they no longer have; and which races are
+ * meant. */
 #ifndef LT_CUDA_MARKS_CUH
 #define LT_CUDA_MARKS_CUH
 
@@ -12,6 +13,14 @@
 #else
 #define LT_MARK_TAKEN(device, stream, data, bytes, replayed) ((void)0)
 #define LT_MARK_GIVEN(device, stream, data, bytes, replayed) ((void)0)
+#endif
+
+/* Of threads that store to one place, any may win: results say so. */
+#ifdef LT_SIM_CUDA_RUNTIME_H
+#include "sim/any_wins.h"
+#define LT_STORE_ANY(place, value) lt_sim::store_any(place, value)
+#else
+#define LT_STORE_ANY(place, value) (*(place) = (value))
 #endif
 
 #endif

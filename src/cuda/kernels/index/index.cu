@@ -12,6 +12,7 @@
 #include "kernels/element.cuh"
 #include "formulas/formulas.h"
 #include "kernels/launch.cuh"
+#include "runtime/marks.cuh"
 #include "kernels/offsets.cuh"
 #include "runtime/report.cuh"
 
@@ -84,7 +85,7 @@ template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(in
     int64_t value;
     char *indexed;
     if (!locate(a, &value, &indexed)) return;
-    *reinterpret_cast<T *>(indexed) = value_at<T>(a, value);
+    LT_STORE_ANY(reinterpret_cast<T *>(indexed), value_at<T>(a, value)); /* an index may come twice */
 }
 
 /* ---- combining -------------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ template <class C> struct optim_parameters {
     bool aligned[MANY];
     int32_t first[MANY + 1]; /* block of each parameter; the number of blocks at last */
     int32_t n;
+    int32_t loads; /* arrays that are read: a first step's momentum holds nothing yet */
     lt_dtype dtype;
     C numbers[LT_OPTIM_NUMBERS];
 };
@@ -54,8 +55,8 @@ static __global__ void __launch_bounds__(BLOCK) optimize(optim_parameters<C> a)
     C x[ITEMS][LT_OPTIM_ARRAYS];
     LT_UNROLLED
     for (int k = 0; k < Rule::arrays; k++) {
-        C values[ITEMS];
-        lt_load_float_row<C, ITEMS>(a.dtype, a.data[low][k] + at, values, n, a.aligned[low]);
+        C values[ITEMS] = {};
+        if (k < a.loads) lt_load_float_row<C, ITEMS>(a.dtype, a.data[low][k] + at, values, n, a.aligned[low]);
         for (int i = 0; i < ITEMS; i++) x[i][k] = values[i];
     }
     for (int i = 0; i < ITEMS; i++) Rule::run(x[i], a.numbers);
@@ -85,6 +86,8 @@ template <class C> static lt_status run(const lt_optim *o, cudaStream_t stream)
 {
     optim_parameters<C> a;
     a.dtype = o->dtype;
+    const bool first = o->rule == LT_OPTIM_SGD_MOMENTUM && o->numbers[6] != 0;
+    a.loads = first ? 2 : o->arrays;
     for (int i = 0; i < LT_OPTIM_NUMBERS; i++) a.numbers[i] = static_cast<C>(o->numbers[i]);
     for (int64_t next = 0; next < o->n;) {
         int64_t blocks = 0;

@@ -217,8 +217,8 @@ void Checker::in_kernel(const Touch &touch, bool aligned)
     const Span stack = kernel_stack();
     if (bytes >= stack.begin && bytes < stack.end) return;
     if (bytes >= tls && bytes < tls + places.thread_bytes()) {
-        const auto *own = reinterpret_cast<const char *>(&context);
-        if (bytes < own || bytes >= own + sizeof context) in_variable((size_t)(bytes - tls), touch);
+        const size_t offset = (size_t)(bytes - tls);
+        if (!places.of_simulator_at(offset)) in_variable(offset, touch);
         return;
     }
     if (context.dynamic_shared && kernel->dynamic_shared && pointer >= context.dynamic_shared &&

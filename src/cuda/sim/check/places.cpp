@@ -27,6 +27,9 @@ std::string own_path()
     return n > 0 ? std::string(path, (size_t)n) : "";
 }
 
+/* Variables of lt_sim's functions and its own: no kernel's. */
+bool of_simulator(const char *symbol) { return strstr(symbol, "N6lt_sim") != nullptr; }
+
 std::string demangled(const char *symbol)
 {
     int status = 0;
@@ -109,12 +112,23 @@ void Places::read_symbols()
             fread(text.data(), 1, strings.sh_size, in) != strings.sh_size)
             continue;
         for (const auto &symbol : symbols)
-            if ((symbol.st_info & 15) == STT_TLS && symbol.st_size > 0)
+            if ((symbol.st_info & 15) != STT_TLS || symbol.st_size == 0)
+                continue;
+            else if (of_simulator(&text[symbol.st_name]))
+                own.push_back({symbol.st_value, symbol.st_value + symbol.st_size});
+            else
                 variables.push_back({symbol.st_value, symbol.st_size, &text[symbol.st_name], 0});
     }
     fclose(in);
     std::sort(variables.begin(), variables.end(),
               [](const SharedVariable &a, const SharedVariable &b) { return a.offset < b.offset; });
+}
+
+bool Places::of_simulator_at(size_t offset) const
+{
+    for (const Range &range : own)
+        if (range.begin <= offset && offset < range.end) return true;
+    return false;
 }
 
 SharedVariable *Places::variable(size_t offset)

@@ -24,6 +24,8 @@ class Places {
     /* The variables of the calling thread begin here. */
     const char *thread_variables() const;
     size_t thread_bytes() const { return tls_bytes; }
+    /* One of the simulator's own, which kernels' code reads for threadIdx and its like. */
+    bool of_simulator_at(size_t offset) const;
     /* Null: there is none at this offset. */
     SharedVariable *variable(size_t offset);
     /* "src/cuda/kernels/reduce.cu:210" */
@@ -38,7 +40,7 @@ class Places {
     std::string file;
     uintptr_t base = 0;
     size_t tls_module = 0, tls_bytes = 0;
-    std::vector<Range> constants;
+    std::vector<Range> constants, own;
     std::vector<SharedVariable> variables; /* by offset */
 };
 

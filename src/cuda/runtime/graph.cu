@@ -20,11 +20,14 @@ struct graph {
     int device = 0;
     cudaStream_t stream = nullptr; /* while it is recorded */
     cudaGraphExec_t program = nullptr;
-    uint64_t pool = 0;    /* held while there is a recording or a program */
-    uint64_t blocks = 0;  /* of random numbers, taken by one replay */
+    uint64_t pool = 0;        /* held while there is a recording or a program */
+    uint64_t blocks = 0;      /* of random numbers, taken by one replay */
     uint64_t *live = nullptr; /* on the device: seed, offset */
     size_t live_size = 0;
     void *live_block = nullptr;
+    cudaEvent_t live_ready =
+        nullptr; /* after what the stream that `live` was taken on still did with its memory */
+    cudaStream_t live_seen = nullptr; /* the last stream that is behind that */
 };
 
 thread_local graph *recording;
@@ -32,14 +35,62 @@ std::atomic<uint64_t> last_pool{0};
 
 graph *of(uint64_t handle) { return reinterpret_cast<graph *>((uintptr_t)handle); }
 
-__global__ void __launch_bounds__(32) set_random_place(uint64_t *live, uint64_t seed, uint64_t offset)
+__global__ void __launch_bounds__(32)
+    set_random_place(uint64_t *live, uint64_t seed, uint64_t offset)
 {
     if (threadIdx.x != 0 || blockIdx.x != 0) return;
     live[0] = seed;
     live[1] = offset;
 }
 
-lt_generator *generator_of(int device) { return lt_cuda_core->default_generator(lt_device{LT_CUDA, (int8_t)device}); }
+lt_generator *generator_of(int device)
+{
+    return lt_cuda_core->default_generator(lt_device{LT_CUDA, (int8_t)device});
+}
+
+void give_live(graph *g)
+{
+    if (g->live == nullptr) return;
+    lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
+    lt_cuda_event_give(g->device, g->live_ready);
+    g->live = nullptr;
+}
+
+/* Takes the place of seed and offset, on the current stream. */
+lt_status take_live(graph *g)
+{
+    void *data;
+    if (g->live != nullptr) return LT_OK;
+    LT_TRY(lt_cuda_event_take(g->device, &g->live_ready));
+    lt_status status =
+        lt_cuda_alloc(g->device, 2 * sizeof(uint64_t), &data, &g->live_size, &g->live_block);
+    if (status != LT_OK) {
+        lt_cuda_event_give(g->device, g->live_ready);
+        return status;
+    }
+    g->live = static_cast<uint64_t *>(data);
+    status = lt_cuda_enter(g->device, &g->live_seen);
+    if (status == LT_OK) {
+        cudaError_t error = cudaEventRecord(g->live_ready, g->live_seen);
+        if (error != cudaSuccess) status = lt_cuda_failed(error, "cudaEventRecord");
+    }
+    if (status != LT_OK) give_live(g);
+    return status;
+}
+
+/* Before a replay: seed and offset of then, which its kernels read on this stream. */
+lt_status set_live(graph *g, cudaStream_t stream)
+{
+    lt_generator *generator = generator_of(g->device);
+    if (stream != g->live_seen) CUDA_TRY(cudaStreamWaitEvent(stream, g->live_ready, 0));
+    g->live_seen = stream;
+    LT_LAUNCH(set_random_place, 1, 32, stream, g->live, generator->seed, generator->philox_offset);
+    LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
+    generator->philox_offset += g->blocks;
+    lt_cuda_record_stream(
+        g->live_block, (uint64_t)(uintptr_t)stream); /* not handed out before they have read it */
+    return LT_OK;
+}
 
 /* The handles that were set apart for this thread's recording. */
 void unreserve()
@@ -63,8 +114,10 @@ bool lt_cuda_recording(void) { return recording != nullptr; }
 lt_status lt_cuda_refuse_recording(void)
 {
     if (recording == nullptr) return LT_OK;
-    return lt_cuda_core->error(LT_ERR_RUNTIME, "CUDA error: operation not permitted when stream is capturing (it waits for "
-                                               "the GPU, which runs nothing while a graph is captured)");
+    return lt_cuda_core->error(
+        LT_ERR_RUNTIME,
+        "CUDA error: operation not permitted when stream is capturing (it waits for "
+        "the GPU, which runs nothing while a graph is captured)");
 }
 
 uint64_t lt_cuda_recording_pool(int device)
@@ -77,8 +130,9 @@ lt_status lt_cuda_recording_random(int device, const lt_generator *generator, co
     *live = nullptr;
     if (recording == nullptr || recording->device != device) return LT_OK;
     if (generator != generator_of(device))
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "while a CUDA graph is captured, random numbers come from the GPU's "
-                                                   "default generator only: replays could not advance another");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "while a CUDA graph is captured, random numbers come from the GPU's "
+                            "default generator only: replays could not advance another");
     *live = recording->live;
     return LT_OK;
 }
@@ -105,11 +159,7 @@ lt_status lt_cuda_graph_new(uint64_t *handle)
 /* Takes what the recording needs, in front of it. */
 static lt_status prepare(graph *g, uint64_t pool)
 {
-    void *data;
-    if (g->live == nullptr) {
-        LT_TRY(lt_cuda_alloc(g->device, 2 * sizeof(uint64_t), &data, &g->live_size, &g->live_block));
-        g->live = static_cast<uint64_t *>(data);
-    }
+    LT_TRY(take_live(g));
     LT_TRY(lt_cuda_pool_hold(g->device, pool));
     g->pool = pool;
     return LT_OK;
@@ -121,17 +171,17 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
     cudaStream_t stream;
     const int device = lt_cuda_current_device();
     if (recording != nullptr)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "this thread already captures a CUDA graph: captures do not nest");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "this thread already captures a CUDA graph: captures do not nest");
     if (g->program != nullptr || g->pool != 0)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "This CUDAGraph instance already owns a captured graph. To capture a "
-                                                   "new graph, create a new instance.");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "This CUDAGraph instance already owns a captured graph. To capture a "
+                            "new graph, create a new instance.");
     if (lt_cuda_current_stream(device) == 0)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "CUDA graphs must be captured on a non-default stream. (However, "
-                                                   "after capture, it's ok to replay them on the default stream.)");
-    if (g->live != nullptr && g->device != device) {
-        lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
-        g->live = nullptr;
-    }
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "CUDA graphs must be captured on a non-default stream. (However, "
+                            "after capture, it's ok to replay them on the default stream.)");
+    if (g->device != device) give_live(g);
     g->device = device;
     LT_TRY(prepare(g, pool != 0 ? pool : lt_cuda_graph_pool_new()));
     lt_status status = lt_cuda_enter(device, &stream);
@@ -177,7 +227,8 @@ lt_status lt_cuda_graph_end(uint64_t handle, bool keep)
 {
     graph *g = of(handle);
     if (recording != g || g == nullptr)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "capture_end() without a capture_begin() of this graph on this thread");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "capture_end() without a capture_begin() of this graph on this thread");
     lt_status status = finish(g, keep);
     recording = nullptr;
     unreserve();
@@ -192,18 +243,13 @@ lt_status lt_cuda_graph_replay(uint64_t handle)
     graph *g = of(handle);
     cudaStream_t stream;
     if (g->program == nullptr)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "Called CUDAGraph::replay without a preceding successful capture.");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "Called CUDAGraph::replay without a preceding successful capture.");
     if (recording != nullptr)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "a CUDA graph cannot be replayed while one is captured");
+        return lt_cuda_core->error(LT_ERR_RUNTIME,
+                                   "a CUDA graph cannot be replayed while one is captured");
     LT_TRY(lt_cuda_enter(g->device, &stream));
-    if (g->blocks != 0) {
-        lt_generator *generator = generator_of(g->device);
-        LT_LAUNCH(set_random_place, 1, 32, stream, g->live, generator->seed, generator->philox_offset);
-        LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
-        generator->philox_offset += g->blocks;
-        /* Its kernels read these numbers on this stream: their block is not handed out before they have. */
-        lt_cuda_record_stream(g->live_block, (uint64_t)(uintptr_t)stream);
-    }
+    if (g->blocks != 0) LT_TRY(set_live(g, stream));
     CUDA_TRY(cudaGraphLaunch(g->program, stream));
     return lt_cuda_launched(g->device, stream, "graph");
 }
@@ -212,7 +258,8 @@ void lt_cuda_graph_reset(uint64_t handle)
 {
     graph *g = of(handle);
     if (recording == g) (void)lt_cuda_graph_end(handle, false);
-    if (g->program != nullptr && cudaGraphExecDestroy(g->program) != cudaSuccess) (void)cudaGetLastError();
+    if (g->program != nullptr && cudaGraphExecDestroy(g->program) != cudaSuccess)
+        (void)cudaGetLastError();
     g->program = nullptr;
     drop_pool(g);
 }
@@ -221,7 +268,7 @@ void lt_cuda_graph_free(uint64_t handle)
 {
     graph *g = of(handle);
     lt_cuda_graph_reset(handle);
-    if (g->live != nullptr) lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
+    give_live(g);
     delete g;
 }
 

@@ -49,7 +49,8 @@ static __device__ __forceinline__ uint64_t key_of(int64_t x)
     return static_cast<uint64_t>(x) ^ uint64_t{1} << 63;
 }
 
-template <class K> struct pair {
+/* Moved by one access. */
+template <class K> struct alignas(sizeof(K) == 8 ? 16 : 8) pair {
     K key;
     uint32_t index;
 };

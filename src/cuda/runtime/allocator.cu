@@ -88,7 +88,9 @@ void merge_next(block *b)
 void free_block(cache &c, block *b)
 {
     lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, -1);
-    LT_MARK_GIVEN(b->device, b->stream, b->data, b->size, b->pool != 0 && b->pool == lt_cuda_recording_pool(b->device));
+    /* What a graph used for a while stays its replays', whichever streams they run on. */
+    const bool recorded = b->pool != 0 && b->pool == lt_cuda_recording_pool(b->device);
+    if (b->pool == 0 || recorded) LT_MARK_GIVEN(b->device, b->stream, b->data, b->size, recorded);
     if (is_free(b->next)) {
         take_out(c, b->next);
         merge_next(b);

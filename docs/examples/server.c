@@ -87,7 +87,7 @@ static void *serve(void *argument)
     double mean = 0;
     lt_status status;
     config.memory_limit = 64 << 20;
-    config.deadline = 1;
+    config.deadline = 2;
     config.threads = 1;
     config.authorize = stay_inside;
     CHECK(lt_context_new(&config, &context));

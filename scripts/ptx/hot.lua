@@ -52,8 +52,9 @@ local list = {
   { 'batch_norm', 'scale<__nv_bfloat16, float>', 'batch_norm, bfloat16', 2, 2, 2 },
   { 'batch_norm', 'scale_backward<float, float>', 'batch_norm backward, float32', 4, 8, 4 },
   { 'batch_norm', 'lt_sum_channels<float, float>', 'batch_norm sums, float32', 4, 8, nil, { threads = 512 } },
-  { 'optim', 'optimize<adam_rule, float>', 'Adam, float32', 4, 16, 12 },
-  { 'optim', 'optimize<sgd_momentum_rule, float>', 'SGD with momentum, float32', 4, 12, 8 },
+  { 'optim', 'optimize<adam_rule, float, 48>', 'Adam, float32', 4, 16, 12 },
+  { 'optim', 'optimize<adam_rule, float, 512>', 'Adam of many tensors, float32', 4, 16, 12 },
+  { 'optim', 'optimize<sgd_momentum_rule, float, 48>', 'SGD with momentum, float32', 4, 12, 8 },
   { 'index', 'get<3, unsigned int>', 'gather, float32', 4, 12, 4, { narrow = true } },
   { 'index', 'get<3, lt_bytes16>', 'embedding, float32', 4, 4, 4 },
 }

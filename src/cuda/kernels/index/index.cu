@@ -159,16 +159,38 @@ template <class T, class F> static __device__ __forceinline__ void update_part(T
     });
 }
 
-/* Whether the GPU adds this type in place by an instruction of its own, where it is new enough. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+/* Whether GPUs of this architecture add the type in place by an instruction of their own: two halves of a word at once. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr bool adds_bfloat16 = false;
 #else
 constexpr bool adds_bfloat16 = true;
 #endif
+template <class T> struct halves;
+template <> struct halves<__half> {
+    using pair = __half2;
+    static __device__ __forceinline__ __half none() { return __ushort_as_half(0x8000); }
+};
+template <> struct halves<__nv_bfloat16> {
+    using pair = __nv_bfloat162;
+    static __device__ __forceinline__ __nv_bfloat16 none() { return __ushort_as_bfloat16(0x8000); }
+};
 template <class T>
-constexpr bool adds_in_place = std::is_floating_point_v<T> || std::is_same_v<T, int32_t> ||
-                               std::is_same_v<T, __half> ||
-                               (std::is_same_v<T, __nv_bfloat16> && adds_bfloat16);
+constexpr bool adds_as_half = std::is_same_v<T, __half> || (std::is_same_v<T, __nv_bfloat16> && adds_bfloat16);
+template <class T>
+constexpr bool adds_in_place = std::is_floating_point_v<T> || std::is_same_v<T, int32_t>;
+
+/* To the other half of the word goes -0, which changes no number. */
+template <class T> static __device__ __forceinline__ void add_half(T *p, T value)
+{
+    using pair = typename halves<T>::pair;
+    const uintptr_t address = reinterpret_cast<uintptr_t>(p);
+    const T none = halves<T>::none();
+    const bool second = address % 4 != 0;
+    pair both;
+    both.x = second ? none : value;
+    both.y = second ? value : none;
+    atomicAdd(reinterpret_cast<pair *>(address - address % 4), both);
+}
 
 template <int N, class Element, class Op>
 static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
@@ -182,6 +204,8 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
     const auto join = [=](T old) { return Element::template join<Op>(old, value); };
     if constexpr (std::is_same_v<Op, index_adding> && adds_in_place<T>)
         atomicAdd(p, value);
+    else if constexpr (std::is_same_v<Op, index_adding> && adds_as_half<T>)
+        add_half(p, value);
     else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int64_t>)
         atomicAdd(reinterpret_cast<unsigned long long *>(p),
                   static_cast<unsigned long long>(value));

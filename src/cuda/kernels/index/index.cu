@@ -2,7 +2,8 @@
  * (gather.cu). A thread for each element adds to the address of the indexed tensor what the indices say;
  * where whole rows are taken, for each 16 bytes of a row. An index out of range is recorded (report.cuh)
  * and its element left out. Sums and products into a place named several times are atomic: exact for
- * integers, for floats in an order that varies. Writing without adding leaves any one of the values. With
+ * integers, for floats in an order that varies, but for whole rows of them, which are sorted and added in order
+ * (row_sums.cu). Writing without adding leaves any one of the values. With
  * torch.use_deterministic_algorithms elements go in their own order: sorted by the place they go to, stably, a thread
  * for each place. */
 #include "index.cuh"
@@ -29,12 +30,6 @@ template <int N> struct indexing {
     const char *op; /* for reports */
     uint64_t value; /* an element, where data[0] is null */
 };
-
-/* From 0; LT_INDEX_NO_POSITION for position 0. */
-static __device__ __forceinline__ int64_t lt_index_counted(int64_t value, int base)
-{
-    return base == 0 || value < 0 ? value : value > 0 ? value - 1 : LT_INDEX_NO_POSITION;
-}
 
 /* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is wrong. */
 template <int N>
@@ -281,14 +276,20 @@ static bool moves_rows(const index_call &c)
     return bits % 16 == 0;
 }
 
+/* For reports. */
+static const char *op_name()
+{
+    const char *name = lt_cuda_core->op_name();
+    return name != nullptr ? name : "indexing";
+}
+
 template <int N> static indexing<N> operands(const index_call &c, lt_cuda_report *report, bool rows)
 {
     const lt_iter *it = c.it;
     indexing<N> a = {};
     a.count = c.args->count;
     a.report = report;
-    a.op = lt_cuda_core->op_name();
-    if (a.op == nullptr) a.op = "indexing";
+    a.op = op_name();
     for (int k = 0; k < 2 + a.count; k++) a.data[k] = it->data[k];
     if (c.value != nullptr) {
         a.data[0] = nullptr;
@@ -440,6 +441,8 @@ lt_status lt_cuda_index_combine(const lt_iter *it, const lt_index_args *args, lt
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     LT_TRY(lt_cuda_report_of(it->device.index, &report));
+    if (mode == LT_SCATTER_ADD && value == nullptr && lt_cuda_adds_rows(it, args))
+        return lt_cuda_add_rows(it, args, report, op_name(), c.stream);
     if (lt_cuda_core->deterministic() && depends_on_order(c, mode))
         LT_TRY(args->count == 1 ? launch_sorted<ONE_INDEX>(c, report, mode)
                                 : launch_sorted<LT_ITER_OPERANDS>(c, report, mode));

@@ -229,7 +229,10 @@ static __device__ __forceinline__ typename Op::state before_thread(typename Op::
     __syncthreads();
     typename Op::state base = Op::none();
     for (int w = 0; w < warp; w++) base = Op::join(base, shared[w]);
-    if (threadIdx.x == blockDim.x - 1) shared[WARPS] = Op::join(base, shared[warp]);
+    if (threadIdx.x == blockDim.x - 1) {
+        const typename Op::state all = Op::join(base, total);
+        shared[WARPS] = all;
+    }
     return Op::join(base, before);
 }
 

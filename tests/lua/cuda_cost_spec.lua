@@ -60,8 +60,8 @@ describe('the runtime calls #cpu of an operation', function()
       if not optimizer then
         local parameters = {}
         for k = 1, 300 do
-          parameters[k] = torch.ones(k % 7 + 1, {device = device, requires_grad = true})
-          parameters[k].grad = torch.ones(k % 7 + 1, {device = device})
+          parameters[k] = torch.ones(k %% 7 + 1, {device = device, requires_grad = true})
+          parameters[k].grad = torch.ones(k %% 7 + 1, {device = device})
         end
         optimizer = torch.optim.%s(parameters, {lr = 0.1})
       end

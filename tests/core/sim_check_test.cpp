@@ -501,7 +501,7 @@ void an_integer_of_a_number_beyond_its_range(void **)
 template <int N> __global__ void __launch_bounds__(N) bounded(int *x) { x[threadIdx.x] = N; }
 
 struct large {
-    char bytes[4090];
+    char bytes[32760];
 };
 __global__ void takes_much(large, int *) {}
 __global__ void takes_little(int *) {}
@@ -531,7 +531,7 @@ void launches_beyond_limits(void **)
                                                   "by its __launch_bounds__: 96, the limit is 64");
     LT_LAUNCH(takes_much, 1, 1, 0, large(), x);
     expect_refused(cudaErrorInvalidValue,
-                   "launch: kernel takes_much: bytes of parameters: 4098, the limit is 4096");
+                   "launch: kernel takes_much: bytes of parameters: 32768, the limit is 32764");
     LT_LAUNCH(takes_little, dim3(1, 65536), 1, 0, x);
     expect_refused(cudaErrorInvalidConfiguration,
                    "launch: kernel takes_little: blocks in y: 65536, the limit is 65535");

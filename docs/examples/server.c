@@ -1,5 +1,5 @@
 /* server.c - eight threads, each with a context of its own: what one asks for, and what it is refused, is nothing to the others.
- * Every request draws random numbers from its own seed, may take 64 MB and a second, and touches no file.
+ * Every request draws random numbers from its own seed, may take 64 MB and two seconds, and touches no file.
  *
  *   cc server.c $(pkg-config --cflags --libs ltensor) -lpthread -o server && ./server
  */
@@ -87,7 +87,7 @@ static void *serve(void *argument)
     double mean = 0;
     lt_status status;
     config.memory_limit = 64 << 20;
-    config.deadline = 1;
+    config.deadline = 2;
     config.threads = 1;
     config.authorize = stay_inside;
     CHECK(lt_context_new(&config, &context));

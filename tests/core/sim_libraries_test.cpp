@@ -5,6 +5,7 @@
 #include "libraries/cusolver_api.h"
 #include "sim/sim.h"
 
+#include <cuda_bf16.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -83,6 +84,31 @@ void test_products(void **)
     OK(cudaStreamDestroy(gone));
     assert_int_equal(blas.f->set_stream(blas.handle, gone), CUBLAS_STATUS_INVALID_VALUE);
     assert_int_equal(blas.f->set_workspace(blas.handle, askew(a), 4), CUBLAS_STATUS_INVALID_VALUE);
+}
+
+/* Tensor cores: a product of bfloat16 is summed in float and rounded once; TF32 takes ten bits of each factor. */
+void test_roundings(void **)
+{
+    Blas blas;
+    float one = 1, zero = 0;
+    const __nv_bfloat16 unit = __float2bfloat16_rn(1), part = __float2bfloat16_rn(1.0f / 256);
+    __nv_bfloat16 *row = device_new<__nv_bfloat16>({unit, part, part}),
+                  *ones = device_new<__nv_bfloat16>({unit, unit, unit}),
+                  *sum = device_new<__nv_bfloat16>({unit});
+    assert_int_equal(blas.f->gemm(blas.handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 3, &one, row,
+                                  CUDA_R_16BF, 1, ones, CUDA_R_16BF, 3, &zero, sum, CUDA_R_16BF, 1,
+                                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_true(__bfloat162float(host(sum, 1)[0]) == 1 + 1.0f / 128); /* 1, were each sum rounded */
+    const float fine = 1 + 1.0f / 4096;
+    float *a = device_new<float>({fine}), *b = device_new<float>({1}), *c = device_new<float>({0});
+    for (auto compute : {CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32}) {
+        assert_int_equal(blas.f->gemm(blas.handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, a,
+                                      CUDA_R_32F, 1, b, CUDA_R_32F, 1, &zero, c, CUDA_R_32F, 1,
+                                      compute, CUBLAS_GEMM_DEFAULT),
+                         CUBLAS_STATUS_SUCCESS);
+        assert_true(host(c, 1)[0] == (compute == CUBLAS_COMPUTE_32F ? fine : 1));
+    }
 }
 
 void test_batches(void **)
@@ -377,6 +403,7 @@ int main()
     setenv("LTENSOR_SIM_GPUS", "1", 1);
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_roundings),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_biased_products),
         cmocka_unit_test(test_factors),

@@ -94,15 +94,54 @@ describe('elements in vectors', function()
     end)
   end)
 
-  it('are drawn at places of any alignment', function()
+  it('are drawn at places of any alignment, and the same in the beginning of a longer draw', function()
     if device == 'cpu' then return end
     for _, dtype in ipairs(floats) do
-      local function drawn(offset)
-        torch.manual_seed(3)
-        return torch.zeros(1000, { device = device, dtype = torch[dtype] }):narrow(1, offset, 37):uniform_():cpu()
+      for _, how in ipairs { 'uniform_', 'normal_', 'exponential_', 'random_' } do
+        local all = torch.zeros(10000, { device = device, dtype = torch[dtype] })
+        local function drawn(offset, n)
+          torch.manual_seed(3)
+          local part = all:narrow(1, offset, n)
+          return part[how](part):narrow(1, 1, 37):cpu()
+        end
+        local first = drawn(1, 37)
+        for _, n in ipairs { 37, 4097, 8000 } do
+          assert.is_true(torch.equal(first, drawn(1, n)))
+          assert.is_true(torch.equal(first, drawn(2, n)))
+          assert.is_true(torch.equal(first, drawn(9, n)))
+        end
       end
-      assert.is_true(torch.equal(drawn(1), drawn(2)))
-      assert.is_true(torch.equal(drawn(1), drawn(8)))
+    end
+  end)
+
+  it('are drawn as their distributions say', function()
+    if device == 'cpu' then return end
+    local n = 200000
+    -- The largest distance from the distribution function: one time in 10^6 above 2.7 / sqrt(n) (Kolmogorov).
+    local function agrees_with(x, cdf)
+      local sorted = x:to(torch.float64):cpu():sort()
+      local steps = torch.linspace(1 / n, 1, n, { dtype = torch.float64 })
+      assert.is_true((cdf(sorted) - steps):abs():max():item() < 2.7 / n ^ 0.5)
+    end
+    for _, dtype in ipairs { 'float32', 'float64' } do
+      local options = { device = device, dtype = torch[dtype] }
+      torch.manual_seed(5)
+      local z = torch.empty(n, options):normal_(3, 2)
+      local function normal(x) return (torch.erf((x - 3) / 8 ^ 0.5) + 1) / 2 end
+      agrees_with(z, normal)
+      -- Neighbours are independent: so is their angle, and what lies far out is there on both sides.
+      local pairs_ = ((z - 3) / 2):view(-1, 2):to(torch.float64):cpu()
+      local x, y = pairs_:select(2, 1), pairs_:select(2, 2)
+      local bound = 5 / (n / 2) ^ 0.5
+      assert.is_true(math.abs((x * y):mean():item()) < bound)
+      assert.is_true(math.abs((x ^ 2 * y ^ 2):mean():item() - 1) < 3 * bound)
+      assert.is_true(math.abs((x ^ 3 * y):mean():item()) < 4 * bound)
+      for _, turned in ipairs { x + y, x - y, x * 0.5 ^ 0.5 + y * 0.5 ^ 0.5 } do
+        assert.is_true(math.abs(turned:mean():item()) < 2 * bound)
+      end
+      assert.is_true(z:max():item() > 3 + 2 * 3.5 and z:min():item() < 3 - 2 * 3.5)
+      agrees_with(torch.empty(n, options):exponential_(2), function(v) return 1 - torch.exp(v * -2) end)
+      agrees_with(torch.empty(n, options):uniform_(-1, 1), function(v) return (v + 1) / 2 end)
     end
   end)
 end)

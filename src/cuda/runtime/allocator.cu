@@ -231,7 +231,7 @@ block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, siz
         return nullptr;
     }
     b->data = static_cast<char *>(data);
-    LT_MARK_GIVEN(device, stream, data, bytes, false);
+    LT_MARK_NEW(data, bytes);
     c.stats.device_allocs++;
     lt_cuda_count_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b.get(), 1);
     return b.release();

@@ -6,11 +6,14 @@
 
 #include <cuda_runtime.h>
 
-/* Both in the order of the stream. replayed: a replay of the graph being recorded does it again. */
+/* NEW is at once: memory that the cache has just got. The others are in the order of the stream. replayed: a replay of the graph
+ * being recorded does it again. */
 #ifdef LT_SIM_CUDA_RUNTIME_H
+#define LT_MARK_NEW(data, bytes) lt_sim::memory_new(data, bytes)
 #define LT_MARK_TAKEN(device, stream, data, bytes, replayed) lt_sim::memory_taken(device, stream, data, bytes, replayed)
 #define LT_MARK_GIVEN(device, stream, data, bytes, replayed) lt_sim::memory_given(device, stream, data, bytes, replayed)
 #else
+#define LT_MARK_NEW(data, bytes) ((void)0)
 #define LT_MARK_TAKEN(device, stream, data, bytes, replayed) ((void)0)
 #define LT_MARK_GIVEN(device, stream, data, bytes, replayed) ((void)0)
 #endif

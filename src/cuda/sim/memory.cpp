@@ -106,6 +106,11 @@ void mark(int device, cudaStream_t handle, void *pointer, size_t bytes, bool tak
 
 } // namespace
 
+void memory_new(void *pointer, size_t bytes)
+{
+    if (monitor) monitor->freed(pointer, bytes);
+}
+
 void memory_taken(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed)
 {
     mark(device, stream, pointer, bytes, true, replayed);

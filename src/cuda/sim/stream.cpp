@@ -173,12 +173,18 @@ void sync(const Wait &wait)
     stream->waiters--;
 }
 
+/* Also what destroyed streams still have in their queues. */
 void sync_device(Device &device)
 {
     std::vector<Wait> waits;
     {
         std::lock_guard<std::mutex> lock(device.mutex);
         for (CUstream_st *stream : device.streams) waits.push_back(newest(stream));
+    }
+    {
+        std::lock_guard<std::mutex> lock(runtime().mutex);
+        for (CUstream_st *stream : runtime().retired)
+            if (stream->device == &device) waits.push_back(newest(stream));
     }
     /* Whom a seed makes the first is not put off; the others may be until then. */
     const uint64_t seed = runtime().settings.seed;

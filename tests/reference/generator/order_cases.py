@@ -64,6 +64,8 @@ def middles(g):
             g.add(op, Arg(distinct(dtype, 4, 3), grad=True), Dim(0), True, index_out=(1,))
             g.add(op, Arg(distinct(dtype, 5), grad=True))
         g.add(op, Arg(torch.tensor(2.5)), exact=True)
+        for dtype in INTEGERS + FLOATS:
+            g.add(op, Arg(torch.zeros(0, 4, dtype=dtype)), exact=True)
     for dtype in INTEGERS + FLOATS:
         g.add("mode", Arg(repeats(dtype, 9)), index_out=(1,), exact=True)
         g.add("mode", Arg(repeats(dtype, 4, 9)), Dim(1), index_out=(1,), exact=True)

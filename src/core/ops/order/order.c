@@ -7,7 +7,6 @@
 #include "counting.h"
 #include "devices/transfer.h"
 #include "ops/steps.h"
-#include "op/_to_copy.h"
 #include "op/all.h"
 #include "op/argmax.h"
 #include "op/argsort.h"
@@ -253,18 +252,24 @@ lt_status lt_nanmedian_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_t
     return median_along("nanmedian", self, dim, keepdim, true, out_values, out_indices);
 }
 
+/* The median of nothing: nan, and what a conversion of nan gives on the CPU. Devices differ in it: no conversion here. */
+static lt_status median_of_nothing(lt_tensor *self, lt_tensor **out)
+{
+    const lt_dtype dtype = (lt_dtype)self->dtype;
+    lt_scalar value = lt_float((double)NAN);
+    if (!lt_dtype_is_float(dtype))
+        value = lt_int(dtype == LT_INT64 ? INT64_MIN : dtype == LT_INT32 ? INT32_MIN : dtype == LT_BOOL);
+    LT_TRY(lt_tensor_new(dtype, self->device, 0, NULL, out));
+    lt_status status = lt_fill_value(*out, value);
+    if (status != LT_OK) lt_tensor_release(*out);
+    return status;
+}
+
 static lt_status median_of_all(const char *op, lt_tensor *self, bool ignore_nan, lt_tensor **out)
 {
     lt_scope s;
     lt_tensor *value = NULL, *index = NULL;
-    if (self->numel == 0) { /* as the median of nan */
-        lt_tensor *nan = NULL;
-        LT_TRY(lt_tensor_new(LT_FLOAT32, self->device, 0, NULL, &nan));
-        lt_status status = lt_fill_value(nan, lt_float((double)NAN));
-        if (status == LT_OK) status = lt__to_copy_impl(nan, (lt_dtype)self->dtype, NULL, false, out);
-        lt_tensor_release(nan);
-        return status;
-    }
+    if (self->numel == 0) return median_of_nothing(self, out);
     LT_TRY(check_not_bool(self, "median_cpu"));
     lt_scope_open(&s, false);
     lt_tensor *line = do_flatten(&s, self);

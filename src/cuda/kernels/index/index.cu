@@ -72,12 +72,15 @@ static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense
     return value;
 }
 
+/* 0 where an index is wrong: kernels that come before the error is seen read it. */
 template <int N, class T> static __global__ void __launch_bounds__(BLOCK) get(indexing<N> a)
 {
-    int64_t out;
+    int64_t out = -1;
     char *indexed;
-    if (!locate(a, &out, &indexed)) return;
-    *reinterpret_cast<T *>(a.data[0] + out) = *reinterpret_cast<const T *>(indexed);
+    if (locate(a, &out, &indexed))
+        *reinterpret_cast<T *>(a.data[0] + out) = *reinterpret_cast<const T *>(indexed);
+    else if (out >= 0)
+        *reinterpret_cast<T *>(a.data[0] + out) = T{};
 }
 
 template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(indexing<N> a)

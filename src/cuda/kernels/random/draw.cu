@@ -41,7 +41,8 @@ struct element_draws {
         }
         double first;
         const lt_words r = lt_philox_words(philox, index, part++);
-        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), &first, &normal);
+        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), 0.0, 1.0, &first,
+                       &normal);
         has_normal = true;
         return first;
     }

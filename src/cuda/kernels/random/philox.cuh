@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "kernels/launch.cuh"
+
 struct lt_philox {
     uint64_t seed, offset; /* key; the number of the first counter block */
     const uint64_t *
@@ -20,24 +22,44 @@ struct lt_words {
     uint32_t w[4];
 };
 
-/* 128 random bits: the counter block `index` of the call; `part` counts the blocks of one that needs several. */
-static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index,
-                                                           uint32_t part = 0)
+/* All 64 bits of a product, by one instruction: the compiler makes more of it than that. */
+static __device__ __forceinline__ uint64_t lt_wide_product(uint32_t a, uint32_t b)
+{
+#ifdef __CUDA_ARCH__
+    uint64_t product;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+#else
+    return (uint64_t)a * b;
+#endif
+}
+
+/* As it is now: in a recorded graph, as this replay sets it. A thread that draws several blocks asks once. */
+static __device__ __forceinline__ lt_philox lt_philox_now(lt_philox p)
 {
     if (p.live != nullptr) {
         p.seed = p.live[0];
         p.offset += p.live[1];
+        p.live = nullptr;
     }
+    return p;
+}
+
+/* 128 random bits: the counter block `index` of the call; `part` counts the blocks of one that needs several. */
+static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index,
+                                                           uint32_t part = 0)
+{
+    p = lt_philox_now(p);
     const uint64_t count = p.offset + index;
     uint32_t c0 = (uint32_t)count, c1 = (uint32_t)(count >> 32), c2 = part, c3 = 0;
     uint32_t k0 = (uint32_t)p.seed, k1 = (uint32_t)(p.seed >> 32);
+    LT_UNROLLED
     for (int round = 0; round < 10; round++) {
-        const uint32_t x = 0xD2511F53u * c0, y = 0xCD9E8D57u * c2;
-        const uint32_t x_high = __umulhi(0xD2511F53u, c0), y_high = __umulhi(0xCD9E8D57u, c2);
-        c0 = y_high ^ c1 ^ k0;
-        c2 = x_high ^ c3 ^ k1;
-        c1 = y;
-        c3 = x;
+        const uint64_t x = lt_wide_product(0xD2511F53u, c0), y = lt_wide_product(0xCD9E8D57u, c2);
+        c0 = (uint32_t)(y >> 32) ^ c1 ^ k0;
+        c2 = (uint32_t)(x >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)y;
+        c3 = (uint32_t)x;
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
@@ -59,77 +81,72 @@ static __device__ __forceinline__ double lt_uniform(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* In (0, 1]: finer near 0, so that logarithms reach far. */
+/* In (0, 1), of doubles in (0, 1]: finer near 0, so that logarithms reach far. */
 static __device__ __forceinline__ float lt_positive(uint32_t bits)
 {
-    return __fmaf_rn((float)bits, 0x1p-32f, 0x1p-33f);
+    return __fmaf_rn(__uint2float_rz(bits), 0x1p-32f, 0x1p-33f);
 }
 static __device__ __forceinline__ double lt_positive(uint64_t bits)
 {
     return (double)((bits >> 11) + 1) * 0x1p-53;
 }
 
-/* Logarithm of a normal float: u = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); a polynomial in f. */
-static __device__ __forceinline__ float lt_logarithm(float u)
+/* -2 log u of a normal float: u = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); -2 log(1 + f) is -2 f + f^2 + f^3 p(f), with a
+ * relative error of 3e-8 at most by the polynomial p. */
+static __device__ __forceinline__ float lt_minus_two_log(float u)
 {
-    const int bits = __float_as_int(u), e = (bits - 0x3f3504f3) >> 23;
-    const float f = __fadd_rn(__int_as_float(bits - e * 0x800000), -1.0f), square = __fmul_rn(f, f);
-    float p = 0.07149754f;
-    p = __fmaf_rn(p, f, -0.11571201f);
-    p = __fmaf_rn(p, f, 0.11661511f);
-    p = __fmaf_rn(p, f, -0.124110505f);
-    p = __fmaf_rn(p, f, 0.14249937f);
-    p = __fmaf_rn(p, f, -0.1666848f);
-    p = __fmaf_rn(p, f, 0.20000708f);
-    p = __fmaf_rn(p, f, -0.2499999f);
-    p = __fmaf_rn(p, f, 0.3333333f);
-    const float tail = __fmaf_rn(square, __fmul_rn(f, p), __fmul_rn(-0.5f, square));
-    /* ln 2 in two parts, the first exact times any exponent */
-    return __fmaf_rn((float)e, 0.693359375f,
-                     __fadd_rn(f, __fmaf_rn((float)e, -2.12194440e-4f, tail)));
+    const int bits = __float_as_int(u), e = (bits - 0x3f3504f3) & ~0x7fffff; /* times 2^23 */
+    const float f = __fadd_rn(__int_as_float(bits - e), -1.0f);
+    float p = __fmaf_rn(-0.173788368f, f, 0.285348549f);
+    p = __fmaf_rn(p, f, -0.298369792f);
+    p = __fmaf_rn(p, f, 0.331553843f);
+    p = __fmaf_rn(p, f, -0.399254412f);
+    p = __fmaf_rn(p, f, 0.500026616f);
+    p = __fmaf_rn(p, f, -0.66667839f);
+    p = __fmaf_rn(__fmaf_rn(p, f, 1.0f), f, -2.0f);
+    return __fmaf_rn(p, f, __fmul_rn((float)e, -1.3862943611f * 0x1p-23f));
 }
-static __device__ __forceinline__ double lt_logarithm(double u) { return log(u); }
+static __device__ __forceinline__ double lt_minus_two_log(double u) { return -2 * log(u); }
 
-/* Sine and cosine of a random angle: two bits choose the quadrant, the others the angle around it. */
-static __device__ __forceinline__ void lt_direction(uint32_t bits, float *sine, float *cosine)
+/* Of a normal float, rounded to nearest: an estimate and one step of Newton's method, without a look at what is far from 1. */
+static __device__ __forceinline__ float lt_root(float x)
 {
-    const int quadrant = (int)(bits >> 30);
-    const float x =
-        __fmaf_rn((float)((bits & 0x3fffffffu) >> 6), 0x1p-25f, -0.25f + 0x1p-26f); /* of pi */
+#ifdef __CUDA_ARCH__
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    const float root = __fmul_rn(x, inverse);
+    return __fmaf_rn(__fmaf_rn(-root, root, x), __fmul_rn(inverse, 0.5f), root);
+#else
+    return sqrtf(x);
+#endif
+}
+
+/* Two independent numbers of this mean and deviation (Box and Muller 1958). Of the bits of the angle one says on which side of
+ * the origin it is, one whether it is nearer to the second axis, the others how far from the axis: to a quarter of pi, whose
+ * sine and cosine are polynomials with errors of 3e-8 at most. */
+static __device__ __forceinline__ void lt_normal_pair(uint32_t radius_bits, uint32_t angle_bits, float mean,
+                                                      float deviation, float *first, float *second)
+{
+    const float length = __fmul_rn(lt_root(lt_minus_two_log(lt_positive(radius_bits))), deviation);
+    const float radius = __uint_as_float(__float_as_uint(length) ^ (angle_bits << 1 & 0x80000000u));
+    const float x = __fmul_rn((float)(int)(angle_bits << 2), 0x1p-33f); /* of pi */
     const float z = __fmul_rn(x, x);
-    float s = 0.081001736f, c = 0.23132925f;
-    s = __fmaf_rn(s, z, -0.5992021f);
-    s = __fmaf_rn(s, z, 2.5501626f);
-    s = __fmaf_rn(s, z, -5.1677127f);
-    s = __fmul_rn(__fmaf_rn(s, z, 3.1415927f), x);
-    c = __fmaf_rn(c, z, -1.3350445f);
-    c = __fmaf_rn(c, z, 4.058707f);
-    c = __fmaf_rn(c, z, -4.934802f);
+    float s = __fmaf_rn(-0.589078656f, z, 2.5497673f), c = __fmaf_rn(-1.30728001f, z, 4.05770179f);
+    s = __fmaf_rn(s, z, -5.16770783f);
+    s = __fmul_rn(__fmaf_rn(s, z, 3.14159265f), x);
+    c = __fmaf_rn(c, z, -4.93479182f);
     c = __fmaf_rn(c, z, 1.0f);
-    const float a = quadrant & 1 ? c : s, b = quadrant & 1 ? -s : c;
-    *sine = quadrant & 2 ? -a : a;
-    *cosine = quadrant & 2 ? -b : b;
+    const bool second_axis = (int)angle_bits < 0;
+    *first = __fmaf_rn(radius, second_axis ? s : c, mean);
+    *second = __fmaf_rn(radius, second_axis ? c : s, mean);
 }
-static __device__ __forceinline__ void lt_direction(uint64_t bits, double *sine, double *cosine)
+static __device__ __forceinline__ void lt_normal_pair(uint64_t radius_bits, uint64_t angle_bits, double mean,
+                                                      double deviation, double *first, double *second)
 {
-    const double angle = lt_uniform(bits) * 6.283185307179586476925286766559;
-    *sine = sin(angle);
-    *cosine = cos(angle);
-}
-
-static __device__ __forceinline__ float lt_root(float x) { return __fsqrt_rn(x); }
-static __device__ __forceinline__ double lt_root(double x) { return sqrt(x); }
-
-/* Two independent numbers of mean 0 and deviation 1 (Box and Muller 1958). */
-template <class C, class Bits>
-static __device__ __forceinline__ void lt_normal_pair(Bits radius_bits, Bits angle_bits, C *first,
-                                                      C *second)
-{
-    const C radius = lt_root((C)-2 * lt_logarithm(lt_positive(radius_bits)));
-    C sine, cosine;
-    lt_direction(angle_bits, &sine, &cosine);
-    *first = radius * cosine;
-    *second = radius * sine;
+    const double radius = __dmul_rn(sqrt(lt_minus_two_log(lt_positive(radius_bits))), deviation);
+    const double angle = lt_uniform(angle_bits) * 6.283185307179586476925286766559;
+    *first = __dadd_rn(__dmul_rn(radius, cos(angle)), mean);
+    *second = __dadd_rn(__dmul_rn(radius, sin(angle)), mean);
 }
 
 #endif

@@ -52,9 +52,8 @@ struct normal_float {
 
     __device__ void operator()(lt_words r, float *x) const
     {
-        lt_normal_pair(r.w[0], r.w[1], &x[0], &x[1]);
-        lt_normal_pair(r.w[2], r.w[3], &x[2], &x[3]);
-        for (int i = 0; i < 4; i++) x[i] = __fmaf_rn(x[i], deviation, mean);
+        lt_normal_pair(r.w[0], r.w[1], mean, deviation, &x[0], &x[1]);
+        lt_normal_pair(r.w[2], r.w[3], mean, deviation, &x[2], &x[3]);
     }
 };
 
@@ -65,12 +64,11 @@ struct normal_double {
 
     __device__ void operator()(lt_words r, double *x) const
     {
-        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), &x[0], &x[1]);
-        for (int i = 0; i < 2; i++) x[i] = __dadd_rn(__dmul_rn(x[i], deviation), mean);
+        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), mean, deviation, &x[0], &x[1]);
     }
 };
 
-/* Never 0: the logarithm of 1 is taken as that of the number before. */
+/* Never 0. */
 struct exponential_float {
     using type = float;
     static constexpr int count = 4;
@@ -78,13 +76,12 @@ struct exponential_float {
 
     __device__ void operator()(lt_words r, float *x) const
     {
-        for (int i = 0; i < 4; i++) {
-            float u = lt_positive(r.w[i]);
-            x[i] = __fdiv_rn(u >= 1.0f ? 0x1p-24f : -lt_logarithm(u), rate);
-        }
+        for (int i = 0; i < 4; i++)
+            x[i] = __fdiv_rn(0.5f * lt_minus_two_log(lt_positive(r.w[i])), rate);
     }
 };
 
+/* The logarithm of 1 is taken as that of the number before. */
 struct exponential_double {
     using type = double;
     static constexpr int count = 2;
@@ -94,7 +91,7 @@ struct exponential_double {
     {
         for (int i = 0; i < 2; i++) {
             double u = lt_positive(lt_wide(r.w[2 * i], r.w[2 * i + 1]));
-            x[i] = (u >= 1.0 ? 0x1p-53 : -lt_logarithm(u)) / rate;
+            x[i] = (u >= 1.0 ? 0x1p-53 : 0.5 * lt_minus_two_log(u)) / rate;
         }
     }
 };
@@ -136,26 +133,71 @@ struct bernoulli {
     }
 };
 
-/* ---- one thread, two counter blocks ------------------------------------------------------------------------ */
+/* ---- one thread, several counter blocks -------------------------------------------------------------------- */
 
-enum { COUNTERS = 2 };
+enum { COUNTERS = 4 };
+
+/* Neighbouring threads store neighbouring elements: a thread's counter blocks are a block of threads apart. */
+template <class S, class C, int N>
+__device__ __forceinline__ void store_drawn(char *data, int64_t first, int64_t n, const C (*values)[N],
+                                            bool aligned)
+{
+    S *const out = reinterpret_cast<S *>(data) + first;
+    const int64_t left = n - first;
+    if (aligned && left >= (COUNTERS - 1) * BLOCK * N + N) {
+        LT_UNROLLED
+        for (int b = 0; b < COUNTERS; b++)
+            lt_store_row_as<S, C, N>(out + b * BLOCK * N, values[b], N, true);
+        return;
+    }
+    LT_UNROLLED
+    for (int b = 0; b < COUNTERS; b++) {
+        const int at = b * BLOCK * N;
+        if (at >= left) return;
+        lt_store_row_as<S, C, N>(out + at, values[b], left - at < N ? static_cast<int>(left - at) : N,
+                                 aligned);
+    }
+}
 
 template <class Draw>
 __global__ void __launch_bounds__(BLOCK)
-    draw(char *data, lt_dtype dtype, int size, bool aligned, int64_t n, lt_philox philox, Draw f)
+    draw(char *data, lt_dtype dtype, bool aligned, int64_t n, lt_philox philox, Draw f)
 {
     using C = typename Draw::type;
-    constexpr int N = COUNTERS * Draw::count;
-    const int64_t thread = lt_thread_number(), first = thread * N;
+    constexpr int N = Draw::count;
+    const int64_t counter = static_cast<int64_t>(blockIdx.x) * (COUNTERS * BLOCK) + threadIdx.x,
+                  first = counter * N;
     if (first >= n) return;
-    C values[N];
+    const lt_philox now = lt_philox_now(philox);
+    C values[COUNTERS][N];
+    LT_UNROLLED
     for (int b = 0; b < COUNTERS; b++)
-        f(lt_philox_words(philox, (uint64_t)(thread * COUNTERS + b)), values + b * Draw::count);
-    const int m = n - first < N ? (int)(n - first) : N;
-    if constexpr (std::is_floating_point_v<C>)
-        lt_store_float_row<C, N>(dtype, data + first * size, values, m, aligned);
-    else
-        lt_store_row<C, N>(dtype, data + first * size, values, m, aligned);
+        f(lt_philox_words(now, static_cast<uint64_t>(counter + b * BLOCK)), values[b]);
+#define STORE(S) store_drawn<S, C, N>(data, first, n, values, aligned)
+    if constexpr (std::is_same_v<C, double>) {
+        STORE(double);
+    } else if constexpr (std::is_same_v<C, float>) {
+        if (dtype == LT_FLOAT32)
+            STORE(float);
+        else if (dtype == LT_FLOAT16)
+            STORE(__half);
+        else
+            STORE(__nv_bfloat16);
+    } else {
+        switch (dtype) {
+        case LT_BOOL: STORE(bool); break;
+        case LT_UINT8: STORE(uint8_t); break;
+        case LT_INT8: STORE(int8_t); break;
+        case LT_INT16: STORE(int16_t); break;
+        case LT_INT32: STORE(int32_t); break;
+        case LT_INT64: STORE(int64_t); break;
+        case LT_FLOAT16: STORE(__half); break;
+        case LT_BFLOAT16: STORE(__nv_bfloat16); break;
+        case LT_FLOAT32: STORE(float); break;
+        default: STORE(double); break;
+        }
+    }
+#undef STORE
 }
 
 /* The output, its stream and the bits it is made of. */
@@ -181,7 +223,7 @@ template <class Draw> lt_status run(job &j, Draw f)
 {
     const int64_t blocks = (j.n + Draw::count - 1) / Draw::count;
     LT_LAUNCH(draw<Draw>, lt_blocks(blocks, BLOCK * COUNTERS), BLOCK, j.stream, j.data, j.dtype,
-              (int)lt_element_size(j.dtype), lt_is_aligned(j.data), j.n, j.take(blocks), f);
+              lt_is_aligned(j.data), j.n, j.take(blocks), f);
     return lt_cuda_launched(j.device, j.stream, "random");
 }
 

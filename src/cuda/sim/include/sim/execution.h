@@ -192,8 +192,11 @@ cudaError_t launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_
 /* What LT_INDEX_LIMIT (launch.cuh) is here. */
 int64_t index_limit();
 
-/* For a monitor (sim.h): from this point of the stream's work on, the memory may be used and holds nothing, or may not be
- * used. `replayed`: so it is in a graph too, where the stream is being recorded. */
+/* For a monitor (sim.h): a cache of memory has this from cudaMalloc, and may not be used before it is taken. */
+void memory_new(void *pointer, size_t bytes);
+
+/* From this point of the stream's work on, the memory may be used and holds nothing, or may not be used. `replayed`: so it is
+ * in a graph too, where the stream is being recorded. */
 void memory_taken(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
 void memory_given(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
 

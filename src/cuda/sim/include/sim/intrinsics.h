@@ -69,6 +69,13 @@ static inline float __uint_as_float(unsigned v) { return lt_sim::bits<float>(v);
 static inline long long __double_as_longlong(double v) { return lt_sim::bits<long long>(v); }
 static inline double __longlong_as_double(long long v) { return lt_sim::bits<double>(v); }
 
+/* Towards zero: what 24 bits do not hold is left out. */
+static inline float __uint2float_rz(unsigned v)
+{
+    const int over = 8 - (v ? __builtin_clz(v) : 31);
+    return (float)(over > 0 ? v >> over << over : v);
+}
+
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 static inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }

@@ -26,7 +26,8 @@ template <class S, bool BY_ROWS> __global__ void multiply(float *c, const float 
     for (int i = l; i < 16 * 16; i += 32) left[i] = S(a[i]);
     /* Eight more columns that nobody uses. */
     for (int i = l; i < 16 * 16; i += 32)
-        right[i] = S(BY_ROWS ? (i % 16 < 8 ? b[i / 16 * 8 + i % 16] : 0) : (i / 16 < 8 ? b[i % 16 * 8 + i / 16] : 0));
+        right[i] = S(BY_ROWS ? (i % 16 < 8 ? b[i / 16 * 8 + i % 16] : 0)
+                             : (i / 16 < 8 ? b[i % 16 * 8 + i / 16] : 0));
     __syncthreads();
     uint32_t x[4], y[4];
     lt_load_matrices<false>(x, left + l % 16 * 16 + l / 16 * 8);
@@ -43,7 +44,8 @@ template <class S> void multiplies(void **)
 {
     float *memory, host[16 * 16 + 16 * 8], got[16 * 8];
     OK(cudaMalloc(&memory, sizeof host + sizeof got));
-    for (int i = 0; i < 16 * 24; i++) host[i] = (float)(i * 7 % 23 - 11); /* exact, and so are the sums */
+    for (int i = 0; i < 16 * 24; i++)
+        host[i] = (float)(i * 7 % 23 - 11); /* exact, and so are the sums */
     float *const a = memory, *const b = memory + 16 * 16, *const c = memory + 16 * 24;
     OK(cudaMemcpy(memory, host, sizeof host, cudaMemcpyHostToDevice));
     for (int by_rows = 0; by_rows < 2; by_rows++) {
@@ -70,7 +72,8 @@ float sum_with_one(float small, int n)
     for (int k = 0; k < 16; k++) host[k] = k == 0 ? 1.0f : k <= n ? small : 0.0f;
     for (int k = 0; k < 16; k++) host[16 * 16 + k * 8] = k == 0 ? 1.0f : small;
     OK(cudaMemcpy(memory, host, sizeof host, cudaMemcpyHostToDevice));
-    LT_LAUNCH_MEET((multiply<__half, false>), 1, 32, 1024, nullptr, memory + 16 * 24, memory, memory + 16 * 16);
+    LT_LAUNCH_MEET((multiply<__half, false>), 1, 32, 1024, nullptr, memory + 16 * 24, memory,
+                   memory + 16 * 16);
     OK(cudaMemcpy(got, memory + 16 * 24, sizeof got, cudaMemcpyDeviceToHost));
     OK(cudaFree(memory));
     return got[0];
@@ -79,8 +82,9 @@ float sum_with_one(float small, int n)
 void cuts_sums_off(void **)
 {
     assert_true(sum_with_one(0x1p-11f, 1) == 1.0f + 0x1p-22f);
-    assert_true(sum_with_one(0x1p-12f, 2) == 1.0f + 0x1p-23f); /* two of 2^-24 have the bit that is kept besides */
-    assert_true(sum_with_one(0x1.6p-12f, 1) == 1.0f);          /* nearer to 1 + 2^-23, but cut off */
+    assert_true(sum_with_one(0x1p-12f, 2) ==
+                1.0f + 0x1p-23f); /* two of 2^-24 have the bit that is kept besides */
+    assert_true(sum_with_one(0x1.6p-12f, 1) == 1.0f); /* nearer to 1 + 2^-23, but cut off */
 }
 
 /* Half of the warp asks for another operation. */
@@ -108,7 +112,8 @@ void takes_one_operation_of_a_warp(void **)
 int main()
 {
     setenv("LTENSOR_SIM_GPUS", "1", 1);
-    const CMUnitTest tests[] = {cmocka_unit_test(multiplies<__half>), cmocka_unit_test(multiplies<__nv_bfloat16>),
-                                cmocka_unit_test(cuts_sums_off), cmocka_unit_test(takes_one_operation_of_a_warp)};
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(multiplies<__half>), cmocka_unit_test(multiplies<__nv_bfloat16>),
+        cmocka_unit_test(cuts_sums_off), cmocka_unit_test(takes_one_operation_of_a_warp)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

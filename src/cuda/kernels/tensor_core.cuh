@@ -61,15 +61,18 @@ static __device__ __forceinline__ void lt_multiply(float (&c)[4], const uint32_t
                                                    const uint32_t (&b)[2], __half)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #elif defined(__CUDA_ARCH__)
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, "
+        "%1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(b[0]));
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, "
+        "%1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[2]), "r"(a[3]), "r"(b[1]));
 #endif
@@ -78,7 +81,8 @@ static __device__ __forceinline__ void lt_multiply(float (&c)[4], const uint32_t
                                                    const uint32_t (&b)[2], __nv_bfloat16)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -94,11 +98,13 @@ template <bool TRANSPOSED> static inline void lt_load_matrices(uint32_t (&out)[4
     lt_sim::load_matrices(out, row, TRANSPOSED);
 }
 
-static inline void lt_multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], __half)
+static inline void lt_multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                               __half)
 {
     lt_sim::multiply(c, a, b, lt_sim::multiply_halves);
 }
-static inline void lt_multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], __nv_bfloat16)
+static inline void lt_multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                               __nv_bfloat16)
 {
     lt_sim::multiply(c, a, b, lt_sim::multiply_bfloats);
 }

@@ -23,7 +23,10 @@ template <class S, int D> constexpr int lt_pitch = D + lt_per_access<S>;
 static __device__ __forceinline__ int lt_lane() { return static_cast<int>(threadIdx.x) % LT_WARP; }
 
 /* Which of the rows that are loaded lies in row r of the tile. */
-static __device__ __forceinline__ int lt_paired(int r) { return (r & ~15) | (r & 7) << 1 | (r >> 3 & 1); }
+static __device__ __forceinline__ int lt_paired(int r)
+{
+    return (r & ~15) | (r & 7) << 1 | (r >> 3 & 1);
+}
 
 /* Rows of a tensor: elements of a row lie side by side, rows a stride apart. */
 template <class S> struct lt_rows {
@@ -41,7 +44,8 @@ static __device__ __forceinline__ void lt_load_tile(S *tile, lt_rows<S> from, in
     static_assert(ROWS * ACROSS % THREADS == 0, "every thread loads as much");
     const int used = (from.width + 31) / 32 * 32;
     for (int i = static_cast<int>(threadIdx.x); i < ROWS * ACROSS; i += THREADS) {
-        const int r = i / ACROSS, column = i % ACROSS * V, row = first + (PAIRED ? lt_paired(r) : r);
+        const int r = i / ACROSS, column = i % ACROSS * V,
+                  row = first + (PAIRED ? lt_paired(r) : r);
         if (column >= used) continue;
         lt_vector<S, V> v = {};
         if (row < end && column < from.width) {
@@ -50,8 +54,8 @@ static __device__ __forceinline__ void lt_load_tile(S *tile, lt_rows<S> from, in
                 v = *reinterpret_cast<const lt_vector<S, V> *>(p);
             else
                 LT_UNROLLED
-                for (int e = 0; e < V; e++)
-                    if (column + e < from.width) v.v[e] = p[e];
+            for (int e = 0; e < V; e++)
+                if (column + e < from.width) v.v[e] = p[e];
         }
         *reinterpret_cast<lt_vector<S, V> *>(tile + r * lt_pitch<S, D> + column) = v;
     }
@@ -71,11 +75,13 @@ template <class S> struct lt_tile {
 
     /* acc += A B^T: MT times 16 rows at a, `rows` rows at b (of NT * 8), over the first k columns. */
     template <int D, int MT, int NT>
-    static __device__ __forceinline__ void scores(C (&acc)[MT][NT][4], const S *a, const S *b, int rows, int k)
+    static __device__ __forceinline__ void scores(C (&acc)[MT][NT][4], const S *a, const S *b,
+                                                  int rows, int k)
     {
         constexpr int P = lt_pitch<S, D>;
         const int l = lt_lane();
-        const S *from_a = a + l % 16 * P + l / 16 * 8, *from_b = b + (l % 8 + l / 16 * 8) * P + l / 8 % 2 * 8;
+        const S *from_a = a + l % 16 * P + l / 16 * 8,
+                *from_b = b + (l % 8 + l / 16 * 8) * P + l / 8 % 2 * 8;
         LT_NOT_UNROLLED
         for (int at = 0; at < k; at += 16) {
             uint32_t left[MT][4];
@@ -97,8 +103,8 @@ template <class S> struct lt_tile {
 
     /* out += P B: P of scores, `rows` rows at b, its first k columns. */
     template <int D, int MT, int NT>
-    static __device__ __forceinline__ void weigh(C (&out)[MT][D / 8][4], const C (&p)[MT][NT][4], const S *b, int rows,
-                                                 int k)
+    static __device__ __forceinline__ void weigh(C (&out)[MT][D / 8][4], const C (&p)[MT][NT][4],
+                                                 const S *b, int rows, int k)
     {
         constexpr int P = lt_pitch<S, D>;
         const int l = lt_lane();
@@ -146,7 +152,8 @@ template <class T> struct lt_plain_tile {
     }
 
     template <int D, int MT, int NT>
-    static __device__ __forceinline__ void scores(C (&acc)[MT][NT][4], const T *a, const T *b, int rows, int k)
+    static __device__ __forceinline__ void scores(C (&acc)[MT][NT][4], const T *a, const T *b,
+                                                  int rows, int k)
     {
         static_assert(MT == 1, "registers for one");
         constexpr int P = lt_pitch<T, D>;
@@ -158,7 +165,8 @@ template <class T> struct lt_plain_tile {
             LT_UNROLLED
             for (int n = 0; n < NT; n++) {
                 if (n % 4 == 0 && n * 8 >= rows) break;
-                const auto first = vector(from_b + n * 8 * P + at), second = vector(from_b + (n * 8 + 1) * P + at);
+                const auto first = vector(from_b + n * 8 * P + at),
+                           second = vector(from_b + (n * 8 + 1) * P + at);
                 LT_UNROLLED
                 for (int e = 0; e < V; e++) {
                     acc[0][n][0] += low.v[e] * first.v[e];
@@ -172,10 +180,11 @@ template <class T> struct lt_plain_tile {
 
     /* The four lanes of a row hand each other its probabilities. */
     template <int D, int MT, int NT>
-    static __device__ __forceinline__ void weigh(C (&out)[MT][D / 8][4], const C (&p)[MT][NT][4], const T *b, int rows,
-                                                 int k)
+    static __device__ __forceinline__ void weigh(C (&out)[MT][D / 8][4], const C (&p)[MT][NT][4],
+                                                 const T *b, int rows, int k)
     {
-        constexpr int P = lt_pitch<T, D>, EACH = V == 4 ? 2 : 1; /* tiles of the result per COLUMNS */
+        constexpr int P = lt_pitch<T, D>,
+                      EACH = V == 4 ? 2 : 1; /* tiles of the result per COLUMNS */
         const int l = lt_lane();
         const T *from = b + l % 4 * V;
         LT_UNROLLED

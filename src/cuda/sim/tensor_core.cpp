@@ -59,7 +59,8 @@ template <class Element> void multiply_all(void *const *lanes)
     for (int l = 0; l < 32; l++) {
         const Fragments &f = *static_cast<const Fragments *>(lanes[l]);
         for (int i = 0; i < 8; i++)
-            a[l / 4 + i / 2 % 2 * 8][2 * (l % 4) + i % 2 + i / 4 * 8] = element<Element>(f.a[i / 2], i % 2);
+            a[l / 4 + i / 2 % 2 * 8][2 * (l % 4) + i % 2 + i / 4 * 8] =
+                element<Element>(f.a[i / 2], i % 2);
         for (int i = 0; i < 4; i++)
             b[l / 4][2 * (l % 4) + i % 2 + i / 2 * 8] = element<Element>(f.b[i / 2], i % 2);
     }

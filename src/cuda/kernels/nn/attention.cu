@@ -24,7 +24,8 @@ static bool fits(const lt_attention *a)
 {
     const int64_t limit = LT_INDEX_LIMIT > 4096 ? LT_INDEX_LIMIT - 4096 : 0;
     return a->queries < limit && a->keys < limit &&
-           (a->width > a->value_width ? a->width : a->value_width) <= lt_attention_widest(a->dtype) &&
+           (a->width > a->value_width ? a->width : a->value_width) <=
+               lt_attention_widest(a->dtype) &&
            (a->dtype != LT_BFLOAT16 || capability[a->device.index] >= 8);
 }
 
@@ -41,7 +42,8 @@ static lt_attention_rows rows_of(const lt_array &t, lt_dtype dtype)
 static lt_attention_job job_of(const lt_attention *a)
 {
     lt_attention_job j = {};
-    j.query = rows_of(a->query, a->dtype), j.key = rows_of(a->key, a->dtype), j.value = rows_of(a->value, a->dtype);
+    j.query = rows_of(a->query, a->dtype), j.key = rows_of(a->key, a->dtype),
+    j.value = rows_of(a->value, a->dtype);
     j.out = rows_of(a->out, a->dtype), j.grad = rows_of(a->grad, a->dtype);
     j.mask = static_cast<const char *>(a->mask.data);
     j.mask_adds = a->mask.dtype != LT_BOOL;
@@ -60,7 +62,10 @@ static lt_attention_job job_of(const lt_attention *a)
     return j;
 }
 
-static int widest(const lt_attention *a) { return static_cast<int>(a->width > a->value_width ? a->width : a->value_width); }
+static int widest(const lt_attention *a)
+{
+    return static_cast<int>(a->width > a->value_width ? a->width : a->value_width);
+}
 
 lt_status lt_cuda_attention(const lt_attention *a)
 {
@@ -69,7 +74,8 @@ lt_status lt_cuda_attention(const lt_attention *a)
     LT_TRY(lt_cuda_enter(device, &stream));
     LT_TRY(ask(device));
     const lt_attention_job job = job_of(a);
-    if (fits(a) && lt_attention_forward_shared(a->dtype, widest(a)) <= static_cast<size_t>(shared_memory[device]))
+    if (fits(a) && lt_attention_forward_shared(a->dtype, widest(a)) <=
+                       static_cast<size_t>(shared_memory[device]))
         lt_attention_forward(a->dtype, job, stream);
     else
         LT_TRY(lt_attention_buffered(a, job, stream));
@@ -84,8 +90,10 @@ lt_status lt_cuda_attention_backward(const lt_attention *a)
     LT_TRY(ask(device));
     lt_attention_job job = job_of(a);
     lt_cuda_scratch deltas;
-    if (fits(a) && lt_attention_backward_shared(a->dtype, widest(a)) <= static_cast<size_t>(shared_memory[device])) {
-        LT_TRY(deltas.take(device, static_cast<size_t>(job.all * a->queries) * (a->dtype == LT_FLOAT64 ? 8 : 4)));
+    if (fits(a) && lt_attention_backward_shared(a->dtype, widest(a)) <=
+                       static_cast<size_t>(shared_memory[device])) {
+        LT_TRY(deltas.take(device, static_cast<size_t>(job.all * a->queries) *
+                                       (a->dtype == LT_FLOAT64 ? 8 : 4)));
         job.deltas = deltas.as<void>();
         lt_attention_backward(a->dtype, job, stream);
     } else {

@@ -37,16 +37,16 @@ template <class S, int D> struct lt_attention_shape;
         static constexpr int WARPS = WARPS_, MT = MT_, OTHERS = OTHERS_, BACK = BACK_;             \
         static constexpr int THREADS = WARPS * LT_WARP, ROWS = WARPS * MT * 16, OWN = WARPS * 16;  \
     }
-LT_ATTENTION_SHAPE(__half, 64, 4, 2, 64, 32);
+LT_ATTENTION_SHAPE(__half, 64, 4, 2, 32, 32);
 LT_ATTENTION_SHAPE(__half, 128, 4, 2, 32, 32);
 LT_ATTENTION_SHAPE(__half, 256, 4, 1, 32, 16);
-LT_ATTENTION_SHAPE(__nv_bfloat16, 64, 4, 2, 64, 32);
+LT_ATTENTION_SHAPE(__nv_bfloat16, 64, 4, 2, 32, 32);
 LT_ATTENTION_SHAPE(__nv_bfloat16, 128, 4, 2, 32, 32);
 LT_ATTENTION_SHAPE(__nv_bfloat16, 256, 4, 1, 32, 16);
 LT_ATTENTION_SHAPE(float, 64, 4, 1, 32, 16);
 LT_ATTENTION_SHAPE(float, 128, 4, 1, 32, 16);
 LT_ATTENTION_SHAPE(float, 256, 2, 1, 16, 16);
-LT_ATTENTION_SHAPE(double, 64, 2, 1, 16, 16);
+LT_ATTENTION_SHAPE(double, 64, 2, 1, 16, 8);
 #undef LT_ATTENTION_SHAPE
 
 /* Heads that are wider are for attention_buffered.cu. */
@@ -60,8 +60,10 @@ void lt_attention_backward(lt_dtype dtype, const lt_attention_job &a, cudaStream
 /* The factors of probabilities that dropout makes, [all, queries, keys] of float, or double where dtype is. */
 void lt_attention_kept(lt_dtype dtype, const lt_attention_job &a, void *out, cudaStream_t stream);
 /* attention_buffered.cu */
-lt_status lt_attention_buffered(const lt_attention *a, const lt_attention_job &job, cudaStream_t stream);
-lt_status lt_attention_buffered_backward(const lt_attention *a, const lt_attention_job &job, cudaStream_t stream);
+lt_status lt_attention_buffered(const lt_attention *a, const lt_attention_job &job,
+                                cudaStream_t stream);
+lt_status lt_attention_buffered_backward(const lt_attention *a, const lt_attention_job &job,
+                                         cudaStream_t stream);
 
 /* For each dtype and width: CALL(element, widest). */
 #define LT_ATTENTION_CASES_OF(S, width, CALL)                                                      \
@@ -95,9 +97,11 @@ static __device__ __forceinline__ double lt_power_of_2(double x) { return exp2(x
 
 /* Head h of queries, or of keys. */
 template <class S>
-static __device__ __forceinline__ lt_rows<S> lt_head_of(const lt_attention_rows &r, int64_t h, int heads, int width)
+static __device__ __forceinline__ lt_rows<S> lt_head_of(const lt_attention_rows &r, int64_t h,
+                                                        int heads, int width)
 {
-    return {static_cast<const S *>(r.data) + h / heads * r.batch + h % heads * r.head, r.row, width, r.aligned};
+    return {static_cast<const S *>(r.data) + h / heads * r.batch + h % heads * r.head, r.row, width,
+            r.aligned};
 }
 
 /* The first of a warp's rows in a tile. */
@@ -147,7 +151,8 @@ struct lt_attention_dropout {
     {}
     __device__ __forceinline__ lt_words words(int i, int j) const
     {
-        return lt_philox_words(philox, first + static_cast<uint64_t>(i / 2) * across + static_cast<uint64_t>(j / 2));
+        return lt_philox_words(philox, first + static_cast<uint64_t>(i / 2) * across +
+                                           static_cast<uint64_t>(j / 2));
     }
     __device__ __forceinline__ bool keeps(const lt_words &w, int i, int j) const
     {
@@ -157,20 +162,19 @@ struct lt_attention_dropout {
 
 /* A warp's rows of a result, rounded, through its rows of a tile that it alone reads: row r of `to` for row first + r. */
 template <class S, int D, int MT, class C>
-static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[MT][D / 8][4], S *to, int64_t stride,
-                                                       bool aligned, int width, int first, int end)
+static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[MT][D / 8][4], S *to,
+                                                       int64_t stride, bool aligned, int width,
+                                                       int first, int end)
 {
     constexpr int P = lt_pitch<S, D>, V = lt_per_access<S>, ACROSS = D / V;
     const int l = lt_lane();
     __syncwarp();
     LT_UNROLLED
-    for (int m = 0; m < MT; m++)
-        LT_UNROLLED
-        for (int n = 0; n < D / 8; n++)
-            LT_UNROLLED
-            for (int i = 0; i < 4; i++)
-                tile[(m * 16 + l / 4 * 2 + lt_tile<S>::row(n, i)) * P + lt_tile<S>::column(n, i)] =
-                    lt_stored<S, C>::of(acc[m][n][i]);
+    for (int m = 0; m < MT; m++) LT_UNROLLED
+    for (int n = 0; n < D / 8; n++) LT_UNROLLED
+    for (int i = 0; i < 4; i++)
+        tile[(m * 16 + l / 4 * 2 + lt_tile<S>::row(n, i)) * P + lt_tile<S>::column(n, i)] =
+            lt_stored<S, C>::of(acc[m][n][i]);
     __syncwarp();
     for (int i = l; i < MT * 16 * ACROSS; i += LT_WARP) {
         const int r = i / ACROSS, column = i % ACROSS * V;
@@ -181,8 +185,8 @@ static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[M
             *reinterpret_cast<lt_vector<S, V> *>(p) = v;
         else
             LT_UNROLLED
-            for (int e = 0; e < V; e++)
-                if (column + e < width) p[e] = v.v[e];
+        for (int e = 0; e < V; e++)
+            if (column + e < width) p[e] = v.v[e];
     }
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 enum { THREADS = 256, ITEMS = 4 };
 
-constexpr int64_t BUFFER = int64_t{32} << 20; /* bytes of scores: what a large GPU's L2 cache holds */
+constexpr int64_t BUFFER = int64_t{32}
+                           << 20; /* bytes of scores: what a large GPU's L2 cache holds */
 
 /* Rows first .. first + rows - 1 of each of some heads, beginning at head (of the whole batch). */
 template <class C> struct chunk {
@@ -50,7 +51,8 @@ __device__ __forceinline__ C kept(const chunk<C> &a, int64_t head, int64_t query
 template <class C> __global__ void __launch_bounds__(THREADS) probabilities(chunk<C> a)
 {
     __shared__ C shared[lt_shared_for(THREADS)];
-    const int64_t row = blockIdx.x, head = a.head + row / a.rows, query = a.first + row % a.rows, keys = a.job.keys;
+    const int64_t row = blockIdx.x, head = a.head + row / a.rows, query = a.first + row % a.rows,
+                  keys = a.job.keys;
     C *scores = a.scores + row * keys;
     C most = static_cast<C>(-INFINITY), sum = 0;
     for (int64_t c = threadIdx.x; c < keys; c += blockDim.x) {
@@ -69,15 +71,18 @@ template <class C> __global__ void __launch_bounds__(THREADS) probabilities(chun
     const C factor = sum == 0 ? 0 : 1 / sum;
     char *p = a.p + row * keys * lt_element_size(a.dtype);
     for (int64_t c = threadIdx.x; c < keys; c += blockDim.x)
-        lt_store<C>(a.dtype, p + c * lt_element_size(a.dtype), scores[c] * factor * kept(a, head, query, c));
+        lt_store<C>(a.dtype, p + c * lt_element_size(a.dtype),
+                    scores[c] * factor * kept(a, head, query, c));
     if (threadIdx.x == 0)
         static_cast<C *>(a.job.logsumexp)[head * a.job.queries + query] =
             sum == 0 ? static_cast<C>(INFINITY) : shift + lt_log(sum);
 }
 
-__device__ __forceinline__ const char *line_of(const lt_attention_rows &r, int64_t head, int heads, int64_t i, int64_t size)
+__device__ __forceinline__ const char *line_of(const lt_attention_rows &r, int64_t head, int heads,
+                                               int64_t i, int64_t size)
 {
-    return static_cast<const char *>(r.data) + (head / heads * r.batch + head % heads * r.head + i * r.row) * size;
+    return static_cast<const char *>(r.data) +
+           (head / heads * r.batch + head % heads * r.head + i * r.row) * size;
 }
 
 template <class C> __global__ void __launch_bounds__(THREADS) slopes(chunk<C> a)
@@ -86,21 +91,25 @@ template <class C> __global__ void __launch_bounds__(THREADS) slopes(chunk<C> a)
     const lt_attention_job &j = a.job;
     const int64_t row = blockIdx.x, head = a.head + row / a.rows, query = a.first + row % a.rows;
     const int64_t size = lt_element_size(a.dtype);
-    const char *grad = line_of(j.grad, head, j.heads, query, size), *out = line_of(j.out, head, j.heads, query, size);
+    const char *grad = line_of(j.grad, head, j.heads, query, size),
+               *out = line_of(j.out, head, j.heads, query, size);
     C delta = 0;
     for (int64_t i = threadIdx.x; i < j.value_width; i += blockDim.x)
         delta += lt_load<C>(a.dtype, grad + i * size) * lt_load<C>(a.dtype, out + i * size);
     delta = lt_block_join(delta, shared, [](C x, C y) { return x + y; });
-    const C shift = static_cast<const C *>(j.logsumexp)[head * j.queries + query], scale = static_cast<C>(j.scale);
+    const C shift = static_cast<const C *>(j.logsumexp)[head * j.queries + query],
+            scale = static_cast<C>(j.scale);
     for (int64_t c = threadIdx.x; c < j.keys; c += blockDim.x) {
         const int64_t at = row * j.keys + c;
-        const C p = lt_exp(masked(a, head, query, c, a.scores[at]) - shift), factor = kept(a, head, query, c);
+        const C p = lt_exp(masked(a, head, query, c, a.scores[at]) - shift),
+                factor = kept(a, head, query, c);
         lt_store<C>(a.dtype, a.ds + at * size, (a.slopes[at] * factor - delta) * p * scale);
         lt_store<C>(a.dtype, a.p + at * size, p * factor);
     }
 }
 
-__global__ void __launch_bounds__(THREADS) narrow(lt_dtype dtype, char *to, const float *from, int64_t n)
+__global__ void __launch_bounds__(THREADS)
+    narrow(lt_dtype dtype, char *to, const float *from, int64_t n)
 {
     const int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     if (i < n) lt_store<float>(dtype, to + i * lt_element_size(dtype), from[i]);
@@ -123,7 +132,8 @@ struct cut {
 struct product {
     lt_gemm g = {};
 
-    template <class C> product(const lt_attention *a, const chunk<C> &c, int64_t m, int64_t n, int64_t k, bool wide)
+    template <class C>
+    product(const lt_attention *a, const chunk<C> &c, int64_t m, int64_t n, int64_t k, bool wide)
     {
         g.dtype = a->dtype, g.device = a->device, g.batch = c.heads;
         g.m = m, g.n = n, g.k = k, g.alpha = 1;
@@ -155,12 +165,14 @@ struct product {
 };
 
 /* Row i of a chunk's first head. */
-template <class C> char *row_of(const chunk<C> &c, const lt_attention_rows &r, int64_t i, bool shared = false)
+template <class C>
+char *row_of(const chunk<C> &c, const lt_attention_rows &r, int64_t i, bool shared = false)
 {
     const int heads = c.job.heads;
     const int64_t head = c.head % heads / (shared ? c.job.shared_by : 1);
     const char *data = static_cast<const char *>(r.data);
-    return const_cast<char *>(data) + (c.head / heads * r.batch + head * r.head + i * r.row) * lt_element_size(c.dtype);
+    return const_cast<char *>(data) +
+           (c.head / heads * r.batch + head * r.head + i * r.row) * lt_element_size(c.dtype);
 }
 
 template <class C> lt_status score(const lt_attention *a, const chunk<C> &c)
@@ -168,12 +180,14 @@ template <class C> lt_status score(const lt_attention *a, const chunk<C> &c)
     const lt_attention_job &j = c.job;
     product p(a, c, c.rows, j.keys, j.width, true);
     p.g.alpha = j.scale;
-    return p.left(j.query, row_of(c, j.query, c.first)).right(j.key, row_of(c, j.key, 0, true), true)
+    return p.left(j.query, row_of(c, j.query, c.first))
+        .right(j.key, row_of(c, j.key, 0, true), true)
         .into(c.scores, c.rows * j.keys, j.keys);
 }
 
 /* Calls step(c) for each chunk. */
-template <class C, class Step> lt_status each_chunk(chunk<C> &c, const cut &size, int64_t all, Step step)
+template <class C, class Step>
+lt_status each_chunk(chunk<C> &c, const cut &size, int64_t all, Step step)
 {
     const int64_t heads = c.job.heads;
     for (c.head = 0; c.head < all; c.head += c.heads) {
@@ -195,7 +209,8 @@ template <class C> chunk<C> chunk_of(const lt_attention *a, const lt_attention_j
     return c;
 }
 
-template <class C> lt_status forward(const lt_attention *a, const lt_attention_job &j, cudaStream_t stream)
+template <class C>
+lt_status forward(const lt_attention *a, const lt_attention_job &j, cudaStream_t stream)
 {
     const bool half = lt_element_size(a->dtype) == 2;
     const int64_t bytes = half ? 6 : lt_element_size(a->dtype);
@@ -209,8 +224,10 @@ template <class C> lt_status forward(const lt_attention *a, const lt_attention_j
     return each_chunk(c, size, j.all, [&] {
         LT_TRY(score(a, c));
         const int threads = lt_threads_for(j.keys, ITEMS, THREADS);
-        LT_LAUNCH_MEET(probabilities<C>, static_cast<unsigned>(c.heads * c.rows), threads, 0, stream, c);
-        return product(a, c, c.rows, j.value_width, j.keys, false).left(c.p, c.rows * j.keys, j.keys)
+        LT_LAUNCH_MEET(probabilities<C>, static_cast<unsigned>(c.heads * c.rows), threads, 0,
+                       stream, c);
+        return product(a, c, c.rows, j.value_width, j.keys, false)
+            .left(c.p, c.rows * j.keys, j.keys)
             .right(j.value, row_of(c, j.value, 0, true))
             .into(row_of(c, j.out, c.first), j.out.head, j.out.row);
     });
@@ -225,8 +242,9 @@ template <class C> struct sum_of_chunks {
     C *at(const chunk<C> &c) const
     {
         return result == nullptr ? nullptr
-               : sum != nullptr  ? sum
-                                 : reinterpret_cast<C *>(result) + c.head / c.job.shared_by * keys * width;
+               : sum != nullptr
+                   ? sum
+                   : reinterpret_cast<C *>(result) + c.head / c.job.shared_by * keys * width;
     }
     /* After the last chunk of heads that add to the same. */
     void end(const chunk<C> &c, cudaStream_t stream) const
@@ -241,16 +259,19 @@ template <class C> struct sum_of_chunks {
 
 /* Adds part^T (slopes or probabilities) times rows to a gradient. */
 template <class C>
-lt_status add(const lt_attention *a, const chunk<C> &c, const sum_of_chunks<C> &to, const char *part,
-              const lt_attention_rows &rows)
+lt_status add(const lt_attention *a, const chunk<C> &c, const sum_of_chunks<C> &to,
+              const char *part, const lt_attention_rows &rows)
 {
     if (to.result == nullptr) return LT_OK;
     const bool begins = c.first == 0 && c.head % c.job.heads % c.job.shared_by == 0;
-    return product(a, c, to.keys, to.width, c.rows, true).left(part, c.rows * c.job.keys, c.job.keys, true)
-        .right(rows, row_of(c, rows, c.first)).into(to.at(c), to.keys * to.width, to.width, begins ? 0 : 1);
+    return product(a, c, to.keys, to.width, c.rows, true)
+        .left(part, c.rows * c.job.keys, c.job.keys, true)
+        .right(rows, row_of(c, rows, c.first))
+        .into(to.at(c), to.keys * to.width, to.width, begins ? 0 : 1);
 }
 
-template <class C> lt_status backward(const lt_attention *a, const lt_attention_job &j, cudaStream_t stream)
+template <class C>
+lt_status backward(const lt_attention *a, const lt_attention_job &j, cudaStream_t stream)
 {
     const bool half = lt_element_size(a->dtype) == 2;
     const int64_t bytes = half ? 12 : 2 * lt_element_size(a->dtype);
@@ -258,30 +279,37 @@ template <class C> lt_status backward(const lt_attention *a, const lt_attention_
     const int64_t elements = size.heads * size.rows * j.keys;
     const int64_t sums = half ? size.heads * j.keys * (j.width + j.value_width) : 0;
     lt_cuda_scratch scratch;
-    LT_TRY(scratch.take(a->device.index, static_cast<size_t>(elements * bytes) + static_cast<size_t>(sums) * sizeof(C)));
+    LT_TRY(scratch.take(a->device.index, static_cast<size_t>(elements * bytes) +
+                                             static_cast<size_t>(sums) * sizeof(C)));
     chunk<C> c = chunk_of<C>(a, j);
     c.scores = scratch.as<C>();
     c.slopes = c.scores + elements;
     C *const sum = c.slopes + elements;
     c.p = reinterpret_cast<char *>(half ? sum + sums : c.scores);
     c.ds = half ? c.p + elements * 2 : reinterpret_cast<char *>(c.slopes);
-    const sum_of_chunks<C> of_key = {static_cast<char *>(j.grad_key), half ? sum : nullptr, j.keys, j.width},
+    const sum_of_chunks<C> of_key = {static_cast<char *>(j.grad_key), half ? sum : nullptr, j.keys,
+                                     j.width},
                            of_value = {static_cast<char *>(j.grad_value),
-                                       half ? sum + size.heads * j.keys * j.width : nullptr, j.keys, j.value_width};
+                                       half ? sum + size.heads * j.keys * j.width : nullptr, j.keys,
+                                       j.value_width};
     return each_chunk(c, size, j.all, [&] {
         LT_TRY(score(a, c));
-        LT_TRY(product(a, c, c.rows, j.keys, j.value_width, true).left(j.grad, row_of(c, j.grad, c.first))
-                   .right(j.value, row_of(c, j.value, 0, true), true).into(c.slopes, c.rows * j.keys, j.keys));
+        LT_TRY(product(a, c, c.rows, j.keys, j.value_width, true)
+                   .left(j.grad, row_of(c, j.grad, c.first))
+                   .right(j.value, row_of(c, j.value, 0, true), true)
+                   .into(c.slopes, c.rows * j.keys, j.keys));
         const int threads = lt_threads_for(j.keys, ITEMS, THREADS);
         LT_LAUNCH_MEET(slopes<C>, static_cast<unsigned>(c.heads * c.rows), threads, 0, stream, c);
         LT_TRY(add(a, c, of_value, c.p, j.grad));
         LT_TRY(add(a, c, of_key, c.ds, j.query));
         if (j.grad_query != nullptr)
-            LT_TRY(product(a, c, c.rows, j.width, j.keys, false).left(c.ds, c.rows * j.keys, j.keys)
-                       .right(j.key, row_of(c, j.key, 0, true))
-                       .into(static_cast<char *>(j.grad_query) +
-                                 (c.head * j.queries + c.first) * j.width * lt_element_size(a->dtype),
-                             static_cast<int64_t>(j.queries) * j.width, j.width));
+            LT_TRY(
+                product(a, c, c.rows, j.width, j.keys, false)
+                    .left(c.ds, c.rows * j.keys, j.keys)
+                    .right(j.key, row_of(c, j.key, 0, true))
+                    .into(static_cast<char *>(j.grad_query) +
+                              (c.head * j.queries + c.first) * j.width * lt_element_size(a->dtype),
+                          static_cast<int64_t>(j.queries) * j.width, j.width));
         if (c.first + c.rows == j.queries && (c.head + c.heads) % j.heads % j.shared_by == 0) {
             of_key.end(c, stream);
             of_value.end(c, stream);
@@ -292,12 +320,16 @@ template <class C> lt_status backward(const lt_attention *a, const lt_attention_
 
 } // namespace
 
-lt_status lt_attention_buffered(const lt_attention *a, const lt_attention_job &job, cudaStream_t stream)
+lt_status lt_attention_buffered(const lt_attention *a, const lt_attention_job &job,
+                                cudaStream_t stream)
 {
-    return a->dtype == LT_FLOAT64 ? forward<double>(a, job, stream) : forward<float>(a, job, stream);
+    return a->dtype == LT_FLOAT64 ? forward<double>(a, job, stream)
+                                  : forward<float>(a, job, stream);
 }
 
-lt_status lt_attention_buffered_backward(const lt_attention *a, const lt_attention_job &job, cudaStream_t stream)
+lt_status lt_attention_buffered_backward(const lt_attention *a, const lt_attention_job &job,
+                                         cudaStream_t stream)
 {
-    return a->dtype == LT_FLOAT64 ? backward<double>(a, job, stream) : backward<float>(a, job, stream);
+    return a->dtype == LT_FLOAT64 ? backward<double>(a, job, stream)
+                                  : backward<float>(a, job, stream);
 }

@@ -37,7 +37,7 @@ inline void load_matrices(uint32_t (&out)[4], const void *row, bool transposed)
         }
         const int first = 8 * m + 2 * (l % 4);
         out[m] = static_cast<const uint16_t *>(rows.all[first])[l / 4] |
-                 (uint32_t)static_cast<const uint16_t *>(rows.all[first + 1])[l / 4] << 16;
+                 (uint32_t) static_cast<const uint16_t *>(rows.all[first + 1])[l / 4] << 16;
     }
 }
 

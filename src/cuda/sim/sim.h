@@ -33,7 +33,7 @@ inline size_t shared_limit(const Kernel &kernel)
 {
     return kernel.site.wide ? wide_shared_limit : default_shared_limit;
 }
-constexpr size_t parameter_limit = 4096; /* of all GPUs and of all compilers that are served */
+constexpr size_t parameter_limit = 32764; /* from CUDA 12.1 on; kernels that a toolkit before that compiles stay below 4096 */
 
 /* From the environment, read once. */
 struct Settings {

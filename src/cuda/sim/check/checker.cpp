@@ -299,11 +299,11 @@ void Checker::in_variable(size_t offset, const Touch &touch)
     if (variable && variable->launch != launch) {
         variable->launch = launch;
         shared_bytes += variable->size;
-        if (shared_bytes > default_shared_limit && first("shared", touch.code)) {
+        if (shared_bytes > shared_limit(*kernel) && first("shared", touch.code)) {
             fault_in_kernel("launch", "",
                             "uses %zu bytes of shared memory, %zu of them dynamic, the limit is "
                             "%zu; with %s %s",
-                            shared_bytes, kernel->dynamic_shared, default_shared_limit,
+                            shared_bytes, kernel->dynamic_shared, shared_limit(*kernel),
                             variable->name.c_str(), where(touch).c_str());
             kernel->error = cudaErrorLaunchOutOfResources;
         }

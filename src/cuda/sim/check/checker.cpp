@@ -13,7 +13,10 @@ uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_poi
 
 const char *word(Kind kind)
 {
-    return kind == read_access ? "reads" : kind == write_access ? "writes" : "changes atomically";
+    return kind == read_access    ? "reads"
+           : kind == write_access ? "writes"
+           : kind == atomic_store ? "stores atomically"
+                                  : "changes atomically";
 }
 
 uint3 thread_at(unsigned number, dim3 size)
@@ -249,8 +252,16 @@ void Checker::on_device(Device &device, const Touch &touch)
         stop_thread(cudaErrorIllegalAddress);
     }
     Shadow &shadow = devices[device.index];
+    const auto state_at = [&](size_t i) -> uint8_t & {
+        return shadow.at(offset + i).state[(offset + i) % chunk_bytes];
+    };
+    /* A word is changed for the sake of a part of it: its other bytes go back as they were. */
+    uint8_t meant = 0;
+    for (size_t i = 0; i < touch.bytes && touch.kind == atomic_access; i++)
+        meant = std::max(meant, state_at(i));
     for (size_t i = 0; i < touch.bytes; i++) {
-        uint8_t &state = shadow.at(offset + i).state[(offset + i) % chunk_bytes];
+        uint8_t &state = state_at(i);
+        if (state < meant) continue;
         if (state < unwritten) {
             if (first("allocated", touch.code))
                 fault_in_kernel("memory", "", "%s %zu bytes that %s %s", word(touch.kind),
@@ -259,7 +270,7 @@ void Checker::on_device(Device &device, const Touch &touch)
                                 where(touch).c_str());
             stop_thread(cudaErrorIllegalAddress);
         }
-        if (state == unwritten && touch.kind != write_access) {
+        if (state == unwritten && reads(touch.kind)) {
             if (first("unwritten", touch.code))
                 fault_in_kernel("init", "", "%s %zu bytes that nothing has written %s",
                                 word(touch.kind), touch.bytes, where(touch).c_str());
@@ -288,11 +299,11 @@ void Checker::in_variable(size_t offset, const Touch &touch)
     if (variable && variable->launch != launch) {
         variable->launch = launch;
         shared_bytes += variable->size;
-        if (shared_bytes > default_shared_limit && first("shared", touch.code)) {
+        if (shared_bytes > shared_limit(*kernel) && first("shared", touch.code)) {
             fault_in_kernel("launch", "",
                             "uses %zu bytes of shared memory, %zu of them dynamic, the limit is "
                             "%zu; with %s %s",
-                            shared_bytes, kernel->dynamic_shared, default_shared_limit,
+                            shared_bytes, kernel->dynamic_shared, shared_limit(*kernel),
                             variable->name.c_str(), where(touch).c_str());
             kernel->error = cudaErrorLaunchOutOfResources;
         }
@@ -303,7 +314,7 @@ void Checker::in_variable(size_t offset, const Touch &touch)
 void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool is_dynamic)
 {
     bool known = true;
-    for (size_t i = 0; i < touch.bytes && known && touch.kind != write_access; i++) {
+    for (size_t i = 0; i < touch.bytes && known && reads(touch.kind); i++) {
         Chunk &chunk = shadow.at(offset + i);
         const size_t word = (offset + i) % chunk_bytes / 4;
         known = fresh(chunk.words[word].write, true) ||
@@ -339,7 +350,7 @@ bool Checker::ordered(const Access &before) const
 
 bool Checker::conflicts(const Access &before, const Touch &touch, bool shared) const
 {
-    if (!fresh(before, shared) || (before.atomic && touch.kind == atomic_access)) return false;
+    if (!fresh(before, shared) || (before.atomic && is_atomic(touch.kind))) return false;
     return before.block != block || !ordered(before);
 }
 
@@ -367,7 +378,7 @@ void Checker::touch_cell(Cell &cell, const Touch &touch, bool shared, bool enter
     }
     if (!enter) return;
     const uint16_t self = (uint16_t)thread();
-    const Access access = {launch, block, clock[self], self, touch.kind == atomic_access};
+    const Access access = {launch, block, clock[self], self, is_atomic(touch.kind)};
     if (touch.kind == read_access) {
         const Access &old = cell.read;
         const bool same = old.launch == launch && old.block == block && old.thread == self;

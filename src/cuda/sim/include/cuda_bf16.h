@@ -39,6 +39,10 @@ static inline float __bfloat162float(__nv_bfloat16 value)
     return __uint_as_float((unsigned)value.bits << 16);
 }
 
+static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
+{
+    return {__float2bfloat16_rn(x), __float2bfloat16_rn(y)};
+}
 static inline __nv_bfloat16 __float2bfloat16(float value) { return __float2bfloat16_rn(value); }
 
 /* Straight from double, as two roundings could differ: the float is rounded to odd. */
@@ -68,6 +72,14 @@ static inline __nv_bfloat16 atomicAdd(__nv_bfloat16 *p, __nv_bfloat16 v)
     return lt_sim::atomic_update<unsigned short>(p, [v](__nv_bfloat16 old) {
         return __float2bfloat16_rn(__bfloat162float(old) + __bfloat162float(v));
     });
+}
+
+/* Halves one by one, as on a GPU: a half to which -0 is added stays as it is, and is not looked at. What was there is not given
+ * back: no kernel asks. */
+static inline void atomicAdd(__nv_bfloat162 *p, __nv_bfloat162 v)
+{
+    if (v.x.bits != 0x8000u) atomicAdd(&p->x, v.x);
+    if (v.y.bits != 0x8000u) atomicAdd(&p->y, v.y);
 }
 
 #endif

@@ -51,6 +51,7 @@ static inline float __half2float(__half value)
     return __uint_as_float(sign | __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f));
 }
 
+static inline __half2 __floats2half2_rn(float x, float y) { return {__float2half_rn(x), __float2half_rn(y)}; }
 static inline __half __float2half(float value) { return __float2half_rn(value); }
 
 /* Straight from double, as two roundings could differ: the float is rounded to odd. */
@@ -76,6 +77,14 @@ static inline __half atomicAdd(__half *p, __half v)
 {
     return lt_sim::atomic_update<unsigned short>(
         p, [v](__half old) { return __float2half_rn(__half2float(old) + __half2float(v)); });
+}
+
+/* Halves one by one, as on a GPU: a half to which -0 is added stays as it is, and is not looked at. What was there is not given
+ * back: no kernel asks. */
+static inline void atomicAdd(__half2 *p, __half2 v)
+{
+    if (v.x.bits != 0x8000u) atomicAdd(&p->x, v.x);
+    if (v.y.bits != 0x8000u) atomicAdd(&p->y, v.y);
 }
 
 #endif

@@ -92,7 +92,7 @@ GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/cell.h devices/opt
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
 
-CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,$(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)))
+CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,$(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)) $(wildcard src/comm/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
@@ -131,10 +131,14 @@ SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)
 CHECK_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(wildcard src/cuda/sim/check/*.cpp))
 CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
 
+# Engines of torch.distributed, for each MPI whose compiler is here: src/comm/mpi with its headers.
+MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
+ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
+
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
-           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS)
+           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES)
 
 .PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
@@ -195,10 +199,22 @@ $(OBJ)/src/core/%.o: src/core/%.c
 	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
 
+$(OBJ)/src/comm/%.o: src/comm/%.c
+	@mkdir -p $(@D)
+	@echo '  CC $<'
+	$(CC) $(CFLAGS_ALL) -c $< -o $@
+$(OBJ)/src/comm/reduce.o: private OPT := $(patsubst -O2,-O3,$(OPT))
+
+$(OBJ)/src/comm/mpi/mpi.%.o: src/comm/mpi/mpi.c
+	@mkdir -p $(@D)
+	@echo '  CC $< ($*)'
+	$(CC) $(CFLAGS_ALL) -fvisibility=hidden -DLT_MPI_NAME='"$*"' \
+	  $(patsubst -I%,-isystem %,$(filter -I%,$(shell mpicc.$* -show))) -c $< -o $@
+
 $(OBJ)/src/lua/%.o: src/lua/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
-	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS_ALL) -Isrc/lua -Isrc $(LUA_CFLAGS) -c $< -o $@
 
 $(OBJ)/repl/%.o: repl/%.c
 	@mkdir -p $(@D)
@@ -337,6 +353,11 @@ $(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/
 $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 	@echo '  LINK $@'
 	$(CXX) -shared $(SAN) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lboost_context -lopenblas -lpthread
+
+# What they need of MPI is there when they are opened: they are linked with none.
+$(ENGINES): $(BUILD)/libltensor_%.so: $(OBJ)/src/comm/mpi/mpi.%.o
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) -o $@ $<
 
 # A program takes it where LTENSOR_LIB_DIR names its folder.
 checked: $(BUILD)/checked/libltensor_sim.so

@@ -18,7 +18,7 @@ case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy
-abigail-tools clang cmake luarocks'
+abigail-tools clang cmake luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich'
 
 case "${1-}" in
     '') wanted=$build_packages ;;
@@ -42,6 +42,7 @@ To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Python with its headers and NumPy (without them that exchange is not tested)
   abidiff (of libabigail), clang, CMake and LuaRocks
+  Open MPI and MPICH with their headers (without them what runs on several ranks is not tested)
   Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)
 END
 }

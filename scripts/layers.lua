@@ -1,6 +1,6 @@
 -- layers.lua - the walls of the house (docs/design/house.md): `make layers` fails where one is broken.
 --
--- Includes follow the arrows repl -> src/lua -> src/core and src/cuda -> src/core; inside core no two files lead to each other
+-- Includes follow the arrows repl -> src/lua -> src/core, src/cuda -> src/core and src/lua -> src/comm -> src/core; inside core no two files lead to each other
 -- (a source counts with its header); what declares an op in src/ops/<group>.lua is written in src/core/ops/<group>/; a folder is
 -- seen at a glance.
 
@@ -34,7 +34,9 @@ for _, path in ipairs(files) do text_of[path] = read(path) end
 
 -- What the files of a folder may not include, by patterns of the name between the quotes.
 local refused = {
-  { 'src/core/', 'core includes no Lua and no CUDA header', '^lua', '^lauxlib', '^cuda', '^cublas' },
+  { 'src/core/', 'core includes no Lua, no CUDA and no engine header', '^lua', '^lauxlib', '^cuda', '^cublas', 'comm/', '^mpi%.h$' },
+  { 'src/comm/', 'what lies between processes includes no Lua and no CUDA header', '^lua', '^lauxlib', '^cuda' },
+  { 'src/comm/mpi/', 'an engine includes engine.h alone', '^tensor%.h$', '^mem%.h$', '^error%.h$', 'comm%.h$', 'inside%.h$' },
   { 'src/lua/', 'the binding includes no CUDA and no readline header', '^cuda_', '^cublas', '^readline' },
   { 'src/cuda/', 'a backend includes of core what is without state: backend.h, iter.h, random.h, half.h, the formulas', '^lua', '^lauxlib',
     '^tensor%.h$', '^autograd', '^mem%.h$', '^ops/' },

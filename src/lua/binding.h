@@ -195,6 +195,7 @@ void lt_lua_open_byte_files(lua_State *L); /* torch._C.open_file, create_file ..
 void lt_lua_open_stoppable(lua_State *L); /* torch._C.stoppable */
 void lt_lua_open_dlpack(lua_State *L);   /* torch._C.to_dlpack, from_dlpack, map_file ... */
 void lt_lua_open_arrow(lua_State *L);    /* torch._C.to_arrow, from_arrow */
+void lt_lua_open_comm(lua_State *L);     /* torch._C.comm_open ... */
 void lt_lua_open_profile(lua_State *L);  /* torch._C.profile_... */
 void lt_lua_open_autocast(lua_State *L); /* torch.is_autocast_enabled ... */
 void lt_lua_open_settings(lua_State *L); /* threads, printing, default dtype, versions */

@@ -114,6 +114,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_byte_files(L);
     lt_lua_open_dlpack(L);
     lt_lua_open_arrow(L);
+    lt_lua_open_comm(L);
     lt_lua_open_stoppable(L);
     lua_pushvalue(L, 2);
     lt_lua_open_object(L);

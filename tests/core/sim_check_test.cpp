@@ -249,6 +249,21 @@ void a_replay_finds_its_memory_empty(void **)
     OK(cudaGraphDestroy(graph));
 }
 
+__global__ void add_to_word(int *x) { atomicAdd(x, 1); }
+
+/* Small types are changed within their word, which may be longer than the tensor. */
+void a_word_that_is_allocated_in_part(void **)
+{
+    int *x = device_new<int>(128);
+    lt_sim::memory_new(x, 512);
+    lt_sim::memory_taken(0, nullptr, x, 2, false);
+    OK(cudaMemset(x, 0, 2));
+    LT_LAUNCH(add_to_word, 1, 32, 0, x);
+    expect_none();
+    LT_LAUNCH(add_to_word, 1, 32, 0, x + 1);
+    expect_fault(cudaErrorIllegalAddress, {"changes atomically 4 bytes that were freed"});
+}
+
 /* ---- racecheck --------------------------------------------------------------------------------------------------------- */
 
 __global__ void reverse(int *x, bool wait)
@@ -486,7 +501,7 @@ void an_integer_of_a_number_beyond_its_range(void **)
 template <int N> __global__ void __launch_bounds__(N) bounded(int *x) { x[threadIdx.x] = N; }
 
 struct large {
-    char bytes[4090];
+    char bytes[32760];
 };
 __global__ void takes_much(large, int *) {}
 __global__ void takes_little(int *) {}
@@ -516,7 +531,7 @@ void launches_beyond_limits(void **)
                                                   "by its __launch_bounds__: 96, the limit is 64");
     LT_LAUNCH(takes_much, 1, 1, 0, large(), x);
     expect_refused(cudaErrorInvalidValue,
-                   "launch: kernel takes_much: bytes of parameters: 4098, the limit is 4096");
+                   "launch: kernel takes_much: bytes of parameters: 32768, the limit is 32764");
     LT_LAUNCH(takes_little, dim3(1, 65536), 1, 0, x);
     expect_refused(cudaErrorInvalidConfiguration,
                    "launch: kernel takes_little: blocks in y: 65536, the limit is 65535");
@@ -543,6 +558,7 @@ const CMUnitTest tests[] = {
     cmocka_unit_test_setup(shared_memory_that_the_block_did_not_write, as_new),
     cmocka_unit_test_setup(a_block_that_is_handed_out_again, as_new),
     cmocka_unit_test_setup(a_replay_finds_its_memory_empty, as_new),
+    cmocka_unit_test_setup(a_word_that_is_allocated_in_part, as_new),
     cmocka_unit_test_setup(a_race_on_shared_memory, as_new),
     cmocka_unit_test_setup(a_race_within_a_warp, as_new),
     cmocka_unit_test_setup(only_lanes_that_met_are_ordered, as_new),

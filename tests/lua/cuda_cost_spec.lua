@@ -55,6 +55,21 @@ describe('the runtime calls #cpu of an operation', function()
 
   it('of a product are its own', function() assert(each(1, 'y = x:mm(x)') <= 2 and each(2, 'y = x:mm(x)') <= 3) end)
 
+  it('of an optimizer are one launch for hundreds of tensors', function()
+    local body = [[
+      if not optimizer then
+        local parameters = {}
+        for k = 1, 300 do
+          parameters[k] = torch.ones(k %% 7 + 1, {device = device, requires_grad = true})
+          parameters[k].grad = torch.ones(k %% 7 + 1, {device = device})
+        end
+        optimizer = torch.optim.%s(parameters, {lr = 0.1})
+      end
+      optimizer:step()
+    ]]
+    for _, name in ipairs { 'SGD', 'Adam' } do assert.equal(1, each(1, body:format(name))) end
+  end)
+
   it('of a replayed step is one', function()
     local graph = [[
       local optimizer = torch.optim.SGD({w}, {lr = 0.1})

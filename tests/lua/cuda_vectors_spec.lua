@@ -221,12 +221,88 @@ describe('rows in vectors', function()
     end, { 'float32' })
   end)
 
+  it('have running totals and extremes, of short lines and of many chunks, dense or not', function()
+    local function totals(x)
+      local most, where = (x * 2):round():cummax(2)
+      return x:cumsum(2), (x / 50 + 1):cumprod(2), x:logcumsumexp(2), most, where:double(), (x * 9):to(torch.int32):cumsum(2):double()
+    end
+    for _, n in ipairs { 1, 63, 65, 512, 4095, 4097, 9000 } do
+      agrees('totals ' .. n, { { 3, n } }, totals, { 'float32', 'float64' })
+      agrees('totals of columns ' .. n, { { n, 3 } }, function(x) return totals(x:t()) end, { 'float64' })
+    end
+    agrees('long lines', { { 2, 150001 } }, function(x)
+      local most, where = x:cummax(2)
+      return x:cumsum(2), most, where:double()
+    end, { 'float64' })
+    local x = torch.randn(150000, { device = device })
+    local first = x:cumsum(1)
+    for _ = 1, 3 do assert.is_true(torch.equal(first, x:cumsum(1))) end
+  end)
+
+  it('are sorted with their positions, equal ones in their order', function()
+    for _, dtype in ipairs { 'float32', 'float64', 'float16', 'bfloat16', 'int64', 'int32', 'int16', 'int8', 'uint8', 'bool' } do
+      for _, n in ipairs { 7, 1024, 1025, 4097, 9000 } do
+        local x = torch.randn(2, n) * 50
+        if dtype == 'uint8' then x = x:abs() end
+        x = x:to(torch[dtype])
+        if dtype:find 'float' then
+          for i, special in ipairs { 0 / 0, 1 / 0, -1 / 0, -0.0, 0.0, 0 / 0 } do x[{ 1, i }] = special end
+        end
+        for _, descending in ipairs { false, true } do
+          local options = { dim = 2, descending = descending, stable = true }
+          local expected, order = torch.sort(x, options)
+          local actual, positions = torch.sort(x:to(device), options)
+          local words = ('%s, %d, descending %s'):format(dtype, n, descending)
+          assert.is_true(torch.equal(order, positions:cpu()), words)
+          assert.is_true(torch.equal(expected:double():nan_to_num(7.5), actual:cpu():double():nan_to_num(7.5)), words)
+        end
+      end
+    end
+  end)
+
   it('take what is added to them in place', function()
     for _, n in ipairs { 1, 7, 64 } do
       agrees('index_add ' .. n, { { 9, n }, { 4, n } }, function(x, y)
         local rows = torch.tensor({ 2, 5, 9, 2 }, { device = x.device })
         return x:index_add(1, rows, y), x:scatter_add(1, rows:view(4, 1):expand(4, n), y)
       end)
+    end
+  end)
+
+  it('take many rows, added up before they are rounded and always in the same order', function()
+    for _, dtype in ipairs(floats) do
+      for _, places in ipairs { 1, 5, 300 } do
+        for _, shape in ipairs { { 31, 200 }, { 64, 64 }, { 520, 33 }, { 1000, 8 } } do
+          local n, columns = shape[1], shape[2]
+          local index, x, y = torch.randint(1, places + 1, { n }), torch.randn(places, columns):to(torch[dtype]), torch.randn(n, columns):to(torch[dtype])
+          index:narrow(1, 1, n // 2):fill_(places)
+          local expected = x:double():index_add(1, index, y:double())
+          local function add() return x:to(device):index_add(1, index:to(device), y:to(device)):cpu() end
+          local actual = add()
+          local unit = ({ float32 = 1e-5, float64 = 1e-12, float16 = 2 ^ -11, bfloat16 = 2 ^ -8 })[dtype] -- of one rounding
+          local off = ((actual:double() - expected):abs() / (1 + expected:abs())):max():item()
+          local once = device ~= 'cpu' or dtype == 'float32' or dtype == 'float64'
+          assert.is_true(not once or off <= unit * 1.01, ('%s, %d rows of %d: off by %g'):format(dtype, n, columns, off))
+          assert.is_true(torch.equal(actual, add()))
+        end
+      end
+    end
+  end)
+
+  it('take halves at any place, whose neighbours stay as they are', function()
+    for _, dtype in ipairs { 'float16', 'bfloat16' } do
+      for offset = 1, 2 do
+        local all = torch.full({ 10 }, -0.0, { dtype = torch[dtype], device = device })
+        local index = torch.tensor({ 1, 1, 2, 7, 7, 7, 4 }, { device = device })
+        local values = torch.tensor({ 1, 2, 3, 4, 5, 6, -0.0 }, { device = device }):to(torch[dtype])
+        all:narrow(1, offset, 7):scatter_add_(1, index, values)
+        local expected = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+        expected[offset], expected[offset + 1], expected[offset + 6] = 3, 3, 15
+        for i, value in ipairs(all:float():tolist()) do
+          assert.equal(expected[i], value)
+          if value == 0 then assert.equal(-1 / 0, 1 / value) end
+        end
+      end
     end
   end)
 

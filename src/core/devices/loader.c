@@ -1,15 +1,11 @@
-/* loader.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is first asked for.
- *
- * The library is looked for in $LTENSOR_LIB_DIR, beside the file this code is in, and in lib/ltensor of the
- * prefix it was installed into, as program, library or Lua module. One that is there but does not load is
- * not passed over: its error is what the user is told. A backend that was loaded stays loaded. */
+/* loader.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is first asked for. One that is there
+ * but does not load is not passed over: its error is what the user is told. A backend that was loaded stays loaded. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend.h"
 #include "backend_abi.h"
@@ -92,43 +88,6 @@ static bool are_simulated(const lt_device_type_info *type)
     return text != NULL && atoi(text) > 0;
 }
 
-/* Directory of the program or library that contains this function, without the final slash. */
-static void own_directory(char *buffer, size_t n)
-{
-    Dl_info info;
-    buffer[0] = '\0';
-    if (dladdr((void *)&own_directory, &info) == 0 || info.dli_fname == NULL) return;
-    char *path = realpath(info.dli_fname, NULL);
-    if (path == NULL) path = realpath("/proc/self/exe", NULL);
-    if (path == NULL) return;
-    char *slash = strrchr(path, '/');
-    if (slash != NULL) *slash = '\0';
-    snprintf(buffer, n, "%s", path);
-    free(path);
-}
-
-static void *open_library(const char *name)
-{
-    char own[3072], path[4096];
-    const char *dir = getenv("LTENSOR_LIB_DIR");
-    own_directory(own, sizeof own);
-    (void)dlerror(); /* what failed before is not this library's fault */
-    const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
-                                    "%s/../../ltensor/%s"};
-    if (dir != NULL) {
-        snprintf(path, sizeof path, "%.3000s/%s", dir, name);
-        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(path, sizeof path, patterns[i], own, name);
-#pragma GCC diagnostic pop
-        if (access(path, F_OK) == 0) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    return NULL;
-}
-
 /* Whether the library was made for this program's tables; else says which it was made for. */
 static bool made_for_us(void *library, const char *name, char *reason, size_t n)
 {
@@ -159,7 +118,7 @@ static const lt_backend *open_backend(void *library, const char *name, char *rea
 static const lt_backend *open_older(const lt_device_type_info *type)
 {
     char unused[512];
-    void *library = open_library(type->older_library);
+    void *library = lt_library_open_ours(type->older_library);
     return library != NULL ? open_backend(library, type->older_library, unused, sizeof unused) : NULL;
 }
 
@@ -173,7 +132,7 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
     }
     const bool simulated = are_simulated(type);
     const char *name = simulated ? type->simulated_library : library_name;
-    void *library = open_library(name);
+    void *library = lt_library_open_ours(name);
     if (library == NULL) {
         const char *error = dlerror(), *why = error != NULL ? error : "not found";
         if (simulated)

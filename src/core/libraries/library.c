@@ -1,6 +1,12 @@
 /* library.c - see library.h. */
 #include "library.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "error.h"
 
 lt_status lt_library_need(lt_library *library)
@@ -13,4 +19,41 @@ lt_status lt_library_need(lt_library *library)
     atomic_store_explicit(&library->tried, true, memory_order_release);
     pthread_mutex_unlock(&lock);
     return LT_OK;
+}
+
+/* Directory of the program or library that contains this function, without the final slash. */
+static void own_directory(char *buffer, size_t n)
+{
+    Dl_info info;
+    buffer[0] = '\0';
+    if (dladdr((void *)&own_directory, &info) == 0 || info.dli_fname == NULL) return;
+    char *path = realpath(info.dli_fname, NULL);
+    if (path == NULL) path = realpath("/proc/self/exe", NULL);
+    if (path == NULL) return;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) *slash = '\0';
+    snprintf(buffer, n, "%s", path);
+    free(path);
+}
+
+void *lt_library_open_ours(const char *name)
+{
+    char own[3072], path[4096];
+    const char *dir = getenv("LTENSOR_LIB_DIR");
+    own_directory(own, sizeof own);
+    (void)dlerror(); /* what failed before is not this library's fault */
+    const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
+                                    "%s/../../ltensor/%s"};
+    if (dir != NULL) {
+        snprintf(path, sizeof path, "%.3000s/%s", dir, name);
+        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(path, sizeof path, patterns[i], own, name);
+#pragma GCC diagnostic pop
+        if (access(path, F_OK) == 0) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return NULL;
 }

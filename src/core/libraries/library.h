@@ -15,4 +15,8 @@ typedef struct lt_library {
 /* Has load() run, once in the process; it needs no other library. LT_ERR_PERMISSION: the context does not want it opened; another one may. */
 lt_status lt_library_need(lt_library *library);
 
+/* Opens a library that comes with this one, by dlopen: one in $LTENSOR_LIB_DIR, beside the file this code is in, or in lib/ltensor
+ * of the prefix it was installed into, as program, library or Lua module. NULL: dlerror() says why, or it is in none of them. */
+void *lt_library_open_ours(const char *name);
+
 #endif

@@ -11,7 +11,7 @@
  *     tests come to what large tensors take.
  *
  * A template is put in parentheses: LT_LAUNCH((fill<float, 4>), ...). Blocks must not wait for each
- * other. A launch that fails is told by
+ * other, but as lookback.cuh does. A launch that fails is told by
  * lt_cuda_launched (report.cu), which every entry ends with: not one more call of the runtime asks for it.
  * Includes cuda_runtime.h, whichever the include path finds. */
 #ifndef LT_LAUNCH_CUH

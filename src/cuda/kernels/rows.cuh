@@ -20,37 +20,41 @@ template <class S, class C> struct lt_row {
     __device__ __forceinline__ lt_row(const void *p, bool aligned_)
         : data(static_cast<const S *>(p)), aligned(aligned_)
     {}
-    __device__ __forceinline__ void load(int64_t from, int64_t n)
+    template <class Index> __device__ __forceinline__ void load(Index from, Index n)
     {
         LT_UNROLLED
         for (int v = 0; v < LT_ROW_VECTORS; v++) {
-            const int64_t i = from + static_cast<int64_t>(v * blockDim.x + threadIdx.x) * N;
+            const Index i = from + static_cast<Index>(v * blockDim.x + threadIdx.x) * N;
             lt_load_row_as<S, C, N>(data + i, x[v],
                                     i < n ? (n - i < N ? static_cast<int>(n - i) : N) : 0, aligned);
         }
     }
 };
 
-/* Whether a team holds rows of n elements. */
-template <class S> static __device__ __forceinline__ bool lt_row_held(int64_t n)
-{
-    return n <= static_cast<int64_t>(blockDim.x) * static_cast<int64_t>(LT_ROW_VECTORS * 16 / sizeof(S));
-}
-
 /* f(i, m, x...) for this thread's vectors of the rows, n elements each: m elements from i on, which x has of each row and may
- * change for the next pass where the rows are held. FIRST: the rows have not been read. */
-template <bool FIRST, class S, class F, class... Rows>
+ * change for the next pass where the rows are held. FIRST: the rows have not been read. HELD: a team's threads have all of
+ * them (lt_row_held). */
+template <bool HELD, bool FIRST, class S, class F, class... Rows>
 static __device__ __forceinline__ void lt_row_pass(int64_t n, F f, Rows &...rows)
 {
     constexpr int N = 16 / sizeof(S);
-    const bool held = lt_row_held<S>(n);
-    for (int64_t from = 0; from < n;
-         from += static_cast<int64_t>(blockDim.x) * (LT_ROW_VECTORS * N)) {
-        if (FIRST || !held) (rows.load(from, n), ...);
+    if constexpr (HELD) {
+        const int length = static_cast<int>(n);
+        if (FIRST) (rows.load(0, length), ...);
         LT_UNROLLED
         for (int v = 0; v < LT_ROW_VECTORS; v++) {
-            const int64_t i = from + static_cast<int64_t>(v * blockDim.x + threadIdx.x) * N;
-            if (i < n) f(i, n - i < N ? static_cast<int>(n - i) : N, rows.x[v]...);
+            const int i = static_cast<int>(v * blockDim.x + threadIdx.x) * N;
+            if (i < length) f(i, length - i < N ? length - i : N, rows.x[v]...);
+        }
+    } else {
+        for (int64_t from = 0; from < n;
+             from += static_cast<int64_t>(blockDim.x) * (LT_ROW_VECTORS * N)) {
+            (rows.load(from, n), ...);
+            LT_UNROLLED
+            for (int v = 0; v < LT_ROW_VECTORS; v++) {
+                const int64_t i = from + static_cast<int64_t>(v * blockDim.x + threadIdx.x) * N;
+                if (i < n) f(i, n - i < N ? static_cast<int>(n - i) : N, rows.x[v]...);
+            }
         }
     }
 }
@@ -67,6 +71,11 @@ static inline dim3 lt_row_team(int64_t n, int64_t size)
     const int threads =
         lt_threads_for(n, static_cast<int>(LT_ROW_VECTORS * 16 / size), LT_ROW_THREADS);
     return dim3(static_cast<unsigned>(threads), threads == LT_WARP ? LT_ROW_BLOCK / LT_WARP : 1);
+}
+/* Whether a team of this many threads holds rows of n elements. */
+static inline bool lt_row_held(int64_t n, int64_t size, dim3 team)
+{
+    return n <= static_cast<int64_t>(team.x) * (LT_ROW_VECTORS * 16 / size);
 }
 static inline unsigned lt_row_blocks(int64_t rows, dim3 team)
 {

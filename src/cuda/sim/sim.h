@@ -28,7 +28,7 @@ namespace lt_sim {
 constexpr int max_devices = 16;
 constexpr size_t allocation_unit = 512;
 constexpr size_t default_shared_limit = 48 * 1024;
-constexpr size_t parameter_limit = 4096; /* of all GPUs and of all compilers that are served */
+constexpr size_t parameter_limit = 32764; /* from CUDA 12.1 on; kernels that a toolkit before that compiles stay below 4096 */
 
 /* From the environment, read once. */
 struct Settings {

@@ -2,7 +2,8 @@
  * (gather.cu). A thread for each element adds to the address of the indexed tensor what the indices say;
  * where whole rows are taken, for each 16 bytes of a row. An index out of range is recorded (report.cuh)
  * and its element left out. Sums and products into a place named several times are atomic: exact for
- * integers, for floats in an order that varies. Writing without adding leaves any one of the values. With
+ * integers, for floats in an order that varies, but for whole rows of them, which are sorted and added in order
+ * (row_sums.cu). Writing without adding leaves any one of the values. With
  * torch.use_deterministic_algorithms elements go in their own order: sorted by the place they go to, stably, a thread
  * for each place. */
 #include "index.cuh"
@@ -29,12 +30,6 @@ template <int N> struct indexing {
     const char *op; /* for reports */
     uint64_t value; /* an element, where data[0] is null */
 };
-
-/* From 0; LT_INDEX_NO_POSITION for position 0. */
-static __device__ __forceinline__ int64_t lt_index_counted(int64_t value, int base)
-{
-    return base == 0 || value < 0 ? value : value > 0 ? value - 1 : LT_INDEX_NO_POSITION;
-}
 
 /* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is wrong. */
 template <int N>
@@ -159,16 +154,38 @@ template <class T, class F> static __device__ __forceinline__ void update_part(T
     });
 }
 
-/* Whether the GPU adds this type in place by an instruction of its own, where it is new enough. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+/* Whether GPUs of this architecture add the type in place by an instruction of their own: two halves of a word at once. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr bool adds_bfloat16 = false;
 #else
 constexpr bool adds_bfloat16 = true;
 #endif
+template <class T> struct halves;
+template <> struct halves<__half> {
+    using pair = __half2;
+    static __device__ __forceinline__ __half none() { return __ushort_as_half(0x8000); }
+};
+template <> struct halves<__nv_bfloat16> {
+    using pair = __nv_bfloat162;
+    static __device__ __forceinline__ __nv_bfloat16 none() { return __ushort_as_bfloat16(0x8000); }
+};
 template <class T>
-constexpr bool adds_in_place = std::is_floating_point_v<T> || std::is_same_v<T, int32_t> ||
-                               std::is_same_v<T, __half> ||
-                               (std::is_same_v<T, __nv_bfloat16> && adds_bfloat16);
+constexpr bool adds_as_half = std::is_same_v<T, __half> || (std::is_same_v<T, __nv_bfloat16> && adds_bfloat16);
+template <class T>
+constexpr bool adds_in_place = std::is_floating_point_v<T> || std::is_same_v<T, int32_t>;
+
+/* To the other half of the word goes -0, which changes no number. */
+template <class T> static __device__ __forceinline__ void add_half(T *p, T value)
+{
+    using pair = typename halves<T>::pair;
+    const uintptr_t address = reinterpret_cast<uintptr_t>(p);
+    const T none = halves<T>::none();
+    const bool second = address % 4 != 0;
+    pair both;
+    both.x = second ? none : value;
+    both.y = second ? value : none;
+    atomicAdd(reinterpret_cast<pair *>(address - address % 4), both);
+}
 
 template <int N, class Element, class Op>
 static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
@@ -182,6 +199,8 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
     const auto join = [=](T old) { return Element::template join<Op>(old, value); };
     if constexpr (std::is_same_v<Op, index_adding> && adds_in_place<T>)
         atomicAdd(p, value);
+    else if constexpr (std::is_same_v<Op, index_adding> && adds_as_half<T>)
+        add_half(p, value);
     else if constexpr (std::is_same_v<Op, index_adding> && std::is_same_v<T, int64_t>)
         atomicAdd(reinterpret_cast<unsigned long long *>(p),
                   static_cast<unsigned long long>(value));
@@ -257,14 +276,20 @@ static bool moves_rows(const index_call &c)
     return bits % 16 == 0;
 }
 
+/* For reports. */
+static const char *op_name()
+{
+    const char *name = lt_cuda_core->op_name();
+    return name != nullptr ? name : "indexing";
+}
+
 template <int N> static indexing<N> operands(const index_call &c, lt_cuda_report *report, bool rows)
 {
     const lt_iter *it = c.it;
     indexing<N> a = {};
     a.count = c.args->count;
     a.report = report;
-    a.op = lt_cuda_core->op_name();
-    if (a.op == nullptr) a.op = "indexing";
+    a.op = op_name();
     for (int k = 0; k < 2 + a.count; k++) a.data[k] = it->data[k];
     if (c.value != nullptr) {
         a.data[0] = nullptr;
@@ -416,6 +441,8 @@ lt_status lt_cuda_index_combine(const lt_iter *it, const lt_index_args *args, lt
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     LT_TRY(lt_cuda_report_of(it->device.index, &report));
+    if (mode == LT_SCATTER_ADD && value == nullptr && lt_cuda_adds_rows(it, args))
+        return lt_cuda_add_rows(it, args, report, op_name(), c.stream);
     if (lt_cuda_core->deterministic() && depends_on_order(c, mode))
         LT_TRY(args->count == 1 ? launch_sorted<ONE_INDEX>(c, report, mode)
                                 : launch_sorted<LT_ITER_OPERANDS>(c, report, mode));

@@ -58,7 +58,7 @@ template <class C> struct rows {
     }
 };
 
-template <class S, class C>
+template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
     S *const out = reinterpret_cast<S *>(a.out) + number * n;
     lt_row<S, C> row(reinterpret_cast<const S *>(a.in) + number * n, a.aligned);
     C mean = 0, squares = 0;
-    lt_row_pass<true, S>(
+    lt_row_pass<HELD, true, S>(
         n,
         [&](int64_t, int, const C *x) {
             LT_UNROLLED
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
         },
         row);
     mean = a.mean != nullptr ? lt_block_join(mean, shared, add) / static_cast<C>(n) : 0;
-    lt_row_pass<false, S>(
+    lt_row_pass<HELD, false, S>(
         n,
         [&](int64_t, int m, const C *x) {
             LT_UNROLLED
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
         if (a.mean != nullptr) a.mean[number] = mean;
         a.rstd[number] = rstd;
     }
-    lt_row_pass<false, S>(
+    lt_row_pass<HELD, false, S>(
         n,
         [&](int64_t i, int m, const C *x) {
             C weight[N], bias[N], y[N];
@@ -105,7 +105,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
         row);
 }
 
-template <class S, class C>
+template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
@@ -113,7 +113,6 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
     const auto add = [](C x, C y) { return x + y; };
     const int64_t number = lt_row_number(), n = a.length,
                   first = number < a.count ? a.first_entry(number) : 0;
-    const bool held = lt_row_held<S>(n);
     if (number >= a.count) return;
     S *const out = reinterpret_cast<S *>(a.out) + number * n;
     lt_row<S, C> in(reinterpret_cast<const S *>(a.in) + number * n, a.aligned),
@@ -130,7 +129,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
             g[j] *= weight[j];
         }
     };
-    lt_row_pass<true, S>(
+    lt_row_pass<HELD, true, S>(
         n,
         [&](int64_t i, int m, C *x, C *g) {
             prepare(i, m, x, g);
@@ -143,11 +142,11 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
         in, grad);
     sum = a.mean != nullptr ? lt_block_join(sum, shared, add) / static_cast<C>(n) : 0;
     product = lt_block_join(product, shared, add) / static_cast<C>(n);
-    lt_row_pass<false, S>(
+    lt_row_pass<HELD, false, S>(
         n,
         [&](int64_t i, int m, C *x, C *g) {
             C y[N];
-            if (!held) prepare(i, m, x, g);
+            if (!HELD) prepare(i, m, x, g);
             LT_UNROLLED
             for (int j = 0; j < N; j++) y[j] = rstd * (g[j] - sum - x[j] * product);
             lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
@@ -197,15 +196,20 @@ template <class C> static void launch(bool back, rows<C> a, cudaStream_t stream)
     const int64_t size = lt_element_size(a.dtype);
     const dim3 team = lt_row_team(a.length, size);
     const unsigned blocks = lt_row_blocks(a.count, team);
+    const bool held = lt_row_held(a.length, size, team);
     a.aligned = lt_has_vectors(a.length, a.dtype, a.in, a.grad, a.out);
     a.parameters_aligned =
         a.length * size % 16 == 0 && lt_is_aligned(a.weight) && lt_is_aligned(a.bias);
 #define RUN(S, COMPUTED)                                                                           \
     if constexpr (std::is_same_v<C, COMPUTED>) {                                                   \
-        if (back)                                                                                  \
-            LT_LAUNCH_MEET((backward<S, COMPUTED>), blocks, team, 0, stream, a);                   \
+        if (back && held)                                                                          \
+            LT_LAUNCH_MEET((backward<S, COMPUTED, true>), blocks, team, 0, stream, a);             \
+        else if (back)                                                                             \
+            LT_LAUNCH_MEET((backward<S, COMPUTED, false>), blocks, team, 0, stream, a);            \
+        else if (held)                                                                             \
+            LT_LAUNCH_MEET((forward<S, COMPUTED, true>), blocks, team, 0, stream, a);              \
         else                                                                                       \
-            LT_LAUNCH_MEET((forward<S, COMPUTED>), blocks, team, 0, stream, a);                    \
+            LT_LAUNCH_MEET((forward<S, COMPUTED, false>), blocks, team, 0, stream, a);             \
     }
     LT_ROW_DTYPES(a.dtype, RUN)
 #undef RUN

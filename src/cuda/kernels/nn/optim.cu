@@ -1,17 +1,23 @@
 /* optim.cu - steps of optimizers: one kernel over the elements of many parameters. Their addresses travel with the
- * launch, so many at a time as its arguments have room for. A block has a run of one parameter's elements. */
+ * launch, so many at a time as its arguments have room for: 4 KB with every toolkit, enough for small models; from CUDA 12.1 on
+ * 32764 bytes, enough for nearly all. A block has a run of one parameter's elements. */
 #include "cuda.h"
 #include "formulas/optim.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 
-enum { BLOCK = 256, ITEMS = 4, RUN = BLOCK * ITEMS, MANY = 48 };
+enum { BLOCK = 256, ITEMS = 4, RUN = BLOCK * ITEMS, FEW = 48 };
+#if CUDART_VERSION < 12010
+enum { MANY = FEW };
+#else
+enum { MANY = 512 };
+#endif
 
-template <class C> struct optim_parameters {
-    char *data[MANY][LT_OPTIM_ARRAYS];
-    int64_t numel[MANY];
-    bool aligned[MANY];
-    int32_t first[MANY + 1]; /* block of each parameter; the number of blocks at last */
+template <class C, int MOST> struct optim_parameters {
+    char *data[MOST][LT_OPTIM_ARRAYS];
+    int64_t numel[MOST];
+    bool aligned[MOST];
+    int32_t first[MOST + 1]; /* block of each parameter; the number of blocks at last */
     int32_t n;
     int32_t loads; /* arrays that are read: a first step's momentum holds nothing yet */
     lt_dtype dtype;
@@ -35,8 +41,8 @@ template <class C> struct optim_parameters {
 LT_OPTIM_RULES(RULE)
 #undef RULE
 
-template <class Rule, class C>
-static __global__ void __launch_bounds__(BLOCK) optimize(optim_parameters<C> a)
+template <class Rule, class C, int MOST>
+static __global__ void __launch_bounds__(BLOCK) optimize(const __grid_constant__ optim_parameters<C, MOST> a)
 {
     const int32_t block = static_cast<int32_t>(blockIdx.x);
     int low = 0, high = a.n;
@@ -69,22 +75,23 @@ static __global__ void __launch_bounds__(BLOCK) optimize(optim_parameters<C> a)
     }
 }
 
-template <class C>
-static void launch(lt_optim_rule rule, const optim_parameters<C> &a, cudaStream_t stream)
+template <class C, int MOST>
+static void launch(lt_optim_rule rule, const optim_parameters<C, MOST> &a, cudaStream_t stream)
 {
     const unsigned blocks = static_cast<unsigned>(a.first[a.n]);
     switch (rule) {
 #define CASE(name, NAME, count)                                                                    \
-    case LT_OPTIM_##NAME: LT_LAUNCH((optimize<name##_rule, C>), blocks, BLOCK, stream, a); break;
+    case LT_OPTIM_##NAME: LT_LAUNCH((optimize<name##_rule, C, MOST>), blocks, BLOCK, stream, a); break;
         LT_OPTIM_RULES(CASE)
 #undef CASE
     default: break;
     }
 }
 
-template <class C> static lt_status run(const lt_optim *o, cudaStream_t stream)
+template <class C, int MOST> static lt_status run(const lt_optim *o, cudaStream_t stream)
 {
-    optim_parameters<C> a;
+    optim_parameters<C, MOST> a;
+    static_assert(sizeof a <= (MOST == FEW ? 4096 : 32764), "the arguments of a launch");
     a.dtype = o->dtype;
     const bool first = o->rule == LT_OPTIM_SGD_MOMENTUM && o->numbers[6] != 0;
     a.loads = first ? 2 : o->arrays;
@@ -92,7 +99,7 @@ template <class C> static lt_status run(const lt_optim *o, cudaStream_t stream)
     for (int64_t next = 0; next < o->n;) {
         int64_t blocks = 0;
         a.n = 0;
-        for (; next < o->n && a.n < MANY; next++, a.n++) {
+        for (; next < o->n && a.n < MOST; next++, a.n++) {
             const int64_t more = (o->numel[next] + RUN - 1) / RUN;
             if (a.n > 0 && blocks + more > INT32_MAX) break;
             a.aligned[a.n] = true;
@@ -105,7 +112,7 @@ template <class C> static lt_status run(const lt_optim *o, cudaStream_t stream)
             blocks += more;
         }
         a.first[a.n] = static_cast<int32_t>(blocks);
-        launch<C>(o->rule, a, stream);
+        launch<C, MOST>(o->rule, a, stream);
         LT_TRY(lt_cuda_launched(o->device.index, stream, "optimize"));
     }
     return LT_OK;
@@ -115,5 +122,7 @@ lt_status lt_cuda_optimize(const lt_optim *o)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(o->device.index, &stream));
-    return o->dtype == LT_FLOAT64 ? run<double>(o, stream) : run<float>(o, stream);
+    if (o->dtype == LT_FLOAT64)
+        return o->n <= FEW ? run<double, FEW>(o, stream) : run<double, MANY>(o, stream);
+    return o->n <= FEW ? run<float, FEW>(o, stream) : run<float, MANY>(o, stream);
 }

@@ -140,21 +140,21 @@ struct softmax_rows {
     bool aligned;
 };
 
-template <class S, class C>
+template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_rows a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
     const lt_lines<3> &lines = a.call.lines;
     const int64_t line = lt_row_number(), n = lines.length;
     constexpr int N = lt_row<S, C>::N;
-    const bool log = a.call.log, held = lt_row_held<S>(n);
+    const bool log = a.call.log;
     int64_t offset[3];
     if (line >= lines.count) return;
     lines.lines.at(line, offset);
     S *out = reinterpret_cast<S *>(lines.data[1] + offset[1]);
     lt_row<S, C> row(lines.data[0] + offset[0], a.aligned);
     C most = static_cast<C>(-INFINITY), sum = 0;
-    lt_row_pass<true, S>(
+    lt_row_pass<HELD, true, S>(
         n,
         [&](int64_t, int m, C *x) {
             LT_UNROLLED
@@ -163,7 +163,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_ro
         },
         row);
     most = lt_block_join(most, shared, [](C x, C y) { return x > y ? x : y; });
-    lt_row_pass<false, S>(
+    lt_row_pass<HELD, false, S>(
         n,
         [&](int64_t, int m, C *x) {
             LT_UNROLLED
@@ -176,19 +176,19 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_ro
         row);
     sum = lt_block_join(sum, shared, [](C x, C y) { return x + y; });
     const C shift = log ? most + lt_log(sum) : 0, scale = 1 / sum;
-    lt_row_pass<false, S>(
+    lt_row_pass<HELD, false, S>(
         n,
         [&](int64_t i, int m, C *x) {
             C y[N];
             LT_UNROLLED
             for (int j = 0; j < N; j++)
-                y[j] = log ? x[j] - shift : (held ? x[j] : lt_exp(x[j] - most)) * scale;
+                y[j] = log ? x[j] - shift : (HELD ? x[j] : lt_exp(x[j] - most)) * scale;
             lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
         },
         row);
 }
 
-template <class S, class C>
+template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_rows a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
@@ -203,7 +203,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_r
     lt_row<S, C> grad(lines.data[0] + offset[0], a.aligned),
         result(lines.data[2] + offset[2], a.aligned);
     C sum = 0;
-    lt_row_pass<true, S>(
+    lt_row_pass<HELD, true, S>(
         n,
         [&](int64_t, int m, C *g, C *y) {
             LT_UNROLLED
@@ -212,7 +212,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_r
         },
         grad, result);
     sum = lt_block_join(sum, shared, [](C x, C y) { return x + y; });
-    lt_row_pass<false, S>(
+    lt_row_pass<HELD, false, S>(
         n,
         [&](int64_t i, int m, C *g, C *y) {
             C d[N];
@@ -246,14 +246,18 @@ static void launch_rows(const softmax_rows &a, bool backward, cudaStream_t strea
     const lt_dtype dtype = a.call.lines.dtype[0];
     const dim3 team = lt_row_team(a.call.lines.length, lt_element_size(dtype));
     const unsigned blocks = lt_row_blocks(a.call.lines.count, team);
-#define FORWARD(S, C)  LT_LAUNCH_MEET((forward_rows<S, C>), blocks, team, 0, stream, a)
-#define BACKWARD(S, C) LT_LAUNCH_MEET((backward_rows<S, C>), blocks, team, 0, stream, a)
-    if (backward)
-        LT_ROW_DTYPES(dtype, BACKWARD)
-    else
-        LT_ROW_DTYPES(dtype, FORWARD)
-#undef FORWARD
-#undef BACKWARD
+    const bool held = lt_row_held(a.call.lines.length, lt_element_size(dtype), team);
+#define RUN(S, C)                                                                                  \
+    if (backward && held)                                                                          \
+        LT_LAUNCH_MEET((backward_rows<S, C, true>), blocks, team, 0, stream, a);                   \
+    else if (backward)                                                                             \
+        LT_LAUNCH_MEET((backward_rows<S, C, false>), blocks, team, 0, stream, a);                  \
+    else if (held)                                                                                 \
+        LT_LAUNCH_MEET((forward_rows<S, C, true>), blocks, team, 0, stream, a);                    \
+    else                                                                                           \
+        LT_LAUNCH_MEET((forward_rows<S, C, false>), blocks, team, 0, stream, a)
+    LT_ROW_DTYPES(dtype, RUN)
+#undef RUN
 }
 
 template <class C> static void launch(const softmax &a, bool backward, cudaStream_t stream)

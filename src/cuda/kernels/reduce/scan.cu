@@ -1,20 +1,21 @@
 /* scan.cu - running totals along a dimension (sums, products, logarithms of sums of exponentials), in double
  * or int64_t as on the CPU, and running extremes with their positions. Lines that are short or lie side by
- * side: a thread for each. Else a line is cut into chunks, a block of threads for each: one kernel joins
- * every chunk, a second makes their running totals, a third the running totals within each. Elements are
- * always joined in the same order. */
+ * side: a thread for each. Else a line is cut into chunks, a block of threads for each, which reads its elements once, keeps
+ * them, and learns from the chunks before what comes before it (lookback.cuh). Elements are always joined in the same order. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cuda.h"
 #include "kernels/block.cuh"
 #include "kernels/element.cuh"
+#include "kernels/lookback.cuh"
 #include "kernels/offsets.cuh"
 
 enum {
     BLOCK = 256,
     WARPS = BLOCK / LT_WARP,
-    PER_THREAD = 16, /* neighbouring elements, joined by one thread */
+    ROW = 8,         /* neighbouring elements, read at a time */
+    PER_THREAD = 16, /* joined by one thread */
     CHUNK = BLOCK * PER_THREAD,
     SHORT_LINE = 64,
     ENOUGH_LINES = 1 << 10,
@@ -91,6 +92,7 @@ template <class C, bool MAXIMUM> struct extreme_of {
     }
 };
 
+/* What another lane has. */
 template <class C> static __device__ __forceinline__ C shuffled_up(C v, unsigned lanes)
 {
     return __shfl_up_sync(0xffffffffu, v, lanes);
@@ -98,10 +100,16 @@ template <class C> static __device__ __forceinline__ C shuffled_up(C v, unsigned
 template <class C>
 static __device__ __forceinline__ extreme_state<C> shuffled_up(extreme_state<C> v, unsigned lanes)
 {
-    extreme_state<C> other;
-    other.value = __shfl_up_sync(0xffffffffu, v.value, lanes);
-    other.index = __shfl_up_sync(0xffffffffu, v.index, lanes);
-    return other;
+    return {__shfl_up_sync(0xffffffffu, v.value, lanes), __shfl_up_sync(0xffffffffu, v.index, lanes)};
+}
+template <class C> static __device__ __forceinline__ C shuffled(C v, int lane)
+{
+    return __shfl_sync(0xffffffffu, v, lane);
+}
+template <class C>
+static __device__ __forceinline__ extreme_state<C> shuffled(extreme_state<C> v, int lane)
+{
+    return {__shfl_sync(0xffffffffu, v.value, lane), __shfl_sync(0xffffffffu, v.index, lane)};
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------------------- */
@@ -109,61 +117,101 @@ static __device__ __forceinline__ extreme_state<C> shuffled_up(extreme_state<C> 
 /* Tensor 0: input, 1: output, 2: positions of extremes. */
 template <class Op> struct scan {
     lt_lines<3> lines;
+    bool dense, aligned; /* elements of a line follow each other in all tensors; lines begin at vectors */
     int64_t chunks;
-    typename Op::state *totals; /* [lines][chunks]: of the chunk, then of all before it; null: one chunk */
+    lt_tile<typename Op::state> *tiles; /* [lines][chunks]; null: one chunk */
+    unsigned *started;
 };
 
+/* ROW elements from i on, n of which are there. */
 template <class Op>
-static __device__ __forceinline__ typename Op::state load(const scan<Op> &a, const char *in, int64_t i)
+static __device__ __forceinline__ void load(const scan<Op> &a, const char *in, int64_t i, int n,
+                                            typename Op::element *x)
 {
-    return Op::of(lt_load<typename Op::element>(a.lines.dtype[0], in + i * a.lines.step[0]), i);
-}
-
-template <class Op, class C>
-static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i, C total)
-{
-    lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1] + i * a.lines.step[1], total);
-}
-template <class Op, class C>
-static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i,
-                                             extreme_state<C> total)
-{
-    lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1] + i * a.lines.step[1], total.value);
-    lt_store<int64_t>(LT_INT64, a.lines.data[2] + offset[2] + i * a.lines.step[2], total.index);
-}
-
-/* Elements [from, to) of a line. */
-template <class Op>
-static __device__ __forceinline__ typename Op::state join_run(const scan<Op> &a, const char *in,
-                                                              int64_t from, int64_t to)
-{
-    typename Op::state total = Op::none();
-    for (int64_t i = from; i < to; i++) total = Op::join(total, load(a, in, i));
-    return total;
-}
-
-template <class Op>
-static __device__ __forceinline__ void scan_run(const scan<Op> &a, const int64_t *offset, int64_t from,
-                                                int64_t to, typename Op::state total)
-{
-    const char *in = a.lines.data[0] + offset[0];
-    for (int64_t i = from; i < to; i++) {
-        total = Op::join(total, load(a, in, i));
-        store(a, offset, i, total);
+    using C = typename Op::element;
+    const lt_dtype dtype = a.lines.dtype[0];
+    const int64_t step = a.lines.step[0];
+    if (a.dense) {
+        lt_load_row<C, ROW>(dtype, in + i * step, x, n, a.aligned);
+        return;
     }
+    const char *at[ROW];
+    for (int j = 0; j < ROW; j++) at[j] = in + (i + (j < n ? j : 0)) * step;
+    lt_load_many<C, ROW>(dtype, at, x);
+}
+
+template <class C>
+static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, int k, bool dense, bool aligned,
+                                                 const int64_t *offset, int64_t i, int n, const C *x)
+{
+    char *const out = lines.data[k] + offset[k] + i * lines.step[k];
+    if (dense) {
+        lt_store_row<C, ROW>(lines.dtype[k], out, x, n, aligned);
+        return;
+    }
+    char *at[ROW];
+    for (int j = 0; j < ROW; j++) at[j] = out + j * lines.step[k];
+    lt_store_many<C, ROW>(lines.dtype[k], at, x, n);
+}
+
+template <class Op, class C>
+static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i, int n,
+                                             const C *totals)
+{
+    store_row(a.lines, 1, a.dense, a.aligned, offset, i, n, totals);
+}
+template <class Op, class C>
+static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i, int n,
+                                             const extreme_state<C> *totals)
+{
+    C values[ROW];
+    int64_t *const out = reinterpret_cast<int64_t *>(a.lines.data[2] + offset[2] + i * a.lines.step[2]);
+    LT_UNROLLED
+    for (int j = 0; j < ROW; j++) {
+        values[j] = totals[j].value;
+        if (j < n)
+            *reinterpret_cast<int64_t *>(reinterpret_cast<char *>(out) + j * a.lines.step[2]) =
+                totals[j].index;
+    }
+    store_row(a.lines, 1, a.dense, a.aligned, offset, i, n, values);
+}
+
+/* The running totals of ROW elements from i on, after `total`, which goes on. */
+template <class Op>
+static __device__ __forceinline__ void scan_row(const scan<Op> &a, const int64_t *offset, int64_t i, int n,
+                                                const typename Op::element *x, typename Op::state *total)
+{
+    typename Op::state totals[ROW];
+    LT_UNROLLED
+    for (int j = 0; j < ROW; j++) {
+        if (j < n) *total = Op::join(*total, Op::of(x[j], i + j));
+        totals[j] = *total;
+    }
+    store(a, offset, i, n, totals);
+}
+
+/* Of ROW elements from i on, those before `to`. */
+static __device__ __forceinline__ int present(int64_t i, int64_t to)
+{
+    return i >= to ? 0 : to - i < ROW ? static_cast<int>(to - i) : static_cast<int>(ROW);
 }
 
 template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_lines(scan<Op> a)
 {
-    const int64_t line = lt_thread_number();
+    const int64_t line = lt_thread_number(), n = a.lines.length;
     int64_t offset[3];
     if (line >= a.lines.count) return;
     a.lines.lines.at(line, offset);
-    scan_run<Op>(a, offset, 0, a.lines.length, Op::none());
+    typename Op::state total = Op::none();
+    LT_NOT_UNROLLED
+    for (int64_t i = 0; i < n; i += ROW) {
+        typename Op::element x[ROW];
+        load(a, a.lines.data[0] + offset[0], i, present(i, n), x);
+        scan_row(a, offset, i, present(i, n), x, &total);
+    }
 }
 
-/* The running totals of the threads of a block, up to the thread before; the last lane of the last warp also
- * gives that of all. shared: one for each warp. */
+/* The running totals of the threads of a block, up to the thread before. shared: one for each warp, and that of all. */
 template <class Op>
 static __device__ __forceinline__ typename Op::state before_thread(typename Op::state own,
                                                                    typename Op::state *shared)
@@ -181,55 +229,67 @@ static __device__ __forceinline__ typename Op::state before_thread(typename Op::
     __syncthreads();
     typename Op::state base = Op::none();
     for (int w = 0; w < warp; w++) base = Op::join(base, shared[w]);
+    if (threadIdx.x == blockDim.x - 1) {
+        const typename Op::state all = Op::join(base, total);
+        shared[WARPS] = all;
+    }
     return Op::join(base, before);
 }
 
-/* The elements of a chunk that a thread joins. */
+/* What the chunks before this one come to, in every thread; this one's total is in shared[WARPS]. */
 template <class Op>
-static __device__ __forceinline__ void own_run(const scan<Op> &a, int64_t *line, int64_t *from, int64_t *to)
+static __device__ __forceinline__ typename Op::state before_chunk(lt_tile<typename Op::state> *tiles,
+                                                                  int64_t chunk,
+                                                                  typename Op::state *shared)
 {
-    const int64_t chunk = blockIdx.x % a.chunks;
-    *line = blockIdx.x / a.chunks;
-    *from = chunk * CHUNK + threadIdx.x * PER_THREAD;
-    *to = *from + PER_THREAD;
-    if (*from > a.lines.length) *from = a.lines.length;
-    if (*to > a.lines.length) *to = a.lines.length;
-}
-
-template <class Op> static __global__ void __launch_bounds__(BLOCK) join_chunks(scan<Op> a)
-{
-    __shared__ typename Op::state shared[WARPS];
-    int64_t line, from, to, offset[3];
-    own_run(a, &line, &from, &to);
-    a.lines.lines.at(line, offset);
-    const typename Op::state own = join_run<Op>(a, a.lines.data[0] + offset[0], from, to);
-    const typename Op::state before = before_thread<Op>(own, shared);
-    if (threadIdx.x == blockDim.x - 1) a.totals[blockIdx.x] = Op::join(before, own);
-}
-
-template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_totals(scan<Op> a)
-{
-    const int64_t line = lt_thread_number();
-    if (line >= a.lines.count) return;
-    typename Op::state before = Op::none();
-    for (int64_t chunk = 0; chunk < a.chunks; chunk++) {
-        typename Op::state *total = &a.totals[line * a.chunks + chunk];
-        const typename Op::state next = Op::join(before, *total);
-        *total = before;
-        before = next;
+    using state = typename Op::state;
+    __syncthreads();
+    if (threadIdx.x < LT_WARP) {
+        const state own = shared[WARPS];
+        state base = Op::none();
+        if (chunk > 0) {
+            if (threadIdx.x == 0) tiles[chunk].say_own(own);
+            base = lt_total_before(
+                tiles, chunk, [](state x, state y) { return Op::join(x, y); },
+                [](state x, int lane) { return shuffled(x, lane); });
+        }
+        if (threadIdx.x == 0) {
+            tiles[chunk].say_all(Op::join(base, own));
+            shared[0] = base;
+        }
     }
+    __syncthreads();
+    return shared[0];
 }
 
 template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_chunks(scan<Op> a)
 {
-    __shared__ typename Op::state shared[WARPS];
-    int64_t line, from, to, offset[3];
-    own_run(a, &line, &from, &to);
+    __shared__ typename Op::state shared[WARPS + 1];
+    __shared__ unsigned number;
+    const unsigned block = a.tiles != nullptr ? lt_block_started(a.started, &number) : blockIdx.x;
+    const unsigned chunks = static_cast<unsigned>(a.chunks), line = block / chunks, chunk = block % chunks;
+    const int64_t from = static_cast<int64_t>(chunk) * CHUNK + threadIdx.x * PER_THREAD,
+                  n = a.lines.length;
+    int64_t offset[3];
     a.lines.lines.at(line, offset);
-    const typename Op::state own = join_run<Op>(a, a.lines.data[0] + offset[0], from, to);
-    const typename Op::state before = before_thread<Op>(own, shared);
-    const typename Op::state base = a.totals != nullptr ? a.totals[blockIdx.x] : Op::none();
-    scan_run<Op>(a, offset, from, to, Op::join(base, before));
+    typename Op::element x[PER_THREAD];
+    typename Op::state own = Op::none();
+    LT_UNROLLED
+    for (int r = 0; r < PER_THREAD; r += ROW) {
+        const int there = present(from + r, n);
+        if (there > 0) load(a, a.lines.data[0] + offset[0], from + r, there, x + r);
+        LT_UNROLLED
+        for (int j = 0; j < ROW; j++)
+            if (j < there) own = Op::join(own, Op::of(x[r + j], from + r + j));
+    }
+    typename Op::state total = before_thread<Op>(own, shared);
+    if (a.tiles != nullptr)
+        total = Op::join(before_chunk<Op>(a.tiles + line * a.chunks, chunk, shared), total);
+    LT_UNROLLED
+    for (int r = 0; r < PER_THREAD; r += ROW) {
+        const int there = present(from + r, n);
+        if (there > 0) scan_row(a, offset, from + r, there, x + r, &total);
+    }
 }
 
 /* ---- launching ----------------------------------------------------------------------------------------------- */
@@ -239,10 +299,16 @@ static lt_status run(const lt_array *out, const lt_array *indices, const lt_arra
                      cudaStream_t stream, const char *name)
 {
     const lt_array *const arrays[] = {in, out, indices};
-    lt_cuda_scratch totals;
-    scan<Op> a = {lt_lines<3>(arrays, dim), 1, nullptr};
+    lt_cuda_scratch tiles;
+    scan<Op> a = {lt_lines<3>(arrays, dim), true, true, 1, nullptr, nullptr};
     const lt_lines<3> &lines = a.lines;
     if (lines.count == 0 || lines.length == 0) return LT_OK;
+    for (int k = 0; k < 2; k++) {
+        if (lines.step[k] != lt_element_size(lines.dtype[k])) a.dense = false;
+        if (!lt_is_aligned(lines.data[k])) a.aligned = false;
+        for (int d = 0; d < lines.lines.ndim; d++)
+            if (lines.lines.strides[d][k] % 16 != 0) a.aligned = false;
+    }
     const bool beside = llabs(lines.step[0]) != lt_element_size(in->dtype);
     if (lines.length <= SHORT_LINE || (beside && lines.count >= ENOUGH_LINES)) {
         LT_LAUNCH(scan_lines<Op>, lt_blocks(lines.count, BLOCK), BLOCK, stream, a);
@@ -252,10 +318,11 @@ static lt_status run(const lt_array *out, const lt_array *indices, const lt_arra
     const unsigned blocks = static_cast<unsigned>(lines.count * a.chunks);
     const int threads = lt_threads_for(lines.length, PER_THREAD, BLOCK);
     if (a.chunks > 1) {
-        LT_TRY(totals.take(in->device.index, blocks * sizeof(typename Op::state)));
-        a.totals = totals.as<typename Op::state>();
-        LT_LAUNCH_MEET(join_chunks<Op>, blocks, BLOCK, 0, stream, a);
-        LT_LAUNCH(scan_totals<Op>, lt_blocks(lines.count, BLOCK), BLOCK, stream, a);
+        const size_t bytes = blocks * sizeof *a.tiles;
+        LT_TRY(tiles.take(in->device.index, bytes + sizeof(unsigned)));
+        a.tiles = tiles.as<lt_tile<typename Op::state>>();
+        a.started = tiles.as<unsigned>(bytes);
+        CUDA_TRY(cudaMemsetAsync(a.tiles, 0, bytes + sizeof(unsigned), stream));
     }
     LT_LAUNCH_MEET(scan_chunks<Op>, blocks, threads, 0, stream, a);
     return lt_cuda_launched(in->device.index, stream, name);

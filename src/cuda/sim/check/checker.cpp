@@ -249,8 +249,16 @@ void Checker::on_device(Device &device, const Touch &touch)
         stop_thread(cudaErrorIllegalAddress);
     }
     Shadow &shadow = devices[device.index];
+    const auto state_at = [&](size_t i) -> uint8_t & {
+        return shadow.at(offset + i).state[(offset + i) % chunk_bytes];
+    };
+    /* A word is changed for the sake of a part of it: its other bytes go back as they were. */
+    uint8_t meant = 0;
+    for (size_t i = 0; i < touch.bytes && touch.kind == atomic_access; i++)
+        meant = std::max(meant, state_at(i));
     for (size_t i = 0; i < touch.bytes; i++) {
-        uint8_t &state = shadow.at(offset + i).state[(offset + i) % chunk_bytes];
+        uint8_t &state = state_at(i);
+        if (state < meant) continue;
         if (state < unwritten) {
             if (first("allocated", touch.code))
                 fault_in_kernel("memory", "", "%s %zu bytes that %s %s", word(touch.kind),

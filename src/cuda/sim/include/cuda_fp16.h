@@ -78,4 +78,12 @@ static inline __half atomicAdd(__half *p, __half v)
         p, [v](__half old) { return __float2half_rn(__half2float(old) + __half2float(v)); });
 }
 
+/* Halves one by one, as on a GPU: a half to which -0 is added stays as it is, and is not looked at. What was there is not given
+ * back: no kernel asks. */
+static inline void atomicAdd(__half2 *p, __half2 v)
+{
+    if (v.x.bits != 0x8000u) atomicAdd(&p->x, v.x);
+    if (v.y.bits != 0x8000u) atomicAdd(&p->y, v.y);
+}
+
 #endif

@@ -11,6 +11,7 @@
 #define __device__
 #define __host__
 #define __constant__
+#define __grid_constant__
 /* A body that is much used is compiled once. */
 #define __forceinline__ inline
 #define __align__(n)    __attribute__((aligned(n)))

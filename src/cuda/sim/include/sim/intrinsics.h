@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <math.h>
+#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -108,6 +109,9 @@ static inline double __dmul_rn(double a, double b)
 }
 
 template <class T> T __ldg(const T *p) { return *p; }
+
+/* A thread that waits for another block lets the system run that one. */
+static inline void __nanosleep(unsigned) { sched_yield(); }
 
 [[noreturn]] static inline void __trap() { throw lt_sim::Trap(); }
 

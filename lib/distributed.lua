@@ -1,0 +1,14 @@
+-- distributed.lua - torch.distributed: operations between processes, on the MPI whose mpirun has started them.
+--
+-- Ranks are names and keep their numbers from 0; positions count from 1, as everywhere. A process without a launcher is a world of
+-- one. What carries the bytes, when an operation ends and what becomes of one that does not is src/comm's.
+
+local torch = require 'torch'
+
+torch._C.comm_environment()
+
+local M = {}
+for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages' } do
+  for name, value in pairs(require('torch.distributed.' .. part)) do M[name] = value end
+end
+return M

@@ -1,0 +1,26 @@
+-- arguments.lua - reads what the functions of torch.distributed are called with: values in the order of PyTorch's, and a last table of
+-- names. spec: { 'tensor', 'Tensor', 'op', 'any?', ... }, names and kinds in turn.
+
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+
+return function(what, spec, ...)
+  local n, given, names = select('#', ...), { ... }, {}
+  local values = {}
+  for i = 1, #spec, 2 do names[#names + 1] = spec[i] end
+  local last = given[n]
+  if type(last) == 'table' and kinds.is_named(last) and (next(last) ~= nil or n > #names) then
+    kinds.check_names(what, last, names)
+    for name, value in pairs(last) do values[name] = value end
+    n = n - 1
+  end
+  if n > #names then fail('%s(): takes %d arguments, got %d', what, #names, n) end
+  for i = 1, n do
+    if given[i] ~= nil then
+      if values[names[i]] ~= nil then fail("%s(): argument '%s' is given twice", what, names[i]) end
+      values[names[i]] = given[i]
+    end
+  end
+  for i = 1, #spec, 2 do kinds.check(what, spec[i], values[spec[i]], spec[i + 1]) end
+  return values
+end

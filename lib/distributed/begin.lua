@@ -1,0 +1,59 @@
+-- begin.lua - how an operation is begun: tensors on the host without gaps are given as they are, others through a copy that the end of
+-- the operation takes back.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local here = require 'torch.distributed.state'
+local groups = require 'torch.distributed.groups'
+local Work = require 'torch.distributed.work'
+
+local M = {}
+
+local function as_it_is(tensor) return not tensor.is_cuda and tensor:is_contiguous() end
+
+--- What an engine reads.
+function M.input(tensor)
+  local t = tensor:detach()
+  return as_it_is(t) and t or t:cpu():contiguous()
+end
+
+--- What it writes, and nil or what takes that to the tensor.
+function M.output(tensor)
+  local t = tensor:detach()
+  if as_it_is(t) then return t end
+  local host = torch.empty(t.shape, { dtype = t.dtype })
+  return host, function() t:copy_(host) end
+end
+
+--- What it reads and writes.
+function M.both(tensor)
+  local host, back = M.output(tensor)
+  if back then host:copy_(tensor:detach()) end
+  return host, back
+end
+
+function M.check_same_dtype(what, a, b)
+  if a.dtype ~= b.dtype then fail('%s(): tensors of one dtype are expected, got %s and %s', what, a.dtype, b.dtype) end
+end
+
+--- The number in the group of a rank of the world.
+function M.rank_in(group, what, name, rank, otherwise)
+  if rank == nil then rank = otherwise end
+  if rank == nil then fail("%s(): argument '%s' must be given", what, name) end
+  if rank < 0 then fail("%s(): argument '%s' must be a rank, got %d", what, name, rank) end
+  return groups.get_group_rank(group, rank)
+end
+
+--- Begins an operation; its Work when async, else it waits. given: input, output, peer, tag, op, splits (given, got), timeout;
+-- finish: what is due at the end.
+function M.begin(what, group, async, given, finish)
+  local op = given.op
+  local inner = group:begin(what, given.input, given.output, given.peer, given.tag, op and op.code, given.given, given.got, nil, given.timeout)
+  local work = Work(inner, here.current.world, finish)
+  work._group = group
+  if async then return work end
+  work:wait()
+  return nil, work
+end
+
+return M

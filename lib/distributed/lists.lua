@@ -1,0 +1,124 @@
+-- lists.lua - operations with a list of tensors, one for each rank: all_gather, gather, scatter, reduce_scatter, all_to_all.
+
+local torch = require 'torch'
+local arguments = require 'torch.distributed.arguments'
+local begin = require 'torch.distributed.begin'
+local collectives = require 'torch.distributed.collectives'
+local fail = require 'torch.support.fail'
+local groups = require 'torch.distributed.groups'
+
+local M = {}
+
+local function check_list(what, name, list, group, like)
+  if not list or #list ~= group:size() then
+    fail("%s(): argument '%s' must be a list of %d tensors, one for each rank, got %s", what, name, group:size(), list and #list or 'nil')
+  end
+  for i, t in ipairs(list) do
+    if like then
+      begin.check_same_dtype(what, t, like)
+      if t:numel() ~= like:numel() then
+        fail("%s(): tensor %d of '%s' has %d elements, the rank's own has %d", what, i, name, t:numel(), like:numel())
+      end
+    end
+  end
+end
+
+-- One tensor with all of the list, flat.
+local function joined(list)
+  local flat = {}
+  for i, t in ipairs(list) do flat[i] = begin.input(t):reshape(-1) end
+  return torch.cat(flat)
+end
+
+-- One for the list, and what divides it.
+local function room_for(list)
+  local sizes, all = {}, 0
+  for i, t in ipairs(list) do
+    sizes[i] = t:numel()
+    all = all + sizes[i]
+  end
+  local host = torch.empty(all, { dtype = list[1].dtype })
+  return host, function()
+    local at = 1
+    for i, t in ipairs(list) do
+      t:detach():copy_(host:narrow(1, at, sizes[i]):view(t.shape))
+      at = at + sizes[i]
+    end
+  end, sizes
+end
+
+--- tensor_list[i] becomes the tensor of the i-th rank.
+function M.all_gather(...)
+  local a = arguments('all_gather', { 'tensor_list', 'tensors', 'tensor', 'Tensor', 'group', 'any?', 'async_op', 'boolean?' }, ...)
+  local group = groups._group(a.group)
+  if not group then return nil end
+  check_list('all_gather', 'tensor_list', a.tensor_list, group, a.tensor)
+  local host, divide = room_for(a.tensor_list)
+  return (begin.begin('all_gather', group, a.async_op, { input = begin.input(a.tensor), output = host }, divide))
+end
+
+--- On rank `dst` gather_list[i] becomes the tensor of the i-th rank.
+function M.gather(...)
+  local a = arguments('gather', { 'tensor', 'Tensor', 'gather_list', 'tensors?', 'dst', 'integer?', 'group', 'any?', 'async_op', 'boolean?' },
+    ...)
+  local group = groups._group(a.group)
+  if not group then return nil end
+  local root = begin.rank_in(group, 'gather', 'dst', a.dst, group:global(0))
+  local host, divide
+  if root == group:me() then
+    check_list('gather', 'gather_list', a.gather_list, group, a.tensor)
+    host, divide = room_for(a.gather_list)
+  elseif a.gather_list and #a.gather_list > 0 then
+    fail 'Argument gather_list must NOT be specified on non-destination ranks.'
+  end
+  return (begin.begin('gather', group, a.async_op, { input = begin.input(a.tensor), output = host, peer = root }, divide))
+end
+
+--- The tensor of the i-th rank becomes scatter_list[i] of rank `src`.
+function M.scatter(...)
+  local a = arguments('scatter', { 'tensor', 'Tensor', 'scatter_list', 'tensors?', 'src', 'integer?', 'group', 'any?', 'async_op',
+    'boolean?' }, ...)
+  local group = groups._group(a.group)
+  if not group then return nil end
+  local root = begin.rank_in(group, 'scatter', 'src', a.src, group:global(0))
+  local all
+  if root == group:me() then
+    check_list('scatter', 'scatter_list', a.scatter_list, group, a.tensor)
+    all = joined(a.scatter_list)
+  elseif a.scatter_list and #a.scatter_list > 0 then
+    fail 'Argument scatter_list must NOT be specified on non-source ranks.'
+  end
+  local host, back = begin.output(a.tensor)
+  return (begin.begin('scatter', group, a.async_op, { input = all, output = host, peer = root }, back))
+end
+
+--- Of the sums of input_list[i] over all ranks, the i-th for the i-th rank.
+function M.reduce_scatter(...)
+  local a = arguments('reduce_scatter', { 'output', 'Tensor', 'input_list', 'tensors', 'op', 'any?', 'group', 'any?', 'async_op', 'boolean?' },
+    ...)
+  local op, group = collectives._reduction('reduce_scatter', a.op), groups._group(a.group)
+  if not group then return nil end
+  check_list('reduce_scatter', 'input_list', a.input_list, group, a.output)
+  local host, back = begin.output(a.output)
+  return (begin.begin('reduce_scatter', group, a.async_op, { input = joined(a.input_list), output = host, op = op }, back))
+end
+
+--- output_tensor_list[i] becomes what the i-th rank has in its input_tensor_list for this one.
+function M.all_to_all(...)
+  local a = arguments('all_to_all', { 'output_tensor_list', 'tensors', 'input_tensor_list', 'tensors', 'group', 'any?', 'async_op',
+    'boolean?' }, ...)
+  local group = groups._group(a.group)
+  if not group then return nil end
+  check_list('all_to_all', 'output_tensor_list', a.output_tensor_list, group)
+  check_list('all_to_all', 'input_tensor_list', a.input_tensor_list, group)
+  local host, divide, got = room_for(a.output_tensor_list)
+  local given = {}
+  for i, t in ipairs(a.input_tensor_list) do
+    begin.check_same_dtype('all_to_all', t, host)
+    given[i] = t:numel()
+  end
+  return (begin.begin('all_to_all', group, a.async_op, { input = joined(a.input_tensor_list), output = host, given = given, got = got },
+    divide))
+end
+
+return M

@@ -1,0 +1,64 @@
+-- messages.lua - from one rank to another: send, recv, isend, irecv, batch_isend_irecv. Messages between two ranks with one tag arrive
+-- in the order in which they were sent.
+
+local arguments = require 'torch.distributed.arguments'
+local begin = require 'torch.distributed.begin'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local groups = require 'torch.distributed.groups'
+
+local M = {}
+
+local function check_tag(what, tag)
+  if tag and (tag < 0 or tag > 32767) then fail("%s(): argument 'tag' must be from 0 to 32767, got %d", what, tag) end
+  return tag or 0
+end
+
+local function send(what, async, ...)
+  local a = arguments(what, { 'tensor', 'Tensor', 'dst', 'integer', 'group', 'any?', 'tag', 'integer?' }, ...)
+  local group = groups._group(a.group)
+  if not group then return nil end
+  local peer = begin.rank_in(group, what, 'dst', a.dst)
+  if peer == group:me() then fail 'Invalid destination rank: destination rank should not be the same as the rank of the current process.' end
+  return (begin.begin(what, group, async, { input = begin.input(a.tensor), peer = peer, tag = check_tag(what, a.tag) }))
+end
+
+local function receive(what, async, ...)
+  local a = arguments(what, { 'tensor', 'Tensor', 'src', 'integer?', 'group', 'any?', 'tag', 'integer?' }, ...)
+  local group = groups._group(a.group)
+  if not group then return nil end
+  local peer = a.src and begin.rank_in(group, what, 'src', a.src) or -1
+  if peer == group:me() then fail 'Invalid source rank: source rank should not be the same as the rank of the current process.' end
+  local host, back = begin.output(a.tensor)
+  local work, ended = begin.begin(what, group, async, { output = host, peer = peer, tag = check_tag(what, a.tag) }, back)
+  return work or ended:source_rank()
+end
+
+--- Sends a tensor to rank `dst`; returns when it may be changed again.
+function M.send(...) send('send', false, ...) end
+
+--- Fills a tensor with what rank `src` sends, or, without one, any rank; returns the rank that has sent it.
+function M.recv(...) return receive('recv', false, ...) end
+
+--- The same without waiting: each gives a Work.
+function M.isend(...) return send('isend', true, ...) end
+function M.irecv(...) return receive('irecv', true, ...) end
+
+-- P2POp(op, tensor, peer, group, tag): one of the messages of batch_isend_irecv; op is isend or irecv.
+M.P2POp = class.Object:extend('P2POp')
+function M.P2POp:init(op, tensor, peer, group, tag)
+  if op ~= M.isend and op ~= M.irecv then fail 'Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or ``torch.distributed.irecv``.' end
+  self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
+end
+
+--- Begins all messages of a list of P2POp; a list of Work.
+function M.batch_isend_irecv(list)
+  local works = {}
+  for i, p in ipairs(list) do
+    if not M.P2POp:is_instance(p) then fail 'Invalid ``p2p_op_list``. Each op is expected to be of type ``torch.distributed.P2POp``.' end
+    works[i] = p.op(p.tensor, p.peer, p.group, p.tag)
+  end
+  return works
+end
+
+return M

@@ -1,0 +1,53 @@
+-- work.lua - Work: an operation that was begun. Its result is there once wait has returned, or is_completed has said so.
+
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local here = require 'torch.distributed.state'
+
+local Work = class.Object:extend('Work')
+
+-- inner: core's work; world: its world; finish: what is due at its end, or nil
+function Work:init(inner, world, finish)
+  self._inner, self._world, self._finish = inner, world, finish
+end
+
+local function finish(work)
+  local due = work._finish
+  work._finish = nil
+  if due then due() end
+end
+
+--- Waits for the end, `timeout` seconds at most where it is given; raises what went wrong.
+function Work:wait(timeout)
+  kinds.check('wait', 'timeout', timeout, 'number?')
+  local inner = self._inner
+  while here.pause and not inner:ended() do here.pause() end
+  local well, reason = inner:wait(timeout or 0)
+  if not well then fail('%s', reason) end
+  finish(self)
+  return true
+end
+
+--- Whether it has ended, well or not.
+function Work:is_completed()
+  self._world:step()
+  if here.pause then here.pause() end
+  local ended, well = self._inner:ended()
+  if ended and well then finish(self) end
+  return ended
+end
+
+--- Whether it has ended well.
+function Work:is_success()
+  local ended, well = self._inner:ended()
+  return ended and well
+end
+
+--- Of a message that was received: the rank that has sent it. nil before its end.
+function Work:source_rank()
+  local from = self._inner:from()
+  return from >= 0 and self._group:global(from) or nil
+end
+
+return Work

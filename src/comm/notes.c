@@ -1,0 +1,118 @@
+/* notes.c - what ranks tell each other when something goes wrong, beside all operations: what are you doing (Q), this (A), I have given
+ * up (F), I am about to end (B). */
+#include <stdio.h>
+#include <string.h>
+
+#include "context/clock.h"
+#include "inside.h"
+
+enum {
+    ASK = 'Q',
+    ANSWER = 'A',
+    FAILURE = 'F',
+    END = 'B'
+};
+
+static const double PATIENCE = 2.0; /* seconds for answers, and for what a rank sent before it left */
+
+static void tell(lt_world *world, int rank, char kind, const char *text)
+{
+    char note[LT_ENGINE_NOTE];
+    const int n = snprintf(note, sizeof note, "%c%s", kind, text);
+    world->engine->tell(world->inner, rank, note, n < (int)sizeof note ? n + 1 : (int)sizeof note);
+}
+
+void lt_notes_tell_all(lt_world *world, char kind, const char *text)
+{
+    for (int r = 0; r < world->size; r++)
+        if (r != world->rank) tell(world, r, kind, text);
+}
+
+static void keep_answer(lt_peer *peer, const char *text)
+{
+    lt_mem_free(peer->answer);
+    peer->answer = lt_mem_alloc(strlen(text) + 1);
+    if (peer->answer != NULL) strcpy(peer->answer, text);
+}
+
+void lt_notes_hear(lt_world *world, bool *moved)
+{
+    char note[LT_ENGINE_NOTE], text[LT_COMM_TEXT];
+    int n, from;
+    while (world->engine->hear(world->inner, note, &n, &from)) {
+        *moved = true;
+        note[n > 0 ? n - 1 : 0] = '\0';
+        switch (note[0]) {
+        case ASK:
+            lt_world_describe(world, text, LT_ENGINE_NOTE - 1);
+            tell(world, from, ANSWER, text);
+            break;
+        case ANSWER: keep_answer(&world->peers[from], note + 1); break;
+        case FAILURE:
+            snprintf(text, sizeof text, "rank %d has given up: %s", from, note + 1);
+            lt_world_fail(world, LT_ERR_RUNTIME, text, false);
+            break;
+        case END:
+            world->peers[from].left = lt_clock();
+            world->peers[from].status = atoi(note + 1);
+            break;
+        default: break;
+        }
+    }
+}
+
+bool lt_notes_asked(lt_world *world, lt_work *work, double now)
+{
+    const lt_ranks *g = work->group;
+    if (world->late == NULL) {
+        world->late = work;
+        world->asked = now;
+        for (int i = 0; i < g->n; i++) {
+            lt_peer *peer = &world->peers[g->ranks[i]];
+            lt_mem_free(peer->answer);
+            peer->answer = NULL;
+            if (g->ranks[i] != world->rank && peer->left == 0) tell(world, g->ranks[i], ASK, "");
+        }
+    }
+    if (now - world->asked > PATIENCE) return true;
+    for (int i = 0; i < g->n; i++) {
+        const lt_peer *peer = &world->peers[g->ranks[i]];
+        if (g->ranks[i] != world->rank && peer->left == 0 && peer->answer == NULL) return false;
+    }
+    return true;
+}
+
+void lt_notes_answers(lt_world *world, lt_work *work, char *buffer, size_t n)
+{
+    const lt_ranks *g = work->group;
+    char line[LT_ENGINE_NOTE + 40];
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (int i = 0; i < g->n; i++) {
+        const int r = g->ranks[i];
+        const lt_peer *peer = &world->peers[r];
+        if (r == world->rank) continue;
+        if (peer->left != 0)
+            snprintf(line, sizeof line, "\n  rank %d has left, with exit status %d", r, peer->status);
+        else if (peer->answer == NULL)
+            snprintf(line, sizeof line, "\n  rank %d does not answer: it has ended, is stopped or cannot be reached", r);
+        else
+            snprintf(line, sizeof line, "\n  rank %d is %s", r, peer->answer);
+        if (used + strlen(line) + 40 > n) {
+            snprintf(buffer + used, n - used, "\n  and %d more ranks", g->n - i);
+            return;
+        }
+        used += (size_t)snprintf(buffer + used, n - used, "%s", line);
+    }
+}
+
+int lt_notes_left(const lt_world *world, const lt_work *work, double now)
+{
+    const lt_ranks *g = work->group;
+    for (int i = 0; i < g->n; i++) {
+        const double left = world->peers[g->ranks[i]].left;
+        const bool concerns = (work->call.kind != LT_SEND && work->call.kind != LT_RECV) || work->call.peer == i;
+        if (left != 0 && concerns && now - left > PATIENCE / 2 && now - work->begun > PATIENCE / 2) return g->ranks[i];
+    }
+    return -1;
+}

@@ -1,0 +1,145 @@
+/* reduce.c - the results of ranks become one, in the order of the ranks: what comes out does not depend on engine, message size or
+ * who computes it. Blocks of elements stay in the first cache while the ranks are gone through. */
+#include <string.h>
+
+#include "dtypes/dtype.h"
+#include "dtypes/half.h"
+#include "inside.h"
+
+static const char *const names[LT_REDUCTIONS] = {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR"};
+
+lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype)
+{
+    if ((unsigned)reduction >= LT_REDUCTIONS) return lt_error(LT_ERR_TYPE, "%d is no ReduceOp", (int)reduction);
+    if (reduction == LT_REDUCE_AVG && !lt_dtype_is_float(dtype))
+        return lt_error(LT_ERR_RUNTIME, "ReduceOp.AVG needs a floating point dtype, got %s", lt_dtype_scalar_name(dtype));
+    if (reduction >= LT_REDUCE_BAND && lt_dtype_is_float(dtype))
+        return lt_error(LT_ERR_RUNTIME, "ReduceOp.%s needs an integer dtype or bool, got %s", names[reduction], lt_dtype_scalar_name(dtype));
+    return LT_OK;
+}
+
+enum { BLOCK = 1024 }; /* elements */
+
+#define ADD(a, b) ((a) + (b))
+#define MULTIPLY(a, b) ((a) * (b))
+/* nan stays, as in torch.minimum */
+#define LEAST(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+#define MOST(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+#define AND(a, b) ((a) & (b))
+#define OR(a, b) ((a) | (b))
+#define XOR(a, b) ((a) ^ (b))
+
+#define EACH(T, C, FORMULA)                                                                                                        \
+    for (int64_t i = 0; i < count; i++) acc[i] = (C)FORMULA((C)acc[i], (C)row[i]);                                                  \
+    break;
+
+/* acc[i] = acc[i] op row[i]; T: of elements, C: what is computed in, where integers wrap. */
+#define FLOATS(T)                                                                                                                  \
+    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)                                            \
+    {                                                                                                                              \
+        switch (reduction) {                                                                                                       \
+        case LT_REDUCE_PRODUCT: EACH(T, T, MULTIPLY)                                                                               \
+        case LT_REDUCE_MIN: EACH(T, T, LEAST)                                                                                      \
+        case LT_REDUCE_MAX: EACH(T, T, MOST)                                                                                       \
+        default: EACH(T, T, ADD)                                                                                                   \
+        }                                                                                                                          \
+    }
+#define INTEGERS(T, U)                                                                                                             \
+    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)                                            \
+    {                                                                                                                              \
+        switch (reduction) {                                                                                                       \
+        case LT_REDUCE_PRODUCT: EACH(T, U, MULTIPLY)                                                                               \
+        case LT_REDUCE_MIN: EACH(T, T, LEAST)                                                                                      \
+        case LT_REDUCE_MAX: EACH(T, T, MOST)                                                                                       \
+        case LT_REDUCE_BAND: EACH(T, T, AND)                                                                                       \
+        case LT_REDUCE_BOR: EACH(T, T, OR)                                                                                         \
+        case LT_REDUCE_BXOR: EACH(T, T, XOR)                                                                                       \
+        default: EACH(T, U, ADD)                                                                                                   \
+        }                                                                                                                          \
+    }
+FLOATS(float)
+FLOATS(double)
+INTEGERS(uint8_t, unsigned)
+INTEGERS(int8_t, unsigned)
+INTEGERS(int16_t, unsigned)
+INTEGERS(int32_t, uint32_t)
+INTEGERS(int64_t, uint64_t)
+#undef FLOATS
+#undef INTEGERS
+#undef EACH
+
+/* Of truth values a sum is "any", a product "all". */
+static lt_reduction of_bools(lt_reduction reduction)
+{
+    switch (reduction) {
+    case LT_REDUCE_SUM:
+    case LT_REDUCE_MAX: return LT_REDUCE_BOR;
+    case LT_REDUCE_PRODUCT:
+    case LT_REDUCE_MIN: return LT_REDUCE_BAND;
+    default: return reduction;
+    }
+}
+
+/* The rows of one block, where acc has their type. */
+#define WHOLE(T)                                                                                                                   \
+    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride, int64_t count, T *out)                      \
+    {                                                                                                                              \
+        T acc[BLOCK];                                                                                                              \
+        memcpy(acc, rows, (size_t)count * sizeof(T));                                                                              \
+        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);                                         \
+        memcpy(out, acc, (size_t)count * sizeof(T));                                                                               \
+    }
+#define AVERAGED(T)                                                                                                                \
+    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride, int64_t count, T *out)                      \
+    {                                                                                                                              \
+        T acc[BLOCK];                                                                                                              \
+        memcpy(acc, rows, (size_t)count * sizeof(T));                                                                              \
+        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);                                         \
+        for (int64_t i = 0; i < count; i++) out[i] = reduction == LT_REDUCE_AVG ? acc[i] / (T)n : acc[i];                          \
+    }
+/* Half types: one rounding, at the end. */
+#define HALVES(T, TO_FLOAT, OF_FLOAT)                                                                                              \
+    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride, int64_t count, T *out)                      \
+    {                                                                                                                              \
+        float acc[BLOCK], row[BLOCK];                                                                                              \
+        for (int64_t i = 0; i < count; i++) acc[i] = TO_FLOAT(rows[i]);                                                            \
+        for (int r = 1; r < n; r++) {                                                                                              \
+            for (int64_t i = 0; i < count; i++) row[i] = TO_FLOAT(rows[r * stride + i]);                                           \
+            add_row_float(reduction, acc, row, count);                                                                             \
+        }                                                                                                                          \
+        for (int64_t i = 0; i < count; i++) out[i] = OF_FLOAT(reduction == LT_REDUCE_AVG ? acc[i] / (float)n : acc[i]);            \
+    }
+AVERAGED(float)
+AVERAGED(double)
+WHOLE(uint8_t)
+WHOLE(int8_t)
+WHOLE(int16_t)
+WHOLE(int32_t)
+WHOLE(int64_t)
+HALVES(lt_half, lt_half_to_float, lt_float_to_half)
+HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
+#undef WHOLE
+#undef AVERAGED
+#undef HALVES
+
+#define BLOCKS(T)                                                                                                                  \
+    for (int64_t i = 0; i < count; i += BLOCK)                                                                                     \
+        block_##T(reduction, (const T *)rows + i, n, stride, count - i < BLOCK ? count - i : BLOCK, (T *)out + i);                  \
+    break;
+
+void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride, int64_t count, void *out)
+{
+    switch (dtype) {
+    case LT_BOOL: reduction = of_bools(reduction); /* fall through */
+    case LT_UINT8: BLOCKS(uint8_t)
+    case LT_INT8: BLOCKS(int8_t)
+    case LT_INT16: BLOCKS(int16_t)
+    case LT_INT32: BLOCKS(int32_t)
+    case LT_INT64: BLOCKS(int64_t)
+    case LT_FLOAT16: BLOCKS(lt_half)
+    case LT_BFLOAT16: BLOCKS(lt_bfloat16)
+    case LT_FLOAT32: BLOCKS(float)
+    case LT_FLOAT64: BLOCKS(double)
+    default: break;
+    }
+}

@@ -1,0 +1,479 @@
+/* world.c - a world of ranks in this process: joining it, the thread that looks after it, and how it ends.
+ *
+ * The thread spins for a moment after something has happened, since more is likely to, then yields, then naps: ranks that share a
+ * processor let each other work. When the process ends, with whatever status, the others are told; only where all end well does MPI
+ * get to know, as its own end waits for all. */
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "context/clock.h"
+#include "context/interrupt.h"
+#include "inside.h"
+
+/* ---- groups ---------------------------------------------------------------------------------------------------------------------- */
+
+static lt_status fill_ranks(lt_ranks *g, lt_world *world, lt_engine_group *group, const int *ranks, int n)
+{
+    g->world = world;
+    g->group = group;
+    g->n = n;
+    g->me = -1;
+    g->ranks = lt_mem_array(n, sizeof *g->ranks);
+    if (g->ranks == NULL) return LT_ERR_MEMORY;
+    for (int i = 0; i < n; i++) {
+        g->ranks[i] = ranks != NULL ? ranks[i] : i;
+        if (g->ranks[i] == world->rank) g->me = i;
+    }
+    return LT_OK;
+}
+
+/* NULL where this rank is not in it. */
+lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out)
+{
+    lt_engine_group *group = NULL;
+    LT_TRY(world->engine->group(world->inner, ranks, n, &group));
+    const int id = ++world->n_groups; /* counted by all alike */
+    *out = NULL;
+    if (group == NULL) return LT_OK;
+    lt_ranks *g = lt_mem_zalloc(sizeof *g);
+    if (g == NULL) return LT_ERR_MEMORY;
+    const lt_status status = fill_ranks(g, world, group, ranks, n);
+    if (status != LT_OK) {
+        lt_mem_free(g);
+        return status;
+    }
+    g->id = id;
+    g->timeout = world->all.timeout;
+    g->next = world->others;
+    world->others = g;
+    *out = g;
+    return LT_OK;
+}
+
+/* ---- what is under way ----------------------------------------------------------------------------------------------------------- */
+
+static void end_work(lt_world *world, lt_work *w, lt_status status, const char *reason)
+{
+    char *text = NULL;
+    if (status != LT_OK && (text = lt_mem_alloc(strlen(reason) + 1)) != NULL) strcpy(text, reason);
+    const lt_work_state state = status == LT_OK ? LT_WORK_DONE : LT_WORK_FAILED;
+    pthread_mutex_lock(&world->lock);
+    w->ended = lt_clock();
+    w->status = status;
+    w->text = text;
+    lt_record_end(world, w, state);
+    atomic_store_explicit(&w->state, (int)state, memory_order_release);
+    pthread_cond_broadcast(&world->changed);
+    pthread_mutex_unlock(&world->lock);
+    if (w->request == NULL) lt_work_release(w); /* what the engine still has must stay */
+}
+
+static void fail_work(lt_world *world, lt_work *w)
+{
+    char what[200], text[LT_COMM_TEXT];
+    lt_work_describe(w, what, sizeof what);
+    snprintf(text, sizeof text, "%s on rank %d: %.3600s", what, world->rank, world->reason);
+    end_work(world, w, world->failed, w == world->culprit ? world->reason : text);
+}
+
+static void fail_list(lt_world *world, lt_work **list)
+{
+    while (*list != NULL) {
+        lt_work *w = *list;
+        *list = w->next;
+        fail_work(world, w);
+    }
+}
+
+static lt_ranks *after(lt_world *world, lt_ranks *g) { return g == &world->all ? world->others : g->next; }
+
+void lt_world_fail(lt_world *world, lt_status status, const char *reason, bool tell)
+{
+    if (world->failed != LT_OK) return;
+    pthread_mutex_lock(&world->lock);
+    snprintf(world->reason, sizeof world->reason, "%s", reason);
+    world->failed = status;
+    pthread_mutex_unlock(&world->lock);
+    if (tell) lt_notes_tell_all(world, 'F', reason);
+    for (lt_ranks *g = &world->all; g != NULL; g = after(world, g)) {
+        fail_list(world, &g->first);
+        fail_list(world, &g->aside);
+        g->last = NULL;
+    }
+}
+
+/* A work that has failed, is late or can not end any more takes the world with it. */
+static void fail_with(lt_world *world, lt_work *w, lt_status status, const char *reason)
+{
+    char what[200], text[LT_COMM_TEXT];
+    lt_work_describe(w, what, sizeof what);
+    snprintf(text, sizeof text, "%s on rank %d: %.3600s", what, world->rank, reason);
+    world->culprit = w;
+    lt_world_fail(world, status, text, true);
+}
+
+static void look_at_time(lt_world *world, lt_work *w)
+{
+    const double now = lt_clock();
+    char text[LT_COMM_TEXT], answers[LT_COMM_TEXT - 200];
+    const int left = lt_notes_left(world, w, now);
+    if (left >= 0) {
+        snprintf(text, sizeof text, "rank %d has left, with exit status %d, before it took part", left, world->peers[left].status);
+        fail_with(world, w, LT_ERR_RUNTIME, text);
+    } else if (now > w->deadline && lt_notes_asked(world, w, now)) {
+        lt_notes_answers(world, w, answers, sizeof answers);
+        snprintf(text, sizeof text, "timed out after %.1f s%s", now - w->begun, answers);
+        fail_with(world, w, LT_ERR_RUNTIME, text);
+    }
+}
+
+/* One step of a work; true: it is done, and no longer under way. */
+static bool step(lt_world *world, lt_work *w, bool *moved)
+{
+    bool done = false;
+    atomic_store_explicit(&w->state, LT_WORK_ACTIVE, memory_order_relaxed);
+    const lt_status status = lt_work_step(w, moved, &done);
+    if (status == LT_OK && done) return true;
+    if (status != LT_OK)
+        fail_with(world, w, status, lt_error_message());
+    else
+        look_at_time(world, w);
+    return false;
+}
+
+static void take_in(lt_world *world, bool *moved)
+{
+    pthread_mutex_lock(&world->lock);
+    lt_work *w = world->incoming;
+    world->incoming = world->incoming_last = NULL;
+    pthread_mutex_unlock(&world->lock);
+    while (w != NULL) {
+        lt_work *next = w->next;
+        lt_ranks *g = w->group;
+        const bool message = w->call.kind == LT_SEND || w->call.kind == LT_RECV;
+        *moved = true;
+        w->next = NULL;
+        if (world->failed != LT_OK) {
+            fail_work(world, w);
+        } else if (message) {
+            /* in order: messages between two ranks do not overtake */
+            lt_work **end = &g->aside;
+            while (*end != NULL) end = &(*end)->next;
+            *end = w;
+        } else {
+            if (g->last != NULL)
+                g->last->next = w;
+            else
+                g->first = w;
+            g->last = w;
+        }
+        w = next;
+    }
+}
+
+bool lt_world_pass(lt_world *world)
+{
+    bool moved = false;
+    take_in(world, &moved);
+    lt_notes_hear(world, &moved);
+    for (lt_ranks *g = &world->all; g != NULL; g = after(world, g)) {
+        while (g->first != NULL && step(world, g->first, &moved)) {
+            lt_work *w = g->first;
+            g->first = w->next;
+            if (g->first == NULL) g->last = NULL;
+            end_work(world, w, LT_OK, NULL);
+        }
+        for (lt_work **place = &g->aside; *place != NULL;) {
+            lt_work *w = *place;
+            if (step(world, w, &moved)) {
+                *place = w->next;
+                end_work(world, w, LT_OK, NULL);
+            } else {
+                if (world->failed != LT_OK) return true; /* nothing is under way any more */
+                place = &w->next;
+            }
+        }
+    }
+    return moved;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------------------------------------ */
+
+static bool under_way(lt_world *world)
+{
+    for (lt_ranks *g = &world->all; g != NULL; g = after(world, g))
+        if (g->first != NULL || g->aside != NULL) return true;
+    return false;
+}
+
+static void nap(double seconds)
+{
+    struct timespec t = {0, (long)(seconds * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static struct timespec in(double seconds)
+{
+    const double t = lt_clock() + seconds;
+    return (struct timespec){(time_t)t, (long)((t - floor(t)) * 1e9)};
+}
+
+/* Waits until there is something to do, but looks at notes now and then. */
+static void rest(lt_world *world, double since)
+{
+    const double idle = lt_clock() - since;
+    if (under_way(world)) {
+        if (idle < 2e-3)
+            sched_yield();
+        else
+            nap(idle < 0.1 ? 50e-6 : 500e-6);
+        return;
+    }
+    if (idle < 50e-6) {
+        sched_yield();
+        return;
+    }
+    const struct timespec until = in(20e-3);
+    pthread_mutex_lock(&world->lock);
+    if (world->incoming == NULL && !world->ending) pthread_cond_timedwait(&world->given, &world->lock, &until);
+    pthread_mutex_unlock(&world->lock);
+}
+
+/* All others have said that they end, and how: 1 all well, 0 not yet, -1 one of them not. */
+static int others_end(const lt_world *world)
+{
+    int answer = 1;
+    for (int r = 0; r < world->size; r++) {
+        if (r == world->rank) continue;
+        if (world->peers[r].left != 0 && world->peers[r].status != 0) return -1;
+        if (world->peers[r].left == 0) answer = 0;
+    }
+    return answer;
+}
+
+static void end_of_process(lt_world *world)
+{
+    double since = lt_clock();
+    while (world->exit_status == 0 && world->failed == LT_OK && under_way(world)) /* what nobody has waited for */
+        if (!lt_world_pass(world)) rest(world, since);
+    since = lt_clock();
+    const bool well = world->exit_status == 0 && world->failed == LT_OK && !under_way(world);
+    char status[16];
+    bool moved;
+    snprintf(status, sizeof status, "%d", world->exit_status != 0 ? world->exit_status : !well);
+    lt_notes_tell_all(world, 'B', status);
+    while (others_end(world) == 0 && (well || lt_clock() - since < 2)) {
+        lt_notes_hear(world, &moved);
+        nap(1e-3);
+    }
+    if (well && others_end(world) == 1) world->engine->leave(world->inner);
+    /* What was told goes out while the others still hear. */
+    for (int i = 0; i < 20 && others_end(world) < 0; i++) {
+        lt_notes_hear(world, &moved);
+        nap(5e-3);
+    }
+}
+
+/* The group of all is known once the world is joined. */
+static lt_status know_all(lt_world *world)
+{
+    return world->engine->group(world->inner, world->all.ranks, world->size, &world->all.group);
+}
+
+static lt_status join(lt_world *world)
+{
+    int rank = 0, size = 0;
+    LT_TRY(world->engine->join(NULL, &world->inner, &rank, &size));
+    if (rank != world->rank || size != world->size)
+        return lt_error(LT_ERR_DEVICE,
+                        "%s says that this is rank %d of %d, and the launcher that it is rank %d of %d: the launcher belongs to another MPI",
+                        world->engine->name, rank, size, world->rank, world->size);
+    return know_all(world);
+}
+
+static void *progress(void *given)
+{
+    lt_world *world = given;
+    lt_here.helper = true;
+    const lt_status status = join(world);
+    pthread_mutex_lock(&world->lock);
+    world->joined = true;
+    world->failed = status;
+    if (status != LT_OK) snprintf(world->reason, sizeof world->reason, "%s", lt_error_message());
+    pthread_cond_broadcast(&world->changed);
+    pthread_mutex_unlock(&world->lock);
+    double since = lt_clock();
+    while (status == LT_OK && !world->ending) {
+        if (lt_world_pass(world))
+            since = lt_clock();
+        else
+            rest(world, since);
+    }
+    if (status == LT_OK) end_of_process(world);
+    pthread_mutex_lock(&world->lock);
+    world->gone = true;
+    pthread_cond_broadcast(&world->changed);
+    pthread_mutex_unlock(&world->lock);
+    return NULL;
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------------------------------------------- */
+
+static lt_world *of_process; /* what lt_world_open has opened */
+
+static void at_exit(int status, void *unused)
+{
+    lt_world *world = of_process;
+    (void)unused;
+    if (world == NULL || world->process != getpid() || lt_world_inline(world)) return;
+    fflush(NULL);
+    pthread_mutex_lock(&world->lock);
+    world->ending = true;
+    world->exit_status = status;
+    pthread_cond_signal(&world->given);
+    while (world->joined && !world->gone) pthread_cond_wait(&world->changed, &world->lock);
+    pthread_mutex_unlock(&world->lock);
+}
+
+static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int size, double timeout)
+{
+    world->engine = engine;
+    world->rank = rank;
+    world->size = size;
+    world->process = getpid();
+    const char *debug = getenv("TORCH_DISTRIBUTED_DEBUG");
+    world->detail = debug != NULL && strcmp(debug, "DETAIL") == 0;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&world->lock, NULL);
+    pthread_cond_init(&world->given, &monotonic);
+    pthread_cond_init(&world->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    world->peers = lt_mem_zarray(size, sizeof *world->peers);
+    if (world->peers == NULL) return LT_ERR_MEMORY;
+    world->all.timeout = timeout;
+    return fill_ranks(&world->all, world, NULL, NULL, size);
+}
+
+static lt_status wait_for_others(lt_world *world, double timeout)
+{
+    const double until = lt_clock() + timeout;
+    pthread_mutex_lock(&world->lock);
+    while (!world->joined && lt_clock() < until && !lt_interrupted()) {
+        const struct timespec slice = in(20e-3);
+        pthread_cond_timedwait(&world->changed, &world->lock, &slice);
+    }
+    const bool joined = world->joined;
+    pthread_mutex_unlock(&world->lock);
+    if (joined) return world->failed == LT_OK ? LT_OK : lt_error(world->failed, "%.900s", world->reason);
+    if (lt_interrupted()) return lt_stopped();
+    return lt_error(LT_ERR_RUNTIME, "init_process_group(): rank %d of %d has waited %.1f s for the other ranks", world->rank, world->size,
+                    timeout);
+}
+
+static lt_status open_threaded(lt_world *world, double timeout)
+{
+    if (pthread_create(&world->thread, NULL, progress, world) != 0)
+        return lt_error(LT_ERR_MEMORY, "init_process_group(): no thread could be started: %s", strerror(errno));
+    pthread_detach(world->thread);
+    return wait_for_others(world, timeout);
+}
+
+static lt_status open_inline(lt_world *world, lt_fake_hub *hub)
+{
+    lt_fake_place place = {hub, world->rank};
+    int rank, size;
+    LT_TRY(world->engine->join(&place, &world->inner, &rank, &size));
+    world->joined = true;
+    return know_all(world);
+}
+
+lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int rank = 0, size = 1;
+    const lt_engine *engine = &lt_fake_engine;
+    lt_status status = LT_OK;
+    if (strcmp(backend, "mpi") != 0) return lt_error(LT_ERR_TYPE, "init_process_group(): there is no backend '%s': there is mpi", backend);
+    pthread_mutex_lock(&lock);
+    lt_world *world = of_process;
+    if (world != NULL) { /* a process joins once */
+        if (world->failed != LT_OK) status = lt_error(world->failed, "%.900s", world->reason);
+        world->all.timeout = timeout;
+        goto done;
+    }
+    if (lt_launcher_place(&rank, &size)) LT_CHECK(lt_engine_of_launcher(&engine));
+    world = lt_mem_zalloc(sizeof *world);
+    status = world != NULL ? prepare(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
+    if (status != LT_OK) goto done; /* what little there is stays: the process does not go on without */
+    of_process = world;
+    on_exit(at_exit, NULL);
+    status = engine->threaded ? open_threaded(world, timeout) : open_inline(world, lt_fake_hub_new(size));
+done:
+    pthread_mutex_unlock(&lock);
+    if (status == LT_OK) *out = world;
+    return status;
+}
+
+lt_status lt_worlds_fake(int size, double timeout, lt_world **out)
+{
+    lt_fake_hub *hub = lt_fake_hub_new(size);
+    if (hub == NULL) return LT_ERR_MEMORY;
+    for (int r = 0; r < size; r++) {
+        out[r] = lt_mem_zalloc(sizeof **out);
+        if (out[r] == NULL) return LT_ERR_MEMORY;
+        LT_TRY(prepare(out[r], &lt_fake_engine, r, size, timeout));
+        LT_TRY(open_inline(out[r], hub));
+    }
+    return LT_OK;
+}
+
+static void free_list(lt_work *w)
+{
+    while (w != NULL) {
+        lt_work *next = w->next;
+        lt_work_release(w);
+        w = next;
+    }
+}
+
+void lt_world_free(lt_world *world)
+{
+    free_list(world->incoming);
+    for (lt_ranks *g = &world->all, *next; g != NULL; g = next) {
+        next = after(world, g);
+        free_list(g->first);
+        free_list(g->aside);
+        lt_mem_free(g->ranks);
+        if (g != &world->all) lt_mem_free(g);
+    }
+    if (world->inner != NULL) lt_fake_world_free(world->inner);
+    for (int r = 0; r < world->size; r++) lt_mem_free(world->peers[r].answer);
+    lt_mem_free(world->peers);
+    pthread_mutex_destroy(&world->lock);
+    pthread_cond_destroy(&world->given);
+    pthread_cond_destroy(&world->changed);
+    lt_mem_free(world);
+}
+
+/* ---- facts ------------------------------------------------------------------------------------------------------------------------- */
+
+int lt_world_rank(const lt_world *world) { return world->rank; }
+int lt_world_size(const lt_world *world) { return world->size; }
+const char *lt_world_engine(const lt_world *world) { return world->engine->name; }
+bool lt_world_inline(const lt_world *world) { return !world->engine->threaded; }
+lt_ranks *lt_world_ranks(lt_world *world) { return &world->all; }
+int lt_ranks_size(const lt_ranks *g) { return g->n; }
+int lt_ranks_me(const lt_ranks *g) { return g->me; }
+int lt_ranks_global(const lt_ranks *g, int rank) { return g->ranks[rank]; }
+void lt_ranks_set_timeout(lt_ranks *g, double seconds) { g->timeout = seconds; }
+
+void lt_world_step(lt_world *world)
+{
+    if (lt_world_inline(world)) lt_world_pass(world);
+}

@@ -1,0 +1,233 @@
+/* radix.cu - pairs sorted by digits of their keys, the lowest digit first, each pass stable ("Onesweep": A. Adinets,
+ * D. Merrill 2022). One kernel counts all digits of all keys; then a kernel for each digit reads every pair once and writes it
+ * to its place: a block has a tile of a line, ranks its pairs warp by warp, learns from the tiles before it (lookback.cuh) how
+ * many pairs of each digit they have, and writes the tile in the order of the digits, so that neighbours go to neighbouring
+ * places. */
+#include "radix.cuh"
+
+#include "kernels/block.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/lookback.cuh"
+#include "kernels/offsets.cuh"
+
+enum {
+    BLOCK = 256,
+    WARPS = BLOCK / LT_WARP,
+    DIGIT_BITS = 8,
+    DIGITS = 1 << DIGIT_BITS, /* a thread for each */
+    MOST_PASSES = 8,
+    COUNTED = 16 * BLOCK, /* pairs that a block counts */
+    TILE_BYTES = 32768,
+};
+static_assert(DIGITS == BLOCK, "a thread for each digit");
+
+template <class K> struct radix {
+    const lt_pair<K> *from;
+    lt_pair<K> *to;
+    uint32_t n; /* pairs of a line */
+    int low, passes, pass;
+    uint32_t tiles;   /* of a line */
+    uint32_t *counts; /* [lines][passes][DIGITS]: pairs of a digit, then where they begin */
+    uint64_t *
+        said; /* [lines][tiles][DIGITS] of this pass: what tiles say, and how much in the words' upper bits */
+    unsigned *started; /* blocks of this pass */
+};
+
+template <class K> constexpr int tile_pairs = TILE_BYTES / static_cast<int>(sizeof(lt_pair<K>));
+
+template <class K> static __device__ __forceinline__ unsigned digit_of(K key, int shift)
+{
+    return static_cast<unsigned>(key >> shift) & (DIGITS - 1);
+}
+
+template <class K> static __global__ void __launch_bounds__(BLOCK) count_digits(radix<K> a)
+{
+    __shared__ unsigned found[MOST_PASSES * DIGITS];
+    const uint32_t parts = (a.n + COUNTED - 1) / COUNTED, line = blockIdx.x / parts,
+                   first = blockIdx.x % parts * COUNTED;
+    const uint32_t to = a.n - first < COUNTED ? a.n : first + COUNTED;
+    const lt_pair<K> *const pairs = a.from + static_cast<int64_t>(line) * a.n;
+    for (int pass = 0; pass < a.passes; pass++) found[pass * DIGITS + threadIdx.x] = 0;
+    __syncthreads();
+    for (uint32_t i = first + threadIdx.x; i < to; i += BLOCK) {
+        const K key = pairs[i].key;
+        for (int pass = 0; pass < a.passes; pass++)
+            atomicAdd(&found[pass * DIGITS + digit_of(key, a.low + pass * DIGIT_BITS)], 1u);
+    }
+    __syncthreads();
+    for (int pass = 0; pass < a.passes; pass++) {
+        const unsigned number = found[pass * DIGITS + threadIdx.x];
+        if (number > 0)
+            atomicAdd(
+                &a.counts[(static_cast<int64_t>(line) * a.passes + pass) * DIGITS + threadIdx.x],
+                number);
+    }
+}
+
+/* The sum of the values of the threads before this one. shared: one for each warp. */
+static __device__ __forceinline__ unsigned sum_before(unsigned own, unsigned *shared)
+{
+    const unsigned lane = threadIdx.x % LT_WARP, warp = threadIdx.x / LT_WARP;
+    unsigned total = own;
+    for (unsigned lanes = 1; lanes < LT_WARP; lanes *= 2) {
+        const unsigned other = __shfl_up_sync(0xffffffffu, total, lanes);
+        if (lane >= lanes) total += other;
+    }
+    if (lane == LT_WARP - 1) shared[warp] = total;
+    __syncthreads();
+    unsigned before = total - own;
+    for (unsigned w = 0; w < warp; w++) before += shared[w];
+    return before;
+}
+
+/* From numbers of pairs to where those of a digit begin. */
+static __global__ void __launch_bounds__(BLOCK) start_digits(uint32_t *counts)
+{
+    __shared__ unsigned shared[WARPS];
+    uint32_t *const own = counts + static_cast<int64_t>(blockIdx.x) * DIGITS + threadIdx.x;
+    *own = sum_before(*own, shared);
+}
+
+/* The lanes whose pairs have the same digit as this one, among those that have one. */
+static __device__ __forceinline__ unsigned same_digit(unsigned digit, bool present)
+{
+    unsigned lanes = __ballot_sync(0xffffffffu, present);
+    LT_UNROLLED
+    for (int bit = 0; bit < DIGIT_BITS; bit++) {
+        const bool set = (digit >> bit & 1) != 0;
+        const unsigned those = __ballot_sync(0xffffffffu, set);
+        lanes &= set ? those : ~those;
+    }
+    return lanes;
+}
+
+/* How many pairs of this thread's digit the tiles of the line before this one have; own: how many this one has. */
+static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_t tile,
+                                                         unsigned own)
+{
+    constexpr int SHIFT = 62;
+    constexpr uint64_t NUMBER = (uint64_t{1} << SHIFT) - 1;
+    uint64_t *const mine = said + static_cast<int64_t>(tile) * DIGITS + threadIdx.x;
+    unsigned before = 0;
+    if (tile > 0) {
+        lt_say(mine, LT_TILE_OWN << SHIFT | own);
+        for (const uint64_t *other = mine - DIGITS;; other -= DIGITS) {
+            uint64_t word = lt_heard(other);
+            while (word >> SHIFT == LT_TILE_SILENT) {
+                __nanosleep(40);
+                word = lt_heard(other);
+            }
+            before += static_cast<unsigned>(word & NUMBER);
+            if (word >> SHIFT == LT_TILE_ALL) break;
+        }
+    }
+    lt_say(mine, LT_TILE_ALL << SHIFT | (before + own));
+    return before;
+}
+
+template <class K> static __global__ void __launch_bounds__(BLOCK) move_digits(radix<K> a)
+{
+    constexpr int TILE = tile_pairs<K>, ITEMS = TILE / BLOCK;
+    __shared__ lt_pair<K> sorted[TILE];
+    __shared__ unsigned ranks[WARPS]
+                             [DIGITS];  /* pairs of a digit in a warp, then in those before it */
+    __shared__ unsigned begins[DIGITS]; /* in the tile */
+    __shared__ uint32_t moves[DIGITS];  /* from a place in the tile to one in the line */
+    __shared__ unsigned shared[WARPS], number;
+    const unsigned block = lt_block_started(a.started, &number), line = block / a.tiles,
+                   tile = block % a.tiles;
+    const unsigned lane = threadIdx.x % LT_WARP, warp = threadIdx.x / LT_WARP;
+    const uint32_t first = tile * TILE, left = a.n - first,
+                   count = left < static_cast<uint32_t>(TILE) ? left : static_cast<uint32_t>(TILE);
+    const int shift = a.low + a.pass * DIGIT_BITS;
+    const lt_pair<K> *const from = a.from + static_cast<int64_t>(line) * a.n + first;
+    lt_pair<K> own[ITEMS];
+    unsigned rank[ITEMS];
+    for (int w = 0; w < WARPS; w++) ranks[w][threadIdx.x] = 0;
+    LT_UNROLLED
+    for (int j = 0; j < ITEMS; j++) {
+        const uint32_t at = (warp * ITEMS + j) * LT_WARP + lane;
+        own[j] = at < count ? from[at] : lt_pair<K>{0, 0};
+    }
+    __syncthreads();
+    LT_UNROLLED
+    for (int j = 0; j < ITEMS; j++) {
+        const bool present = (warp * ITEMS + j) * LT_WARP + lane < count;
+        const unsigned digit = digit_of(own[j].key, shift), lanes = same_digit(digit, present);
+        rank[j] = ranks[warp][digit] + __popc(lanes & ((1u << lane) - 1));
+        __syncwarp();
+        if (present && (lanes >> lane) == 1u) ranks[warp][digit] = rank[j] + 1;
+        __syncwarp();
+    }
+    __syncthreads();
+    unsigned total = 0;
+    for (int w = 0; w < WARPS; w++) {
+        const unsigned number_of_warp = ranks[w][threadIdx.x];
+        ranks[w][threadIdx.x] = total;
+        total += number_of_warp;
+    }
+    const unsigned begin = sum_before(total, shared);
+    const uint32_t start =
+        a.counts[(static_cast<int64_t>(line) * a.passes + a.pass) * DIGITS + threadIdx.x];
+    begins[threadIdx.x] = begin;
+    moves[threadIdx.x] =
+        start + digits_before(a.said + static_cast<int64_t>(line) * a.tiles * DIGITS, tile, total) -
+        begin;
+    __syncthreads();
+    LT_UNROLLED
+    for (int j = 0; j < ITEMS; j++) {
+        if ((warp * ITEMS + j) * LT_WARP + lane >= count) continue;
+        const unsigned digit = digit_of(own[j].key, shift);
+        sorted[begins[digit] + ranks[warp][digit] + rank[j]] = own[j];
+    }
+    __syncthreads();
+    lt_pair<K> *const to = a.to + static_cast<int64_t>(line) * a.n;
+    for (uint32_t i = threadIdx.x; i < count; i += BLOCK) {
+        const lt_pair<K> pair = sorted[i];
+        to[i + moves[digit_of(pair.key, shift)]] = pair;
+    }
+}
+
+template <class K> static lt_status run(const lt_radix_job<K> &job, lt_pair<K> **sorted)
+{
+    lt_cuda_scratch scratch;
+    radix<K> a = {};
+    a.n = static_cast<uint32_t>(job.n);
+    a.low = job.low;
+    a.passes = (job.high - job.low + DIGIT_BITS - 1) / DIGIT_BITS;
+    a.tiles = static_cast<uint32_t>((job.n + tile_pairs<K> - 1) / tile_pairs<K>);
+    a.from = *sorted = job.pairs;
+    a.to = job.other;
+    const int64_t tiles = job.lines * a.tiles, words = tiles * DIGITS * a.passes,
+                  counts = job.lines * a.passes * DIGITS;
+    const size_t bytes = static_cast<size_t>(words) * sizeof(uint64_t) +
+                         static_cast<size_t>(counts) * sizeof(uint32_t) +
+                         MOST_PASSES * sizeof(unsigned);
+    LT_TRY(scratch.take(job.device, bytes));
+    CUDA_TRY(cudaMemsetAsync(scratch.as<void>(), 0, bytes, job.stream));
+    a.said = scratch.as<uint64_t>();
+    a.counts = reinterpret_cast<uint32_t *>(a.said + words);
+    a.started = a.counts + counts;
+    LT_LAUNCH_MEET(count_digits<K>, static_cast<unsigned>(job.lines * lt_blocks(job.n, COUNTED)),
+                   BLOCK, 0, job.stream, a);
+    LT_LAUNCH_MEET(start_digits, static_cast<unsigned>(job.lines * a.passes), BLOCK, 0, job.stream,
+                   a.counts);
+    for (a.pass = 0; a.pass < a.passes; a.pass++) {
+        LT_LAUNCH_MEET(move_digits<K>, static_cast<unsigned>(tiles), BLOCK, 0, job.stream, a);
+        *sorted = a.to;
+        a.to = const_cast<lt_pair<K> *>(a.from);
+        a.from = *sorted;
+        a.said += tiles * DIGITS;
+        a.started++;
+    }
+    return lt_cuda_launched(job.device, job.stream, "sort");
+}
+
+lt_status lt_radix_sort(const lt_radix_job<uint32_t> &job, lt_pair<uint32_t> **sorted)
+{
+    return run(job, sorted);
+}
+lt_status lt_radix_sort(const lt_radix_job<uint64_t> &job, lt_pair<uint64_t> **sorted)
+{
+    return run(job, sorted);
+}

@@ -1,0 +1,346 @@
+/* comm.c - worlds of ranks, their groups and work (src/comm/comm.h) as userdata, for lib/distributed: torch._C.comm_open,
+ * comm_fake, comm_environment. Ranks are numbers from 0. */
+#include "comm/comm.h"
+
+#include <string.h>
+
+#include "binding.h"
+
+#define WORLD_NAME "ltensor.World"
+#define GROUP_NAME "ltensor.Ranks"
+#define WORK_NAME "ltensor.Work"
+
+typedef struct world_box {
+    lt_world *world;
+    bool fake; /* to be freed */
+} world_box;
+
+typedef struct group_box {
+    lt_ranks *group; /* user value 1: the world's box */
+} group_box;
+
+typedef struct work_box {
+    lt_work *work; /* user value 1: the world's box */
+} work_box;
+
+/* ---- groups ---------------------------------------------------------------------------------------------------------------------- */
+
+static lt_ranks *check_group(lua_State *L) { return ((group_box *)lt_lua_check_udata(L, 1, GROUP_NAME))->group; }
+
+/* Of the world whose box is at `world`. */
+static void push_group(lua_State *L, lt_ranks *group, int world)
+{
+    world = lua_absindex(L, world);
+    group_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+    box->group = group;
+    lua_pushvalue(L, world);
+    lua_setiuservalue(L, -2, 1);
+    luaL_setmetatable(L, GROUP_NAME);
+}
+
+static int group_size(lua_State *L)
+{
+    lua_pushinteger(L, lt_ranks_size(check_group(L)));
+    return 1;
+}
+
+static int group_me(lua_State *L)
+{
+    lua_pushinteger(L, lt_ranks_me(check_group(L)));
+    return 1;
+}
+
+/* global(rank in the group) -> rank in the world */
+static int group_global(lua_State *L)
+{
+    lt_ranks *group = check_group(L);
+    const lua_Integer rank = lt_lua_check_integer(L, 2);
+    if (rank < 0 || rank >= lt_ranks_size(group)) return lt_lua_error(L, "rank %d is not in the group", (int)rank);
+    lua_pushinteger(L, lt_ranks_global(group, (int)rank));
+    return 1;
+}
+
+static int group_set_timeout(lua_State *L)
+{
+    lt_ranks_set_timeout(check_group(L), lt_lua_check_number(L, 2));
+    return 0;
+}
+
+/* What users call, and what it is. */
+static const struct operation {
+    const char *name;
+    lt_collective kind;
+} operations[] = {
+    {"barrier", LT_BARRIER},
+    {"broadcast", LT_BROADCAST},
+    {"all_reduce", LT_ALL_REDUCE},
+    {"reduce", LT_REDUCE},
+    {"all_gather", LT_ALL_GATHER},
+    {"all_gather_into_tensor", LT_ALL_GATHER},
+    {"reduce_scatter", LT_REDUCE_SCATTER},
+    {"reduce_scatter_tensor", LT_REDUCE_SCATTER},
+    {"gather", LT_GATHER},
+    {"scatter", LT_SCATTER},
+    {"all_to_all", LT_ALL_TO_ALL},
+    {"all_to_all_single", LT_ALL_TO_ALL},
+    {"send", LT_SEND},
+    {"isend", LT_SEND},
+    {"recv", LT_RECV},
+    {"irecv", LT_RECV},
+    {"new_group", LT_NEW_GROUP},
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static const struct operation *find_operation(lua_State *L, const char *name)
+{
+    for (int i = 0; i < OPERATIONS; i++)
+        if (strcmp(operations[i].name, name) == 0) return &operations[i];
+    lt_lua_error(L, "'%s' is no operation between ranks", name);
+    return NULL;
+}
+
+static lt_tensor *optional_tensor(lua_State *L, int arg) { return lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg); }
+
+/* The integers of the table at arg as a userdata that is pushed; NULL where it is nil (pushed as well). */
+static int64_t *integers(lua_State *L, int arg, int *n)
+{
+    *n = 0;
+    if (lua_isnoneornil(L, arg)) {
+        lua_pushnil(L);
+        return NULL;
+    }
+    lt_lua_check_type(L, arg, LUA_TTABLE);
+    *n = (int)lua_rawlen(L, arg);
+    int64_t *values = lua_newuserdatauv(L, (size_t)(*n + 1) * sizeof *values, 0);
+    for (int i = 0; i < *n; i++) {
+        lua_rawgeti(L, arg, i + 1);
+        values[i] = lua_tointeger(L, -1);
+        lua_pop(L, 1);
+    }
+    return values;
+}
+
+/* begin(name, input, output, peer, tag, reduction, given, got, ranks, timeout) -> work */
+static int group_begin(lua_State *L)
+{
+    lt_ranks *group = check_group(L);
+    const struct operation *operation = find_operation(L, lt_lua_check_string(L, 2));
+    int n_given, n_got, n_ranks;
+    lua_settop(L, 11);
+    lt_comm_call call = {
+        .kind = operation->kind,
+        .name = operation->name,
+        .input = optional_tensor(L, 3),
+        .output = optional_tensor(L, 4),
+        .peer = (int)lt_lua_opt_integer(L, 5, 0),
+        .tag = (int)lt_lua_opt_integer(L, 6, 0),
+        .reduction = (lt_reduction)lt_lua_opt_integer(L, 7, 0),
+        .timeout = lua_isnil(L, 11) ? 0 : lt_lua_check_number(L, 11),
+    };
+    call.given = integers(L, 8, &n_given);
+    call.got = integers(L, 9, &n_got);
+    int64_t *wide = integers(L, 10, &n_ranks);
+    int *ranks = lua_newuserdatauv(L, (size_t)(n_ranks + 1) * sizeof *ranks, 0);
+    for (int i = 0; i < n_ranks; i++) ranks[i] = (int)wide[i];
+    call.ranks = wide != NULL ? ranks : NULL;
+    call.n_ranks = n_ranks;
+    work_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+    box->work = NULL;
+    luaL_setmetatable(L, WORK_NAME);
+    lua_getiuservalue(L, 1, 1);
+    lua_setiuservalue(L, -2, 1);
+    lt_lua_do(L, lt_work_begin(group, &call, &box->work));
+    return 1;
+}
+
+/* ---- work ------------------------------------------------------------------------------------------------------------------------- */
+
+static work_box *check_work(lua_State *L) { return lt_lua_check_udata(L, 1, WORK_NAME); }
+
+static int work_gc(lua_State *L)
+{
+    work_box *box = check_work(L);
+    lt_work_release(box->work);
+    box->work = NULL;
+    return 0;
+}
+
+/* ended() -> whether it has ended, and then whether well, and why not */
+static int work_ended(lua_State *L)
+{
+    lt_work *work = check_work(L)->work;
+    lt_status status;
+    if (!lt_work_ended(work, &status)) {
+        lua_pushboolean(L, false);
+        return 1;
+    }
+    lua_pushboolean(L, true);
+    lua_pushboolean(L, status == LT_OK);
+    lua_pushstring(L, status == LT_OK ? NULL : lt_work_reason(work));
+    return 3;
+}
+
+/* wait(seconds; 0: its own time) -> whether it has ended well, and why not */
+static int work_wait(lua_State *L)
+{
+    lt_work *work = check_work(L)->work;
+    const double seconds = luaL_optnumber(L, 2, 0);
+    const lt_status status = LT_INSIDE(L, lt_work_wait(work, seconds));
+    lt_status ended;
+    if (status == LT_ERR_INTERRUPTED || status == LT_ERR_DEADLINE) return lt_lua_raise(L);
+    lua_pushboolean(L, status == LT_OK);
+    if (status == LT_OK) return 1;
+    lua_pushstring(L, lt_work_ended(work, &ended) && ended != LT_OK ? lt_work_reason(work) : lt_error_message());
+    return 2;
+}
+
+static int work_from(lua_State *L)
+{
+    lua_pushinteger(L, lt_work_from(check_work(L)->work));
+    return 1;
+}
+
+/* group() -> what new_group has made; nil where this rank is not in it */
+static int work_group(lua_State *L)
+{
+    lt_ranks *group = lt_work_group(check_work(L)->work);
+    if (group == NULL) return 0;
+    lua_getiuservalue(L, 1, 1);
+    push_group(L, group, -1);
+    return 1;
+}
+
+/* ---- worlds ----------------------------------------------------------------------------------------------------------------------- */
+
+static lt_world *check_world(lua_State *L) { return ((world_box *)lt_lua_check_udata(L, 1, WORLD_NAME))->world; }
+
+static world_box *new_world(lua_State *L)
+{
+    world_box *box = lua_newuserdatauv(L, sizeof *box, 0);
+    *box = (world_box){NULL, false};
+    luaL_setmetatable(L, WORLD_NAME);
+    return box;
+}
+
+static int world_gc(lua_State *L)
+{
+    world_box *box = lt_lua_check_udata(L, 1, WORLD_NAME);
+    if (box->fake && box->world != NULL) lt_world_free(box->world);
+    box->world = NULL;
+    return 0;
+}
+
+static int world_rank(lua_State *L)
+{
+    lua_pushinteger(L, lt_world_rank(check_world(L)));
+    return 1;
+}
+
+static int world_size(lua_State *L)
+{
+    lua_pushinteger(L, lt_world_size(check_world(L)));
+    return 1;
+}
+
+static int world_engine(lua_State *L)
+{
+    lua_pushstring(L, lt_world_engine(check_world(L)));
+    return 1;
+}
+
+static int world_group(lua_State *L)
+{
+    push_group(L, lt_world_ranks(check_world(L)), 1);
+    return 1;
+}
+
+static int world_step(lua_State *L)
+{
+    lt_world_step(check_world(L));
+    return 0;
+}
+
+/* describe() -> what this rank does now, and what it did last */
+static int world_describe(lua_State *L)
+{
+    char text[2048];
+    lt_world_describe(check_world(L), text, sizeof text);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+/* comm_open(backend, timeout) -> the world of this process */
+static int comm_open(lua_State *L)
+{
+    const char *backend = lt_lua_check_string(L, 1);
+    const double timeout = lt_lua_check_number(L, 2);
+    world_box *box = new_world(L);
+    lt_lua_do(L, lt_world_open(backend, timeout, &box->world));
+    return 1;
+}
+
+/* comm_fake(size, timeout) -> a list of worlds, one for each rank of a world in this process */
+static int comm_fake(lua_State *L)
+{
+    const lua_Integer size = lt_lua_check_integer(L, 1);
+    const double timeout = lt_lua_check_number(L, 2);
+    if (size < 1 || size > 65536) return lt_lua_error(L, "a world has 1 to 65536 ranks, not %d", (int)size);
+    lua_createtable(L, (int)size, 0);
+    for (int i = 1; i <= size; i++) {
+        new_world(L);
+        lua_rawseti(L, -2, i);
+    }
+    lt_world **worlds = lua_newuserdatauv(L, (size_t)size * sizeof *worlds, 0);
+    memset(worlds, 0, (size_t)size * sizeof *worlds);
+    const lt_status status = LT_INSIDE(L, lt_worlds_fake((int)size, timeout, worlds));
+    for (int i = 0; i < size; i++) {
+        lua_rawgeti(L, -2, i + 1);
+        *(world_box *)lua_touserdata(L, -1) = (world_box){worlds[i], true};
+        lua_pop(L, 1);
+    }
+    lt_lua_check(L, status);
+    lua_pop(L, 1);
+    return 1;
+}
+
+static int comm_environment(lua_State *L)
+{
+    (void)L;
+    lt_comm_environment();
+    return 0;
+}
+
+/* ---- the types -------------------------------------------------------------------------------------------------------------------- */
+
+static void new_type(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc)
+{
+    luaL_newmetatable(L, name);
+    lua_createtable(L, 0, 8);
+    lt_lua_setfuncs(L, methods);
+    lua_setfield(L, -2, "__index");
+    if (gc != NULL) {
+        lt_lua_pushfunction(L, gc);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_pop(L, 1);
+}
+
+void lt_lua_open_comm(lua_State *L)
+{
+    static const luaL_Reg of_worlds[] = {{"rank", world_rank},   {"size", world_size}, {"engine", world_engine},
+                                         {"group", world_group}, {"step", world_step}, {"describe", world_describe},
+                                         {NULL, NULL}};
+    static const luaL_Reg of_groups[] = {{"size", group_size},   {"me", group_me},
+                                         {"global", group_global}, {"set_timeout", group_set_timeout},
+                                         {"begin", group_begin}, {NULL, NULL}};
+    static const luaL_Reg of_works[] = {
+        {"ended", work_ended}, {"wait", work_wait}, {"from", work_from}, {"group", work_group}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"comm_open", comm_open}, {"comm_fake", comm_fake}, {"comm_environment", comm_environment}, {NULL, NULL}};
+    new_type(L, WORLD_NAME, of_worlds, world_gc);
+    new_type(L, GROUP_NAME, of_groups, NULL);
+    new_type(L, WORK_NAME, of_works, work_gc);
+    lua_pushvalue(L, 2);
+    lt_lua_setfuncs(L, functions);
+    lua_pop(L, 1);
+}

@@ -1,0 +1,46 @@
+-- ranks.lua - runs a chunk of Lua on several ranks, started by the mpirun of an MPI, with a time limit. Ranks share processors.
+
+local process = require 'support.process'
+
+local M = {}
+
+local launchers = {
+  openmpi = 'mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none',
+  mpich = 'mpirun.mpich',
+}
+
+local function is_file(path)
+  local file = io.open(path)
+  return file ~= nil and file:close()
+end
+
+--- The MPIs that are installed, and for which ltensor was built.
+function M.installed()
+  local names = {}
+  for _, name in ipairs { 'openmpi', 'mpich' } do
+    local folder = os.getenv 'LTENSOR_LIB_DIR' or os.getenv 'LTENSOR_BUILD' or 'build'
+    local found = os.execute(('command -v mpirun.%s >/dev/null'):format(name))
+    if found and (is_file(('%s/libltensor_%s.so'):format(folder, name))) then names[#names + 1] = name end
+  end
+  return names
+end
+
+--- stdout, stderr and exit status (124: it was too slow) of a chunk that n ranks run. In it `dist` is torch.distributed, begun with
+-- options.timeout (20 s), and `rank`, `size` are its own. options: seconds (30), timeout, environment, program (what is run instead).
+function M.run(mpi, n, code, options)
+  options = options or {}
+  local path = os.tmpname()
+  local file = assert(io.open(path, 'w'))
+  file:write(([[
+    dist = torch.distributed
+    dist.init_process_group('mpi', { timeout = %g })
+    rank, size = dist.get_rank(), dist.get_world_size()
+  ]]):format(options.timeout or 20):gsub('\n', ' '), code)
+  file:close()
+  local output, errors, status = process.run(('%s OMP_NUM_THREADS=1 timeout -k 5 %d %s -n %d %s %s'):format(options.environment or '',
+    options.seconds or 30, launchers[mpi], n, process.quote(process.ltensor), path))
+  os.remove(path)
+  return output, errors, status
+end
+
+return M

@@ -205,7 +205,7 @@ $(OBJ)/src/comm/%.o: src/comm/%.c
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
 $(OBJ)/src/comm/reduce.o: private OPT := $(patsubst -O2,-O3,$(OPT))
 
-$(OBJ)/src/comm/mpi/mpi.%.o: src/comm/mpi/mpi.c
+$(MPIS:%=$(OBJ)/src/comm/mpi/mpi.%.o): $(OBJ)/src/comm/mpi/mpi.%.o: src/comm/mpi/mpi.c $(OBJ)/flags_of_c
 	@mkdir -p $(@D)
 	@echo '  CC $< ($*)'
 	$(CC) $(CFLAGS_ALL) -fvisibility=hidden -DLT_MPI_NAME='"$*"' \

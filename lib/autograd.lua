@@ -172,6 +172,12 @@ function methods.register_hook(self, hook)
   return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
 end
 
+--- Calls hook(tensor) when backward has added to the tensor's .grad. The tensor is a leaf.
+function methods.register_post_accumulate_grad_hook(self, hook)
+  local id, closure = C.register_post_hook(self, hook)
+  return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
+end
+
 -- ---- the rest, when it is named ------------------------------------------------------------------------------------
 
 local where = { Function = 'function', once_differentiable = 'function', gradcheck = 'gradcheck', gradgradcheck = 'gradcheck' }

@@ -148,10 +148,10 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
     specs "specs on 2 simulated GPUs" LTENSOR_SIM_GPUS=2 LTENSOR_TEST_DEVICE=cuda:1
     # Kernels whose every access is looked at (make checked), and those for large tensors.
     if [ -f "$BUILD/checked/libltensor_sim.so" ]; then
-        kernel_specs "kernels on 1 GPU with checks, SEED=$SEED" "indexing views optim draws cuda_vectors" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda \
+        kernel_specs "kernels on 1 GPU with checks, SEED=$SEED" "indexing views optim draws cuda_vectors attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda \
             LTENSOR_SIM_SEED="$SEED" LTENSOR_LIB_DIR="$PWD/$BUILD/checked"
     fi
-    kernel_specs "kernels with 64-bit indices" "indexing views strides elementwise" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_INDEX_LIMIT=1
+    kernel_specs "kernels with 64-bit indices" "indexing views strides elementwise attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_INDEX_LIMIT=1
     for n in 0 1 2; do
         for notebook in docs/notebooks/*.md docs/guide/*.md; do
             case $notebook in *README.md) continue ;; esac

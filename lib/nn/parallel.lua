@@ -157,5 +157,13 @@ function parallel.parallel_apply(modules, inputs, devices)
   return outputs
 end
 
+-- Loaded when it is first named: it needs torch.distributed.
+setmetatable(parallel, { __index = function(_, name)
+  if name ~= 'DistributedDataParallel' then return nil end
+  local value = require 'torch.nn.distributed_data_parallel'
+  rawset(parallel, name, value)
+  return value
+end })
+
 return checked.functions(parallel, { ['scatter.input'] = 'any?', outputs = 'table', modules = 'table', inputs = 'table', dim = 'integer?',
   device = 'device', ['devices.ids'] = 'table', ['scatter.devices'] = 'table', ['replicate.devices'] = 'table', ['parallel_apply.modules'] = 'functions' })

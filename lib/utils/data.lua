@@ -3,7 +3,7 @@
 local where = {
   Dataset = 'dataset', TensorDataset = 'tensor_dataset', DataLoader = 'dataloader', idx = 'idx', csv = 'csv',
   text = 'text', read_image = 'image', decode_image = 'image',
-  default_collate = 'collate', get_worker_info = 'workers',
+  DistributedSampler = 'distributed', default_collate = 'collate', get_worker_info = 'workers',
 }
 for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'ChainDataset', 'random_split' } do where[name] = 'datasets' end
 for _, name in ipairs { '', 'Sequential', 'Random', 'SubsetRandom', 'WeightedRandom', 'Batch' } do

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "allocator.h"
+#include "launch.h"
 #include "ltensor_lua.h"
 #include "modules.h"
 #include "options.h"
@@ -115,6 +116,10 @@ static void open_torch(lua_State *L)
     static const char *const globals[] = {"nn", "try_gpu", "try_all_gpus"};
     luaL_requiref(L, "torch", luaopen_torch, 1);
     if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "_C");
+        lua_getfield(L, -1, "comm_environment"); /* RANK and so on, of a process that was started by mpirun */
+        lua_call(L, 0, 0);
+        lua_pop(L, 1);
         for (size_t i = 0; i < sizeof globals / sizeof *globals; i++) {
             if (lua_getfield(L, -1, globals[i]) != LUA_TNIL)
                 lua_setglobal(L, globals[i]);
@@ -274,7 +279,7 @@ int main(int argc, char **argv)
 {
     options o;
     const char *bad = NULL;
-    const char *problem = options_parse(argc, argv, &o, &bad);
+    const char *problem = options_parse(&argc, argv, &o, &bad);
     if (problem) {
         fprintf(stderr, "%s: '%s': %s\n%s", program, bad, problem, options_help);
         return EXIT_FAILURE;
@@ -283,6 +288,7 @@ int main(int argc, char **argv)
         fputs(options_help, stdout);
         return EXIT_SUCCESS;
     }
+    if (o.nproc > 0) return launch_ranks(o.nproc, argc, argv);
     lua_State *L = luaL_newstate();
     if (!L) {
         print_error("not enough memory");

@@ -24,16 +24,29 @@ const char options_help[] =
     "  --cells FILE     run the cells of a Markdown notebook and print it with its outputs\n"
     "    --check          compare the outputs with the stored ones instead; exit 1 if they differ\n"
     "    --write          store the outputs in FILE\n"
+    "  --nproc N        run the script in N processes, started by mpirun: torch.distributed\n"
     "  --sim-gpus N     N simulated GPUs\n"
     "  --disable-cuda   use no GPU\n"
     "  --no-copies      show no notes on hidden copies\n"
     "  --help           this text\n"
     "Lua code in LTENSOR_INIT (or the file it names as @file) runs first.\n";
 
+static bool is_number(const char *text) { return *text != '\0' && strspn(text, "0123456789") == strlen(text); }
+
+/* What follows the option of this name, "" when nothing does, or behind its `=`; NULL: argv[*i] is another. */
+static const char *number_of(int argc, char **argv, int *i, const char *option)
+{
+    const size_t n = strlen(option);
+    const char *name = argv[*i];
+    if (strncmp(name, option, n) != 0 || (name[n] != '\0' && name[n] != '=')) return NULL;
+    if (name[n] == '=') return name + n + 1;
+    return *i + 1 < argc ? argv[++*i] : "";
+}
+
 /* Handles the long option at argv[*i]; false when there is none of that name. */
 static bool parse_long(int argc, char **argv, int *i, options *out, const char **problem)
 {
-    const char *name = argv[*i];
+    const char *name = argv[*i], *value;
     if (strcmp(name, "--version") == 0) {
         out->version = true;
     } else if (strcmp(name, "--help") == 0) {
@@ -48,13 +61,14 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
         setenv("LTENSOR_DISABLE_CUDA", "--disable-cuda", 1); /* what the error names */
     } else if (strcmp(name, "--no-copies") == 0) {
         setenv("LTENSOR_COPIES", "0", 1);
-    } else if (strncmp(name, "--sim-gpus", 10) == 0 && (name[10] == '\0' || name[10] == '=')) {
-        const char *count = name[10] == '=' ? name + 11 : NULL;
-        if (!count && *i + 1 < argc) count = argv[++*i];
-        if (!count || !*count || strspn(count, "0123456789") != strlen(count))
+    } else if ((value = number_of(argc, argv, i, "--sim-gpus")) != NULL) {
+        if (!is_number(value))
             *problem = "needs a number of GPUs";
         else
-            setenv("LTENSOR_SIM_GPUS", count, 1);
+            setenv("LTENSOR_SIM_GPUS", value, 1);
+    } else if ((value = number_of(argc, argv, i, "--nproc")) != NULL) {
+        out->nproc = is_number(value) ? atoi(value) : 0;
+        if (out->nproc < 1 || out->nproc > 65536) *problem = "needs a number of processes";
     } else {
         return false;
     }
@@ -93,9 +107,23 @@ static const char *parse_behind(int argc, char **argv, int i, options *out, cons
     return NULL;
 }
 
-const char *options_parse(int argc, char **argv, options *out, const char **bad)
+/* Takes the option and its number out of argv, so that the ranks do not begin others. */
+static void take_nproc_out(int *argc, char **argv, int end)
+{
+    for (int i = 1; i < end && i < *argc; i++) {
+        if (strncmp(argv[i], "--nproc", 7) != 0) continue;
+        const int words = argv[i][7] == '=' ? 1 : 2;
+        memmove(&argv[i], &argv[i + words], (size_t)(*argc - i - words + 1) * sizeof *argv);
+        *argc -= words;
+        end -= words;
+        i--;
+    }
+}
+
+const char *options_parse(int *argc_place, char **argv, options *out, const char **bad)
 {
     int i = 1;
+    const int argc = *argc_place;
     memset(out, 0, sizeof *out);
     for (; i < argc; i++) {
         const char *problem = NULL;
@@ -123,5 +151,8 @@ const char *options_parse(int argc, char **argv, options *out, const char **bad)
     if (out->check && out->write) return "--check and --write exclude each other";
     *bad = "--cells";
     if (out->cells && !out->script) return "needs a notebook";
+    *bad = "--nproc";
+    if (out->nproc > 0 && !out->script && !out->has_code) return "needs a script";
+    if (out->nproc > 0) take_nproc_out(argc_place, argv, out->first);
     return NULL;
 }

@@ -30,6 +30,14 @@ local list = {
   { 'random', 'draw<normal_float>', 'normal_, float32', 4, nil, 4, { stored = 64 } },
   { 'reduce', 'reduce_by_team<sum_step, float>', 'sum along rows, float32', 4, 4 },
   { 'reduce', 'reduce_by_thread<sum_step, float>', 'sum over rows, float32', 4, 4, nil, { narrow = true } },
+  { 'scan', 'scan_chunks<double_sum>', 'cumsum along rows, float32', 4, 4, 4, { stored = 32 } },
+  { 'scan', 'scan_chunks<double_sum>', 'cumsum along rows, bfloat16', 2, 2, 2, { stored = 16 } },
+  { 'scan', 'scan_lines<double_sum>', 'cumsum along short rows, float32', 4, 4, 4, { stored = 32 } },
+  { 'radix', 'move_digits<unsigned int>', 'sort: a digit of keys of 32 bits', 8, 8, 8, { narrow = true } },
+  { 'radix', 'move_digits<unsigned long>', 'sort: a digit of keys of 64 bits', 16, 16, 16 },
+  { 'softmax', 'forward_by_columns<float>', 'softmax over columns, float32, strided', 4, 4, 4, { passes = 3, threads = 512, narrow = true } },
+  { 'softmax', 'backward_by_columns<float>', 'softmax backward over columns, float32, strided', 4, 8, 4,
+    { passes = 2, threads = 512, narrow = true } },
   { 'softmax', 'forward_rows<float, float, true>', 'softmax, float32', 4, 4, 4 },
   { 'softmax', 'forward_rows<float, float, false>', 'softmax, float32, rows of any length', 4, 4, 4, { passes = 3 } },
   { 'softmax', 'forward_rows<__nv_bfloat16, float, true>', 'softmax, bfloat16', 2, 2, 2 },
@@ -56,6 +64,7 @@ local list = {
   { 'optim', 'optimize<adam_rule, float, 512>', 'Adam of many tensors, float32', 4, 16, 12 },
   { 'optim', 'optimize<sgd_momentum_rule, float, 48>', 'SGD with momentum, float32', 4, 12, 8 },
   { 'index', 'get<3, unsigned int>', 'gather, float32', 4, 12, 4, { narrow = true } },
+  { 'row_sums', 'add_tiles<float, float>', 'embedding backward, float32', 4, 4 },
   { 'index', 'get<3, lt_bytes16>', 'embedding, float32', 4, 4, 4 },
 }
 

@@ -53,14 +53,15 @@ typedef struct lt_comm_call {
     int peer;          /* the root, or whom a message is to or from (-1: from whomever) */
     int tag;
     lt_reduction reduction;
-    const int64_t *given, *got; /* LT_ALL_TO_ALL: elements for each rank and from each; NULL: equal parts. Copied */
-    const int *ranks;           /* LT_NEW_GROUP: n_ranks of the world, ascending. Copied */
+    const int64_t *given,
+        *got; /* LT_ALL_TO_ALL: elements for each rank and from each; NULL: equal parts. Copied */
+    const int *ranks; /* LT_NEW_GROUP: n_ranks of the world, ascending. Copied */
     int n_ranks;
     double timeout; /* seconds; 0: the group's */
 } lt_comm_call;
 
 /* What PyTorch calls a backend: "mpi". The world of the process, joined by the launcher's word; alone when there was no launcher.
- * LT_ERR_DEVICE: what is missing and what to install. Waits for the other ranks, `timeout` seconds at most. */
+ * LT_ERR_DEVICE: what is missing and what to install. Waits for the other ranks, `timeout` seconds at most, or 30. */
 lt_status lt_world_open(const char *backend, double timeout, lt_world **out);
 /* Worlds of one rank each that are ranks of one world in this process; whoever waits for one looks after it alone. To be freed. */
 lt_status lt_worlds_fake(int size, double timeout, lt_world **out);

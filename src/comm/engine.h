@@ -22,12 +22,13 @@ typedef struct lt_engine_parts {
 } lt_engine_parts;
 
 typedef struct lt_engine_services {
-    lt_status (*error)(lt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    lt_status (*error)(lt_status status, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 } lt_engine_services;
 
-enum { LT_ENGINE_ANY = -1 };                /* a message from whomever */
-enum { LT_ENGINE_MESSAGE = 1 << 30 };       /* bytes of a send at most */
-enum { LT_ENGINE_NOTE = 2048 };             /* bytes of a note at most */
+enum { LT_ENGINE_ANY = -1 };          /* a message from whomever */
+enum { LT_ENGINE_MESSAGE = 1 << 30 }; /* bytes of a send at most */
+enum { LT_ENGINE_NOTE = 2048 };       /* bytes of a note at most */
 
 typedef struct lt_engine {
     const char *name; /* "openmpi" */
@@ -42,16 +43,19 @@ typedef struct lt_engine {
 
     /* Collectives: all ranks of a group begin the same ones in the same order. */
     lt_status (*barrier)(lt_engine_group *group, lt_engine_request **request);
-    lt_status (*broadcast)(lt_engine_group *group, void *data, int64_t bytes, int root, lt_engine_request **request);
+    lt_status (*broadcast)(lt_engine_group *group, void *data, int64_t bytes, int root,
+                           lt_engine_request **request);
     /* Each gives `bytes` bytes to all; data NULL: they lie where they belong in `to` already. */
-    lt_status (*all_gather)(lt_engine_group *group, const void *data, int64_t bytes, void *to, lt_engine_parts parts,
-                            lt_engine_request **request);
-    lt_status (*all_to_all)(lt_engine_group *group, const void *data, lt_engine_parts given, void *to, lt_engine_parts got,
-                            lt_engine_request **request);
+    lt_status (*all_gather)(lt_engine_group *group, const void *data, int64_t bytes, void *to,
+                            lt_engine_parts parts, lt_engine_request **request);
+    lt_status (*all_to_all)(lt_engine_group *group, const void *data, lt_engine_parts given,
+                            void *to, lt_engine_parts got, lt_engine_request **request);
 
     /* Messages, of LT_ENGINE_MESSAGE bytes at most, arrive in the order in which they were sent. */
-    lt_status (*send)(lt_engine_group *group, const void *data, int64_t bytes, int to, int tag, lt_engine_request **request);
-    lt_status (*receive)(lt_engine_group *group, void *data, int64_t bytes, int from, int tag, lt_engine_request **request);
+    lt_status (*send)(lt_engine_group *group, const void *data, int64_t bytes, int to, int tag,
+                      lt_engine_request **request);
+    lt_status (*receive)(lt_engine_group *group, void *data, int64_t bytes, int from, int tag,
+                         lt_engine_request **request);
 
     /* Whether it is done; then, and when it has failed, the request is no more. Of what was received: from whom and how much. */
     lt_status (*test)(lt_engine_request *request, bool *done, int *from, int64_t *bytes);
@@ -70,9 +74,10 @@ typedef struct lt_engine_abi {
 } lt_engine_abi;
 
 #define LT_ENGINE_ABI "lt_engine_abi_of_library"
-#define LT_ENGINE_ABI_HERE                                                                                                        \
-    {                                                                                                                              \
-        sizeof(lt_engine_abi), sizeof(lt_engine), sizeof(lt_engine_services), LT_ENGINE_INTERFACE, LT_VERSION                      \
+#define LT_ENGINE_ABI_HERE                                                                         \
+    {                                                                                              \
+        sizeof(lt_engine_abi), sizeof(lt_engine), sizeof(lt_engine_services), LT_ENGINE_INTERFACE, \
+            LT_VERSION                                                                             \
     }
 
 #define LT_ENGINE_OPEN "lt_engine_open"

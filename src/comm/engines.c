@@ -9,22 +9,24 @@
 
 typedef struct launcher {
     const char *title, *rank, *size, *local_rank, *local_size; /* its variables */
-    const char *mpi;                                            /* the soname of its library */
+    const char *mpi;                                           /* the soname of its library */
     const char *install;
     const char *engine; /* our library */
 } launcher;
 
 static const launcher launchers[] = {
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
-     "libmpi.so.40", "openmpi-bin", "libltensor_openmpi.so"},
-    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "libmpich.so.12", "mpich", "libltensor_mpich.so"},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE", "libmpi.so.40", "openmpi-bin", "libltensor_openmpi.so"},
+    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "libmpich.so.12",
+     "mpich", "libltensor_mpich.so"},
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
 static const launcher *launcher_here(void)
 {
     for (int i = 0; i < LAUNCHERS; i++)
-        if (getenv(launchers[i].rank) != NULL && getenv(launchers[i].size) != NULL) return &launchers[i];
+        if (getenv(launchers[i].rank) != NULL && getenv(launchers[i].size) != NULL)
+            return &launchers[i];
     return NULL;
 }
 
@@ -63,25 +65,34 @@ static lt_status check_made_for_us(void *library, const char *name)
 {
     static const lt_engine_abi ours = LT_ENGINE_ABI_HERE;
     const lt_engine_abi *theirs = dlsym(library, LT_ENGINE_ABI);
-    if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0) return LT_OK;
+    if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0)
+        return LT_OK;
     char made_for[80] = "a version that does not say which it is";
     if (theirs != NULL && theirs->size == ours.size)
-        snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %u)", theirs->version, theirs->interface);
-    return lt_error(LT_ERR_DEVICE, "%s belongs to %s, this is ltensor %s (interface %u): build or install both together", name, made_for,
-                    ours.version, ours.interface);
+        snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %u)", theirs->version,
+                 theirs->interface);
+    return lt_error(
+        LT_ERR_DEVICE,
+        "%s belongs to %s, this is ltensor %s (interface %u): build or install both together", name,
+        made_for, ours.version, ours.interface);
 }
 
 static lt_status open_engine(const launcher *l, const lt_engine **out)
 {
     LT_TRY(lt_authorize(LT_ACCESS_LIBRARY, l->mpi));
     if (dlopen(l->mpi, RTLD_NOW | RTLD_GLOBAL) == NULL)
-        return lt_error(LT_ERR_DEVICE, "this process was started by %s's mpirun, and its library could not be loaded (%s); on Debian and Ubuntu: apt-get install %s",
+        return lt_error(LT_ERR_DEVICE,
+                        "this process was started by %s's mpirun, and its library could not be "
+                        "loaded (%s); on Debian and Ubuntu: apt-get install %s",
                         l->title, dlerror(), l->install);
     void *library = lt_library_open_ours(l->engine);
     if (library == NULL) {
         const char *why = dlerror();
-        return lt_error(LT_ERR_DEVICE, "ltensor was built without %s, or its %s could not be loaded (%s); on Debian and Ubuntu: apt-get install lib%s-dev, then make",
-                        l->title, l->engine, why != NULL ? why : "not found", strcmp(l->title, "MPICH") == 0 ? "mpich" : "openmpi");
+        return lt_error(LT_ERR_DEVICE,
+                        "ltensor was built without %s, or its %s could not be loaded (%s); on "
+                        "Debian and Ubuntu: apt-get install lib%s-dev, then make",
+                        l->title, l->engine, why != NULL ? why : "not found",
+                        strcmp(l->title, "MPICH") == 0 ? "mpich" : "openmpi");
     }
     LT_TRY(check_made_for_us(library, l->engine));
     lt_engine_open_fn open = (lt_engine_open_fn)(uintptr_t)dlsym(library, LT_ENGINE_OPEN);

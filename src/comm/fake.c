@@ -80,7 +80,10 @@ struct lt_engine_request {
     int64_t room;
 };
 
-static lt_status no_memory(void) { return lt_error(LT_ERR_MEMORY, "no memory is left for an operation"); }
+static lt_status no_memory(void)
+{
+    return lt_error(LT_ERR_MEMORY, "no memory is left for an operation");
+}
 
 /* ---- the world ------------------------------------------------------------------------------------------------------------------- */
 
@@ -201,8 +204,10 @@ static void deliver(const fake_op *op, int from, int to)
     const fake_part *a = &op->parts[from], *b = &op->parts[to];
     if (a->kind == FAKE_BROADCAST && from == a->root && from != to) copy(b->to, a->to, b->bytes);
     if (a->kind == FAKE_ALL_GATHER && (a->data != NULL || from != to))
-        copy(b->to + b->got.at[from], a->data != NULL ? a->data : a->to + a->got.at[from], b->got.bytes[from]);
-    if (a->kind == FAKE_ALL_TO_ALL) copy(b->to + b->got.at[from], a->data + a->given.at[to], b->got.bytes[from]);
+        copy(b->to + b->got.at[from], a->data != NULL ? a->data : a->to + a->got.at[from],
+             b->got.bytes[from]);
+    if (a->kind == FAKE_ALL_TO_ALL)
+        copy(b->to + b->got.at[from], a->data + a->given.at[to], b->got.bytes[from]);
 }
 
 /* Whether all have given what the others expect: else it never ends. */
@@ -256,27 +261,39 @@ static lt_status begin(lt_engine_group *g, fake_part part, lt_engine_request **o
     return LT_OK;
 }
 
-static lt_status barrier(lt_engine_group *g, lt_engine_request **out) { return begin(g, (fake_part){.kind = FAKE_BARRIER}, out); }
-
-static lt_status broadcast(lt_engine_group *g, void *data, int64_t bytes, int root, lt_engine_request **out)
+static lt_status barrier(lt_engine_group *g, lt_engine_request **out)
 {
-    return begin(g, (fake_part){.kind = FAKE_BROADCAST, .to = data, .bytes = bytes, .root = root}, out);
+    return begin(g, (fake_part){.kind = FAKE_BARRIER}, out);
 }
 
-static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes, void *to, lt_engine_parts parts, lt_engine_request **out)
+static lt_status broadcast(lt_engine_group *g, void *data, int64_t bytes, int root,
+                           lt_engine_request **out)
 {
-    return begin(g, (fake_part){.kind = FAKE_ALL_GATHER, .data = data, .to = to, .bytes = bytes, .got = parts}, out);
+    return begin(g, (fake_part){.kind = FAKE_BROADCAST, .to = data, .bytes = bytes, .root = root},
+                 out);
 }
 
-static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_parts given, void *to, lt_engine_parts got,
-                            lt_engine_request **out)
+static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes, void *to,
+                            lt_engine_parts parts, lt_engine_request **out)
 {
-    return begin(g, (fake_part){.kind = FAKE_ALL_TO_ALL, .data = data, .to = to, .given = given, .got = got}, out);
+    return begin(
+        g,
+        (fake_part){.kind = FAKE_ALL_GATHER, .data = data, .to = to, .bytes = bytes, .got = parts},
+        out);
+}
+
+static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_parts given, void *to,
+                            lt_engine_parts got, lt_engine_request **out)
+{
+    return begin(
+        g, (fake_part){.kind = FAKE_ALL_TO_ALL, .data = data, .to = to, .given = given, .got = got},
+        out);
 }
 
 /* ---- messages --------------------------------------------------------------------------------------------------------------------- */
 
-static lt_status send_message(lt_engine_group *g, const void *data, int64_t bytes, int to, int tag, lt_engine_request **out)
+static lt_status send_message(lt_engine_group *g, const void *data, int64_t bytes, int to, int tag,
+                              lt_engine_request **out)
 {
     lt_engine_request *r = lt_mem_zalloc(sizeof *r);
     fake_letter *letter = lt_mem_alloc(sizeof *letter + (size_t)bytes);
@@ -296,7 +313,8 @@ static lt_status send_message(lt_engine_group *g, const void *data, int64_t byte
     return LT_OK;
 }
 
-static lt_status receive_message(lt_engine_group *g, void *data, int64_t bytes, int from, int tag, lt_engine_request **out)
+static lt_status receive_message(lt_engine_group *g, void *data, int64_t bytes, int from, int tag,
+                                 lt_engine_request **out)
 {
     lt_engine_request *r = lt_mem_zalloc(sizeof *r);
     if (r == NULL) return no_memory();
@@ -307,9 +325,12 @@ static lt_status receive_message(lt_engine_group *g, void *data, int64_t bytes, 
 
 static lt_status take_letter(const lt_engine_request *r, bool *done, int *from, int64_t *bytes)
 {
-    for (fake_letter **place = &r->group->shared->letters; *place != NULL; place = &(*place)->next) {
+    for (fake_letter **place = &r->group->shared->letters; *place != NULL;
+         place = &(*place)->next) {
         fake_letter *letter = *place;
-        if (letter->to != r->group->me || letter->tag != r->tag || (r->from != LT_ENGINE_ANY && letter->from != r->from)) continue;
+        if (letter->to != r->group->me || letter->tag != r->tag ||
+            (r->from != LT_ENGINE_ANY && letter->from != r->from))
+            continue;
         *done = true;
         *from = letter->from;
         *bytes = letter->bytes;
@@ -318,8 +339,10 @@ static lt_status take_letter(const lt_engine_request *r, bool *done, int *from, 
         if (fits) copy(r->to, letter->data, letter->bytes);
         lt_mem_free(letter);
         return fits ? LT_OK
-                    : lt_error(LT_ERR_RUNTIME, "recv: rank %d has sent %lld bytes where %lld were expected", r->group->shared->ranks[*from],
-                               (long long)*bytes, (long long)r->room);
+                    : lt_error(LT_ERR_RUNTIME,
+                               "recv: rank %d has sent %lld bytes where %lld were expected",
+                               r->group->shared->ranks[*from], (long long)*bytes,
+                               (long long)r->room);
     }
     return LT_OK;
 }

@@ -18,7 +18,12 @@
 #define LT_COMM_TEXT 4096 /* bytes of a message, with its end */
 #define LT_COMM_KEPT 16   /* operations that the flight recorder keeps */
 
-typedef enum lt_work_state { LT_WORK_QUEUED, LT_WORK_ACTIVE, LT_WORK_DONE, LT_WORK_FAILED } lt_work_state;
+typedef enum lt_work_state {
+    LT_WORK_QUEUED,
+    LT_WORK_ACTIVE,
+    LT_WORK_DONE,
+    LT_WORK_FAILED
+} lt_work_state;
 
 struct lt_work {
     _Atomic int refs;
@@ -28,10 +33,10 @@ struct lt_work {
     int64_t sequence;
     double begun, deadline, ended; /* lt_clock */
     lt_status status;
-    char *text;       /* of the failure */
-    int from;         /* the message's sender, in the group */
-    lt_ranks *made;   /* the new group */
-    lt_work *next;    /* the queue's, then the group's */
+    char *text;               /* of the failure */
+    int from;                 /* the message's sender, in the group */
+    lt_ranks *made;           /* the new group */
+    lt_work *next;            /* the queue's, then the group's */
     struct lt_record *record; /* the entry of this number, unless others have come since */
     int64_t number;
 
@@ -106,7 +111,8 @@ lt_status lt_work_step(lt_work *work, bool *moved, bool *done);
 /* reduce.c: whether there is such a reduction of the dtype; else the error. */
 lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype);
 /* out[i] = rows[0][i] op rows[1][i] op ...: n rows, `stride` elements apart. Sums of half types are of floats. */
-void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride, int64_t count, void *out);
+void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride,
+                    int64_t count, void *out);
 
 /* record.c */
 void lt_record_begin(lt_world *world, lt_work *work);

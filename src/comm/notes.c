@@ -6,14 +6,10 @@
 #include "context/clock.h"
 #include "inside.h"
 
-enum {
-    ASK = 'Q',
-    ANSWER = 'A',
-    FAILURE = 'F',
-    END = 'B'
-};
+enum { ASK = 'Q', ANSWER = 'A', FAILURE = 'F', END = 'B' };
 
-static const double PATIENCE = 2.0; /* seconds for answers, and for what a rank sent before it left */
+static const double PATIENCE =
+    2.0; /* seconds for answers, and for what a rank sent before it left */
 
 static void tell(lt_world *world, int rank, char kind, const char *text)
 {
@@ -93,9 +89,12 @@ void lt_notes_answers(lt_world *world, lt_work *work, char *buffer, size_t n)
         const lt_peer *peer = &world->peers[r];
         if (r == world->rank) continue;
         if (peer->left != 0)
-            snprintf(line, sizeof line, "\n  rank %d has left, with exit status %d", r, peer->status);
+            snprintf(line, sizeof line, "\n  rank %d has left, with exit status %d", r,
+                     peer->status);
         else if (peer->answer == NULL)
-            snprintf(line, sizeof line, "\n  rank %d does not answer: it has ended, is stopped or cannot be reached", r);
+            snprintf(line, sizeof line,
+                     "\n  rank %d does not answer: it has ended, is stopped or cannot be reached",
+                     r);
         else
             snprintf(line, sizeof line, "\n  rank %d is %s", r, peer->answer);
         if (used + strlen(line) + 40 > n) {
@@ -111,8 +110,10 @@ int lt_notes_left(const lt_world *world, const lt_work *work, double now)
     const lt_ranks *g = work->group;
     for (int i = 0; i < g->n; i++) {
         const double left = world->peers[g->ranks[i]].left;
-        const bool concerns = (work->call.kind != LT_SEND && work->call.kind != LT_RECV) || work->call.peer == i;
-        if (left != 0 && concerns && now - left > PATIENCE / 2 && now - work->begun > PATIENCE / 2) return g->ranks[i];
+        const bool concerns =
+            (work->call.kind != LT_SEND && work->call.kind != LT_RECV) || work->call.peer == i;
+        if (left != 0 && concerns && now - left > PATIENCE / 2 && now - work->begun > PATIENCE / 2)
+            return g->ranks[i];
     }
     return -1;
 }

@@ -6,9 +6,13 @@
 #include "dtypes/dtype.h"
 #include "inside.h"
 
-static const char *const reductions[LT_REDUCTIONS] = {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR"};
+static const char *const reductions[LT_REDUCTIONS] = {"SUM", "AVG",  "PRODUCT", "MIN",
+                                                      "MAX", "BAND", "BOR",     "BXOR"};
 
-static bool reduces(lt_collective kind) { return kind == LT_ALL_REDUCE || kind == LT_REDUCE || kind == LT_REDUCE_SCATTER; }
+static bool reduces(lt_collective kind)
+{
+    return kind == LT_ALL_REDUCE || kind == LT_REDUCE || kind == LT_REDUCE_SCATTER;
+}
 static bool has_root(lt_collective kind)
 {
     return kind == LT_BROADCAST || kind == LT_REDUCE || kind == LT_GATHER || kind == LT_SCATTER;
@@ -27,11 +31,14 @@ void lt_work_describe(const lt_work *w, char *buffer, size_t n)
         const size_t used = strlen(more);
         snprintf(more + used, sizeof more - used, ", root %d", w->group->ranks[call->peer]);
     }
-    if (call->kind == LT_SEND) snprintf(more, sizeof more, ", to rank %d", w->group->ranks[call->peer]);
-    if (call->kind == LT_RECV && call->peer >= 0) snprintf(more, sizeof more, ", from rank %d", w->group->ranks[call->peer]);
+    if (call->kind == LT_SEND)
+        snprintf(more, sizeof more, ", to rank %d", w->group->ranks[call->peer]);
+    if (call->kind == LT_RECV && call->peer >= 0)
+        snprintf(more, sizeof more, ", from rank %d", w->group->ranks[call->peer]);
     char group[40] = "";
     if (w->group->id > 0) snprintf(group, sizeof group, ", group %d", w->group->id);
-    snprintf(buffer, n, "%s (sequence %lld%s%s%s)", call->name, (long long)w->sequence, shape, more, group);
+    snprintf(buffer, n, "%s (sequence %lld%s%s%s)", call->name, (long long)w->sequence, shape, more,
+             group);
 }
 
 void lt_record_begin(lt_world *world, lt_work *w)
@@ -65,7 +72,8 @@ void lt_world_describe(lt_world *world, char *buffer, size_t n)
     for (int64_t i = oldest; i < world->n_records && used < n; i++) {
         const lt_record *r = &world->records[i % LT_COMM_KEPT];
         if (r->state != LT_WORK_QUEUED && r->state != LT_WORK_ACTIVE) continue;
-        used += (size_t)snprintf(buffer + used, n - used, "%s%s for %.1f s", busy ? ", " : "in ", r->what, now - r->begun);
+        used += (size_t)snprintf(buffer + used, n - used, "%s%s for %.1f s", busy ? ", " : "in ",
+                                 r->what, now - r->begun);
         busy = true;
     }
     if (!busy) used = (size_t)snprintf(buffer, n, "in no operation");
@@ -73,8 +81,9 @@ void lt_world_describe(lt_world *world, char *buffer, size_t n)
     for (int64_t i = world->n_records - 1; i >= oldest && used < n && shown < 4; i--) {
         const lt_record *r = &world->records[i % LT_COMM_KEPT];
         if (r->state == LT_WORK_QUEUED || r->state == LT_WORK_ACTIVE) continue;
-        used += (size_t)snprintf(buffer + used, n - used, "%s%s%s", shown == 0 ? "; before: " : ", ", r->what,
-                                 r->state == LT_WORK_FAILED ? " failed" : "");
+        used +=
+            (size_t)snprintf(buffer + used, n - used, "%s%s%s", shown == 0 ? "; before: " : ", ",
+                             r->what, r->state == LT_WORK_FAILED ? " failed" : "");
         shown++;
     }
     if (world->n_records == 0 && used < n) snprintf(buffer + used, n - used, ", none before");

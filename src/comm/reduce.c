@@ -6,56 +6,60 @@
 #include "dtypes/half.h"
 #include "inside.h"
 
-static const char *const names[LT_REDUCTIONS] = {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR"};
+static const char *const names[LT_REDUCTIONS] = {"SUM", "AVG",  "PRODUCT", "MIN",
+                                                 "MAX", "BAND", "BOR",     "BXOR"};
 
 lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype)
 {
-    if ((unsigned)reduction >= LT_REDUCTIONS) return lt_error(LT_ERR_TYPE, "%d is no ReduceOp", (int)reduction);
+    if ((unsigned)reduction >= LT_REDUCTIONS)
+        return lt_error(LT_ERR_TYPE, "%d is no ReduceOp", (int)reduction);
     if (reduction == LT_REDUCE_AVG && !lt_dtype_is_float(dtype))
-        return lt_error(LT_ERR_RUNTIME, "ReduceOp.AVG needs a floating point dtype, got %s", lt_dtype_scalar_name(dtype));
+        return lt_error(LT_ERR_RUNTIME, "ReduceOp.AVG needs a floating point dtype, got %s",
+                        lt_dtype_scalar_name(dtype));
     if (reduction >= LT_REDUCE_BAND && lt_dtype_is_float(dtype))
-        return lt_error(LT_ERR_RUNTIME, "ReduceOp.%s needs an integer dtype or bool, got %s", names[reduction], lt_dtype_scalar_name(dtype));
+        return lt_error(LT_ERR_RUNTIME, "ReduceOp.%s needs an integer dtype or bool, got %s",
+                        names[reduction], lt_dtype_scalar_name(dtype));
     return LT_OK;
 }
 
 enum { BLOCK = 1024 }; /* elements */
 
-#define ADD(a, b) ((a) + (b))
+#define ADD(a, b)      ((a) + (b))
 #define MULTIPLY(a, b) ((a) * (b))
 /* nan stays, as in torch.minimum */
 #define LEAST(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
-#define MOST(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
-#define AND(a, b) ((a) & (b))
-#define OR(a, b) ((a) | (b))
-#define XOR(a, b) ((a) ^ (b))
+#define MOST(a, b)  ((a) > (b) || (a) != (a) ? (a) : (b))
+#define AND(a, b)   ((a) & (b))
+#define OR(a, b)    ((a) | (b))
+#define XOR(a, b)   ((a) ^ (b))
 
-#define EACH(T, C, FORMULA)                                                                                                        \
-    for (int64_t i = 0; i < count; i++) acc[i] = (C)FORMULA((C)acc[i], (C)row[i]);                                                  \
+#define EACH(T, C, FORMULA)                                                                        \
+    for (int64_t i = 0; i < count; i++) acc[i] = (C)FORMULA((C)acc[i], (C)row[i]);                 \
     break;
 
 /* acc[i] = acc[i] op row[i]; T: of elements, C: what is computed in, where integers wrap. */
-#define FLOATS(T)                                                                                                                  \
-    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)                                            \
-    {                                                                                                                              \
-        switch (reduction) {                                                                                                       \
-        case LT_REDUCE_PRODUCT: EACH(T, T, MULTIPLY)                                                                               \
-        case LT_REDUCE_MIN: EACH(T, T, LEAST)                                                                                      \
-        case LT_REDUCE_MAX: EACH(T, T, MOST)                                                                                       \
-        default: EACH(T, T, ADD)                                                                                                   \
-        }                                                                                                                          \
+#define FLOATS(T)                                                                                  \
+    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)           \
+    {                                                                                              \
+        switch (reduction) {                                                                       \
+        case LT_REDUCE_PRODUCT: EACH(T, T, MULTIPLY)                                               \
+        case LT_REDUCE_MIN: EACH(T, T, LEAST)                                                      \
+        case LT_REDUCE_MAX: EACH(T, T, MOST)                                                       \
+        default: EACH(T, T, ADD)                                                                   \
+        }                                                                                          \
     }
-#define INTEGERS(T, U)                                                                                                             \
-    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)                                            \
-    {                                                                                                                              \
-        switch (reduction) {                                                                                                       \
-        case LT_REDUCE_PRODUCT: EACH(T, U, MULTIPLY)                                                                               \
-        case LT_REDUCE_MIN: EACH(T, T, LEAST)                                                                                      \
-        case LT_REDUCE_MAX: EACH(T, T, MOST)                                                                                       \
-        case LT_REDUCE_BAND: EACH(T, T, AND)                                                                                       \
-        case LT_REDUCE_BOR: EACH(T, T, OR)                                                                                         \
-        case LT_REDUCE_BXOR: EACH(T, T, XOR)                                                                                       \
-        default: EACH(T, U, ADD)                                                                                                   \
-        }                                                                                                                          \
+#define INTEGERS(T, U)                                                                             \
+    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)           \
+    {                                                                                              \
+        switch (reduction) {                                                                       \
+        case LT_REDUCE_PRODUCT: EACH(T, U, MULTIPLY)                                               \
+        case LT_REDUCE_MIN: EACH(T, T, LEAST)                                                      \
+        case LT_REDUCE_MAX: EACH(T, T, MOST)                                                       \
+        case LT_REDUCE_BAND: EACH(T, T, AND)                                                       \
+        case LT_REDUCE_BOR: EACH(T, T, OR)                                                         \
+        case LT_REDUCE_BXOR: EACH(T, T, XOR)                                                       \
+        default: EACH(T, U, ADD)                                                                   \
+        }                                                                                          \
     }
 FLOATS(float)
 FLOATS(double)
@@ -81,33 +85,38 @@ static lt_reduction of_bools(lt_reduction reduction)
 }
 
 /* The rows of one block, where acc has their type. */
-#define WHOLE(T)                                                                                                                   \
-    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride, int64_t count, T *out)                      \
-    {                                                                                                                              \
-        T acc[BLOCK];                                                                                                              \
-        memcpy(acc, rows, (size_t)count * sizeof(T));                                                                              \
-        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);                                         \
-        memcpy(out, acc, (size_t)count * sizeof(T));                                                                               \
+#define WHOLE(T)                                                                                   \
+    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride,            \
+                          int64_t count, T *out)                                                   \
+    {                                                                                              \
+        T acc[BLOCK];                                                                              \
+        memcpy(acc, rows, (size_t)count * sizeof(T));                                              \
+        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);         \
+        memcpy(out, acc, (size_t)count * sizeof(T));                                               \
     }
-#define AVERAGED(T)                                                                                                                \
-    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride, int64_t count, T *out)                      \
-    {                                                                                                                              \
-        T acc[BLOCK];                                                                                                              \
-        memcpy(acc, rows, (size_t)count * sizeof(T));                                                                              \
-        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);                                         \
-        for (int64_t i = 0; i < count; i++) out[i] = reduction == LT_REDUCE_AVG ? acc[i] / (T)n : acc[i];                          \
+#define AVERAGED(T)                                                                                \
+    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride,            \
+                          int64_t count, T *out)                                                   \
+    {                                                                                              \
+        T acc[BLOCK];                                                                              \
+        memcpy(acc, rows, (size_t)count * sizeof(T));                                              \
+        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);         \
+        for (int64_t i = 0; i < count; i++)                                                        \
+            out[i] = reduction == LT_REDUCE_AVG ? acc[i] / (T)n : acc[i];                          \
     }
 /* Half types: one rounding, at the end. */
-#define HALVES(T, TO_FLOAT, OF_FLOAT)                                                                                              \
-    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride, int64_t count, T *out)                      \
-    {                                                                                                                              \
-        float acc[BLOCK], row[BLOCK];                                                                                              \
-        for (int64_t i = 0; i < count; i++) acc[i] = TO_FLOAT(rows[i]);                                                            \
-        for (int r = 1; r < n; r++) {                                                                                              \
-            for (int64_t i = 0; i < count; i++) row[i] = TO_FLOAT(rows[r * stride + i]);                                           \
-            add_row_float(reduction, acc, row, count);                                                                             \
-        }                                                                                                                          \
-        for (int64_t i = 0; i < count; i++) out[i] = OF_FLOAT(reduction == LT_REDUCE_AVG ? acc[i] / (float)n : acc[i]);            \
+#define HALVES(T, TO_FLOAT, OF_FLOAT)                                                              \
+    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride,            \
+                          int64_t count, T *out)                                                   \
+    {                                                                                              \
+        float acc[BLOCK], row[BLOCK];                                                              \
+        for (int64_t i = 0; i < count; i++) acc[i] = TO_FLOAT(rows[i]);                            \
+        for (int r = 1; r < n; r++) {                                                              \
+            for (int64_t i = 0; i < count; i++) row[i] = TO_FLOAT(rows[r * stride + i]);           \
+            add_row_float(reduction, acc, row, count);                                             \
+        }                                                                                          \
+        for (int64_t i = 0; i < count; i++)                                                        \
+            out[i] = OF_FLOAT(reduction == LT_REDUCE_AVG ? acc[i] / (float)n : acc[i]);            \
     }
 AVERAGED(float)
 AVERAGED(double)
@@ -122,12 +131,14 @@ HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
 #undef AVERAGED
 #undef HALVES
 
-#define BLOCKS(T)                                                                                                                  \
-    for (int64_t i = 0; i < count; i += BLOCK)                                                                                     \
-        block_##T(reduction, (const T *)rows + i, n, stride, count - i < BLOCK ? count - i : BLOCK, (T *)out + i);                  \
+#define BLOCKS(T)                                                                                  \
+    for (int64_t i = 0; i < count; i += BLOCK)                                                     \
+        block_##T(reduction, (const T *)rows + i, n, stride,                                       \
+                  count - i < BLOCK ? count - i : BLOCK, (T *)out + i);                            \
     break;
 
-void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride, int64_t count, void *out)
+void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride,
+                    int64_t count, void *out)
 {
     switch (dtype) {
     case LT_BOOL: reduction = of_bools(reduction); /* fall through */

@@ -19,10 +19,22 @@ enum { COMPARE, COMPARED, BEGIN }; /* phases; those of an operation count from B
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static lt_tensor *tensor_of(const lt_comm_call *call) { return call->output != NULL ? call->output : call->input; }
-static int64_t element_size(const lt_comm_call *call) { return (int64_t)lt_dtype_size((lt_dtype)tensor_of(call)->dtype); }
-static char *input_data(const lt_work *w) { return w->call.input != NULL ? lt_data(w->call.input) : NULL; }
-static char *output_data(const lt_work *w) { return w->call.output != NULL ? lt_data(w->call.output) : NULL; }
+static lt_tensor *tensor_of(const lt_comm_call *call)
+{
+    return call->output != NULL ? call->output : call->input;
+}
+static int64_t element_size(const lt_comm_call *call)
+{
+    return (int64_t)lt_dtype_size((lt_dtype)tensor_of(call)->dtype);
+}
+static char *input_data(const lt_work *w)
+{
+    return w->call.input != NULL ? lt_data(w->call.input) : NULL;
+}
+static char *output_data(const lt_work *w)
+{
+    return w->call.output != NULL ? lt_data(w->call.output) : NULL;
+}
 
 static lt_status scratch(lt_work *w, int64_t bytes)
 {
@@ -49,13 +61,15 @@ static parts no_parts(lt_work *w)
 
 static lt_status exchange(lt_work *w, parts p, const void *from, void *to)
 {
-    return w->group->world->engine->all_to_all(w->group->group, from, (lt_engine_parts){p.give, p.give_at}, to,
+    return w->group->world->engine->all_to_all(w->group->group, from,
+                                               (lt_engine_parts){p.give, p.give_at}, to,
                                                (lt_engine_parts){p.get, p.get_at}, &w->request);
 }
 
 static lt_status gather_all(lt_work *w, const void *mine, int64_t bytes, void *to, parts p)
 {
-    return w->group->world->engine->all_gather(w->group->group, mine, bytes, to, (lt_engine_parts){p.get, p.get_at}, &w->request);
+    return w->group->world->engine->all_gather(w->group->group, mine, bytes, to,
+                                               (lt_engine_parts){p.get, p.get_at}, &w->request);
 }
 
 /* ---- what ranks are about to do ----------------------------------------------------------------------------------------------- */
@@ -70,7 +84,8 @@ typedef struct fingerprint {
 static fingerprint fingerprint_of(const lt_work *w)
 {
     const lt_comm_call *call = &w->call;
-    const lt_tensor *t = call->kind == LT_SCATTER || call->kind == LT_REDUCE_SCATTER ? call->output : call->input;
+    const lt_tensor *t =
+        call->kind == LT_SCATTER || call->kind == LT_REDUCE_SCATTER ? call->output : call->input;
     if (t == NULL) t = call->output;
     fingerprint f;
     memset(&f, 0, sizeof f);
@@ -94,7 +109,8 @@ static lt_status compare(lt_work *w)
     for (int r = 0; r < g->n; r++) {
         if (memcmp(&all[r], mine, offsetof(fingerprint, what)) == 0) continue;
         return lt_error(LT_ERR_RUNTIME,
-                        "Detected mismatch between collectives on ranks. Rank %d is running collective: %s, but Rank %d is running "
+                        "Detected mismatch between collectives on ranks. Rank %d is running "
+                        "collective: %s, but Rank %d is running "
                         "collective: %s.",
                         g->ranks[g->me], mine->what, g->ranks[r], all[r].what);
     }
@@ -148,7 +164,8 @@ static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
 
 static void reduce_rows(const lt_work *w, int64_t stride, int64_t count, void *out)
 {
-    lt_reduce_rows(w->call.reduction, (lt_dtype)tensor_of(&w->call)->dtype, w->scratch, w->group->n, stride, count, out);
+    lt_reduce_rows(w->call.reduction, (lt_dtype)tensor_of(&w->call)->dtype, w->scratch, w->group->n,
+                   stride, count, out);
 }
 
 enum { SEGMENT = BEGIN, ALL_HAVE_ALL, ALL_HAVE_PARTS, GATHERED };
@@ -284,7 +301,8 @@ static lt_status scatter(lt_work *w)
     return exchange(w, p, input_data(w), output_data(w));
 }
 
-static void lay_out(const int64_t *counts, int64_t all, int n, int64_t size, int64_t *bytes, int64_t *at)
+static void lay_out(const int64_t *counts, int64_t all, int n, int64_t size, int64_t *bytes,
+                    int64_t *at)
 {
     int64_t before = 0;
     for (int r = 0; r < n; r++) {
@@ -319,8 +337,10 @@ static lt_status message(lt_work *w, bool *done)
     const int peer = w->phase == MORE ? w->from : w->call.peer;
     w->phase = MORE;
     if (w->call.kind == LT_SEND)
-        return engine->send(g->group, input_data(w) + w->position, w->segment, w->call.peer, w->call.tag, &w->request);
-    return engine->receive(g->group, output_data(w) + w->position, w->segment, peer, w->call.tag, &w->request);
+        return engine->send(g->group, input_data(w) + w->position, w->segment, w->call.peer,
+                            w->call.tag, &w->request);
+    return engine->receive(g->group, output_data(w) + w->position, w->segment, peer, w->call.tag,
+                           &w->request);
 }
 
 static lt_status message_arrived(lt_work *w, int from, int64_t bytes)
@@ -328,8 +348,9 @@ static lt_status message_arrived(lt_work *w, int from, int64_t bytes)
     if (w->call.kind == LT_RECV) {
         w->from = from;
         if (bytes != w->segment)
-            return lt_error(LT_ERR_RUNTIME, "recv: rank %d has sent %lld bytes where %lld were expected", w->group->ranks[from],
-                            (long long)bytes, (long long)w->segment);
+            return lt_error(LT_ERR_RUNTIME,
+                            "recv: rank %d has sent %lld bytes where %lld were expected",
+                            w->group->ranks[from], (long long)bytes, (long long)w->segment);
     }
     w->position += w->segment;
     return LT_OK;
@@ -378,8 +399,9 @@ static lt_status next(lt_work *w, bool *done)
     switch (w->call.kind) {
     case LT_BARRIER: return g->world->engine->barrier(g->group, &w->request);
     case LT_BROADCAST:
-        return g->world->engine->broadcast(g->group, output_data(w), w->call.output->numel * element_size(&w->call), w->call.peer,
-                                           &w->request);
+        return g->world->engine->broadcast(g->group, output_data(w),
+                                           w->call.output->numel * element_size(&w->call),
+                                           w->call.peer, &w->request);
     case LT_ALL_GATHER: return all_gather(w);
     case LT_GATHER: return gather(w);
     case LT_SCATTER: return scatter(w);
@@ -396,12 +418,14 @@ lt_status lt_work_step(lt_work *w, bool *moved, bool *done)
             bool finished = false;
             int from = -1;
             int64_t bytes = 0;
-            const lt_status status = w->group->world->engine->test(w->request, &finished, &from, &bytes);
+            const lt_status status =
+                w->group->world->engine->test(w->request, &finished, &from, &bytes);
             if (status == LT_OK && !finished) return LT_OK;
             w->request = NULL;
             *moved = true;
             LT_TRY(status);
-            if (w->call.kind == LT_SEND || w->call.kind == LT_RECV) LT_TRY(message_arrived(w, from, bytes));
+            if (w->call.kind == LT_SEND || w->call.kind == LT_RECV)
+                LT_TRY(message_arrived(w, from, bytes));
         }
         LT_TRY(next(w, done));
         *moved = true;

@@ -51,7 +51,8 @@ static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
     w->from = -1;
     LT_TRY(copy_array(call->given, g->n, sizeof *call->given, (const void **)&w->call.given));
     LT_TRY(copy_array(call->got, g->n, sizeof *call->got, (const void **)&w->call.got));
-    LT_TRY(copy_array(call->ranks, call->n_ranks, sizeof *call->ranks, (const void **)&w->call.ranks));
+    LT_TRY(
+        copy_array(call->ranks, call->n_ranks, sizeof *call->ranks, (const void **)&w->call.ranks));
     w->parts = lt_mem_array(4 * (int64_t)g->n, sizeof *w->parts);
     return w->parts != NULL ? LT_OK : LT_ERR_MEMORY;
 }
@@ -62,7 +63,10 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
     const bool message = call->kind == LT_SEND || call->kind == LT_RECV;
     const lt_tensor *t = call->output != NULL ? call->output : call->input;
     if (world->process != getpid())
-        return lt_error(LT_ERR_RUNTIME, "%s(): torch.distributed belongs to the process that began it, and this is a child of it", call->name);
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s(): torch.distributed belongs to the process that began it, and this is "
+                        "a child of it",
+                        call->name);
     if (call->kind == LT_ALL_REDUCE || call->kind == LT_REDUCE || call->kind == LT_REDUCE_SCATTER)
         LT_TRY(lt_check_reduction(call->reduction, (lt_dtype)t->dtype));
     lt_work *w = lt_mem_zalloc(sizeof *w);
@@ -118,7 +122,8 @@ static void sleep_until_change(lt_world *world, lt_work *w)
 lt_status lt_work_wait(lt_work *w, double seconds)
 {
     enum { SPINS = 100 };
-    static const double ENGINE = 10; /* seconds that an engine may hold its thread up beyond a deadline */
+    static const double ENGINE =
+        10; /* seconds that an engine may hold its thread up beyond a deadline */
     lt_world *world = w->group->world;
     const double until = lt_clock() + seconds;
     lt_status status;
@@ -133,9 +138,11 @@ lt_status lt_work_wait(lt_work *w, double seconds)
         const double now = lt_clock();
         lt_work_describe(w, what, sizeof what);
         if (seconds > 0 && now > until)
-            return lt_error(LT_ERR_RUNTIME, "wait(): %s on rank %d has not ended after %.3g s", what, world->rank, seconds);
+            return lt_error(LT_ERR_RUNTIME, "wait(): %s on rank %d has not ended after %.3g s",
+                            what, world->rank, seconds);
         if (now > w->deadline + ENGINE)
-            return lt_error(LT_ERR_RUNTIME, "%s on rank %d: %s does not return from a call", what, world->rank, world->engine->name);
+            return lt_error(LT_ERR_RUNTIME, "%s on rank %d: %s does not return from a call", what,
+                            world->rank, world->engine->name);
         sleep_until_change(world, w);
     }
     return status == LT_OK ? LT_OK : lt_error(status, "%.1000s", lt_work_reason(w));
@@ -144,4 +151,7 @@ lt_status lt_work_wait(lt_work *w, double seconds)
 int lt_work_from(const lt_work *w) { return w->from; }
 lt_ranks *lt_work_group(const lt_work *w) { return w->made; }
 int64_t lt_work_sequence(const lt_work *w) { return w->sequence; }
-const char *lt_work_reason(const lt_work *w) { return w->text != NULL ? w->text : "no memory is left for the reason"; }
+const char *lt_work_reason(const lt_work *w)
+{
+    return w->text != NULL ? w->text : "no memory is left for the reason";
+}

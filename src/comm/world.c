@@ -16,7 +16,8 @@
 
 /* ---- groups ---------------------------------------------------------------------------------------------------------------------- */
 
-static lt_status fill_ranks(lt_ranks *g, lt_world *world, lt_engine_group *group, const int *ranks, int n)
+static lt_status fill_ranks(lt_ranks *g, lt_world *world, lt_engine_group *group, const int *ranks,
+                            int n)
 {
     g->world = world;
     g->group = group;
@@ -89,7 +90,10 @@ static void fail_list(lt_world *world, lt_work **list)
     }
 }
 
-static lt_ranks *after(lt_world *world, lt_ranks *g) { return g == &world->all ? world->others : g->next; }
+static lt_ranks *after(lt_world *world, lt_ranks *g)
+{
+    return g == &world->all ? world->others : g->next;
+}
 
 void lt_world_fail(lt_world *world, lt_status status, const char *reason, bool tell)
 {
@@ -122,7 +126,8 @@ static void look_at_time(lt_world *world, lt_work *w)
     char text[LT_COMM_TEXT], answers[LT_COMM_TEXT - 200];
     const int left = lt_notes_left(world, w, now);
     if (left >= 0) {
-        snprintf(text, sizeof text, "rank %d has left, with exit status %d, before it took part", left, world->peers[left].status);
+        snprintf(text, sizeof text, "rank %d has left, with exit status %d, before it took part",
+                 left, world->peers[left].status);
         fail_with(world, w, LT_ERR_RUNTIME, text);
     } else if (now > w->deadline && lt_notes_asked(world, w, now)) {
         lt_notes_answers(world, w, answers, sizeof answers);
@@ -239,7 +244,8 @@ static void rest(lt_world *world, double since)
     }
     const struct timespec until = in(20e-3);
     pthread_mutex_lock(&world->lock);
-    if (world->incoming == NULL && !world->ending) pthread_cond_timedwait(&world->given, &world->lock, &until);
+    if (world->incoming == NULL && !world->ending)
+        pthread_cond_timedwait(&world->given, &world->lock, &until);
     pthread_mutex_unlock(&world->lock);
 }
 
@@ -258,7 +264,8 @@ static int others_end(const lt_world *world)
 static void end_of_process(lt_world *world)
 {
     double since = lt_clock();
-    while (world->exit_status == 0 && world->failed == LT_OK && under_way(world)) /* what nobody has waited for */
+    while (world->exit_status == 0 && world->failed == LT_OK &&
+           under_way(world)) /* what nobody has waited for */
         if (!lt_world_pass(world)) rest(world, since);
     since = lt_clock();
     const bool well = world->exit_status == 0 && world->failed == LT_OK && !under_way(world);
@@ -290,7 +297,8 @@ static lt_status join(lt_world *world)
     LT_TRY(world->engine->join(NULL, &world->inner, &rank, &size));
     if (rank != world->rank || size != world->size)
         return lt_error(LT_ERR_DEVICE,
-                        "%s says that this is rank %d of %d, and the launcher that it is rank %d of %d: the launcher belongs to another MPI",
+                        "%s says that this is rank %d of %d, and the launcher that it is rank %d "
+                        "of %d: the launcher belongs to another MPI",
                         world->engine->name, rank, size, world->rank, world->size);
     return know_all(world);
 }
@@ -339,7 +347,8 @@ static void at_exit(int status, void *unused)
     pthread_mutex_unlock(&world->lock);
 }
 
-static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int size, double timeout)
+static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int size,
+                         double timeout)
 {
     world->engine = engine;
     world->rank = rank;
@@ -362,6 +371,9 @@ static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int
 
 static lt_status wait_for_others(lt_world *world, double timeout)
 {
+    static const double START =
+        30; /* seconds that processes may take to start, however short operations are to be */
+    if (timeout < START) timeout = START;
     const double until = lt_clock() + timeout;
     pthread_mutex_lock(&world->lock);
     while (!world->joined && lt_clock() < until && !lt_interrupted()) {
@@ -370,16 +382,19 @@ static lt_status wait_for_others(lt_world *world, double timeout)
     }
     const bool joined = world->joined;
     pthread_mutex_unlock(&world->lock);
-    if (joined) return world->failed == LT_OK ? LT_OK : lt_error(world->failed, "%.900s", world->reason);
+    if (joined)
+        return world->failed == LT_OK ? LT_OK : lt_error(world->failed, "%.900s", world->reason);
     if (lt_interrupted()) return lt_stopped();
-    return lt_error(LT_ERR_RUNTIME, "init_process_group(): rank %d of %d has waited %.1f s for the other ranks", world->rank, world->size,
-                    timeout);
+    return lt_error(LT_ERR_RUNTIME,
+                    "init_process_group(): rank %d of %d has waited %.1f s for the other ranks",
+                    world->rank, world->size, timeout);
 }
 
 static lt_status open_threaded(lt_world *world, double timeout)
 {
     if (pthread_create(&world->thread, NULL, progress, world) != 0)
-        return lt_error(LT_ERR_MEMORY, "init_process_group(): no thread could be started: %s", strerror(errno));
+        return lt_error(LT_ERR_MEMORY, "init_process_group(): no thread could be started: %s",
+                        strerror(errno));
     pthread_detach(world->thread);
     return wait_for_others(world, timeout);
 }
@@ -399,7 +414,9 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
     int rank = 0, size = 1;
     const lt_engine *engine = &lt_fake_engine;
     lt_status status = LT_OK;
-    if (strcmp(backend, "mpi") != 0) return lt_error(LT_ERR_TYPE, "init_process_group(): there is no backend '%s': there is mpi", backend);
+    if (strcmp(backend, "mpi") != 0)
+        return lt_error(LT_ERR_TYPE, "init_process_group(): there is no backend '%s': there is mpi",
+                        backend);
     pthread_mutex_lock(&lock);
     lt_world *world = of_process;
     if (world != NULL) { /* a process joins once */
@@ -410,10 +427,12 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
     if (lt_launcher_place(&rank, &size)) LT_CHECK(lt_engine_of_launcher(&engine));
     world = lt_mem_zalloc(sizeof *world);
     status = world != NULL ? prepare(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
-    if (status != LT_OK) goto done; /* what little there is stays: the process does not go on without */
+    if (status != LT_OK)
+        goto done; /* what little there is stays: the process does not go on without */
     of_process = world;
     on_exit(at_exit, NULL);
-    status = engine->threaded ? open_threaded(world, timeout) : open_inline(world, lt_fake_hub_new(size));
+    status = engine->threaded ? open_threaded(world, timeout)
+                              : open_inline(world, lt_fake_hub_new(size));
 done:
     pthread_mutex_unlock(&lock);
     if (status == LT_OK) *out = world;

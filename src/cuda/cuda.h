@@ -183,6 +183,7 @@ lt_status lt_cuda_batch_norm_backward(const lt_batch_norm_args *n);
 /* attention.cu */
 lt_status lt_cuda_attention(const lt_attention *a);
 lt_status lt_cuda_attention_backward(const lt_attention *a);
+lt_status lt_cuda_attention_kept(const lt_attention *a, void *out);
 /* matmul.cu, matmul_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);

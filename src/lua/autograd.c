@@ -216,8 +216,10 @@ static int graph_leaves(lua_State *L)
 
 /* ---- hooks --------------------------------------------------------------------------------------------------------- */
 
-/* _C.register_hook(tensor, function) -> id of the hook, id of its closure */
-static int register_hook(lua_State *L)
+typedef lt_status (*register_in_core)(lt_tensor *t, lt_hook hook, int64_t *id);
+
+/* (tensor, function) -> id of the hook, id of its closure */
+static int register_with(lua_State *L, register_in_core add)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     lt_lua_check_type(L, 2, LUA_TFUNCTION);
@@ -228,7 +230,7 @@ static int register_hook(lua_State *L)
     int64_t anchor = lt_lua_anchor(L, 1, s), id = 0;
     lt_lua_check(L, callback_new(s, anchor, &callback));
     lt_hook hook = {.run = run_hook, .release = callback_release, .ctx = callback};
-    lt_status status = lt_register_hook(t, hook, &id);
+    lt_status status = add(t, hook, &id);
     if (status != LT_OK) {
         callback_release(callback);
         return lt_lua_raise(L);
@@ -237,6 +239,10 @@ static int register_hook(lua_State *L)
     lua_pushinteger(L, anchor);
     return 2;
 }
+
+/* _C.register_hook, _C.register_post_hook */
+static int register_hook(lua_State *L) { return register_with(L, lt_register_hook); }
+static int register_post_hook(lua_State *L) { return register_with(L, lt_register_post_hook); }
 
 /* _C.remove_hook(tensor, id, closure's id) */
 static int remove_hook(lua_State *L)
@@ -489,6 +495,7 @@ void lt_lua_open_autograd(lua_State *L)
     static const luaL_Reg internal[] = {
         {"backward", backward},       {"register_hook", register_hook},
         {"remove_hook", remove_hook}, {"function", function},
+        {"register_post_hook", register_post_hook},
         {"graph_leaves", graph_leaves},
         {"set_anomaly", set_anomaly}, {"set_grad_enabled", set_grad_enabled},
         {NULL, NULL},

@@ -3,6 +3,7 @@
  *
  * This file is compiled as kernels are in the build with checks (src/cuda/sim/check/). */
 #include "kernels/launch.cuh"
+#include "runtime/marks.cuh"
 #include "sim/sim.h"
 
 #include <setjmp.h>
@@ -250,6 +251,17 @@ void a_replay_finds_its_memory_empty(void **)
 }
 
 __global__ void add_to_word(int *x) { atomicAdd(x, 1); }
+
+__global__ void store_any(int *x) { LT_STORE_ANY(x, 1); }
+
+void a_store_of_many_threads_is_a_write(void **)
+{
+    int *x = device_new<int>(1);
+    LT_LAUNCH(store_any, 1, 32, 0, x);
+    expect_none();
+    LT_LAUNCH(add_to_word, 1, 1, 0, x);
+    expect_none();
+}
 
 /* Small types are changed within their word, which may be longer than the tensor. */
 void a_word_that_is_allocated_in_part(void **)
@@ -558,6 +570,7 @@ const CMUnitTest tests[] = {
     cmocka_unit_test_setup(shared_memory_that_the_block_did_not_write, as_new),
     cmocka_unit_test_setup(a_block_that_is_handed_out_again, as_new),
     cmocka_unit_test_setup(a_replay_finds_its_memory_empty, as_new),
+    cmocka_unit_test_setup(a_store_of_many_threads_is_a_write, as_new),
     cmocka_unit_test_setup(a_word_that_is_allocated_in_part, as_new),
     cmocka_unit_test_setup(a_race_on_shared_memory, as_new),
     cmocka_unit_test_setup(a_race_within_a_warp, as_new),

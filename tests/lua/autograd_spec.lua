@@ -216,6 +216,30 @@ describe('hooks', function()
     assert.same({ 12.0 }, values(x.grad))
   end)
 
+  it('run on leaves after grad was added to, when asked to', function()
+    local x = leaf { 1.0 }
+    local seen = {}
+    x:register_hook(function(grad) return grad * 2 end)
+    local handle = x:register_post_accumulate_grad_hook(function(t)
+      assert.equal(x:data_ptr(), t:data_ptr())
+      seen[#seen + 1] = t.grad:item()
+    end);
+    (x * x + x * 3):sum():backward() -- two paths, one addition
+    collectgarbage();
+    (x * 5):sum():backward()
+    assert.same({ 10.0, 20.0 }, seen)
+    torch.autograd.grad((x * 5):sum(), x) -- adds to no grad
+    handle:remove();
+    (x * 5):sum():backward()
+    assert.equal(2, #seen)
+    -- what makes an optimizer's step while backward goes on
+    x:register_post_accumulate_grad_hook(function(t) t.grad = nil end);
+    (x * 5):sum():backward()
+    assert.is_nil(x.grad)
+    fails_with('post accumulate grad hooks cannot be registered on non-leaf tensors', x.register_post_accumulate_grad_hook, x * 2, print)
+    fails_with("cannot register a hook on a tensor that doesn't require gradient", x.register_post_accumulate_grad_hook, constant { 1.0 }, print)
+  end)
+
   it('pass their errors on as they are', function()
     local x = leaf { 1.0 }
     local mine = { 'an error value' }

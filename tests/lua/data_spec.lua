@@ -44,6 +44,31 @@ end
 
 -- What PyTorch 2.13 gives for these seeds, with positions from 1.
 describe('the order of samples', function()
+  it("is PyTorch's for DistributedSampler: a share for each rank", function()
+    local function shares(options, n, ranks)
+      local list = {}
+      for rank = 0, ranks - 1 do
+        options.num_replicas, options.rank = ranks, rank
+        local sampler = data.DistributedSampler(Numbers(n), options)
+        sampler:set_epoch(2)
+        list[rank + 1] = all(sampler)
+        assert.equal(#list[rank + 1], #sampler)
+      end
+      return list
+    end
+    assert.same({ { 9, 6, 1, 4 }, { 8, 7, 5, 9 }, { 2, 10, 3, 8 } }, shares({}, 10, 3))
+    assert.same({ { 6, 5, 10, 3 }, { 1, 2, 7, 6 }, { 4, 8, 9, 1 } }, shares({ seed = 5 }, 10, 3))
+    assert.same({ { 9, 6, 1 }, { 8, 7, 5 }, { 2, 10, 3 } }, shares({ drop_last = true }, 10, 3))
+    assert.same({ { 1, 4, 7, 10 }, { 2, 5, 8, 1 }, { 3, 6, 9, 2 } }, shares({ shuffle = false }, 10, 3))
+    assert.same({ { 1 }, { 2 }, { 1 }, { 2 }, { 1 } }, shares({ shuffle = false }, 2, 5))
+    local seen = {}
+    for _, share in ipairs(shares({ drop_last = true }, 1024, 256)) do
+      for _, i in ipairs(share) do seen[i] = (seen[i] or 0) + 1 end
+    end
+    for i = 1, 1024 do assert.equal(1, seen[i]) end
+    fails('Invalid rank 3, rank should be in the interval [0, 2]', data.DistributedSampler, Numbers(5), { num_replicas = 3, rank = 3 })
+  end)
+
   it('is PyTorch\'s for RandomSampler', function()
     torch.manual_seed(7)
     assert.same({4, 1, 2, 10, 5, 8, 3, 6, 7, 9}, all(data.RandomSampler(Numbers(10))))

@@ -1,15 +1,8 @@
 -- torch.distributed over the MPIs that are installed: 2 to 4 ranks, oversubscribed. What the operations compute is in
 -- distributed_spec.lua; here it is that processes do it, and what becomes of them when one does something else.
 
+local process = require 'support.process'
 local ranks = require 'support.ranks'
-
--- The lines of the ranks' output, sorted.
-local function lines(text)
-  local list = {}
-  for line in text:gmatch '[^\n]+' do list[#list + 1] = line end
-  table.sort(list)
-  return list
-end
 
 local installed = ranks.installed()
 if #installed == 0 then
@@ -20,22 +13,157 @@ end
 
 for _, mpi in ipairs(installed) do
   describe('#cpu torch.distributed on ' .. mpi, function()
+    -- Every rank looks at its own results; the first one says that all have.
+    local function all_well(n, code, options)
+      local output, errors, status = ranks.run(mpi, n, code .. " dist.barrier() if rank == 0 then print 'all well' end", options)
+      assert.equal(0, status, errors)
+      assert.equal('all well\n', output)
+    end
+
     it('reduces, broadcasts and meets', function()
-      local output, errors, status = ranks.run(mpi, 3, [[
+      all_well(3, [[
         dist.barrier()
         local x = torch.full({ 4 }, rank + 1.0)
         dist.all_reduce(x)
+        assert(x:equal(torch.full({ 4 }, 6.0)))
         local y = torch.arange(3) + 10 * rank
         dist.broadcast(y, 2)
-        local large = torch.arange(3000001):remainder(1000):float() * (rank + 1)
+        assert(y:equal(torch.tensor { 20, 21, 22 }))
+        local row = torch.arange(3000001):remainder(1000):float()
+        local large = row * (rank + 1)
         dist.all_reduce(large)
-        local right = large:equal(torch.arange(3000001):remainder(1000):float() * 6)
-        print(('%d of %d: %s %s %s'):format(rank, size, table.concat(x:tolist(), ' '), table.concat(y:tolist(), ' '), right))
-        dist.destroy_process_group()
+        assert(large:equal(row * 6))
+        dist.reduce(large:fill_(rank), 1)
+        assert(large:eq(rank == 1 and 3 or rank):all():item())
       ]])
+    end)
+
+    it('gathers, scatters, exchanges and sends in groups', function()
+      all_well(4, [[
+        local mine = torch.full({ 2, 3 }, rank + 0.0):t()
+        local all = torch.zeros(4 * 3, 2)
+        dist.all_gather_into_tensor(all, mine)
+        assert(all:equal(torch.arange(4):repeat_interleave(3):float():view(12, 1):expand(12, 2)))
+        local part = torch.zeros(5, { dtype = torch.bfloat16 })
+        dist.reduce_scatter_tensor(part, torch.arange(20):to(torch.bfloat16))
+        assert(part:equal((4 * (torch.arange(5) + 5 * rank)):to(torch.bfloat16)))
+        local list = {}
+        for i = 1, 4 do list[i] = torch.zeros(2, { dtype = torch.bool }) end
+        dist.gather(torch.tensor { rank > 1, false }, rank == 3 and list or nil, 3)
+        assert(rank ~= 3 or list[3][1]:item() and not list[2][1]:item())
+        local got = torch.zeros(4, { dtype = torch.int64 })
+        dist.all_to_all_single(got, torch.arange(4) + 10 * rank)
+        assert(got:equal(torch.arange(4) * 10 + rank))
+        local first, second = dist.new_group { 0, 1 }, dist.new_group { 2, 3 }
+        local pair = rank < 2 and first or second
+        local number = torch.tensor { rank }
+        dist.all_reduce(number, { group = pair })
+        assert(number:item() == (rank < 2 and 1 or 5))
+        local partner = rank ~ 1
+        local works = dist.batch_isend_irecv {
+          dist.P2POp(dist.isend, torch.full({ 3 }, rank), partner), dist.P2POp(dist.irecv, got[{ { 1, 3 } }], partner),
+        }
+        for _, work in ipairs(works) do work:wait() end
+        assert(got[{ { 1, 3 } }]:eq(partner):all():item())
+      ]])
+    end)
+
+    it('trains with DistributedDataParallel as one process does that adds up the ranks\' batches in their order', function()
+      all_well(2, [[
+        local function model()
+          return nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 300), nn.Tanh(), nn.Linear(300, 5))
+        end
+        torch.manual_seed(1)
+        local reference = model()
+        torch.manual_seed(1 + rank) -- rank 0's parameters become everyone's
+        local net = nn.parallel.DistributedDataParallel(model(), { bucket_cap_mb = 0.02 })
+        local x = torch.randn(size, 2, 8, 20, { generator = torch.Generator():manual_seed(7) })
+        local function train(net, backward)
+          local optimizer = torch.optim.SGD(net:parameters(), { lr = 0.1, momentum = 0.9 })
+          for step = 1, 3 do
+            net:zero_grad()
+            backward(net)
+            optimizer:step()
+          end
+        end
+        train(net, function(net)
+          net:no_sync(function() net(x[rank + 1][1]):pow(2):mean():backward() end)
+          net(x[rank + 1][2]):pow(2):mean():backward()
+        end)
+        train(reference, function(net)
+          local sums = {}
+          for r = 1, size do
+            net:zero_grad()
+            for i = 1, 2 do net(x[r][i]):pow(2):mean():backward() end
+            for i, p in ipairs(net:parameters()) do sums[i] = sums[i] and sums[i] + p.grad or p.grad:clone() end
+          end
+          for i, p in ipairs(net:parameters()) do p.grad = sums[i] / size end
+        end)
+        assert(#net.reducer.buckets == 3, #net.reducer.buckets)
+        for i, p in ipairs(net:parameters()) do assert(p:equal(reference:parameters()[i])) end
+      ]])
+    end)
+
+    it('names the parameters that had no part in a loss, or looks for them', function()
+      all_well(2, [[
+        local Two = nn.Module:extend('Two')
+        function Two:init() self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2) end
+        function Two:forward(x, which) return self[which](x) end
+        local net = nn.parallel.DistributedDataParallel(Two())
+        net(torch.ones(1, 2), 'a'):sum():backward()
+        local ok, message = pcall(net, torch.ones(1, 2), 'a')
+        assert(not ok and message:find('b.bias, b.weight', 1, true), message)
+        net = nn.parallel.DistributedDataParallel(Two(), { find_unused_parameters = true })
+        net(torch.ones(1, 2), rank == 0 and 'a' or 'b'):sum():backward()
+        assert(net.module.a.weight.grad:eq(0.5):all():item() and net.module.b.weight.grad:eq(0.5):all():item())
+        net:zero_grad()
+        net(torch.ones(1, 2), 'b'):sum():backward()
+        assert(net.module.a.weight.grad == nil and net.module.b.weight.grad:eq(1):all():item())
+      ]])
+    end)
+
+    it('compares what ranks are about to do in debug mode', function()
+      for _, code in ipairs { 'dist.all_reduce(torch.ones(rank + 1))', 'dist.all_reduce(rank == 0 and torch.ones(2) or torch.ones(2):long())',
+        'if rank == 0 then dist.barrier() else dist.all_reduce(torch.ones(2)) end' } do
+        local _, errors, status = ranks.run(mpi, 2, code, { environment = 'TORCH_DISTRIBUTED_DEBUG=DETAIL' })
+        assert.is_true(status ~= 0 and status ~= 124, errors)
+        assert.matches('Detected mismatch between collectives on ranks. Rank %d is running collective: ', errors)
+        assert.matches('all_reduce (sequence 1, ', errors, 1, true)
+      end
+    end)
+
+    it('ends where a rank is killed', function()
+      local _, errors, status = ranks.run(mpi, 3, [[
+        dist.barrier()
+        if rank == 1 then os.execute "kill -9 $PPID" end
+        dist.all_reduce(torch.ones(3))
+      ]], { timeout = 2 })
+      assert.is_true(status ~= 0 and status ~= 124, errors)
+    end)
+
+    it('names a rank that is stopped', function()
+      local _, errors, status = ranks.run(mpi, 3, [[
+        dist.barrier()
+        if rank == 1 then os.execute "kill -STOP $PPID" end
+        dist.all_reduce(torch.ones(3))
+      ]], { timeout = 1 })
+      assert.is_true(status ~= 0 and status ~= 124, errors)
+      assert.matches('all_reduce (sequence 2, Float [3], SUM) on rank ', errors, 1, true)
+      assert.matches('rank 1 does not answer: it has ended, is stopped or cannot be reached', errors, 1, true)
+    end)
+
+    it('is started by --nproc, which sets what torchrun sets', function()
+      local output, errors, status = process.lua([[
+        local dist = torch.distributed
+        dist.init_process_group 'mpi'
+        local names = { 'RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'LOCAL_WORLD_SIZE', 'MASTER_ADDR' }
+        for i, name in ipairs(names) do names[i] = os.getenv(name) end
+        assert(tonumber(names[1]) == dist.get_rank() and names[1] == names[3])
+        dist.barrier()
+        if dist.get_rank() == 0 then print(table.concat(names, ' ')) end
+      ]], '--nproc 2', 'ASAN_OPTIONS=detect_leaks=0 LTENSOR_MPI=' .. mpi)
       assert.equal(0, status, errors)
-      assert.same({ '0 of 3: 6.0 6.0 6.0 6.0 20 21 22 true', '1 of 3: 6.0 6.0 6.0 6.0 20 21 22 true',
-        '2 of 3: 6.0 6.0 6.0 6.0 20 21 22 true' }, lines(output))
+      assert.equal('0 2 0 2 127.0.0.1\n', output)
     end)
 
     it('ends where a rank raises an error', function()

@@ -12,7 +12,7 @@ local MAP = {
   { '^src/core/cpu', 'thresholds reference strides elementwise views' }, { '^src/core/ops/linalg', 'linalg reference gradcheck' },
   { '^src/core/libraries/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
   { '^src/core/ops/random', 'distributions random reference' }, { '^src/core/ops/index', 'indexing reference gradcheck' },
-  { '^src/core/ops/attention', 'nn_attention reference gradcheck' }, { '^src/core/ops/recurrent', 'nn_recurrent reference' }, { '^src/core/ops/conv', 'convolution reference gradcheck' },
+  { '^src/core/ops/attention', 'attention nn_attention reference gradcheck' }, { '^src/core/ops/recurrent', 'nn_recurrent reference' }, { '^src/core/ops/conv', 'convolution reference gradcheck' },
   { '^src/core/ops', 'functional reference errors limits gradcheck views thresholds' },
   { '^src/core/files/safetensors', 'safetensors_test files formats' }, { '^src/core/.*form', 'reference float_math optim' }, { '^src/core/files/byte', 'formats files' }, { '^src/core/files/atomic', 'files formats' },
   { '^src/core/files/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/context/profile', 'profiler' }, { '^src/core/devices/copies', 'cuda_copies' }, { '^src/core/random', 'random distributions' },

@@ -31,7 +31,7 @@ struct lt_engine_world {
 
 struct lt_engine_request {
     MPI_Request request;
-    void *arguments; /* of MPI's, which must live as long */
+    void *arguments;     /* of MPI's, which must live as long */
     MPI_Datatype *types; /* given up with the request; n_types of them */
     int n_types;
 };
@@ -48,19 +48,23 @@ static lt_status check(const char *call, int code)
     return services->error(LT_ERR_RUNTIME, "%s: %s: %s", LT_MPI_NAME, call, text);
 }
 
-#define TRY(call, ...)                                                                                                             \
-    do {                                                                                                                           \
-        const lt_status status_ = check(#call, call(__VA_ARGS__));                                                                 \
-        if (status_ != LT_OK) return status_;                                                                                      \
+#define TRY(call, ...)                                                                             \
+    do {                                                                                           \
+        const lt_status status_ = check(#call, call(__VA_ARGS__));                                 \
+        if (status_ != LT_OK) return status_;                                                      \
     } while (0)
 
-static lt_status no_memory(void) { return services->error(LT_ERR_MEMORY, "%s: no memory is left for a request", LT_MPI_NAME); }
+static lt_status no_memory(void)
+{
+    return services->error(LT_ERR_MEMORY, "%s: no memory is left for a request", LT_MPI_NAME);
+}
 
 /* ---- the world ------------------------------------------------------------------------------------------------------------- */
 
 static lt_status listen(void)
 {
-    TRY(MPI_Irecv, world.heard, LT_ENGINE_NOTE, MPI_BYTE, MPI_ANY_SOURCE, 0, world.notes, &world.hearing);
+    TRY(MPI_Irecv, world.heard, LT_ENGINE_NOTE, MPI_BYTE, MPI_ANY_SOURCE, 0, world.notes,
+        &world.hearing);
     return LT_OK;
 }
 
@@ -100,7 +104,8 @@ static lt_status make_group(lt_engine_world *w, const int *ranks, int n, lt_engi
     for (int i = 0; i < n; i++)
         if (ranks[i] == me) place = i;
     MPI_Comm comm;
-    TRY(MPI_Comm_split, w->all.comm, place == MPI_UNDEFINED ? MPI_UNDEFINED : 0, place == MPI_UNDEFINED ? 0 : place, &comm);
+    TRY(MPI_Comm_split, w->all.comm, place == MPI_UNDEFINED ? MPI_UNDEFINED : 0,
+        place == MPI_UNDEFINED ? 0 : place, &comm);
     if (comm == MPI_COMM_NULL) return LT_OK;
     *out = malloc(sizeof **out);
     if (*out == NULL) return no_memory();
@@ -189,11 +194,14 @@ static int large_type(int64_t bytes, MPI_Aint at, MPI_Datatype *out)
     return code == MPI_SUCCESS ? MPI_Type_commit(out) : code;
 }
 
-static lt_status broadcast(lt_engine_group *g, void *data, int64_t bytes, int root, lt_engine_request **out)
+static lt_status broadcast(lt_engine_group *g, void *data, int64_t bytes, int root,
+                           lt_engine_request **out)
 {
     lt_engine_request *r = new_request(0);
     if (r == NULL) return no_memory();
-    if (bytes <= INT_MAX) return begun(r, "MPI_Ibcast", MPI_Ibcast(data, (int)bytes, MPI_BYTE, root, g->comm, &r->request), out);
+    if (bytes <= INT_MAX)
+        return begun(r, "MPI_Ibcast",
+                     MPI_Ibcast(data, (int)bytes, MPI_BYTE, root, g->comm, &r->request), out);
     r->types = malloc(sizeof *r->types);
     if (r->types == NULL) {
         free_request(r);
@@ -223,7 +231,9 @@ static int describe(lt_engine_request *r, lt_engine_parts parts, int n, int *cou
         counts[i] = wide ? 1 : (int)parts.bytes[i];
         places[i] = wide || parts.bytes[i] == 0 ? 0 : (int)parts.at[i];
         r->types[r->n_types] = MPI_BYTE;
-        const int code = wide ? large_type(parts.bytes[i], (MPI_Aint)parts.at[i], &r->types[r->n_types]) : MPI_SUCCESS;
+        const int code =
+            wide ? large_type(parts.bytes[i], (MPI_Aint)parts.at[i], &r->types[r->n_types])
+                 : MPI_SUCCESS;
         if (code != MPI_SUCCESS) return code;
         r->n_types++;
     }
@@ -231,8 +241,8 @@ static int describe(lt_engine_request *r, lt_engine_parts parts, int n, int *cou
 }
 
 /* One call for all sizes: whether those of another rank are large is not known here. */
-static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_parts given, void *to, lt_engine_parts got,
-                            lt_engine_request **out)
+static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_parts given, void *to,
+                            lt_engine_parts got, lt_engine_request **out)
 {
     const int n = g->size;
     lt_engine_request *r = new_request(4 * (size_t)n * sizeof(int));
@@ -245,13 +255,13 @@ static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_part
     int code = describe(r, given, n, arguments, arguments + n);
     if (code == MPI_SUCCESS) code = describe(r, got, n, arguments + 2 * n, arguments + 3 * n);
     if (code == MPI_SUCCESS)
-        code = MPI_Ialltoallw(data, arguments, arguments + n, r->types, to, arguments + 2 * n, arguments + 3 * n, r->types + n, g->comm,
-                              &r->request);
+        code = MPI_Ialltoallw(data, arguments, arguments + n, r->types, to, arguments + 2 * n,
+                              arguments + 3 * n, r->types + n, g->comm, &r->request);
     return begun(r, "MPI_Ialltoallw", code, out);
 }
 
-static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes, void *to, lt_engine_parts parts,
-                            lt_engine_request **out)
+static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes, void *to,
+                            lt_engine_parts parts, lt_engine_request **out)
 {
     const int n = g->size;
     lt_engine_request *r = new_request(2 * (size_t)n * sizeof(int));
@@ -263,8 +273,8 @@ static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes,
             arguments[n + i] = (int)parts.at[i];
         }
         return begun(r, "MPI_Iallgatherv",
-                     MPI_Iallgatherv(data != NULL ? data : MPI_IN_PLACE, (int)bytes, MPI_BYTE, to, arguments, arguments + n, MPI_BYTE,
-                                     g->comm, &r->request),
+                     MPI_Iallgatherv(data != NULL ? data : MPI_IN_PLACE, (int)bytes, MPI_BYTE, to,
+                                     arguments, arguments + n, MPI_BYTE, g->comm, &r->request),
                      out);
     }
     /* The parts are the same on every rank, so that all of them come here. */
@@ -277,26 +287,31 @@ static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes,
         mine[i] = bytes;
         mine[n + i] = data != NULL ? 0 : parts.at[me];
     }
-    const lt_status status = all_to_all(g, data != NULL ? data : to, (lt_engine_parts){mine, mine + n}, to, parts, out);
+    const lt_status status =
+        all_to_all(g, data != NULL ? data : to, (lt_engine_parts){mine, mine + n}, to, parts, out);
     free(mine);
     return status;
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------------------- */
 
-static lt_status send_message(lt_engine_group *g, const void *data, int64_t bytes, int to, int tag, lt_engine_request **out)
+static lt_status send_message(lt_engine_group *g, const void *data, int64_t bytes, int to, int tag,
+                              lt_engine_request **out)
 {
     lt_engine_request *r = new_request(0);
     if (r == NULL) return no_memory();
-    return begun(r, "MPI_Isend", MPI_Isend(data, (int)bytes, MPI_BYTE, to, tag, g->comm, &r->request), out);
+    return begun(r, "MPI_Isend",
+                 MPI_Isend(data, (int)bytes, MPI_BYTE, to, tag, g->comm, &r->request), out);
 }
 
-static lt_status receive_message(lt_engine_group *g, void *data, int64_t bytes, int from, int tag, lt_engine_request **out)
+static lt_status receive_message(lt_engine_group *g, void *data, int64_t bytes, int from, int tag,
+                                 lt_engine_request **out)
 {
     lt_engine_request *r = new_request(0);
     if (r == NULL) return no_memory();
     if (from == LT_ENGINE_ANY) from = MPI_ANY_SOURCE;
-    return begun(r, "MPI_Irecv", MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag, g->comm, &r->request), out);
+    return begun(r, "MPI_Irecv",
+                 MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag, g->comm, &r->request), out);
 }
 
 static void tell(lt_engine_world *w, int rank, const void *note, int bytes)
@@ -332,7 +347,9 @@ static bool hear(lt_engine_world *w, void *note, int *bytes, int *from)
     int flag = 0;
     MPI_Status arrived;
     look_after_notes(w);
-    if (w->hearing == MPI_REQUEST_NULL || MPI_Test(&w->hearing, &flag, &arrived) != MPI_SUCCESS || !flag) return false;
+    if (w->hearing == MPI_REQUEST_NULL || MPI_Test(&w->hearing, &flag, &arrived) != MPI_SUCCESS ||
+        !flag)
+        return false;
     MPI_Get_count(&arrived, MPI_BYTE, bytes);
     *from = arrived.MPI_SOURCE;
     memcpy(note, w->heard, (size_t)*bytes);

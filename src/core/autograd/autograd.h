@@ -156,6 +156,8 @@ lt_status lt_detach_inplace(lt_tensor *t);
 lt_status lt_retain_grad(lt_tensor *t);
 /* Runs on every gradient of t; *id removes it again. */
 lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id);
+/* Runs on the leaf t itself once backward has added to its .grad; replaces nothing. */
+lt_status lt_register_post_hook(lt_tensor *t, lt_hook hook, int64_t *id);
 void lt_remove_hook(lt_tensor *t, int64_t id);
 
 /* grads[i] NULL: ones, for one-element tensors only ("grad can be implicitly created only for scalar

@@ -200,7 +200,8 @@ static lt_status accumulate(lt_visit *v, const stream_scope *scope)
     lt_tensor *leaf = ((lt_accumulator *)v->node)->leaf, *grad = v->grad;
     v->grad = NULL;
     LT_TRY(lt_accumulate_give(leaf, grad));
-    return hand_out(leaf->autograd->grad, scope);
+    LT_TRY(hand_out(leaf->autograd->grad, scope));
+    return lt_run_post_hooks(leaf);
 }
 
 /* All gradients of a node are there: hooks see them, those asked for are captured, the node runs. */

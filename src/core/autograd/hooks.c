@@ -74,14 +74,10 @@ static void drop_removed(struct lt_hook_list *list)
 
 /* ---- registering ------------------------------------------------------------------------------------ */
 
-lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id)
+static lt_status register_in(lt_tensor *t, lt_node *fn, int slot, lt_hook hook, int64_t *id)
 {
-    lt_node *fn;
     lt_autograd *autograd;
     struct lt_hook_list *own, *of_node = NULL;
-    if (!lt_requires_grad(t))
-        return lt_error(LT_ERR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
-    LT_TRY(lt_grad_fn(t, &fn));
     LT_TRY(lt_autograd_of(t, &autograd));
     LT_TRY(list_of(&autograd->hooks, &own));
     LT_TRY(reserve(own));
@@ -92,13 +88,32 @@ lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id)
     lt_hook_entry *entry = lt_mem_zalloc(sizeof *entry);
     if (entry == NULL) return LT_ERR_MEMORY;
     atomic_init(&entry->refs, 1);
-    entry->slot = fn != NULL ? autograd->slot : 0;
+    entry->slot = slot;
     entry->hook = hook;
     entry->hook.id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
     own->entries[own->n++] = entry;
     if (of_node != NULL) of_node->entries[of_node->n++] = entry_retain(entry);
     *id = entry->hook.id;
     return LT_OK;
+}
+
+lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id)
+{
+    lt_node *fn;
+    if (!lt_requires_grad(t))
+        return lt_error(LT_ERR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
+    LT_TRY(lt_grad_fn(t, &fn));
+    return register_in(t, fn, fn != NULL ? t->autograd->slot : 0, hook, id);
+}
+
+lt_status lt_register_post_hook(lt_tensor *t, lt_hook hook, int64_t *id)
+{
+    lt_node *fn;
+    if (!lt_requires_grad(t))
+        return lt_error(LT_ERR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
+    LT_TRY(lt_grad_fn(t, &fn));
+    if (fn != NULL) return lt_error(LT_ERR_RUNTIME, "post accumulate grad hooks cannot be registered on non-leaf tensors");
+    return register_in(t, NULL, LT_SLOT_AFTER, hook, id);
 }
 
 void lt_remove_hook(lt_tensor *t, int64_t id)
@@ -207,5 +222,14 @@ lt_status lt_run_hooks(lt_node *node, int slot, lt_tensor **grad)
     if (t == NULL) return LT_OK;
     lt_status status = lt_accumulate_give(t, lt_tensor_retain(*grad));
     lt_tensor_release(t);
+    return status;
+}
+
+lt_status lt_run_post_hooks(lt_tensor *leaf)
+{
+    if (leaf->autograd->hooks == NULL) return LT_OK;
+    lt_tensor *self = lt_tensor_retain(leaf);
+    const lt_status status = run_list(leaf->autograd->hooks, LT_SLOT_AFTER, &self);
+    lt_tensor_release(self);
     return status;
 }

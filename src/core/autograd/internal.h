@@ -9,11 +9,13 @@
 
 #include "autograd.h"
 
+enum { LT_SLOT_AFTER = -1 };
+
 /* A registered hook. Counted, since it may be removed while it runs. */
 typedef struct lt_hook_entry {
     _Atomic int32_t refs;
     bool removed;
-    int slot; /* input of the node; 0 for leaves */
+    int slot; /* input of the node; 0 for leaves; LT_SLOT_AFTER: after a leaf's .grad was added to */
     lt_hook hook;
 } lt_hook_entry;
 
@@ -65,6 +67,8 @@ bool lt_is_unshared(const lt_tensor *t);
 
 /* Runs the hooks of the node's input on *grad, replacing it; stores it where it is retained. */
 lt_status lt_run_hooks(lt_node *node, int slot, lt_tensor **grad);
+/* Runs those of a leaf whose .grad has been added to. */
+lt_status lt_run_post_hooks(lt_tensor *leaf);
 /* After t became an output of another node: its .grad is taken there from now on. */
 lt_status lt_move_retained(lt_tensor *t, lt_node *from, int from_slot, lt_node *to, int to_slot);
 void lt_hook_list_free(struct lt_hook_list *list);

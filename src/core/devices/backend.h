@@ -137,16 +137,20 @@ typedef struct lt_batch_norm_args {
 } lt_batch_norm_args;
 
 /* out = softmax(query key^T * scale + mask) value over batch x heads matrices. The arrays have four dimensions:
- * [batch, heads, queries or keys, width]; elements of a row lie side by side, on a GPU all of them do. mask (data
- * NULL: none) is [batch, heads, queries, keys] with strides that may be 0, bool (true: takes part) or of dtype
- * (added). logsumexp is dense [batch, heads, queries], float, or double where dtype is; rows without a key are
- * zeros, their logsumexp infinity. Backward: grad of out; dense gradients, float for half types. */
+ * [batch, heads, queries or keys, width], strides in elements; those of a row lie side by side. key and value have
+ * heads / shared_by heads, each for as many of query that follow each other. mask (data NULL: none) is [batch, heads,
+ * queries, keys] with strides that may be 0, bool (true: takes part) or of dtype (added). logsumexp is dense [batch, heads,
+ * queries], float, or double where dtype is; rows without a key are zeros, their logsumexp infinity. With a seed (two
+ * numbers, on the device; GPUs only) probabilities are dropped, and the others divided by 1 - dropout. Backward: grad of
+ * out; dense gradients of dtype, those of key and value with their heads. */
 typedef struct lt_attention {
     lt_dtype dtype;
     lt_device device;
     int64_t batch, heads, queries, keys, width, value_width;
     bool causal; /* query i takes keys 0 .. i */
-    double scale;
+    double scale, dropout;
+    int64_t shared_by;
+    const int64_t *seed; /* NULL: none is dropped */
     lt_array query, key, value, mask, out, grad;
     void *logsumexp, *grad_query, *grad_key, *grad_value; /* of gradients, NULL: not wanted */
 } lt_attention;
@@ -282,6 +286,9 @@ typedef struct lt_backend {
 
     lt_status (*attention)(const lt_attention *a);
     lt_status (*attention_backward)(const lt_attention *a);
+    /* The factors of probabilities that the seed makes: dense [batch, heads, queries, keys], of logsumexp's type. NULL on
+     * the CPU, which drops by formula. */
+    lt_status (*attention_kept)(const lt_attention *a, void *out);
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);

@@ -6,6 +6,8 @@
  *   LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, arguments...)
  *     they do; shared_bytes is the dynamic shared memory, which the kernel names with
  *   LT_DYNAMIC_SHARED(type, name);
+ *   LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, arguments...)
+ *     the same with more than 48 KB of it, which a kernel has to be allowed; at most what the GPU lets a block ask for.
  *   LT_INDEX_LIMIT
  *     numbers of elements and offsets from here on need 64 bits. LTENSOR_SIM_INDEX_LIMIT lowers it, so that
  *     tests come to what large tensors take.
@@ -55,6 +57,11 @@ inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared
     lt_launch(kernel, dim3(grid), dim3(block), 0, (stream), ##__VA_ARGS__)
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
     lt_launch(kernel, dim3(grid), dim3(block), (shared_bytes), (stream), ##__VA_ARGS__)
+#define LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, ...)                             \
+    (lt_note_launch(cudaFuncSetAttribute(reinterpret_cast<const void *>(&kernel),                  \
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize,              \
+                                         static_cast<int>(shared_bytes))),                         \
+     lt_launch(kernel, dim3(grid), dim3(block), (shared_bytes), (stream), ##__VA_ARGS__))
 #define LT_INDEX_LIMIT (int64_t{1} << 31)
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     extern __shared__ __align__(16) unsigned char lt_dynamic_shared[];                             \
@@ -69,6 +76,11 @@ inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
     lt_note_launch(lt_sim::launch_meet(                                                            \
         {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block),              \
+        (shared_bytes), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); },    \
+        ##__VA_ARGS__))
+#define LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, ...)                             \
+    lt_note_launch(lt_sim::launch_meet(                                                            \
+        {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__, true}, dim3(grid), dim3(block),        \
         (shared_bytes), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); },    \
         ##__VA_ARGS__))
 #define LT_INDEX_LIMIT lt_sim::index_limit()

@@ -45,7 +45,7 @@ static __device__ __forceinline__ unsigned lt_block_started(unsigned *counter, u
 }
 
 /* What a tile says: what it has said so far, its own total, that of all up to it. All 0 before the launch. */
-template <class T> struct lt_tile {
+template <class T> struct lt_tile_total {
     static constexpr int WORDS = (sizeof(T) + 7) / 8;
     uint64_t said, own[WORDS], all[WORDS];
 
@@ -79,11 +79,11 @@ template <class T> struct lt_tile {
  * must have said its total of all: from there on tiles are joined in their order, so that rounding is always the same,
  * whichever of them that was. from_lane(value, lane): a value of another lane. */
 template <class T, class Join, class FromLane>
-static __device__ __forceinline__ T lt_total_before(const lt_tile<T> *first, int64_t tile, Join join,
+static __device__ __forceinline__ T lt_total_before(const lt_tile_total<T> *first, int64_t tile, Join join,
                                                     FromLane from_lane)
 {
     const int lane = static_cast<int>(threadIdx.x) % LT_WARP;
-    const lt_tile<T> *const mine = first + (tile - 1 - lane);
+    const lt_tile_total<T> *const mine = first + (tile - 1 - lane);
     for (;;) {
         const uint64_t said = lane < tile ? lt_heard(&mine->said) : LT_TILE_ALL;
         const unsigned all = __ballot_sync(0xffffffffu, said == LT_TILE_ALL),
@@ -95,7 +95,7 @@ static __device__ __forceinline__ T lt_total_before(const lt_tile<T> *first, int
         }
         T value = {};
         if (lane <= from && lane < tile)
-            value = lt_tile<T>::get(said == LT_TILE_ALL ? mine->all : mine->own);
+            value = lt_tile_total<T>::get(said == LT_TILE_ALL ? mine->all : mine->own);
         T total = from_lane(value, from);
         for (int l = from - 1; l >= 0; l--) total = join(total, from_lane(value, l));
         return total;

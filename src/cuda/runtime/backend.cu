@@ -37,6 +37,7 @@ static lt_backend make_table()
     t.batch_norm_backward = lt_cuda_batch_norm_backward;
     t.attention = lt_cuda_attention;
     t.attention_backward = lt_cuda_attention_backward;
+    t.attention_kept = lt_cuda_attention_kept;
     t.gemm = lt_cuda_gemm;
     t.factor = lt_cuda_factor;
     t.convolution = lt_cuda_convolution;

@@ -56,6 +56,7 @@ using boost::context::detail::transfer_t;
 
 constexpr unsigned max_threads = 1024;
 constexpr int only_meet = -2; /* the source of a lane that wants no value */
+constexpr int joins = -3;     /* of one whose value is an address, for the function of all lanes */
 constexpr size_t page = 4096;
 #if defined(LT_ASAN) || defined(LT_TSAN)
 constexpr size_t stack_size = 256 * 1024;
@@ -84,6 +85,7 @@ struct Lane {
     uint64_t value, result;
     unsigned mask;
     int source;
+    void (*joint)(void *const *lanes);
 };
 
 struct Warp {
@@ -115,7 +117,8 @@ struct Team {
     void live();
     void suspend();
     void sync_block(Line line);
-    uint64_t exchange(unsigned mask, uint64_t value, int source);
+    uint64_t exchange(unsigned mask, uint64_t value, int source,
+                      void (*joint)(void *const *) = nullptr);
     Span stack() const;
 
   private:
@@ -128,6 +131,7 @@ struct Team {
     void end_thread(unsigned thread);
     void open_barrier();
     bool complete(unsigned warp, unsigned mask);
+    void join(const Lane *lane, unsigned part);
     void start_block();
     void abandon();
     void shuffle(Fiber **list, unsigned n);
@@ -355,6 +359,25 @@ Span Team::stack() const
     return {bottom, bottom + current->stack_bytes};
 }
 
+/* What tensor cores do takes a whole warp, each lane of which asks for the same. */
+void Team::join(const Lane *lane, unsigned part)
+{
+    void *values[32];
+    for (unsigned i = 0; i < 32; i++) {
+        if (!(part >> i & 1))
+            fault_in_kernel("warp", "", "lane %u takes no part in an operation of the whole warp", i);
+        else if (lane[i].joint != lane[0].joint)
+            fault_in_kernel("warp", "", "lanes 0 and %u are in different operations of the whole warp", i);
+        else {
+            values[i] = reinterpret_cast<void *>(lane[i].value);
+            continue;
+        }
+        kernel->fail(cudaErrorLaunchFailure);
+        return;
+    }
+    lane[0].joint(values);
+}
+
 /* Fills in the results if all lanes of the mask wait for each other. */
 bool Team::complete(unsigned warp, unsigned mask)
 {
@@ -365,6 +388,10 @@ bool Team::complete(unsigned warp, unsigned mask)
         unsigned i = (unsigned)__builtin_ctz(rest);
         if (lane[i].mask != mask) return false;
         ballot |= (unsigned)(lane[i].value & 1) << i;
+    }
+    if (lane[__builtin_ctz(part)].source == joins) {
+        join(lane, part);
+        return true;
     }
     for (unsigned rest = part; rest; rest &= rest - 1) {
         Lane &taker = lane[__builtin_ctz(rest)];
@@ -377,7 +404,7 @@ bool Team::complete(unsigned warp, unsigned mask)
     return true;
 }
 
-uint64_t Team::exchange(unsigned mask, uint64_t value, int source)
+uint64_t Team::exchange(unsigned mask, uint64_t value, int source, void (*joint)(void *const *))
 {
     unsigned thread = current->thread, warp = thread / 32, own = 1u << thread % 32;
     Lane &lane = lanes[thread];
@@ -392,6 +419,7 @@ uint64_t Team::exchange(unsigned mask, uint64_t value, int source)
     lane.value = value;
     lane.mask = mask;
     lane.source = source;
+    lane.joint = joint;
     warps[warp].waiting |= own;
     if (!complete(warp, mask)) {
         suspend();
@@ -540,6 +568,11 @@ void sync_warp(unsigned mask) { meeting_team().exchange(mask, 0, only_meet); }
 uint64_t exchange(unsigned mask, uint64_t value, int source)
 {
     return meeting_team().exchange(mask, value, source);
+}
+
+void join_warp(void *own, void (*all)(void *const *lanes))
+{
+    meeting_team().exchange(~0u, reinterpret_cast<uintptr_t>(own), joins, all);
 }
 
 Span kernel_stack()

@@ -202,7 +202,7 @@ cudaError_t validate(const Kernel &kernel)
                   {"threads in y", b.y, 1, 1024},
                   {"threads in z", b.z, 1, 64},
                   {"threads in a block", threads, 1, 1024},
-                  {"bytes of shared memory", kernel.dynamic_shared, 0, default_shared_limit}};
+                  {"bytes of shared memory", kernel.dynamic_shared, 0, shared_limit(kernel)}};
     for (const auto &limit : limits)
         if (limit.is < limit.least || limit.is > limit.most)
             return refused(kernel, cudaErrorInvalidConfiguration, limit.what, limit.is,

@@ -28,6 +28,11 @@ namespace lt_sim {
 constexpr int max_devices = 16;
 constexpr size_t allocation_unit = 512;
 constexpr size_t default_shared_limit = 48 * 1024;
+constexpr size_t wide_shared_limit = 227 * 1024; /* of a block that was allowed it, as on an H100 */
+inline size_t shared_limit(const Kernel &kernel)
+{
+    return kernel.site.wide ? wide_shared_limit : default_shared_limit;
+}
 constexpr size_t parameter_limit = 32764; /* from CUDA 12.1 on; kernels that a toolkit before that compiles stay below 4096 */
 
 /* From the environment, read once. */

@@ -8,7 +8,7 @@
 
 #define WORLD_NAME "ltensor.World"
 #define GROUP_NAME "ltensor.Ranks"
-#define WORK_NAME "ltensor.Work"
+#define WORK_NAME  "ltensor.Work"
 
 typedef struct world_box {
     lt_world *world;
@@ -25,7 +25,10 @@ typedef struct work_box {
 
 /* ---- groups ---------------------------------------------------------------------------------------------------------------------- */
 
-static lt_ranks *check_group(lua_State *L) { return ((group_box *)lt_lua_check_udata(L, 1, GROUP_NAME))->group; }
+static lt_ranks *check_group(lua_State *L)
+{
+    return ((group_box *)lt_lua_check_udata(L, 1, GROUP_NAME))->group;
+}
 
 /* Of the world whose box is at `world`. */
 static void push_group(lua_State *L, lt_ranks *group, int world)
@@ -55,7 +58,8 @@ static int group_global(lua_State *L)
 {
     lt_ranks *group = check_group(L);
     const lua_Integer rank = lt_lua_check_integer(L, 2);
-    if (rank < 0 || rank >= lt_ranks_size(group)) return lt_lua_error(L, "rank %d is not in the group", (int)rank);
+    if (rank < 0 || rank >= lt_ranks_size(group))
+        return lt_lua_error(L, "rank %d is not in the group", (int)rank);
     lua_pushinteger(L, lt_ranks_global(group, (int)rank));
     return 1;
 }
@@ -99,7 +103,10 @@ static const struct operation *find_operation(lua_State *L, const char *name)
     return NULL;
 }
 
-static lt_tensor *optional_tensor(lua_State *L, int arg) { return lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg); }
+static lt_tensor *optional_tensor(lua_State *L, int arg)
+{
+    return lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg);
+}
 
 /* The integers of the table at arg as a userdata that is pushed; NULL where it is nil (pushed as well). */
 static int64_t *integers(lua_State *L, int arg, int *n)
@@ -190,7 +197,8 @@ static int work_wait(lua_State *L)
     if (status == LT_ERR_INTERRUPTED || status == LT_ERR_DEADLINE) return lt_lua_raise(L);
     lua_pushboolean(L, status == LT_OK);
     if (status == LT_OK) return 1;
-    lua_pushstring(L, lt_work_ended(work, &ended) && ended != LT_OK ? lt_work_reason(work) : lt_error_message());
+    lua_pushstring(L, lt_work_ended(work, &ended) && ended != LT_OK ? lt_work_reason(work)
+                                                                    : lt_error_message());
     return 2;
 }
 
@@ -212,7 +220,10 @@ static int work_group(lua_State *L)
 
 /* ---- worlds ----------------------------------------------------------------------------------------------------------------------- */
 
-static lt_world *check_world(lua_State *L) { return ((world_box *)lt_lua_check_udata(L, 1, WORLD_NAME))->world; }
+static lt_world *check_world(lua_State *L)
+{
+    return ((world_box *)lt_lua_check_udata(L, 1, WORLD_NAME))->world;
+}
 
 static world_box *new_world(lua_State *L)
 {
@@ -284,7 +295,8 @@ static int comm_fake(lua_State *L)
 {
     const lua_Integer size = lt_lua_check_integer(L, 1);
     const double timeout = lt_lua_check_number(L, 2);
-    if (size < 1 || size > 65536) return lt_lua_error(L, "a world has 1 to 65536 ranks, not %d", (int)size);
+    if (size < 1 || size > 65536)
+        return lt_lua_error(L, "a world has 1 to 65536 ranks, not %d", (int)size);
     lua_createtable(L, (int)size, 0);
     for (int i = 1; i <= size; i++) {
         new_world(L);
@@ -327,16 +339,26 @@ static void new_type(lua_State *L, const char *name, const luaL_Reg *methods, lu
 
 void lt_lua_open_comm(lua_State *L)
 {
-    static const luaL_Reg of_worlds[] = {{"rank", world_rank},   {"size", world_size}, {"engine", world_engine},
-                                         {"group", world_group}, {"step", world_step}, {"describe", world_describe},
+    static const luaL_Reg of_worlds[] = {{"rank", world_rank},
+                                         {"size", world_size},
+                                         {"engine", world_engine},
+                                         {"group", world_group},
+                                         {"step", world_step},
+                                         {"describe", world_describe},
                                          {NULL, NULL}};
-    static const luaL_Reg of_groups[] = {{"size", group_size},   {"me", group_me},
-                                         {"global", group_global}, {"set_timeout", group_set_timeout},
-                                         {"begin", group_begin}, {NULL, NULL}};
-    static const luaL_Reg of_works[] = {
-        {"ended", work_ended}, {"wait", work_wait}, {"from", work_from}, {"group", work_group}, {NULL, NULL}};
-    static const luaL_Reg functions[] = {
-        {"comm_open", comm_open}, {"comm_fake", comm_fake}, {"comm_environment", comm_environment}, {NULL, NULL}};
+    static const luaL_Reg of_groups[] = {
+        {"size", group_size},     {"me", group_me},
+        {"global", group_global}, {"set_timeout", group_set_timeout},
+        {"begin", group_begin},   {NULL, NULL}};
+    static const luaL_Reg of_works[] = {{"ended", work_ended},
+                                        {"wait", work_wait},
+                                        {"from", work_from},
+                                        {"group", work_group},
+                                        {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"comm_open", comm_open},
+                                         {"comm_fake", comm_fake},
+                                         {"comm_environment", comm_environment},
+                                         {NULL, NULL}};
     new_type(L, WORLD_NAME, of_worlds, world_gc);
     new_type(L, GROUP_NAME, of_groups, NULL);
     new_type(L, WORK_NAME, of_works, work_gc);

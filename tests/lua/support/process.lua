@@ -23,13 +23,13 @@ function M.run(command)
   return output, message, status
 end
 
---- Runs a chunk of Lua in a fresh ltensor. options: command-line options, '' if none.
-function M.lua(code, options)
+--- Runs a chunk of Lua in a fresh ltensor. options: command-line options, '' if none; environment: variables in front, '' if none.
+function M.lua(code, options, environment)
   local path = os.tmpname()
   local file = assert(io.open(path, 'w'))
   file:write(code)
   file:close()
-  local output, message, status = M.run(('%s %s %s'):format(M.quote(M.ltensor), options or '', path))
+  local output, message, status = M.run(('%s %s %s %s'):format(environment or '', M.quote(M.ltensor), options or '', path))
   os.remove(path)
   return output, message, status
 end

@@ -37,6 +37,12 @@ static char *row_of(const lt_array *t, int64_t size, int64_t n, int64_t h, int64
     return (char *)t->data + (n * t->strides[0] + h * t->strides[1] + i * t->strides[2]) * size;
 }
 
+/* The same of key and value, whose heads are shared. */
+static char *shared_row_of(const lt_attention *a, const lt_array *t, int64_t size, int64_t n, int64_t h, int64_t i)
+{
+    return row_of(t, size, n, h / a->shared_by, i);
+}
+
 static int64_t stride_of(const lt_array *t) { return t->strides[2] > 0 ? t->strides[2] : t->sizes[3]; }
 
 /* C = alpha A B + beta C of float or double. */
@@ -100,7 +106,7 @@ static void score(const job *j, const block *b, char *scores)
 {
     const lt_attention *a = j->a;
     multiply(j, false, true, b->rows, b->columns, a->width, a->scale, row_of(&a->query, j->size, b->n, b->h, b->q),
-             stride_of(&a->query), row_of(&a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0, scores, KEYS);
+             stride_of(&a->query), shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0, scores, KEYS);
     const bool crosses = a->causal && b->k + b->columns > b->q + 1;
     for (int64_t r = 0; r < b->rows && (a->mask.data != NULL || crosses); r++)
         mask_row(j, b, r, scores + r * KEYS * j->size);
@@ -137,7 +143,7 @@ static void run_queries(const job *j, block b, char *scores)
             if (factor != 1 && b.k > 0) j->loops->multiply(out + r * ldo * j->size, a->value_width, factor);
         }
         multiply(j, false, false, b.rows, a->value_width, b.columns, 1, scores, KEYS,
-                 row_of(&a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), 1, out, ldo);
+                 shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), 1, out, ldo);
     }
     for (int64_t r = 0; r < b.rows; r++) {
         j->loops->multiply(out + r * ldo * j->size, a->value_width, sum[r] > 0 || sum[r] != sum[r] ? 1 / sum[r] : 0);
@@ -160,9 +166,10 @@ static void run_forward(const void *context, int64_t t)
 
 /* ---- backward ---------------------------------------------------------------------------------------------------- */
 
-static char *grad_of(void *grad, const job *j, const block *b, int64_t length, int64_t i, int64_t width)
+/* shared: how many heads have one gradient in common. */
+static char *grad_of(void *grad, const job *j, const block *b, int64_t shared, int64_t length, int64_t i, int64_t width)
 {
-    return (char *)grad + (((b->n * j->a->heads + b->h) * length + i) * width) * j->size;
+    return (char *)grad + (((b->n * j->a->heads + b->h) / shared * length + i) * width) * j->size;
 }
 
 /* Queries against keys of a block: scratch holds probabilities and what becomes the slopes of the scores. */
@@ -178,41 +185,46 @@ static void run_pair(const job *j, const block *b, const double *deltas, char *s
         j->loops->weights(p + r * KEYS * j->size, b->columns, get(logsumexp_of(j, b, r), 0, a->dtype));
     if (a->grad_value != NULL)
         multiply(j, true, false, b->columns, a->value_width, b->rows, 1, p, KEYS, grad, ldg, 1,
-                 grad_of(a->grad_value, j, b, a->keys, b->k, a->value_width), a->value_width);
+                 grad_of(a->grad_value, j, b, a->shared_by, a->keys, b->k, a->value_width), a->value_width);
     if (a->grad_query == NULL && a->grad_key == NULL) return;
     multiply(j, false, true, b->rows, b->columns, a->value_width, 1, grad, ldg,
-             row_of(&a->value, j->size, b->n, b->h, b->k), stride_of(&a->value), 0, slopes, KEYS);
+             shared_row_of(a, &a->value, j->size, b->n, b->h, b->k), stride_of(&a->value), 0, slopes, KEYS);
     for (int64_t r = 0; r < b->rows; r++)
         j->loops->slopes(slopes + r * KEYS * j->size, p + r * KEYS * j->size, b->columns, deltas[b->q + r], a->scale);
     if (a->grad_key != NULL)
         multiply(j, true, false, b->columns, a->width, b->rows, 1, slopes, KEYS, query, stride_of(&a->query), 1,
-                 grad_of(a->grad_key, j, b, a->keys, b->k, a->width), a->width);
+                 grad_of(a->grad_key, j, b, a->shared_by, a->keys, b->k, a->width), a->width);
     if (a->grad_query != NULL)
         multiply(j, false, false, b->rows, a->width, b->columns, 1, slopes, KEYS,
-                 row_of(&a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 1,
-                 grad_of(a->grad_query, j, b, a->queries, b->q, a->width), a->width);
+                 shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 1,
+                 grad_of(a->grad_query, j, b, 1, a->queries, b->q, a->width), a->width);
 }
 
+static void run_head(const job *j, block b, double *deltas)
+{
+    const lt_attention *a = j->a;
+    char *scratch = (char *)(deltas + a->queries);
+    for (int64_t q = 0; q < a->queries; q++)
+        deltas[q] = j->loops->dot(row_of(&a->grad, j->size, b.n, b.h, q), row_of(&a->out, j->size, b.n, b.h, q),
+                                  a->value_width);
+    for (b.q = 0; b.q < a->queries && !lt_interrupted(); b.q += QUERIES) {
+        b.rows = least(QUERIES, a->queries - b.q);
+        const int64_t end = keys_until(a, b.q + b.rows - 1);
+        for (b.k = 0; b.k < end; b.k += KEYS) {
+            b.columns = least(KEYS, end - b.k);
+            run_pair(j, &b, deltas, scratch);
+        }
+    }
+}
+
+/* A thread has all heads that add to the same gradients. */
 static void run_backward(const void *context, int64_t t)
 {
     const job *j = context;
     const lt_attention *a = j->a;
-    double *deltas = (double *)(j->scratch + t * j->scratch_bytes);
-    char *scratch = (char *)(deltas + a->queries);
-    for (int64_t i = t; i < a->batch * a->heads; i += j->threads) {
-        block b = {.n = i / a->heads, .h = i % a->heads};
-        for (int64_t q = 0; q < a->queries; q++)
-            deltas[q] = j->loops->dot(row_of(&a->grad, j->size, b.n, b.h, q), row_of(&a->out, j->size, b.n, b.h, q),
-                                      a->value_width);
-        for (b.q = 0; b.q < a->queries && !lt_interrupted(); b.q += QUERIES) {
-            b.rows = least(QUERIES, a->queries - b.q);
-            const int64_t end = keys_until(a, b.q + b.rows - 1);
-            for (b.k = 0; b.k < end; b.k += KEYS) {
-                b.columns = least(KEYS, end - b.k);
-                run_pair(j, &b, deltas, scratch);
-            }
-        }
-    }
+    for (int64_t i = t; i < a->batch * a->heads / a->shared_by; i += j->threads)
+        for (int64_t h = i * a->shared_by; h < (i + 1) * a->shared_by; h++)
+            run_head(j, (block){.n = h / a->heads, .h = h % a->heads}, (double *)(j->scratch + t * j->scratch_bytes));
 }
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
@@ -243,8 +255,9 @@ lt_status lt_cpu_attention(const lt_attention *a)
 lt_status lt_cpu_attention_backward(const lt_attention *a)
 {
     const size_t size = lt_dtype_size(a->dtype);
-    const int64_t heads = a->batch * a->heads;
-    if (a->grad_query != NULL) memset(a->grad_query, 0, (size_t)(heads * a->queries * a->width) * size);
+    const int64_t heads = a->batch * a->heads / a->shared_by;
+    if (a->grad_query != NULL)
+        memset(a->grad_query, 0, (size_t)(heads * a->shared_by * a->queries * a->width) * size);
     if (a->grad_key != NULL) memset(a->grad_key, 0, (size_t)(heads * a->keys * a->width) * size);
     if (a->grad_value != NULL) memset(a->grad_value, 0, (size_t)(heads * a->keys * a->value_width) * size);
     return run(a, run_backward, heads, 2 * QUERIES * KEYS, a->queries, 3);

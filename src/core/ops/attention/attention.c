@@ -1,5 +1,5 @@
 /* attention.c - scaled dot product attention: its checks, the calls of the kernels, and the formulas for what these
- * don't do: dropout, masks with a gradient, inputs of other dimensions, derivatives of derivatives. */
+ * don't do: dropout on the CPU, masks with a gradient, inputs of other dimensions, derivatives of derivatives. */
 #include <math.h>
 
 #include "ops/compose.h"
@@ -9,10 +9,23 @@
 #include "op/_attention_backward.h"
 #include "op/amax.h"
 #include "op/dropout.h"
+#include "op/random_.h"
 #include "op/scaled_dot_product_attention.h"
 #include "op/softmax.h"
 
 /* ---- formulas ---------------------------------------------------------------------------------------------------- */
+
+/* Each head of key or value for the query heads that share it. */
+static lt_tensor *do_shared_heads(lt_scope *s, lt_tensor *t, int64_t heads)
+{
+    if (s->status != LT_OK || t->sizes[t->ndim - 3] == heads) return t;
+    lt_dims wide = {.n = t->ndim + 1}, sizes = lt_dims_of(t);
+    const int at = t->ndim - 3;
+    for (int d = 0; d < t->ndim; d++) wide.v[d < at + 1 ? d : d + 1] = sizes.v[d];
+    wide.v[at + 1] = heads / sizes.v[at];
+    sizes.v[at] = heads;
+    return do_reshape(s, do_expand(s, do_unsqueeze(s, t, at + 1), &wide), &sizes);
+}
 
 /* true on and below the diagonal */
 static lt_tensor *do_lower(lt_scope *s, int64_t rows, int64_t columns, lt_device device)
@@ -66,28 +79,36 @@ static lt_status by_formula(lt_tensor *query, lt_tensor *key, lt_tensor *value, 
 
 /* ---- the kernels' calls ------------------------------------------------------------------------------------------ */
 
-/* Rows that lie together; on the CPU in a type that it computes in, on a GPU all of it. */
+/* Rows that lie together; on the CPU in a type that it computes in. */
 static lt_tensor *do_kernel_input(lt_scope *s, lt_tensor *t)
 {
+    if (s->status == LT_OK && t->device.type == LT_CPU) t = do_widen(s, t);
     if (s->status != LT_OK) return NULL;
-    if (t->device.type != LT_CPU) return do_contiguous(s, t);
-    t = do_widen(s, t);
-    if (t == NULL) return NULL;
     bool rows = (t->strides[3] == 1 || t->sizes[3] == 1) && (t->strides[2] >= t->sizes[3] || t->sizes[2] == 1);
     return rows ? t : do_contiguous(s, t);
 }
 
-static lt_attention geometry(const lt_tensor *query, const lt_tensor *value, bool causal, double scale)
+/* What makes a call of the kernels, besides its tensors. */
+typedef struct rule {
+    lt_tensor *mask, *seed;
+    bool causal;
+    double scale, dropout;
+} rule;
+
+static lt_attention geometry(const lt_tensor *query, const lt_tensor *value, const rule *r)
 {
     return (lt_attention){.device = query->device,
                           .batch = query->sizes[0],
                           .heads = query->sizes[1],
+                          .shared_by = value->sizes[1] > 0 ? query->sizes[1] / value->sizes[1] : 1,
                           .queries = query->sizes[2],
                           .keys = value->sizes[2],
                           .width = query->sizes[3],
                           .value_width = value->sizes[3],
-                          .causal = causal,
-                          .scale = scale};
+                          .causal = r->causal,
+                          .scale = r->scale,
+                          .dropout = r->dropout,
+                          .seed = r->seed != NULL ? lt_data(r->seed) : NULL};
 }
 
 static lt_tensor *do_fresh(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes)
@@ -108,12 +129,13 @@ static void set_mask(lt_scope *s, lt_attention *a, lt_tensor *mask)
 
 static lt_dtype statistics_type(const lt_tensor *t) { return t->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32; }
 
-lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value, lt_tensor *attn_mask, bool is_causal,
-                             double scale, lt_tensor **out_result, lt_tensor **out_logsumexp)
+lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value, lt_tensor *attn_mask, lt_tensor *seed,
+                             double dropout_p, bool is_causal, double scale, lt_tensor **out_result,
+                             lt_tensor **out_logsumexp)
 {
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_attention a = geometry(query, value, is_causal, scale);
+    lt_attention a = geometry(query, value, &(rule){attn_mask, seed, is_causal, scale, dropout_p});
     lt_tensor *q = do_kernel_input(&s, query), *k = do_kernel_input(&s, key), *v = do_kernel_input(&s, value);
     a.dtype = q != NULL ? (lt_dtype)q->dtype : LT_FLOAT32;
     lt_tensor *result = do_fresh(&s, a.dtype, a.device, &(lt_dims){4, {a.batch, a.heads, a.queries, a.value_width}});
@@ -133,13 +155,12 @@ lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value,
 }
 
 /* The gradients by kernel, in the order query, key, value. */
-static lt_status backward_by_kernel(lt_tensor *grad, lt_tensor *const *inputs, lt_tensor *mask, lt_tensor *result,
-                                    lt_tensor *logsumexp, bool causal, double scale, const bool *needs,
-                                    lt_tensor **outs)
+static lt_status backward_by_kernel(lt_tensor *grad, lt_tensor *const *inputs, const rule *r, lt_tensor *result,
+                                    lt_tensor *logsumexp, const bool *needs, lt_tensor **outs)
 {
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_attention a = geometry(inputs[0], inputs[2], causal, scale);
+    lt_attention a = geometry(inputs[0], inputs[2], r);
     lt_tensor *dense[5];
     for (int i = 0; i < 3; i++) dense[i] = do_kernel_input(&s, inputs[i]);
     dense[3] = do_kernel_input(&s, do_cast(&s, grad, (lt_dtype)inputs[0]->dtype));
@@ -148,10 +169,10 @@ static lt_status backward_by_kernel(lt_tensor *grad, lt_tensor *const *inputs, l
     lt_tensor *grads[3] = {NULL, NULL, NULL};
     for (int i = 0; i < 3; i++) {
         const lt_dims sizes = lt_dims_of(inputs[i]);
-        if (needs[i]) grads[i] = do_fresh(&s, statistics_type(inputs[i]), a.device, &sizes);
+        if (needs[i]) grads[i] = do_fresh(&s, a.dtype, a.device, &sizes);
         if (needs[i] && s.status == LT_OK && result->numel == 0) s.status = lt_fill_value(grads[i], lt_int(0));
     }
-    set_mask(&s, &a, mask);
+    set_mask(&s, &a, r->mask);
     if (s.status == LT_OK && result->numel > 0) {
         a.query = lt_array_of(dense[0]), a.key = lt_array_of(dense[1]), a.value = lt_array_of(dense[2]);
         a.grad = lt_array_of(dense[3]), a.out = lt_array_of(dense[4]);
@@ -167,21 +188,47 @@ static lt_status backward_by_kernel(lt_tensor *grad, lt_tensor *const *inputs, l
     return lt_scope_close(&s);
 }
 
-/* With p the probabilities and d = grad value^T: p^T grad by value; (d - sum of d p) p * scale, times key and times
- * query, by the others. */
-static lt_status backward_by_formula(lt_tensor *grad, lt_tensor *const *inputs, lt_tensor *mask, bool causal,
-                                     double scale, const bool *needs, lt_tensor **outs)
+/* What dropout made of the probabilities; NULL: nothing. */
+static lt_tensor *do_kept(lt_scope *s, const lt_tensor *query, const lt_tensor *key, const rule *r)
+{
+    if (r->seed == NULL || s->status != LT_OK) return NULL;
+    lt_attention a = geometry(query, key, r);
+    a.dtype = (lt_dtype)query->dtype;
+    lt_tensor *kept =
+        do_fresh(s, statistics_type(query), a.device, &(lt_dims){4, {a.batch, a.heads, a.queries, a.keys}});
+    if (kept != NULL && kept->numel > 0) s->status = lt_backend_of(query)->attention_kept(&a, lt_data(kept));
+    return s->status == LT_OK ? kept : NULL;
+}
+
+/* The sum over the heads that share one of key or value. */
+static lt_tensor *do_sum_shared(lt_scope *s, lt_tensor *t, const lt_tensor *like)
+{
+    if (s->status != LT_OK || t->sizes[1] == like->sizes[1]) return t;
+    const lt_dims wide = {5, {t->sizes[0], like->sizes[1], t->sizes[1] / like->sizes[1], t->sizes[2], t->sizes[3]}};
+    return do_sum_dim(s, do_reshape(s, t, &wide), 2, false);
+}
+
+/* With p the probabilities, which dropout multiplies by `kept`, and d = grad value^T, likewise: (p kept)^T grad by value;
+ * (d - sum of d p) p * scale, times key and times query, by the others. */
+static lt_status backward_by_formula(lt_tensor *grad, lt_tensor *const *inputs, const rule *r, const bool *needs,
+                                     lt_tensor **outs)
 {
     lt_scope s;
     lt_scope_open(&s, true);
-    lt_tensor *wide = do_widen(&s, grad), *p = do_probabilities(&s, inputs[0], inputs[1], mask, causal, scale);
-    lt_tensor *d = do_matmul(&s, wide, do_transpose(&s, do_widen(&s, inputs[2]), -2, -1));
+    const int64_t heads = inputs[0]->sizes[1];
+    lt_tensor *key = do_shared_heads(&s, inputs[1], heads), *value = do_shared_heads(&s, inputs[2], heads);
+    lt_tensor *wide = do_widen(&s, grad), *p = do_probabilities(&s, inputs[0], key, r->mask, r->causal, r->scale);
+    lt_tensor *kept = do_kept(&s, inputs[0], inputs[1], r);
+    lt_tensor *d = do_matmul(&s, wide, do_transpose(&s, do_widen(&s, value), -2, -1));
+    if (kept != NULL) d = do_mul(&s, d, kept);
     lt_tensor *slopes = do_mul(&s, do_sub(&s, d, do_sum_dim(&s, do_mul(&s, d, p), -1, true)), p);
-    slopes = times(&s, slopes, scale);
+    slopes = times(&s, slopes, r->scale);
+    if (kept != NULL) p = do_mul(&s, p, kept);
     lt_tensor *grads[3] = {NULL, NULL, NULL};
-    if (needs[0]) grads[0] = do_matmul(&s, slopes, do_widen(&s, inputs[1]));
-    if (needs[1]) grads[1] = do_matmul(&s, do_transpose(&s, slopes, -2, -1), do_widen(&s, inputs[0]));
-    if (needs[2]) grads[2] = do_matmul(&s, do_transpose(&s, p, -2, -1), wide);
+    if (needs[0]) grads[0] = do_matmul(&s, slopes, do_widen(&s, key));
+    if (needs[1])
+        grads[1] = do_sum_shared(&s, do_matmul(&s, do_transpose(&s, slopes, -2, -1), do_widen(&s, inputs[0])), inputs[1]);
+    if (needs[2]) grads[2] = do_sum_shared(&s, do_matmul(&s, do_transpose(&s, p, -2, -1), wide), inputs[2]);
     for (int i = 0; i < 3; i++)
         if (needs[i]) grads[i] = do_narrow_to(&s, grads[i], inputs[i]);
     for (int i = 0; i < 3 && s.status == LT_OK; i++) outs[i] = needs[i] ? lt_tensor_retain(grads[i]) : NULL;
@@ -189,18 +236,19 @@ static lt_status backward_by_formula(lt_tensor *grad, lt_tensor *const *inputs, 
 }
 
 lt_status lt__attention_backward_impl(lt_tensor *grad_output, lt_tensor *query, lt_tensor *key, lt_tensor *value,
-                                      lt_tensor *attn_mask, lt_tensor *result, lt_tensor *logsumexp, bool is_causal,
-                                      double scale, bool needs_query, bool needs_key, bool needs_value,
-                                      lt_tensor **out_grad_query, lt_tensor **out_grad_key, lt_tensor **out_grad_value)
+                                      lt_tensor *attn_mask, lt_tensor *seed, lt_tensor *result, lt_tensor *logsumexp,
+                                      double dropout_p, bool is_causal, double scale, bool needs_query, bool needs_key,
+                                      bool needs_value, lt_tensor **out_grad_query, lt_tensor **out_grad_key,
+                                      lt_tensor **out_grad_value)
 {
     lt_tensor *const inputs[] = {query, key, value};
     const bool needs[] = {needs_query, needs_key, needs_value};
+    const rule r = {attn_mask, seed, is_causal, scale, dropout_p};
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     const bool again = lt_grad_mode_on() && (lt_requires_grad(grad_output) || lt_requires_grad(query) ||
                                              lt_requires_grad(key) || lt_requires_grad(value));
-    LT_TRY(again
-               ? backward_by_formula(grad_output, inputs, attn_mask, is_causal, scale, needs, outs)
-               : backward_by_kernel(grad_output, inputs, attn_mask, result, logsumexp, is_causal, scale, needs, outs));
+    LT_TRY(again ? backward_by_formula(grad_output, inputs, &r, needs, outs)
+                 : backward_by_kernel(grad_output, inputs, &r, result, logsumexp, needs, outs));
     *out_grad_query = outs[0];
     *out_grad_key = outs[1];
     *out_grad_value = outs[2];
@@ -243,18 +291,6 @@ static lt_status check(const lt_tensor *q, const lt_tensor *k, const lt_tensor *
     return LT_OK;
 }
 
-/* Each head of key or value for the query heads that share it. */
-static lt_tensor *do_shared_heads(lt_scope *s, lt_tensor *t, int64_t heads)
-{
-    if (s->status != LT_OK || t->sizes[t->ndim - 3] == heads) return t;
-    lt_dims wide = {.n = t->ndim + 1}, sizes = lt_dims_of(t);
-    const int at = t->ndim - 3;
-    for (int d = 0; d < t->ndim; d++) wide.v[d < at + 1 ? d : d + 1] = sizes.v[d];
-    wide.v[at + 1] = heads / sizes.v[at];
-    sizes.v[at] = heads;
-    return do_reshape(s, do_expand(s, do_unsqueeze(s, t, at + 1), &wide), &sizes);
-}
-
 static lt_status check_groups(const lt_tensor *q, const lt_tensor *k, const lt_tensor *v)
 {
     if (q->ndim < 3 || k->ndim < 3 || v->ndim < 3)
@@ -267,15 +303,24 @@ static lt_status check_groups(const lt_tensor *q, const lt_tensor *k, const lt_t
                     (long long)heads, (long long)own_k, (long long)own_v);
 }
 
-/* Whether the kernels take these: alike but for lengths and the width of value. */
-static bool fits_kernel(const lt_tensor *q, const lt_tensor *k, const lt_tensor *v, const lt_tensor *mask)
+/* Whether the kernels take these: alike but for lengths, the width of value and, where `shared`, heads. */
+static bool fits_kernel(const lt_tensor *q, const lt_tensor *k, const lt_tensor *v, const lt_tensor *mask, bool shared)
 {
     bool fits = q->ndim <= 4 && q->ndim == k->ndim && q->ndim == v->ndim;
-    for (int d = 0; d < q->ndim - 2 && fits; d++) fits = q->sizes[d] == k->sizes[d] && q->sizes[d] == v->sizes[d];
+    for (int d = 0; d < q->ndim - 2 && fits; d++)
+        fits = k->sizes[d] == v->sizes[d] && (q->sizes[d] == k->sizes[d] || (shared && d == q->ndim - 3));
     if (!fits || q->sizes[q->ndim - 1] != k->sizes[q->ndim - 1] || k->sizes[q->ndim - 2] != v->sizes[q->ndim - 2])
         return false;
     if (mask == NULL) return k->sizes[q->ndim - 2] > 0;
     return !lt_requires_grad(mask) && mask->ndim <= q->ndim && k->sizes[q->ndim - 2] > 0;
+}
+
+/* Two numbers of chance for a kernel that drops. */
+static lt_tensor *do_seed(lt_scope *s, lt_device device)
+{
+    lt_tensor *seed = do_fresh(s, LT_INT64, device, &(lt_dims){1, {2}});
+    if (seed != NULL) s->status = lt_random_(seed, NULL, NULL, NULL);
+    return s->status == LT_OK ? seed : NULL;
 }
 
 /* With ones for the dimensions before those it has. */
@@ -298,22 +343,24 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
     if (enable_gqa) LT_TRY(check_groups(query, key, value));
     const int64_t features = query->sizes[query->ndim - 1]; /* without any all scores are 0 */
     const double factor = scale != NULL ? *scale : features > 0 ? 1 / sqrt((double)features) : 1;
+    const bool drops = dropout_p > 0;
     lt_scope_open(&s, true);
-    if (enable_gqa) {
-        const int64_t heads = query->sizes[query->ndim - 3];
-        key = do_shared_heads(&s, key, heads);
-        value = do_shared_heads(&s, value, heads);
-    }
-    if (s.status != LT_OK) return lt_scope_close(&s);
-    if (dropout_p > 0 || !fits_kernel(query, key, value, attn_mask)) {
+    if ((drops && device.type == LT_CPU) || !fits_kernel(query, key, value, attn_mask, enable_gqa)) {
+        if (enable_gqa) {
+            const int64_t heads = query->sizes[query->ndim - 3];
+            key = do_shared_heads(&s, key, heads);
+            value = do_shared_heads(&s, value, heads);
+        }
+        if (s.status != LT_OK) return lt_scope_close(&s);
         lt_status status = by_formula(query, key, value, attn_mask, dropout_p, is_causal, factor, &result);
         return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
     }
     lt_dims sizes = lt_dims_of(query);
     sizes.v[sizes.n - 1] = value->sizes[value->ndim - 1];
     lt_tensor *q = do_four(&s, query), *k = do_four(&s, key), *v = do_four(&s, value);
+    lt_tensor *seed = drops ? do_seed(&s, device) : NULL;
     if (s.status != LT_OK) return lt_scope_close(&s);
-    lt_status status = lt__attention(q, k, v, attn_mask, is_causal, factor, &result, &sums);
+    lt_status status = lt__attention(q, k, v, attn_mask, seed, dropout_p, is_causal, factor, &result, &sums);
     if (sums != NULL) lt_tensor_release(sums);
     result = lt_scope_hold(&s, status, result);
     return lt_scope_give(&s, query->ndim == 4 ? result : do_reshape(&s, result, &sizes), out);

@@ -1,6 +1,7 @@
 /* pool.cu - extremes and averages of windows. Forward a thread has an element of the result, backward one of the
  * input, for which it goes through the windows that hold it in one order: nothing is added by two threads. Computed
- * in float (half types too) or double, integers in int64. */
+ * in float (half types too) or double, integers in int64. Places are counted in 32 bits (Index) where all of them are small
+ * enough, and divided by multiplications then. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -10,89 +11,144 @@ namespace {
 
 enum { BLOCK = 256 };
 
-struct pooling {
-    int64_t planes, in_count, out_count;
-    int32_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+/* i / a size that the host knows. */
+template <class Index> struct quotient_by {
+    using number = std::conditional_t<std::is_same_v<Index, int32_t>, uint32_t, uint64_t>;
+    std::conditional_t<std::is_same_v<Index, int32_t>, lt_divider, lt_wide_divider> divider;
+
+    void set(int64_t divisor) { divider.set(static_cast<number>(divisor)); }
+    __device__ __forceinline__ Index of(Index i) const
+    {
+        return static_cast<Index>(divider.quotient(static_cast<number>(i)));
+    }
+};
+
+template <class Index> struct pooling {
+    Index planes, in_count, out_count, in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+    quotient_by<Index> by_in_count, by_out_count, by_in[3], by_out[3], by_stride[3], by_dilation[3];
     bool adaptive, count_padding;
     int64_t divisor;
 
     explicit pooling(const lt_pooling *p)
-        : planes(p->planes), in_count(p->in[0] * p->in[1] * p->in[2]), out_count(p->out[0] * p->out[1] * p->out[2]),
-          adaptive(p->adaptive), count_padding(p->count_padding), divisor(p->divisor)
+        : planes(static_cast<Index>(p->planes)), in_count(static_cast<Index>(p->in[0] * p->in[1] * p->in[2])),
+          out_count(static_cast<Index>(p->out[0] * p->out[1] * p->out[2])), adaptive(p->adaptive),
+          count_padding(p->count_padding), divisor(p->divisor)
     {
+        by_in_count.set(in_count > 0 ? in_count : 1);
+        by_out_count.set(out_count > 0 ? out_count : 1);
         for (int d = 0; d < 3; d++) {
-            in[d] = (int32_t)p->in[d], out[d] = (int32_t)p->out[d], kernel[d] = (int32_t)p->kernel[d];
-            stride[d] = (int32_t)p->stride[d], padding[d] = (int32_t)p->padding[d], dilation[d] = (int32_t)p->dilation[d];
+            in[d] = (Index)p->in[d], out[d] = (Index)p->out[d], kernel[d] = (Index)p->kernel[d];
+            stride[d] = (Index)p->stride[d], padding[d] = (Index)p->padding[d];
+            dilation[d] = (Index)p->dilation[d];
+            by_in[d].set(in[d] > 0 ? in[d] : 1);
+            by_out[d].set(out[d] > 0 ? out[d] : 1);
+            by_stride[d].set(stride[d] > 0 ? stride[d] : 1);
+            by_dilation[d].set(dilation[d] > 0 ? dilation[d] : 1);
         }
     }
 };
 
-/* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
-struct span {
-    int64_t from, to, step, size;
+/* Whether everything that is counted stays below 2^31. */
+bool is_small(const lt_pooling *p)
+{
+    const int64_t limit = LT_INDEX_LIMIT;
+    const int64_t in = p->in[0] * p->in[1] * p->in[2], out = p->out[0] * p->out[1] * p->out[2];
+    if (p->planes * in >= limit || p->planes * out >= limit) return false;
+    for (int d = 0; d < 3; d++) {
+        if ((p->in[d] + 1) * (p->out[d] + 1) >= limit) return false;
+        const int64_t reach = (p->kernel[d] + 1) * (p->dilation[d] + 1) + 2 * p->padding[d] + p->stride[d];
+        if (p->in[d] + reach + p->out[d] * p->stride[d] >= limit) return false;
+    }
+    return true;
+}
+
+/* Plane and places of the element i of the result (of the input: those of in). */
+template <class Index> struct element_place {
+    Index plane, at, z, y, x;
+
+    __device__ __forceinline__ element_place(Index i, Index count, const quotient_by<Index> &by_count,
+                                             const Index *sizes, const quotient_by<Index> *by)
+    {
+        plane = by_count.of(i);
+        at = i - plane * count;
+        const Index line = by[2].of(at);
+        z = by[1].of(line);
+        y = line - z * sizes[1];
+        x = at - line * sizes[2];
+    }
 };
 
-__device__ __forceinline__ span span_of(const pooling &p, int d, int64_t at)
+/* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
+template <class Index> struct span {
+    Index from, to, step, size;
+};
+
+template <class Index>
+__device__ __forceinline__ span<Index> span_of(const pooling<Index> &p, int d, Index at)
 {
-    span s;
+    span<Index> s;
     s.step = 1;
     if (p.adaptive) {
-        s.from = at * p.in[d] / p.out[d];
-        s.to = ((at + 1) * p.in[d] + p.out[d] - 1) / p.out[d];
+        s.from = p.by_out[d].of(at * p.in[d]);
+        s.to = p.by_out[d].of((at + 1) * p.in[d] + p.out[d] - 1);
         s.size = s.to - s.from;
         return s;
     }
     s.step = p.dilation[d];
     s.from = at * p.stride[d] - p.padding[d];
-    s.to = s.from + (int64_t)(p.kernel[d] - 1) * s.step + 1;
-    if (s.to > (int64_t)p.in[d] + p.padding[d]) s.to = (int64_t)p.in[d] + p.padding[d];
+    s.to = s.from + (p.kernel[d] - 1) * s.step + 1;
+    if (s.to > p.in[d] + p.padding[d]) s.to = p.in[d] + p.padding[d];
     s.size = s.to - s.from;
-    if (s.from < 0) s.from += (-s.from + s.step - 1) / s.step * s.step;
+    if (s.from < 0) s.from += p.by_dilation[d].of(-s.from + s.step - 1) * s.step;
     if (s.to > p.in[d]) s.to = p.in[d];
     return s;
 }
 
 /* The windows [*first, *last) of one dimension that may hold position i. */
-__device__ __forceinline__ void holders(const pooling &p, int d, int64_t i, int64_t *first, int64_t *last)
+template <class Index>
+__device__ __forceinline__ void holders(const pooling<Index> &p, int d, Index i, Index *first, Index *last)
 {
     if (p.adaptive) {
-        *first = i * p.out[d] / p.in[d];
-        *last = ((i + 1) * p.out[d] + p.in[d] - 1) / p.in[d];
+        *first = p.by_in[d].of(i * p.out[d]);
+        *last = p.by_in[d].of((i + 1) * p.out[d] + p.in[d] - 1);
     } else {
-        const int64_t reach = (int64_t)(p.kernel[d] - 1) * p.dilation[d] + 1, at = i + p.padding[d];
-        *first = at < reach ? 0 : (at - reach) / p.stride[d] + 1;
-        *last = at / p.stride[d] + 1;
+        const Index reach = (p.kernel[d] - 1) * p.dilation[d] + 1, at = i + p.padding[d];
+        *first = at < reach ? 0 : p.by_stride[d].of(at - reach) + 1;
+        *last = p.by_stride[d].of(at) + 1;
     }
     if (*last > p.out[d]) *last = p.out[d];
 }
 
-__device__ __forceinline__ bool empty(const span &s) { return s.from >= s.to; }
+template <class Index> __device__ __forceinline__ bool empty(const span<Index> &s) { return s.from >= s.to; }
 
-__device__ __forceinline__ int64_t divisor_of(const pooling &p, const span &z, const span &y, const span &x)
+template <class Index>
+__device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const span<Index> &z, const span<Index> &y,
+                                              const span<Index> &x)
 {
     if (p.divisor != 0) return p.divisor;
-    if (p.count_padding && !p.adaptive) return z.size * y.size * x.size;
-    return (z.to - z.from) * (y.to - y.from) * (x.to - x.from);
+    if (p.count_padding && !p.adaptive) return static_cast<int64_t>(z.size) * y.size * x.size;
+    return static_cast<int64_t>(z.to - z.from) * (y.to - y.from) * (x.to - x.from);
 }
 
 /* What every element is at least. */
 template <class C> __device__ __forceinline__ C lowest() { return static_cast<C>(-INFINITY); }
 template <> __device__ __forceinline__ int64_t lowest<int64_t>() { return INT64_MIN; }
 
-template <class T, class C>
-__global__ void __launch_bounds__(BLOCK) extremes(pooling p, T *out, int64_t *indices, const T *in)
+template <class T, class C, class Index>
+__global__ void __launch_bounds__(BLOCK) extremes(pooling<Index> p, T *out, int64_t *indices, const T *in)
 {
-    const int64_t i = lt_thread_number();
-    if (i >= p.planes * p.out_count) return;
-    const int64_t at = i % p.out_count;
-    const T *plane = in + i / p.out_count * p.in_count;
-    const span x = span_of(p, 2, at % p.out[2]), y = span_of(p, 1, at / p.out[2] % p.out[1]), z = span_of(p, 0, at / p.out[2] / p.out[1]);
+    const int64_t number = lt_thread_number();
+    if (number >= static_cast<int64_t>(p.planes) * p.out_count) return;
+    const Index i = static_cast<Index>(number);
+    const element_place<Index> e(i, p.out_count, p.by_out_count, p.out, p.by_out);
+    const T *plane = in + e.plane * p.in_count;
+    const span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     C most = lowest<C>();
-    int64_t place = (z.from * p.in[1] + y.from) * p.in[2] + x.from;
-    for (int64_t iz = z.from; iz < z.to; iz += z.step)
-        for (int64_t iy = y.from; iy < y.to; iy += y.step)
-            for (int64_t ix = x.from; ix < x.to; ix += x.step) {
-                const int64_t k = (iz * p.in[1] + iy) * p.in[2] + ix;
+    Index place = (z.from * p.in[1] + y.from) * p.in[2] + x.from;
+    for (Index iz = z.from; iz < z.to; iz += z.step)
+        for (Index iy = y.from; iy < y.to; iy += y.step)
+            for (Index ix = x.from; ix < x.to; ix += x.step) {
+                const Index k = (iz * p.in[1] + iy) * p.in[2] + ix;
                 const C v = lt_as<C>(plane[k]);
                 if (v > most || v != v) most = v, place = k;
             }
@@ -100,22 +156,23 @@ __global__ void __launch_bounds__(BLOCK) extremes(pooling p, T *out, int64_t *in
     if (indices != nullptr) indices[i] = place;
 }
 
-template <class T, class C>
-__global__ void __launch_bounds__(BLOCK) extremes_back(pooling p, T *to, const T *grad, const int64_t *indices)
+template <class T, class C, class Index>
+__global__ void __launch_bounds__(BLOCK) extremes_back(pooling<Index> p, T *to, const T *grad, const int64_t *indices)
 {
-    const int64_t i = lt_thread_number();
-    if (i >= p.planes * p.in_count) return;
-    const int64_t plane = i / p.in_count, at = i % p.in_count;
-    int64_t first[3], last[3];
-    holders(p, 0, at / p.in[2] / p.in[1], &first[0], &last[0]);
-    holders(p, 1, at / p.in[2] % p.in[1], &first[1], &last[1]);
-    holders(p, 2, at % p.in[2], &first[2], &last[2]);
+    const int64_t number = lt_thread_number();
+    if (number >= static_cast<int64_t>(p.planes) * p.in_count) return;
+    const Index i = static_cast<Index>(number);
+    const element_place<Index> e(i, p.in_count, p.by_in_count, p.in, p.by_in);
+    Index first[3], last[3];
+    holders(p, 0, e.z, &first[0], &last[0]);
+    holders(p, 1, e.y, &first[1], &last[1]);
+    holders(p, 2, e.x, &first[2], &last[2]);
     C sum = 0;
-    for (int64_t z = first[0]; z < last[0]; z++)
-        for (int64_t y = first[1]; y < last[1]; y++)
-            for (int64_t x = first[2]; x < last[2]; x++) {
-                const int64_t k = plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x;
-                if (indices[k] == at) sum += lt_as<C>(grad[k]);
+    for (Index z = first[0]; z < last[0]; z++)
+        for (Index y = first[1]; y < last[1]; y++)
+            for (Index x = first[2]; x < last[2]; x++) {
+                const Index k = e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x;
+                if (indices[k] == e.at) sum += lt_as<C>(grad[k]);
             }
     to[i] = lt_stored<T, C>::of(sum);
 }
@@ -133,36 +190,40 @@ template <> struct summed<int64_t> {
     }
 };
 
-template <class T, class C> __global__ void __launch_bounds__(BLOCK) means(pooling p, T *out, const T *in)
+template <class T, class C, class Index>
+__global__ void __launch_bounds__(BLOCK) means(pooling<Index> p, T *out, const T *in)
 {
-    const int64_t i = lt_thread_number();
-    if (i >= p.planes * p.out_count) return;
-    const int64_t at = i % p.out_count;
-    const T *plane = in + i / p.out_count * p.in_count;
-    const span x = span_of(p, 2, at % p.out[2]), y = span_of(p, 1, at / p.out[2] % p.out[1]), z = span_of(p, 0, at / p.out[2] / p.out[1]);
+    const int64_t number = lt_thread_number();
+    if (number >= static_cast<int64_t>(p.planes) * p.out_count) return;
+    const Index i = static_cast<Index>(number);
+    const element_place<Index> e(i, p.out_count, p.by_out_count, p.out, p.by_out);
+    const T *plane = in + e.plane * p.in_count;
+    const span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     using S = typename summed<C>::type;
     S sum = 0;
-    for (int64_t iz = z.from; iz < z.to; iz++)
-        for (int64_t iy = y.from; iy < y.to; iy++)
-            for (int64_t ix = x.from; ix < x.to; ix++) sum += static_cast<S>(lt_as<C>(plane[(iz * p.in[1] + iy) * p.in[2] + ix]));
+    for (Index iz = z.from; iz < z.to; iz++)
+        for (Index iy = y.from; iy < y.to; iy++)
+            for (Index ix = x.from; ix < x.to; ix++) sum += static_cast<S>(lt_as<C>(plane[(iz * p.in[1] + iy) * p.in[2] + ix]));
     const bool nothing = empty(z) || empty(y) || empty(x);
     out[i] = lt_stored<T, C>::of(nothing ? static_cast<C>(0) : summed<C>::mean(sum, divisor_of(p, z, y, x)));
 }
 
-template <class T, class C> __global__ void __launch_bounds__(BLOCK) means_back(pooling p, T *to, const T *grad)
+template <class T, class C, class Index>
+__global__ void __launch_bounds__(BLOCK) means_back(pooling<Index> p, T *to, const T *grad)
 {
-    const int64_t i = lt_thread_number();
-    if (i >= p.planes * p.in_count) return;
-    const int64_t plane = i / p.in_count, at = i % p.in_count;
-    int64_t first[3], last[3];
-    holders(p, 0, at / p.in[2] / p.in[1], &first[0], &last[0]);
-    holders(p, 1, at / p.in[2] % p.in[1], &first[1], &last[1]);
-    holders(p, 2, at % p.in[2], &first[2], &last[2]);
+    const int64_t number = lt_thread_number();
+    if (number >= static_cast<int64_t>(p.planes) * p.in_count) return;
+    const Index i = static_cast<Index>(number);
+    const element_place<Index> e(i, p.in_count, p.by_in_count, p.in, p.by_in);
+    Index first[3], last[3];
+    holders(p, 0, e.z, &first[0], &last[0]);
+    holders(p, 1, e.y, &first[1], &last[1]);
+    holders(p, 2, e.x, &first[2], &last[2]);
     C sum = 0;
-    for (int64_t z = first[0]; z < last[0]; z++)
-        for (int64_t y = first[1]; y < last[1]; y++)
-            for (int64_t x = first[2]; x < last[2]; x++) {
-                const int64_t k = plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x;
+    for (Index z = first[0]; z < last[0]; z++)
+        for (Index y = first[1]; y < last[1]; y++)
+            for (Index x = first[2]; x < last[2]; x++) {
+                const Index k = e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x;
                 const int64_t count = divisor_of(p, span_of(p, 0, z), span_of(p, 1, y), span_of(p, 2, x));
                 sum += lt_as<C>(grad[k]) / static_cast<C>(count);
             }
@@ -171,32 +232,41 @@ template <class T, class C> __global__ void __launch_bounds__(BLOCK) means_back(
 
 enum step { EXTREMES, EXTREMES_BACK, MEANS, MEANS_BACK };
 
-template <class T, class C>
-void launch(step what, const pooling &p, void *to, int64_t *indices, const void *from, cudaStream_t stream)
+template <class T, class C, class Index>
+void launch(step what, const lt_pooling *given, void *to, int64_t *indices, const void *from, cudaStream_t stream)
 {
     const bool back = what == EXTREMES_BACK || what == MEANS_BACK;
-    const unsigned blocks = lt_blocks(p.planes * (back ? p.in_count : p.out_count), BLOCK);
+    const pooling<Index> p(given);
+    const unsigned blocks = lt_blocks(static_cast<int64_t>(p.planes) * (back ? p.in_count : p.out_count), BLOCK);
     T *out = static_cast<T *>(to);
     const T *in = static_cast<const T *>(from);
     switch (what) {
-    case EXTREMES: LT_LAUNCH((extremes<T, C>), blocks, BLOCK, stream, p, out, indices, in); break;
-    case EXTREMES_BACK: LT_LAUNCH((extremes_back<T, C>), blocks, BLOCK, stream, p, out, in, static_cast<const int64_t *>(indices)); break;
-    case MEANS: LT_LAUNCH((means<T, C>), blocks, BLOCK, stream, p, out, in); break;
-    case MEANS_BACK: LT_LAUNCH((means_back<T, C>), blocks, BLOCK, stream, p, out, in); break;
+    case EXTREMES: LT_LAUNCH((extremes<T, C, Index>), blocks, BLOCK, stream, p, out, indices, in); break;
+    case EXTREMES_BACK: LT_LAUNCH((extremes_back<T, C, Index>), blocks, BLOCK, stream, p, out, in, static_cast<const int64_t *>(indices)); break;
+    case MEANS: LT_LAUNCH((means<T, C, Index>), blocks, BLOCK, stream, p, out, in); break;
+    case MEANS_BACK: LT_LAUNCH((means_back<T, C, Index>), blocks, BLOCK, stream, p, out, in); break;
     }
+}
+
+template <class T, class C>
+void launch_counted(step what, const lt_pooling *p, void *to, int64_t *indices, const void *from, cudaStream_t stream)
+{
+    if (is_small(p))
+        launch<T, C, int32_t>(what, p, to, indices, from, stream);
+    else
+        launch<T, C, int64_t>(what, p, to, indices, from, stream);
 }
 
 lt_status run(step what, const lt_pooling *given, void *to, int64_t *indices, const void *from, const char *name)
 {
-    const pooling p(given);
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(given->device.index, &stream));
     switch (given->dtype) {
-    case LT_FLOAT16: launch<__half, float>(what, p, to, indices, from, stream); break;
-    case LT_BFLOAT16: launch<__nv_bfloat16, float>(what, p, to, indices, from, stream); break;
-    case LT_INT64: launch<int64_t, int64_t>(what, p, to, indices, from, stream); break;
-    case LT_FLOAT32: launch<float, float>(what, p, to, indices, from, stream); break;
-    default: launch<double, double>(what, p, to, indices, from, stream); break;
+    case LT_FLOAT16: launch_counted<__half, float>(what, given, to, indices, from, stream); break;
+    case LT_BFLOAT16: launch_counted<__nv_bfloat16, float>(what, given, to, indices, from, stream); break;
+    case LT_INT64: launch_counted<int64_t, int64_t>(what, given, to, indices, from, stream); break;
+    case LT_FLOAT32: launch_counted<float, float>(what, given, to, indices, from, stream); break;
+    default: launch_counted<double, double>(what, given, to, indices, from, stream); break;
     }
     return lt_cuda_launched(given->device.index, stream, name);
 }

@@ -3,14 +3,16 @@
 #include "cuda.h"
 #include "formulas/cell.h"
 #include "kernels/launch.cuh"
+#include "kernels/quotients.cuh"
 
 enum { BLOCK = 256 };
 
-template <class C> static __global__ void __launch_bounds__(BLOCK) forward(lt_cell_step s, int gates)
+template <class C>
+static __global__ void __launch_bounds__(BLOCK) forward(lt_cell_step s, int gates, lt_quotients by_hidden)
 {
-    const int64_t n = s.hidden, at = static_cast<int64_t>(blockIdx.x) * BLOCK + threadIdx.x;
+    const int64_t n = s.hidden, at = lt_thread_number();
     if (at >= s.rows * n) return;
-    const int64_t row = at / n, i = at % n;
+    const int64_t row = by_hidden.of(at), i = at - row * n;
     const C *x = static_cast<const C *>(s.x) + row * gates * n + i, *b = static_cast<const C *>(s.bias) + i;
     const C *g = static_cast<const C *>(s.g) + row * gates * n + i;
     C *h = static_cast<C *>(s.h) + at, *k = static_cast<C *>(s.kept) + row * 4 * n + i;
@@ -29,11 +31,12 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) forward(lt_ce
     }
 }
 
-template <class C> static __global__ void __launch_bounds__(BLOCK) backward(lt_cell_step s, int gates)
+template <class C>
+static __global__ void __launch_bounds__(BLOCK) backward(lt_cell_step s, int gates, lt_quotients by_hidden)
 {
-    const int64_t n = s.hidden, at = static_cast<int64_t>(blockIdx.x) * BLOCK + threadIdx.x;
+    const int64_t n = s.hidden, at = lt_thread_number();
     if (at >= s.rows * n) return;
-    const int64_t row = at / n, i = at % n;
+    const int64_t row = by_hidden.of(at), i = at - row * n;
     const C grad = static_cast<const C *>(s.grad_h)[at];
     const C *h = static_cast<const C *>(s.h) + at, *k = static_cast<const C *>(s.kept) + row * 4 * n + i;
     C *dx = static_cast<C *>(s.grad_x) + row * gates * n + i, *dg = static_cast<C *>(s.grad_g) + row * gates * n + i;
@@ -59,11 +62,13 @@ template <class C> static lt_status run(const lt_cell_step *step, bool back)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(step->device.index, &stream));
-    const unsigned blocks = static_cast<unsigned>((step->rows * step->hidden + BLOCK - 1) / BLOCK);
+    const int64_t units = step->rows * step->hidden;
+    const unsigned blocks = lt_blocks(units, BLOCK);
+    const lt_quotients by_hidden(step->hidden, units);
     if (back)
-        LT_LAUNCH((backward<C>), blocks, BLOCK, stream, *step, lt_cell_gates(step->cell));
+        LT_LAUNCH((backward<C>), blocks, BLOCK, stream, *step, lt_cell_gates(step->cell), by_hidden);
     else
-        LT_LAUNCH((forward<C>), blocks, BLOCK, stream, *step, lt_cell_gates(step->cell));
+        LT_LAUNCH((forward<C>), blocks, BLOCK, stream, *step, lt_cell_gates(step->cell), by_hidden);
     return lt_cuda_launched(step->device.index, stream, "cell");
 }
 

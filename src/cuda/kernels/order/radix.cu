@@ -94,9 +94,8 @@ static __device__ __forceinline__ unsigned same_digit(unsigned digit, bool prese
     unsigned lanes = __ballot_sync(0xffffffffu, present);
     LT_UNROLLED
     for (int bit = 0; bit < DIGIT_BITS; bit++) {
-        const bool set = (digit >> bit & 1) != 0;
-        const unsigned those = __ballot_sync(0xffffffffu, set);
-        lanes &= set ? those : ~those;
+        const bool set = (digit & 1u << bit) != 0;
+        lanes &= __ballot_sync(0xffffffffu, set) ^ (set ? 0u : 0xffffffffu);
     }
     return lanes;
 }
@@ -125,14 +124,13 @@ static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_
     return before;
 }
 
-template <class K> static __global__ void __launch_bounds__(BLOCK) move_digits(radix<K> a)
+template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digits(radix<K> a)
 {
     constexpr int TILE = tile_pairs<K>, ITEMS = TILE / BLOCK;
     __shared__ lt_pair<K> sorted[TILE];
-    __shared__ unsigned ranks[WARPS]
-                             [DIGITS];  /* pairs of a digit in a warp, then in those before it */
-    __shared__ unsigned begins[DIGITS]; /* in the tile */
-    __shared__ uint32_t moves[DIGITS];  /* from a place in the tile to one in the line */
+    __shared__ unsigned
+        ranks[WARPS][DIGITS]; /* pairs of a digit in a warp; then where they begin in the tile */
+    __shared__ uint32_t moves[DIGITS]; /* from a place in the tile to one in the line */
     __shared__ unsigned shared[WARPS], number;
     const unsigned block = lt_block_started(a.started, &number), line = block / a.tiles,
                    tile = block % a.tiles;
@@ -160,16 +158,18 @@ template <class K> static __global__ void __launch_bounds__(BLOCK) move_digits(r
         __syncwarp();
     }
     __syncthreads();
-    unsigned total = 0;
-    for (int w = 0; w < WARPS; w++) {
-        const unsigned number_of_warp = ranks[w][threadIdx.x];
-        ranks[w][threadIdx.x] = total;
-        total += number_of_warp;
-    }
+    unsigned total = 0, of_warp[WARPS];
+    LT_UNROLLED
+    for (int w = 0; w < WARPS; w++) total += of_warp[w] = ranks[w][threadIdx.x];
     const unsigned begin = sum_before(total, shared);
     const uint32_t start =
         a.counts[(static_cast<int64_t>(line) * a.passes + a.pass) * DIGITS + threadIdx.x];
-    begins[threadIdx.x] = begin;
+    unsigned place = begin;
+    LT_UNROLLED
+    for (int w = 0; w < WARPS; w++) {
+        ranks[w][threadIdx.x] = place;
+        place += of_warp[w];
+    }
     moves[threadIdx.x] =
         start + digits_before(a.said + static_cast<int64_t>(line) * a.tiles * DIGITS, tile, total) -
         begin;
@@ -178,11 +178,14 @@ template <class K> static __global__ void __launch_bounds__(BLOCK) move_digits(r
     for (int j = 0; j < ITEMS; j++) {
         if ((warp * ITEMS + j) * LT_WARP + lane >= count) continue;
         const unsigned digit = digit_of(own[j].key, shift);
-        sorted[begins[digit] + ranks[warp][digit] + rank[j]] = own[j];
+        sorted[ranks[warp][digit] + rank[j]] = own[j];
     }
     __syncthreads();
     lt_pair<K> *const to = a.to + static_cast<int64_t>(line) * a.n;
-    for (uint32_t i = threadIdx.x; i < count; i += BLOCK) {
+    LT_UNROLLED
+    for (int j = 0; j < ITEMS; j++) {
+        const uint32_t i = static_cast<uint32_t>(j * BLOCK) + threadIdx.x;
+        if (i >= count) break;
         const lt_pair<K> pair = sorted[i];
         to[i + moves[digit_of(pair.key, shift)]] = pair;
     }

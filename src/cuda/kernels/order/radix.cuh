@@ -4,10 +4,10 @@
 
 #include "cuda.h"
 
-/* Moved by one access. */
-template <class K> struct alignas(sizeof(K) == 8 ? 16 : 8) lt_pair {
+/* Moved by one access: without holes, aligned to its size. */
+template <class K> struct alignas(2 * sizeof(K)) lt_pair {
     K key;
-    uint32_t index;
+    K index; /* less than 2^32 */
 };
 
 /* Lines of n pairs (n < 2^32) one after the other, each sorted by bits [low, high) of the keys. They are in one of two

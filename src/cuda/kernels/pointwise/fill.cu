@@ -6,6 +6,7 @@
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/pieces.cuh"
+#include "runtime/marks.cuh"
 
 enum { BLOCK = 256, ITEMS = 4 };
 
@@ -41,7 +42,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) fill_strided(
     for (int i = 0; i < ITEMS; i++) index[i] = first + i * BLOCK;
     a.places.at<ITEMS>(index, offset);
     for (int i = 0; i < ITEMS; i++)
-        if (index[i] < a.places.numel) *reinterpret_cast<T *>(a.data + offset[i][0]) = value;
+        if (index[i] < a.places.numel) /* places may be one place: all store the same there */
+            LT_STORE_ANY(reinterpret_cast<T *>(a.data + offset[i][0]), value);
 }
 
 /* The element, repeated to fill 8 bytes. */

@@ -119,7 +119,7 @@ template <class Op> struct scan {
     lt_lines<3> lines;
     bool dense, aligned; /* elements of a line follow each other in all tensors; lines begin at vectors */
     int64_t chunks;
-    lt_tile<typename Op::state> *tiles; /* [lines][chunks]; null: one chunk */
+    lt_tile_total<typename Op::state> *tiles; /* [lines][chunks]; null: one chunk */
     unsigned *started;
 };
 
@@ -238,7 +238,7 @@ static __device__ __forceinline__ typename Op::state before_thread(typename Op::
 
 /* What the chunks before this one come to, in every thread; this one's total is in shared[WARPS]. */
 template <class Op>
-static __device__ __forceinline__ typename Op::state before_chunk(lt_tile<typename Op::state> *tiles,
+static __device__ __forceinline__ typename Op::state before_chunk(lt_tile_total<typename Op::state> *tiles,
                                                                   int64_t chunk,
                                                                   typename Op::state *shared)
 {
@@ -320,7 +320,7 @@ static lt_status run(const lt_array *out, const lt_array *indices, const lt_arra
     if (a.chunks > 1) {
         const size_t bytes = blocks * sizeof *a.tiles;
         LT_TRY(tiles.take(in->device.index, bytes + sizeof(unsigned)));
-        a.tiles = tiles.as<lt_tile<typename Op::state>>();
+        a.tiles = tiles.as<lt_tile_total<typename Op::state>>();
         a.started = tiles.as<unsigned>(bytes);
         CUDA_TRY(cudaMemsetAsync(a.tiles, 0, bytes + sizeof(unsigned), stream));
     }

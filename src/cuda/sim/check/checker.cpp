@@ -13,7 +13,10 @@ uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_poi
 
 const char *word(Kind kind)
 {
-    return kind == read_access ? "reads" : kind == write_access ? "writes" : "changes atomically";
+    return kind == read_access    ? "reads"
+           : kind == write_access ? "writes"
+           : kind == atomic_store ? "stores atomically"
+                                  : "changes atomically";
 }
 
 uint3 thread_at(unsigned number, dim3 size)
@@ -267,7 +270,7 @@ void Checker::on_device(Device &device, const Touch &touch)
                                 where(touch).c_str());
             stop_thread(cudaErrorIllegalAddress);
         }
-        if (state == unwritten && touch.kind != write_access) {
+        if (state == unwritten && reads(touch.kind)) {
             if (first("unwritten", touch.code))
                 fault_in_kernel("init", "", "%s %zu bytes that nothing has written %s",
                                 word(touch.kind), touch.bytes, where(touch).c_str());
@@ -296,11 +299,11 @@ void Checker::in_variable(size_t offset, const Touch &touch)
     if (variable && variable->launch != launch) {
         variable->launch = launch;
         shared_bytes += variable->size;
-        if (shared_bytes > default_shared_limit && first("shared", touch.code)) {
+        if (shared_bytes > shared_limit(*kernel) && first("shared", touch.code)) {
             fault_in_kernel("launch", "",
                             "uses %zu bytes of shared memory, %zu of them dynamic, the limit is "
                             "%zu; with %s %s",
-                            shared_bytes, kernel->dynamic_shared, default_shared_limit,
+                            shared_bytes, kernel->dynamic_shared, shared_limit(*kernel),
                             variable->name.c_str(), where(touch).c_str());
             kernel->error = cudaErrorLaunchOutOfResources;
         }
@@ -311,7 +314,7 @@ void Checker::in_variable(size_t offset, const Touch &touch)
 void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool is_dynamic)
 {
     bool known = true;
-    for (size_t i = 0; i < touch.bytes && known && touch.kind != write_access; i++) {
+    for (size_t i = 0; i < touch.bytes && known && reads(touch.kind); i++) {
         Chunk &chunk = shadow.at(offset + i);
         const size_t word = (offset + i) % chunk_bytes / 4;
         known = fresh(chunk.words[word].write, true) ||
@@ -347,7 +350,7 @@ bool Checker::ordered(const Access &before) const
 
 bool Checker::conflicts(const Access &before, const Touch &touch, bool shared) const
 {
-    if (!fresh(before, shared) || (before.atomic && touch.kind == atomic_access)) return false;
+    if (!fresh(before, shared) || (before.atomic && is_atomic(touch.kind))) return false;
     return before.block != block || !ordered(before);
 }
 
@@ -375,7 +378,7 @@ void Checker::touch_cell(Cell &cell, const Touch &touch, bool shared, bool enter
     }
     if (!enter) return;
     const uint16_t self = (uint16_t)thread();
-    const Access access = {launch, block, clock[self], self, touch.kind == atomic_access};
+    const Access access = {launch, block, clock[self], self, is_atomic(touch.kind)};
     if (touch.kind == read_access) {
         const Access &old = cell.read;
         const bool same = old.launch == launch && old.block == block && old.thread == self;

@@ -15,7 +15,10 @@
 
 namespace lt_sim {
 
-enum Kind { read_access, write_access, atomic_access };
+enum Kind { read_access, write_access, atomic_access, atomic_store };
+
+inline bool is_atomic(Kind kind) { return kind == atomic_access || kind == atomic_store; }
+inline bool reads(Kind kind) { return kind == read_access || kind == atomic_access; }
 
 class Checker final : public Monitor {
   public:

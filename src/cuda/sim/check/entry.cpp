@@ -64,7 +64,7 @@ ACCESSES(16)
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile T *p, T v, int)                                      \
     {                                                                                              \
-        look(p, sizeof(T), atomic_access, true, CODE);                                             \
+        look(p, sizeof(T), atomic_store, true, CODE);                                              \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                              \
     T __tsan_atomic##bits##_exchange(volatile T *p, T v, int)                                      \

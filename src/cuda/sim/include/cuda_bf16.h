@@ -39,6 +39,10 @@ static inline float __bfloat162float(__nv_bfloat16 value)
     return __uint_as_float((unsigned)value.bits << 16);
 }
 
+static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
+{
+    return {__float2bfloat16_rn(x), __float2bfloat16_rn(y)};
+}
 static inline __nv_bfloat16 __float2bfloat16(float value) { return __float2bfloat16_rn(value); }
 
 /* Straight from double, as two roundings could differ: the float is rounded to odd. */

@@ -51,6 +51,7 @@ static inline float __half2float(__half value)
     return __uint_as_float(sign | __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f));
 }
 
+static inline __half2 __floats2half2_rn(float x, float y) { return {__float2half_rn(x), __float2half_rn(y)}; }
 static inline __half __float2half(float value) { return __float2half_rn(value); }
 
 /* Straight from double, as two roundings could differ: the float is rounded to odd. */

@@ -83,7 +83,8 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerMultiProcessor = 39,
     cudaDevAttrUnifiedAddressing = 41,
     cudaDevAttrComputeCapabilityMajor = 75,
-    cudaDevAttrComputeCapabilityMinor = 76
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 
 enum cudaDataType_t {

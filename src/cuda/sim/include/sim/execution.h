@@ -58,6 +58,7 @@ struct Site {
     const char *name;     /* as it stands in LT_LAUNCH */
     const void *code;     /* its first instruction, in a build with checks (sim/check/); else null */
     const char *launcher; /* the function that launches it, template arguments and all */
+    bool wide = false;    /* it was allowed all shared memory that there is */
 };
 
 class Kernel : public Work {
@@ -74,7 +75,7 @@ class Kernel : public Work {
 
     dim3 grid, block;
     size_t dynamic_shared = 0;
-    Site site = {"", nullptr, ""};
+    Site site = {"", nullptr, "", false};
     const size_t size, parameters; /* bytes: of this object, of the arguments */
     mutable std::atomic<int> error{cudaSuccess};
 };
@@ -211,6 +212,9 @@ void sync_warp(unsigned mask);
  * values' lowest bits. A source that takes no part gives 0xFF bytes. */
 uint64_t exchange(unsigned mask, uint64_t value, int source);
 int lane();
+/* Every lane of a whole warp gives the address of something of its own; the last to come does `all` with those of
+ * the 32 lanes. Orders no memory. */
+void join_warp(void *own, void (*all)(void *const *lanes));
 
 template <class T> T shuffle(unsigned mask, T value, int source)
 {

@@ -1,0 +1,118 @@
+/* launch.c - `ltensor --nproc 4 train.lua`: becomes an mpirun that starts the program as often, on this machine.
+ *
+ * Ranks are bound to no processor: each has a thread that moves bytes besides its own, and OMP_NUM_THREADS shares the processors out
+ * where it is not set. Where there are more ranks than processors, those that wait let the others work. On a terminal each line is
+ * preceded by its rank. LTENSOR_MPI=openmpi|mpich chooses between two that are installed. Includes the C library only.
+ */
+#include "launch.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct mpi {
+    const char *name, *command;
+    const char *version; /* what mpirun --version says */
+} mpi;
+
+static const mpi mpis[] = {{"openmpi", "mpirun.openmpi", "Open MPI"},
+                           {"mpich", "mpirun.mpich", "HYDRA"}};
+enum { MPIS = sizeof mpis / sizeof *mpis };
+
+static bool is_on_path(const char *command)
+{
+    const char *path = getenv("PATH");
+    char file[4096];
+    while (path != NULL && *path != '\0') {
+        const size_t n = strcspn(path, ":");
+        snprintf(file, sizeof file, "%.*s/%s", (int)n, path, command);
+        if (n > 0 && access(file, X_OK) == 0) return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+/* Whose mpirun is the one without a surname; NULL: of neither. */
+static const mpi *plain_mpirun(void)
+{
+    char text[4096];
+    const mpi *found = NULL;
+    FILE *pipe = popen("mpirun --version 2>/dev/null", "r");
+    if (pipe == NULL) return NULL;
+    const size_t n = fread(text, 1, sizeof text - 1, pipe);
+    text[n] = '\0';
+    pclose(pipe);
+    for (int i = 0; i < MPIS; i++)
+        if (strstr(text, mpis[i].version) != NULL) found = &mpis[i];
+    return found;
+}
+
+/* The MPI, and the command that is its mpirun. */
+static const mpi *choose(const char **command)
+{
+    const char *wanted = getenv("LTENSOR_MPI");
+    for (int i = 0; i < MPIS; i++) {
+        if (wanted != NULL && strcmp(wanted, mpis[i].name) != 0) continue;
+        *command = mpis[i].command;
+        if (is_on_path(*command)) return &mpis[i];
+    }
+    const mpi *plain = is_on_path("mpirun") ? plain_mpirun() : NULL;
+    *command = "mpirun";
+    return plain == NULL || (wanted != NULL && strcmp(wanted, plain->name) != 0) ? NULL : plain;
+}
+
+static void share_processors(int ranks)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    char threads[24];
+    snprintf(threads, sizeof threads, "%ld", processors > ranks ? processors / ranks : 1);
+    setenv("OMP_NUM_THREADS", threads, 0);
+    if (processors < 2L * ranks) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
+int launch_ranks(int ranks, int argc, char **argv)
+{
+    const char *command = NULL;
+    const mpi *chosen = choose(&command);
+    char program[4096], count[24];
+    if (chosen == NULL) {
+        const char *wanted = getenv("LTENSOR_MPI");
+        fprintf(stderr,
+                "ltensor: --nproc needs an mpirun%s%s, and none was found; on Debian and Ubuntu: "
+                "apt-get install openmpi-bin (or mpich)\n",
+                wanted ? " of LTENSOR_MPI=" : "", wanted ? wanted : "");
+        return EXIT_FAILURE;
+    }
+    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    const char **words = calloc((size_t)argc + 16, sizeof *words);
+    if (n < 0 || words == NULL) {
+        fprintf(stderr, "ltensor: --nproc: %s\n", strerror(errno));
+        free(words);
+        return EXIT_FAILURE;
+    }
+    program[n] = '\0';
+    snprintf(count, sizeof count, "%d", ranks);
+    share_processors(ranks);
+    int used = 0;
+    words[used++] = command;
+    if (chosen == &mpis[0]) {
+        if (geteuid() == 0) words[used++] = "--allow-run-as-root";
+        words[used++] = "--oversubscribe";
+        words[used++] = "--bind-to";
+        words[used++] = "none";
+        if (isatty(STDOUT_FILENO)) words[used++] = "--tag-output";
+    } else if (isatty(STDOUT_FILENO)) {
+        words[used++] = "-prepend-rank";
+    }
+    words[used++] = "-n";
+    words[used++] = count;
+    words[used++] = program;
+    for (int i = 1; i < argc; i++) words[used++] = argv[i];
+    execvp(command, (char **)words);
+    fprintf(stderr, "ltensor: %s: %s\n", command, strerror(errno));
+    free(words);
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,161 @@
+/* attention_forward.cu - attention whose scores never leave the registers of a warp: a block has some queries of a head
+ * and goes over its keys, tile after tile, with the largest score and the sum of the exponentials so far
+ * (M. Milakov, N. Gimelshein: Online normalizer calculation for softmax, 2018; T. Dao: FlashAttention-2, 2023). Tiles that
+ * causality leaves out are not looked at. */
+#include "attention.cuh"
+#include "formulas/formulas.h"
+
+namespace {
+
+template <class S, int D>
+__global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS)) attend(lt_attention_job a)
+{
+    using shape = lt_attention_shape<S, D>;
+    using tile = lt_tile<S>;
+    using C = typename tile::C;
+    constexpr int MT = shape::MT, NT = shape::OTHERS / 8, P = lt_pitch<S, D>,
+                  THREADS = shape::THREADS;
+    LT_DYNAMIC_SHARED(S, queries);
+    S *const keys = queries + shape::ROWS * P, *const values = keys + shape::OTHERS * P;
+
+    /* The last tiles have the most keys where it is causal: they begin. */
+    const int tiles = (a.queries + shape::ROWS - 1) / shape::ROWS;
+    const int64_t h = blockIdx.x % a.all,
+                  shared_head = h / a.heads * (a.heads / a.shared_by) + h % a.heads / a.shared_by;
+    const int first = (tiles - 1 - static_cast<int>(blockIdx.x / a.all)) * shape::ROWS;
+    const int end = a.causal ? min(a.keys, first + shape::ROWS) : a.keys;
+    const int own = first + static_cast<int>(threadIdx.x) / LT_WARP * MT * 16, g = lt_lane() / 4,
+              t = lt_lane() % 4;
+    const lt_rows<S> key = lt_head_of<S>(a.key, shared_head, a.heads / a.shared_by, a.width),
+                     value =
+                         lt_head_of<S>(a.value, shared_head, a.heads / a.shared_by, a.value_width);
+    const lt_score_mask<S, C> mask(a, h);
+    const C scale = static_cast<C>(a.scale * LT_LOG2_E);
+    const S *const own_queries = lt_own_rows<S, D>(queries, MT * 16);
+    lt_load_tile<true, shape::ROWS, D, THREADS>(
+        queries, lt_head_of<S>(a.query, h, a.heads, a.width), first, a.queries);
+
+    C out[MT][D / 8][4] = {}, most[MT][2], sum[MT][2] = {};
+    LT_UNROLLED
+    for (int m = 0; m < MT; m++) most[m][0] = most[m][1] = static_cast<C>(-INFINITY);
+    for (int j0 = 0; j0 < end; j0 += shape::OTHERS) {
+        __syncthreads();
+        lt_load_tile<false, shape::OTHERS, D, THREADS>(keys, key, j0, a.keys);
+        lt_load_tile<false, shape::OTHERS, D, THREADS>(values, value, j0, a.keys);
+        __syncthreads();
+        /* Keys that this warp's rows may take. */
+        const int last = own + MT * 16,
+                  until = min(shape::OTHERS, (a.causal ? min(a.keys, last) : a.keys) - j0);
+        if (own >= a.queries || until <= 0) continue;
+
+        C s[MT][NT][4] = {};
+        tile::template scores<D>(s, own_queries, keys, until, a.width);
+        const bool changes = mask.changes(own, j0 + shape::OTHERS);
+        LT_UNROLLED
+        for (int m = 0; m < MT; m++) {
+            C top[2] = {most[m][0], most[m][1]};
+            LT_UNROLLED
+            for (int n = 0; n < NT; n++) LT_UNROLLED
+            for (int i = 0; i < 4; i++) {
+                C &x = s[m][n][i];
+                x *= scale;
+                if (changes)
+                    x = mask.of(x, own + m * 16 + 2 * g + i / 2, j0 + n * 8 + 2 * t + i % 2);
+                top[i / 2] = x > top[i / 2] ? x : top[i / 2];
+            }
+            LT_UNROLLED
+            for (int r = 0; r < 2; r++) {
+                LT_UNROLLED
+                for (int lanes = 1; lanes < 4; lanes *= 2) {
+                    const C other = __shfl_xor_sync(0xffffffffu, top[r], lanes);
+                    top[r] = other > top[r] ? other : top[r];
+                }
+                const C shift = top[r] == static_cast<C>(-INFINITY) ? C{0} : top[r],
+                        factor = lt_power_of_2(most[m][r] - shift);
+                most[m][r] = top[r];
+                top[r] = shift;
+                sum[m][r] *= factor;
+                LT_UNROLLED
+                for (int n = 0; n < D / 8; n++) LT_UNROLLED
+                for (int i = 0; i < 4; i++)
+                    if (tile::row(n, i) == r) out[m][n][i] *= factor;
+            }
+            LT_UNROLLED
+            for (int n = 0; n < NT; n++) LT_UNROLLED
+            for (int i = 0; i < 4; i++) {
+                s[m][n][i] = lt_power_of_2(s[m][n][i] - top[i / 2]);
+                sum[m][i / 2] += s[m][n][i];
+            }
+        }
+        if (a.seed != nullptr) {
+            const lt_attention_dropout dropout(a, h);
+            LT_UNROLLED
+            for (int m = 0; m < MT; m++) LT_UNROLLED
+            for (int n = 0; n < NT; n++) {
+                const int i0 = own + m * 16 + 2 * g, j = j0 + n * 8 + 2 * t;
+                const lt_words w = dropout.words(i0, j);
+                LT_UNROLLED
+                for (int i = 0; i < 4; i++)
+                    s[m][n][i] *= dropout.keeps(w, i / 2, i % 2) ? static_cast<C>(a.kept) : C{0};
+            }
+        }
+        tile::template weigh<D>(out, s, values, until, a.value_width);
+    }
+
+    if (own >= a.queries) return;
+    LT_UNROLLED
+    for (int m = 0; m < MT; m++) LT_UNROLLED
+    for (int r = 0; r < 2; r++) {
+        C total = sum[m][r];
+        LT_UNROLLED
+        for (int lanes = 1; lanes < 4; lanes *= 2)
+            total += __shfl_xor_sync(0xffffffffu, total, lanes);
+        const C factor = total == 0 ? C{0} : 1 / total;
+        LT_UNROLLED
+        for (int n = 0; n < D / 8; n++) LT_UNROLLED
+        for (int i = 0; i < 4; i++)
+            if (tile::row(n, i) == r) out[m][n][i] *= factor;
+        const int query = own + m * 16 + 2 * g + r;
+        if (t == 0 && query < a.queries)
+            static_cast<C *>(a.logsumexp)[h * a.queries + query] =
+                total == 0 ? static_cast<C>(INFINITY)
+                           : most[m][r] * static_cast<C>(LT_LN_2) + lt_log(total);
+    }
+    const lt_rows<S> to = lt_head_of<S>(a.out, h, a.heads, a.value_width);
+    lt_store_result<S, D>(lt_own_rows<S, D>(queries, MT * 16), out, const_cast<S *>(to.data),
+                          to.stride, to.aligned, a.value_width, own, a.queries);
+}
+
+template <class S, int D> size_t shared_bytes()
+{
+    using shape = lt_attention_shape<S, D>;
+    return static_cast<size_t>((shape::ROWS + 2 * shape::OTHERS) * lt_pitch<S, D>) * sizeof(S);
+}
+
+template <class S, int D> void launch(const lt_attention_job &a, cudaStream_t stream)
+{
+    using shape = lt_attention_shape<S, D>;
+    const int64_t blocks = (a.queries + shape::ROWS - 1) / shape::ROWS * a.all;
+    const size_t bytes = shared_bytes<S, D>();
+    LT_ATTENTION_LAUNCH((attend<S, D>), static_cast<unsigned>(blocks), shape::THREADS, bytes,
+                        stream, a);
+}
+
+} // namespace
+
+void lt_attention_forward(lt_dtype dtype, const lt_attention_job &a, cudaStream_t stream)
+{
+    const int width = a.width > a.value_width ? a.width : a.value_width;
+#define LAUNCH(S, D) launch<S, D>(a, stream)
+    LT_ATTENTION_CASES(dtype, width, LAUNCH)
+#undef LAUNCH
+}
+
+size_t lt_attention_forward_shared(lt_dtype dtype, int width)
+{
+    size_t bytes = 0;
+#define BYTES(S, D) bytes = shared_bytes<S, D>()
+    LT_ATTENTION_CASES(dtype, width, BYTES)
+#undef BYTES
+    return bytes;
+}

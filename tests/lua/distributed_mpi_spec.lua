@@ -122,6 +122,35 @@ for _, mpi in ipairs(installed) do
       ]])
     end)
 
+    it("leaves a loader's workers alone, which are refused", function()
+      all_well(2, [[
+        local data = torch.utils.data
+        local Counted = data.Dataset:extend('Counted')
+        function Counted:__len() return 12 end
+        function Counted:__getitem(i)
+          assert(not pcall(dist.barrier))
+          return torch.tensor(i)
+        end
+        local set, sum = Counted(), torch.tensor(0)
+        for x in data.DataLoader(set, { batch_size = 2, num_workers = 2, sampler = data.DistributedSampler(set) }) do sum:add_(x:sum()) end
+        dist.all_reduce(sum)
+        assert(sum:item() == 78)
+        local ok, message = pcall(function()
+          function Counted:__getitem(i) dist.barrier() end
+          for _ in data.DataLoader(set, { num_workers = 1 }) do end
+        end)
+        assert(message:find('belongs to the process that began it', 1, true), message)
+      ]])
+    end)
+
+    local module = (os.getenv 'LTENSOR_BUILD' or 'build') .. '/torch.so'
+    if io.open(module) and os.execute 'command -v lua5.4 >/dev/null' then
+      it('runs in another interpreter, which closes its modules at the end', function()
+        all_well(2, 'local x = torch.ones(3) dist.all_reduce(x) assert(x:sum():item() == 6)',
+          { program = 'lua5.4', environment = ("LUA_CPATH='%s'"):format((module:gsub('torch%.so$', '?.so'))) })
+      end)
+    end
+
     it('compares what ranks are about to do in debug mode', function()
       for _, code in ipairs { 'dist.all_reduce(torch.ones(rank + 1))', 'dist.all_reduce(rank == 0 and torch.ones(2) or torch.ones(2):long())',
         'if rank == 0 then dist.barrier() else dist.all_reduce(torch.ones(2)) end' } do

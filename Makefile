@@ -102,10 +102,13 @@ ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
 ISAS := baseline avx2 avx512
 VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
-# With sanitizers the optimizer takes minutes over one of these files.
-VECTOR_FLAGS := $(if $(SANITIZE),-O1,-O3) -fopenmp-simd -fno-math-errno -fno-trapping-math
+# With sanitizers the optimizer takes minutes over one of these files. "omp simd" vectorizes without -O3, whose other passes take twice the
+# time for nothing that could be measured, once arrays of accumulators are unrolled into registers (-fpeel-loops), branches that do not
+# change taken out of loops (-funswitch-loops) and formulas put into them; where the optimizer has moved a variable to is not worth a quarter of it. Other compilers than GCC have other names for all this.
+VECTOR_GCC := -O2 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops --param=max-inline-insns-single=200 -fno-var-tracking-assignments
+VECTOR_FLAGS := $(if $(SANITIZE),-O1,$(if $(findstring clang,$(CC)),-O3,$(VECTOR_GCC))) -fopenmp-simd -fno-math-errno -fno-trapping-math
 # What a vector loop leaves over stays a loop: written out for each of thousands of loops it is half of the code, and of the time.
-FAMILY_FLAGS := $(if $(findstring clang,$(CC)),,--param=max-completely-peel-times=4)
+FAMILY_FLAGS := $(if $(findstring clang,$(CC)),,-fno-peel-loops --param=max-completely-peel-times=4)
 $(foreach i,$(ISAS),$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o): private VECTOR_FLAGS += $(FAMILY_FLAGS)
 
 LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
@@ -227,7 +230,7 @@ define isa_rule
 $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 	@mkdir -p $$(@D)
 	@echo '  CC $$< ($(1))'
-	$(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
+	$(CC) $(CFLAGS_ALL) $$(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
 	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))

@@ -3,6 +3,7 @@
 rockspec_format = '3.0'
 package = 'ltensor'
 version = '0.2.0-1'
+-- Where the archive lies that `git archive --prefix=ltensor-0.2.0/ -o ltensor-0.2.0.tar.gz HEAD` makes; `luarocks make` does not ask for it, `luarocks build` does.
 source = { url = 'file://ltensor-0.2.0.tar.gz' }
 description = {
   summary = 'Tensors, gradients and networks with the names of PyTorch, on CPUs and GPUs',

@@ -162,12 +162,12 @@ typedef struct lt_tensor_list {
 
 /* ---- contexts -----------------------------------------------------------------------------------------------------------
  *
- * A context is what one user of the library has to himself: the seed and the streams of random numbers, default dtype, grad
- * mode, number of threads, limits of memory and time, and whom to ask and tell. Threads that work in two contexts do not
- * notice each other. A thread begins in the process's context, which has no limits and asks nobody, and is in one context
- * at a time; a context may be entered by several threads at once, which then share what it has (but each has the grad mode
- * with which it came). Tensors belong to no context and may be used in any; their memory counts against the one in which
- * they were made, as long as they live.
+ * A context is what one user of the library has to himself: the seed and the streams of random numbers, default dtype, grad mode, number of
+ * threads, limits of memory and time, and whom to ask and tell. Threads that work in two contexts do not notice each other. A thread begins in
+ * the process's context, which has no limits and asks nobody, and is in one context at a time; a context may be entered by several threads at
+ * once, which then share what it has (but each has the grad mode with which it came). Tensors belong to no context and may be used in any;
+ * their memory counts against the one in which they were made, as long as they live. What the libraries beneath keep is the process's: OpenBLAS
+ * has the number of threads of the context that called it last, and oneDNN's convolutions, whose plans serve all contexts, take turns.
  *
  *   lt_context_config config = lt_context_defaults();
  *   config.memory_limit = 1 << 30;

@@ -8,7 +8,7 @@ local torch = require 'torch'
 torch._C.comm_environment()
 
 local M = {}
-for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages' } do
+for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages', 'objects' } do
   for name, value in pairs(require('torch.distributed.' .. part)) do M[name] = value end
 end
 return M

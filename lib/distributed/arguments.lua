@@ -1,5 +1,5 @@
 -- arguments.lua - reads what the functions of torch.distributed are called with: values in the order of PyTorch's, and a last table of
--- names. spec: { 'tensor', 'Tensor', 'op', 'any?', ... }, names and kinds in turn.
+-- names. spec: { 'tensor', 'Tensor', 'op', 'any?', ... }, names and kinds in turn; spec.objects: of the first so many a table is a value.
 
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
@@ -9,7 +9,7 @@ return function(what, spec, ...)
   local values = {}
   for i = 1, #spec, 2 do names[#names + 1] = spec[i] end
   local last = given[n]
-  if type(last) == 'table' and kinds.is_named(last) and (next(last) ~= nil or n > #names) then
+  if n > (spec.objects or 0) and type(last) == 'table' and kinds.is_named(last) and (next(last) ~= nil or n > #names) then
     kinds.check_names(what, last, names)
     for name, value in pairs(last) do values[name] = value end
     n = n - 1

@@ -3,6 +3,7 @@
  * The thread spins for a moment after something has happened, since more is likely to, then yields, then naps: ranks that share a
  * processor let each other work. When the process ends, with whatever status, the others are told; only where all end well does MPI
  * get to know, as its own end waits for all. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -408,6 +409,15 @@ static lt_status open_inline(lt_world *world, lt_fake_hub *hub)
     return know_all(world);
 }
 
+/* The thread and what runs at the end of the process are in this library: an interpreter that closes the modules it has loaded
+ * must not take it away. */
+static void stay_loaded(void)
+{
+    Dl_info info;
+    if (dladdr((void *)&of_process, &info) != 0 && info.dli_fname != NULL)
+        (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -430,6 +440,7 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
     if (status != LT_OK)
         goto done; /* what little there is stays: the process does not go on without */
     of_process = world;
+    stay_loaded();
     on_exit(at_exit, NULL);
     status = engine->threaded ? open_threaded(world, timeout)
                               : open_inline(world, lt_fake_hub_new(size));

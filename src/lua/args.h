@@ -8,15 +8,8 @@
 #ifndef LT_LUA_ARGS_H
 #define LT_LUA_ARGS_H
 
+#include "api/arg_type.h"
 #include "binding.h"
-
-#define LT_MAX_ARGS 16
-
-typedef enum lt_arg_type {
-    LT_ARG_TENSOR, LT_ARG_TENSOR_OR_SCALAR, LT_ARG_INDEX_TENSOR, LT_ARG_POSITIONS, LT_ARG_TENSORS, LT_ARG_INDEX_TENSORS, LT_ARG_SCALAR, LT_ARG_INT,
-    LT_ARG_FLOAT, LT_ARG_BOOL, LT_ARG_STRING, LT_ARG_DIM, LT_ARG_DIMS, LT_ARG_INDEX, LT_ARG_SIZE, LT_ARG_DTYPE,
-    LT_ARG_DEVICE, LT_ARG_GENERATOR
-} lt_arg_type;
 
 typedef struct lt_arg_spec {
     const char *name;

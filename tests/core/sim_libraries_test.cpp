@@ -199,6 +199,20 @@ void test_biased_products(void **)
                      CUBLAS_STATUS_INVALID_VALUE);
     assert_int_equal(matmul(a, other, other, workspace, room, blas.stream),
                      CUBLAS_STATUS_NOT_SUPPORTED); /* the algorithm is another's */
+    /* The sums of B's columns in place of what is added. */
+    const uint32_t summing = CUBLASLT_EPILOGUE_BGRADB;
+    float *sums = device_new<float>({0, 0});
+    assert_int_equal(light.desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &summing, sizeof summing),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(light.desc_set(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &sums, sizeof sums),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(matmul(a, square, square, workspace, room, blas.stream),
+                     CUBLAS_STATUS_NOT_SUPPORTED); /* the algorithm is for another ending */
+    assert_int_equal(choose(square, square), CUBLAS_STATUS_SUCCESS);
+    assert_int_equal(matmul(a, square, square, workspace, room, blas.stream),
+                     CUBLAS_STATUS_SUCCESS);
+    assert_true((host(d, 4) == std::vector<float>{7, 10, 15, 22}));
+    assert_true((host(sums, 2) == std::vector<float>{3, 7}));
     for (cublasLtMatrixLayout_t layout : {square, other})
         assert_int_equal(light.layout_destroy(layout), CUBLAS_STATUS_SUCCESS);
     assert_int_equal(light.preference_destroy(preference), CUBLAS_STATUS_SUCCESS);

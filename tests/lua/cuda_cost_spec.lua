@@ -55,6 +55,11 @@ describe('the runtime calls #cpu of an operation', function()
 
   it('of a product are its own', function() assert(each(1, 'y = x:mm(x)') <= 2 and each(2, 'y = x:mm(x)') <= 3) end)
 
+  it('of a linear layer\'s backward are not more with a bias, which is summed up within the product', function()
+    local body = 'local v = b:detach():requires_grad_() torch.autograd.grad(torch.nn.functional.linear(x, w, v), %s, x)'
+    assert.equal(each(1, body:format '{w}'), each(1, body:format '{w, v}'))
+  end)
+
   it('of an optimizer are one launch for hundreds of tensors', function()
     local body = [[
       if not optimizer then

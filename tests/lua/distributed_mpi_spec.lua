@@ -1,6 +1,7 @@
 -- torch.distributed over the MPIs that are installed: 2 to 4 ranks, oversubscribed. What the operations compute is in
 -- distributed_spec.lua; here it is that processes do it, and what becomes of them when one does something else.
 
+local torch = require 'torch'
 local process = require 'support.process'
 local ranks = require 'support.ranks'
 
@@ -122,6 +123,35 @@ for _, mpi in ipairs(installed) do
       ]])
     end)
 
+    it("leaves a loader's workers alone, which are refused", function()
+      all_well(2, [[
+        local data = torch.utils.data
+        local Counted = data.Dataset:extend('Counted')
+        function Counted:__len() return 12 end
+        function Counted:__getitem(i)
+          assert(not pcall(dist.barrier))
+          return torch.tensor(i)
+        end
+        local set, sum = Counted(), torch.tensor(0)
+        for x in data.DataLoader(set, { batch_size = 2, num_workers = 2, sampler = data.DistributedSampler(set) }) do sum:add_(x:sum()) end
+        dist.all_reduce(sum)
+        assert(sum:item() == 78)
+        local ok, message = pcall(function()
+          function Counted:__getitem(i) dist.barrier() end
+          for _ in data.DataLoader(set, { num_workers = 1 }) do end
+        end)
+        assert(message:find('belongs to the process that began it', 1, true), message)
+      ]])
+    end)
+
+    local module = (os.getenv 'LTENSOR_BUILD' or 'build') .. '/torch.so'
+    if io.open(module) and os.execute 'command -v lua5.4 >/dev/null' then
+      it('runs in another interpreter, which closes its modules at the end', function()
+        all_well(2, 'local x = torch.ones(3) dist.all_reduce(x) assert(x:sum():item() == 6)',
+          { program = 'lua5.4', environment = ("LUA_CPATH='%s'"):format((module:gsub('torch%.so$', '?.so'))) })
+      end)
+    end
+
     it('compares what ranks are about to do in debug mode', function()
       for _, code in ipairs { 'dist.all_reduce(torch.ones(rank + 1))', 'dist.all_reduce(rank == 0 and torch.ones(2) or torch.ones(2):long())',
         'if rank == 0 then dist.barrier() else dist.all_reduce(torch.ones(2)) end' } do
@@ -150,6 +180,65 @@ for _, mpi in ipairs(installed) do
       assert.is_true(status ~= 0 and status ~= 124, errors)
       assert.matches('all_reduce (sequence 2, Float [3], SUM) on rank ', errors, 1, true)
       assert.matches('rank 1 does not answer: it has ended, is stopped or cannot be reached', errors, 1, true)
+    end)
+
+    local begin = "-e 'torch.distributed.init_process_group()'"
+    local engine = ('libltensor_%s.so'):format(mpi)
+    local variables = mpi == 'openmpi' and 'OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=%d' or 'PMI_RANK=0 PMI_SIZE=%d'
+
+    -- What a process says that believes to be rank 0 of a launcher of this MPI.
+    local function says(size, environment)
+      local _, errors, status = process.run(('%s %s timeout -k 5 30 %s %s'):format(variables:format(size), environment or '',
+        process.quote(process.ltensor), begin))
+      assert.equal(1, status, errors)
+      return errors
+    end
+
+    it('says what to install where its engine is missing', function()
+      local errors = says(1, 'LTENSOR_LIB_DIR=/nonexistent')
+      assert.matches(engine .. ' could not be loaded', errors, 1, true)
+      assert.matches(('apt-get install lib%s-dev'):format(mpi), errors, 1, true)
+    end)
+
+    it('takes no engine that was made for another table', function()
+      local folder = os.tmpname()
+      os.remove(folder)
+      assert(os.execute('mkdir ' .. folder))
+      local file = assert(io.open((os.getenv 'LTENSOR_LIB_DIR' or os.getenv 'LTENSOR_BUILD' or 'build') .. '/' .. engine, 'rb'))
+      local library = file:read 'a'
+      file:close()
+      local version = torch.__version__:match '[%d.]+'
+      local other, changes = library:gsub(version:gsub('%p', '%%%0') .. '%z', '9.9.9\0')
+      assert.equal(1, changes)
+      file = assert(io.open(folder .. '/' .. engine, 'wb'))
+      file:write(other)
+      file:close()
+      local errors = says(1, 'LTENSOR_LIB_DIR=' .. folder)
+      os.execute('rm -r ' .. folder)
+      assert.matches(engine .. ' belongs to ltensor 9.9.9', errors, 1, true)
+    end)
+
+    if mpi == 'openmpi' then -- MPICH asks the launcher that the variables speak of, and there is none
+      it("refuses a world that is not the launcher's", function()
+        assert.matches('openmpi says that this is rank 0 of 1, and the launcher that it is rank 0 of 2', says(2), 1, true)
+      end)
+    end
+
+    it('can stop to wait, and wait again', function()
+      all_well(2, [[
+        local x = torch.ones(2)
+        if rank == 0 then
+          local work = dist.all_reduce(x, { async_op = true })
+          local ok, message = pcall(work.wait, work, 0.1)
+          assert(not ok and message:find('has not ended after 0.1 s', 1, true))
+          assert(not work:is_completed())
+          work:wait()
+        else
+          os.execute 'sleep 0.5'
+          dist.all_reduce(x)
+        end
+        assert(x:eq(2):all():item())
+      ]])
     end)
 
     it('is started by --nproc, which sets what torchrun sets', function()

@@ -104,6 +104,12 @@ describe('torch.distributed', function()
         local x = torch.arange(n, { dtype = torch.int64 }) * (rank + 1)
         dist.all_reduce(x)
         assert.is_true(x:equal(torch.arange(n) * 3))
+        x = torch.arange(n, { dtype = torch.int64 }) * (rank + 1)
+        dist.reduce(x, 1)
+        assert.is_true(x:equal(torch.arange(n) * (rank == 1 and 3 or 1)))
+        local half = torch.zeros(n // 2, { dtype = torch.int64 })
+        dist.reduce_scatter_tensor(half, torch.arange(n) * (rank + 1))
+        assert.is_true(half:equal((torch.arange(n // 2) + rank * n // 2) * 3))
       end)
     end)
 
@@ -233,6 +239,26 @@ describe('torch.distributed', function()
       else
         dist.isend(torch.tensor { 9.0 }, 0):wait()
       end
+    end)
+  end)
+
+  it('takes objects that are no tensors', function()
+    run(3, function(rank)
+      local list = {}
+      dist.all_gather_object(list, { rank = rank, text = ('x'):rep(rank), tensor = torch.arange(rank) })
+      assert.equal('xx', list[3].text)
+      assert.same({ 0, 1 }, list[3].tensor:tolist())
+      assert.equal(1, list[2].rank)
+      local objects = rank == 1 and { 'a', { 1, 2 }, true } or { 0, 0, 0 }
+      dist.broadcast_object_list(objects, 1)
+      assert.same({ 'a', { 1, 2 }, true }, objects)
+      local mine = {}
+      dist.scatter_object_list(mine, rank == 2 and { 'zero', 'one', 'two' } or nil, 2)
+      assert.equal(({ 'zero', 'one', 'two' })[rank + 1], mine[1])
+      local got = rank == 0 and {} or nil
+      dist.gather_object(rank * 2, got)
+      assert.same(rank == 0 and { 0, 2, 4 } or nil, got)
+      assert.error_matches(function() dist.broadcast_object_list({ print }, rank) end, 'function', 1, true)
     end)
   end)
 

@@ -169,3 +169,45 @@ describe('a number beside half types', function()
     end)
   end
 end)
+
+describe('an expanded argument gives what its copies give', function()
+  -- expanded[k]: whether argument k is one number for all.
+  local function each(arity, f)
+    for mask = 0, 2 ^ arity // 1 - 1 do
+      local expanded = {}
+      for k = 1, arity do expanded[k] = mask >> (k - 1) & 1 == 1 end
+      f(expanded)
+    end
+  end
+  local ops = {
+    { 'exp', 1 }, { 'neg', 1 }, { 'logical_not', 1 }, { 'add', 2 }, { 'sub', 2 }, { 'pow', 2 }, { 'fmod', 2 }, { 'lt', 2 },
+    { 'copysign', 2 }, { 'where', 3 }, { 'addcmul', 3 }, { 'lerp', 3 }, { 'clamp', 3 },
+  }
+  for _, dtype in ipairs { 'float32', 'float64', 'float16' } do
+    it('of ' .. dtype, function()
+      for _, row in ipairs(ops) do
+        local name, arity = row[1], row[2]
+        for _, size in ipairs { { 1 }, { 3 }, { 700 }, { 40, 30 } } do
+          each(arity, function(expanded)
+            local given, copies = {}, {}
+            for k = 1, arity do
+              local x = torch.rand(expanded[k] and 1 or size, { dtype = torch[dtype], device = device })
+              if name == 'where' and k == 1 then x = x:gt(0.5) end
+              given[k] = expanded[k] and x:expand(size) or x
+              copies[k] = given[k]:contiguous():clone()
+            end
+            local got, wanted = torch[name](table.unpack(given)), torch[name](table.unpack(copies))
+            assert(torch.equal(got, wanted), ('%s of %s, arguments %s'):format(name, table.concat(size, ' x '), table.concat(
+              (function() local words = {} for k = 1, arity do words[k] = expanded[k] and 'one' or 'all' end return words end)(), ' ')))
+            local turned = torch.empty(size, { dtype = wanted.dtype, device = device })
+            if #size == 2 then turned = torch.empty({ size[2], size[1] }, { dtype = wanted.dtype, device = device }):t() end
+            local arguments = { table.unpack(given) }
+            arguments[#arguments + 1] = { out = turned }
+            torch[name](table.unpack(arguments))
+            assert(torch.equal(turned, wanted), name .. ' into a strided result')
+          end)
+        end
+      end
+    end)
+  end
+end)

@@ -111,3 +111,18 @@ describe('index tensors', function()
     assert.truthy(failure(function() return x[P(3)] end):find 'index 3 is out of bounds for dimension 1 with size 2')
   end)
 end)
+
+describe('what is added at indices', function()
+  local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+  it('goes to the same elements wherever they lie', function()
+    local index = torch.tensor({ 3, 1, 3 }, { device = device })
+    local values = torch.rand(600, 3, { device = device })
+    local function zeros(...) return torch.zeros(..., { device = device }) end
+    local whole = zeros({ 600, 4 }):index_add_(2, index, values)
+    assert(torch.equal(zeros({ 4, 600 }):t():index_add_(2, index, values:t():contiguous():t()), whole), 'in columns')
+    assert(torch.equal(zeros({ 600, 4, 2 }):select(3, 1):index_add_(2, index, values), whole), 'in every other column')
+    local one = values:narrow(1, 1, 1):narrow(2, 1, 1):expand(600, 3)
+    assert(torch.equal(zeros({ 600, 4 }):index_add_(2, index, one), zeros({ 600, 4 }):index_add_(2, index, one:contiguous())), 'of one value')
+  end)
+end)

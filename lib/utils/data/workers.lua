@@ -8,7 +8,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local structure = require 'torch.files.structure'
+local parcel = require 'torch.files.parcel'
 
 local M = {}
 
@@ -19,34 +19,9 @@ function M.get_worker_info() return info end
 
 -- ---- messages ----------------------------------------------------------------------------------------------
 
--- What a batch is on its way: the kind, a text of its structure and the tensors' elements.
-local function pack(...)
-  local values = table.pack(...)
-  local text, names, tensors = structure.encode({ n = values.n, list = table.move(values, 1, values.n, 1, {}) })
-  local parts = { 'b', string.pack('<s8I4', text, #tensors) }
-  for t, tensor in ipairs(tensors) do
-    local sizes = {}
-    for i = 1, tensor:dim() do sizes[i] = string.pack('<i8', tensor:size(i)) end
-    parts[#parts + 1] = string.pack('<s4s1I1', names[t], tostring(tensor.dtype), #sizes) .. table.concat(sizes)
-    parts[#parts + 1] = string.pack('<s8', torch._C.tensor_bytes(tensor))
-  end
-  return table.concat(parts)
-end
-
-local function unpack_batch(message)
-  local text, count, at = string.unpack('<s8I4', message, 2)
-  local tensors = {}
-  for _ = 1, count do
-    local name, dtype, ndim, bytes
-    name, dtype, ndim, at = string.unpack('<s4s1I1', message, at)
-    local sizes = {}
-    for d = 1, ndim do sizes[d], at = string.unpack('<i8', message, at) end
-    bytes, at = string.unpack('<s8', message, at)
-    tensors[name] = torch._C.tensor_of_bytes(bytes, torch[dtype:match '[^.]*$'], sizes)
-  end
-  local value = structure.decode(text, function(name) return tensors[name] end)
-  return table.unpack(value.list, 1, value.n)
-end
+-- What a batch is on its way: the kind and a parcel.
+local function pack(...) return 'b' .. parcel.pack(...) end
+local function unpack_batch(message) return parcel.unpack(message, 2) end
 
 -- ---- in the worker -----------------------------------------------------------------------------------------
 

@@ -51,10 +51,10 @@ typedef struct call {
 
 /* The values of one overload's arguments, NULL where absent, and what was made of them. */
 typedef struct match {
-    const lt_value *given[LT_CALL_MAX_ARGS];
+    const lt_value *given[LT_MAX_ARGS];
     lt_call_frame frame;
     lt_tensor *entries[LT_MAX_DIMS]; /* of an IndexTensor[] */
-    lt_tensor *owned[LT_CALL_MAX_ARGS + LT_MAX_DIMS];
+    lt_tensor *owned[LT_MAX_ARGS + LT_MAX_DIMS];
     int n_owned;
 } match;
 
@@ -117,7 +117,7 @@ static bool list_fits(const lt_call_arg *arg, const lt_value *v, problem *p)
 {
     const lt_tensor_list *list = &v->v.tensors;
     if (v->kind != LT_KIND_TENSORS || list->n < 0 || (list->n > 0 && list->v == NULL)) return false;
-    if (arg->type == LT_CALL_INDEX_TENSORS && list->n > LT_MAX_DIMS) {
+    if (arg->type == LT_ARG_INDEX_TENSORS && list->n > LT_MAX_DIMS) {
         p->kind = TOO_LONG;
         p->entry = list->n;
         return false;
@@ -145,36 +145,37 @@ static bool accept(const lt_call_arg *arg, const lt_value *v, bool loose, proble
 {
     bool is_tensor = v->kind == LT_KIND_TENSOR && v->v.tensor != NULL;
     switch (arg->type) {
-    case LT_CALL_TENSOR: return is_tensor;
-    case LT_CALL_TENSOR_OR_SCALAR: return is_tensor || is_number(v);
-    case LT_CALL_INDEX_TENSOR:
+    case LT_ARG_TENSOR: return is_tensor;
+    case LT_ARG_TENSOR_OR_SCALAR: return is_tensor || is_number(v);
+    case LT_ARG_POSITIONS:
+    case LT_ARG_INDEX_TENSOR:
         if (is_tensor && !lt_dtype_is_int((lt_dtype)v->v.tensor->dtype)) {
             p->kind = NOT_INDICES;
             return false;
         }
         return is_tensor;
-    case LT_CALL_TENSORS:
-    case LT_CALL_INDEX_TENSORS: return list_fits(arg, v, p);
-    case LT_CALL_SCALAR: return is_number(v) || (loose && is_number_tensor(v, false));
-    case LT_CALL_FLOAT:
+    case LT_ARG_TENSORS:
+    case LT_ARG_INDEX_TENSORS: return list_fits(arg, v, p);
+    case LT_ARG_SCALAR: return is_number(v) || (loose && is_number_tensor(v, false));
+    case LT_ARG_FLOAT:
         return v->kind == LT_KIND_INT || v->kind == LT_KIND_DOUBLE ||
                (loose && is_number_tensor(v, false));
-    case LT_CALL_INT:
-    case LT_CALL_DIM:
-    case LT_CALL_INDEX: return is_whole(v) || (loose && is_number_tensor(v, true));
-    case LT_CALL_BOOL: return v->kind == LT_KIND_BOOL;
-    case LT_CALL_STRING: return v->kind == LT_KIND_STRING && v->v.s != NULL;
-    case LT_CALL_DIMS:
-    case LT_CALL_SIZE: return dims_fit(v, p) || (loose && is_number_tensor(v, true));
-    case LT_CALL_DTYPE:
+    case LT_ARG_INT:
+    case LT_ARG_DIM:
+    case LT_ARG_INDEX: return is_whole(v) || (loose && is_number_tensor(v, true));
+    case LT_ARG_BOOL: return v->kind == LT_KIND_BOOL;
+    case LT_ARG_STRING: return v->kind == LT_KIND_STRING && v->v.s != NULL;
+    case LT_ARG_DIMS:
+    case LT_ARG_SIZE: return dims_fit(v, p) || (loose && is_number_tensor(v, true));
+    case LT_ARG_DTYPE:
         if (v->kind == LT_KIND_STRING)
             return v->v.s != NULL && lt_dtype_from_name(v->v.s) != LT_DTYPE_NONE;
         return v->kind == LT_KIND_DTYPE && (unsigned)v->v.dtype < LT_DTYPE_COUNT;
-    case LT_CALL_DEVICE:
+    case LT_ARG_DEVICE:
         if (v->kind == LT_KIND_STRING)
             return v->v.s != NULL && lt_dtype_from_name(v->v.s) == LT_DTYPE_NONE;
         return v->kind == LT_KIND_DEVICE;
-    case LT_CALL_GENERATOR: return v->kind == LT_KIND_GENERATOR && v->v.generator != NULL;
+    case LT_ARG_GENERATOR: return v->kind == LT_KIND_GENERATOR && v->v.generator != NULL;
     }
     return false;
 }
@@ -235,23 +236,24 @@ static bool fits(const lt_callable *f, const call *c, match *m, problem *p)
 /* ---- messages --------------------------------------------------------------------------------------------------------- */
 
 static const char *const expected[] = {
-    [LT_CALL_TENSOR] = "Tensor",
-    [LT_CALL_TENSOR_OR_SCALAR] = "Tensor or number",
-    [LT_CALL_INDEX_TENSOR] = "Tensor of indices",
-    [LT_CALL_TENSORS] = "list of Tensors",
-    [LT_CALL_INDEX_TENSORS] = "list of Tensors",
-    [LT_CALL_SCALAR] = "number",
-    [LT_CALL_INT] = "int",
-    [LT_CALL_FLOAT] = "number",
-    [LT_CALL_BOOL] = "bool",
-    [LT_CALL_STRING] = "string",
-    [LT_CALL_DIM] = "int",
-    [LT_CALL_DIMS] = "dims or int",
-    [LT_CALL_INDEX] = "int",
-    [LT_CALL_SIZE] = "dims",
-    [LT_CALL_DTYPE] = "dtype",
-    [LT_CALL_DEVICE] = "device",
-    [LT_CALL_GENERATOR] = "generator",
+    [LT_ARG_TENSOR] = "Tensor",
+    [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number",
+    [LT_ARG_INDEX_TENSOR] = "Tensor of indices",
+    [LT_ARG_POSITIONS] = "Tensor of indices",
+    [LT_ARG_TENSORS] = "list of Tensors",
+    [LT_ARG_INDEX_TENSORS] = "list of Tensors",
+    [LT_ARG_SCALAR] = "number",
+    [LT_ARG_INT] = "int",
+    [LT_ARG_FLOAT] = "number",
+    [LT_ARG_BOOL] = "bool",
+    [LT_ARG_STRING] = "string",
+    [LT_ARG_DIM] = "int",
+    [LT_ARG_DIMS] = "dims or int",
+    [LT_ARG_INDEX] = "int",
+    [LT_ARG_SIZE] = "dims",
+    [LT_ARG_DTYPE] = "dtype",
+    [LT_ARG_DEVICE] = "device",
+    [LT_ARG_GENERATOR] = "generator",
 };
 
 static const char *kind_name(const lt_value *v)
@@ -468,35 +470,36 @@ static lt_status convert(const lt_call_arg *arg, const lt_value *v, match *m, lt
 {
     lt_scalar number;
     switch (arg->type) {
-    case LT_CALL_TENSOR: slot->tensor = v->v.tensor; return LT_OK;
-    case LT_CALL_TENSOR_OR_SCALAR:
+    case LT_ARG_TENSOR: slot->tensor = v->v.tensor; return LT_OK;
+    case LT_ARG_TENSOR_OR_SCALAR:
         slot->tensor = v->v.tensor;
         if (v->kind == LT_KIND_TENSOR) return LT_OK;
         LT_TRY(number_of(v, &number));
         return wrap_number(number, m, &slot->tensor);
-    case LT_CALL_INDEX_TENSOR: return indices_of(v->v.tensor, m, &slot->tensor);
-    case LT_CALL_TENSORS: slot->list = v->v.tensors; return LT_OK;
-    case LT_CALL_INDEX_TENSORS: return index_list_of(&v->v.tensors, m, &slot->list);
-    case LT_CALL_SCALAR: return number_of(v, &slot->scalar);
-    case LT_CALL_INT:
-    case LT_CALL_DIM:
-    case LT_CALL_INDEX: return integer_of(v, &slot->i);
-    case LT_CALL_FLOAT:
+    case LT_ARG_POSITIONS:
+    case LT_ARG_INDEX_TENSOR: return indices_of(v->v.tensor, m, &slot->tensor);
+    case LT_ARG_TENSORS: slot->list = v->v.tensors; return LT_OK;
+    case LT_ARG_INDEX_TENSORS: return index_list_of(&v->v.tensors, m, &slot->list);
+    case LT_ARG_SCALAR: return number_of(v, &slot->scalar);
+    case LT_ARG_INT:
+    case LT_ARG_DIM:
+    case LT_ARG_INDEX: return integer_of(v, &slot->i);
+    case LT_ARG_FLOAT:
         LT_TRY(number_of(v, &number));
         slot->d = lt_scalar_double(number);
         return LT_OK;
-    case LT_CALL_BOOL: slot->b = v->v.b; return LT_OK;
-    case LT_CALL_STRING: slot->s = v->v.s; return LT_OK;
-    case LT_CALL_DIMS:
-    case LT_CALL_SIZE: return dims_of(v, &slot->dims);
-    case LT_CALL_DTYPE:
+    case LT_ARG_BOOL: slot->b = v->v.b; return LT_OK;
+    case LT_ARG_STRING: slot->s = v->v.s; return LT_OK;
+    case LT_ARG_DIMS:
+    case LT_ARG_SIZE: return dims_of(v, &slot->dims);
+    case LT_ARG_DTYPE:
         slot->dtype = v->kind == LT_KIND_STRING ? lt_dtype_from_name(v->v.s) : (lt_dtype)v->v.dtype;
         return LT_OK;
-    case LT_CALL_DEVICE:
+    case LT_ARG_DEVICE:
         if (v->kind == LT_KIND_STRING) return lt_device_parse(v->v.s, &slot->device);
         slot->device = v->v.device;
         return LT_OK;
-    case LT_CALL_GENERATOR: slot->generator = v->v.generator; return LT_OK;
+    case LT_ARG_GENERATOR: slot->generator = v->v.generator; return LT_OK;
     }
     return LT_OK;
 }
@@ -505,16 +508,16 @@ static lt_status convert(const lt_call_arg *arg, const lt_value *v, match *m, lt
 static lt_status fall_back(const lt_call_arg *arg, match *m, lt_call_slot *slot)
 {
     memset(slot, 0, sizeof *slot);
-    if (arg->type == LT_CALL_DTYPE) slot->dtype = LT_DTYPE_NONE;
+    if (arg->type == LT_ARG_DTYPE) slot->dtype = LT_DTYPE_NONE;
     if (arg->info.optional || arg->info.default_text == NULL) return LT_OK;
     switch (arg->type) {
-    case LT_CALL_TENSOR_OR_SCALAR: return wrap_number(arg->fallback, m, &slot->tensor);
-    case LT_CALL_SCALAR: slot->scalar = arg->fallback; return LT_OK;
-    case LT_CALL_FLOAT: slot->d = lt_scalar_double(arg->fallback); return LT_OK;
-    case LT_CALL_BOOL: slot->b = arg->fallback.v.i != 0; return LT_OK;
-    case LT_CALL_STRING: slot->s = arg->fallback_text; return LT_OK;
-    case LT_CALL_DIMS:
-    case LT_CALL_SIZE: slot->dims = (lt_dims){1, {arg->fallback.v.i}}; return LT_OK;
+    case LT_ARG_TENSOR_OR_SCALAR: return wrap_number(arg->fallback, m, &slot->tensor);
+    case LT_ARG_SCALAR: slot->scalar = arg->fallback; return LT_OK;
+    case LT_ARG_FLOAT: slot->d = lt_scalar_double(arg->fallback); return LT_OK;
+    case LT_ARG_BOOL: slot->b = arg->fallback.v.i != 0; return LT_OK;
+    case LT_ARG_STRING: slot->s = arg->fallback_text; return LT_OK;
+    case LT_ARG_DIMS:
+    case LT_ARG_SIZE: slot->dims = (lt_dims){1, {arg->fallback.v.i}}; return LT_OK;
     default: slot->i = arg->fallback.v.i; return LT_OK;
     }
 }

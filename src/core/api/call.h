@@ -3,35 +3,14 @@
 #ifndef LT_CALL_H
 #define LT_CALL_H
 
+#include "api/arg_type.h"
 #include "ltensor.h"
 
-#define LT_CALL_MAX_ARGS    16
 #define LT_CALL_MAX_RESULTS 8
-
-/* The types of src/ops/README.md. */
-typedef enum lt_call_type {
-    LT_CALL_TENSOR,
-    LT_CALL_TENSOR_OR_SCALAR,
-    LT_CALL_INDEX_TENSOR,
-    LT_CALL_TENSORS,
-    LT_CALL_INDEX_TENSORS,
-    LT_CALL_SCALAR,
-    LT_CALL_INT,
-    LT_CALL_FLOAT,
-    LT_CALL_BOOL,
-    LT_CALL_STRING,
-    LT_CALL_DIM,
-    LT_CALL_DIMS,
-    LT_CALL_INDEX,
-    LT_CALL_SIZE,
-    LT_CALL_DTYPE,
-    LT_CALL_DEVICE,
-    LT_CALL_GENERATOR
-} lt_call_type;
 
 typedef struct lt_call_arg {
     lt_arg_info info;
-    lt_call_type type;
+    lt_arg_type type;
     lt_scalar fallback;        /* the default of numbers, and of sizes: that number once */
     const char *fallback_text; /* of strings */
 } lt_call_arg;
@@ -52,8 +31,8 @@ typedef union lt_call_slot {
 } lt_call_slot;
 
 typedef struct lt_call_frame {
-    lt_call_slot v[LT_CALL_MAX_ARGS];
-    bool present[LT_CALL_MAX_ARGS];
+    lt_call_slot v[LT_MAX_ARGS];
+    bool present[LT_MAX_ARGS];
 } lt_call_frame;
 
 /* An overload. run does it: results are filled in by kind; in place, and where `out` is present, nothing is. */

@@ -49,6 +49,10 @@ typedef struct lt_gemm {
     lt_device device;
     bool wide_result; /* C is float though A and B are of a half type; GPUs only */
     const void *bias; /* n elements, added to each row of the product; beta is 0 then, C not wide. NULL: none. GPUs only */
+    /* Without a bias, of floating dtypes: m elements for the sums of A's rows over k. *summed: whether they were made.
+     * NULL: nobody asks. GPUs only. */
+    void *sums;
+    bool *summed;
 } lt_gemm;
 
 /* What becomes of a batch of float or double matrices. Each lies column after column with no gaps, as LAPACK wants it;

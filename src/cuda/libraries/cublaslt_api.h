@@ -8,7 +8,9 @@
     X(CUBLASLT_MATMUL_DESC_TRANSB, 4)                                                              \
     X(CUBLASLT_MATMUL_DESC_EPILOGUE, 7)                                                            \
     X(CUBLASLT_MATMUL_DESC_BIAS_POINTER, 8)
-#define LT_CUBLASLT_EPILOGUES(X) X(CUBLASLT_EPILOGUE_DEFAULT, 1) X(CUBLASLT_EPILOGUE_BIAS, 4)
+/* BIAS is added to each column of D; BGRADB stores at its place the sums of B's columns over k. */
+#define LT_CUBLASLT_EPILOGUES(X)                                                                   \
+    X(CUBLASLT_EPILOGUE_DEFAULT, 1) X(CUBLASLT_EPILOGUE_BIAS, 4) X(CUBLASLT_EPILOGUE_BGRADB, 512)
 #define LT_CUBLASLT_PREFERENCES(X)                                                                 \
     X(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, 1)                                                 \
     X(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 5)                                               \

@@ -30,14 +30,20 @@ constexpr uint64_t workspace_bytes = 4096;
 
 /* What an algorithm remembers of the product that it was found for. */
 struct Found {
-    uint64_t transposed, rows, columns, common, type, alignment;
+    uint64_t kind, rows, columns, common, type, alignment;
 };
 
 Found describe(cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t c,
                uint64_t alignment)
 {
-    return {(uint64_t)desc->transa * 2 + (uint64_t)desc->transb, c->rows,           c->columns,
-            desc->transa == CUBLAS_OP_T ? a->rows : a->columns,  (uint64_t)a->type, alignment};
+    const uint64_t kind =
+        (uint64_t)desc->epilogue * 4 + (uint64_t)desc->transa * 2 + (uint64_t)desc->transb;
+    return {kind,
+            c->rows,
+            c->columns,
+            desc->transa == CUBLAS_OP_T ? a->rows : a->columns,
+            (uint64_t)a->type,
+            alignment};
 }
 
 template <class T, class... A> cublasStatus_t make(T **out, A... members)
@@ -158,26 +164,31 @@ cublasStatus_t matmul(cublasLtHandle_t light, cublasLtMatmulDesc_t desc, const v
         !relate(desc, a, of_a, b, of_b, d, of_d, &ma, &mb, &md, &common))
         return CUBLAS_STATUS_INVALID_VALUE;
     const int device = handle->device;
-    const bool with_bias = desc->epilogue == CUBLASLT_EPILOGUE_BIAS;
-    Matrix row = operand(desc->bias, md.type, CUBLAS_OP_N, md.rows, 1, md.rows, 0);
+    const bool with_bias = desc->epilogue == CUBLASLT_EPILOGUE_BIAS,
+               with_sums = desc->epilogue == CUBLASLT_EPILOGUE_BGRADB,
+               with_row = with_bias || with_sums;
+    if (!with_row && desc->epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    const int64_t length = with_sums ? md.columns : md.rows;
+    Matrix row = operand(desc->bias, md.type, CUBLAS_OP_N, length, 1, length, 0);
     if (c != d || !valid(device, ma, 1) || !valid(device, mb, 1) || !valid(device, md, 1) ||
-        (with_bias && !valid(device, row, 1)) || (uintptr_t)workspace % 256 != 0 ||
+        (with_row && !valid(device, row, 1)) || (uintptr_t)workspace % 256 != 0 ||
         bytes < workspace_bytes || !on_device(device, (const char *)workspace, (int64_t)bytes))
         return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(&found, algorithm->data, sizeof found);
     const Found here = describe(desc, of_a, of_d, found.alignment);
     if (memcmp(&found, &here, sizeof found) != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
-    for (const void *p : {a, b, (const void *)d, with_bias ? desc->bias : a})
+    for (const void *p : {a, b, (const void *)d, with_row ? desc->bias : a})
         if ((uintptr_t)p % found.alignment != 0) return CUBLAS_STATUS_INVALID_VALUE;
     const bool wide = desc->scale == CUDA_R_64F;
     const double scale =
         wide ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha);
     const double keep =
         wide ? *static_cast<const double *>(beta) : *static_cast<const float *>(beta);
-    return submit_product(handle,
-                          new (std::nothrow) Product(ma, mb, md, common, scale, keep, 1,
-                                                     with_bias ? desc->bias : nullptr),
-                          desc->compute, workspace, bytes);
+    Product *product = new (std::nothrow)
+        Product(ma, mb, md, common, scale, keep, 1, with_bias ? desc->bias : nullptr);
+    if (product != nullptr && with_sums) product->sums = const_cast<void *>(desc->bias);
+    return submit_product(handle, product, desc->compute, workspace, bytes);
 }
 
 } // namespace

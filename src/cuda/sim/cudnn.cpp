@@ -130,6 +130,7 @@ struct Geometry {
     int in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
     int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
     cudnnDataType_t type;
+    bool rounded = false; /* floats to TF32 first, as tensor cores take them */
 
     static int64_t volume(const int *v) { return (int64_t)v[0] * v[1] * v[2]; }
     int64_t depth() const { return inputs * volume(kernel); }
@@ -165,6 +166,7 @@ cudnnStatus_t relate(cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
     g->inputs = w->sizes[1];
     g->outputs = w->sizes[0] / c->groups;
     g->type = w->type;
+    g->rounded = w->type == CUDNN_DATA_FLOAT && c->math != CUDNN_FMA_MATH;
     for (int d = 0; d < c->n; d++) {
         const int at = 3 - c->n + d;
         g->in[at] = x->sizes[d + 2], g->out[at] = y->sizes[d + 2], g->kernel[at] = w->sizes[d + 2];
@@ -257,15 +259,22 @@ template <class F> void each_element(const Geometry &g, F f)
 
 enum Part { FORWARD, DATA, FILTER };
 
+/* What takes part in a product; zeros, where it is the result. */
+template <class T>
+std::vector<T> part_of(const Geometry &g, const void *p, int64_t n, bool is_result)
+{
+    std::vector<T> numbers = is_result ? std::vector<T>((size_t)n) : read<T>(p, n, g.type);
+    if (g.rounded && !is_result)
+        for (T &x : numbers) x = (T)tf32((float)x);
+    return numbers;
+}
+
 template <class T>
 void convolve(Part part, const Geometry &g, void *px, void *pw, void *py, double alpha, double beta)
 {
-    std::vector<T> x =
-        part == DATA ? std::vector<T>((size_t)g.count_x()) : read<T>(px, g.count_x(), g.type);
-    std::vector<T> w =
-        part == FILTER ? std::vector<T>((size_t)g.count_w()) : read<T>(pw, g.count_w(), g.type);
-    std::vector<T> y =
-        part == FORWARD ? std::vector<T>((size_t)g.count_y()) : read<T>(py, g.count_y(), g.type);
+    std::vector<T> x = part_of<T>(g, px, g.count_x(), part == DATA),
+                   w = part_of<T>(g, pw, g.count_w(), part == FILTER),
+                   y = part_of<T>(g, py, g.count_y(), part == FORWARD);
     const int64_t width = Geometry::volume(g.out), depth = g.depth();
     std::vector<T> columns((size_t)(depth * width));
     for (int64_t i = 0; i < (int64_t)g.images * g.groups; i++) {

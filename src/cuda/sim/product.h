@@ -39,6 +39,8 @@ inline double as_number(double x) { return x; }
 inline float as_number(float x) { return x; }
 inline float as_number(__half x) { return __half2float(x); }
 inline float as_number(__nv_bfloat16 x) { return __bfloat162float(x); }
+inline void set(double *p, double x) { *p = x; }
+inline void set(float *p, float x) { *p = x; }
 inline void set(__half *p, float x) { *p = __float2half_rn(x); }
 inline void set(__nv_bfloat16 *p, float x) { *p = __float2bfloat16_rn(x); }
 
@@ -67,6 +69,7 @@ class Product final : public Work {
     void *workspace = nullptr;
     size_t workspace_bytes = 0;
     bool rounded = false; /* floats to TF32 first, as tensor cores take them */
+    void *sums = nullptr; /* null: none; else a number for each column of b, summed over k */
 
     cudaError_t run() override
     {
@@ -75,6 +78,7 @@ class Product final : public Work {
             memset(workspace, 0xff, workspace_bytes); /* what is there is the library's */
         try {
             for (int64_t i = 0; i < batch; i++) multiply(at(a, i), at(b, i), at(c, i));
+            if (sums != nullptr) sum_up();
         } catch (const std::bad_alloc &) {
             return cudaErrorLaunchFailure;
         }
@@ -89,6 +93,28 @@ class Product final : public Work {
     static char *at(const Matrix &m, int64_t i)
     {
         return m.data + i * m.stride * (int64_t)element_size(m.type);
+    }
+
+    void sum_up() const
+    {
+        switch (b.type) {
+        case CUDA_R_64F: sum_columns<double, double>(); break;
+        case CUDA_R_32F: sum_columns<float, float>(); break;
+        case CUDA_R_16F: sum_columns<__half, float>(); break;
+        default: sum_columns<__nv_bfloat16, float>(); break;
+        }
+        if (monitor) monitor->written(sums, (size_t)c.columns * element_size(c.type));
+    }
+
+    template <class T, class Sum> void sum_columns() const
+    {
+        const T *from = reinterpret_cast<const T *>(b.data);
+        for (int64_t j = 0; j < c.columns; j++) {
+            Sum sum = 0;
+            for (int64_t i = 0; i < k; i++)
+                sum += as_number(from[b.transposed ? i * b.leading + j : j * b.leading + i]);
+            set(static_cast<T *>(sums) + j, sum);
+        }
     }
 
     void multiply(char *pa, char *pb, char *pc) const
@@ -219,8 +245,9 @@ inline cublasStatus_t submit_product(cublasHandle_t handle, Product *work,
     work->workspace = workspace;
     work->rounded = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     work->workspace_bytes = workspace != nullptr ? std::min<size_t>(bytes, 1 << 16) : 0;
-    return submit_function(work, handle->stream, false) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
-                                                                : CUBLAS_STATUS_EXECUTION_FAILED;
+    return submit_function(work, handle->stream, false) == cudaSuccess
+               ? CUBLAS_STATUS_SUCCESS
+               : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 } // namespace lt_sim

@@ -33,13 +33,13 @@ function M.run(mpi, n, code, options)
   local path = os.tmpname()
   local file = assert(io.open(path, 'w'))
   file:write(([[
-    dist = torch.distributed
+    torch = require 'torch' dist = torch.distributed
     dist.init_process_group('mpi', { timeout = %g })
     rank, size = dist.get_rank(), dist.get_world_size()
   ]]):format(options.timeout or 20):gsub('\n', ' '), code)
   file:close()
   local output, errors, status = process.run(('%s ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 timeout -k 5 %d %s -n %d %s %s'):format(options.environment or '',
-    options.seconds or 30, launchers[mpi], n, process.quote(process.ltensor), path))
+    options.seconds or 30, launchers[mpi], n, options.program or process.quote(process.ltensor), path))
   os.remove(path)
   return output, errors, status
 end

@@ -210,6 +210,29 @@ static move_loop combining(lt_scatter_mode mode, lt_dtype dtype)
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
+/* Loops of vector/pointwise take dense elements, and one number for all: other runs go through buffers. Values that all go to one
+ * element (stride 0) are taken in one after the other. */
+static void combine_run(const indexing *x, char *at, int64_t stride, char *values, int64_t value_stride, int64_t n)
+{
+    const int64_t size = (int64_t)lt_dtype_size(x->it.dtype[1]);
+    const bool as_they_are = value_stride == size || value_stride == 0;
+    _Alignas(64) char old[BLOCK * 8], added[BLOCK * 8];
+    if (stride == size && as_they_are) {
+        x->combine((char *[]){at, at, values}, (int64_t[]){size, size, value_stride}, n, x->params);
+        return;
+    }
+    const int64_t block = stride == 0 ? 1 : BLOCK;
+    for (int64_t from = 0; from < n; from += block) {
+        const int64_t m = n - from < block ? n - from : block;
+        char *to = at + from * stride, *value = values + from * value_stride;
+        x->copy((char *[]){old, to}, (int64_t[]){size, stride}, m, NULL);
+        if (!as_they_are) x->copy((char *[]){added, value}, (int64_t[]){size, value_stride}, m, NULL);
+        x->combine((char *[]){old, old, as_they_are ? value : added},
+                   (int64_t[]){size, size, as_they_are ? value_stride : size}, m, x->params);
+        x->copy((char *[]){to, old}, (int64_t[]){stride, size}, m, NULL);
+    }
+}
+
 static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     indexing *x = (indexing *)context;
@@ -220,7 +243,7 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
         if (!locate(x, ptrs, strides, 1, offsets)) return;
         char *at = ptrs[1] + offsets[0];
         if (x->combine != NULL)
-            x->combine((char *[]){at, at, ptrs[0]}, (int64_t[]){strides[1], strides[1], strides[0]}, n, x->params);
+            combine_run(x, at, strides[1], ptrs[0], strides[0], n);
         else if (x->put)
             x->copy((char *[]){at, ptrs[0]}, (int64_t[]){strides[1], strides[0]}, n, NULL);
         else

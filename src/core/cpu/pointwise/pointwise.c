@@ -1,5 +1,5 @@
 /* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops are fast on dense
- * operands of their own dtype: others are converted, or gathered, block by block, results converted or scattered back.
+ * operands of their own dtype (vector/pointwise/instantiate.h): others are converted, or gathered, block by block, results converted or scattered back.
  * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types are computed in float; integers without a loop of their own in int64. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -50,6 +50,25 @@ typedef struct blocks {
     const lt_scalar *params;
 } blocks;
 
+/* Whether the loop takes input k as one number for all elements: of two inputs one, the second where both are, so that an exponent stays
+ * one; of three the second and the third. */
+static bool may_be_number(int k, int operands, const int64_t *strides)
+{
+    if (operands == 3) return k == 2 || strides[2] != 0;
+    return operands == 4 && k >= 2;
+}
+
+/* Whether the loop takes all inputs of a contiguous walk as they are. */
+static bool takes_numbers(const lt_iter *it)
+{
+    if (it->numel == 1) return true;
+    int64_t strides[OPERANDS];
+    for (int k = 0; k < it->operands; k++) strides[k] = it->strides[k][0];
+    for (int k = 1; k < it->operands; k++)
+        if (strides[k] == 0 && !may_be_number(k, it->operands, strides)) return false;
+    return true;
+}
+
 /* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
 static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
@@ -59,12 +78,13 @@ static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, con
     int64_t step[OPERANDS];
     bool in_place[OPERANDS], all = true;
     for (int k = 0; k < b->operands; k++) {
-        bool one = k > 0 && strides[k] == 0;
+        const bool one = k > 0 && strides[k] == 0 && may_be_number(k, b->operands, strides);
         step[k] = one ? 0 : b->size[k];
         in_place[k] = (k > 0 ? b->in[k].same : b->stored_as_is) && strides[k] == step[k];
         at[k] = in_place[k] ? ptrs[k] : buffer[k];
         all = all && in_place[k];
-        if (one && !in_place[k]) convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, 1);
+        if (k > 0 && strides[k] == 0 && !in_place[k])
+            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, one ? 1 : n < BLOCK ? n : BLOCK);
     }
     if (all) {
         b->loop(ptrs, strides, n, b->params);
@@ -153,5 +173,6 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
             plain = plain && b.in[k].same;
         }
     }
+    plain = plain && takes_numbers(it);
     return plain ? lt_cpu_for_each(it, loop, params) : lt_cpu_for_each(it, run_blocks, &b);
 }

@@ -108,7 +108,7 @@ static lt_attention geometry(const lt_tensor *query, const lt_tensor *value, con
                           .causal = r->causal,
                           .scale = r->scale,
                           .dropout = r->dropout,
-                          .seed = r->seed != NULL ? lt_data(r->seed) : NULL};
+                          .seed = r->seed != NULL ? (const int64_t *)lt_data(r->seed) : NULL};
 }
 
 static lt_tensor *do_fresh(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes)

@@ -2,6 +2,9 @@
  * operand whose rows or columns are dense is read where it lies, any other is copied first. The result is
  * always dense. matmul, outer and linear are made of these products and record themselves for autograd. */
 #include "ops/compose.h"
+#include "op/_addmm_backward.h"
+#include "op/_mm_as.h"
+#include "op/_scaled.h"
 #include "op/_unsafe_view.h"
 #include "op/addmm.h"
 #include "op/addmv.h"
@@ -81,15 +84,21 @@ static lt_status as_row(lt_tensor *t, matrix *x)
     return settle(x, t);
 }
 
-/* c = alpha a b + beta c (or bias, a row for each row of the product, where it is not NULL); c is dense. Frees what a and b
- * hold. */
+/* c = alpha a b + beta c; c is dense. */
+static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const matrix *a, const matrix *b, double beta, double alpha)
+{
+    return (lt_gemm){.dtype = (lt_dtype)c->dtype, .m = a->rows, .n = b->cols, .k = a->cols, .batch = batch,
+                     .trans_a = a->transposed, .trans_b = b->transposed, .alpha = alpha, .beta = beta,
+                     .a = a->data, .b = b->data, .c = lt_data(c), .lda = a->ld, .ldb = b->ld,
+                     .ldc = b->cols > 1 ? b->cols : 1, .batch_a = a->batch_stride, .batch_b = b->batch_stride,
+                     .batch_c = a->rows * b->cols, .device = c->device};
+}
+
+/* The same, or with bias, a row for each row of the product, in c's place where it is not NULL. Frees what a and b hold. */
 static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_tensor *bias, double beta, double alpha)
 {
-    lt_gemm g = {.dtype = (lt_dtype)c->dtype, .m = a->rows, .n = b->cols, .k = a->cols, .batch = batch,
-                 .trans_a = a->transposed, .trans_b = b->transposed, .alpha = alpha, .beta = beta,
-                 .a = a->data, .b = b->data, .c = lt_data(c), .lda = a->ld, .ldb = b->ld,
-                 .ldc = b->cols > 1 ? b->cols : 1, .batch_a = a->batch_stride, .batch_b = b->batch_stride,
-                 .batch_c = a->rows * b->cols, .device = c->device, .bias = bias != NULL ? lt_data(bias) : NULL};
+    lt_gemm g = gemm_of(c, batch, a, b, beta, alpha);
+    g.bias = bias != NULL ? lt_data(bias) : NULL;
     lt_status status = c->numel > 0 ? lt_backend_of(c)->gemm(&g) : LT_OK;
     lt_tensor_release(a->copy);
     lt_tensor_release(b->copy);
@@ -313,6 +322,85 @@ lt_status lt_outer_impl(lt_tensor *self, lt_tensor *vec2, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, true);
     return lt_scope_give(&s, do_mul(&s, do_unsqueeze(&s, self, 1), vec2), out);
+}
+
+/* ---- the derivatives of addmm ------------------------------------------------------------------------------- */
+
+/* Whether a GPU can sum up the gradient of a bias within the product that is the weight's: a linear layer's, whose weight
+ * comes turned around. */
+static bool sums_within(const lt_tensor *grad, const lt_tensor *mat1, const lt_dims *sizes, const lt_dims *strides,
+                        double beta, double alpha)
+{
+    if (grad->device.type == LT_CPU || beta != 1 || alpha != 1 || grad->dtype != mat1->dtype) return false;
+    if (!lt_dtype_is_float((lt_dtype)grad->dtype) || grad->numel == 0 || mat1->numel == 0) return false;
+    return sizes->n == 1 && sizes->v[0] == grad->sizes[1] && strides->v[0] == 1 && strides->v[1] != 1;
+}
+
+/* grad^T mat1, turned back, and the sums of grad over its rows. */
+static lt_status product_and_sums(lt_tensor *grad, lt_tensor *mat1, lt_tensor **out_self, lt_tensor **out_mat2)
+{
+    lt_scope s;
+    matrix a, b;
+    bool summed = false;
+    const int64_t sizes[] = {grad->sizes[1], mat1->sizes[1]};
+    lt_tensor *result = NULL, *sums = NULL;
+    lt_scope_open(&s, false);
+    lt_tensor *turned = do_t(&s, grad);
+    if (s.status == LT_OK) {
+        lt_status status = lt_tensor_new((lt_dtype)grad->dtype, grad->device, 2, sizes, &result);
+        result = lt_scope_hold(&s, status, result);
+    }
+    if (s.status == LT_OK) {
+        lt_status status = lt_tensor_new((lt_dtype)grad->dtype, grad->device, 1, sizes, &sums);
+        sums = lt_scope_hold(&s, status, sums);
+    }
+    if (s.status == LT_OK) s.status = as_matrix(turned, &a);
+    if (s.status == LT_OK) {
+        s.status = as_matrix(mat1, &b);
+        if (s.status == LT_OK) {
+            lt_gemm g = gemm_of(result, 1, &a, &b, 0, 1);
+            g.sums = lt_data(sums);
+            g.summed = &summed;
+            s.status = lt_backend_of(result)->gemm(&g);
+            lt_tensor_release(b.copy);
+        }
+        lt_tensor_release(a.copy);
+    }
+    if (!summed) sums = do_sum_dim(&s, grad, 0, false);
+    result = do_t(&s, result);
+    if (s.status == LT_OK) {
+        *out_self = lt_tensor_retain(sums);
+        *out_mat2 = lt_tensor_retain(result);
+    }
+    return lt_scope_close(&s);
+}
+
+lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const lt_dims *sizes, const lt_dims *strides,
+                                  lt_scalar beta, lt_scalar alpha, bool needs_self, bool needs_mat2, lt_tensor **out_self,
+                                  lt_tensor **out_mat2)
+{
+    lt_scope s;
+    lt_tensor *of_self = NULL, *of_mat2 = NULL;
+    const bool again = lt_grad_mode_on() && (lt_requires_grad(grad_output) || lt_requires_grad(mat1));
+    *out_self = *out_mat2 = NULL;
+    if (needs_self && needs_mat2 && !again &&
+        sums_within(grad_output, mat1, sizes, strides, lt_scalar_double(beta), lt_scalar_double(alpha)))
+        return product_and_sums(grad_output, mat1, out_self, out_mat2);
+    lt_scope_open(&s, true);
+    if (needs_self) {
+        lt_status status = lt__scaled(grad_output, beta, &of_self);
+        of_self = lt_scope_hold(&s, status, of_self);
+    }
+    if (needs_mat2) {
+        lt_tensor *turned = do_t(&s, mat1), *whole = NULL;
+        lt_status status = s.status == LT_OK ? lt__mm_as(turned, grad_output, strides, &whole) : s.status;
+        whole = lt_scope_hold(&s, status, whole);
+        status = s.status == LT_OK ? lt__scaled(whole, alpha, &of_mat2) : s.status;
+        of_mat2 = lt_scope_hold(&s, status, of_mat2);
+    }
+    if (s.status == LT_OK && needs_self) *out_self = lt_tensor_retain(of_self);
+    if (s.status == LT_OK && needs_mat2) *out_mat2 = lt_tensor_retain(of_mat2);
+    return lt_scope_close(&s);
 }
 
 /* ---- matmul and linear ------------------------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ lt_status lt_cuda_gemm(const lt_gemm *g)
     if (g->m == 0 || g->n == 0 || g->batch == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(g->device.index, &stream));
     if (integers) return lt_cuda_gemm_integer(g, stream);
-    if (g->bias != nullptr) {
+    if (g->bias != nullptr || g->sums != nullptr) {
         LT_TRY(lt_cuda_gemm_bias(g, stream, type));
         return lt_cuda_launched(g->device.index, stream, "matrix product");
     }

@@ -1,7 +1,9 @@
 /* matmul_bias.cu - a product of matrices and a row that is added to each of its rows, in one kernel of cuBLASLt: linear layers.
+ * In their backward, a product and the sums of its first operand's rows, which are the gradient of that row.
  *
  * What cuBLASLt is told about a product, and the algorithm that it chooses, is kept by each thread for the next product of the same
- * shape. Where it has no algorithm the row is written to the result first, and the product added. */
+ * shape. Where it has no algorithm the row is written to the result first, and the product added; sums are left to
+ * the caller. */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "libraries/blas.cuh"
@@ -15,7 +17,7 @@ constexpr uint64_t most_workspace = 32u << 20;
 /* All that the choice of an algorithm depends on (plans.cuh). */
 struct shape {
     int64_t m, n, k, lda, ldb, ldc;
-    uint32_t device, type, compute, operations, alignment, unused;
+    uint32_t device, type, compute, operations, alignment, epilogue;
 };
 
 class plan {
@@ -50,8 +52,7 @@ uint32_t alignment_of(std::initializer_list<const void *> addresses)
 lt_status plan::make(const lt_cublaslt *functions, cublasLtHandle_t handle, const shape &s)
 {
     const cudaDataType type = (cudaDataType)s.type;
-    const uint32_t first = s.operations & 1, second = s.operations >> 1,
-                   epilogue = CUBLASLT_EPILOGUE_BIAS;
+    const uint32_t first = s.operations & 1, second = s.operations >> 1;
     const cublasOperation_t op_b = first ? CUBLAS_OP_T : CUBLAS_OP_N,
                             op_a = second ? CUBLAS_OP_T : CUBLAS_OP_N;
     light = functions;
@@ -59,7 +60,8 @@ lt_status plan::make(const lt_cublaslt *functions, cublasLtHandle_t handle, cons
                                      type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F));
     LT_CUBLAS_TRY(light->desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSA, &op_b, sizeof op_b));
     LT_CUBLAS_TRY(light->desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSB, &op_a, sizeof op_a));
-    LT_CUBLAS_TRY(light->desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+    LT_CUBLAS_TRY(
+        light->desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &s.epilogue, sizeof s.epilogue));
     LT_CUBLAS_TRY(light->layout_create(&b, type, (uint64_t)(first ? s.k : s.n),
                                        (uint64_t)(first ? s.n : s.k), s.ldb));
     LT_CUBLAS_TRY(light->layout_create(&a, type, (uint64_t)(second ? s.m : s.k),
@@ -111,18 +113,21 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     const bool wide = type == CUDA_R_64F;
     const float alpha_float = (float)g->alpha, zero_float = 0;
     const double zero = 0;
-    const shape s = {g->m,
-                     g->n,
-                     g->k,
-                     lt_cuda_leading(g->lda, g->trans_a ? g->m : g->k),
-                     lt_cuda_leading(g->ldb, g->trans_b ? g->k : g->n),
-                     lt_cuda_leading(g->ldc, g->n),
-                     (uint32_t)g->device.index,
-                     (uint32_t)type,
-                     (uint32_t)lt_cuda_compute_of(type),
-                     (g->trans_b ? 1u : 0u) | (g->trans_a ? 2u : 0u),
-                     alignment_of({g->a, g->b, g->c, g->bias}),
-                     0};
+    /* Our first operand is cuBLASLt's B. */
+    const void *row = g->sums != nullptr ? g->sums : g->bias;
+    const shape s = {
+        g->m,
+        g->n,
+        g->k,
+        lt_cuda_leading(g->lda, g->trans_a ? g->m : g->k),
+        lt_cuda_leading(g->ldb, g->trans_b ? g->k : g->n),
+        lt_cuda_leading(g->ldc, g->n),
+        (uint32_t)g->device.index,
+        (uint32_t)type,
+        (uint32_t)lt_cuda_compute_of(type),
+        (g->trans_b ? 1u : 0u) | (g->trans_a ? 2u : 0u),
+        alignment_of({g->a, g->b, g->c, row}),
+        (uint32_t)(g->sums != nullptr ? CUBLASLT_EPILOGUE_BGRADB : CUBLASLT_EPILOGUE_BIAS)};
     lt_cuda_blas blas;
     LT_TRY(blas.open(g->device.index, stream));
     const lt_cublaslt *light = &blas.functions->light;
@@ -132,6 +137,8 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     static thread_local lt_cuda_plans<shape, plan> known;
     LT_TRY(known.find(
         s, [&](plan *fresh) { return fresh->make(light, handle, s); }, &p));
+    if (!p->found && g->sums != nullptr)
+        return lt_cuda_multiply(blas.functions, blas.handle, g, type);
     if (!p->found) {
         switch (lt_cuda_size_of(type)) {
         case 2: write_rows<uint16_t>(g, stream); break;
@@ -147,11 +154,12 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     lt_cuda_scratch workspace;
     const size_t bytes = p->choice.workspaceSize;
     if (bytes > 0) LT_TRY(workspace.take(g->device.index, bytes));
-    LT_CUBLAS_TRY(
-        light->desc_set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &g->bias, sizeof g->bias));
+    LT_CUBLAS_TRY(light->desc_set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &row, sizeof row));
     const cublasStatus_t status =
         light->matmul(handle, p->desc, wide ? (const void *)&g->alpha : &alpha_float, g->b, p->b,
                       g->a, p->a, wide ? (const void *)&zero : &zero_float, g->c, p->c, g->c, p->c,
                       &p->choice.algo, bytes > 0 ? workspace.as<void>() : nullptr, bytes, stream);
-    return status == CUBLAS_STATUS_SUCCESS ? LT_OK : lt_cublas_failed(status, "cublasLtMatmul");
+    if (status != CUBLAS_STATUS_SUCCESS) return lt_cublas_failed(status, "cublasLtMatmul");
+    if (g->sums != nullptr) *g->summed = true;
+    return LT_OK;
 }

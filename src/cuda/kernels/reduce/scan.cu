@@ -67,8 +67,8 @@ struct integer_product : integer_sum {
     }
 };
 
-/* index < 0: none yet. */
-template <class C> struct extreme_state {
+/* index < 0: none yet. Moved by one access. */
+template <class C> struct alignas(16) extreme_state {
     C value;
     int64_t index;
 };

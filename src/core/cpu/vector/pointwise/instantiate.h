@@ -7,8 +7,9 @@
  *   BOOL(BINARY, add, ADD)             bool
  *
  * each giving a static function exp_f32 and its entry in the table. Half types have no loops of their
- * own: the driver computes them in float. A loop has three bodies: all operands contiguous, some inputs
- * a single number (stride 0), and the general one. "omp simd" tells the compiler that iterations are
+ * own: the driver computes them in float. The driver also gathers what is strided and spreads numbers: all operands of a
+ * loop are contiguous, but inputs that are a single number (stride 0), of two either one, of three the second, the third or both.
+ * A single element may have any strides. "omp simd" tells the compiler that iterations are
  * independent: operands are the same memory or do not overlap. */
 #ifndef LT_CPU_INSTANTIATE_H
 #define LT_CPU_INSTANTIATE_H
@@ -46,54 +47,43 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
     static void name##_##s(char *const *ptrs, const int64_t *strides, int64_t n,                   \
                            const void *context)
 #define SIMD _Pragma("omp simd")
-#define AT(T, k) (*(T *)(ptrs[k] + i * strides[k]))
-#define AT_IN(T, k) (*(const T *)(ptrs[k] + i * strides[k]))
 
 /* R: type of the result; CALL: the formula. */
 #define UNARY_BODY(R, T, CALL)                                                                     \
-    if (strides[0] == sizeof(R) && strides[1] == sizeof(T)) {                                      \
-        R *out = (R *)ptrs[0];                                                                     \
-        const T *in = (const T *)ptrs[1];                                                          \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(in[i]);                                 \
-    } else {                                                                                       \
-        for (int64_t i = 0; i < n; i++) AT(R, 0) = CALL(AT_IN(T, 1));                              \
-    }
+    (void)strides;                                                                                 \
+    R *out = (R *)ptrs[0];                                                                         \
+    const T *in = (const T *)ptrs[1];                                                              \
+    SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(in[i]);
 
 #define BINARY_BODY(R, T, CALL)                                                                    \
     R *out = (R *)ptrs[0];                                                                         \
     const T *a = (const T *)ptrs[1], *b = (const T *)ptrs[2];                                      \
-    bool dense_a = strides[1] == sizeof(T), dense_b = strides[2] == sizeof(T);                     \
-    if (strides[0] != sizeof(R)) dense_a = dense_b = false;                                        \
-    if (dense_a && dense_b) {                                                                      \
+    if (strides[1] == strides[2]) {                                                                \
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i]);                            \
-    } else if (dense_a && strides[2] == 0) {                                                       \
+    } else if (strides[2] == 0) {                                                                  \
         const T y = *b;                                                                            \
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y);                               \
-    } else if (dense_b && strides[1] == 0) {                                                       \
+    } else {                                                                                       \
         const T x = *a;                                                                            \
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(x, b[i]);                               \
-    } else {                                                                                       \
-        for (int64_t i = 0; i < n; i++) AT(R, 0) = CALL(AT_IN(T, 1), AT_IN(T, 2));                 \
     }
 
-/* C: type of the first operand. A chosen or added number is often one for all. */
+/* C: type of the first operand. A chosen or added number is often one for all, or both are. */
 #define TERNARY_BODY(T, C, CALL)                                                                   \
     T *out = (T *)ptrs[0];                                                                         \
     const C *a = (const C *)ptrs[1];                                                               \
     const T *b = (const T *)ptrs[2], *c = (const T *)ptrs[3];                                      \
-    const bool dense = strides[0] == sizeof(T) && strides[1] == sizeof(C);                         \
-    const bool dense_b = dense && strides[2] == sizeof(T), dense_c = dense && strides[3] == sizeof(T); \
-    if (dense_b && dense_c) {                                                                      \
+    if (strides[2] != 0 && strides[3] != 0) {                                                      \
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i], c[i]);                      \
-    } else if (dense_b && strides[3] == 0) {                                                       \
+    } else if (strides[2] == 0 && strides[3] == 0) {                                               \
+        const T y = *b, z = *c;                                                                    \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y, z);                            \
+    } else if (strides[3] == 0) {                                                                  \
         const T z = *c;                                                                            \
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i], z);                         \
-    } else if (dense_c && strides[2] == 0) {                                                       \
+    } else {                                                                                       \
         const T y = *b;                                                                            \
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y, c[i]);                         \
-    } else {                                                                                       \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            AT(T, 0) = CALL(AT_IN(C, 1), AT_IN(T, 2), AT_IN(T, 3));                                \
     }
 
 /* ---- loops: what a LIST names by arity ----------------------------------------------------------- */

@@ -60,7 +60,7 @@ function sass.parse(text)
         kernels[section] = kernel
       elseif label and kernel then
         kernel.labels[label] = #kernel.instructions + 1
-      elseif line:find('^%s*%.section') then
+      elseif line:find('^%s*%.section%s') then -- not .sectioninfo, of a kernel for sm_75
         kernel = nil
       end
     end

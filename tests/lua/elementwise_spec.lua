@@ -191,7 +191,8 @@ describe('an expanded argument gives what its copies give', function()
           each(arity, function(expanded)
             local given, copies = {}, {}
             for k = 1, arity do
-              local x = torch.rand(expanded[k] and 1 or size, { dtype = torch[dtype], device = device })
+              -- No zero: its remainder is nan, which equals nothing.
+              local x = torch.rand(expanded[k] and 1 or size, { dtype = torch[dtype], device = device }) + 0.01
               if name == 'where' and k == 1 then x = x:gt(0.5) end
               given[k] = expanded[k] and x:expand(size) or x
               copies[k] = given[k]:contiguous():clone()

@@ -136,6 +136,11 @@ end
 if device ~= 'cpu' then
   io.stderr:write(('random expressions: LTENSOR_TEST_SEED=%d\n'):format(seed))
   describe('random expressions agree on the CPU and on ' .. device .. ':', function()
+    -- The CPU has no TF32, which convolutions on a GPU take unless they are told not to.
+    local cudnn = torch.backends.cudnn
+    setup(function() cudnn.allow_tf32 = false end)
+    teardown(function() cudnn.allow_tf32 = true end)
+
     for _, group in ipairs(model.groups) do
       local ops = expressions.ops_of(model, group)
       if group ~= 'linalg' and #ops > 0 then

@@ -84,25 +84,18 @@ static lt_reduction of_bools(lt_reduction reduction)
     }
 }
 
-/* The rows of one block, where acc has their type. */
-#define WHOLE(T)                                                                                   \
+#define PLAIN(T, i) acc[i]
+#define MEAN(T, i)  (reduction == LT_REDUCE_AVG ? acc[i] / (T)n : acc[i])
+
+/* The rows of one block, where acc has their type. RESULT: what becomes of acc[i]. */
+#define WHOLE(T, RESULT)                                                                           \
     static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride,            \
                           int64_t count, T *out)                                                   \
     {                                                                                              \
         T acc[BLOCK];                                                                              \
         memcpy(acc, rows, (size_t)count * sizeof(T));                                              \
         for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);         \
-        memcpy(out, acc, (size_t)count * sizeof(T));                                               \
-    }
-#define AVERAGED(T)                                                                                \
-    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride,            \
-                          int64_t count, T *out)                                                   \
-    {                                                                                              \
-        T acc[BLOCK];                                                                              \
-        memcpy(acc, rows, (size_t)count * sizeof(T));                                              \
-        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);         \
-        for (int64_t i = 0; i < count; i++)                                                        \
-            out[i] = reduction == LT_REDUCE_AVG ? acc[i] / (T)n : acc[i];                          \
+        for (int64_t i = 0; i < count; i++) out[i] = RESULT(T, i);                                 \
     }
 /* Half types: one rounding, at the end. */
 #define HALVES(T, TO_FLOAT, OF_FLOAT)                                                              \
@@ -115,21 +108,21 @@ static lt_reduction of_bools(lt_reduction reduction)
             for (int64_t i = 0; i < count; i++) row[i] = TO_FLOAT(rows[r * stride + i]);           \
             add_row_float(reduction, acc, row, count);                                             \
         }                                                                                          \
-        for (int64_t i = 0; i < count; i++)                                                        \
-            out[i] = OF_FLOAT(reduction == LT_REDUCE_AVG ? acc[i] / (float)n : acc[i]);            \
+        for (int64_t i = 0; i < count; i++) out[i] = OF_FLOAT(MEAN(float, i));                     \
     }
-AVERAGED(float)
-AVERAGED(double)
-WHOLE(uint8_t)
-WHOLE(int8_t)
-WHOLE(int16_t)
-WHOLE(int32_t)
-WHOLE(int64_t)
+WHOLE(float, MEAN)
+WHOLE(double, MEAN)
+WHOLE(uint8_t, PLAIN)
+WHOLE(int8_t, PLAIN)
+WHOLE(int16_t, PLAIN)
+WHOLE(int32_t, PLAIN)
+WHOLE(int64_t, PLAIN)
 HALVES(lt_half, lt_half_to_float, lt_float_to_half)
 HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
 #undef WHOLE
-#undef AVERAGED
 #undef HALVES
+#undef PLAIN
+#undef MEAN
 
 #define BLOCKS(T)                                                                                  \
     for (int64_t i = 0; i < count; i += BLOCK)                                                     \

@@ -130,6 +130,20 @@ __device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const spa
     return static_cast<int64_t>(z.to - z.from) * (y.to - y.from) * (x.to - x.from);
 }
 
+/* f(k, z, y, x) for each window that holds the element: its number and its place. */
+template <class Index, class F>
+__device__ __forceinline__ void each_holder(const pooling<Index> &p, const element_place<Index> &e, F f)
+{
+    Index first[3], last[3];
+    holders(p, 0, e.z, &first[0], &last[0]);
+    holders(p, 1, e.y, &first[1], &last[1]);
+    holders(p, 2, e.x, &first[2], &last[2]);
+    for (Index z = first[0]; z < last[0]; z++)
+        for (Index y = first[1]; y < last[1]; y++)
+            for (Index x = first[2]; x < last[2]; x++)
+                f(e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x, z, y, x);
+}
+
 /* What every element is at least. */
 template <class C> __device__ __forceinline__ C lowest() { return static_cast<C>(-INFINITY); }
 template <> __device__ __forceinline__ int64_t lowest<int64_t>() { return INT64_MIN; }
@@ -163,17 +177,10 @@ __global__ void __launch_bounds__(BLOCK) extremes_back(pooling<Index> p, T *to, 
     if (number >= static_cast<int64_t>(p.planes) * p.in_count) return;
     const Index i = static_cast<Index>(number);
     const element_place<Index> e(i, p.in_count, p.by_in_count, p.in, p.by_in);
-    Index first[3], last[3];
-    holders(p, 0, e.z, &first[0], &last[0]);
-    holders(p, 1, e.y, &first[1], &last[1]);
-    holders(p, 2, e.x, &first[2], &last[2]);
     C sum = 0;
-    for (Index z = first[0]; z < last[0]; z++)
-        for (Index y = first[1]; y < last[1]; y++)
-            for (Index x = first[2]; x < last[2]; x++) {
-                const Index k = e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x;
-                if (indices[k] == e.at) sum += lt_as<C>(grad[k]);
-            }
+    each_holder(p, e, [&](Index k, Index, Index, Index) {
+        if (indices[k] == e.at) sum += lt_as<C>(grad[k]);
+    });
     to[i] = lt_stored<T, C>::of(sum);
 }
 
@@ -215,18 +222,11 @@ __global__ void __launch_bounds__(BLOCK) means_back(pooling<Index> p, T *to, con
     if (number >= static_cast<int64_t>(p.planes) * p.in_count) return;
     const Index i = static_cast<Index>(number);
     const element_place<Index> e(i, p.in_count, p.by_in_count, p.in, p.by_in);
-    Index first[3], last[3];
-    holders(p, 0, e.z, &first[0], &last[0]);
-    holders(p, 1, e.y, &first[1], &last[1]);
-    holders(p, 2, e.x, &first[2], &last[2]);
     C sum = 0;
-    for (Index z = first[0]; z < last[0]; z++)
-        for (Index y = first[1]; y < last[1]; y++)
-            for (Index x = first[2]; x < last[2]; x++) {
-                const Index k = e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x;
-                const int64_t count = divisor_of(p, span_of(p, 0, z), span_of(p, 1, y), span_of(p, 2, x));
-                sum += lt_as<C>(grad[k]) / static_cast<C>(count);
-            }
+    each_holder(p, e, [&](Index k, Index z, Index y, Index x) {
+        const int64_t count = divisor_of(p, span_of(p, 0, z), span_of(p, 1, y), span_of(p, 2, x));
+        sum += lt_as<C>(grad[k]) / static_cast<C>(count);
+    });
     to[i] = lt_stored<T, C>::of(sum);
 }
 

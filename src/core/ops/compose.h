@@ -44,7 +44,7 @@ lt_dims lt_dims_of(const lt_tensor *t);                                       /*
 /* -- steps: each calls the op of its name ----------------------------------------------------------------- */
 #define LT_UNARY_STEPS(X)                                                                          \
     X(neg) X(abs) X(sign) X(exp) X(log) X(log1p) X(sqrt) X(square) X(sigmoid) X(tanh) X(erf) X(isinf) X(isnan) \
-    X(logical_not) X(t) X(contiguous) X(clone)
+    X(logical_not) X(sin) X(cos) X(rsqrt) X(conj) X(t) X(contiguous) X(clone)
 #define LT_BINARY_STEPS(X)                                                                         \
     X(mul) X(div) X(pow) X(eq) X(ne) X(gt) X(ge) X(lt) X(le) X(logical_and) X(logical_or) X(maximum) X(minimum) \
     X(mm) X(bmm) X(matmul) X(floor_divide)

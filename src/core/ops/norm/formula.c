@@ -13,14 +13,6 @@ static lt_tensor *do_mean_over(lt_scope *s, lt_tensor *a, const lt_dims *dims)
     return lt_scope_hold(s, status, out);
 }
 
-static lt_tensor *do_rsqrt(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_rsqrt(a, &out);
-    return lt_scope_hold(s, status, out);
-}
-
 /* The sum over what a parameter is repeated along, in its dtype (that of like). */
 static lt_tensor *do_sum_to_parameter(lt_scope *s, lt_tensor *a, const lt_dims *parameters, const lt_tensor *like)
 {

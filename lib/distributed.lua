@@ -11,4 +11,17 @@ local M = {}
 for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages', 'objects' } do
   for name, value in pairs(require('torch.distributed.' .. part)) do M[name] = value end
 end
-return M
+
+-- What is built of them is there when it is first named.
+local parts = { algorithms = true, checkpoint = true }
+
+M.__names = parts
+
+return setmetatable(M, {
+  __index = function(_, name)
+    if not parts[name] then return nil end
+    local value = require('torch.distributed.' .. name)
+    rawset(M, name, value)
+    return value
+  end,
+})

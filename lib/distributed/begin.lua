@@ -44,13 +44,14 @@ function M.rank_in(group, what, name, rank, otherwise)
   return groups.get_group_rank(group, rank)
 end
 
---- Begins an operation; its Work when async, else it waits. given: input, output, peer, tag, op, splits (given, got), timeout;
--- finish: what is due at the end.
+--- Begins an operation; its Work when async, else it waits. given: input, output, peer, tag, op, splits (given, got), timeout, and the
+-- caller's tensors that it fills: result, or results; finish: what is due at the end.
 function M.begin(what, group, async, given, finish)
   local op = given.op
   local inner = group:begin(what, given.input, given.output, given.peer, given.tag, op and op.code, given.given, given.got, nil, given.timeout)
   local work = Work(inner, here.current.world, finish)
   work._group = group
+  work._tensors = given.results or { given.result }
   if async then return work end
   work:wait()
   return nil, work

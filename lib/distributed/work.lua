@@ -4,6 +4,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local here = require 'torch.distributed.state'
+local Future = require 'torch.distributed.future'
 
 local Work = class.Object:extend('Work')
 
@@ -42,6 +43,14 @@ end
 function Work:is_success()
   local ended, well = self._inner:ended()
   return ended and well
+end
+
+--- Its tensors, in a list, as a Future.
+function Work:get_future()
+  return Future(function()
+    self:wait()
+    return self._tensors
+  end, function() return self:is_completed() end)
 end
 
 --- Of a message that was received: the rank that has sent it. nil before its end.

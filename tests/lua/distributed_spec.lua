@@ -274,6 +274,12 @@ describe('torch.distributed', function()
       assert.is_true(work:is_success())
       assert.same({ { 2, 2 }, { 2, 2 } }, x:tolist())
       assert.is_nil(dist.barrier())
+      dist.all_reduce(x, {}) -- names of which none is given
+      assert.equal(16, x:sum():item())
+      work = dist.broadcast(x, { src = 0, async_op = true })
+      local half = work:get_future():next(function(future) return future:value()[1] / 2 end)
+      assert.equal(8, half:wait():sum():item())
+      assert.is_true(half:done())
     end)
   end)
 

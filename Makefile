@@ -152,8 +152,9 @@ all: $(if $(MINIMAL),minimal,$(TARGETS))
 
 # ---- generated sources ---------------------------------------------------------------------------------
 $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
-	@mkdir -p $(GEN)/op
+	@mkdir -p $(GEN)/op $(GEN)/step
 	$(LUA) scripts/gen/headers.lua $(GEN)
+	$(LUA) scripts/gen/steps.lua $(GEN)
 	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)
 	$(LUA) scripts/gen/calls.lua $(GEN)

@@ -13,7 +13,7 @@ for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages', 'objects' 
 end
 
 -- What is built of them is there when it is first named.
-local parts = { algorithms = true, checkpoint = true }
+local parts = { algorithms = true, checkpoint = true, optim = true, fsdp = true }
 
 M.__names = parts
 

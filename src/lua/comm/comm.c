@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "exchange.h"
 
 #define WORLD_NAME "ltensor.World"
 #define GROUP_NAME "ltensor.Ranks"
@@ -322,6 +323,28 @@ static int comm_environment(lua_State *L)
     return 0;
 }
 
+/* ---- memory ----------------------------------------------------------------------------------------------------------------------- */
+
+/* storage_take(tensor, other): the tensor, its views and what is saved of it have the other's memory, which has theirs. */
+static int storage_take(lua_State *L)
+{
+    lt_lua_do(L, lt_storage_exchange(lt_lua_check_tensor(L, 1), lt_lua_check_tensor(L, 2)));
+    return 0;
+}
+
+/* storage_drop(tensor): it, its views and what is saved of it have no memory, until storage_take gives them some. */
+static int storage_drop(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_settop(L, 1);
+    lt_tensor **hollow = lt_lua_new(L);
+    lt_lua_do(L, lt_storage_hollow(self, hollow));
+    lt_lua_do(L, lt_storage_exchange(self, *hollow));
+    lt_tensor_release(*hollow);
+    *hollow = NULL;
+    return 0;
+}
+
 /* ---- the types -------------------------------------------------------------------------------------------------------------------- */
 
 static void new_type(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc)
@@ -358,6 +381,8 @@ void lt_lua_open_comm(lua_State *L)
     static const luaL_Reg functions[] = {{"comm_open", comm_open},
                                          {"comm_fake", comm_fake},
                                          {"comm_environment", comm_environment},
+                                         {"storage_take", storage_take},
+                                         {"storage_drop", storage_drop},
                                          {NULL, NULL}};
     new_type(L, WORLD_NAME, of_worlds, world_gc);
     new_type(L, GROUP_NAME, of_groups, NULL);

@@ -24,6 +24,7 @@ local script = experiment.new {
     { 'lr', 0.0, 'X', 'learning rate; 0: 0.01 for lenet, 0.003 for gpt' },
     { 'seed', 0, 'N', 'for the initial weights and the order of the samples' },
     { 'steps', 0, 'N', 'steps after which to stop; 0: at the end', minimum = 0 },
+    { 'parallel', 'ddp', 'WAY', 'ddp: all ranks have all; zero: the optimizer shares its state out; fully_shard: and parameters' },
     { 'compress', 'no', 'DTYPE', 'gradients are sent as bfloat16 or float16; no: as they are' },
     { 'checkpoint', false, 'FILE', "the index of the ranks' files; a run goes on from it when it is there" },
     { 'save-every', 0, 'N', 'steps between two checkpoints; 0: an epoch', minimum = 0 },
@@ -91,13 +92,27 @@ local function device_of(options)
   return device
 end
 
--- The module as all ranks train it together, and its optimizer.
-local function over_ranks(task, options)
+-- How ranks train together: the module, its optimizer, and what clips gradients.
+local ways = {}
+
+function ways.ddp(task, options)
   local net = torch.nn.parallel.DistributedDataParallel(task.net, { gradient_as_bucket_view = true })
   local hooks = dist.algorithms.ddp_comm_hooks.default_hooks
   local hook = ({ bfloat16 = hooks.bf16_compress_hook, float16 = hooks.fp16_compress_hook })[options.compress]
   if hook then net:register_comm_hook(nil, hook) elseif options.compress ~= 'no' then script:fail '--compress wants bfloat16, float16 or no' end
-  return net, task.optimizer(net:parameters())
+  return net, task.optimizer(net:parameters()), torch.nn.utils.clip_grad_norm_
+end
+
+function ways.zero(task, options)
+  local net, plain, clip = ways.ddp(task, options)
+  return net, dist.optim.ZeroRedundancyOptimizer(net:parameters(), torch.optim[torch.type(plain)], plain.defaults), clip
+end
+
+function ways.fully_shard(task, options)
+  if options.compress ~= 'no' then script:fail '--compress is for ddp and zero' end
+  for _, part in ipairs(task.net.blocks or {}) do dist.fsdp.fully_shard(part) end
+  local net = dist.fsdp.fully_shard(task.net)
+  return net, task.optimizer(net:parameters()), dist.fsdp.clip_grad_norm_
 end
 
 -- The mean over the test set. Every rank goes through as many batches as the others, and what fills up the last is not
@@ -148,7 +163,7 @@ local function step(run, options, picked)
   local loss = run.task.loss(run.net, picked)
   run.optimizer:zero_grad()
   loss:backward()
-  if run.task.clip then torch.nn.utils.clip_grad_norm_(run.net:parameters(), run.task.clip) end
+  if run.task.clip then run.clip(run.net:parameters(), run.task.clip) end
   run.optimizer:step()
   run.steps, run.done = run.steps + 1, run.done + 1
   local mean = loss:detach():clone()
@@ -182,7 +197,8 @@ local function main(argv)
   local data = torch.utils.data.TensorDataset(torch.arange(task.n))
   local run = { task = task, epoch = 1, done = 0, steps = 0, losses = torch.zeros(per_epoch * options.epochs), per_epoch = per_epoch,
     sampler = torch.utils.data.DistributedSampler(data, { seed = options.seed, drop_last = true }) }
-  run.net, run.optimizer = over_ranks(task, options)
+  local way = ways[options.parallel] or function() script:fail '--parallel wants ddp, zero or fully_shard' end
+  run.net, run.optimizer, run.clip = way(task, options)
   run.scheduler = optim.lr_scheduler.CosineAnnealingLR(run.optimizer, options.epochs)
   run.net:train()
   resume(run, options)

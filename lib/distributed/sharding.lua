@@ -5,10 +5,10 @@ local M = {}
 
 local places = setmetatable({}, { __mode = 'k' })
 
---- part, of one dimension, begins at the element `first` (from 1) of what has that shape.
-function M.set(part, shape, first) places[part] = { shape = shape, first = first } end
+--- part, of one dimension, begins at the element `first` (from 1) of what has that shape. group: the ranks that have the other parts.
+function M.set(part, shape, first, group) places[part] = { shape = shape, first = first, group = group } end
 
---- { shape =, first = } of a part; nil for what is whole.
+--- { shape =, first =, group = } of a part; nil for what is whole.
 function M.place(tensor) return places[tensor] end
 
 --- The elements of n that are a rank's (from 0) of so many: the first, and how many. Each rank has as many, but the last ones.

@@ -91,6 +91,19 @@ describe('#cpu scripts/distributed.lua', function()
     close(losses 'losses', losses 'others')
   end)
 
+  it('keeps parts alone, and goes on another way with others', function()
+    local _, errors, status = run('--nproc 1', ('--epochs 2 --losses %s'):format(file 'losses'))
+    assert.equal(0, status, errors)
+    local checkpoint = ('--epochs 2 --checkpoint %s --losses %s'):format(file 'run.safetensors', file 'others')
+    for _, leg in ipairs { '--nproc 3,--parallel fully_shard --steps 5 --save-every 5', '--nproc 2,--parallel zero --steps 15 --save-every 15',
+      '--nproc 2,--parallel fully_shard' } do
+      local n, way = leg:match '(.*),(.*)'
+      _, errors, status = run(n, checkpoint .. ' ' .. way)
+      assert.equal(0, status, errors)
+    end
+    close(losses 'losses', losses 'others')
+  end)
+
   it('ends where it fails, if it is not to be started again', function()
     write('fails.lua', "error 'deliberate'")
     local _, errors, status = run('--nproc 2 --max-restarts 1', '', file 'fails.lua')

@@ -12,8 +12,11 @@ for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages', 'objects' 
   for name, value in pairs(require('torch.distributed.' .. part)) do M[name] = value end
 end
 
+local traffic = require 'torch.distributed.traffic'
+M.traffic, M.reset_traffic = traffic.traffic, traffic.reset_traffic
+
 -- What is built of them is there when it is first named.
-local parts = { algorithms = true }
+local parts = { algorithms = true, checkpoint = true, optim = true, fsdp = true }
 
 M.__names = parts
 

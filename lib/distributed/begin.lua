@@ -6,6 +6,7 @@ local fail = require 'torch.support.fail'
 local here = require 'torch.distributed.state'
 local groups = require 'torch.distributed.groups'
 local Work = require 'torch.distributed.work'
+local traffic = require 'torch.distributed.traffic'
 
 local M = {}
 
@@ -52,6 +53,7 @@ function M.begin(what, group, async, given, finish)
   local work = Work(inner, here.current.world, finish)
   work._group = group
   work._tensors = given.results or { given.result }
+  work._entry = traffic.note(what, given, inner)
   if async then return work end
   work:wait()
   return nil, work

@@ -315,6 +315,48 @@ describe('torch.distributed', function()
     for rank = 0, 255 do assert.is_true(results[rank]) end
   end)
 
+  it('keeps a ledger of what it has moved, by operation and line', function()
+    run(3, function(rank)
+      dist.reset_traffic()
+      local x, all = torch.ones(100), torch.zeros(300)
+      for _ = 1, 4 do dist.all_reduce(x) end
+      dist.all_gather_into_tensor(all, torch.ones(100))
+      local work = dist.broadcast(x, { src = 0, async_op = true })
+      local ledger = dist.traffic()
+      assert.same({ 3, 6, 4 * 400 + 1200 + 400 }, { #ledger, ledger.count, ledger.bytes })
+      assert.equal('all_reduce', ledger[1].cause)
+      assert.matches('distributed_spec.lua:%d+$', ledger[1].origin)
+      assert.is_true(ledger[1].seconds > 0)
+      assert.equal(0, ledger[3].seconds) -- not waited for yet
+      work:wait()
+      assert.is_true(dist.traffic('broadcast').seconds > 0)
+      assert.equal(1, dist.traffic('all_gather_into_tensor').count)
+      assert.matches('all_reduce +4 +1.6 KiB +%d+%.%d+ ms  .*distributed_spec', tostring(ledger))
+      dist.reset_traffic()
+      assert.equal(0, dist.traffic().count)
+    end)
+  end)
+
+  it('is shown by the profiler, beside what computes', function()
+    run(2, function(rank)
+      if rank == 1 then return dist.all_reduce(torch.ones(1000)) end
+      local prof = torch.profiler.profile(function()
+        local work = dist.all_reduce(torch.ones(1000), { async_op = true })
+        torch.ones(10):sum()
+        work:wait()
+      end)
+      local events = prof:events()
+      local last = events[#events]
+      assert.same({ 'dist.all_reduce', 'communication', 4000 }, { last.name, last.kind, last.copied })
+      assert.is_true(last.start >= 0 and last.time > 0)
+      local path = os.tmpname()
+      prof:export_chrome_trace(path)
+      local text = io.open(path):read 'a'
+      os.remove(path)
+      assert.matches('"cat":"communication","name":"dist.all_reduce","pid":"ranks"', text, 1, true)
+    end)
+  end)
+
   describe('that goes wrong', function()
     local function errors_of(size, f, timeout)
       local _, errors = fake.run(size, f, timeout or 0.2)

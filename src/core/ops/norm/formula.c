@@ -3,7 +3,7 @@
  * rstd * (g w - E(g w) - x' E(g w x')) by the input, the sums of g x' and of g by the parameters. */
 #include "norm.h"
 #include "op/mean.h"
-#include "op/rsqrt.h"
+#include "step/rsqrt.h"
 
 static lt_tensor *do_mean_over(lt_scope *s, lt_tensor *a, const lt_dims *dims)
 {

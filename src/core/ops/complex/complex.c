@@ -24,12 +24,15 @@
 #include "op/real.h"
 #include "op/resolve_conj.h"
 #include "op/resolve_neg.h"
-#include "op/rsqrt.h"
 #include "op/select.h"
 #include "op/sgn.h"
 #include "op/sign.h"
 #include "op/view_as_complex.h"
 #include "op/view_as_real.h"
+#include "step/conj.h"
+#include "step/cos.h"
+#include "step/rsqrt.h"
+#include "step/sin.h"
 
 static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
 

@@ -93,8 +93,8 @@ lt_status lt_complex_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_sc
     lt_tensor *left = row ? do_unsqueeze(&s, a, 0) : a, *right = column ? do_unsqueeze(&s, b, 1) : b, *result = NULL;
     if (s.status == LT_OK) s.status = multiplied(left, right, &result);
     result = lt_scope_hold(&s, s.status, result);
-    if (column) result = do_squeeze(&s, result, -1);
-    if (row) result = do_squeeze(&s, result, 0);
+    if (column) result = do_squeeze_dim(&s, result, -1);
+    if (row) result = do_squeeze_dim(&s, result, 0);
     const bool scales = lt_scalar_double(alpha) != 1 || alpha.imaginary != 0;
     if (scales) result = do_mul(&s, result, do_scalar(&s, alpha));
     if (start != NULL && (lt_scalar_double(beta) != 0 || beta.imaginary != 0))

@@ -92,7 +92,7 @@ static lt_tensor *do_product(lt_scope *s, lt_tensor *t, const lt_dims *dims, boo
         lt_tensor *out = NULL;
         lt_status status = product_along(t, (int)dims->v[i], &out);
         t = lt_scope_hold(s, status, out);
-        if (!keepdim) t = do_squeeze(s, t, dims->v[i]);
+        if (!keepdim) t = do_squeeze_dim(s, t, dims->v[i]);
     }
     return s->status == LT_OK ? t : NULL;
 }
@@ -107,7 +107,7 @@ static lt_tensor *do_logsumexp(lt_scope *s, lt_tensor *t, const lt_dims *dims, b
     finite = do_where(s, do_isinf(s, real), do_number(s, 0), real);
     lt_tensor *sum = reduced(s, LT_REDUCE_SUM, do_exp(s, do_sub(s, t, finite)), dims, true, 0);
     lt_tensor *r = do_add(s, do_log(s, sum), finite);
-    for (int i = dims->n - 1; i >= 0 && !keepdim; i--) r = do_squeeze(s, r, dims->v[i]);
+    for (int i = dims->n - 1; i >= 0 && !keepdim; i--) r = do_squeeze_dim(s, r, dims->v[i]);
     return r;
 }
 

@@ -6,7 +6,7 @@
 
 #include "binding.h"
 #include "devices/copies.h"
-#include "exchange.h"
+#include "hollow.h"
 
 #define WORLD_NAME "ltensor.World"
 #define GROUP_NAME "ltensor.Ranks"

@@ -42,6 +42,7 @@ static void some_have_a_second_name(void **state)
     assert_int_equal(lt_dtype_from_name("half"), LT_FLOAT16);
     assert_int_equal(lt_dtype_from_name("float"), LT_FLOAT32);
     assert_int_equal(lt_dtype_from_name("double"), LT_FLOAT64);
+    assert_int_equal(lt_dtype_from_name("cfloat"), LT_COMPLEX64);
     assert_int_equal(lt_dtype_from_name("Float"), LT_DTYPE_NONE); /* the name of messages alone */
     assert_int_equal(lt_dtype_from_name("float3"), LT_DTYPE_NONE);
     assert_int_equal(lt_dtype_from_name(""), LT_DTYPE_NONE);
@@ -52,7 +53,9 @@ static void each_is_of_one_kind(void **state)
     (void)state;
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
         const lt_dtype dtype = (lt_dtype)d;
-        assert_true(lt_dtype_is_float(dtype) != lt_dtype_is_integral(dtype));
+        assert_int_equal(lt_dtype_is_float(dtype) + lt_dtype_is_integral(dtype) + lt_dtype_is_complex(dtype), 1);
+        assert_int_equal(lt_dtype_is_inexact(dtype), !lt_dtype_is_integral(dtype));
+        assert_int_equal(lt_dtype_size(dtype), (lt_dtype_is_complex(dtype) ? 2 : 1) * lt_dtype_size(lt_real_of(dtype)));
         assert_int_equal(lt_dtype_is_int(dtype), lt_dtype_is_integral(dtype) && dtype != LT_BOOL);
     }
     assert_false(lt_dtype_is_float(LT_INT64));

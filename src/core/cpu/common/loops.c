@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complex_cast.h"
-#include "cpu/pointwise/complex.h"
 #include "pointwise_ops.h"
 
 lt_cpu_loops lt_loops;

@@ -1,6 +1,6 @@
 /* complex.c - elementwise loops over complex numbers, by the list that the declarations give. They are few and compiled
  * once, for every processor: sums and products are bound by memory, the functions are those of the C library. */
-#include "complex.h"
+#include "cpu/common/loops.h"
 
 #include <complex.h>
 #include <math.h>

@@ -41,6 +41,8 @@ endif
 
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 OPT ?= -O2 -g
+# Of what is generated, and of simulated GPUs, which are for tests: less optimized in half the time, unless OPT says how.
+CHEAP_OPT := $(if $(filter file,$(origin OPT)),-O1 -g1)
 SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 # Simulated kernels are thousands of template instances: optimized and with every check of UBSan they take
 # minutes a file. AddressSanitizer finds what the checks that are left out look for.
@@ -151,8 +153,9 @@ all: $(if $(MINIMAL),minimal,$(TARGETS))
 
 # ---- generated sources ---------------------------------------------------------------------------------
 $(GEN_STAMP): $(DECLARATIONS) $(SCRIPTED) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
-	@mkdir -p $(GEN)/op
+	@mkdir -p $(GEN)/op $(GEN)/step
 	$(LUA) scripts/gen/headers.lua $(GEN)
+	$(LUA) scripts/gen/steps.lua $(GEN)
 	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)
 	$(LUA) scripts/gen/calls.lua $(GEN)
@@ -225,7 +228,7 @@ $(OBJ)/repl/%.o: repl/%.c
 $(OBJ)/gen/%.o: $(GEN)/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
-	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS_ALL) $(CHEAP_OPT) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
 
 define isa_rule
 $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
@@ -236,9 +239,7 @@ $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
-# Kernels of simulated GPUs are for tests, and most of what a first build compiles: less optimized in half the time, unless
-# OPT says how.
-SIM_OPT := $(if $(filter file,$(origin OPT)),-O1 -g1)
+SIM_OPT := $(CHEAP_OPT)
 # Elementwise kernels are the many that do little each.
 $(OBJ)/src/cuda/kernels/pointwise/%.sim.o: private SIM_OPT := $(if $(SIM_OPT),-Og -g1)
 $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
@@ -259,7 +260,7 @@ $(OBJ)/src/cuda/%.checked.o: src/cuda/%.cu
 $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 	@mkdir -p $(@D)
 	@echo '  CXX $<'
-	$(CXX) $(CXXFLAGS_ALL) -Isrc/cuda/sim/include -Isrc/cuda -c $< -o $@
+	$(CXX) $(CXXFLAGS_ALL) $(SIM_OPT) -Isrc/cuda/sim/include -Isrc/cuda -c $< -o $@
 
 $(OBJ)/src/cuda/%.cuda.o: src/cuda/%.cu
 	@mkdir -p $(@D)

@@ -59,12 +59,38 @@ function autograd.detect_anomaly(body, ...) return within(C.set_anomaly, true, b
 -- it saved is needed again. Restored by __close, since hooks may call backward themselves.
 local current = { retain = true }
 autograd.__current = current
-local outer_metatable = { __close = function(outer) current.retain = outer[1] end }
+-- What is due when the outermost backward has ended, a list; nil where nothing is.
+local due
+local depth = 0
 
-local function run(retain, ...)
+-- For what stays in the library: f() is called once the backward that runs now has ended, unless it ends in an error. Other than a
+-- hook, f may wait for other ranks (lib/distributed/fake.lua lets them go on).
+function autograd.__at_end(f)
+  due = due or {}
+  due[#due + 1] = f
+end
+
+local outer_metatable = { __close = function(outer, failure)
+  current.retain = outer[1]
+  depth = depth - 1
+  if failure ~= nil and depth == 0 then due = nil end
+end }
+
+local function run_inside(retain, ...)
   local _ <close> = setmetatable({ current.retain }, outer_metatable)
   current.retain = retain
+  depth = depth + 1
   return C.backward(...)
+end
+
+local function run(retain, ...)
+  local results = run_inside(retain, ...)
+  local list = due
+  if list and depth == 0 then
+    due = nil
+    for _, f in ipairs(list) do f() end
+  end
+  return results
 end
 
 -- A tensor alone, or a list of them.

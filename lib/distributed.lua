@@ -11,4 +11,20 @@ local M = {}
 for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages', 'objects' } do
   for name, value in pairs(require('torch.distributed.' .. part)) do M[name] = value end
 end
-return M
+
+local traffic = require 'torch.distributed.traffic'
+M.traffic, M.reset_traffic = traffic.traffic, traffic.reset_traffic
+
+-- What is built of them is there when it is first named.
+local parts = { algorithms = true, checkpoint = true, optim = true, fsdp = true }
+
+M.__names = parts
+
+return setmetatable(M, {
+  __index = function(_, name)
+    if not parts[name] then return nil end
+    local value = require('torch.distributed.' .. name)
+    rawset(M, name, value)
+    return value
+  end,
+})

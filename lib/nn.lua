@@ -28,6 +28,7 @@ local families = {
     .. 'AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d '
     .. 'AdaptiveMaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d',
   batchnorm = 'BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d',
+  sync_batchnorm = 'SyncBatchNorm',
   normalization = 'LayerNorm RMSNorm GroupNorm LocalResponseNorm',
   image = 'Upsample UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle PixelUnshuffle ChannelShuffle Unfold '
     .. 'Fold',

@@ -137,14 +137,31 @@ local function simulated() return torch.cuda.is_available() and torch.cuda.is_si
 
 function Profile:__close() self:stop() end
 
+-- What torch.distributed has begun while this recorded, where it was loaded: its times are those of the bytes' way, beside what computes.
+local function communications(profile)
+  local traffic = package.loaded['torch.distributed.traffic']
+  local now = C.clock()
+  for _, one in ipairs(traffic and traffic.recorded or {}) do
+    local begun, ended = one.inner:times()
+    table.insert(profile.list, { name = 'dist.' .. one.name, kind = 'communication', parent = 0, start = begun - profile.began,
+      time = (ended > 0 and ended or now) - begun, self = 0, memory = 0, copies = 1, copied = one.bytes, device = -1, device_start = 0,
+      device_time = 0, device_self = 0 })
+  end
+  if traffic then traffic.recorded = {} end
+end
+
 --- Ends the recording; what else is asked of it does so too.
 function Profile:stop()
-  if self.list == nil then self.list = C.profile_stop() end
+  if self.list == nil then
+    self.list = C.profile_stop()
+    communications(self)
+  end
   return self
 end
 
 --- The events in the order in which they began: name, kind ('op', 'backward', 'user'), parent (a position, 0: none),
--- start, time, self (seconds), memory, copies, copied (bytes), device (-1: none), device_start, device_time, device_self.
+-- start, time, self (seconds), memory, copies, copied (bytes), device (-1: none), device_start, device_time, device_self. After them those
+-- of torch.distributed, of kind 'communication'.
 function Profile:events() return self:stop().list end
 
 --- One row for each name: key, count, cpu_time_total, self_cpu_time_total, cpu_time (of one call), device_time_total,
@@ -177,11 +194,11 @@ local function trace_line(e, place, start, time)
     quoted(e.kind), quoted(e.name), quoted(place), quoted(place), start * 1e6, time * 1e6, e.memory, e.copied)
 end
 
---- Writes the events as a Chrome trace: a row for the host, and one for each GPU.
+--- Writes the events as a Chrome trace: a row for the host, one for each GPU, and one for what goes between ranks.
 function Profile:export_chrome_trace(path)
   local lines = {}
   for _, e in ipairs(self:events()) do
-    lines[#lines + 1] = trace_line(e, 'cpu', e.start, e.time)
+    lines[#lines + 1] = trace_line(e, e.kind == 'communication' and 'ranks' or 'cpu', e.start, e.time)
     if e.device >= 0 and e.device_time > 0 then
       lines[#lines + 1] = trace_line(e, 'cuda:' .. e.device, e.device_start, e.device_time)
     end
@@ -210,7 +227,9 @@ function M.profile(options, body, ...)
   require('torch.support.kinds').check('profile', 'body', body, 'function?')
   local gpu = wants_gpu(options.activities)
   C.profile_start(gpu)
-  local profile = setmetatable({ gpu = gpu }, Profile)
+  local profile = setmetatable({ gpu = gpu, began = C.clock() }, Profile)
+  local traffic = package.loaded['torch.distributed.traffic']
+  if traffic then traffic.recorded = {} end
   if body == nil then return profile end
   local _ <close> = profile
   return profile, body(...)

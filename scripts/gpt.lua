@@ -6,8 +6,9 @@
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
+local models = require 'torch.utils.models'
 local training = require 'torch.utils.training'
-local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
+local F, optim = torch.nn.functional, torch.optim
 
 local script = experiment.new {
   name = 'gpt',
@@ -22,50 +23,6 @@ local script = experiment.new {
     { 'sample', 200, 'N', 'bytes to write at the end', minimum = 0 },
   }, { ['batch-size'] = 16, epochs = 20, lr = 0.003 }),
 }
-
--- ---- the model ------------------------------------------------------------------------------------------------------
-
-local Block = nn.Module:extend 'Block'
-
-function Block:init(width, heads, dropout)
-  self.heads = heads
-  self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-  self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-  self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-  self.dropout = nn.Dropout(dropout)
-end
-
--- x: (n, length, width).
-function Block:attend(x)
-  local n, length, width = x:size(1), x:size(2), x:size(3)
-  local parts = self.qkv(x):chunk(3, 3)
-  for i = 1, 3 do parts[i] = parts[i]:reshape(n, length, self.heads, -1):transpose(2, 3) end
-  -- For every symbol the mean of the values of itself and those before it, by how well their keys fit its query.
-  local mixed = F.scaled_dot_product_attention(parts[1], parts[2], parts[3], { is_causal = true })
-  return self.out(mixed:transpose(2, 3):reshape(n, length, width))
-end
-
-function Block:forward(x)
-  x = x + self.dropout(self:attend(self.norm1(x)))
-  return x + self.dropout(self.down(F.gelu(self.up(self.norm2(x)))))
-end
-
-local GPT = nn.Module:extend 'GPT'
-
-function GPT:init(kinds, options)
-  local width = options.width
-  self.tokens, self.places = nn.Embedding(kinds, width), nn.Embedding(options.length, width)
-  self.blocks = nn.Sequential()
-  for i = 1, options.layers do self.blocks:add_module(tostring(i - 1), Block(width, options.heads, options.dropout)) end
-  self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, kinds)
-  for _, embedding in ipairs { self.tokens, self.places } do nn.init.normal_(embedding.weight, { std = 0.02 }) end
-end
-
--- x: (n, length) symbols. Gives the scores of the symbol after each.
-function GPT:forward(x)
-  local places = torch.arange(1, x:size(2) + 1, { device = x.device })
-  return self.head(self.norm(self.blocks(self.tokens(x) + self.places(places))))
-end
 
 -- ---- measuring --------------------------------------------------------------------------------------------------------
 
@@ -113,7 +70,7 @@ local function main(argv)
   local count, window = training.windows(train, options.length)
   local test_count, test_window = training.windows(test, options.length)
   if test_count < 1 then script:fail(('%s is too short for windows of %d bytes'):format(options.text, options.length)) end
-  local net = GPT(text.kinds, options):to(device)
+  local net = models.GPT(text.kinds, options):to(device)
   local pairs_loss = loss_of_pairs(train, test, text.kinds)
   local on_device = function(picked) return test_window(picked:to(device)) end
   training.fit {

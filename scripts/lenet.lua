@@ -6,8 +6,9 @@
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
+local models = require 'torch.utils.models'
 local training = require 'torch.utils.training'
-local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
+local F, optim = torch.nn.functional, torch.optim
 
 local script = experiment.new {
   name = 'lenet',
@@ -19,18 +20,11 @@ local script = experiment.new {
   }, { ['batch-size'] = 64, epochs = 10, lr = 0.01 }),
 }
 
-local function lenet()
-  return nn.Sequential(
-    nn.Conv2d(1, 6, 5, { padding = 2 }), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
-end
-
 local function main(argv)
   local options = script:parse(argv)
   local device = script:device(options.device)
   torch.manual_seed(options.seed)
-  local net = lenet():to(device)
+  local net = models.lenet():to(device)
   local optimizer = optim.SGD(net:parameters(), { lr = options.lr, momentum = options.momentum })
   local train = training.fashion_mnist(script, options.data, 'train', device, options.limit)
   local test = training.fashion_mnist(script, options.data, 't10k', device, options.limit)

@@ -4,12 +4,18 @@
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
+-- Whether an empty table in the n-th place holds nothing, rather than no names.
+local function is_list(spec, n)
+  local kind = spec[2 * n]
+  return n <= (spec.objects or 0) or kind ~= nil and (kind:find '^tensors' or kind:find '^integers' or kind:find '^table') ~= nil
+end
+
 return function(what, spec, ...)
   local n, given, names = select('#', ...), { ... }, {}
   local values = {}
   for i = 1, #spec, 2 do names[#names + 1] = spec[i] end
   local last = given[n]
-  if n > (spec.objects or 0) and type(last) == 'table' and kinds.is_named(last) and (next(last) ~= nil or n > #names) then
+  if n > (spec.objects or 0) and type(last) == 'table' and kinds.is_named(last) and (next(last) ~= nil or not is_list(spec, n)) then
     kinds.check_names(what, last, names)
     for name, value in pairs(last) do values[name] = value end
     n = n - 1

@@ -6,6 +6,7 @@ local fail = require 'torch.support.fail'
 local here = require 'torch.distributed.state'
 local groups = require 'torch.distributed.groups'
 local Work = require 'torch.distributed.work'
+local traffic = require 'torch.distributed.traffic'
 
 local M = {}
 
@@ -44,13 +45,15 @@ function M.rank_in(group, what, name, rank, otherwise)
   return groups.get_group_rank(group, rank)
 end
 
---- Begins an operation; its Work when async, else it waits. given: input, output, peer, tag, op, splits (given, got), timeout;
--- finish: what is due at the end.
+--- Begins an operation; its Work when async, else it waits. given: input, output, peer, tag, op, splits (given, got), timeout, and the
+-- caller's tensors that it fills: result, or results; finish: what is due at the end.
 function M.begin(what, group, async, given, finish)
   local op = given.op
   local inner = group:begin(what, given.input, given.output, given.peer, given.tag, op and op.code, given.given, given.got, nil, given.timeout)
   local work = Work(inner, here.current.world, finish)
   work._group = group
+  work._tensors = given.results or { given.result }
+  work._entry = traffic.note(what, given, inner)
   if async then return work end
   work:wait()
   return nil, work

@@ -49,7 +49,7 @@ function M.all_reduce(...)
   local op, group = reduction('all_reduce', a.op), groups._group(a.group)
   if not group then return nil end
   local host, back = begin.both(a.tensor)
-  return (begin.begin('all_reduce', group, a.async_op, { input = host, output = host, op = op }, back))
+  return (begin.begin('all_reduce', group, a.async_op, { input = host, output = host, op = op, result = a.tensor }, back))
 end
 
 --- The tensors of all ranks become that of rank `src`.
@@ -59,7 +59,8 @@ function M.broadcast(...)
   if not group then return nil end
   local root = begin.rank_in(group, 'broadcast', 'src', a.src)
   local host, back = begin[root == group:me() and 'both' or 'output'](a.tensor)
-  return (begin.begin('broadcast', group, a.async_op, { output = host, peer = root }, root ~= group:me() and back or nil))
+  return (begin.begin('broadcast', group, a.async_op, { output = host, peer = root, result = a.tensor },
+    root ~= group:me() and back or nil))
 end
 
 --- As all_reduce, but only rank `dst` gets the result; the others' tensors stay as they are.
@@ -69,10 +70,10 @@ function M.reduce(...)
   if not group then return nil end
   local root = begin.rank_in(group, 'reduce', 'dst', a.dst)
   if root ~= group:me() then
-    return (begin.begin('reduce', group, a.async_op, { input = begin.input(a.tensor), peer = root, op = op }))
+    return (begin.begin('reduce', group, a.async_op, { input = begin.input(a.tensor), peer = root, op = op, result = a.tensor }))
   end
   local host, back = begin.both(a.tensor)
-  return (begin.begin('reduce', group, a.async_op, { input = host, output = host, peer = root, op = op }, back))
+  return (begin.begin('reduce', group, a.async_op, { input = host, output = host, peer = root, op = op, result = a.tensor }, back))
 end
 
 --- The tensors of all ranks one after another, in every rank's output_tensor: concatenated or stacked.
@@ -86,7 +87,8 @@ function M.all_gather_into_tensor(...)
     fail('output tensor size must be equal to world_size times input tensor size')
   end
   local host, back = begin.output(a.output_tensor)
-  return (begin.begin('all_gather_into_tensor', group, a.async_op, { input = begin.input(a.input_tensor), output = host }, back))
+  return (begin.begin('all_gather_into_tensor', group, a.async_op,
+    { input = begin.input(a.input_tensor), output = host, result = a.output_tensor }, back))
 end
 
 --- Of the sums of all ranks' inputs, the n-th part for the n-th rank.
@@ -100,7 +102,8 @@ function M.reduce_scatter_tensor(...)
     fail('input tensor must be the same size as output size times world size')
   end
   local host, back = begin.output(a.output)
-  return (begin.begin('reduce_scatter_tensor', group, a.async_op, { input = begin.input(a.input), output = host, op = op }, back))
+  return (begin.begin('reduce_scatter_tensor', group, a.async_op,
+    { input = begin.input(a.input), output = host, op = op, result = a.output }, back))
 end
 
 -- Elements for each rank, of rows for each.
@@ -141,7 +144,8 @@ function M.all_to_all_single(...)
   local got = all_splits(a.output, splits(what, group, a.output, a.output_split_sizes), n)
   local given = all_splits(a.input, splits(what, group, a.input, a.input_split_sizes), n)
   local host, back = begin.output(a.output)
-  return (begin.begin(what, group, a.async_op, { input = begin.input(a.input), output = host, given = given, got = got }, back))
+  return (begin.begin(what, group, a.async_op,
+    { input = begin.input(a.input), output = host, given = given, got = got, result = a.output }, back))
 end
 
 return M

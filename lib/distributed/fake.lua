@@ -18,7 +18,7 @@ function M.run(size, f, timeout)
   for rank = 0, size - 1 do
     local world = worlds[rank + 1]
     local group = world:group()
-    ranks[rank] = { routine = coroutine.create(f), world = world,
+    ranks[rank] = { routine = coroutine.create(f), world = world, recording = torch.is_grad_enabled(),
       current = { world = world, default = group, groups = { [group] = true }, backend = 'fake', timeout = timeout } }
   end
   local outer = { current = here.current, pause = here.pause }
@@ -26,7 +26,9 @@ function M.run(size, f, timeout)
     state.world:step()
     if not state.routine then return end
     here.current, here.pause = state.current, coroutine.yield
+    local recording = torch._C.set_grad_enabled(state.recording) -- a rank may wait inside of no_grad
     local well, value = coroutine.resume(state.routine, rank, size)
+    state.recording = torch._C.set_grad_enabled(recording)
     state.current = here.current
     here.current, here.pause = outer.current, outer.pause
     if coroutine.status(state.routine) ~= 'dead' then return end

@@ -76,6 +76,13 @@ function M.get_world_size(group)
   return g and g:size() or -1
 end
 
+--- This process's number on its machine, by the launcher (LOCAL_RANK); `otherwise` where none says.
+function M.get_node_local_rank(otherwise)
+  local rank = number_of 'LOCAL_RANK' or otherwise
+  if rank == nil then fail 'LOCAL_RANK is not in the environment. Consider passing a value for `otherwise`.' end
+  return rank
+end
+
 function M.get_backend(group)
   group_of(group)
   return here.current.backend

@@ -54,7 +54,7 @@ function M.all_gather(...)
   if not group then return nil end
   check_list('all_gather', 'tensor_list', a.tensor_list, group, a.tensor)
   local host, divide = room_for(a.tensor_list)
-  return (begin.begin('all_gather', group, a.async_op, { input = begin.input(a.tensor), output = host }, divide))
+  return (begin.begin('all_gather', group, a.async_op, { input = begin.input(a.tensor), output = host, results = a.tensor_list }, divide))
 end
 
 --- On rank `dst` gather_list[i] becomes the tensor of the i-th rank.
@@ -71,7 +71,8 @@ function M.gather(...)
   elseif a.gather_list and #a.gather_list > 0 then
     fail 'Argument gather_list must NOT be specified on non-destination ranks.'
   end
-  return (begin.begin('gather', group, a.async_op, { input = begin.input(a.tensor), output = host, peer = root }, divide))
+  return (begin.begin('gather', group, a.async_op, { input = begin.input(a.tensor), output = host, peer = root, results = a.gather_list },
+    divide))
 end
 
 --- The tensor of the i-th rank becomes scatter_list[i] of rank `src`.
@@ -89,7 +90,7 @@ function M.scatter(...)
     fail 'Argument scatter_list must NOT be specified on non-source ranks.'
   end
   local host, back = begin.output(a.tensor)
-  return (begin.begin('scatter', group, a.async_op, { input = all, output = host, peer = root }, back))
+  return (begin.begin('scatter', group, a.async_op, { input = all, output = host, peer = root, result = a.tensor }, back))
 end
 
 --- Of the sums of input_list[i] over all ranks, the i-th for the i-th rank.
@@ -100,7 +101,8 @@ function M.reduce_scatter(...)
   if not group then return nil end
   check_list('reduce_scatter', 'input_list', a.input_list, group, a.output)
   local host, back = begin.output(a.output)
-  return (begin.begin('reduce_scatter', group, a.async_op, { input = joined(a.input_list), output = host, op = op }, back))
+  return (begin.begin('reduce_scatter', group, a.async_op, { input = joined(a.input_list), output = host, op = op, result = a.output },
+    back))
 end
 
 --- output_tensor_list[i] becomes what the i-th rank has in its input_tensor_list for this one.
@@ -117,8 +119,8 @@ function M.all_to_all(...)
     begin.check_same_dtype('all_to_all', t, host)
     given[i] = t:numel()
   end
-  return (begin.begin('all_to_all', group, a.async_op, { input = joined(a.input_tensor_list), output = host, given = given, got = got },
-    divide))
+  return (begin.begin('all_to_all', group, a.async_op, { input = joined(a.input_tensor_list), output = host, given = given, got = got,
+    results = a.output_tensor_list }, divide))
 end
 
 return M

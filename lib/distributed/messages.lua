@@ -20,7 +20,7 @@ local function send(what, async, ...)
   if not group then return nil end
   local peer = begin.rank_in(group, what, 'dst', a.dst)
   if peer == group:me() then fail 'Invalid destination rank: destination rank should not be the same as the rank of the current process.' end
-  return (begin.begin(what, group, async, { input = begin.input(a.tensor), peer = peer, tag = check_tag(what, a.tag) }))
+  return (begin.begin(what, group, async, { input = begin.input(a.tensor), peer = peer, tag = check_tag(what, a.tag), result = a.tensor }))
 end
 
 local function receive(what, async, ...)
@@ -30,7 +30,7 @@ local function receive(what, async, ...)
   local peer = a.src and begin.rank_in(group, what, 'src', a.src) or -1
   if peer == group:me() then fail 'Invalid source rank: source rank should not be the same as the rank of the current process.' end
   local host, back = begin.output(a.tensor)
-  local work, ended = begin.begin(what, group, async, { output = host, peer = peer, tag = check_tag(what, a.tag) }, back)
+  local work, ended = begin.begin(what, group, async, { output = host, peer = peer, tag = check_tag(what, a.tag), result = a.tensor }, back)
   return work or ended:source_rank()
 end
 

@@ -23,15 +23,15 @@ local function lengths_of(bytes, group)
   return all:tolist()
 end
 
--- What every rank has given: on all, as a list.
-local function gathered(bytes, group)
+-- What every rank has given: as a list, where it is wanted.
+local function gathered(bytes, group, wanted)
   local lengths, longest = lengths_of(bytes, group), 0
   for _, n in ipairs(lengths) do longest = math.max(longest, n) end
   local mine, all = torch.zeros(longest, { dtype = torch.uint8 }), torch.zeros(group:size(), longest, { dtype = torch.uint8 })
   mine:narrow(1, 1, bytes:numel()):copy_(bytes)
   collectives.all_gather_into_tensor(all, mine, group)
   local values = {}
-  for i, n in ipairs(lengths) do values[i] = value_of(all[i]:narrow(1, 1, n)) end
+  for i, n in ipairs(wanted and lengths or {}) do values[i] = value_of(all[i]:narrow(1, 1, n)) end
   return values
 end
 
@@ -40,7 +40,7 @@ function M.all_gather_object(...)
   local a = arguments('all_gather_object', { objects = 2, 'object_list', 'table', 'obj', 'any?', 'group', 'any?' }, ...)
   local group = groups._group(a.group)
   if not group then return end
-  local values = gathered(bytes_of(a.obj), group)
+  local values = gathered(bytes_of(a.obj), group, true)
   for i = 1, group:size() do a.object_list[i] = values[i] end
 end
 
@@ -51,7 +51,7 @@ function M.gather_object(...)
   if not group then return end
   local is_root = groups.get_group_rank(group, a.dst or group:global(0)) == group:me()
   if is_root and not a.object_gather_list then fail 'Argument object_gather_list must be specified on the destination rank.' end
-  local values = gathered(bytes_of(a.obj), group)
+  local values = gathered(bytes_of(a.obj), group, is_root)
   for i = 1, is_root and group:size() or 0 do a.object_gather_list[i] = values[i] end
 end
 

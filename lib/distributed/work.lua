@@ -4,6 +4,8 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local here = require 'torch.distributed.state'
+local Future = require 'torch.distributed.future'
+local clock = require('torch')._C.clock
 
 local Work = class.Object:extend('Work')
 
@@ -21,9 +23,11 @@ end
 --- Waits for the end, `timeout` seconds at most where it is given; raises what went wrong.
 function Work:wait(timeout)
   kinds.check('wait', 'timeout', timeout, 'number?')
-  local inner = self._inner
+  local inner, entry = self._inner, self._entry
+  local start = entry and clock()
   while here.pause and not inner:ended() do here.pause() end
   local well, reason = inner:wait(timeout or 0)
+  if entry then entry.seconds = entry.seconds + (clock() - start) end
   if not well then fail('%s', reason) end
   finish(self)
   return true
@@ -42,6 +46,14 @@ end
 function Work:is_success()
   local ended, well = self._inner:ended()
   return ended and well
+end
+
+--- Its tensors, in a list, as a Future.
+function Work:get_future()
+  return Future(function()
+    self:wait()
+    return self._tensors
+  end, function() return self:is_completed() end)
 end
 
 --- Of a message that was received: the rank that has sent it. nil before its end.

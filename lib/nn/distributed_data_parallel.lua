@@ -1,12 +1,14 @@
--- distributed_data_parallel.lua - nn.parallel.DistributedDataParallel(module, {process_group =, bucket_cap_mb =, broadcast_buffers =,
--- find_unused_parameters =}): a module whose gradients are those of all ranks' batches. Every rank has the module and its own batch;
--- after backward .grad is the mean over the ranks, on all of them the same bits.
+-- distributed_data_parallel.lua - nn.parallel.DistributedDataParallel(module, {process_group =, bucket_cap_mb =, ...}): a module whose
+-- gradients are those of all ranks' batches. Every rank has the module and its own batch; after backward .grad is the mean over the
+-- ranks, on all of them the same bits.
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Reducer = require 'torch.distributed.reducer'
 local dist = require 'torch.distributed'
 local fail = require 'torch.support.fail'
+local join = require 'torch.distributed.algorithms.join'
+local kinds = require 'torch.support.kinds'
 local options_of = require 'torch.support.options'
 
 local DistributedDataParallel = Module:extend('DistributedDataParallel')
@@ -45,11 +47,11 @@ local function check_shapes(named, group)
   end
 end
 
--- Those of the first rank become everyone's.
-local function broadcast_all(tensors, group)
+-- Those of a rank of the group become everyone's.
+local function broadcast_all(tensors, group, rank)
   local works = {}
   for i, t in ipairs(tensors) do
-    works[i] = dist.broadcast(t, { src = dist.get_global_rank(group, 0), group = group, async_op = true })
+    works[i] = dist.broadcast(t, { src = dist.get_global_rank(group, rank), group = group, async_op = true })
   end
   for _, work in ipairs(works) do work:wait() end
 end
@@ -57,9 +59,11 @@ end
 --- module: the same on every rank; its parameters and buffers become those of the group's first. process_group: that of all if not
 -- given. bucket_cap_mb: gradients are brought together in buckets of so many MiB. broadcast_buffers: before each forward in training the
 -- buffers become those of the first rank. find_unused_parameters: parameters that a loss does not come from are looked for in its graph.
+-- gradient_as_bucket_view: gradients lie in the buckets, which saves their memory once and a copy. static_graph: every backward reaches
+-- the same parameters as the first one, each as often; then some may be reached by none, or again by a checkpoint.
 function DistributedDataParallel:init(module, options)
-  options = options_of('DistributedDataParallel', options,
-    { process_group = false, bucket_cap_mb = 25, broadcast_buffers = true, find_unused_parameters = false })
+  options = options_of('DistributedDataParallel', options, { process_group = false, bucket_cap_mb = 25, broadcast_buffers = true,
+    find_unused_parameters = false, gradient_as_bucket_view = false, static_graph = false })
   self.module = module
   local group = options.process_group or dist._group(nil)
   local named = {}
@@ -70,12 +74,23 @@ function DistributedDataParallel:init(module, options)
     fail "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient."
   end
   check_shapes(named, group)
-  broadcast_all(module:parameters(), group)
-  broadcast_all(module:buffers(), group)
+  broadcast_all(module:parameters(), group, 0)
+  broadcast_all(module:buffers(), group, 0)
   self.process_group, self.require_backward_grad_sync = group, true
-  self.broadcast_buffers, self.find_unused_parameters = options.broadcast_buffers, options.find_unused_parameters
-  self.reducer = Reducer(named, group, math.max(1, math.floor(options.bucket_cap_mb * (1 << 20))))
+  self.broadcast_buffers, self.find_unused_parameters = options.broadcast_buffers, options.find_unused_parameters and not options.static_graph
+  self.reducer = Reducer(named, group, { bytes = math.max(1, math.floor(options.bucket_cap_mb * (1 << 20))),
+    as_view = options.gradient_as_bucket_view, static = options.static_graph })
 end
+
+--- hook(state, bucket) instead of the mean over the ranks, for every bucket of gradients as soon as it is full: it returns a Future of
+-- the tensor that the bucket becomes (torch.distributed.algorithms.ddp_comm_hooks has some). Before the first backward, once.
+function DistributedDataParallel:register_comm_hook(state, hook)
+  kinds.check('register_comm_hook', 'hook', hook, 'function')
+  if self.reducer.hook then fail 'register_comm_hook can only be called once.' end
+  self.reducer.hook_state, self.reducer.hook = state, hook
+end
+
+-- ---- forward ------------------------------------------------------------------------------------------------------
 
 -- The tensors in what forward has returned.
 local function tensors_in(value, list)
@@ -97,19 +112,47 @@ local function unused(reducer, outputs)
   return places
 end
 
+-- The greatest number in the group of a rank that has something; mine: whether this one has.
+local function common_rank(group, mine)
+  local rank = torch.tensor({ mine and group:me() or -1 }, { dtype = torch.int64 })
+  dist.all_reduce(rank, { op = dist.ReduceOp.MAX, group = group })
+  return rank:item()
+end
+
+-- Where ranks may have joined: whether those that go on bring their gradients together, which a rank that has joined cannot know. mine:
+-- 0 or 1; a joined one says 0.
+local function will_sync(group, mine)
+  local flag = torch.tensor({ mine }, { dtype = torch.int64 })
+  dist.all_reduce(flag, { group = group })
+  return flag:item() > 0
+end
+
+local function broadcasts(self) return self.broadcast_buffers and #self.module:buffers() > 0 end
+
+local function broadcast_buffers(self, rank) broadcast_all(self.module:buffers(), self.process_group, rank) end
+
 function DistributedDataParallel:forward(...)
   local sync = torch.is_grad_enabled() and self.require_backward_grad_sync
-  if sync and self.training and self.broadcast_buffers then broadcast_all(self.module:buffers(), self.process_group) end
+  join.notify(self)
+  if self._join then
+    will_sync(self.process_group, sync and 1 or 0)
+    self.reducer.divisor = not self._join.divide_by_all and self._join.active or nil
+  else
+    self.reducer.divisor = nil
+  end
   if not sync then
     self.reducer.expecting = false
     return self.module(...)
   end
+  if self.training and broadcasts(self) then broadcast_buffers(self, self._join and common_rank(self.process_group, true) or 0) end
   self.reducer:expect()
   if not self.find_unused_parameters then return self.module(...) end
   local outputs = table.pack(self.module(...))
   self.reducer:mark_unused(unused(self.reducer, outputs))
   return table.unpack(outputs, 1, outputs.n)
 end
+
+-- ---- scopes -------------------------------------------------------------------------------------------------------
 
 local Scope = { __name = 'no_sync', __close = function(self) self.ddp.require_backward_grad_sync = self.before end }
 
@@ -121,6 +164,32 @@ function DistributedDataParallel:no_sync(fn, ...)
   if fn == nil then return scope end
   local _ <close> = scope
   return fn(...)
+end
+
+--- Until the scope is closed, or while fn(...) runs: ranks may have different numbers of batches. One that has no more goes on with the
+-- others until all are through, and then has the parameters of those that were last. Every forward is of a batch for training. options:
+-- those of Join.
+function DistributedDataParallel:join(options, fn, ...)
+  if type(options) == 'function' then return join.Join({ self }, nil, options, fn, ...) end
+  return join.Join({ self }, options, fn, ...)
+end
+
+--- What a rank that has joined does (Join calls it).
+function DistributedDataParallel:join_hook()
+  local group = self.process_group
+  return {
+    main_hook = function()
+      if not will_sync(group, 0) then return end
+      if self.training and broadcasts(self) then broadcast_buffers(self, common_rank(group, false)) end
+      self.reducer.divisor = not self._join.divide_by_all and self._join.active or nil
+      self.reducer:shadow(self.find_unused_parameters)
+    end,
+    post_hook = function(is_last)
+      local rank = common_rank(group, is_last)
+      broadcast_all(self.module:parameters(), group, rank)
+      broadcast_all(self.module:buffers(), group, rank)
+    end,
+  }
 end
 
 return DistributedDataParallel

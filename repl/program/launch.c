@@ -2,15 +2,18 @@
  *
  * Ranks are bound to no processor: each has a thread that moves bytes besides its own, and OMP_NUM_THREADS shares the processors out
  * where it is not set. Where there are more ranks than processors, those that wait let the others work. On a terminal each line is
- * preceded by its rank. LTENSOR_MPI=openmpi|mpich chooses between two that are installed. Includes the C library only.
+ * preceded by its rank. LTENSOR_MPI=openmpi|mpich chooses between two that are installed. With --max-restarts it stays beside mpirun, and
+ * starts it again where it fails. Includes the C library only.
  */
 #include "launch.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct mpi {
@@ -73,7 +76,57 @@ static void share_processors(int ranks)
     if (processors < 2L * ranks) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
-int launch_ranks(int ranks, int argc, char **argv)
+static volatile sig_atomic_t stopped, child;
+
+static void stop(int signal)
+{
+    stopped = 1;
+    if (child > 0) kill((pid_t)child, signal);
+}
+
+/* The exit status of a run of the command; -1: it could not be started. */
+static int run_once(const char *command, const char **words)
+{
+    int status;
+    const pid_t pid = fork();
+    if (pid < 0) return -1;
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        execvp(command, (char **)words);
+        _exit(127);
+    }
+    child = pid;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    child = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Runs it again while it fails, `restarts` times at most, unless this process is told to end. */
+static int run_again(const char *command, const char **words, int restarts)
+{
+    const struct sigaction action = {.sa_handler = stop};
+    char count[24];
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    for (int n = 0;; n++) {
+        snprintf(count, sizeof count, "%d", n);
+        setenv("TORCHELASTIC_RESTART_COUNT", count, 1);
+        const int status = run_once(command, words);
+        if (status < 0 || status == 127)
+            fprintf(stderr, "ltensor: %s: %s\n", command,
+                    status < 0 ? strerror(errno) : "cannot be run");
+        if (status <= 0 || status == 127 || stopped || n == restarts)
+            return status < 0 ? EXIT_FAILURE : status;
+        fprintf(
+            stderr,
+            "ltensor: the ranks have ended with exit status %d and are started again (%d of %d)\n",
+            status, n + 1, restarts);
+    }
+}
+
+int launch_ranks(int ranks, int restarts, int argc, char **argv)
 {
     const char *command = NULL;
     const mpi *chosen = choose(&command);
@@ -111,6 +164,11 @@ int launch_ranks(int ranks, int argc, char **argv)
     words[used++] = count;
     words[used++] = program;
     for (int i = 1; i < argc; i++) words[used++] = argv[i];
+    if (restarts > 0) {
+        const int status = run_again(command, words, restarts);
+        free(words);
+        return status;
+    }
     execvp(command, (char **)words);
     fprintf(stderr, "ltensor: %s: %s\n", command, strerror(errno));
     free(words);

@@ -25,13 +25,17 @@ const char options_help[] =
     "    --check          compare the outputs with the stored ones instead; exit 1 if they differ\n"
     "    --write          store the outputs in FILE\n"
     "  --nproc N        run the script in N processes, started by mpirun: torch.distributed\n"
+    "  --max-restarts N start them again so often where one has failed\n"
     "  --sim-gpus N     N simulated GPUs\n"
     "  --disable-cuda   use no GPU\n"
     "  --no-copies      show no notes on hidden copies\n"
     "  --help           this text\n"
     "Lua code in LTENSOR_INIT (or the file it names as @file) runs first.\n";
 
-static bool is_number(const char *text) { return *text != '\0' && strspn(text, "0123456789") == strlen(text); }
+static bool is_number(const char *text)
+{
+    return *text != '\0' && strspn(text, "0123456789") == strlen(text);
+}
 
 /* What follows the option of this name, "" when nothing does, or behind its `=`; NULL: argv[*i] is another. */
 static const char *number_of(int argc, char **argv, int *i, const char *option)
@@ -69,6 +73,9 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
     } else if ((value = number_of(argc, argv, i, "--nproc")) != NULL) {
         out->nproc = is_number(value) ? atoi(value) : 0;
         if (out->nproc < 1 || out->nproc > 65536) *problem = "needs a number of processes";
+    } else if ((value = number_of(argc, argv, i, "--max-restarts")) != NULL) {
+        out->restarts = is_number(value) ? atoi(value) : -1;
+        if (out->restarts < 0) *problem = "needs a number of restarts";
     } else {
         return false;
     }
@@ -107,12 +114,23 @@ static const char *parse_behind(int argc, char **argv, int i, options *out, cons
     return NULL;
 }
 
-/* Takes the option and its number out of argv, so that the ranks do not begin others. */
-static void take_nproc_out(int *argc, char **argv, int end)
+/* The length of the option's name where it is one of the launcher's; 0: it is not. */
+static size_t of_launcher(const char *option)
+{
+    static const char *const names[] = {"--nproc", "--max-restarts"};
+    const size_t length = strcspn(option, "=");
+    for (int i = 0; i < 2; i++)
+        if (strlen(names[i]) == length && strncmp(option, names[i], length) == 0) return length;
+    return 0;
+}
+
+/* Takes these options and their numbers out of argv, so that the ranks do not begin others. */
+static void take_launcher_out(int *argc, char **argv, int end)
 {
     for (int i = 1; i < end && i < *argc; i++) {
-        if (strncmp(argv[i], "--nproc", 7) != 0) continue;
-        const int words = argv[i][7] == '=' ? 1 : 2;
+        const size_t length = of_launcher(argv[i]);
+        if (length == 0) continue;
+        const int words = argv[i][length] == '=' ? 1 : 2;
         memmove(&argv[i], &argv[i + words], (size_t)(*argc - i - words + 1) * sizeof *argv);
         *argc -= words;
         end -= words;
@@ -153,6 +171,8 @@ const char *options_parse(int *argc_place, char **argv, options *out, const char
     if (out->cells && !out->script) return "needs a notebook";
     *bad = "--nproc";
     if (out->nproc > 0 && !out->script && !out->has_code) return "needs a script";
-    if (out->nproc > 0) take_nproc_out(argc_place, argv, out->first);
+    if (out->nproc > 0) take_launcher_out(argc_place, argv, out->first);
+    *bad = "--max-restarts";
+    if (out->restarts > 0 && out->nproc == 0) return "only with --nproc";
     return NULL;
 }

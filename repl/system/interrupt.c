@@ -220,6 +220,7 @@ static int resume_recorded(lua_State *L, lua_State *co, int nargs)
     }
     lua_xmove(L, co, nargs);
     running = co;
+    if (times > 0 && !closing) arm(co); /* a signal that came since L's last instruction */
     int status = lua_resume(co, L, nargs, &nresults);
     running = L;
     if (times > 0) arm(L);

@@ -97,6 +97,8 @@ bool lt_work_ended(lt_work *work, lt_status *status);
 /* Waits; LT_ERR_RUNTIME with the reasons when it has failed, or has not ended after `seconds` (0: its own timeout); the
  * context's interrupt. */
 lt_status lt_work_wait(lt_work *work, double seconds);
+/* When it was given and when it has ended (0: not yet), by lt_clock. */
+void lt_work_times(lt_work *work, double *begun, double *ended);
 /* Of what was received: from whom. Of a new group: the group, NULL where this rank is not in it. */
 int lt_work_from(const lt_work *work);
 lt_ranks *lt_work_group(const lt_work *work);

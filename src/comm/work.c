@@ -148,6 +148,13 @@ lt_status lt_work_wait(lt_work *w, double seconds)
     return status == LT_OK ? LT_OK : lt_error(status, "%.1000s", lt_work_reason(w));
 }
 
+void lt_work_times(lt_work *w, double *begun, double *ended)
+{
+    *begun = w->begun;
+    const int state = atomic_load_explicit(&w->state, memory_order_acquire);
+    *ended = state == LT_WORK_DONE || state == LT_WORK_FAILED ? w->ended : 0;
+}
+
 int lt_work_from(const lt_work *w) { return w->from; }
 lt_ranks *lt_work_group(const lt_work *w) { return w->made; }
 int64_t lt_work_sequence(const lt_work *w) { return w->sequence; }

@@ -447,6 +447,35 @@ void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
     t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (src->flags & LT_FLAG_CONTIGUOUS));
 }
 
+#define EXCHANGE(T, field)                                                                         \
+    do {                                                                                           \
+        T const kept_ = a->field;                                                                  \
+        a->field = b->field;                                                                       \
+        b->field = kept_;                                                                          \
+    } while (0)
+
+lt_status lt_storage_exchange(lt_tensor *x, lt_tensor *y)
+{
+    lt_storage *a = x->storage, *b = y->storage;
+    if (a->nbytes != b->nbytes || a->device.type != b->device.type || a->device.index != b->device.index)
+        return lt_error(LT_ERR_RUNTIME, "memory is exchanged between storages of one size and device");
+    if (is_inline(a) || is_inline(b))
+        return lt_error(LT_ERR_RUNTIME, "the memory of %zu bytes is part of its tensor and not exchanged", a->nbytes);
+    EXCHANGE(void *, data);
+    EXCHANGE(size_t, capacity);
+    EXCHANGE(void *, ctx);
+    EXCHANGE(struct lt_context *, context);
+    EXCHANGE(bool, pinned);
+    void (*release)(void *) = a->release;
+    a->release = b->release;
+    b->release = release;
+    const uint32_t version = atomic_load_explicit(&a->version, memory_order_relaxed);
+    atomic_store_explicit(&a->version, atomic_load_explicit(&b->version, memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(&b->version, version, memory_order_relaxed);
+    return LT_OK;
+}
+#undef EXCHANGE
+
 static lt_status dim_out_of_range(int64_t dim, int64_t n)
 {
     if (lt_shown(0) == 0)

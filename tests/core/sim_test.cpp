@@ -95,7 +95,7 @@ void vector_add(void **)
     const int n = 100003;
     float *a = device_new<float>(n), *b = device_new<float>(n), *c = device_new<float>(n);
     cudaStream_t stream = new_stream();
-    LT_LAUNCH(fill, 400, 256, stream, a, n, 1.5f);
+    LT_LAUNCH(fill<float>, 400, 256, stream, a, n, 1.5f);
     LT_LAUNCH(fill<float>, 400, 256, stream, b, n, 2);
     LT_LAUNCH((add<float, 4>), (n + 1023) / 1024, 256, stream, a, b, c, n);
     OK(cudaGetLastError());

@@ -105,14 +105,48 @@ for _, mpi in ipairs(installed) do
       ]])
     end)
 
+    it('trains LeNet on 2 and 4 ranks to the bits of one process that adds up the same batches in the order of the ranks', function()
+      for _, n in ipairs { 2, 4 } do
+        all_well(n, [[
+          local function lenet()
+            torch.manual_seed(1)
+            return nn.Sequential(nn.Conv2d(1, 6, 5, { padding = 2 }), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
+              nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+          end
+          local steps, batch = 4, 8
+          local generator = torch.Generator():manual_seed(2)
+          local images = torch.rand(steps, size, batch, 1, 28, 28, { generator = generator })
+          local labels = torch.randint(1, 11, { steps, size, batch }, { generator = generator })
+          local function trained(net, backward)
+            local optimizer = torch.optim.SGD(net:parameters(), { lr = 0.1, momentum = 0.9 })
+            for step = 1, steps do
+              optimizer:zero_grad()
+              backward(function(r) nn.functional.cross_entropy(net(images[step][r]), labels[step][r]):backward() end, net)
+              optimizer:step()
+            end
+            return net:parameters()
+          end
+          local one = trained(lenet(), function(backward, net)
+            for r = 1, size do backward(r) end
+            for _, p in ipairs(net:parameters()) do p.grad:div_(size) end
+          end)
+          for _, view in ipairs { false, true } do
+            local options = { bucket_cap_mb = 0.05, gradient_as_bucket_view = view }
+            local all = trained(nn.parallel.DistributedDataParallel(lenet(), options), function(backward) backward(rank + 1) end)
+            for i, p in ipairs(all) do assert(p:equal(one[i]), i) end
+          end
+        ]])
+      end
+    end)
+
     it('names the parameters that had no part in a loss, or looks for them', function()
       all_well(2, [[
         local Two = nn.Module:extend('Two')
         function Two:init() self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2) end
         function Two:forward(x, which) return self[which](x) end
         local net = nn.parallel.DistributedDataParallel(Two())
-        net(torch.ones(1, 2), 'a'):sum():backward()
-        local ok, message = pcall(net, torch.ones(1, 2), 'a')
+        local loss = net(torch.ones(1, 2), 'a'):sum()
+        local ok, message = pcall(loss.backward, loss)
         assert(not ok and message:find('b.bias, b.weight', 1, true), message)
         net = nn.parallel.DistributedDataParallel(Two(), { find_unused_parameters = true })
         net(torch.ones(1, 2), rank == 0 and 'a' or 'b'):sum():backward()
@@ -120,6 +154,45 @@ for _, mpi in ipairs(installed) do
         net:zero_grad()
         net(torch.ones(1, 2), 'b'):sum():backward()
         assert(net.module.a.weight.grad == nil and net.module.b.weight.grad:eq(1):all():item())
+      ]])
+    end)
+
+    it('normalizes over the batches of all ranks, and takes the derivative of that', function()
+      all_well(3, [[
+        local dtypes = { { torch.float32, 1e-5 }, { torch.float64, 1e-12 }, { torch.bfloat16, 0.04 } }
+        for _, shape in ipairs { { 6, 4 }, { 6, 4, 3 }, { 6, 4, 2, 3 } } do
+          for _, case in ipairs(dtypes) do
+            local dtype, near = case[1], case[2]
+            local generator = torch.Generator():manual_seed(5)
+            local x = torch.randn(shape, { generator = generator, dtype = torch.float64 }):add_(2):to(dtype)
+            local weight = torch.randn(shape, { generator = generator, dtype = torch.float64 }):to(dtype)
+            local whole = nn[('BatchNorm%dd'):format(math.max(1, #shape - 2))](4):to(dtype)
+            nn.init.uniform_(whole.weight, 0.5, 2, generator)
+            local copy = nn[whole:_get_name()](4):to(dtype)
+            copy:load_state_dict(whole:state_dict())
+            local net = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(copy)):to(dtype)
+            local from, count = ({ 1, 1, 4 })[rank + 1], ({ 0, 3, 3 })[rank + 1] -- of the first rank: none
+            local all = x:clone():requires_grad_()
+            local mine = x:narrow(1, from, count):clone():requires_grad_()
+            local expected, y = whole(all), net(mine)
+            assert(y.dtype == dtype and y:allclose(expected:narrow(1, from, count), { rtol = near, atol = near }));
+            (expected * weight):sum():backward();
+            (y * weight:narrow(1, from, count)):sum():backward()
+            assert(mine.grad:allclose(all.grad:narrow(1, from, count), { rtol = near, atol = near }))
+            local layer = net[1]
+            assert(nn.SyncBatchNorm:is_instance(layer))
+            for _, p in ipairs { 'weight', 'bias' } do
+              local sum = layer[p].grad:clone()
+              dist.all_reduce(sum)
+              assert(sum:allclose(whole[p].grad, { rtol = near, atol = 8 * near }))
+            end
+            for _, b in ipairs { 'running_mean', 'running_var' } do
+              assert(layer[b]:allclose(whole[b], { rtol = near, atol = near }))
+            end
+            net:eval() whole:eval()
+            assert(net(x):allclose(whole(x), { rtol = near, atol = near }))
+          end
+        end
       ]])
     end)
 

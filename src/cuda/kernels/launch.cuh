@@ -72,17 +72,15 @@ inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
     lt_note_launch(lt_sim::launch(                                                                 \
         {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block), (stream),    \
-        [](const auto &...lt_arguments) { kernel(lt_arguments...); }, ##__VA_ARGS__))
+        kernel, ##__VA_ARGS__))
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
     lt_note_launch(lt_sim::launch_meet(                                                            \
         {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block),              \
-        (shared_bytes), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); },    \
-        ##__VA_ARGS__))
+        (shared_bytes), (stream), kernel, ##__VA_ARGS__))
 #define LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, ...)                             \
     lt_note_launch(lt_sim::launch_meet(                                                            \
         {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__, true}, dim3(grid), dim3(block),        \
-        (shared_bytes), (stream), [](const auto &...lt_arguments) { kernel(lt_arguments...); },    \
-        ##__VA_ARGS__))
+        (shared_bytes), (stream), kernel, ##__VA_ARGS__))
 #define LT_INDEX_LIMIT lt_sim::index_limit()
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)

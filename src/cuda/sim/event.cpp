@@ -131,7 +131,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     Wait record = record_of(event);
     if (!record.stream || record.stream == stream || is_done(record)) return cudaSuccess;
     Work *work = new Stamp(nullptr);
-    work->waits.push_back(record);
+    add_wait(work, record);
     submit(stream, work);
     return cudaSuccess;
 }

@@ -35,6 +35,15 @@ inline size_t shared_limit(const Kernel &kernel)
 }
 constexpr size_t parameter_limit = 32764; /* from CUDA 12.1 on; kernels that a toolkit before that compiles stay below 4096 */
 
+struct Wait {
+    CUstream_st *stream;
+    uint64_t number;
+};
+
+struct Waits {
+    std::vector<Wait> list;
+};
+
 /* From the environment, read once. */
 struct Settings {
     int gpus = 0;             /* LTENSOR_SIM_GPUS */
@@ -107,6 +116,7 @@ CUstream_st *find_stream(cudaStream_t stream); /* null: not a live stream */
 CUstream_st *find_stream(cudaStream_t stream, int device); /* whose default stream may be meant */
 /* recorded: not run, if the stream is being recorded. */
 uint64_t submit(CUstream_st *stream, Work *work, bool recorded = true);
+void add_wait(Work *work, const Wait &wait);
 bool is_done(const Wait &wait);
 bool inside_work();               /* whether the calling thread runs one */
 cudaError_t run_work(Work &work); /* here and now, with its devices' memory open */

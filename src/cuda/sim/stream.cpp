@@ -51,7 +51,8 @@ void put_off(CUstream_st *stream, const Work *work)
 void execute(CUstream_st *stream, Work *work)
 {
     if (runtime().settings.seed) put_off(stream, work);
-    for (const Wait &wait : work->waits) sync(wait);
+    if (work->waits)
+        for (const Wait &wait : work->waits->list) sync(wait);
     if (stream->jitter) delay(stream);
     if (stopping() || stream->device->error) return;
     if (cudaError_t error = run_work(*work)) set_device_error(*stream->device, error);
@@ -113,7 +114,7 @@ void start_thread(CUstream_st *stream)
 void add_wait(Work *work, CUstream_st *stream)
 {
     Wait wait = newest(stream);
-    if (!is_done(wait)) work->waits.push_back(wait);
+    if (!is_done(wait)) add_wait(work, wait);
 }
 
 /* The default stream waits for the device's other blocking streams, and they for it. */
@@ -131,6 +132,14 @@ void add_default_stream_waits(CUstream_st *stream, Work *work)
 }
 
 } // namespace
+
+Work::~Work() { delete waits; }
+
+void add_wait(Work *work, const Wait &wait)
+{
+    if (!work->waits) work->waits = new Waits;
+    work->waits->list.push_back(wait);
+}
 
 bool is_done(const Wait &wait) { return wait.stream->done.load() >= wait.number; }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "binding.h"
+#include "devices/copies.h"
+#include "hollow.h"
 
 #define WORLD_NAME "ltensor.World"
 #define GROUP_NAME "ltensor.Ranks"
@@ -208,6 +210,16 @@ static int work_from(lua_State *L)
     return 1;
 }
 
+/* times() -> when it was given, and when it has ended (0: not yet) */
+static int work_times(lua_State *L)
+{
+    double begun, ended;
+    lt_work_times(check_work(L)->work, &begun, &ended);
+    lua_pushnumber(L, begun);
+    lua_pushnumber(L, ended);
+    return 2;
+}
+
 /* group() -> what new_group has made; nil where this rank is not in it */
 static int work_group(lua_State *L)
 {
@@ -322,6 +334,39 @@ static int comm_environment(lua_State *L)
     return 0;
 }
 
+/* comm_origin() -> the line of the user's code that runs: "train.lua:31" */
+static int comm_origin(lua_State *L)
+{
+    char origin[128] = "";
+    const lt_entry entry = lt_enter(L);
+    lt_copies_origin(origin, sizeof origin);
+    lt_leave(entry);
+    lua_pushstring(L, origin);
+    return 1;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------------------------- */
+
+/* storage_take(tensor, other): the tensor, its views and what is saved of it have the other's memory, which has theirs. */
+static int storage_take(lua_State *L)
+{
+    lt_lua_do(L, lt_storage_exchange(lt_lua_check_tensor(L, 1), lt_lua_check_tensor(L, 2)));
+    return 0;
+}
+
+/* storage_drop(tensor): it, its views and what is saved of it have no memory, until storage_take gives them some. */
+static int storage_drop(lua_State *L)
+{
+    lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_settop(L, 1);
+    lt_tensor **hollow = lt_lua_new(L);
+    lt_lua_do(L, lt_storage_hollow(self, hollow));
+    lt_lua_do(L, lt_storage_exchange(self, *hollow));
+    lt_tensor_release(*hollow);
+    *hollow = NULL;
+    return 0;
+}
+
 /* ---- the types -------------------------------------------------------------------------------------------------------------------- */
 
 static void new_type(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc)
@@ -354,10 +399,14 @@ void lt_lua_open_comm(lua_State *L)
                                         {"wait", work_wait},
                                         {"from", work_from},
                                         {"group", work_group},
+                                        {"times", work_times},
                                         {NULL, NULL}};
     static const luaL_Reg functions[] = {{"comm_open", comm_open},
                                          {"comm_fake", comm_fake},
                                          {"comm_environment", comm_environment},
+                                         {"comm_origin", comm_origin},
+                                         {"storage_take", storage_take},
+                                         {"storage_drop", storage_drop},
                                          {NULL, NULL}};
     new_type(L, WORLD_NAME, of_worlds, world_gc);
     new_type(L, GROUP_NAME, of_groups, NULL);

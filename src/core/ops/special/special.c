@@ -21,7 +21,7 @@
 lt_status lt__polygamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar n, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_polygamma_backward));
     lt_tensor *next = NULL;
     lt_status status = lt__polygamma(self, lt_float(lt_scalar_double(n) + 1), &next);
     next = lt_scope_hold(&s, status, next);
@@ -40,7 +40,7 @@ lt_status lt_logit_impl(lt_tensor *self, const double *eps, lt_tensor **out)
 {
     lt_scope s;
     if (eps == NULL) return lt__logit_impl(self, out);
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(logit));
     lt_tensor *x = do_clamp(&s, self, *eps, 1 - *eps), *result = NULL;
     if (s.status == LT_OK) {
         lt_status status = lt__logit(x, &result);
@@ -52,7 +52,7 @@ lt_status lt_logit_impl(lt_tensor *self, const double *eps, lt_tensor **out)
 lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const double *eps, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_logit_backward));
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
     lt_tensor *slope = do_div(&s, grad, do_mul(&s, x, plus(&s, do_neg(&s, x), 1)));
     const double low = eps != NULL ? *eps : 0;
@@ -79,7 +79,7 @@ lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *p
     lt_dtype dtype = (lt_dtype)self->dtype;
     if (!lt_dtype_is_float(dtype)) {
         lt_scope s;
-        lt_scope_open(&s, false);
+        lt_scope_open(&s, LT_COMPOSITE(nan_to_num));
         lt_tensor *copy = *out == NULL ? do_clone(&s, self) : self;
         return lt_scope_store(&s, copy, out);
     }

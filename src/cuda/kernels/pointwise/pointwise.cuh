@@ -284,14 +284,32 @@ static lt_strided_operands<C, Shape::inputs> lt_strided_operands_of(const lt_poi
     return a;
 }
 
-template <class Op, class C, class S> static bool lt_pointwise_dense(const lt_pointwise_call &call)
+/* What runs on the host is compiled once for all ops of a shape: they hand their kernels over. Of these S has elements. */
+template <class Shape, class C, bool TESTS, class S>
+static bool lt_pointwise_dense(const lt_pointwise_call &call,
+                               void (*kernel)(lt_dense_operands<C, Shape::inputs>))
 {
-    constexpr bool tests = std::is_same_v<decltype(Op::template of<C>(nullptr, nullptr)), bool>;
     constexpr int N = 16 / sizeof(S);
-    int64_t bytes[Op::inputs + 1];
-    if (!lt_pointwise_fits<typename Op::shape>(call, tests, N, bytes)) return false;
-    const auto a = lt_dense_operands_of<typename Op::shape, C>(call, N, bytes);
-    LT_LAUNCH((lt_dense_kernel<Op, C, S>), lt_blocks(a.n, LT_POINTWISE_BLOCK * N),
+    int64_t bytes[Shape::inputs + 1];
+    if (!lt_pointwise_fits<Shape>(call, TESTS, N, bytes)) return false;
+    const auto a = lt_dense_operands_of<Shape, C>(call, N, bytes);
+    LT_LAUNCH(kernel, lt_blocks(a.n, LT_POINTWISE_BLOCK * N), LT_POINTWISE_BLOCK, call.stream, a);
+    return true;
+}
+
+/* dense: of S..., which are the dtypes from `first` on. */
+template <class Shape, class C, bool TESTS, class... S>
+static bool lt_pointwise_run(const lt_pointwise_call &call, lt_dtype first,
+                             void (*const *dense)(lt_dense_operands<C, Shape::inputs>),
+                             void (*strided)(lt_strided_operands<C, Shape::inputs>))
+{
+    int i = 0;
+    const bool done = ((call.compute == first + i++ &&
+                        lt_pointwise_dense<Shape, C, TESTS, S>(call, dense[i - 1])) ||
+                       ...);
+    if (done) return true;
+    const auto a = lt_strided_operands_of<Shape, C>(call);
+    LT_LAUNCH(strided, lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * lt_strided_items<C>),
               LT_POINTWISE_BLOCK, call.stream, a);
     return true;
 }
@@ -300,14 +318,10 @@ template <class Op, class C, class S> static bool lt_pointwise_dense(const lt_po
 template <class Op, class C, class... S>
 static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
 {
-    int i = 0;
-    const bool done = ((call.compute == first + i++ && lt_pointwise_dense<Op, C, S>(call)) || ...);
-    if (done) return true;
-    const auto a = lt_strided_operands_of<typename Op::shape, C>(call);
-    LT_LAUNCH((lt_strided_kernel<Op, C>),
-              lt_blocks(call.it->numel, LT_POINTWISE_BLOCK * lt_strided_items<C>),
-              LT_POINTWISE_BLOCK, call.stream, a);
-    return true;
+    constexpr bool tests = std::is_same_v<decltype(Op::template of<C>(nullptr, nullptr)), bool>;
+    static void (*const dense[])(lt_dense_operands<C, Op::inputs>) = {lt_dense_kernel<Op, C, S>...};
+    return lt_pointwise_run<typename Op::shape, C, tests, S...>(call, first, dense,
+                                                                lt_strided_kernel<Op, C>);
 }
 
 template <class Op> static bool lt_pointwise_floating(const lt_pointwise_call &call)

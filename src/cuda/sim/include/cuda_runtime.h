@@ -21,7 +21,7 @@
 #ifdef LT_SIM_CHECKED
 #define __launch_bounds__(threads, ...)                                                            \
     __attribute__((patchable_function_entry(((threads) + 31) / 32)))
-#define LT_SIM_CODE(kernel) reinterpret_cast<const void *>(&kernel)
+#define LT_SIM_CODE(kernel) reinterpret_cast<const void *>(+kernel)
 #else
 #define __launch_bounds__(...)
 #define LT_SIM_CODE(kernel) nullptr

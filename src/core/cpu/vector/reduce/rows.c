@@ -18,24 +18,25 @@
 #define SHORT 24 /* elements of a line of which GROUP are taken at once, one in each lane */
 #define GROUP 16
 #define FEW 8 /* elements that one accumulator takes */
+#define BLOCK 1024 /* elements that mapped.inc takes at once */
 
 /* Steps: accumulator, element, parameter. */
 #define SUM(a, x, p) ((a) + (x))
 #define PROD(a, x, p) ((a) * (x))
-#define SUM_ABS(a, x, p) ((a) + M(fabs)(x))
 #define SUM_SQUARE(a, x, p) ((a) + (x) * (x))
 #define SUM_SQUARE_OFF(a, x, p) ((a) + ((x) - (p)) * ((x) - (p)))
-#define SUM_POWER(a, x, p) ((a) + M(pow)(M(fabs)(x), p))
-#define SUM_EXP(a, x, p) ((a) + EXP((x) - (p)))
-#define SUM_NUMBERS(a, x, p) ((a) + ((x) == (x) ? (x) : 0))
-#define COUNT(a, x, p) ((a) + ((x) != 0))
 #define MAX(a, x, p) ((x) > (a) || (x) != (x) ? (x) : (a))
 #define MIN(a, x, p) ((x) < (a) || (x) != (x) ? (x) : (a))
-#define MAX_ABS(a, x, p) MAX(a, M(fabs)(x), p)
-#define MIN_ABS(a, x, p) MIN(a, M(fabs)(x), p)
 /* An accumulator that is nan stays nan; an element that is nan is ignored. */
 #define QUICK_MAX(a, x, p) ((x) > (a) ? (x) : (a))
 #define QUICK_MIN(a, x, p) ((x) < (a) ? (x) : (a))
+
+/* What mapped.inc takes the sum or the extreme of. */
+#define ABS(x, p) (M(fabs)(x))
+#define POWER(x, p) (M(pow)(M(fabs)(x), p))
+#define SHIFTED_EXP(x, p) (EXP((x) - (p)))
+#define NUMBER(x, p) ((x) == (x) ? (x) : 0)
+#define IS_SET(x, p) ((x) != 0)
 
 #define IGNORE(sum, x) (void)(sum);
 #define WATCH(sum, x) (sum) += (x);
@@ -81,6 +82,10 @@
 #define STEP     PROD
 #define JOIN     PROD
 #include "reduction.inc"
+#define R(name) S(name##_count)
+#define MAP     IS_SET
+#define OF      sum
+#include "mapped.inc"
 #undef T
 #undef A
 #undef FIELD
@@ -96,11 +101,6 @@
 #define IDENTITY INT64_MAX
 #define STEP     QUICK_MIN
 #define JOIN     QUICK_MIN
-#include "reduction.inc"
-#define R(name)  S(name##_count)
-#define IDENTITY 0
-#define STEP     COUNT
-#define JOIN     SUM
 #include "reduction.inc"
 #undef T
 #undef FOLDED
@@ -130,11 +130,15 @@
 #undef FIELD
 #undef S
 
-#define ROW(field, identity, name, s)                                                              \
+/* A reduction that is another's of what is mapped has its joins. */
+#define OF_ROW(field, identity, name, of, s)                                                       \
     {                                                                                              \
-        {.field = identity}, line_##name##_##s, rows_##name##_##s, join_##name##_##s, merge_##name##_##s \
+        {.field = identity}, line_##name##_##s, rows_##name##_##s, join_##of##_##s, merge_##of##_##s \
     }
-#define FLOATS(identity, name) [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
+#define ROW(field, identity, name, s) OF_ROW(field, identity, name, name, s)
+#define FLOATS(identity, name) OF_FLOATS(identity, name, name)
+#define OF_FLOATS(identity, name, of)                                                              \
+    [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32), [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64)
 
 const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
     [LT_ROWS_SUM] = {FLOATS(0, sum), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
@@ -143,13 +147,13 @@ const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
                      [LT_ROWS_U8] = ROW(i, 0, max, u8)},
     [LT_ROWS_MIN] = {FLOATS((double)INFINITY, min), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
                      [LT_ROWS_U8] = ROW(i, 1, min, u8)},
-    [LT_ROWS_SUM_ABS] = {FLOATS(0, sum_abs)},
+    [LT_ROWS_SUM_ABS] = {OF_FLOATS(0, sum_abs, sum)},
     [LT_ROWS_SUM_SQUARE] = {FLOATS(0, sum_square)},
     [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off)},
-    [LT_ROWS_SUM_POWER] = {FLOATS(0, sum_power)},
-    [LT_ROWS_SUM_EXP] = {FLOATS(0, sum_exp)},
-    [LT_ROWS_SUM_NUMBERS] = {FLOATS(0, sum_numbers)},
-    [LT_ROWS_MAX_ABS] = {FLOATS(0, max_abs)},
-    [LT_ROWS_MIN_ABS] = {FLOATS((double)INFINITY, min_abs)},
-    [LT_ROWS_COUNT] = {FLOATS(0, count), [LT_ROWS_I64] = ROW(i, 0, count, i64)},
+    [LT_ROWS_SUM_POWER] = {OF_FLOATS(0, sum_power, sum)},
+    [LT_ROWS_SUM_EXP] = {OF_FLOATS(0, sum_exp, sum)},
+    [LT_ROWS_SUM_NUMBERS] = {OF_FLOATS(0, sum_numbers, sum)},
+    [LT_ROWS_MAX_ABS] = {OF_FLOATS(0, max_abs, max)},
+    [LT_ROWS_MIN_ABS] = {OF_FLOATS((double)INFINITY, min_abs, min)},
+    [LT_ROWS_COUNT] = {OF_FLOATS(0, count, sum), [LT_ROWS_I64] = OF_ROW(i, 0, count, sum, i64)},
 };

@@ -14,9 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <tuple>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace lt_sim {
 
@@ -34,15 +32,10 @@ extern __thread Context context;
 /* Thrown by __trap and by a barrier in a kernel launched as one whose threads never meet. */
 struct Trap {};
 
-struct Wait {
-    struct CUstream_st *stream;
-    uint64_t number;
-};
-
 /* A piece of work in a stream's queue. `number` counts a stream's works from 1 and never starts again. */
 class Work {
   public:
-    virtual ~Work() = default;
+    virtual ~Work();
     virtual cudaError_t run() = 0;
 
     Work *next = nullptr;
@@ -50,7 +43,7 @@ class Work {
     uint32_t devices = 0;    /* whose memory it may touch, a bit per device */
     bool joins = true;       /* a stream with it is to be joined before a recording ends */
     bool unseen = false;     /* it does not tell a monitor (sim.h) what it writes */
-    std::vector<Wait> waits; /* works of other streams that come first */
+    struct Waits *waits = nullptr; /* works of other streams that come first (sim.h) */
 };
 
 /* What a launch tells of its kernel. */
@@ -126,11 +119,11 @@ cudaError_t submit_function(Work *work, cudaStream_t stream, bool unseen = true)
 void run_team(const Kernel &kernel, const ThreadBody &body);
 
 /* A kernel's arguments, copied as CUDA does when it is launched, and the function that runs it with them for the thread of
- * `context`. Kernels of the same arguments are of one class: what a launch makes the compiler do counts, there are thousands. */
-template <class... A> class LoopKernel final : public Kernel {
+ * `context`. Kernels of the same parameters are of one class: what a launch makes the compiler do counts, there are thousands. */
+template <class... P> class LoopKernel final : public Kernel {
   public:
-    explicit LoopKernel(void (*body)(const A &...), const A &...args)
-        : Kernel(sizeof(LoopKernel), (sizeof(A) + ... + 0)), body(body), arguments(args...)
+    explicit LoopKernel(void (*body)(P...), const P &...args)
+        : Kernel(sizeof(LoopKernel), (sizeof(P) + ... + 0)), body(body), arguments(args...)
     {
     }
     void run_block() const override
@@ -139,22 +132,22 @@ template <class... A> class LoopKernel final : public Kernel {
     }
 
   private:
-    void (*const body)(const A &...);
-    const std::tuple<A...> arguments;
+    void (*const body)(P...);
+    const std::tuple<P...> arguments;
 };
 
-template <class... A> class MeetKernel final : public Kernel, private ThreadBody {
+template <class... P> class MeetKernel final : public Kernel, private ThreadBody {
   public:
-    explicit MeetKernel(void (*body)(const A &...), const A &...args)
-        : Kernel(sizeof(MeetKernel), (sizeof(A) + ... + 0)), body(body), arguments(args...)
+    explicit MeetKernel(void (*body)(P...), const P &...args)
+        : Kernel(sizeof(MeetKernel), (sizeof(P) + ... + 0)), body(body), arguments(args...)
     {
     }
     void run_block() const override { run_team(*this, *this); }
     void run_thread() const override { std::apply(body, arguments); }
 
   private:
-    void (*const body)(const A &...);
-    const std::tuple<A...> arguments;
+    void (*const body)(P...);
+    const std::tuple<P...> arguments;
 };
 
 template <class F> class FunctionWork final : public Work {
@@ -176,17 +169,17 @@ template <class F> cudaError_t enqueue(cudaStream_t stream, F f)
     return submit_function(new FunctionWork<F>(std::move(f)), stream);
 }
 
-template <class F, class... A>
-cudaError_t launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream, F f, const A &...args)
+template <class... P, class... A>
+cudaError_t launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream, void (*kernel)(P...), const A &...args)
 {
-    return submit_kernel(new LoopKernel<std::decay_t<A>...>(f, args...), site, grid, block, 0, stream);
+    return submit_kernel(new LoopKernel<P...>(kernel, args...), site, grid, block, 0, stream);
 }
 
-template <class F, class... A>
-cudaError_t launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream, F f,
-                 const A &...args)
+template <class... P, class... A>
+cudaError_t launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream,
+                        void (*kernel)(P...), const A &...args)
 {
-    return submit_kernel(new MeetKernel<std::decay_t<A>...>(f, args...), site, grid, block, dynamic_shared, stream);
+    return submit_kernel(new MeetKernel<P...>(kernel, args...), site, grid, block, dynamic_shared, stream);
 }
 
 /* What LT_INDEX_LIMIT (launch.cuh) is here. */

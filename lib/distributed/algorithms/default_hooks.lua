@@ -1,0 +1,54 @@
+-- default_hooks.lua - communication hooks for DistributedDataParallel:register_comm_hook: how a bucket of gradients becomes the mean over
+-- the ranks. state: the group of the ranks; nil: all.
+
+local torch = require 'torch'
+local dist = require 'torch.distributed'
+
+local M = {}
+
+local function mean(group, tensor)
+  return dist.all_reduce(tensor, { op = dist.ReduceOp.AVG, group = group, async_op = true }):get_future()
+end
+
+--- What happens without a hook.
+function M.allreduce_hook(group, bucket) return mean(group, bucket:buffer()) end
+
+-- Gradients go out as `dtype`; they are summed in float and rounded once, and come back as they were.
+local function compressed(dtype)
+  return function(group, bucket)
+    local buffer = bucket:buffer()
+    return mean(group, buffer:to(dtype)):next(function(future) return buffer:copy_(future:value()[1]) end)
+  end
+end
+
+--- Half of the bytes: bfloat16, whose range is float32's.
+M.bf16_compress_hook = compressed(torch.bfloat16)
+
+--- Half of the bytes: float16, which is finer and overflows above 65504.
+M.fp16_compress_hook = compressed(torch.float16)
+
+-- Another hook is given buffers of the dtype.
+local function wrapper(dtype)
+  return function(hook)
+    return function(state, bucket)
+      local buffer = bucket:buffer()
+      local small = buffer:to(dtype)
+      local inner = setmetatable({
+        buffer = function() return small end,
+        set_buffer = function(_, tensor) small:copy_(tensor) end,
+      }, { __index = function(_, name) return function(_, ...) return bucket[name](bucket, ...) end end })
+      return hook(state, inner):next(function(future)
+        local value = future:value()
+        return buffer:copy_(torch.is_tensor(value) and value or value[1])
+      end)
+    end
+  end
+end
+
+--- Another hook whose buckets are bfloat16.
+M.bf16_compress_wrapper = wrapper(torch.bfloat16)
+
+--- Another hook whose buckets are float16.
+M.fp16_compress_wrapper = wrapper(torch.float16)
+
+return M

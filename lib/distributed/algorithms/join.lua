@@ -1,0 +1,77 @@
+-- join.lua - Join: training where ranks have different numbers of batches. A rank that has no more takes part in what the others do, with
+-- nothing of its own, until all are through.
+--
+-- A joinable (DistributedDataParallel) has the field process_group, calls notify(self) once before the
+-- collectives of each step, and has join_hook(options), which gives main_hook() (the collectives of a step, shadowed) and
+-- post_hook(is_last_joiner) (after all; is_last_joiner: this rank was among the last). In one scope the first joinable alone notifies.
+
+local torch = require 'torch'
+local dist = require 'torch.distributed'
+local fail = require 'torch.support.fail'
+local options_of = require 'torch.support.options'
+
+local M = {}
+
+-- How many ranks have a batch; mine: 1 or 0.
+local function count(group, mine)
+  local n = torch.tensor({ mine }, { dtype = torch.int64 })
+  dist.all_reduce(n, { group = group })
+  return n:item()
+end
+
+local function throw() fail 'Detected at least one rank that exhausted inputs. Throwing across all ranks.' end
+
+--- Says that this rank goes on. For joinables.
+function M.notify(joinable)
+  local join = joinable._join
+  if not join then return end
+  if join.first ~= joinable then return end
+  join.active = count(joinable.process_group, 1)
+  if join.throws and join.active < dist.get_world_size(joinable.process_group) then throw() end
+end
+
+-- This rank has no more batches.
+local function shadow(join)
+  local is_last, group = true, join.joinables[1].process_group
+  while true do
+    join.active = count(group, 0)
+    if join.active == 0 then break end
+    if join.throws then throw() end
+    is_last = false
+    for _, hook in ipairs(join.hooks) do hook.main_hook() end
+  end
+  for _, hook in ipairs(join.hooks) do hook.post_hook(is_last) end
+end
+
+local Scope = {
+  __name = 'Join',
+  __close = function(join, failure)
+    if not join.enable then return end
+    local _ <close> = setmetatable({}, { __close = function()
+      for _, joinable in ipairs(join.joinables) do joinable._join = nil end
+    end })
+    if failure == nil then shadow(join) end
+  end,
+}
+
+--- Join({joinable, ...}, {enable =, throw_on_early_termination =, divide_by_initial_world_size =}, fn, ...): runs fn(...), the loop over
+-- this rank's batches; without fn a scope for <close>. throw_on_early_termination: the first rank without a batch is an error on all.
+-- divide_by_initial_world_size: gradients are divided by the number of all ranks, not of those that have a batch.
+function M.Join(joinables, options, fn, ...)
+  if type(options) == 'function' then return M.Join(joinables, nil, options, fn, ...) end
+  options = options_of('Join', options, { enable = true, throw_on_early_termination = false, divide_by_initial_world_size = true })
+  if type(joinables) ~= 'table' or #joinables == 0 then fail 'The join context manager requires at least one joinable' end
+  local join = setmetatable({ joinables = joinables, first = joinables[1], enable = options.enable,
+    throws = options.throw_on_early_termination, divide_by_all = options.divide_by_initial_world_size, hooks = {} }, Scope)
+  for i, joinable in ipairs(joinables) do
+    if type(joinable) ~= 'userdata' or not joinable.join_hook then fail('Join: %s cannot join', torch.type(joinable)) end
+    if joinable.process_group ~= joinables[1].process_group then fail 'Using join context manager with multiple process groups' end
+    join.hooks[i] = joinable:join_hook(options)
+    if join.enable then joinable._join = join end
+  end
+  if fn == nil then return join end
+  local _ <close> = join
+  return fn(...)
+end
+
+return M

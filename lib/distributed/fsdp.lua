@@ -1,0 +1,305 @@
+-- fsdp.lua - torch.distributed.fsdp: fully_shard(module), which keeps of each parameter a rank's part alone (S. Rajbhandari et al. 2020:
+-- ZeRO, stages 2 and 3).
+--
+-- A unit is a module that fully_shard was called with, and the parameters in it that no unit inside has. They lie one after another in a
+-- tensor, of which each rank has an equal part. Between uses the module's fields hold the pieces of its parameters in this rank's part, of
+-- one dimension and maybe empty: optimizers step these. Before forward the ranks gather the whole, and the fields hold the parameters
+-- themselves; after it their memory goes, although the graph still refers to them, and backward brings it back before the module's part of
+-- it begins (core's exchange.h). As gradients of all parameters of a unit are there, the ranks reduce and scatter them: the pieces' .grad is
+-- the mean over the ranks. The unit that was used after one is gathered while that works, in backward the one before.
+
+local torch = require 'torch'
+local Module = require 'torch.nn.module'
+local autograd = require 'torch.autograd'
+local class = require 'torch.support.class'
+local dist = require 'torch.distributed'
+local fail = require 'torch.support.fail'
+local options_of = require 'torch.support.options'
+local sharding = require 'torch.distributed.sharding'
+
+local fields_of = class.fields
+local storage_take, storage_drop = torch._C.storage_take, torch._C.storage_drop
+
+local M = {}
+
+local LEAST = 2048 -- bytes: less lies with its tensor and cannot be freed alone
+
+-- The units of modules, and the slots of parameters that belong to one.
+local units = setmetatable({}, { __mode = 'k' })
+
+-- ---- one tensor of parameters ---------------------------------------------------------------------------------------------
+
+-- Parameters of one dtype, device and requires_grad: slots (where they stand in modules), the rank's part, and what is gathered.
+local Flat = {}
+Flat.__index = Flat
+
+local function new_flat(group, entries)
+  local first = entries[1].parameter
+  local rank, size, elements = group:me(), group:size(), 0
+  for _, entry in ipairs(entries) do elements = elements + entry.parameter:numel() end
+  local each = (elements + size - 1) // size
+  local self = setmetatable({ group = group, entries = entries, each = each, total = each * size, trains = first.requires_grad,
+    dtype = first.dtype, device = first.device, room = math.max(each * size, LEAST // first:element_size()) }, Flat)
+  local whole, at = torch.zeros(self.total, { dtype = self.dtype, device = self.device }), 0
+  for _, entry in ipairs(entries) do
+    local n = entry.parameter:numel()
+    whole:narrow(1, at + 1, n):copy_(entry.parameter:detach():reshape(-1))
+    entry.at, entry.n, entry.shape = at, n, entry.parameter.shape
+    at = at + n
+  end
+  dist.broadcast(whole, { src = group:global(0), group = group })
+  self.part = whole:narrow(1, rank * each + 1, each):clone()
+  for _, entry in ipairs(entries) do
+    local from, to = math.max(rank * each, entry.at), math.min((rank + 1) * each, entry.at + entry.n)
+    entry.from, entry.count = math.max(0, math.min(from - rank * each, each)), math.max(0, to - from)
+    entry.piece = torch.nn.Parameter(self.part:narrow(1, entry.from + 1, entry.count), { requires_grad = self.trains })
+    sharding.set(entry.piece, entry.shape, entry.count > 0 and from - entry.at + 1 or 1, group)
+    entry.parameter = nil
+  end
+  self:show 'piece'
+  return self
+end
+
+-- Puts what is under that name in the entries where the modules look.
+function Flat:show(what)
+  for _, entry in ipairs(self.entries) do
+    for _, slot in ipairs(entry.slots) do slot.fields[slot.name] = entry[what] end
+  end
+end
+
+-- The first time: parameters in what was gathered. They are the same ones from then on.
+function Flat:make_parameters(whole)
+  self.whole = whole
+  for _, entry in ipairs(self.entries) do
+    entry.full = torch.nn.Parameter(whole:narrow(1, entry.at + 1, entry.n):view(entry.shape), { requires_grad = self.trains })
+    if self.trains then entry.full:register_post_accumulate_grad_hook(function() self:arrived(entry) end) end
+  end
+end
+
+-- Begins to gather.
+function Flat:begin()
+  if self.there or self.coming then return end
+  local whole = torch.empty(self.room, { dtype = self.dtype, device = self.device })
+  local work = dist.all_gather_into_tensor(whole:narrow(1, 1, self.total), self.part, { group = self.group, async_op = true })
+  self.coming = { work = work, whole = whole }
+end
+
+-- The parameters are there, and where modules look.
+function Flat:gather()
+  if not self.there then
+    self:begin()
+    local coming = self.coming
+    coming.work:wait()
+    self.coming, self.there = nil, true
+    if self.whole then storage_take(self.whole, coming.whole) else torch.no_grad(self.make_parameters, self, coming.whole) end
+  end
+  self:show 'full'
+end
+
+function Flat:free()
+  self:show 'piece'
+  if not self.there then return end
+  self.there = false
+  storage_drop(self.whole)
+end
+
+-- What was gathered for nothing.
+function Flat:forget()
+  if self.coming then self.coming.work:wait() end
+  self.coming = nil
+end
+
+-- Another forward may be followed by a backward.
+function Flat:expect() self.expecting, self.left = self.trains, #self.entries end
+
+-- A parameter's gradient is there.
+function Flat:arrived(entry)
+  if not self.expecting then return end
+  if not self.grads then self.grads = torch.zeros(self.total, { dtype = self.dtype, device = self.device }) end
+  self.grads:narrow(1, entry.at + 1, entry.n):copy_(entry.full.grad:detach():reshape(-1))
+  entry.full.grad = nil
+  self.left = self.left - 1
+  if self.left > 0 then return end
+  self:reduce()
+  self:free() -- what has used them in backward has come before
+end
+
+-- Gradients go out; what has not come is zero.
+function Flat:reduce()
+  self.expecting = false
+  local grads = self.grads or torch.zeros(self.total, { dtype = self.dtype, device = self.device })
+  self.grads, self.mine = nil, torch.empty(self.each, { dtype = self.dtype, device = self.device })
+  self.work = dist.reduce_scatter_tensor(self.mine, grads, { op = dist.ReduceOp.AVG, group = self.group, async_op = true })
+end
+
+-- The pieces have their gradients.
+function Flat:finish()
+  if self.expecting then self:reduce() end
+  if not self.work then return end
+  self.work:wait()
+  for _, entry in ipairs(self.entries) do
+    local grad = self.mine:narrow(1, entry.from + 1, entry.count)
+    if entry.piece.grad then entry.piece.grad:add_(grad) else entry.piece.grad = grad end
+  end
+  self.work, self.mine = nil, nil
+end
+
+-- ---- units ----------------------------------------------------------------------------------------------------------------
+
+-- What the units of a group have in common: used, those of the forward that a backward will follow; running, in their order; order, that of
+-- the forward before.
+local chains = setmetatable({}, { __mode = 'k' })
+
+local Unit = {}
+Unit.__index = Unit
+
+function Unit:each(f)
+  for _, flat in ipairs(self.flats) do f(flat) end
+end
+
+function Unit:gather() self:each(Flat.gather) end
+
+function Unit:prefetch(order, step)
+  local other = self.place and order[self.place] == self and order[self.place + step]
+  if other then other:each(Flat.begin) end
+end
+
+-- The end of the backward that runs: gradients are waited for, and no memory stays.
+local function finish(chain)
+  chain.at_end = false
+  for _, unit in ipairs(chain.used) do
+    unit:each(Flat.finish)
+    unit:each(Flat.forget)
+    unit:each(Flat.free)
+    unit.in_backward = false
+  end
+  chain.used = {}
+end
+
+function Unit:before_forward()
+  local chain = self.chain
+  if not self.in_backward and torch.is_grad_enabled() then
+    if #chain.used == 0 then chain.running, chain.order = {}, chain.running end
+    table.insert(chain.running, self)
+    chain.used[#chain.used + 1] = self
+    self.place = #chain.running
+    self:each(Flat.expect)
+  end
+  self:gather()
+  self:prefetch(chain.order, 1)
+end
+
+function Unit:before_backward()
+  local chain = self.chain
+  if self.in_backward then return end
+  self.in_backward = true
+  if not chain.at_end then
+    chain.at_end = true
+    autograd.__at_end(function() finish(chain) end)
+  end
+  self:gather()
+  self:prefetch(chain.running, -1)
+end
+
+-- Tensors in outputs call f with their gradients.
+local function hook_tensors(value, f)
+  if torch.is_tensor(value) then
+    if value.requires_grad then value:register_hook(f) end
+  elseif type(value) == 'table' then
+    for _, entry in pairs(value) do hook_tensors(entry, f) end
+  end
+end
+
+function Unit:after_forward(outputs)
+  self:each(function(flat) flat:show 'piece' end)
+  if torch.is_grad_enabled() then
+    hook_tensors(outputs, function() self:before_backward() end)
+    if not self.reshard or self.in_backward then return end
+  end
+  self:each(Flat.free)
+end
+
+-- ---- fully_shard ----------------------------------------------------------------------------------------------------------
+
+-- The parameters in a module that are no unit's: { parameter, slots }, in order.
+local function own_parameters(module)
+  local list, by_parameter = {}, {}
+  for _, part in ipairs(module:modules()) do
+    local fields = fields_of(part)
+    for _, name in ipairs(fields._parameters) do
+      local p = fields[name]
+      if p ~= nil and Module.is_unmade(p) then fail 'fully_shard: lazy parameters are to be made before, by a forward' end
+      if p ~= nil and not sharding.place(p) then
+        local entry = by_parameter[p]
+        if not entry then
+          entry = { parameter = p, slots = {} }
+          by_parameter[p] = entry
+          list[#list + 1] = entry
+        end
+        entry.slots[#entry.slots + 1] = { fields = fields, name = name }
+      end
+    end
+  end
+  return list
+end
+
+-- Lists of those that can lie in one tensor.
+local function sorted(entries)
+  local lists, by_kind = {}, {}
+  for _, entry in ipairs(entries) do
+    local p = entry.parameter
+    local kind = ('%s %s %s'):format(p.dtype, p.device, p.requires_grad)
+    if not by_kind[kind] then
+      by_kind[kind] = {}
+      lists[#lists + 1] = by_kind[kind]
+    end
+    table.insert(by_kind[kind], entry)
+  end
+  return lists
+end
+
+--- fully_shard(module, {process_group =, reshard_after_forward = true}): from now on each rank of the group (all, if not given) has its
+-- part of the parameters alone, which become those of the group's first rank; called with the larger parts of a model before the model
+-- itself. Optimizers are made afterwards. reshard_after_forward: memory goes after forward and comes again in backward; else it stays until
+-- backward is over, which gathers once (gradients and the state of optimizers are shared out, as in ZeRO's stage 2).
+function M.fully_shard(module, options)
+  options = options_of('fully_shard', options, { process_group = false, reshard_after_forward = true })
+  local group = options.process_group or dist._group(nil)
+  if units[module] then fail 'fully_shard should only be called once on a module' end
+  local chain = chains[group]
+  if not chain then
+    chain = { order = {}, running = {}, used = {} }
+    chains[group] = chain
+  end
+  local unit = setmetatable({ chain = chain, flats = {}, reshard = options.reshard_after_forward }, Unit)
+  for i, list in ipairs(sorted(own_parameters(module))) do unit.flats[i] = torch.no_grad(new_flat, group, list) end
+  units[module] = unit
+  module:register_forward_pre_hook(function() unit:before_forward() end)
+  module:register_forward_hook(function(_, _, ...) unit:after_forward { ... } end)
+  return module
+end
+
+--- Makes the pieces' gradients so much smaller that the norm over all parameters of all ranks is max_norm at most; gives what it was.
+function M.clip_grad_norm_(parameters, max_norm)
+  local whole, parts, group = 0, 0, nil
+  parameters = require('torch.nn.parameters_of')(parameters)
+  for _, p in ipairs(parameters) do
+    if p.grad then
+      local square = p.grad:detach():to(torch.float32):pow(2):sum()
+      local place = sharding.place(p)
+      if place then parts, group = parts + square, place.group else whole = whole + square end
+    end
+  end
+  if group then
+    parts = torch.is_tensor(parts) and parts:clone() or torch.tensor(0.0)
+    dist.all_reduce(parts, { group = group })
+  end
+  local norm = (whole + parts) ^ 0.5
+  local factor = (max_norm / (norm + 1e-6)):clamp { max = 1 }
+  for _, p in ipairs(parameters) do
+    if p.grad then p.grad:mul_(factor:to(p.grad.dtype)) end
+  end
+  return norm
+end
+
+return M

@@ -1,0 +1,37 @@
+-- future.lua - Future: the result of something that was begun, and what is to be made of it. value() and what next() is given are what
+-- an operation's get_future() holds: a list of its tensors.
+
+local class = require 'torch.support.class'
+local kinds = require 'torch.support.kinds'
+
+local Future = class.Object:extend('Future')
+
+-- wait: gives the value, once the operation has ended; ended: whether it has
+function Future:init(wait, ended)
+  self._wait, self._ended = wait, ended
+end
+
+--- The value, once it is there.
+function Future:wait()
+  if self._wait then
+    self._value = self._wait()
+    self._wait, self._ended = nil, nil
+  end
+  return self._value
+end
+
+Future.value = Future.wait
+
+--- Whether the value is there without waiting for others.
+function Future:done() return self._wait == nil or self._ended() end
+
+--- A Future of what fn(this one) gives; fn is called by whoever waits. PyTorch's `then`, which is a word of Lua.
+function Future:next(fn)
+  kinds.check('next', 'fn', fn, 'function')
+  return Future(function()
+    self:wait()
+    return fn(self)
+  end, function() return self:done() end)
+end
+
+return Future

@@ -1,0 +1,40 @@
+-- grad_bucket.lua - GradBucket: what a communication hook of DistributedDataParallel is given: gradients of some parameters of this
+-- rank, one after another in a tensor.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+
+local GradBucket = class.Object:extend('GradBucket')
+
+-- The n-th of a reducer.
+function GradBucket:init(reducer, n) self._reducer, self._n, self._bucket = reducer, n, reducer.buckets[n] end
+
+--- Its number, from 1: the bucket whose gradients come first is the first.
+function GradBucket:index() return self._n end
+
+--- Whether the backward has no other after it.
+function GradBucket:is_last() return self._n == #self._reducer.buckets end
+
+--- The gradients as one tensor, of one dimension.
+function GradBucket:buffer() return self._bucket.flat end
+
+--- The gradients, as views of the buffer.
+function GradBucket:gradients() return table.move(self._bucket.views, 1, #self._bucket.views, 1, {}) end
+
+--- Their parameters.
+function GradBucket:parameters()
+  local list = {}
+  for i, place in ipairs(self._bucket.places) do list[i] = self._reducer.parameters[place] end
+  return list
+end
+
+--- Other values for the buffer.
+function GradBucket:set_buffer(tensor)
+  if not torch.is_tensor(tensor) or tensor:numel() ~= self._bucket.flat:numel() then
+    fail('set_buffer(): a tensor of %d elements is expected', self._bucket.flat:numel())
+  end
+  self._bucket.flat:copy_(tensor:detach():reshape(-1))
+end
+
+return GradBucket

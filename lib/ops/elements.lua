@@ -15,6 +15,7 @@ end
 
 local function float_power(self, exponent)
   local like = torch.is_tensor(self) and self or exponent
+  if not torch.is_tensor(like) then fail("float_power(): argument 'self' must be a Tensor where 'exponent' is a number") end
   return torch.pow(as_tensor(self, like):double(), torch.is_tensor(exponent) and exponent:double() or exponent)
 end
 

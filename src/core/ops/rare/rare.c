@@ -15,9 +15,7 @@
 #include "op/_polygamma_slope.h"
 #include "op/_rare_one.h"
 #include "op/_rare_pair.h"
-#include "op/_sinc_backward.h"
 #include "op/arange.h"
-#include "op/cos.h"
 #include "op/digamma.h"
 #include "op/erfc.h"
 #include "op/i0.h"
@@ -28,7 +26,6 @@
 #include "op/nextafter.h"
 #include "op/polygamma.h"
 #include "op/reciprocal.h"
-#include "op/sin.h"
 #include "op/special_airy_ai.h"
 #include "op/special_bessel_j0.h"
 #include "op/special_bessel_j1.h"
@@ -335,26 +332,4 @@ lt_status lt__i1e_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tens
     lt_tensor *slope =
         do_sub(&s, first, do_mul(&s, result, do_add(&s, do_sign(&s, self), inverse)));
     return half_at_zero(&s, grad_output, self, slope, out);
-}
-
-/* (pi x cos(pi x) - sin(pi x)) / (pi x^2), 0 at 0. */
-lt_status lt__sinc_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
-{
-    const double pi = 3.14159265358979323846;
-    lt_tensor *sine = NULL, *cosine = NULL;
-    lt_scope s;
-    lt_scope_open(&s, true);
-    lt_tensor *x = do_without_zeros(&s, self), *angle = times(&s, x, pi);
-    if (s.status == LT_OK) {
-        lt_status status = lt_sin(angle, &sine);
-        sine = lt_scope_hold(&s, status, sine);
-    }
-    if (s.status == LT_OK) {
-        lt_status status = lt_cos(angle, &cosine);
-        cosine = lt_scope_hold(&s, status, cosine);
-    }
-    lt_tensor *slope =
-        do_div(&s, do_sub(&s, do_mul(&s, angle, cosine), sine), do_mul(&s, angle, x));
-    slope = do_where(&s, do_ne(&s, self, do_number(&s, 0)), slope, do_number(&s, 0));
-    return lt_scope_give(&s, do_mul(&s, grad_output, slope), out);
 }

@@ -8,6 +8,7 @@
 #   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
 #   make mutants     N=20 edits of the source, from SEED, in FILES: which of them no test notices
 #   make test-tsan     the tests of contexts and of streams under ThreadSanitizer
+#   make test-checks   the suite on 2 simulated GPUs that look at every access, by SEEDS="1 2 ... 10": hours; SPECS="indexing optim": some of it
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
@@ -143,7 +144,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES)
 
-.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -482,6 +483,11 @@ test-asan:
 
 # Threads with a context each, and those of a simulated GPU: the program, its backend and what tests streams. Clang's OpenMP, with
 # the tool libarcher, tells the sanitizer what its threads wait for; GCC's does not.
+test-checks:
+	@sh scripts/deps.sh test
+	@$(MAKE) $(JOBS) --no-print-directory all checked
+	@BUILD=$(BUILD) sh tests/run.sh checks
+
 test-tsan:
 	@CC=clang sh scripts/deps.sh test
 	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" CC=clang CXX=clang++ \

@@ -48,7 +48,7 @@ def items(values):
 def flat(tensor):
     """The elements of a tensor in row-major order, as a Lua list."""
     digits = DIGITS.get(tensor.dtype, 17)
-    if tensor._is_zerotensor():
+    if tensor._is_zerotensor():  # PyTorch has tensors of zeros without memory
         tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
     parts = torch.view_as_real(tensor.detach().resolve_conj()) if tensor.is_complex() else tensor.detach()
     values = parts.reshape(-1).tolist()

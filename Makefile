@@ -82,12 +82,13 @@ NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $
 
 # ---- sources ------------------------------------------------------------------------------------------
 DECLARATIONS := $(wildcard src/ops/*.lua)
+SCRIPTED := $(wildcard lib/ops/*.lua)
 GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
 GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
-KERNEL_FAMILIES := activations arithmetic compare functions gamma special
+KERNEL_FAMILIES := activations arithmetic compare functions gamma rare special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
@@ -152,7 +153,7 @@ $(if $(V),,$(eval .SILENT:))
 all: $(if $(MINIMAL),minimal,$(TARGETS))
 
 # ---- generated sources ---------------------------------------------------------------------------------
-$(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
+$(GEN_STAMP): $(DECLARATIONS) $(SCRIPTED) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
 	@mkdir -p $(GEN)/op $(GEN)/step
 	$(LUA) scripts/gen/headers.lua $(GEN)
 	$(LUA) scripts/gen/steps.lua $(GEN)
@@ -163,10 +164,10 @@ $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/ve
 	$(LUA) scripts/gen/sleef.lua $(GEN)
 	@touch $@
 
-$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua $(SLEEF_NAMES): $(GEN_STAMP) ;
+$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(SLEEF_NAMES): $(GEN_STAMP) ;
 
-$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua scripts/embed.lua scripts/embed_args.lua
-	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs
+$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua scripts/embed.lua scripts/embed_args.lua
+	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs $(GEN)/ops_scripted.lua=torch.ops_scripted
 
 $(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
 	@mkdir -p $(GEN)

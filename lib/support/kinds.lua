@@ -75,6 +75,7 @@ local fits = {
   Generator = named_type 'Generator', Stream = named_type 'Stream', CUDAGraph = named_type 'CUDAGraph',
   sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
   tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = named_type 'PackedSequence',
+  Ranks = named_type 'ltensor.Ranks',
 }
 
 local words = {
@@ -82,7 +83,7 @@ local words = {
   Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
   ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
   Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', Stream = 'a Stream', CUDAGraph = 'a CUDAGraph', sizes = 'an integer or a table of integers',
-  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object',
+  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)',
 }
 
 -- The parts of a kind as it is written: { optional =, 'Tensor', 'number' }.
@@ -223,7 +224,7 @@ for kind, names in pairs {
   number = [[factor start_factor end_factor p lr momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold
     value norm_type div_value]],
   Tensor = 'weight pos_weight _weight',
-  string = 'reduction mode padding_mode nonlinearity approximate',
+  string = 'reduction mode padding_mode nonlinearity approximate', Ranks = 'process_group',
 } do
   for name in names:gmatch '%S+' do by_name[name] = kind end
 end

@@ -32,6 +32,7 @@ local function op_header(name, ops)
   for _, op in ipairs(ops) do
     out[#out + 1] = prototypes(op)
     out[#out + 1] = ('lt_status lt_%s_impl(%s);\n'):format(op.cname, declarations.c_prototype(op))
+    out[#out + 1] = ('#define LT_COMPOSITE_%s %s /* LT_COMPOSITE of ops/scope.h */\n'):format(op.cname, tostring(op.composite == true))
   end
   return header('LT_OP_' .. name:upper() .. '_H', 'ltensor.h', table.concat(out))
 end

@@ -10,7 +10,6 @@
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "exchange.h"
 #include "mem.h"
 
 /* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is

@@ -91,6 +91,17 @@ for _, name in ipairs { 'asinh', 'frac', 'erfc', 'nan_to_num', 'selu', 'celu', '
 end
 for _, name in ipairs { 'lgamma', 'digamma' } do cases[name] = { { P(2, 3) } } end
 for _, name in ipairs { 'atanh', 'erfinv' } do cases[name] = { { U(2, 3) } } end
+for _, name in ipairs { 'sinc', 'i0', 'special_i0e', 'special_i1', 'special_i1e', 'special_erfcx', 'special_ndtr', 'special_log_ndtr' } do
+  cases[name] = { { X(2, 3) }, { X() } }
+end
+cases.special_entr = { { P(2, 3) } }
+cases.special_ndtri = { { V(0.2, 0.45, 0.7) } }
+cases.mvlgamma = { { V(2.2, 3.1, 4.5), 3 } }
+cases.polygamma = { { 0, P(2, 3) }, { 2, P(3) } }
+for _, name in ipairs { 'logaddexp', 'logaddexp2', 'nextafter' } do cases[name] = { { X(2, 3), X(2, 3) }, { X(2, 3), X(3) } } end
+cases.special_xlog1py = { { X(2, 3), P(3) }, { X(3), 1.5 }, { 1.5, P(3) } }
+for _, name in ipairs { 'igamma', 'igammac' } do cases[name] = { { C(2, 3), P(2, 3) }, { C(3), P(2, 3) } } end
+cases.special_zeta = { { 2.5, P(2, 3) } }
 cases.acosh = { { V(1.2, 1.7, 2.5) } }
 cases.logit = { { V(0.2, 0.45, 0.7) }, { V(0.1, 0.45, 0.7, 0.95), 0.15 } }
 for _, name in ipairs { 'atan2', 'hypot', 'fmax', 'fmin' } do cases[name] = { { X(2, 3), P(2, 3) }, { X(2, 3), P(3) } } end

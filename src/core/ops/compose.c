@@ -1,49 +1,7 @@
 /* compose.c - see compose.h. */
 #include "compose.h"
-#include "op/abs.h"
-#include "op/add.h"
-#include "op/bmm.h"
-#include "op/clone.h"
-#include "op/contiguous.h"
-#include "op/div.h"
-#include "op/eq.h"
-#include "op/erf.h"
-#include "op/exp.h"
-#include "op/expand.h"
-#include "op/floor_divide.h"
-#include "op/ge.h"
-#include "op/gt.h"
-#include "op/isinf.h"
-#include "op/isnan.h"
-#include "op/le.h"
-#include "op/log.h"
-#include "op/log1p.h"
-#include "op/logical_and.h"
-#include "op/logical_not.h"
-#include "op/logical_or.h"
-#include "op/lt.h"
-#include "op/matmul.h"
-#include "op/maximum.h"
-#include "op/minimum.h"
-#include "op/mm.h"
-#include "op/mul.h"
-#include "op/ne.h"
-#include "op/neg.h"
-#include "op/pow.h"
-#include "op/reshape.h"
-#include "op/sigmoid.h"
-#include "op/sign.h"
-#include "op/sqrt.h"
-#include "op/square.h"
-#include "op/squeeze.h"
-#include "op/sub.h"
 #include "op/sum.h"
-#include "op/t.h"
-#include "op/tanh.h"
 #include "op/to.h"
-#include "op/transpose.h"
-#include "op/unsqueeze.h"
-#include "op/where.h"
 
 void lt_scope_open(lt_scope *s, bool records)
 {
@@ -125,22 +83,6 @@ lt_dims lt_dims_of(const lt_tensor *t)
     lt_status status = call;                                                                       \
     return lt_scope_hold(s, status, out);
 
-#define DEFINE_STEP(name)                                                                          \
-    lt_tensor *do_##name(lt_scope *s, lt_tensor *a) { STEP(lt_##name(a, &out)) }
-LT_UNARY_STEPS(DEFINE_STEP)
-#undef DEFINE_STEP
-#define DEFINE_STEP(name)                                                                          \
-    lt_tensor *do_##name(lt_scope *s, lt_tensor *a, lt_tensor *b) { STEP(lt_##name(a, b, &out)) }
-LT_BINARY_STEPS(DEFINE_STEP)
-#undef DEFINE_STEP
-
-lt_tensor *do_add(lt_scope *s, lt_tensor *a, lt_tensor *b) { STEP(lt_add(a, b, lt_int(1), &out)) }
-lt_tensor *do_sub(lt_scope *s, lt_tensor *a, lt_tensor *b) { STEP(lt_sub(a, b, lt_int(1), &out)) }
-lt_tensor *do_where(lt_scope *s, lt_tensor *condition, lt_tensor *a, lt_tensor *b)
-{
-    STEP(lt_where(condition, a, b, &out))
-}
-lt_tensor *do_sum(lt_scope *s, lt_tensor *a) { STEP(lt_sum(a, LT_DTYPE_NONE, &out)) }
 lt_tensor *do_sum_dims(lt_scope *s, lt_tensor *a, const lt_dims *dims, bool keepdim)
 {
     STEP(lt_sum_dim(a, dims, keepdim, LT_DTYPE_NONE, &out))
@@ -149,14 +91,6 @@ lt_tensor *do_sum_dim(lt_scope *s, lt_tensor *a, int64_t dim, bool keepdim)
 {
     lt_dims dims = {.n = 1, .v = {dim}};
     return do_sum_dims(s, a, &dims, keepdim);
-}
-lt_tensor *do_unsqueeze(lt_scope *s, lt_tensor *a, int64_t dim) { STEP(lt_unsqueeze(a, dim, &out)) }
-lt_tensor *do_squeeze(lt_scope *s, lt_tensor *a, int64_t dim) { STEP(lt_squeeze_dim(a, dim, &out)) }
-lt_tensor *do_expand(lt_scope *s, lt_tensor *a, const lt_dims *sizes) { STEP(lt_expand(a, sizes, &out)) }
-lt_tensor *do_reshape(lt_scope *s, lt_tensor *a, const lt_dims *sizes) { STEP(lt_reshape(a, sizes, &out)) }
-lt_tensor *do_transpose(lt_scope *s, lt_tensor *a, int64_t dim0, int64_t dim1)
-{
-    STEP(lt_transpose(a, dim0, dim1, &out))
 }
 lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype) { STEP(lt_to_dtype(a, dtype, false, false, &out)) }
 #undef STEP

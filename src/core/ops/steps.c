@@ -9,13 +9,8 @@
 #include "op/cat.h"
 #include "op/clamp.h"
 #include "op/copy_.h"
-#include "op/cumsum.h"
 #include "op/diagonal.h"
 #include "op/flip.h"
-#include "op/gather.h"
-#include "op/index_select.h"
-#include "op/permute.h"
-#include "op/select.h"
 #include "op/stack.h"
 #include "op/to.h"
 
@@ -25,8 +20,6 @@
     lt_status status = call;                                                                       \
     return lt_scope_hold(s, status, out);
 
-lt_tensor *do_permute(lt_scope *s, lt_tensor *a, const lt_dims *order) { STEP(lt_permute(a, order, &out)) }
-lt_tensor *do_select(lt_scope *s, lt_tensor *a, int64_t dim, int64_t index) { STEP(lt_select(a, dim, index, &out)) }
 lt_tensor *do_part(lt_scope *s, lt_tensor *a, int64_t dim, int64_t from, int64_t to)
 {
     if (s->status == LT_OK && dim < 0) dim += a->ndim;
@@ -45,12 +38,6 @@ lt_tensor *do_stack(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim)
 {
     STEP(lt_stack(&(lt_tensor_list){n, tensors}, dim, &out))
 }
-lt_tensor *do_gather(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index) { STEP(lt_gather(a, dim, index, &out)) }
-lt_tensor *do_index_select(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index)
-{
-    STEP(lt_index_select(a, dim, index, &out))
-}
-lt_tensor *do_cumsum(lt_scope *s, lt_tensor *a, int64_t dim) { STEP(lt_cumsum(a, dim, LT_DTYPE_NONE, &out)) }
 lt_tensor *do_clamp_within(lt_scope *s, lt_tensor *a, int64_t min, int64_t max)
 {
     lt_scalar low = lt_int(min), high = lt_int(max);

@@ -4,17 +4,17 @@
 #define LT_OPS_STEPS_H
 
 #include "compose.h"
+#include "step/cumsum.h"
+#include "step/gather.h"
+#include "step/index_select.h"
+#include "step/permute.h"
+#include "step/select.h"
 
-lt_tensor *do_permute(lt_scope *s, lt_tensor *a, const lt_dims *order);
-lt_tensor *do_select(lt_scope *s, lt_tensor *a, int64_t dim, int64_t index);
 lt_tensor *do_part(lt_scope *s, lt_tensor *a, int64_t dim, int64_t from, int64_t to); /* entries from .. to - 1 */
 lt_tensor *do_diagonal(lt_scope *s, lt_tensor *a, int64_t offset, int64_t dim1, int64_t dim2);
 lt_tensor *do_flip(lt_scope *s, lt_tensor *a, int64_t dim);
 lt_tensor *do_cat(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim);
 lt_tensor *do_stack(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim);
-lt_tensor *do_gather(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index);
-lt_tensor *do_index_select(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index);
-lt_tensor *do_cumsum(lt_scope *s, lt_tensor *a, int64_t dim);
 lt_tensor *do_clamp_within(lt_scope *s, lt_tensor *a, int64_t min, int64_t max);
 lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor);
 /* Copies src into the view of a tensor of this formula; returns view. */

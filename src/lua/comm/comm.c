@@ -7,7 +7,7 @@
 #include "binding.h"
 #include "gpus.h"
 #include "devices/copies.h"
-#include "exchange.h"
+#include "hollow.h"
 
 #define WORLD_NAME "ltensor.World"
 #define GROUP_NAME "ltensor.Ranks"

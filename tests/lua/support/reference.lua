@@ -148,7 +148,8 @@ end
 local OTHER_LAYOUT = {}
 for name in ([[nonzero argwhere cholesky inverse linalg_eigvalsh linalg_qr linalg_solve linalg_solve_triangular
   linalg_svdvals qr matrix_power logsigmoid sort unique adaptive_avg_pool1d adaptive_max_pool1d einsum
-  scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals]]):gmatch '%S+' do
+  scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals
+  select_scatter slice_scatter diagonal_scatter renorm unravel_index]]):gmatch '%S+' do
   OTHER_LAYOUT[name] = true
 end
 
@@ -247,13 +248,18 @@ local function callee(op, via, self)
   if via == 'nn' then return linear end
   if via == 'F' then return torch.nn.functional[op] end
   if via == 'L' then return torch.linalg[op] end
+  if via == 'S' then return torch.special[op] end
+  if via == 'M' then return torch.masked[op] end
+  if via == 'W' then return torch.signal.windows[op] end
   if via == 'm' then return self[op] end
   return torch[op]
 end
 
 -- ---- the other forms of an op: in place, and with out= ---------------------------------------------------------------
 
-local declared = dofile(here .. '../../../scripts/gen/declarations.lua').load(here .. '../../../src/ops')
+local declarations = dofile(here .. '../../../scripts/gen/declarations.lua')
+local declared = declarations.load(here .. '../../../src/ops')
+for name, ops in pairs(declarations.load_scripted(here .. '../../../lib/ops').by_name) do declared.by_name[name] = ops end
 
 -- Whether every op of this name has a form, so that any overload does.
 local function has_form(name, form)
@@ -397,7 +403,8 @@ local function optimize(case)
 end
 
 local VIA_TEXT = {
-  f = 'as a function', m = 'as a method', F = 'from nn.functional', L = 'from linalg', o = 'as an operator',
+  f = 'as a function', m = 'as a method', F = 'from nn.functional', L = 'from linalg', S = 'from special',
+  M = 'from masked', W = 'from signal.windows', o = 'as an operator',
   i = 'as a subscript', nn = 'as a module',
 }
 

@@ -44,6 +44,8 @@ def items(values):
 def flat(tensor):
     """The elements of a tensor in row-major order, as a Lua list."""
     digits = DIGITS.get(tensor.dtype, 17)
+    if tensor._is_zerotensor():  # PyTorch has tensors of zeros without memory
+        tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
     values = tensor.detach().reshape(-1).tolist()
     return items(number(v, digits) for v in values)
 

@@ -121,7 +121,7 @@ lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const 
 lt_status lt__gelu_by_tanh_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_gelu_by_tanh_curve));
     lt_tensor *x = do_widen(&s, self), *square = do_square(&s, x);
     lt_tensor *u = times(&s, do_mul(&s, x, plus(&s, times(&s, square, TANH_CUBIC), 1)), SQRT_2_OVER_PI);
     lt_tensor *rise = times(&s, plus(&s, times(&s, square, 3 * TANH_CUBIC), 1), SQRT_2_OVER_PI);
@@ -181,7 +181,7 @@ lt_status lt__mish_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor
 {
     lt_scope s;
     lt_tensor *soft = NULL;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_mish_curve));
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
     if (s.status == LT_OK) {
         lt_status status = lt_softplus(x, lt_int(1), lt_int(20), &soft);

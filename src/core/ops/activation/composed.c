@@ -34,14 +34,14 @@ static lt_status check_float(const char *kernel, const lt_tensor *t)
 lt_status lt_softsign_impl(lt_tensor *input, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(softsign));
     return lt_scope_give(&s, do_div(&s, input, plus(&s, do_abs(&s, input), 1)), out);
 }
 
 lt_status lt_tanhshrink_impl(lt_tensor *input, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(tanhshrink));
     return lt_scope_give(&s, do_sub(&s, input, do_tanh(&s, input)), out);
 }
 
@@ -65,7 +65,7 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
             "Mismatch of parameter numbers and input channel size. Found parameter numbers = %lld and channel "
             "size = %lld.",
             (long long)weight->numel, (long long)channels);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(prelu));
     lt_dims shape = {.n = self->ndim};
     for (int d = 0; d < self->ndim; d++) shape.v[d] = d == 1 && weight->numel != 1 ? channels : 1;
     if (self->ndim == 1 && weight->numel != 1) shape.v[0] = weight->numel;
@@ -79,7 +79,7 @@ lt_status lt__prelu_kernel_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **
 {
     lt_scope s;
     LT_TRY(check_float("prelu_cpu", self));
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_prelu_kernel));
     return lt_scope_give(&s, do_where(&s, do_gt(&s, self, do_scalar(&s, lt_int(0))), self, do_mul(&s, self, weight)),
                          out);
 }
@@ -127,7 +127,7 @@ lt_status lt_rrelu_impl(lt_tensor *input, double lower, double upper, bool train
     if (!(lower <= upper))
         return lt_error(LT_ERR_RUNTIME, "Lower bound should be less than or equal to the upper bound");
     if (!training && !inplace) return lt_leaky_relu(input, mean, out);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(rrelu));
     lt_tensor *result = input;
     if (!training)
         s.status = lt_leaky_relu_(input, mean);
@@ -157,7 +157,7 @@ lt_status lt_glu_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
     int d;
     int64_t half;
     LT_TRY(glu_half(self, dim, &d, &half));
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(glu));
     lt_tensor *value = do_part(&s, self, d, 0, half), *gate = do_sigmoid(&s, do_part(&s, self, d, half, 2 * half));
     return lt_scope_give(&s, do_mul(&s, value, gate), out);
 }
@@ -168,7 +168,7 @@ lt_status lt__glu_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t
     int d;
     int64_t half;
     LT_TRY(glu_half(self, dim, &d, &half));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_glu_backward));
     lt_tensor *value = do_part(&s, self, d, 0, half), *gate = do_sigmoid(&s, do_part(&s, self, d, half, 2 * half));
     lt_tensor *first = do_mul(&s, grad_output, gate);
     lt_tensor *rest = do_sub(&s, do_number(&s, 1), gate);
@@ -206,7 +206,7 @@ lt_status lt_gumbel_softmax_impl(lt_tensor *logits, double tau, bool hard, doubl
     (void)eps; /* PyTorch, too, takes it and does not use it */
     LT_TRY(lt_wrap_dim(dim, logits->ndim, &d));
     LT_TRY(check_float("gumbel_softmax", logits));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(gumbel_softmax));
     lt_status status = lt_tensor_shaped(logits, (lt_dtype)logits->dtype, &noise);
     noise = lt_scope_hold(&s, status, noise);
     if (s.status == LT_OK) s.status = lt_exponential_(noise, 1, NULL);

@@ -134,7 +134,7 @@ lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value,
                              lt_tensor **out_logsumexp)
 {
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_attention));
     lt_attention a = geometry(query, value, &(rule){attn_mask, seed, is_causal, scale, dropout_p});
     lt_tensor *q = do_kernel_input(&s, query), *k = do_kernel_input(&s, key), *v = do_kernel_input(&s, value);
     a.dtype = q != NULL ? (lt_dtype)q->dtype : LT_FLOAT32;
@@ -344,7 +344,7 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
     const int64_t features = query->sizes[query->ndim - 1]; /* without any all scores are 0 */
     const double factor = scale != NULL ? *scale : features > 0 ? 1 / sqrt((double)features) : 1;
     const bool drops = dropout_p > 0;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(scaled_dot_product_attention));
     if ((drops && device.type == LT_CPU) || !fits_kernel(query, key, value, attn_mask, enable_gqa)) {
         if (enable_gqa) {
             const int64_t heads = query->sizes[query->ndim - 3];

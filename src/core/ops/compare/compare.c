@@ -11,7 +11,6 @@
 #include "op/gt.h"
 #include "op/is_nonzero.h"
 #include "op/isclose.h"
-#include "op/isfinite.h"
 #include "op/le.h"
 #include "op/logical_and.h"
 #include "op/logical_not.h"
@@ -20,14 +19,7 @@
 #include "op/logical_xor.h"
 #include "op/lt.h"
 #include "op/ne.h"
-
-static lt_tensor *do_isfinite(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_isfinite(a, &out);
-    return lt_scope_hold(s, status, out);
-}
+#include "step/isfinite.h"
 
 /* Closes the scope; whether all of flags are set. */
 static lt_status answer(lt_scope *s, lt_tensor *flags, bool *out)
@@ -55,7 +47,7 @@ lt_status lt_equal_impl(lt_tensor *self, lt_tensor *other, bool *out)
         return LT_OK;
     }
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(equal));
     return answer(&s, do_eq(&s, self, other), out);
 }
 
@@ -90,7 +82,7 @@ lt_status lt_isclose_impl(lt_tensor *self, lt_tensor *other, double rtol, double
 {
     LT_TRY(check_close(self, other, rtol, atol));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(isclose));
     return lt_scope_store(&s, close_flags(&s, self, other, rtol, atol, equal_nan), out);
 }
 
@@ -98,7 +90,7 @@ lt_status lt_allclose_impl(lt_tensor *self, lt_tensor *other, double rtol, doubl
 {
     LT_TRY(check_close(self, other, rtol, atol));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(allclose));
     return answer(&s, close_flags(&s, self, other, rtol, atol, equal_nan), out);
 }
 

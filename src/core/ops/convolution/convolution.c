@@ -340,7 +340,7 @@ lt_status lt__convolution_grad_bias_impl(lt_tensor *grad_output, lt_tensor **out
                    (grad_output->dtype == LT_FLOAT32 || grad_output->dtype == LT_FLOAT64);
     if (!product) return lt_sum_dim(grad_output, &dims, false, LT_DTYPE_NONE, out);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_convolution_grad_bias));
     return lt_scope_give(&s, do_sum_dim(&s, do_sum_spatial(&s, grad_output), 0, false), out);
 }
 
@@ -367,7 +367,7 @@ static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_
     lt_tensor *batch = do_unsqueeze(&s, input, 0), *result = NULL;
     if (batch == NULL) return lt_scope_close(&s);
     lt_status status = lt_convolution(batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups, &result);
-    return lt_scope_give(&s, do_squeeze(&s, lt_scope_hold(&s, status, result), 0), out);
+    return lt_scope_give(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
 }
 
 /* padding 'same': half of what the windows reach beyond one element on each side, the odd one at the end. */

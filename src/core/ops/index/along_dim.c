@@ -207,7 +207,7 @@ lt_status lt_scatter_value_with_impl(lt_tensor *self, int64_t dim, lt_tensor *in
     lt_tensor *number = NULL;
     LT_TRY(lt_tensor_new((lt_dtype)self->dtype, self->device, 0, NULL, &number));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(scatter_value_with));
     lt_scope_hold(&s, lt_fill_value(number, value), number);
     lt_tensor *src = do_expand(&s, number, &sizes);
     if (s.status == LT_OK)
@@ -241,7 +241,7 @@ lt_status lt__scatter_value_with_backward_impl(lt_tensor *grad_output, int64_t d
         return LT_OK;
     }
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_scatter_value_with_backward));
     s.status = lt_ones_like(grad_output, LT_DTYPE_NONE, NULL, &ones);
     lt_scope_hold(&s, s.status, ones);
     if (s.status == LT_OK) {
@@ -255,7 +255,7 @@ lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
                                    lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_gather_backward));
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
     if (result != NULL) s.status = lt_scatter_add_(result, dim, index, grad_output);
     return lt_scope_give(&s, result, out);
@@ -444,7 +444,7 @@ lt_status lt_index_fill_tensor_impl(lt_tensor *self, int64_t dim, lt_tensor *ind
                         value->ndim);
     lt_tensor *number = NULL;
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(index_fill_tensor));
     s.status = lt_to(value, &self->device, (lt_dtype)self->dtype, false, false, &number);
     lt_scope_hold(&s, s.status, number);
     if (s.status == LT_OK)
@@ -456,7 +456,7 @@ lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *
                                          lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_index_select_backward));
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
     if (result != NULL) s.status = lt_index_add_(result, dim, index, grad_output, lt_int(1));
     return lt_scope_give(&s, result, out);
@@ -466,7 +466,7 @@ lt_status lt_take_impl(lt_tensor *self, lt_tensor *index, lt_tensor **out)
 {
     lt_scope s;
     lt_dims sizes = lt_dims_of(index), line = {1, {-1}};
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(take));
     line.v[0] = self->numel;
     lt_tensor *from = do_reshape(&s, self, &line), *picked = NULL;
     line.v[0] = index->numel;

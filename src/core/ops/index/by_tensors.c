@@ -381,7 +381,7 @@ lt_status lt__index_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, 
                                   lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_index_backward));
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
     if (result != NULL) s.status = lt__index_put__impl(result, indices, grad_output, true);
     return lt_scope_give(&s, result, out);
@@ -395,7 +395,7 @@ lt_status lt__index_put_backward_self_impl(lt_tensor *grad_output, const lt_tens
         return LT_OK;
     }
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_index_put_backward_self));
     lt_tensor *copy = NULL, *zero = do_number(&s, 0);
     if (zero != NULL) {
         lt_status status = lt_clone(grad_output, &copy);
@@ -411,7 +411,7 @@ lt_status lt__index_put_backward_values_impl(lt_tensor *grad_output, const lt_te
     lt_scope s;
     lt_tensor *read = NULL;
     LT_TRY(lt__index(grad_output, indices, &read));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_index_put_backward_values));
     read = lt_scope_hold(&s, LT_OK, read);
     return lt_scope_give(&s, do_sum_to(&s, read, sizes), out);
 }

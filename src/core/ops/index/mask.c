@@ -71,7 +71,7 @@ lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **ou
     lt_dims line = {1, {1}};
     for (int d = 0; d < shape.n; d++) line.v[0] *= shape.v[d];
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(masked_select));
     lt_tensor *from = do_reshape(&s, do_expand(&s, self, &shape), &line), *result = NULL;
     lt_tensor *flags = do_reshape(&s, do_expand(&s, mask, &shape), &line);
     if (flags == NULL) return lt_scope_close(&s);
@@ -85,7 +85,7 @@ lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims 
                                           lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_masked_select_backward));
     lt_dims shape = *sizes;
     if (mask->ndim > shape.n) {
         shape.n = mask->ndim;
@@ -181,7 +181,7 @@ lt_status lt_one_hot_impl(lt_tensor *self, int64_t num_classes, lt_tensor **out)
         return lt_error(LT_ERR_RUNTIME, "one_hot is only applicable to index tensor of type LongTensor.");
     LT_TRY(check_classes(self, &num_classes));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(one_hot));
     lt_dims sizes = lt_dims_of(self);
     if (sizes.n == LT_MAX_DIMS)
         s.status = lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, LT_MAX_DIMS + 1);

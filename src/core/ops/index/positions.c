@@ -12,7 +12,6 @@
 #include "op/_put_backward.h"
 #include "op/_scatter_reduce_backward_self.h"
 #include "op/_scatter_reduce_backward_src.h"
-#include "op/any.h"
 #include "op/argwhere.h"
 #include "op/bucketize.h"
 #include "op/clamp_min.h"
@@ -25,18 +24,20 @@
 #include "op/ones_like.h"
 #include "op/put.h"
 #include "op/scatter.h"
-#include "op/scatter_add.h"
 #include "op/scatter_reduce.h"
 #include "op/searchsorted.h"
 #include "op/take_along_dim.h"
 #include "op/to.h"
 #include "op/zeros.h"
 #include "op/zeros_like.h"
+#include "step/any.h"
+#include "step/scatter_add.h"
+#include "step/scatter_value.h"
 
 lt_status lt_take_along_dim_impl(lt_tensor *self, lt_tensor *indices, const int64_t *dim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(take_along_dim));
     if (dim == NULL) return lt_scope_give(&s, do_gather(&s, do_flatten(&s, self), 0, do_flatten(&s, indices)), out);
     int d;
     s.status = lt_wrap_dim(*dim, self->ndim, &d);
@@ -82,7 +83,7 @@ lt_status lt_put_impl(lt_tensor *self, lt_tensor *index, lt_tensor *source, bool
                                         "source.dtype = %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)source->dtype));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(put));
     lt_tensor *line = do_flatten(&s, self), *work = NULL, *at = do_flatten(&s, index),
               *values = do_flatten(&s, source);
     if (s.status == LT_OK) {
@@ -101,7 +102,7 @@ lt_status lt__put_backward_impl(lt_tensor *grad_output, lt_tensor *index, bool a
         return LT_OK;
     }
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_put_backward));
     lt_dims sizes = lt_dims_of(index);
     lt_tensor *zeros = do_zeros(&s, grad_output, &sizes), *result = NULL;
     if (zeros == NULL) return lt_scope_close(&s);
@@ -124,7 +125,7 @@ lt_status lt_masked_scatter_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *so
     LT_TRY(lt_check_same_device("masked_scatter", (lt_tensor *[]){self, mask, source}, 3, false, &device));
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, mask}, 2, &shape.n, shape.v));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(masked_scatter));
     lt_tensor *base = do_expand(&s, self, &shape), *flags = do_expand(&s, mask, &shape);
     lt_tensor *count = do_cumsum(&s, do_cast(&s, do_flatten(&s, flags), LT_INT64), 0), *result = base;
     if (count != NULL && device.type == LT_CPU && count->numel > 0) {
@@ -154,7 +155,7 @@ lt_status lt__masked_scatter_backward_impl(lt_tensor *grad_output, lt_tensor *ma
     int64_t n = 1;
     for (int d = 0; d < sizes->n; d++) n *= sizes->v[d];
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_masked_scatter_backward));
     lt_tensor *used = NULL, *padded = NULL;
     lt_status status = lt_masked_select(grad_output, mask, &used);
     used = lt_scope_hold(&s, status, used);
@@ -176,22 +177,6 @@ static lt_status reduction_named(const char *name, reduction *out)
             return LT_OK;
         }
     return lt_error(LT_ERR_RUNTIME, "reduce argument must be either sum, prod, mean, amax or amin, got %s", name);
-}
-
-static lt_tensor *do_scatter_value(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index, lt_scalar value)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_scatter_value(a, dim, index, value, &out);
-    return lt_scope_hold(s, status, out);
-}
-
-static lt_tensor *do_scatter_add(lt_scope *s, lt_tensor *a, int64_t dim, lt_tensor *index, lt_tensor *src)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_scatter_add(a, dim, index, src, &out);
-    return lt_scope_hold(s, status, out);
 }
 
 /* How many elements went to each place, the one that was there among them if it counts; at least 1. */
@@ -232,7 +217,7 @@ lt_status lt_scatter_reduce_impl(lt_tensor *self, int64_t dim, lt_tensor *index,
     reduction r;
     LT_TRY(reduction_named(reduce, &r));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(scatter_reduce));
     lt_tensor *start = self, *result = NULL;
     if (!include_self) start = do_scatter_value(&s, self, dim, index, neutral(r, (lt_dtype)self->dtype));
     if (start != NULL) {
@@ -270,14 +255,6 @@ typedef struct place_products {
     lt_tensor *of_zero, *of_others;        /* a place's product without its zero, if there is one; 0 if there are more,
                                               or for the others if there is any */
 } place_products;
-
-static lt_tensor *do_any(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_any(a, &out);
-    return lt_scope_hold(s, status, out);
-}
 
 /* The formula's own derivative does not hold where elements are 0: an error if it is wanted there. */
 static void refuse_zeros(lt_scope *s, lt_tensor *self_zero, lt_tensor *src_zero)
@@ -321,7 +298,7 @@ lt_status lt__scatter_reduce_backward_self_impl(lt_tensor *grad_output, lt_tenso
     reduction r;
     LT_TRY(reduction_named(reduce, &r));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_scatter_reduce_backward_self));
     lt_tensor *grad = grad_output;
     if (include_self) {
         if (r == MEAN) grad = do_div(&s, grad, do_counts(&s, self, dim, index, src, true));
@@ -344,7 +321,7 @@ lt_status lt__scatter_reduce_backward_src_impl(lt_tensor *grad_output, lt_tensor
     reduction r;
     LT_TRY(reduction_named(reduce, &r));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_scatter_reduce_backward_src));
     lt_tensor *grad = grad_output;
     if (r == MEAN) grad = do_div(&s, grad, do_counts(&s, self, dim, index, src, include_self));
     if (r == AMAX || r == AMIN) grad = do_shared(&s, grad, self, dim, index, src, result, include_self);
@@ -450,7 +427,7 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
                         lt_format_sizes(a, sizeof a, sorted_sequence->ndim, sorted_sequence->sizes),
                         lt_format_sizes(b, sizeof b, sorter->ndim, sorter->sizes));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(searchsorted));
     if (input->flags & LT_FLAG_WRAPPED_NUMBER) { /* a number goes where the sequence is */
         lt_tensor *there = NULL;
         lt_status status = lt_to(input, &sorted_sequence->device, LT_DTYPE_NONE, false, false, &there);

@@ -142,7 +142,7 @@ static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
 lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *det, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_det_backward));
     if (any_singular(&s, det)) {
         lt_tensor *grad = do_unsqueeze(&s, do_unsqueeze(&s, grad_output, -1), -1);
         return lt_scope_give(&s, do_mul(&s, grad, do_cofactors(&s, self)), out);
@@ -155,7 +155,7 @@ lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
 lt_status lt__linalg_logabsdet_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_logabsdet_backward));
     lt_tensor *factor = do_unsqueeze(&s, do_unsqueeze(&s, grad_output, -1), -1);
     lt_tensor *eye = do_eye(&s, self, lt_columns(self));
     return lt_scope_give(&s, do_mul(&s, do_solve(&s, do_turn(&s, self), eye), factor), out);
@@ -178,7 +178,7 @@ lt_status lt_logdet_impl(lt_tensor *self, lt_tensor **out)
     lt_tensor *sign = NULL, *log_magnitude = NULL;
     LT_TRY(lt_slogdet(self, &sign, &log_magnitude));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(logdet));
     lt_scope_hold(&s, LT_OK, sign);
     lt_scope_hold(&s, LT_OK, log_magnitude);
     lt_tensor *negative = do_lt(&s, sign, do_number(&s, 0));
@@ -193,12 +193,12 @@ lt_status lt_linalg_solve_impl(lt_tensor *self, lt_tensor *other, bool left, lt_
     bool vectors = other->ndim == 1 || (other->ndim == self->ndim - 1);
     for (int d = 0; vectors && other->ndim > 1 && d < other->ndim; d++) vectors = other->sizes[d] == self->sizes[d];
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_solve));
     lt_tensor *a = left ? self : do_turn(&s, self), *b = vectors ? do_unsqueeze(&s, other, -1) : other;
     if (!vectors && !left) b = do_turn(&s, b);
     lt_tensor *x = do_solve(&s, a, b);
     if (vectors)
-        x = do_squeeze(&s, x, -1);
+        x = do_squeeze_dim(&s, x, -1);
     else if (!left)
         x = do_turn(&s, x);
     return lt_scope_give(&s, x, out);
@@ -208,7 +208,7 @@ lt_status lt_linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, boo
                                           lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_solve_triangular));
     if (left) return lt_scope_give(&s, do_solve_triangular(&s, self, other, upper, unitriangular), out);
     lt_tensor *b = do_turn(&s, other), *a = do_turn(&s, self);
     return lt_scope_give(&s, do_turn(&s, do_solve_triangular(&s, a, b, !upper, unitriangular)), out);
@@ -218,7 +218,7 @@ lt_status lt__linalg_solve_triangular_backward_other_impl(lt_tensor *grad_output
                                                           bool unitriangular, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_solve_triangular_backward_other));
     return lt_scope_give(&s, do_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular), out);
 }
 
@@ -226,7 +226,7 @@ lt_status lt__linalg_solve_triangular_backward_impl(lt_tensor *grad_output, lt_t
                                                     bool unitriangular, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_solve_triangular_backward));
     lt_tensor *right = do_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular);
     lt_tensor *full = do_neg(&s, do_matmul(&s, right, do_turn(&s, result)));
     int64_t skip = unitriangular ? 1 : 0;
@@ -253,7 +253,7 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
     int64_t m = lt_rows(self), n = lt_columns(self);
     double tolerance = rcond != NULL ? *rcond : epsilon(self) * (double)(m > n ? m : n);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_lstsq));
     lt_tensor *b = vectors ? do_unsqueeze(&s, other, -1) : other, *x = NULL, *ranks = NULL;
     if (b == NULL) return lt_scope_close(&s);
     lt_status status = lt__linalg_lstsq(self, b, tolerance, &x);
@@ -262,7 +262,7 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
         status = lt__linalg_lstsq_rank(self, b, tolerance, &ranks);
         ranks = lt_scope_hold(&s, status, ranks);
     }
-    lt_tensor *given = vectors && x != NULL ? do_squeeze(&s, x, -1) : x;
+    lt_tensor *given = vectors && x != NULL ? do_squeeze_dim(&s, x, -1) : x;
     lt_tensor *none = do_zeros(&s, self, &(lt_dims){1, {0}}), *empty = do_zeros(&s, self, &(lt_dims){1, {0}});
     if (hand(&s, given, solution) == LT_OK) {
         hand(&s, none, residuals);
@@ -277,7 +277,7 @@ lt_status lt__linalg_lstsq_backward_impl(lt_tensor *grad_output, lt_tensor *self
                                          lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_lstsq_backward));
     lt_tensor *p = do_pinv(&s, self), *pt = p != NULL ? do_turn(&s, p) : NULL;
     if (pt == NULL) return lt_scope_close(&s);
     lt_tensor *ptg = do_matmul(&s, pt, grad_output);
@@ -309,7 +309,7 @@ lt_status lt__linalg_pinv_impl(lt_tensor *self, double rtol, lt_tensor **out)
 {
     lt_tensor *u = NULL, *values = NULL, *vh = NULL;
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv));
     if (self->numel == 0) {
         lt_dims turned = lt_dims_of(self);
         turned.v[self->ndim - 2] = lt_columns(self);
@@ -331,7 +331,7 @@ lt_status lt__linalg_pinv_impl(lt_tensor *self, double rtol, lt_tensor **out)
 lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv_backward));
     lt_tensor *p = result, *pt = do_turn(&s, p), *gt = do_turn(&s, grad_output);
     lt_tensor *first = do_matmul(&s, do_matmul(&s, pt, grad_output), pt);
     lt_tensor *left = do_sub(&s, do_eye(&s, self, lt_rows(self)), do_matmul(&s, self, p));
@@ -355,7 +355,7 @@ static lt_tensor *do_half_lower(lt_scope *s, lt_tensor *a)
 lt_status lt__linalg_cholesky_backward_impl(lt_tensor *grad_output, lt_tensor *result, bool upper, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_cholesky_backward));
     lt_tensor *l = upper ? do_turn(&s, result) : result, *g = upper ? do_turn(&s, grad_output) : grad_output;
     if (g == NULL || l == NULL) return lt_scope_close(&s);
     lt_tensor *lt = do_turn(&s, l), *inner = do_half_lower(&s, do_matmul(&s, lt, g));
@@ -384,7 +384,7 @@ lt_status lt_linalg_qr_impl(lt_tensor *self, const char *mode, lt_tensor **Q, lt
                         "qr received unrecognized mode '%s' but expected one of 'reduced' (default), 'r', or 'complete'", mode);
     int64_t m = lt_rows(self), n = lt_columns(self), least = m < n ? m : n, k = complete ? m : least;
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_qr));
     lt_tensor *packed = NULL, *q = NULL, *r = NULL;
     bool wide = n > m; /* R's columns beyond the square part follow from Q, with their derivatives */
     lt_tensor *square = wide ? do_part(&s, self, -1, 0, m) : self;
@@ -414,7 +414,7 @@ lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     if (complete)
         return lt_error(LT_ERR_RUNTIME, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_qr_backward));
     lt_tensor *q, *r, *gq, *gr;
     unpack_qr(&s, result, m, n, n, &q, &r);
     unpack_qr(&s, grad_output, m, n, n, &gq, &gr);
@@ -471,7 +471,7 @@ lt_status lt_svd_impl(lt_tensor *self, bool some, bool compute_uv, lt_tensor **U
     lt_scope s;
     of_u.v[of_u.n - 1] = lt_rows(self);
     of_v.v[of_v.n - 2] = lt_columns(self);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(svd));
     lt_status status = lt_linalg_svdvals(self, &values);
     values = lt_scope_hold(&s, status, values);
     lt_tensor *u = do_zeros(&s, self, &of_u), *v = do_transpose(&s, do_zeros(&s, self, &of_v), -2, -1);
@@ -519,13 +519,13 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
 {
     int64_t m = sizes->v[sizes->n - 2], n = sizes->v[sizes->n - 1], k = m < n ? m : n;
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_svd_backward));
     lt_tensor *u, *values, *v, *gu, *gs, *gv;
     unpack_svd(&s, result, m, n, k, k, &u, &values, &v);
     unpack_svd(&s, grad_output, m, n, k, k, &gu, &gs, &gv);
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_scope inner;
-    lt_scope_open(&inner, true);
+    lt_scope_open(&inner, LT_COMPOSITE(_linalg_svd_backward));
     lt_tensor *row = do_unsqueeze(&inner, values, -2), *column = do_unsqueeze(&inner, values, -1), *ut = do_turn(&inner, u),
               *vt = do_turn(&inner, v);
     lt_tensor *e = do_differences(&inner, do_mul(&inner, values, values));
@@ -569,7 +569,7 @@ lt_status lt_linalg_eigh_impl(lt_tensor *self, const char *UPLO, lt_tensor **eig
     LT_TRY(upper_or_lower("linalg.eigh", UPLO, &upper));
     int64_t n = lt_rows(self);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_eigh));
     lt_tensor *packed = NULL;
     lt_status status = lt__linalg_eigh(self, upper, true, &packed);
     packed = lt_scope_hold(&s, status, packed);
@@ -584,7 +584,7 @@ lt_status lt_linalg_eigvalsh_impl(lt_tensor *self, const char *UPLO, lt_tensor *
     LT_TRY(lt_linalg_check_square("linalg.eigvalsh", self));
     LT_TRY(upper_or_lower("linalg.eigvalsh", UPLO, &upper));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_eigvalsh));
     lt_tensor *packed = NULL;
     lt_status status = lt__linalg_eigh(self, upper, lt_grad_mode_on() && lt_requires_grad(self), &packed);
     packed = lt_scope_hold(&s, status, packed);
@@ -596,7 +596,7 @@ lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *resul
 {
     int64_t n = lt_columns(result);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh_backward));
     lt_tensor *v = do_part(&s, result, -2, 0, n), *gv = do_part(&s, grad_output, -2, 0, n);
     lt_tensor *vt = do_turn(&s, v), *apart = do_differences(&s, do_select(&s, result, -2, n));
     lt_tensor *mixed = do_quotient(&s, do_matmul(&s, vt, gv), apart);
@@ -654,7 +654,7 @@ lt_status lt_linalg_matrix_norm_impl(lt_tensor *self, lt_scalar ord, const lt_di
     lt_tensor *a, *norms;
     lt_dims places;
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_matrix_norm));
     s.status = at_the_end(&s, self, dim, dtype, &a, &places);
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_tensor *lines = size == 2 ? do_singular_values(&s, a) : do_sum_dim(&s, do_abs(&s, a), size == 1 ? -2 : -1, false);
@@ -672,7 +672,7 @@ lt_status lt_linalg_matrix_norm_named_impl(lt_tensor *self, const char *ord, con
     lt_tensor *a, *norms = NULL;
     lt_dims places;
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linalg_matrix_norm_named));
     s.status = at_the_end(&s, self, dim, dtype, &a, &places);
     if (s.status != LT_OK) return lt_scope_close(&s);
     if (nuclear) {

@@ -197,7 +197,7 @@ lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
     LT_TRY(lt_linalg_check_kind(singular.op, self));
     lt_dims sizes = lt_dims_of(self);
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(inverse));
     lt_tensor *work = do_dense_copy(&s, self); /* the inverse of the transposed lies as the transposed inverse */
     lt_tensor *pivots = do_lu(&s, work, &singular), *result = do_new(&s, self, &sizes);
     if (result != NULL && self->numel > 0) {
@@ -351,7 +351,7 @@ lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
     LT_TRY(lt_linalg_check_square(indefinite.op, self));
     LT_TRY(lt_linalg_check_kind(indefinite.op, self));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_cholesky));
     lt_tensor *work = do_dense_copy(&s, self), *result = NULL;
     if (work != NULL && work->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_CHOLESKY, work);
@@ -376,7 +376,7 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
     int m = (int)lt_rows(self), n = (int)lt_columns(self), least = m < n ? m : n, k = complete ? m : least;
     lt_dims room = batch_of(self, k > n ? k : n, m), number = batch_of(self, least, -1); /* columns lie one after another */
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_qr));
     lt_tensor *tau = do_new(&s, self, &number), *work = do_zeros(&s, self, &room), *given = do_turn(&s, self), *r = NULL;
     if (given != NULL) do_store(&s, do_part(&s, work, -2, 0, n), given);
     if (s.status == LT_OK && least > 0) {
@@ -414,7 +414,7 @@ lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **o
     lt_dims u_room = batch_of(self, of_u, m), v_room = batch_of(self, n, of_v), s_room = batch_of(self, 1, k);
     lt_dims sizes = batch_of(self, m + 1 + n, width), v_turned = batch_of(self, of_v, n);
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_svd));
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *packed = do_zeros(&s, self, &sizes);
     lt_tensor *u = do_zeros(&s, self, &u_room), *v = do_zeros(&s, self, &v_room), *values = do_zeros(&s, self, &s_room);
     if (values != NULL && k > 0) {
@@ -440,7 +440,7 @@ lt_status lt__linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
     int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n;
     lt_dims sizes = batch_of(self, 1, k), shape = batch_of(self, k, -1);
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_svdvals));
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_zeros(&s, self, &sizes);
     if (values != NULL && k > 0) {
         lt_factor f = factor_of(LT_FACTOR_SVD, work);
@@ -459,7 +459,7 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
     LT_TRY(lt_linalg_check_kind(endless.op, self));
     lt_dims sizes = batch_of(self, 1, lt_rows(self));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh));
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_zeros(&s, self, &sizes);
     if (values != NULL && work->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_EIGH, work);

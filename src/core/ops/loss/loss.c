@@ -13,10 +13,9 @@
 #include "op/cross_entropy.h"
 #include "op/gather.h"
 #include "op/index_select.h"
-#include "op/log_softmax.h"
-#include "op/mean.h"
 #include "op/nll_loss.h"
 #include "op/scatter.h"
+#include "step/log_softmax.h"
 
 lt_status lt_loss_parse(const char *text, lt_over *out)
 {
@@ -36,14 +35,6 @@ lt_status lt_loss_check_float(const char *kernel, const lt_tensor *t)
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", kernel,
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
-}
-
-lt_tensor *do_mean(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_mean(a, LT_DTYPE_NONE, &out);
-    return lt_scope_hold(s, status, out);
 }
 
 lt_tensor *do_reduce(lt_scope *s, lt_tensor *a, lt_over how)
@@ -172,7 +163,7 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
     if (weight != NULL && weight->dtype != self->dtype)
         return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)weight->dtype));
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(nll_loss));
     do_picks(&s, &sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *index = do_unsqueeze(&s, p.safe, p.dim), *loss = NULL;
     if (index != NULL) {
@@ -199,7 +190,7 @@ lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *size
     picks p;
     lt_over how;
     LT_TRY(lt_loss_parse(reduction_name, &how));
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_nll_loss_backward));
     do_picks(&s, sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *grad = do_neg(&s, grad_output);
     if (how == LT_OVER_MEAN) grad = do_div(&s, grad, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
@@ -216,14 +207,6 @@ lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *size
 }
 
 /* ---- cross entropy -------------------------------------------------------------------------------------------- */
-
-static lt_tensor *do_log_softmax(lt_scope *s, lt_tensor *a, int64_t dim)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_log_softmax(a, dim, LT_DTYPE_NONE, &out);
-    return lt_scope_hold(s, status, out);
-}
 
 static lt_status check_smoothing(double label_smoothing)
 {
@@ -274,7 +257,7 @@ lt_status lt_cross_entropy_impl(lt_tensor *input, lt_tensor *target, lt_tensor *
     lt_dims sizes = lt_dims_of(input);
     LT_TRY(check_nll(&sizes, target, weight));
     int dim = input->ndim > 1 ? 1 : 0;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(cross_entropy));
     lt_tensor *logp = do_log_softmax(&s, input, dim), *loss = NULL;
     if (logp == NULL) return lt_scope_close(&s);
     lt_status status = lt_nll_loss(logp, target, weight, ignore_index, reduction_name, &loss);
@@ -313,7 +296,7 @@ lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_ten
                         "got weight tensor of shape: %s",
                         (long long)input->sizes[dim], lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(cross_entropy_prob));
     double classes = (double)input->sizes[dim];
     lt_tensor *share = target;
     if (label_smoothing > 0)
@@ -360,7 +343,7 @@ lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *t
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction_name, &how));
     LT_TRY(check_bce(self, target));
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(binary_cross_entropy_with_logits));
     lt_tensor *fit = do_log_sigmoid(&s, self);
     if (pos_weight != NULL) fit = do_mul(&s, fit, do_positive_weight(&s, target, pos_weight));
     lt_tensor *loss = do_sub(&s, do_mul(&s, do_one_minus(&s, target), self), fit);
@@ -383,7 +366,7 @@ lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *s
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction_name, &how));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_bce_with_logits_backward));
     lt_tensor *p = do_sigmoid(&s, self), *derivative;
     if (pos_weight == NULL)
         derivative = do_sub(&s, p, target);
@@ -401,7 +384,7 @@ lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_te
     lt_scope s;
     (void)target; /* the loss is linear in it */
     LT_TRY(lt_loss_parse(reduction_name, &how));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_bce_with_logits_backward_target));
     lt_tensor *derivative = do_neg(&s, self);
     if (pos_weight != NULL)
         derivative = do_sub(&s, derivative,

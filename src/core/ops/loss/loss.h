@@ -3,12 +3,12 @@
 #define LT_OPS_LOSS_H
 
 #include "ops/compose.h"
+#include "step/mean.h"
 
 typedef enum lt_over { LT_OVER_NONE, LT_OVER_MEAN, LT_OVER_SUM } lt_over;
 
 lt_status lt_loss_parse(const char *text, lt_over *out);
 lt_status lt_loss_check_float(const char *kernel, const lt_tensor *t);
-lt_tensor *do_mean(lt_scope *s, lt_tensor *a);
 lt_tensor *do_reduce(lt_scope *s, lt_tensor *a, lt_over how);
 /* grad of a reduced loss as a factor for the derivative of its numel elements. */
 lt_tensor *do_share(lt_scope *s, lt_tensor *grad, lt_over how, int64_t numel);

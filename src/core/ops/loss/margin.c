@@ -36,7 +36,7 @@ static lt_tensor *do_distance(lt_scope *s, lt_tensor *a, lt_tensor *b, double p,
 lt_status lt_pairwise_distance_impl(lt_tensor *x1, lt_tensor *x2, double p, double eps, bool keepdim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(pairwise_distance));
     return lt_scope_give(&s, do_norm(&s, plus(&s, do_sub(&s, x1, x2), eps), p, -1, keepdim), out);
 }
 
@@ -48,7 +48,7 @@ lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, d
                         lt_dtype_scalar_name((lt_dtype)x1->dtype));
     lt_dims shape;
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){x1, x2}, 2, &shape.n, shape.v));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(cosine_similarity));
     x1 = do_expand(&s, x1, &shape); /* lengths are of whole vectors, also where one lies along dim as a single number */
     x2 = do_expand(&s, x2, &shape);
     lt_tensor *length1 = do_lifted(&s, do_norm(&s, x1, 2, dim, true), eps);
@@ -60,7 +60,7 @@ lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, d
 lt_status lt_normalize_impl(lt_tensor *input, double p, int64_t dim, double eps, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(normalize));
     lt_tensor *length = do_at_least(&s, do_norm(&s, input, p, dim, true), eps);
     return lt_scope_give(&s, do_div(&s, input, length), out);
 }
@@ -79,7 +79,7 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
             second[k] = j;
         }
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(pdist));
     if (lt_interrupted()) s.status = lt_stopped();
     const lt_dims line = {1, {pairs}};
     lt_tensor *rows = do_positions(&s, first, &line, input->device),
@@ -101,7 +101,7 @@ lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, doub
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(hinge_embedding_loss));
     /* Of integers the loss is one, with a margin without its fraction. */
     bool whole = !lt_dtype_is_float((lt_dtype)input->dtype);
     lt_tensor *least =
@@ -125,7 +125,7 @@ lt_status lt_margin_ranking_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_t
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: %dD, "
             "input2: %dD, target: %dD",
             input1->ndim, input2->ndim, target->ndim);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(margin_ranking_loss));
     lt_tensor *order = do_mul(&s, do_neg(&s, target), do_sub(&s, input1, input2));
     return lt_scope_give(&s, do_reduce(&s, do_at_least(&s, plus(&s, order, margin), 0), how), out);
 }
@@ -146,7 +146,7 @@ lt_status lt_cosine_embedding_loss_impl(lt_tensor *input1, lt_tensor *input2, lt
                         "%dD target tensor expects %dD input tensors, but found inputs with sizes %s and %s.",
                         target->ndim, target->ndim + 1, lt_format_sizes(a, sizeof a, input1->ndim, input1->sizes),
                         lt_format_sizes(b, sizeof b, input2->ndim, input2->sizes));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(cosine_embedding_loss));
     lt_tensor *product = do_sum_dim(&s, do_mul(&s, input1, input2), -1, false);
     lt_tensor *square1 = plus(&s, do_sum_dim(&s, do_mul(&s, input1, input1), -1, false), COSINE_EPS);
     lt_tensor *square2 = plus(&s, do_sum_dim(&s, do_mul(&s, input2, input2), -1, false), COSINE_EPS);
@@ -170,7 +170,7 @@ lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
             "but got: anchor %dD, positive %dD, and negative %dD inputs",
             anchor->ndim, positive->ndim, negative->ndim);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(triplet_margin_loss));
     lt_tensor *near = do_distance(&s, anchor, positive, p, eps), *far = do_distance(&s, anchor, negative, p, eps);
     if (swap) far = do_minimum(&s, far, do_distance(&s, positive, negative, p, eps));
     return lt_scope_give(&s, do_reduce(&s, do_at_least(&s, plus(&s, do_sub(&s, near, far), margin), 0), how), out);
@@ -222,7 +222,7 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
     if (weight != NULL && weight->numel != classes)
         return lt_error(LT_ERR_RUNTIME, "inconsistent weight size, expected %lld but got %s", (long long)classes,
                         lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(multi_margin_loss));
     lt_tensor *classes_of = do_contiguous(&s, do_cast(&s, target, LT_INT64));
     check_classes(&s, classes_of, classes, false);
     lt_tensor *line = do_reshape(&s, classes_of, &(lt_dims){1, {n}}),
@@ -234,7 +234,7 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
     lt_tensor *others = do_ne(&s, do_range(&s, classes, input->device), column); /* [n, classes] */
     loss = do_where(&s, others, loss, do_number(&s, 0));
     loss = times(&s, do_sum_dim(&s, loss, 1, false), 1.0 / (double)classes);
-    if (input->ndim < 2 && target->ndim == 0) loss = do_squeeze(&s, loss, 0);
+    if (input->ndim < 2 && target->ndim == 0) loss = do_squeeze_dim(&s, loss, 0);
     return lt_scope_give(&s, do_reduce(&s, loss, how), out);
 }
 
@@ -251,7 +251,7 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
                         lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
                         lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
     const int64_t classes = input->ndim > 0 ? input->sizes[input->ndim - 1] : 1;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(multilabel_margin_loss));
     lt_tensor *given = do_contiguous(&s, do_cast(&s, target, LT_INT64));
     check_classes(&s, given, classes, true);
     lt_tensor *t = s.status == LT_OK ? do_rows(&s, given) : NULL, *x = do_rows(&s, input), *zero = do_number(&s, 0);
@@ -270,6 +270,6 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
     lt_tensor *counts = do_logical_and(&s, column, do_logical_not(&s, named));
     loss = do_sum_dims(&s, do_where(&s, counts, loss, zero), &(lt_dims){2, {1, 2}}, false);
     loss = times(&s, loss, 1.0 / (double)classes);
-    if (input->ndim < 2) loss = do_squeeze(&s, loss, 0);
+    if (input->ndim < 2) loss = do_squeeze_dim(&s, loss, 0);
     return lt_scope_give(&s, do_reduce(&s, loss, how), out);
 }

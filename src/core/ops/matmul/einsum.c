@@ -307,7 +307,7 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
     LT_TRY(lay_out(&e, operands, &l));
     for (int i = 0; i < e.operands; i++) {
         lt_scope s;
-        lt_scope_open(&s, true);
+        lt_scope_open(&s, LT_COMPOSITE(einsum));
         lt_tensor *t = brought(&s, operands->v[i], &e.in[i], i, &l);
         LT_CHECK(lt_scope_give(&s, t, &ready[i]));
     }
@@ -315,14 +315,14 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
     now = lt_tensor_retain(ready[0]);
     for (int i = 1; i < e.operands; i++) {
         lt_scope s;
-        lt_scope_open(&s, true);
+        lt_scope_open(&s, LT_COMPOSITE(einsum));
         lt_tensor *t = contracted(&s, now, ready[i], finished(ready, i + 1, e.operands, &l)), *next = NULL;
         LT_CHECK(lt_scope_give(&s, t, &next));
         lt_tensor_release(now);
         now = next;
     }
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(einsum));
     lt_tensor *result = now;
     lt_dims left = {.n = 0}, shape = {.n = l.out};
     for (int d = l.out; d < l.total; d++)

@@ -6,7 +6,6 @@
 #include "op/_mm_as.h"
 #include "op/_scaled.h"
 #include "op/_unsafe_view.h"
-#include "op/addmm.h"
 #include "op/addmv.h"
 #include "op/baddbmm.h"
 #include "op/bmm.h"
@@ -18,6 +17,8 @@
 #include "op/mv.h"
 #include "op/outer.h"
 #include "counting.h"
+#include "step/addmm.h"
+#include "step/mv.h"
 
 /* An operand as gemm reads it; a vector is a matrix of one row or column. Strides in elements. */
 typedef struct matrix {
@@ -320,7 +321,7 @@ lt_status lt_outer_impl(lt_tensor *self, lt_tensor *vec2, lt_tensor **out)
     if (vec2->ndim != 1)
         return lt_error(LT_ERR_RUNTIME, "outer: Expected 1-D argument vec2, but got %d-D", vec2->ndim);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(outer));
     return lt_scope_give(&s, do_mul(&s, do_unsqueeze(&s, self, 1), vec2), out);
 }
 
@@ -386,7 +387,7 @@ lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const
     if (needs_self && needs_mat2 && !again &&
         sums_within(grad_output, mat1, sizes, strides, lt_scalar_double(beta), lt_scalar_double(alpha)))
         return product_and_sums(grad_output, mat1, out_self, out_mat2);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_addmm_backward));
     if (needs_self) {
         lt_status status = lt__scaled(grad_output, beta, &of_self);
         of_self = lt_scope_hold(&s, status, of_self);
@@ -404,22 +405,6 @@ lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const
 }
 
 /* ---- matmul and linear ------------------------------------------------------------------------------------- */
-
-static lt_tensor *do_mv(lt_scope *s, lt_tensor *mat, lt_tensor *vec)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_mv(mat, vec, &out);
-    return lt_scope_hold(s, status, out);
-}
-
-static lt_tensor *do_addmm(lt_scope *s, lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_addmm(self, mat1, mat2, lt_int(1), lt_int(1), &out);
-    return lt_scope_hold(s, status, out);
-}
 
 /* Another shape of a fresh product. */
 static lt_tensor *do_unsafe_view(lt_scope *s, lt_tensor *t, const lt_dims *sizes)
@@ -492,7 +477,7 @@ static lt_tensor *do_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
     if (a->ndim == 1) {
         lt_tensor *row = do_unsqueeze(s, a, 0);
         if (row == NULL) return NULL;
-        return do_squeeze(s, b->ndim == 2 ? do_mm(s, row, b) : do_batched(s, row, b), -2);
+        return do_squeeze_dim(s, b->ndim == 2 ? do_mm(s, row, b) : do_batched(s, row, b), -2);
     }
     return do_batched(s, a, b);
 }
@@ -506,14 +491,14 @@ lt_status lt_matmul_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     if (self->ndim == 2 && other->ndim == 1) return lt_mv(self, other, out);
     if (self->ndim == 1 && other->ndim == 1) return lt_dot(self, other, out);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(matmul));
     return lt_scope_give(&s, do_product(&s, self, other), out);
 }
 
 lt_status lt_linear_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(linear));
     lt_tensor *turned = do_t(&s, weight), *result = NULL;
     if (turned == NULL) return lt_scope_close(&s);
     if (input->ndim == 0 || bias == NULL) {

@@ -38,14 +38,14 @@ lt_status lt__mm_as_impl(lt_tensor *self, lt_tensor *mat2, const lt_dims *stride
 {
     if (strides->n != 2 || strides->v[0] != 1 || strides->v[1] == 1) return lt_mm(self, mat2, out);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_mm_as));
     return lt_scope_give(&s, do_t(&s, do_mm(&s, do_t(&s, mat2), do_t(&s, self))), out);
 }
 
 lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_scaled));
     return lt_scope_give(&s, lt_scalar_double(factor) == 1 ? self : do_mul_scalar(&s, self, factor), out);
 }
 
@@ -78,7 +78,7 @@ lt_status lt_addr_impl(lt_tensor *self, lt_tensor *vec1, lt_tensor *vec2, lt_sca
                         beta.kind == LT_SCALAR_FLOAT ? "beta" : "alpha");
     lt_dims sizes = {2, {vec1->numel, vec2->numel}};
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(addr));
     lt_tensor *product = do_mul(&s, do_unsqueeze(&s, vec1, 1), vec2);
     return lt_scope_store(&s, do_addmm_scaled(&s, do_expand(&s, self, &sizes), product, beta, alpha), out);
 }
@@ -104,7 +104,7 @@ lt_status lt_addbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, 
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)batch2->dtype));
     lt_dims sizes = {2, {n, m}};
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(addbmm));
     /* the batches side by side are one product of matrices */
     lt_tensor *left = do_reshape(&s, do_transpose(&s, batch1, 0, 1), &(lt_dims){2, {n, b * k}});
     lt_tensor *right = do_reshape(&s, batch2, &(lt_dims){2, {b * k, m}});
@@ -115,7 +115,7 @@ lt_status lt_addbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, 
 lt_status lt_inner_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(inner));
     if (self->ndim == 0 || other->ndim == 0) return lt_scope_give(&s, do_mul(&s, self, other), out);
     int64_t k = self->sizes[self->ndim - 1];
     if (k != other->sizes[other->ndim - 1]) {
@@ -217,7 +217,7 @@ lt_status lt_kron_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
         shape.v[d] = a.v[2 * d] * b.v[2 * d + 1];
     }
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(kron));
     lt_tensor *product = do_mul(&s, do_reshape(&s, self, &a), do_reshape(&s, other, &b));
     return lt_scope_give(&s, do_reshape(&s, product, &shape), out);
 }
@@ -243,7 +243,7 @@ lt_status lt_cross_impl(lt_tensor *self, lt_tensor *other, const int64_t *dim, l
                         lt_shown(d), (long long)(self->ndim > 0 ? self->sizes[d] : 1),
                         (long long)(other->ndim > 0 ? other->sizes[d] : 1));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(cross));
     lt_tensor *part[3] = {NULL};
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -283,7 +283,7 @@ lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *comp
                         (long long)x1->sizes[x1->ndim - 1], (long long)x2->sizes[x2->ndim - 1]);
     if (!(p >= 0)) return lt_error(LT_ERR_RUNTIME, "cdist only supports non-negative p values");
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(cdist));
     lt_tensor *result = NULL;
     lt_tensor *apart = do_sub(&s, do_unsqueeze(&s, x1, -2), do_unsqueeze(&s, x2, -3));
     if (apart == NULL) return lt_scope_close(&s);

@@ -99,7 +99,7 @@ static lt_status drop_channels(lt_tensor *input, int ndim, double p, bool traini
         lt_status status = drop((kind){true, false}, batch, p, training, false, &result);
         result = lt_scope_hold(&s, status, result);
     }
-    return finish(&s, input, do_squeeze(&s, result, 0), inplace, out);
+    return finish(&s, input, do_squeeze_dim(&s, result, 0), inplace, out);
 }
 
 lt_status lt_dropout1d_impl(lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)

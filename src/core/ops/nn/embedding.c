@@ -9,11 +9,11 @@
 #include "op/index_add.h"
 #include "op/index_copy.h"
 #include "op/index_select.h"
-#include "op/masked_select.h"
 #include "op/norm.h"
 #include "op/scatter_reduce.h"
 #include "op/searchsorted.h"
 #include "counting.h"
+#include "step/masked_select.h"
 
 static lt_status check_table(const char *op, const lt_tensor *weight, const lt_tensor *indices, bool sparse)
 {
@@ -38,7 +38,7 @@ lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t
     lt_scope s;
     lt_dims sizes = lt_dims_of(indices);
     sizes.v[sizes.n++] = weight->sizes[1];
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(embedding));
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}}), *rows = NULL;
     if (line == NULL) return lt_scope_close(&s);
     lt_status status = lt_index_select_impl(weight, 0, line, &rows);
@@ -66,7 +66,7 @@ lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *siz
                                       const int64_t *padding_idx, bool scale_grad_by_freq, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_embedding_backward));
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
     lt_tensor *rows = do_reshape(&s, grad_output, &(lt_dims){2, {indices->numel, sizes->v[1]}});
     if (padding_idx != NULL) {
@@ -137,14 +137,6 @@ static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
                 "offsets[%lld] is %lld: offsets must not decrease, nor go beyond the %lld indices",
                 lt_shown(i), lt_shown(v[i]), (long long)n);
     return LT_OK;
-}
-
-static lt_tensor *do_masked_select(lt_scope *s, lt_tensor *a, lt_tensor *mask)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    const lt_status status = lt_masked_select(a, mask, &out);
-    return lt_scope_hold(s, status, out);
 }
 
 /* The bag of every index, from 0. */
@@ -219,7 +211,7 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
     LT_TRY(check_padding(weight, padding_idx));
     const int64_t bags = offsets == NULL ? input->sizes[0] : offsets->numel - include_last_offset;
     const lt_dims line = {1, {input->numel}}, sizes = {2, {bags, weight->sizes[1]}};
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(embedding_bag));
     lt_tensor *starts = offsets != NULL ? do_contiguous(&s, do_cast(&s, offsets, LT_INT64)) : NULL;
     if (starts != NULL) s.status = check_offsets(starts, input->numel);
     lt_tensor *ids = do_reshape(&s, do_cast(&s, input, LT_INT64), &line), *bag = do_bags(&s, input, starts, bags),

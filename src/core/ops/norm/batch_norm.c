@@ -57,7 +57,7 @@ lt_status lt__batch_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
     LT_TRY(lt_check_same_device("batch_norm", all, 5, false, &device));
     if (training) LT_TRY(refuse_running(running_mean, running_var));
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_batch_norm));
     lt_batch_norm_args n = batch_of(input, training);
     const lt_dims sizes = lt_dims_of(input), line = {1, {n.channels}};
     lt_tensor *x = lt_norm_dense(&s, input, type), *w = do_typed(&s, weight, type), *b = do_typed(&s, bias, type);
@@ -226,7 +226,7 @@ lt_status lt_instance_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_te
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes));
     if (use_input_stats) LT_TRY(refuse_running(running_mean, running_var));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(instance_norm));
     const lt_dims sizes = lt_dims_of(input);
     lt_dims joined = sizes;
     joined.v[0] = 1;
@@ -263,7 +263,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
         return LT_OK;
     }
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(local_response_norm));
     /* The sum over a window of channels is a difference of running sums; windows overlap the ends. */
     const int64_t channels = input->sizes[1], before = size / 2, after = size - before - 1;
     const lt_dims sizes = lt_dims_of(input), flat = {.n = 3, .v = {sizes.v[0], channels, input->numel / (sizes.v[0] * channels)}};
@@ -271,7 +271,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
     const int64_t first = before < channels ? -before : 1 - channels, last = after < channels ? after : channels - 1;
     for (int64_t shift = first; shift <= last && s.status == LT_OK; shift++) {
         lt_scope step; /* one temporary per window, not one per channel of it */
-        lt_scope_open(&step, true);
+        lt_scope_open(&step, LT_COMPOSITE(local_response_norm));
         lt_dims pad = {.n = 4, .v = {0, 0, shift < 0 ? -shift : 0, shift > 0 ? shift : 0}};
         lt_tensor *part = do_part(&step, square, 1, shift > 0 ? shift : 0, shift < 0 ? channels + shift : channels),
                   *moved = NULL;

@@ -3,21 +3,13 @@
  * rstd * (g w - E(g w) - x' E(g w x')) by the input, the sums of g x' and of g by the parameters. */
 #include "norm.h"
 #include "op/mean.h"
-#include "op/rsqrt.h"
+#include "step/rsqrt.h"
 
 static lt_tensor *do_mean_over(lt_scope *s, lt_tensor *a, const lt_dims *dims)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
     lt_status status = lt_mean_dim(a, dims, true, LT_DTYPE_NONE, &out);
-    return lt_scope_hold(s, status, out);
-}
-
-static lt_tensor *do_rsqrt(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_rsqrt(a, &out);
     return lt_scope_hold(s, status, out);
 }
 

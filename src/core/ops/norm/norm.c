@@ -223,7 +223,7 @@ lt_status lt_layer_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, 
     lt_scope s;
     lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
     LT_TRY(check_normalized_shape(input, normalized_shape, weight, bias));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(layer_norm));
     lt_tensor *w = do_line(&s, weight), *b = do_line(&s, bias);
     if (s.status == LT_OK)
         s.status = lt__layer_norm(input, w, b, length_of(normalized_shape), eps, &result, &mean, &rstd);
@@ -267,7 +267,7 @@ lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt
     /* PyTorch's default: the spacing of numbers at 1. */
     const double epsilon = eps != NULL ? *eps : input->dtype == LT_FLOAT64 ? 0x1p-52 : 0x1p-23;
     LT_TRY(check_normalized_shape(input, normalized_shape, weight, NULL));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(rms_norm));
     lt_tensor *w = do_line(&s, weight);
     if (s.status == LT_OK) s.status = lt__rms_norm(input, w, length_of(normalized_shape), epsilon, &result, &rstd);
     if (rstd != NULL) lt_tensor_release(rstd);

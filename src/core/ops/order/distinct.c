@@ -10,7 +10,6 @@
 #include "op/arange.h"
 #include "op/argsort.h"
 #include "op/bincount.h"
-#include "op/floor.h"
 #include "op/histc.h"
 #include "op/max.h"
 #include "op/min.h"
@@ -20,6 +19,7 @@
 #include "op/sort.h"
 #include "op/unique.h"
 #include "op/unique_consecutive.h"
+#include "step/floor.h"
 
 /* ---- distinct elements ----------------------------------------------------------------------------------------- */
 
@@ -240,14 +240,6 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     return status;
 }
 
-static lt_tensor *do_floor(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_floor(a, &out);
-    return lt_scope_hold(s, status, out);
-}
-
 lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar max, lt_tensor **out)
 {
     lt_scope s;
@@ -269,7 +261,7 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
     if (!(high - low < (double)INFINITY))
         return lt_error(LT_ERR_RUNTIME, "range of [%g, %g] is not finite", low, high);
     if (low > high) return lt_error(LT_ERR_RUNTIME, "max must be larger than min");
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(histc));
     /* Bounds, and places, are rounded as its dtype is. */
     const lt_dtype dtype = (lt_dtype)self->dtype;
     lt_tensor *x = do_flatten(&s, self), *first = do_cast(&s, do_number(&s, low), dtype), *last = do_cast(&s, do_number(&s, high), dtype);

@@ -148,8 +148,8 @@ static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim, lt
         s.status = lt_backend_of(self)->kth(k, &v, &i, &in, dim);
     }
     if (s.status == LT_OK && self->ndim > 0 && !keepdim) {
-        values = do_squeeze(&s, values, dim);
-        indices = do_squeeze(&s, indices, dim);
+        values = do_squeeze_dim(&s, values, dim);
+        indices = do_squeeze_dim(&s, indices, dim);
     }
     return give_pair(&s, values, indices, out_values, out_indices);
 }
@@ -161,8 +161,8 @@ static lt_status pick_one(lt_scope *s, lt_tensor *values, lt_tensor *indices, in
     if (s->status == LT_OK && values->ndim > 0) {
         values = do_part(s, values, dim, at, at + 1);
         indices = do_part(s, indices, dim, at, at + 1);
-        if (!keepdim) values = do_squeeze(s, values, dim);
-        if (!keepdim) indices = do_squeeze(s, indices, dim);
+        if (!keepdim) values = do_squeeze_dim(s, values, dim);
+        if (!keepdim) indices = do_squeeze_dim(s, indices, dim);
     }
     return give_pair(s, values, indices, out_values, out_indices);
 }
@@ -180,7 +180,7 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
                         "kthvalue(): selected number k out of range for dimension %lld",
                         lt_shown(d));
     if (has_kth(self)) return kth_along(self, d, k - 1, keepdim, out_values, out_indices);
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(kthvalue));
     do_sort(&s, self, d, k, &values, &indices);
     return pick_one(&s, values, indices, d, k - 1, keepdim, out_values, out_indices);
 }
@@ -194,8 +194,8 @@ static lt_status pick_at(lt_scope *s, lt_tensor *values, lt_tensor *indices, int
     values = do_gather(s, values, dim, at);
     indices = do_gather(s, indices, dim, at);
     if (s->status == LT_OK && values->ndim > 0 && !keepdim) {
-        values = do_squeeze(s, values, dim);
-        indices = do_squeeze(s, indices, dim);
+        values = do_squeeze_dim(s, values, dim);
+        indices = do_squeeze_dim(s, indices, dim);
     }
     return give_pair(s, values, indices, out_values, out_indices);
 }
@@ -316,7 +316,7 @@ lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **o
     lt_tensor *values = NULL, *indices = NULL;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(check_not_empty("mode", self, d));
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(mode));
     const int64_t n = length_of(self, d);
     if (!do_sort(&s, self, d, n, &values, &indices)) return lt_scope_close(&s);
     if (n == 1 || self->numel == 0) return pick_one(&s, values, indices, d, 0, keepdim, out_values, out_indices);

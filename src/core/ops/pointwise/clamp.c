@@ -16,11 +16,11 @@
 #include "op/clamp_max.h"
 #include "op/clamp_min.h"
 #include "op/div.h"
-#include "op/fmod.h"
 #include "op/maximum.h"
 #include "op/minimum.h"
 #include "op/round.h"
-#include "op/trunc.h"
+#include "step/fmod.h"
+#include "step/trunc.h"
 
 static lt_status needs_bound(void)
 {
@@ -78,7 +78,7 @@ lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *sel
                                           lt_tensor **grad_min, lt_tensor **grad_max)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_clamp_tensors_backward));
     lt_tensor *below = min != NULL ? do_lt(&s, self, min) : NULL,
               *above = max != NULL ? do_gt(&s, self, max) : NULL;
     if (min != NULL && max != NULL) {
@@ -103,22 +103,6 @@ lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *sel
 
 /* ---- division ---------------------------------------------------------------------------------------------- */
 
-static lt_tensor *do_trunc(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_trunc(a, &out);
-    return lt_scope_hold(s, status, out);
-}
-
-static lt_tensor *do_fmod(lt_scope *s, lt_tensor *a, lt_tensor *b)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_fmod(a, b, &out);
-    return lt_scope_hold(s, status, out);
-}
-
 lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *rounding_mode, lt_tensor **out)
 {
     lt_tensor *operands[] = {self, other};
@@ -128,7 +112,7 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
                         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'",
                         rounding_mode);
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(div_rounding));
     lt_tensor *result;
     if (floor)
         result = do_floor_divide(&s, self, other);

@@ -13,7 +13,7 @@ static bool is_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NU
 lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *exponent, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_pow_backward_self));
     if (is_number(exponent)) {
         lt_scalar value;
         s.status = lt_tensor_item(exponent, &value);
@@ -34,7 +34,7 @@ lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self
                                          lt_tensor *result, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_pow_backward_exponent));
     lt_tensor *zero = do_number(&s, 0), *logarithm;
     if (is_number(self)) {
         /* The logarithm as a number, lest it be rounded to the default dtype. */

@@ -237,7 +237,7 @@ lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
 lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spatial, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_pool_gather));
     lt_dims given = lt_dims_of(self), wanted = lt_dims_of(indices), sizes = wanted;
     int64_t from = 1, to = 1;
     for (int d = self->ndim - (int)spatial; d < self->ndim; d++) {

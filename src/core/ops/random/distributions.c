@@ -4,12 +4,12 @@
 #include "random/random.h"
 #include "ops/steps.h"
 #include "op/cauchy_.h"
-#include "op/ceil.h"
 #include "op/clamp.h"
 #include "op/geometric_.h"
 #include "op/log_normal_.h"
-#include "op/tan.h"
 #include "op/uniform_.h"
+#include "step/ceil.h"
+#include "step/tan.h"
 
 static lt_status check_float(const char *op, const lt_tensor *t)
 {
@@ -39,8 +39,6 @@ static lt_status fill(lt_scope *s, lt_tensor *self, lt_tensor *values)
     if (s->status != LT_OK) return NULL;                                                           \
     lt_status status = call;                                                                       \
     return lt_scope_hold(s, status, out);
-static lt_tensor *do_ceil(lt_scope *s, lt_tensor *a) { STEP(lt_ceil(a, &out)) }
-static lt_tensor *do_tan(lt_scope *s, lt_tensor *a) { STEP(lt_tan(a, &out)) }
 static lt_tensor *do_clamp_range(lt_scope *s, lt_tensor *a, double low, double high)
 {
     lt_scalar min = lt_float(low), max = lt_float(high);
@@ -52,7 +50,7 @@ lt_status lt_geometric__impl(lt_tensor *self, double p, lt_generator *generator)
     if (!(p > 0 && p < 1)) return lt_error(LT_ERR_RUNTIME, "geometric_ expects p to be in (0, 1), but got p=%g", p);
     if (self->dtype == LT_BOOL) return lt_error(LT_ERR_RUNTIME, "\"geometric_\" not implemented for 'Bool'");
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(geometric_));
     lt_tensor *u = do_uniform(&s, self, generator);
     return fill(&s, self, do_ceil(&s, do_div(&s, do_log(&s, u), do_number(&s, log1p(-p)))));
 }
@@ -63,7 +61,7 @@ lt_status lt_cauchy__impl(lt_tensor *self, double median, double sigma, lt_gener
     if (!(sigma > 0)) return lt_error(LT_ERR_RUNTIME, "cauchy_ expects sigma > 0.0, but found sigma=%g", sigma);
     const double least = 2.220446049250313e-16; /* the tangent stays finite */
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(cauchy_));
     lt_tensor *u = do_clamp_range(&s, do_uniform(&s, self, generator), least, 1 - least);
     lt_tensor *angle = do_mul(&s, do_sub(&s, u, do_number(&s, 0.5)), do_number(&s, 3.141592653589793));
     return fill(&s, self, do_add(&s, do_mul(&s, do_tan(&s, angle), do_number(&s, sigma)), do_number(&s, median)));
@@ -74,7 +72,7 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
     LT_TRY(check_float("log_normal_", self));
     if (!(std > 0)) return lt_error(LT_ERR_RUNTIME, "log_normal_ expects std > 0.0, but found std=%g", std);
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(log_normal_));
     lt_tensor *numbers = NULL;
     s.status = lt_tensor_shaped(self, LT_FLOAT64, &numbers);
     if (s.status == LT_OK) lt_scope_hold(&s, LT_OK, numbers);

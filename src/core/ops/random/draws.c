@@ -45,7 +45,7 @@ lt_status lt__standard_gamma_impl(lt_tensor *self, lt_generator *generator, lt_t
     LT_TRY(check_float("gamma_cpu", self));
     LT_TRY(lt_check_generator(generator, self));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_standard_gamma));
     lt_tensor *numbers = do_draw(&s, LT_DRAW_GAMMA, do_widen(&s, self), NULL, generator);
     return lt_scope_store(&s, do_narrow_to(&s, numbers, self), out);
 }
@@ -64,7 +64,7 @@ lt_status lt__sample_dirichlet_impl(lt_tensor *self, lt_generator *generator, lt
                                                                : 0x1p-8));
     lt_tensor *clamped = NULL;
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(_sample_dirichlet));
     lt_tensor *gammas = do_draw(&s, LT_DRAW_GAMMA, do_cast(&s, self, LT_FLOAT64), NULL, generator);
     lt_tensor *shares = do_cast(&s, do_div(&s, gammas, do_sum_dim(&s, gammas, -1, true)), dtype);
     if (s.status == LT_OK) {
@@ -79,7 +79,7 @@ lt_status lt__dirichlet_backward_impl(lt_tensor *grad, lt_tensor *x, lt_tensor *
 {
     lt_tensor *slopes = NULL;
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_dirichlet_backward));
     lt_tensor *total = do_sum_dim(&s, concentration, -1, true);
     if (s.status == LT_OK) {
         lt_status status = lt__dirichlet_grad(x, concentration, total, &slopes);
@@ -91,7 +91,7 @@ lt_status lt__dirichlet_backward_impl(lt_tensor *grad, lt_tensor *x, lt_tensor *
 
 lt_status lt__no_derivative_impl(lt_tensor *grad, int64_t op, lt_tensor **out)
 {
-    static const char *const ops[] = {"_standard_gamma_grad", "_dirichlet_grad", "binomial"};
+    static const char *const ops[] = {"_standard_gamma_grad", "_dirichlet_grad", "binomial", "igamma: input", "igammac: input", "special_zeta: self"};
     (void)grad;
     (void)out;
     return lt_error(LT_ERR_RUNTIME, "the derivative for '%s' is not implemented.", ops[op]);
@@ -103,7 +103,7 @@ lt_status lt_poisson_impl(lt_tensor *self, lt_generator *generator, lt_tensor **
     LT_TRY(lt_check_generator(generator, self));
     bool bad = false;
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(poisson));
     if (lt_any_set(&s, do_logical_not(&s, do_ge(&s, self, do_number(&s, 0))), &bad) == LT_OK && bad)
         s.status =
             lt_error(LT_ERR_RUNTIME, "invalid Poisson rate, expected rate to be non-negative");
@@ -129,7 +129,7 @@ lt_status lt_binomial_impl(lt_tensor *count, lt_tensor *prob, lt_generator *gene
     LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));
     LT_TRY(lt_check_generator(generator, count));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(binomial));
     lt_tensor *trials = do_expand(&s, do_widen(&s, count), &size),
               *chance = do_expand(&s, do_widen(&s, prob), &size);
     lt_tensor *numbers = do_draw(&s, LT_DRAW_BINOMIAL, trials, chance, generator);

@@ -217,7 +217,7 @@ lt_status lt_multinomial_impl(lt_tensor *self, int64_t num_samples, bool replace
     const bool host = self->device.type == LT_CPU;
     lt_tensor *positions;
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(multinomial));
     if (self->numel == 0) {
         positions = new_positions(&s, self, num_samples);
     } else if (!replacement || num_samples == 1) {

@@ -299,7 +299,7 @@ lt_status lt_bernoulli_tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *
     lt_scope s;
     lt_dims sizes = lt_dims_of(self);
     lt_tensor *drawn = NULL;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(bernoulli_tensor));
     lt_tensor *wide = do_expand(&s, p, &sizes);
     if (wide != NULL) {
         lt_status status = lt_bernoulli_impl(wide, generator, &drawn);
@@ -343,7 +343,7 @@ lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *
     LT_TRY(lt_check_same_device("normal", operands, 2, true, &device));
     LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(normal_tensors));
     if (std->flags & LT_FLAG_WRAPPED_NUMBER) {
         lt_scalar value;
         s.status = lt_tensor_item(std, &value);

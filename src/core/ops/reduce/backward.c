@@ -40,7 +40,7 @@ lt_status lt__sum_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, co
                                 lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_sum_backward));
     return lt_scope_give(&s, spread(&s, grad_output, sizes, dim, keepdim), out);
 }
 
@@ -50,7 +50,7 @@ lt_status lt__mean_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, c
     double count;
     LT_TRY(lt_count_reduced(sizes, dim, &count));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_mean_backward));
     lt_tensor *share = do_div(&s, grad_output, do_number(&s, count));
     return lt_scope_give(&s, spread(&s, share, sizes, dim, keepdim), out);
 }
@@ -157,7 +157,7 @@ static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, co
 lt_status lt__prod_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_prod_backward));
     return lt_scope_give(&s, times_others(&s, grad_output, self, NULL), out);
 }
 
@@ -166,7 +166,7 @@ lt_status lt__prod_backward_dim_impl(lt_tensor *grad_output, lt_tensor *self, in
 {
     lt_dims dims = {.n = 1, .v = {dim}};
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_prod_backward_dim));
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, &dims, keepdim);
     return lt_scope_give(&s, times_others(&s, grad, self, &dims), out);
 }
@@ -179,7 +179,7 @@ lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, i
     lt_dims dims = {.n = 1, .v = {dim}};
     if (sizes->n == 0) return lt_reshape(grad_output, sizes, out);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_pick_backward));
     lt_tensor *index = do_restore_dims(&s, indices, sizes->n, &dims, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, sizes->n, &dims, keepdim);
     lt_tensor *placed = do_zeros(&s, grad_output, sizes);
@@ -197,7 +197,7 @@ lt_status lt__extreme_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_
                                     bool keepdim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_extreme_backward));
     lt_tensor *extreme = do_restore_dims(&s, result, self->ndim, dim, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, dim, keepdim);
     lt_tensor *mask = do_eq(&s, self, extreme);
@@ -234,7 +234,7 @@ lt_status lt__norm_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_sca
                                  const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_norm_backward));
     lt_tensor *norm = do_restore_dims(&s, result, self->ndim, dim, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, dim, keepdim);
     return lt_scope_give(&s, norm_gradient(&s, grad, self, lt_scalar_double(p), norm, dim), out);
@@ -260,7 +260,7 @@ lt_status lt__var_backward_impl(lt_tensor *grad_output, lt_tensor *self, const l
                                 bool keepdim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_var_backward));
     return lt_scope_give(&s, variance_gradient(&s, grad_output, self, dim, correction, keepdim), out);
 }
 
@@ -268,7 +268,7 @@ lt_status lt__std_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tens
                                 lt_scalar correction, bool keepdim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_std_backward));
     lt_tensor *of_variance = do_div(&s, grad_output, do_mul(&s, result, do_number(&s, 2)));
     of_variance = unless(&s, do_eq(&s, result, zero(&s)), of_variance);
     return lt_scope_give(&s, variance_gradient(&s, of_variance, self, dim, correction, keepdim), out);
@@ -278,7 +278,7 @@ lt_status lt__logsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self, l
                                       const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_logsumexp_backward));
     lt_tensor *sum = do_restore_dims(&s, result, self->ndim, dim, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, dim, keepdim);
     return lt_scope_give(&s, do_mul(&s, grad, do_exp(&s, do_sub(&s, self, sum))), out);

@@ -8,7 +8,6 @@
 #include "op/_logcumsumexp_backward.h"
 #include "op/_reverse_cumsum.h"
 #include "op/all.h"
-#include "op/cumprod.h"
 #include "op/logcumsumexp.h"
 #include "op/nanmean.h"
 #include "op/nansum.h"
@@ -16,6 +15,7 @@
 #include "op/softmax.h"
 #include "op/softmin.h"
 #include "op/sum.h"
+#include "step/cumprod.h"
 
 /* ---- cumprod ---------------------------------------------------------------------------------------------------- */
 
@@ -24,14 +24,6 @@ static lt_tensor *do_reverse_cumsum(lt_scope *s, lt_tensor *a, int64_t dim)
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
     lt_status status = lt__reverse_cumsum(a, dim, &out);
-    return lt_scope_hold(s, status, out);
-}
-
-static lt_tensor *do_cumprod(lt_scope *s, lt_tensor *a, int64_t dim)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    lt_status status = lt_cumprod(a, dim, LT_DTYPE_NONE, &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -55,7 +47,7 @@ lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int
     lt_scope s;
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_cumprod_backward));
     if (self->ndim == 0 || self->numel == 0) {
         lt_dims sizes = lt_dims_of(self);
         return lt_scope_give(&s, do_expand(&s, grad_output, &sizes), out);
@@ -106,7 +98,7 @@ lt_status lt__logcumsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self
                                          lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_logcumsumexp_backward));
     lt_tensor *x = do_widen(&s, self), *y = do_widen(&s, result), *grad = do_widen(&s, grad_output);
     lt_tensor *shares = do_sub(&s, do_share(&s, grad, x, y, dim), do_share(&s, do_neg(&s, grad), x, y, dim));
     return lt_scope_give(&s, do_narrow_to(&s, shares, self), out);
@@ -121,7 +113,7 @@ lt_status lt_nansum_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_d
     if (dtype == LT_DTYPE_NONE || dtype == own)
         return lt_reduce_over(LT_REDUCE_SUM_NUMBERS, self, dim, keepdim, own, 0, out);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(nansum));
     lt_tensor *numbers = do_where(&s, do_isnan(&s, self), do_scalar(&s, lt_int(0)), self);
     lt_tensor *sum = NULL;
     if (s.status == LT_OK) {
@@ -137,7 +129,7 @@ lt_status lt_nanmean_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "nanmean(): expected input to have floating point or complex dtype but got %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(nanmean));
     lt_tensor *sum = NULL, *count = do_sum_dims(&s, do_logical_not(&s, do_isnan(&s, self)), dim, keepdim);
     if (s.status == LT_OK) {
         lt_status status = lt_nansum(self, dim, keepdim, dtype, &sum);

@@ -86,7 +86,7 @@ lt_status lt__softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_outp
                                            lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_softmax_double_backward));
     lt_tensor *inner = do_sub(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad_output, output), dim, true));
     lt_tensor *outer = do_mul(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad, output), dim, true));
     return lt_scope_give(&s, do_sub(&s, do_mul(&s, grad, inner), outer), out);
@@ -95,7 +95,7 @@ lt_status lt__softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_outp
 lt_status lt__log_softmax_transposed_impl(lt_tensor *grad, lt_tensor *output, int64_t dim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_log_softmax_transposed));
     lt_tensor *sum = do_sum_dim(&s, do_mul(&s, grad, do_exp(&s, output)), dim, true);
     return lt_scope_give(&s, do_sub(&s, grad, sum), out);
 }
@@ -104,7 +104,7 @@ lt_status lt__log_softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_
                                                int64_t dim, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_log_softmax_double_backward));
     lt_tensor *sum = do_sum_dim(&s, grad_output, dim, true);
     return lt_scope_give(&s, do_neg(&s, do_mul(&s, do_mul(&s, grad, do_exp(&s, output)), sum)), out);
 }

@@ -87,7 +87,7 @@ lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int6
     lt_dims sizes = {.n = self->ndim + 1};
     for (int d = 0, from = 0; d < sizes.n; d++) sizes.v[d] = d == a || d == b ? length : self->sizes[from++];
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(diag_embed));
     lt_tensor *result = do_zeros(&s, self, &sizes), *view = NULL;
     if (result != NULL) view = do_diagonal(&s, result, offset, a, b);
     if (view != NULL) s.status = lt_copy_elements(view, self);
@@ -109,7 +109,7 @@ lt_status lt_diag_impl(lt_tensor *self, int64_t diagonal, lt_tensor **out)
 lt_status lt_diagflat_impl(lt_tensor *self, int64_t offset, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(diagflat));
     lt_tensor *line = do_flatten(&s, self), *result = NULL;
     if (line == NULL) return lt_scope_close(&s);
     lt_status status = lt_diag_embed(line, offset, 0, 1, &result);
@@ -179,7 +179,7 @@ lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tens
             "expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld",
             lt_shown(a), lt_shown(b));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(rot90));
     lt_tensor *result = NULL;
     switch ((k % 4 + 4) % 4) {
     case 1: result = do_transpose(&s, do_flip(&s, self, b), a, b); break;
@@ -275,7 +275,7 @@ lt_status lt_meshgrid_impl(const lt_tensor_list *tensors, const char *indexing, 
     lt_tensor_list list;
     LT_TRY(lt_list_new(n, &list));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(meshgrid));
     for (; list.n < n && s.status == LT_OK; list.n++) {
         int64_t place = by_columns && list.n < 2 ? 1 - list.n : list.n;
         lt_dims line = {.n = (int)n};
@@ -301,7 +301,7 @@ lt_status lt_cartesian_prod_impl(const lt_tensor_list *tensors, lt_tensor **out)
     lt_tensor_list grids;
     LT_TRY(lt_meshgrid_impl(tensors, "ij", &grids));
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(cartesian_prod));
     lt_tensor *joined = do_stack(&s, grids.v, grids.n, -1);
     lt_list_release(&grids);
     return lt_scope_give(&s, do_reshape(&s, joined, &(lt_dims){2, {-1, tensors->n}}), out);
@@ -346,7 +346,7 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
     }
     lt_mem_free(at);
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(combinations));
     s.status = status;
     lt_tensor *index = do_positions(&s, values, &(lt_dims){1, {rows * r}}, self->device);
     lt_dims shape = r == 0 ? (lt_dims){1, {0}} : (lt_dims){2, {rows, r}};

@@ -181,7 +181,7 @@ lt_status lt__as_strided_backward_impl(lt_tensor *grad_output, const lt_dims *si
     int64_t own_reach = reach(sizes, strides), view_reach = reach(size, stride);
     lt_dims flat = {.n = 1, .v = {-1}};
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_as_strided_backward));
     if (own_reach < 0 || view_reach < 0) return lt_scope_give(&s, do_zeros(&s, grad_output, sizes), out);
     int64_t first = offset < view_offset ? offset : view_offset;
     int64_t own_last = offset + own_reach, view_last = view_offset + view_reach;

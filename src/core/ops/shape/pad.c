@@ -56,7 +56,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
                             (long long)after(pad, self->ndim, d), lt_shown(d));
     }
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(constant_pad_nd));
     lt_tensor *result = do_zeros(&s, self, &sizes), *to = result, *from = self;
     if (result != NULL && lt_scalar_double(value) != 0) s.status = lt_fill_value(result, value);
     for (int d = 0; d < self->ndim && s.status == LT_OK; d++) { /* both narrowed to what they share */

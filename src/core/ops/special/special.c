@@ -13,15 +13,18 @@
 #include "op/_nan_to_num.h"
 #include "op/_polygamma.h"
 #include "op/_polygamma_backward.h"
+#include "op/_sinc_backward.h"
+#include "op/cos.h"
 #include "op/logit.h"
 #include "op/nan_to_num.h"
+#include "op/sin.h"
 
 /* ---- gamma functions, odds ---------------------------------------------------------------------------------- */
 
 lt_status lt__polygamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar n, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_polygamma_backward));
     lt_tensor *next = NULL;
     lt_status status = lt__polygamma(self, lt_float(lt_scalar_double(n) + 1), &next);
     next = lt_scope_hold(&s, status, next);
@@ -40,7 +43,7 @@ lt_status lt_logit_impl(lt_tensor *self, const double *eps, lt_tensor **out)
 {
     lt_scope s;
     if (eps == NULL) return lt__logit_impl(self, out);
-    lt_scope_open(&s, false);
+    lt_scope_open(&s, LT_COMPOSITE(logit));
     lt_tensor *x = do_clamp(&s, self, *eps, 1 - *eps), *result = NULL;
     if (s.status == LT_OK) {
         lt_status status = lt__logit(x, &result);
@@ -52,7 +55,7 @@ lt_status lt_logit_impl(lt_tensor *self, const double *eps, lt_tensor **out)
 lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const double *eps, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(_logit_backward));
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
     lt_tensor *slope = do_div(&s, grad, do_mul(&s, x, plus(&s, do_neg(&s, x), 1)));
     const double low = eps != NULL ? *eps : 0;
@@ -79,10 +82,34 @@ lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *p
     lt_dtype dtype = (lt_dtype)self->dtype;
     if (!lt_dtype_is_float(dtype)) {
         lt_scope s;
-        lt_scope_open(&s, false);
+        lt_scope_open(&s, LT_COMPOSITE(nan_to_num));
         lt_tensor *copy = *out == NULL ? do_clone(&s, self) : self;
         return lt_scope_store(&s, copy, out);
     }
     const double high = posinf != NULL ? *posinf : largest(dtype), low = neginf != NULL ? *neginf : -largest(dtype);
     return lt__nan_to_num_impl(self, lt_float(nan != NULL ? *nan : 0), lt_float(high), lt_float(low), out);
+}
+
+/* ---- sinc ------------------------------------------------------------------------------------------------------ */
+
+/* (pi x cos(pi x) - sin(pi x)) / (pi x^2), 0 at 0. */
+lt_status lt__sinc_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
+{
+    const double pi = 3.14159265358979323846;
+    lt_tensor *sine = NULL, *cosine = NULL;
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *x = do_where(&s, do_ne(&s, self, do_number(&s, 0)), self, do_number(&s, 1)), *angle = times(&s, x, pi);
+    if (s.status == LT_OK) {
+        lt_status status = lt_sin(angle, &sine);
+        sine = lt_scope_hold(&s, status, sine);
+    }
+    if (s.status == LT_OK) {
+        lt_status status = lt_cos(angle, &cosine);
+        cosine = lt_scope_hold(&s, status, cosine);
+    }
+    lt_tensor *slope =
+        do_div(&s, do_sub(&s, do_mul(&s, angle, cosine), sine), do_mul(&s, angle, x));
+    slope = do_where(&s, do_ne(&s, self, do_number(&s, 0)), slope, do_number(&s, 0));
+    return lt_scope_give(&s, do_mul(&s, grad_output, slope), out);
 }

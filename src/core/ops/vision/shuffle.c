@@ -81,7 +81,7 @@ lt_status lt_channel_shuffle_impl(lt_tensor *self, int64_t groups, lt_tensor **o
         return lt_error(LT_ERR_RUNTIME,
                         "Number of channels must be divisible by groups. Got %lld channels and %lld groups.",
                         (long long)channels, (long long)groups);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(channel_shuffle));
     const lt_dims sizes = lt_dims_of(self);
     const int64_t inner = channels > 0 && sizes.v[0] > 0 ? self->numel / (sizes.v[0] * channels) : 0;
     lt_tensor *cut = do_reshape(&s, self, &(lt_dims){4, {sizes.v[0], groups, channels / groups, inner}});
@@ -116,7 +116,7 @@ lt_status lt_bilinear_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *weig
     if (bias != NULL && bias->numel != outputs)
         return lt_error(LT_ERR_RUNTIME, "bilinear(): bias size does not match weight size: got %lld but expected %lld",
                         (long long)bias->numel, (long long)outputs);
-    lt_scope_open(&s, true);
+    lt_scope_open(&s, LT_COMPOSITE(bilinear));
     lt_dims sizes = lt_dims_of(input1);
     int64_t rows = 1;
     for (int d = 0; d < last; d++) rows *= sizes.v[d];

@@ -264,7 +264,10 @@ static lt_status median_of_nothing(lt_tensor *self, lt_tensor **out)
         value = lt_int(dtype == LT_INT64 ? INT64_MIN : dtype == LT_INT32 ? INT32_MIN : dtype == LT_BOOL);
     LT_TRY(lt_tensor_new(dtype, self->device, 0, NULL, out));
     lt_status status = lt_fill_value(*out, value);
-    if (status != LT_OK) lt_tensor_release(*out);
+    if (status != LT_OK) {
+        lt_tensor_release(*out);
+        *out = NULL;
+    }
     return status;
 }
 

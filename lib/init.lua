@@ -14,7 +14,7 @@ require 'torch.support.arrays'
 require 'torch.support.argument_forms'
 require('torch.support.scripted').install()
 
-local parts = { amp = true, distributed = true, distributions = true, func = true, linalg = true, masked = true, nn = true, optim = true, profiler = true,
+local parts = { amp = true, distributed = true, distributions = true, fft = true, func = true, linalg = true, masked = true, nn = true, optim = true, profiler = true,
   signal = true, special = true, utils = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'

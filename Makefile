@@ -11,6 +11,7 @@
 #   make test-checks   the suite on 2 simulated GPUs that look at every access, by SEEDS="1 2 ... 10": hours; SPECS="indexing optim": some of it
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
+#   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
 #   make install       into PREFIX (default /usr/local)
@@ -19,7 +20,7 @@
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
-#   make check-vendor  what is declared of cuBLAS, cuSOLVER and cuDNN, beside their headers and libraries in LTENSOR_VENDOR=dir
+#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuDNN and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
 #   make layers        no include goes against the arrows of the design
 #
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
@@ -50,7 +51,7 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 # What the binding needs besides the library.
-LUA_LIBS := -lz -ldl
+LUA_LIBS := -lz -ldl -lm
 LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
@@ -144,7 +145,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES)
 
-.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all bench-distributed ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -518,6 +519,9 @@ soak: all
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
+# Two ranks beside gloo's and mpi4py's.
+bench-distributed: all
+	@BUILD=$(BUILD) sh tests/bench/distributed/run.sh
 
 # What nvcc made of the kernels: scripts/ptx.
 PTX_ARCHS ?= 75 90 100

@@ -75,7 +75,6 @@ return {
   { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method', run = frexp,
     doc = 'Mantissas from 0.5 to 1 and exponents of 2 whose product is self.' },
   { 'ldexp(Tensor self, Tensor other) -> Tensor', variants = all, run = ldexp, doc = 'self * 2^other.' },
-  { 'sgn(Tensor self) -> Tensor', variants = all, run = function(self) return self:sign() end, doc = '-1, 0 or 1.' },
   { 'signbit(Tensor self) -> Tensor', variants = 'function method out', run = signbit, doc = 'Where the sign is negative, that of -0 too.' },
   { 'isposinf(Tensor self) -> Tensor', variants = 'function method out', run = infinite(1), doc = 'Where self is plus infinity.' },
   { 'isneginf(Tensor self) -> Tensor', variants = 'function method out', run = infinite(-1), doc = 'Where self is minus infinity.' },

@@ -29,6 +29,7 @@ const char options_help[] =
     "  --sim-gpus N     N simulated GPUs\n"
     "  --disable-cuda   use no GPU\n"
     "  --no-copies      show no notes on hidden copies\n"
+    "  --doctor         say what is here of what the library can use, and what each missing piece would give\n"
     "  --help           this text\n"
     "Lua code in LTENSOR_INIT (or the file it names as @file) runs first.\n";
 
@@ -55,6 +56,8 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
         out->version = true;
     } else if (strcmp(name, "--help") == 0) {
         out->help = true;
+    } else if (strcmp(name, "--doctor") == 0) {
+        out->doctor = true;
     } else if (strcmp(name, "--cells") == 0) {
         out->cells = true;
     } else if (strcmp(name, "--check") == 0) {

@@ -57,7 +57,7 @@ local function specification(f, put)
       local spec = o.positions and base_of(a) == 'IndexTensor' and 'POSITIONS' or types[base_of(a)].spec
       put('    {%s, LT_ARG_%s, %s, %s, %s, %s, %s, %s},\n', c_string(a.name), spec,
         tostring(a.optional), tostring(a.has_default), tostring(a.keyword_only), tostring(takes_row(o, i)),
-        scalar or '{LT_SCALAR_INT, {.i = 0}}', base_of(a) == 'string' and c_string(text) or 'NULL')
+        scalar or '{LT_SCALAR_INT, {.i = 0}, 0}', base_of(a) == 'string' and c_string(text) or 'NULL')
     end
     put('};\n')
   end

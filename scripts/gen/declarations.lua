@@ -31,12 +31,12 @@ local c_results = {
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
-  numbers = true, bool_as = true, refuses_bool = true, divides = true, exact_number = true, check = true,
+  numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
   run = true, [1] = true,
 }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
-local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true } -- int64: narrower ones are computed in it
+local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true } -- int64: narrower ones are computed in it
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true, nn = true }
 
 local function words(text)
@@ -128,8 +128,8 @@ local function parse_op(entry, group, where)
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
     doc = entry.doc, example = entry.example, positions = entry.positions,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
-    numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, divides = entry.divides,
-    exact_number = entry.exact_number,
+    numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
+    exact_number = entry.exact_number, holomorphic = entry.holomorphic,
     check = entry.check, kernel = entry.kernel and parse_kernel(entry.kernel, fail),
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end

@@ -16,9 +16,9 @@ end
 
 return {
   -- ---- inverse hyperbolic functions, angles ---------------------------------------------------------------
-  unary('asinh', 'float', 'special: float', 'Inverse hyperbolic sine.', 'grad * rsqrt(self * self + 1)', { aliases = 'arcsinh' }),
-  unary('acosh', 'float', 'special: float', 'Inverse hyperbolic cosine; nan below 1.', 'grad * rsqrt(self * self - 1)', { aliases = 'arccosh' }),
-  unary('atanh', 'float', 'special: float', 'Inverse hyperbolic tangent; nan outside [-1, 1].', 'grad / (1 - self * self)',
+  unary('asinh', 'float', 'special: float complex', 'Inverse hyperbolic sine.', 'grad * rsqrt(self * self + 1)', { aliases = 'arcsinh' }),
+  unary('acosh', 'float', 'special: float complex', 'Inverse hyperbolic cosine; nan below 1.', '_acosh_backward(grad, self)', { aliases = 'arccosh' }),
+  unary('atanh', 'float', 'special: float complex', 'Inverse hyperbolic tangent; nan outside [-1, 1].', 'grad / (1 - self * self)',
     { aliases = 'arctanh' }),
   { 'atan2(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'float', kernel = 'special: float', aliases = 'arctan2',
     doc = 'The angle of the point (other, self), from -pi to pi.',

@@ -375,6 +375,17 @@ describe('torch.distributed', function()
       end
     end)
 
+    it('names another group', function()
+      local errors = errors_of(2, function(rank)
+        local one, two = dist.new_group(), dist.new_group()
+        dist.barrier(rank == 0 and one or two)
+      end)
+      for rank = 0, 1 do
+        assert.matches('barrier (sequence 1, group 1)', errors[rank], 1, true)
+        assert.matches('barrier (sequence 1, group 2)', errors[rank], 1, true)
+      end
+    end)
+
     it('names another shape', function()
       local errors = errors_of(2, function(rank) dist.all_reduce(torch.ones(rank == 0 and 4 or 5)) end)
       for rank = 0, 1 do

@@ -157,7 +157,8 @@ local OTHER_LAYOUT = {}
 for name in ([[nonzero argwhere cholesky inverse linalg_eigvalsh linalg_qr linalg_solve linalg_solve_triangular
   linalg_svdvals qr matrix_power logsigmoid sort unique adaptive_avg_pool1d adaptive_max_pool1d einsum
   scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals
-  select_scatter slice_scatter diagonal_scatter renorm unravel_index]]):gmatch '%S+' do
+  select_scatter slice_scatter diagonal_scatter renorm unravel_index orgqr cholesky_ex lu ormqr triangular_solve householder_product lu_factor lu_factor_ex
+  lu_solve inv_ex tensorinv]]):gmatch '%S+' do
   OTHER_LAYOUT[name] = true
 end
 

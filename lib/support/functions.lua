@@ -46,6 +46,7 @@ function torch.broadcast_shapes(...)
   local tensors = {}
   for i = 1, select('#', ...) do
     local shape = select(i, ...)
+    if torch.type(shape) ~= 'torch.Size' then kinds.check('broadcast_shapes', 'shapes', shape, 'sizes') end
     tensors[i] = torch.empty({}):expand(type(shape) == 'number' and { shape } or { table.unpack(shape) })
   end
   if #tensors == 0 then return torch.empty({}).shape end
@@ -57,6 +58,8 @@ function torch.typename(value) return torch.is_tensor(value) and value:type() or
 
 --- The value as a tensor: itself, converted where the dtype or device is another one, or a new one of numbers. copy = true: never itself.
 function torch.asarray(value, options)
+  kinds.check('asarray', 'obj', value, 'Tensor|number|boolean|table')
+  kinds.check('asarray', 'options', options, 'named?')
   kinds.check_names('asarray', options, 'dtype device copy requires_grad')
   options = options or {}
   local x

@@ -125,10 +125,34 @@ def matrices(g):
     g.fails("lu_solve", Arg(torch.ones(3, 1)), Arg(torch.eye(2)), Arg(torch.tensor([1, 2], dtype=torch.int32)), message="Incompatible shapes of A and B for the equation AX = B")
 
 
+def forms(g):
+    for name in ("bartlett", "blackman", "hann", "hamming", "kaiser"):
+        for periodic in (True, False):
+            g.add(name + "_window", 6, periodic, via="f", loose=4)
+        g.add(name + "_window", 1, dtype=torch.float64, via="f")
+    g.add("hamming_window", 7, True, 0.5, 0.25, via="f")
+    g.add("kaiser_window", 7, False, 4.0, dtype=torch.float64, via="f", loose=10)
+    g.add("scalar_tensor", 3, via="f")
+    g.add("scalar_tensor", 2.5, dtype=torch.float64, via="f")
+    g.add("range", 1, 4, via="f")
+    g.add("range", 0.0, 2.0, 0.5, via="f")
+    g.add("range", 5, 1, -2, dtype=torch.int64, via="f")
+    g.fails("range", 1, 4, -1, message="upper bound and lower bound inconsistent with step sign", via="f")
+    x = values(torch.float32, 3, 4)
+    g.add("isreal", Arg(x))
+    g.add("is_same_size", Arg(x), Arg(x + 1))
+    g.add("is_same_size", Arg(x), Arg(x[:2]))
+    g.add("is_signed", Arg(x))
+    g.add("is_signed", Arg(torch.tensor([1], dtype=torch.uint8)))
+    g.add("frobenius_norm", Arg(x), Dims(0, 1), run=lambda t, d: torch.linalg.norm(t, dim=d), via="f")
+    g.add("nuclear_norm", Arg(x), run=lambda t: torch.nuclear_norm(t), via="f", loose=4)
+
+
 def write(path):
     g = Group()
     signs(g)
     numbers(g)
     pieces(g)
     matrices(g)
+    forms(g)
     return g.write(path, "Ops written in Lua.")

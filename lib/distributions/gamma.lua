@@ -47,6 +47,11 @@ function Gamma:entropy()
   return a - self.rate:log() + torch.lgamma(a) + (1 - a) * torch.digamma(a)
 end
 
+function Gamma:cdf(value)
+  self:check_value(value)
+  return torch.igamma(self.concentration, self.rate * value)
+end
+
 --- Chi2(df) = Gamma(df / 2, 1 / 2): the sum of df squared normal numbers.
 local Chi2 = define('Chi2', Gamma, constraints.nonnegative, { df = function(self) return self.concentration * 2 end })
 Chi2:constrain { positive 'df' }

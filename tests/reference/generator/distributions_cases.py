@@ -144,7 +144,7 @@ def distribution_row(name, parameters, value):
              "enumerate_support": lambda: shifted(name, d.enumerate_support())}
     for what, fn in found.items():
         result = attempt(fn)
-        if result is not None and not (name in GAMMA_CDF and what == "cdf"):
+        if result is not None:
             row.append(f"{what}={lua.tensor(result)}")
     torch.manual_seed(5)
     drawn = d.sample((4,))
@@ -158,9 +158,6 @@ def distribution_row(name, parameters, value):
         row.append("gradients={" + ",".join(f"{k}={lua.tensor(v.grad)}" for k, v in leaves.items() if v.grad is not None) + "}")
     return "{" + ",".join(row) + "}"
 
-
-# Their cdf needs the incomplete gamma function.
-GAMMA_CDF = ("Gamma", "Chi2", "InverseGamma")
 
 # What the divergences of all pairs are asked of: two of each kind where the kind has its own formula.
 KL = {

@@ -143,7 +143,9 @@ describe('ZeroRedundancyOptimizer', function()
   it('refuses rules that look at all elements, and options that the class has not', function()
     run(1, function()
       local net = model()
-      assert.error_matches(function() ZeRO(net:parameters(), torch.optim.LBFGS, {}) end, 'LBFGS looks at all elements', 1, true)
+      for _, name in ipairs { 'LBFGS', 'Muon', 'Adafactor' } do
+        assert.error_matches(function() ZeRO(net:parameters(), torch.optim[name], {}) end, name .. ' looks at more than one element at once', 1, true)
+      end
       assert.error_matches(function() ZeRO(net:parameters(), torch.optim.SGD, { rate = 1 }) end, 'rate', 1, true)
     end)
   end)

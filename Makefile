@@ -7,7 +7,7 @@
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
 #   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
 #   make mutants     N=20 edits of the source, from SEED, in FILES: which of them no test notices
-#   make test-tsan     the tests of contexts and of streams under ThreadSanitizer
+#   make test-tsan     the tests of contexts, of streams and of ranks under ThreadSanitizer
 #   make test-checks   the suite on 2 simulated GPUs that look at every access, by SEEDS="1 2 ... 10": hours; SPECS="indexing optim": some of it
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
@@ -492,7 +492,7 @@ test-checks:
 test-tsan:
 	@CC=clang sh scripts/deps.sh test
 	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" CC=clang CXX=clang++ \
-	  build-tsan/ltensor build-tsan/libltensor_sim.so $(TSAN_TESTS:%=build-tsan/tests/%)
+	  build-tsan/ltensor build-tsan/libltensor_sim.so $(ENGINES:$(BUILD)/%=build-tsan/%) $(TSAN_TESTS:%=build-tsan/tests/%)
 	@BUILD=build-tsan sh tests/run.sh tsan
 
 test-cuda: all test-programs

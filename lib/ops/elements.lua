@@ -70,7 +70,7 @@ local function degrees(factor)
 end
 
 return {
-  { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = 'function method out', run = float_power,
+  { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, run = float_power,
     doc = 'Powers, computed in double precision.' },
   { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method', run = frexp,
     doc = 'Mantissas from 0.5 to 1 and exponents of 2 whose product is self.' },

@@ -125,6 +125,7 @@ local function read(signature, values, n)
     elseif not fits[a.kind](value) then
       return nil, ("%s(): argument '%s' must be %s, not %s"):format(signature.name, a.name, words[a.kind], kinds.described(value))
     end
+    if a.kind == 'Scalar' and type(value) == 'boolean' then value = value and 1 or 0 end
     check_position(signature.name, a, value)
     out[i] = value
   end
@@ -182,7 +183,10 @@ local function load_file(file)
     functions[name] = scripted.caller(list)
     if (' ' .. (list[1].variants or '') .. ' '):find(' inplace ', 1, true) then
       local call = functions[name]
-      functions[name .. '_'] = function(self, ...) return self:copy_(scripted.same_kind(self, call(self, ...))) end
+      functions[name .. '_'] = function(self, ...)
+        kinds.check(name .. '_', 'self', self, 'Tensor')
+        return self:copy_(scripted.same_kind(self, call(self, ...)))
+      end
     end
     for alias in (list[1].aliases or ''):gmatch '%S+' do
       functions[alias], functions[alias .. '_'] = functions[name], functions[name .. '_']

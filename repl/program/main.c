@@ -295,7 +295,7 @@ int main(int argc, char **argv)
         fputs(options_help, stdout);
         return EXIT_SUCCESS;
     }
-    if (o.nproc > 0) return launch_ranks(o.nproc, o.restarts, argc, argv);
+    if (o.nproc > 0) return launch_ranks(o.nproc, o.restarts, !o.script && !o.has_code && !o.interactive, argc, argv);
     lua_State *L = luaL_newstate();
     if (!L) {
         print_error("not enough memory");

@@ -16,7 +16,7 @@ typedef double complex number;
 void lt_lua_push_complex(lua_State *L, double real, double imaginary)
 {
     number *z = lua_newuserdatauv(L, sizeof *z, 0);
-    *z = CMPLX(real, imaginary);
+    *z = __builtin_complex(real, imaginary); /* CMPLX, which glibc has for GCC alone */
     luaL_setmetatable(L, COMPLEX_META);
 }
 
@@ -35,7 +35,7 @@ static bool to_number(lua_State *L, int index, number *out)
     if (lua_type(L, index) == LUA_TNUMBER)
         *out = lua_tonumber(L, index);
     else if (lt_lua_to_complex(L, index, &s))
-        *out = CMPLX(s.v.d, s.imaginary);
+        *out = __builtin_complex(s.v.d, s.imaginary);
     else
         return false;
     return true;

@@ -245,7 +245,7 @@ describe('torch.distributed', function()
   it('takes objects that are no tensors', function()
     run(3, function(rank)
       local list = {}
-      dist.all_gather_object(list, { rank = rank, text = ('x'):rep(rank), tensor = torch.arange(rank) })
+      dist.all_gather_object(list, { rank = rank, text = ('x'):rep(rank), tensor = torch.arange(rank, { device = device }) })
       assert.equal('xx', list[3].text)
       assert.same({ 0, 1 }, list[3].tensor:tolist())
       assert.equal(1, list[2].rank)

@@ -158,7 +158,8 @@ for name in ([[nonzero argwhere cholesky inverse linalg_eigvalsh linalg_qr linal
   linalg_svdvals qr matrix_power logsigmoid sort unique adaptive_avg_pool1d adaptive_max_pool1d einsum
   scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals fft ifft rfft irfft hfft ihfft
   fftn ifftn rfftn irfftn hfftn ihfftn fft2 ifft2 rfft2 irfft2 hfft2 ihfft2 stft istft
-  select_scatter slice_scatter diagonal_scatter renorm unravel_index]]):gmatch '%S+' do
+  select_scatter slice_scatter diagonal_scatter renorm unravel_index orgqr cholesky_ex lu ormqr triangular_solve householder_product lu_factor lu_factor_ex
+  lu_solve inv_ex tensorinv]]):gmatch '%S+' do
   OTHER_LAYOUT[name] = true
 end
 

@@ -101,9 +101,58 @@ def pieces(g):
     g.add("renorm_", Arg(values(torch.float32, 3, 4)), 2, Dim(0), 1.5, via="m", run=lambda t, p, d, m: t.renorm(p, d, m))
 
 
+def matrices(g):
+    square = values(torch.float64, 2, 3, 3)
+    g.add("matrix_exp", Arg(square, grad=True), loose=20)
+    g.add("matrix_exp", Arg(values(torch.float64, 3, 3, low=-9, high=9)), loose=1000)
+    g.add("matrix_exp", Arg(torch.zeros(0, 0)))
+    g.add("matrix_exp", Arg(values(torch.float64, 2, 3, 3), grad=True), run=torch.linalg.matrix_exp, via="L", loose=20)
+    spd = square @ square.mT + 3 * torch.eye(3, dtype=torch.float64)
+    factor = torch.linalg.cholesky(spd)
+    for upper in (False, True):
+        f = factor.mT.contiguous() if upper else factor
+        g.add("orgqr", Arg(values(torch.float64, 4, 3)), Arg(values(torch.float64, 2)), loose=20)
+        g.add("cholesky_inverse", Arg(f), upper, loose=100)
+        g.add("cholesky_solve", Arg(values(torch.float64, 2, 3, 2), grad=True), Arg(f), upper, loose=100)
+    for p in (None, 1, -1, 2, -2, INF, "fro", "nuc"):
+        g.add("cond", Arg(spd), p, run=torch.linalg.cond, via="L", loose=1000)
+    singular = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64)
+    g.fails("lu_factor", Arg(singular), message="U[2,2] is zero and using it on lu_solve would result in a division by zero", run=torch.linalg.lu_factor, via="L")
+    g.add("lu_factor_ex", Arg(singular), run=torch.linalg.lu_factor_ex, via="L")
+    g.add("cholesky_ex", Arg(torch.eye(2, dtype=torch.float64)), run=torch.linalg.cholesky_ex, via="L")
+    g.fails("householder_product", Arg(torch.ones(2, 3)), Arg(torch.ones(2)), message="input.shape[-2] must be greater than or equal to input.shape[-1]", run=torch.linalg.householder_product, via="L")
+    g.fails("tensorinv", Arg(torch.ones(2, 3)), 0, message="Expected a strictly positive integer for 'ind'", run=torch.linalg.tensorinv, via="L")
+    g.fails("lu_solve", Arg(torch.ones(3, 1)), Arg(torch.eye(2)), Arg(torch.tensor([1, 2], dtype=torch.int32)), message="Incompatible shapes of A and B for the equation AX = B")
+
+
+def forms(g):
+    for name in ("bartlett", "blackman", "hann", "hamming", "kaiser"):
+        for periodic in (True, False):
+            g.add(name + "_window", 6, periodic, via="f", loose=4)
+        g.add(name + "_window", 1, dtype=torch.float64, via="f")
+    g.add("hamming_window", 7, True, 0.5, 0.25, via="f")
+    g.add("kaiser_window", 7, False, 4.0, dtype=torch.float64, via="f", loose=10)
+    g.add("scalar_tensor", 3, via="f")
+    g.add("scalar_tensor", 2.5, dtype=torch.float64, via="f")
+    g.add("range", 1, 4, via="f")
+    g.add("range", 0.0, 2.0, 0.5, via="f")
+    g.add("range", 5, 1, -2, dtype=torch.int64, via="f")
+    g.fails("range", 1, 4, -1, message="upper bound and lower bound inconsistent with step sign", via="f")
+    x = values(torch.float32, 3, 4)
+    g.add("isreal", Arg(x))
+    g.add("is_same_size", Arg(x), Arg(x + 1))
+    g.add("is_same_size", Arg(x), Arg(x[:2]))
+    g.add("is_signed", Arg(x))
+    g.add("is_signed", Arg(torch.tensor([1], dtype=torch.uint8)))
+    g.add("frobenius_norm", Arg(x), Dims(0, 1), run=lambda t, d: torch.linalg.norm(t, dim=d), via="f")
+    g.add("nuclear_norm", Arg(x), run=lambda t: torch.nuclear_norm(t), via="f", loose=4)
+
+
 def write(path):
     g = Group()
     signs(g)
     numbers(g)
     pieces(g)
+    matrices(g)
+    forms(g)
     return g.write(path, "Ops written in Lua.")

@@ -17,11 +17,12 @@ HALF = (torch.bfloat16, torch.float16)
 LEFT_OUT = {
     "random numbers: random.lua, draws.lua and distributions.lua have them":
         """normal bernoulli multinomial randint randint_like rand_like randn randn_like nn.functional.rrelu nn.functional.dropout nn.functional.dropout2d
-        nn.functional.dropout3d nn.functional.alpha_dropout nn.functional.feature_alpha_dropout""",
+        nn.functional.dropout3d nn.functional.alpha_dropout nn.functional.feature_alpha_dropout svd_lowrank pca_lowrank""",
     "their values are whatever the memory holds": "empty empty_like empty_strided new_empty",
     "signs of factors are free": "svd linalg.svd linalg.eigh linalg.qr qr",
     "the sample is changed in place: in_place rows have it": "zero_",
     "PyTorch's trigamma is good for ten digits: library.lua": "polygamma special.polygamma",
+    "PyTorch's loses digits in float32 and more in half types: library.lua": "matrix_exp linalg.matrix_exp",
     "what is overwritten has a gradient there, and the memory between the elements is seen: library.lua": "as_strided_scatter",
     "PyTorch's are good for eight digits in double precision: special.lua has them by mpmath":
         "special.airy_ai special.bessel_j0 special.bessel_j1 special.bessel_y0 special.bessel_y1",
@@ -42,6 +43,8 @@ SAMPLES_LEFT_OUT = {
 WITHOUT_GRADIENT = {
     "nn.functional.ctc_loss": "with respect to unnormalized probabilities: it is the same behind log_softmax",
     "nn.functional.hardsigmoid": "1/6 is of single precision there",
+    "cholesky_inverse": "the triangle that is not read has one, too",
+    "cholesky_solve": "the triangle that is not read has one, too",
     "digamma": "polygamma(1, x) is good for ten digits there",
 }
 

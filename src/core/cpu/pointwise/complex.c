@@ -12,7 +12,7 @@
 #define F(name) name##f
 #define N(name) name##_c64
 #define N2(name) name##_c64_loop
-#define PACK(re, im) CMPLXF(re, im)
+#define PACK(re, im) __builtin_complex((float)(re), (float)(im)) /* CMPLXF, which glibc has for GCC alone */
 #include "complex.inc"
 #undef T
 #undef C
@@ -26,7 +26,7 @@
 #define F(name) name
 #define N(name) name##_c128
 #define N2(name) name##_c128_loop
-#define PACK(re, im) CMPLX(re, im)
+#define PACK(re, im) __builtin_complex((double)(re), (double)(im))
 #include "complex.inc"
 
 void lt_enter_complex_loops(lt_pointwise_row *rows)

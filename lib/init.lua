@@ -13,7 +13,7 @@ require 'torch.support.rows'
 require 'torch.support.arrays'
 require 'torch.support.argument_forms'
 
-local parts = { amp = true, distributed = true, distributions = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
+local parts = { amp = true, distributed = true, distributions = true, linalg = true, nn = true, onnx = true, optim = true, profiler = true, utils = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0

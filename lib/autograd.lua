@@ -206,7 +206,8 @@ end
 
 -- ---- the rest, when it is named ------------------------------------------------------------------------------------
 
-local where = { Function = 'function', once_differentiable = 'function', gradcheck = 'gradcheck', gradgradcheck = 'gradcheck' }
+local where = { Function = 'function', once_differentiable = 'function', gradcheck = 'gradcheck', gradgradcheck = 'gradcheck',
+  functional = 'functional' }
 autograd.__names = where
 
 return setmetatable(autograd, {

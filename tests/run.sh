@@ -1,10 +1,11 @@
 #!/bin/sh
-# Runs the test suites and ends with the counts. Usage: tests/run.sh quick|full|asan|tsan|cuda
+# Runs the test suites and ends with the counts. Usage: tests/run.sh quick|full|asan|tsan|checks|cuda
 #
 #   quick  C tests, busted on the CPU, one notebook
 #   full   everything: C tests, busted on the CPU and on 1 and 2 simulated GPUs, notebooks, the host
 #   asan   full without the memory bounds, for a build with sanitizers
-#   tsan   the tests of contexts and of streams, for a build with ThreadSanitizer
+#   tsan   the tests of contexts, of streams and of ranks, for a build with ThreadSanitizer
+#   checks the suite on 2 simulated GPUs that look at every access (make checked), by each of SEEDS; SPECS: some of it
 #   cuda   the suite on the real GPU
 # Each suite's log is shown only when it fails; what failed is named once more above the counts. Two suites run at
 # once (LANES). Uses $BUILD (default build). BUSTED is the command that runs busted, TEST_LIBRARIES a folder of the
@@ -107,7 +108,7 @@ kernel_specs() {
         $(printf 'tests/lua/%s_spec.lua ' $chosen)
 }
 
-case $mode in quick|full|asan|tsan|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|tsan|cuda" >&2; exit 2 ;; esac
+case $mode in quick|full|asan|tsan|checks|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|tsan|checks|cuda" >&2; exit 2 ;; esac
 
 if [ "$mode" = tsan ]; then
     # Tests that are about OpenMP's threads ask for them. Programs that are wrong on purpose have the tag race.
@@ -118,6 +119,7 @@ if [ "$mode" = tsan ]; then
 fi
 [ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed
 for program in "$BUILD"/tests/*_test; do
+    [ "$mode" = checks ] && break
     # What OpenMP does inside is not known to the sanitizer; of a simulated GPU all has to be.
     case $mode$program in
         tsan*/context_*) options="TSAN_OPTIONS=$TSAN_OPTIONS ignore_noninstrumented_modules=1" tool=enabled ;;
@@ -131,6 +133,20 @@ if [ "$mode" = tsan ]; then
     for spec in order pinned memory copies; do
         suite "cuda_$spec" env LTENSOR_SIM_GPUS=2 $BUSTED -o plainTerminal --exclude-tags=race \
             "tests/lua/cuda_${spec}_spec.lua"
+    done
+    # MPI's own threads and locks are not known to the sanitizer.
+    suite distributed_race env "TSAN_OPTIONS=$TSAN_OPTIONS ignore_noninstrumented_modules=1" $BUSTED -o plainTerminal \
+        tests/lua/distributed_race_spec.lua
+elif [ "$mode" = checks ]; then
+    EXCLUDE=--exclude-tags=rss,speed,race,cpu
+    LTENSOR_SIM_CHECK=1 LTENSOR_SIM_GPUS=2 LTENSOR_TEST_DEVICE=cuda:1 LTENSOR_LIB_DIR="$PWD/$BUILD/checked"
+    export LTENSOR_SIM_CHECK LTENSOR_SIM_GPUS LTENSOR_TEST_DEVICE LTENSOR_LIB_DIR
+    for seed in ${SEEDS-1 2 3 4 5 6 7 8 9 10}; do
+        if [ -n "${SPECS-}" ]; then
+            kernel_specs "$SPECS, SEED=$seed" "$SPECS" LTENSOR_SIM_SEED="$seed"
+        else
+            specs "with checks, SEED=$seed" LTENSOR_SIM_SEED="$seed"
+        fi
     done
 elif [ "$mode" = cuda ]; then
     "$LTENSOR_BIN" -e 'if not torch.cuda.is_available() or torch.cuda.is_simulated() then

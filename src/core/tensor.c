@@ -10,7 +10,6 @@
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "exchange.h"
 #include "mem.h"
 
 /* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is
@@ -404,7 +403,9 @@ lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *si
 lt_status lt_tensor_from_scalar(lt_scalar s, lt_tensor **out)
 {
     LT_REQUIRE(out);
-    lt_dtype dtype = s.kind == LT_SCALAR_FLOAT ? LT_FLOAT64 : lt_scalar_dtype(s);
+    lt_dtype dtype = s.kind == LT_SCALAR_FLOAT     ? LT_FLOAT64
+                     : s.kind == LT_SCALAR_COMPLEX ? LT_COMPLEX128
+                                                   : lt_scalar_dtype(s);
     LT_TRY(lt_tensor_new(dtype, lt_host, 0, NULL, out));
     lt_store_scalar((*out)->storage->data, dtype, s);
     (*out)->flags |= LT_FLAG_WRAPPED_NUMBER;

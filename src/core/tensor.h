@@ -141,6 +141,10 @@ static inline void lt_bump_version(lt_tensor *t)
 
 /* Replaces t's storage and geometry by those of src (x.data = y, module:to). Both keep their flags. */
 void lt_tensor_set_data(lt_tensor *t, lt_tensor *src);
+/* The memory behind two tensors, all their views and what derivatives have saved of them: both storages keep their users and change
+ * memory and versions. LT_ERR_RUNTIME where they differ in size or device, or are so small
+ * that their memory is part of them (1024 bytes). */
+lt_status lt_storage_exchange(lt_tensor *a, lt_tensor *b);
 
 /* dim counted from 0, negative from the end; ndim 0 counts as 1. The message counts from 1, as scripts do. */
 lt_status lt_wrap_dim(int64_t dim, int ndim, int *out);

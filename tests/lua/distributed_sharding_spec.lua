@@ -143,7 +143,9 @@ describe('ZeroRedundancyOptimizer', function()
   it('refuses rules that look at all elements, and options that the class has not', function()
     run(1, function()
       local net = model()
-      assert.error_matches(function() ZeRO(net:parameters(), torch.optim.LBFGS, {}) end, 'LBFGS looks at all elements', 1, true)
+      for _, name in ipairs { 'LBFGS', 'Muon', 'Adafactor' } do
+        assert.error_matches(function() ZeRO(net:parameters(), torch.optim[name], {}) end, name .. ' looks at more than one element at once', 1, true)
+      end
       assert.error_matches(function() ZeRO(net:parameters(), torch.optim.SGD, { rate = 1 }) end, 'rate', 1, true)
     end)
   end)
@@ -229,6 +231,7 @@ for _, mpi in ipairs(ranks.installed()) do
           end
           local x = torch.ones(1, 8, { dtype = torch.int64, device = device })
           torch.no_grad(function() assert(net(x):equal(plain(x))) end)
+          for _ = 1, 2 do assert(net(x):equal(plain.module(x))) end -- no backward follows
           -- gradients add up over backwards
           for _, one in ipairs { { plain, a }, { net, b } } do
             one[2]:zero_grad()

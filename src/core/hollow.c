@@ -1,5 +1,5 @@
-/* exchange.c - see exchange.h. On the host what has no memory has addresses: pages that are never written. */
-#include "exchange.h"
+/* hollow.c - see hollow.h. On the host what has no memory has addresses: pages that are never written. */
+#include "hollow.h"
 
 #include <sys/mman.h>
 

@@ -1,0 +1,17 @@
+-- func.lua - torch.func: functions of functions. What is in which file of func/ is found when it is first named.
+
+local where = {
+  grad = 'reverse', grad_and_value = 'reverse', vjp = 'reverse', jacrev = 'reverse',
+  jvp = 'forward', linearize = 'forward', jacfwd = 'forward', hessian = 'forward',
+  functional_call = 'modules', stack_module_state = 'modules',
+}
+
+return setmetatable({ __names = where }, {
+  __index = function(func, name)
+    local file = where[name]
+    if not file then return nil end
+    local value = require('torch.func.' .. file)[name]
+    rawset(func, name, value)
+    return value
+  end,
+})

@@ -1,0 +1,94 @@
+-- level.lua - one differentiation among others that may be going on around it.
+--
+-- A level gives the function tensors of its own in place of the inputs: an input that is itself being differentiated (it
+-- requires grad) becomes a view with that history, any other a leaf. The derivative is taken with respect to these, so that
+-- what the function reaches besides is a constant to this level, and a variable to the levels and graphs around it.
+--
+-- What leaves a level keeps its history only where that leads beyond the level's own leaves: grad(f)(x) of plain tensors
+-- is a plain tensor, and its graph is gone; where f uses a parameter of a model, the result can be differentiated by it.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local trees = require 'torch.func.trees'
+
+local C = torch._C
+local is_tensor = torch.is_tensor
+
+local Level = {}
+Level.__index = Level
+
+function Level.new() return setmetatable({ leaves = {}, outer = torch.is_grad_enabled() }, Level) end
+
+--- A leaf of this level with the memory of the tensor.
+function Level:leaf(tensor)
+  local leaf = tensor:detach():requires_grad_()
+  local at = leaf:data_ptr()
+  local list = self.leaves[at] or {}
+  list[#list + 1] = leaf
+  self.leaves[at] = list
+  return leaf
+end
+
+--- The tensor that stands for an input.
+function Level:input(value)
+  if not is_tensor(value) then
+    fail('Thing passed to transform API must be Tensor, got %s', torch.type(value))
+  end
+  if self.outer and value.requires_grad then return value:view_as(value) end
+  return self:leaf(value)
+end
+
+function Level:owns(tensor)
+  for _, leaf in ipairs(self.leaves[tensor:data_ptr()] or {}) do
+    if leaf == tensor then return true end
+  end
+  return false
+end
+
+--- Whether the history of these tensors leads beyond the level.
+function Level:leads_beyond(tensors)
+  if not self.outer then return false end
+  for _, leaf in ipairs(C.graph_leaves(tensors)) do
+    if not self:owns(leaf) then return true end
+  end
+  return false
+end
+
+--- Calls f with gradients on.
+function Level:call(f, ...) return torch.enable_grad(f, ...) end
+
+--- The gradients of outputs by inputs, a list with zeros where there is no path. weights: of the outputs, or nil for a
+--- single number. keep: the graph will be asked again. differentiable: the gradients are to have a history in any case.
+function Level:gradients(outputs, inputs, weights, keep, differentiable)
+  local roots, seeds = {}, weights and {}
+  for i, output in ipairs(outputs) do
+    if output.requires_grad then
+      roots[#roots + 1] = output
+      if seeds then seeds[#roots] = weights[i] end
+    end
+  end
+  local results = {}
+  if #roots > 0 then
+    local create = differentiable or self:leads_beyond(roots)
+    if seeds and not create and self.outer then
+      for _, seed in ipairs(seeds) do create = create or seed.requires_grad end
+    end
+    results = table.pack(torch.autograd.grad(roots, inputs, seeds,
+      { create_graph = create, retain_graph = keep or create, allow_unused = true }))
+  end
+  for i, input in ipairs(inputs) do results[i] = results[i] or torch.zeros_like(input) end
+  return results
+end
+
+local function settled(self, tensor)
+  if not tensor.requires_grad or self:leads_beyond { tensor } then return tensor end
+  return tensor:detach()
+end
+
+--- A value, or tables of them, as it leaves the level.
+function Level:leave(value)
+  if value == nil then return nil end
+  return trees.map(function(leaf) return is_tensor(leaf) and settled(self, leaf) or leaf end, value)
+end
+
+return Level

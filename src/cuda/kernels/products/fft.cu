@@ -22,7 +22,7 @@ struct plan_key {
 };
 struct kept_plan {
     plan_key key;
-    cufftHandle handle;
+    cufftHandle handle = 0;
 };
 
 static std::mutex &plans_lock = *new std::mutex;
@@ -62,7 +62,7 @@ static lt_status take_plan(const lt_cufft *cufft, const plan_key &key, cufftHand
     const bool to_complex = key.type == CUFFT_R2C || key.type == CUFFT_D2Z, to_real = key.type == CUFFT_C2R || key.type == CUFFT_Z2D;
     const int half = key.n / 2 + 1;
     int n = key.n, in = to_real ? half : n, out_size = to_complex ? half : n;
-    cufftHandle handle;
+    cufftHandle handle = 0;
     TRY_FFT(cufft->plan_many(&handle, 1, &n, &in, 1, in, &out_size, 1, out_size, key.type, key.batch));
     if (plans.size() == PLANS) {
         cufft->destroy(plans.back().handle);
@@ -116,7 +116,7 @@ lt_status lt_cuda_fft(const lt_fft *f)
     const plan_key key = {f->device.index, static_cast<int>(f->n), static_cast<int>(f->lines), types[f->dtype == LT_FLOAT64][f->kind]};
     {
         std::lock_guard<std::mutex> lock(plans_lock);
-        cufftHandle plan;
+        cufftHandle plan = 0;
         LT_TRY(take_plan(cufft, key, &plan));
         TRY_FFT(cufft->set_stream(plan, stream));
         LT_TRY(run(cufft, plan, f));

@@ -120,7 +120,7 @@ local function vjp(f, arguments, argnums, has_aux)
   local function apply(...)
     if select('#', ...) == 0 then fail('vjp: the cotangents are missing') end
     local cotangents = cotangents_of(table.pack(...), output_form, outputs)
-    local later = setmetatable({ leaves = level.leaves, outer = torch.is_grad_enabled() }, Level)
+    local later = setmetatable({ leaves = level.leaves, outer = torch.is_grad_enabled(), depth = level.depth }, Level)
     return later:leave(trees.rebuild(form, later:gradients(outputs, inputs, cotangents, true)))
   end
   return level:leave(output), apply, level:leave(aux)

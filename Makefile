@@ -7,10 +7,11 @@
 #   make test-asan     the C tests and the suite under AddressSanitizer and UBSan
 #   make fuzz        hostile calls, damaged files and random typing for MINUTES=1, from SEED
 #   make mutants     N=20 edits of the source, from SEED, in FILES: which of them no test notices
-#   make test-tsan     the tests of contexts and of streams under ThreadSanitizer
+#   make test-tsan     the tests of contexts, of streams and of ranks under ThreadSanitizer
 #   make test-checks   the suite on 2 simulated GPUs that look at every access, by SEEDS="1 2 ... 10": hours; SPECS="indexing optim": some of it
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
 #   make bench         the table beside PyTorch's figures, when it is installed
+#   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
 #   make install       into PREFIX (default /usr/local)
@@ -19,7 +20,7 @@
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
-#   make check-vendor  what is declared of cuBLAS, cuSOLVER and cuDNN, beside their headers and libraries in LTENSOR_VENDOR=dir
+#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuDNN and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
 #   make layers        no include goes against the arrows of the design
 #
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
@@ -50,7 +51,7 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 # What the binding needs besides the library.
-LUA_LIBS := -lz -ldl
+LUA_LIBS := -lz -ldl -lm
 LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
@@ -82,12 +83,13 @@ NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $
 
 # ---- sources ------------------------------------------------------------------------------------------
 DECLARATIONS := $(wildcard src/ops/*.lua)
+SCRIPTED := $(wildcard lib/ops/*.lua)
 GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
 GENERATORS := $(wildcard scripts/gen/*.lua)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
-KERNEL_FAMILIES := activations arithmetic compare functions gamma special
+KERNEL_FAMILIES := activations arithmetic compare functions gamma rare special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(KERNEL_FAMILIES:%=kernels_%.h))
 # Headers that the hash of backend_hash.h is of.
@@ -143,7 +145,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES)
 
-.PHONY: all ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all bench-distributed ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -152,7 +154,7 @@ $(if $(V),,$(eval .SILENT:))
 all: $(if $(MINIMAL),minimal,$(TARGETS))
 
 # ---- generated sources ---------------------------------------------------------------------------------
-$(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
+$(GEN_STAMP): $(DECLARATIONS) $(SCRIPTED) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
 	@mkdir -p $(GEN)/op $(GEN)/step
 	$(LUA) scripts/gen/headers.lua $(GEN)
 	$(LUA) scripts/gen/steps.lua $(GEN)
@@ -163,10 +165,10 @@ $(GEN_STAMP): $(DECLARATIONS) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/ve
 	$(LUA) scripts/gen/sleef.lua $(GEN)
 	@touch $@
 
-$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua $(SLEEF_NAMES): $(GEN_STAMP) ;
+$(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(SLEEF_NAMES): $(GEN_STAMP) ;
 
-$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua scripts/embed.lua scripts/embed_args.lua
-	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs
+$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua scripts/embed.lua scripts/embed_args.lua
+	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs $(GEN)/ops_scripted.lua=torch.ops_scripted
 
 $(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
 	@mkdir -p $(GEN)
@@ -490,7 +492,7 @@ test-checks:
 test-tsan:
 	@CC=clang sh scripts/deps.sh test
 	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" CC=clang CXX=clang++ \
-	  build-tsan/ltensor build-tsan/libltensor_sim.so $(TSAN_TESTS:%=build-tsan/tests/%)
+	  build-tsan/ltensor build-tsan/libltensor_sim.so $(ENGINES:$(BUILD)/%=build-tsan/%) $(TSAN_TESTS:%=build-tsan/tests/%)
 	@BUILD=build-tsan sh tests/run.sh tsan
 
 test-cuda: all test-programs
@@ -517,6 +519,9 @@ soak: all
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
+# Two ranks beside gloo's and mpi4py's.
+bench-distributed: all
+	@BUILD=$(BUILD) sh tests/bench/distributed/run.sh
 
 # What nvcc made of the kernels: scripts/ptx.
 PTX_ARCHS ?= 75 90 100

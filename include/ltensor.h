@@ -101,6 +101,9 @@ typedef enum lt_dtype {
     LT_BFLOAT16,
     LT_FLOAT32,
     LT_FLOAT64,
+    LT_COMPLEX32,  /* pairs of halves, the real part first; stored and converted, not computed with */
+    LT_COMPLEX64,  /* of floats */
+    LT_COMPLEX128, /* of doubles */
     LT_DTYPE_COUNT
 } lt_dtype;
 
@@ -116,32 +119,45 @@ typedef struct lt_device {
     int8_t index;
 } lt_device;
 
-/* A number: truth value, integer or float. */
-typedef enum lt_scalar_kind { LT_SCALAR_BOOL, LT_SCALAR_INT, LT_SCALAR_FLOAT } lt_scalar_kind;
+/* A number: truth value, integer, float or complex. */
+typedef enum lt_scalar_kind {
+    LT_SCALAR_BOOL,
+    LT_SCALAR_INT,
+    LT_SCALAR_FLOAT,
+    LT_SCALAR_COMPLEX
+} lt_scalar_kind;
 typedef struct lt_scalar {
     lt_scalar_kind kind;
     union {
         int64_t i; /* BOOL and INT */
-        double d;  /* FLOAT */
+        double d;  /* FLOAT; COMPLEX: the real part */
     } v;
+    double imaginary; /* COMPLEX; 0 in the others */
 } lt_scalar;
 
 static inline lt_scalar lt_int(int64_t i)
 {
     lt_scalar s;
-    s.kind = LT_SCALAR_INT, s.v.i = i;
+    s.kind = LT_SCALAR_INT, s.v.i = i, s.imaginary = 0;
     return s;
 }
 static inline lt_scalar lt_float(double d)
 {
     lt_scalar s;
-    s.kind = LT_SCALAR_FLOAT, s.v.d = d;
+    s.kind = LT_SCALAR_FLOAT, s.v.d = d, s.imaginary = 0;
     return s;
 }
 static inline lt_scalar lt_boolean(bool b)
 {
     lt_scalar s;
-    s.kind = LT_SCALAR_BOOL, s.v.i = b;
+    s.kind = LT_SCALAR_BOOL, s.v.i = b, s.imaginary = 0;
+    return s;
+}
+
+static inline lt_scalar lt_complex_number(double real, double imaginary)
+{
+    lt_scalar s;
+    s.kind = LT_SCALAR_COMPLEX, s.v.d = real, s.imaginary = imaginary;
     return s;
 }
 

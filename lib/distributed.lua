@@ -1,4 +1,4 @@
--- distributed.lua - torch.distributed: operations between processes, on the MPI whose mpirun has started them.
+-- distributed.lua - torch.distributed: operations between processes, on the MPI whose mpirun has started them, and for GPUs on NCCL.
 --
 -- Ranks are names and keep their numbers from 0; positions count from 1, as everywhere. A process without a launcher is a world of
 -- one. What carries the bytes, when an operation ends and what becomes of one that does not is src/comm's.

@@ -12,8 +12,11 @@ torch.backends = require 'torch.backends'
 require 'torch.support.rows'
 require 'torch.support.arrays'
 require 'torch.support.argument_forms'
+require('torch.support.scripted').install()
+require 'torch.support.functions'
 
-local parts = { amp = true, distributed = true, distributions = true, func = true, linalg = true, nn = true, optim = true, profiler = true, utils = true }
+local parts = { amp = true, distributed = true, distributions = true, func = true, linalg = true, masked = true, nn = true, optim = true, profiler = true,
+  random = true, signal = true, special = true, testing = true, utils = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0

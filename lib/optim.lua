@@ -3,7 +3,7 @@
 local where = {
   Optimizer = 'optimizer', SGD = 'sgd', Adam = 'adam', AdamW = 'adamw', NAdam = 'nadam', RAdam = 'radam',
   Adagrad = 'adagrad', Adadelta = 'adadelta', Adamax = 'adamax', RMSprop = 'rmsprop', ASGD = 'asgd', Rprop = 'rprop',
-  LBFGS = 'lbfgs', lr_scheduler = 'lr_scheduler',
+  LBFGS = 'lbfgs', Muon = 'muon', Adafactor = 'adafactor', swa_utils = 'swa_utils', lr_scheduler = 'lr_scheduler',
 }
 
 local optim = { __names = where }

@@ -34,13 +34,13 @@ end
 local function command_of(line)
   local command = line:match '^%s*!(.*)$'
   if command then return {run = shell, first = command, kind = 'shell'} end
-  local name, rest = line:match '^%s*%%([%a_]+)%s*(.-)%s*$'
+  local name, rest = line:match '^%s*%%%%?([%a_]+)%s*(.-)%s*$' -- two signs are one
   if name then
     local magic = require 'repl.magic'
     local asked = rest == '?' and name or (rest == '' and name:match '^(.-)%?$')
     if asked then return {run = magic.explain, first = asked, kind = 'help'} end
     return {run = magic.run, first = name, second = rest, kind = 'magic', name = name,
-      code = magic.takes_code(name) and line:match '^%s*%%[%a_]+%s*()' or nil}
+      code = magic.takes_code(name) and line:match '^%s*%%%%?[%a_]+%s*()' or nil}
   end
   local magic_name = line:match '^%s*%?%??%s*%%([%a_]+)%s*$'
   if magic_name then return {run = require('repl.magic').explain, first = magic_name, kind = 'help'} end

@@ -13,6 +13,7 @@ local input = require 'repl.input'
 local ipynb = require 'repl.notebook.ipynb'
 local markdown = require 'repl.notebook.markdown'
 local plain = require 'repl.notebook.plain'
+local ranks = require 'repl.ranks'
 local session = require 'repl.session'
 local system = require 'repl.system'
 
@@ -155,6 +156,7 @@ local function error_text(ran) return (ran.result.report.message:gsub('^%(cell %
 local function new_block(ran, expected, gpus)
   local lines, info = ran.output, 'text'
   if expected and expected.gpus then info = info .. ' gpus=' .. gpus end
+  if expected and expected.ranks then info = info .. ' ranks=' .. expected.ranks end
   if ran.failed then lines, info = markdown.lines(error_text(ran)), info .. ' error' end
   local fence = markdown.fence(lines)
   local block = {fence .. info}
@@ -236,7 +238,11 @@ function notebook.main(path, mode)
   local parse = path:find '%.ipynb$' and ipynb.parse or markdown.parse
   local ok, book = pcall(parse, text)
   if not ok then error(('%s: %s'):format(path, book), 0) end
-  return modes[mode](session.new(), book, device_count(), path)
+  if ranks.begin() then return true end
+  markdown.ranks = ranks.count()
+  local well = modes[mode](session.new(), book, device_count(), path)
+  ranks.finish()
+  return well
 end
 
 return notebook

@@ -6,6 +6,7 @@
 local indent = require 'repl.edit.indent'
 local input = require 'repl.input'
 local interrupt = require 'repl.interrupt'
+local ranks = require 'repl.ranks'
 local session = require 'repl.session'
 local system = require 'repl.system'
 local width = require 'torch.utils.width'
@@ -221,6 +222,7 @@ end
 -- Runs the prompt until the input ends. ignore_environment: read no init file; hosted: the interpreter
 -- is another program's, which gets everything back as it was; script: a file to run first.
 function prompt.main(ignore_environment, hosted, script)
+  if not hosted and ranks.begin() then return end
   local state = session.new()
   local old_exit, old_quit = rawget(_G, 'exit'), rawget(_G, 'quit')
   state.leave = leave_function(state, hosted)
@@ -256,6 +258,7 @@ function prompt.main(ignore_environment, hosted, script)
       if not state.leaving then show(state, result) end
     end
   end
+  ranks.finish()
   state.notes.stop()
   rawset(_G, 'exit', old_exit)
   rawset(_G, 'quit', old_quit)

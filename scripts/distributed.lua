@@ -16,7 +16,7 @@ local script = experiment.new {
   summary = 'Trains LeNet or a small GPT over ranks.',
   options = {
     { 'model', 'lenet', 'NAME', 'lenet or gpt' },
-    { 'backend', 'mpi', 'NAME', 'what moves the bytes' },
+    { 'backend', 'mpi', 'NAME', 'what moves the bytes: mpi, or nccl for those of GPUs' },
     { 'timeout', 600, 'S', 'seconds that a rank is waited for', minimum = 1 },
     { 'device', 'cpu', 'D', 'cpu or cuda: then each rank of a machine has a GPU of its own' },
     { 'epochs', 2, 'N', 'passes over the data', minimum = 1 },

@@ -4,7 +4,7 @@
 #   quick  C tests, busted on the CPU, one notebook
 #   full   everything: C tests, busted on the CPU and on 1 and 2 simulated GPUs, notebooks, the host
 #   asan   full without the memory bounds, for a build with sanitizers
-#   tsan   the tests of contexts and of streams, for a build with ThreadSanitizer
+#   tsan   the tests of contexts, of streams and of ranks, for a build with ThreadSanitizer
 #   checks the suite on 2 simulated GPUs that look at every access (make checked), by each of SEEDS; SPECS: some of it
 #   cuda   the suite on the real GPU
 # Each suite's log is shown only when it fails; what failed is named once more above the counts. Two suites run at
@@ -134,6 +134,9 @@ if [ "$mode" = tsan ]; then
         suite "cuda_$spec" env LTENSOR_SIM_GPUS=2 $BUSTED -o plainTerminal --exclude-tags=race \
             "tests/lua/cuda_${spec}_spec.lua"
     done
+    # MPI's own threads and locks are not known to the sanitizer.
+    suite distributed_race env "TSAN_OPTIONS=$TSAN_OPTIONS ignore_noninstrumented_modules=1" $BUSTED -o plainTerminal \
+        tests/lua/distributed_race_spec.lua
 elif [ "$mode" = checks ]; then
     EXCLUDE=--exclude-tags=rss,speed,race,cpu
     LTENSOR_SIM_CHECK=1 LTENSOR_SIM_GPUS=2 LTENSOR_TEST_DEVICE=cuda:1 LTENSOR_LIB_DIR="$PWD/$BUILD/checked"

@@ -26,7 +26,7 @@ class Device(ctypes.Structure):
 
 
 class Scalar(ctypes.Structure):  # of the kind LT_SCALAR_FLOAT
-    _fields_ = [("kind", ctypes.c_int), ("value", ctypes.c_double)]
+    _fields_ = [("kind", ctypes.c_int), ("value", ctypes.c_double), ("imaginary", ctypes.c_double)]
 
 
 CPU, FLOAT32, FLOATING = Device(0, 0), 8, 2

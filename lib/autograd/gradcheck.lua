@@ -1,7 +1,8 @@
 -- gradcheck.lua - torch.autograd.gradcheck and gradgradcheck: derivatives compared with finite differences.
 --
 -- Inputs that require grad are changed in place, element by element, and put back. They should be float64:
--- the central differences of smaller dtypes say little.
+-- the central differences of smaller dtypes say little. Complex numbers are looked at as their two parts: the gradient of the real
+-- (imaginary) part of an output, which backward gives for the seed 1 (i), has the derivatives by both parts of an input.
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
@@ -25,13 +26,15 @@ local function call(fn, inputs)
   local outputs = table.pack(fn(table.unpack(inputs, 1, #inputs)))
   local list = {}
   for i = 1, outputs.n do
-    if is_tensor(outputs[i]) and outputs[i]:is_floating_point() then list[#list + 1] = outputs[i] end
+    if is_tensor(outputs[i]) and (outputs[i]:is_floating_point() or outputs[i]:is_complex()) then list[#list + 1] = outputs[i] end
   end
   if #list == 0 then fail('gradcheck expects the function to return at least one Tensor of floating point dtype') end
   return list
 end
 
-local function elements(tensor) return tensor:detach():cpu():reshape(-1):tolist() end
+local function parts(tensor) return tensor:is_complex() and torch.view_as_real(tensor) or tensor end
+
+local function elements(tensor) return parts(tensor:detach():cpu()):reshape(-1):tolist() end
 
 -- All positions of a shape in order, as tables for brackets.
 local function positions(shape)
@@ -58,9 +61,9 @@ end
 
 -- Jacobians by central differences: [output][element of input][element of output].
 local function numerical(fn, inputs, input, eps)
-  local memory, values = input:detach(), elements(input)
+  local memory, values = parts(input:detach()), elements(input)
   local jacobians = {}
-  for k, position in ipairs(positions(input.shape)) do
+  for k, position in ipairs(positions(memory.shape)) do
     local sides = {}
     for side, step in ipairs { eps, -eps } do
       set(memory, position, values[k] + step)
@@ -82,17 +85,17 @@ end
 
 -- Jacobians by backward, for all inputs: [input][element of input][element of output].
 local function analytical(output, inputs)
-  local n = output:numel()
+  local n, width = output:numel(), output:is_complex() and 2 or 1
   local jacobians = {}
   for i, input in ipairs(inputs) do
     jacobians[i] = {}
-    for k = 1, input:numel() do jacobians[i][k] = {} end
+    for k = 1, parts(input):numel() do jacobians[i][k] = {} end
   end
-  for j = 1, n do
+  for j = 1, n * width do
     local gradients = {}
     if output.requires_grad then
       local seed = torch.zeros(n, { dtype = output.dtype })
-      seed[j] = 1
+      parts(seed):view(-1)[j] = 1
       seed = seed:reshape(output.shape):to(output.device)
       gradients = table.pack(autograd.grad(output, inputs, seed, { retain_graph = true, allow_unused = true }))
     end

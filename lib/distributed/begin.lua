@@ -1,5 +1,5 @@
--- begin.lua - how an operation is begun: tensors on the host without gaps are given as they are, others through a copy that the end of
--- the operation takes back.
+-- begin.lua - how an operation is begun: tensors without gaps are given as they are where the engine can read them (on the host; with
+-- nccl on the GPU), others through a copy that the end of the operation takes back.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -10,19 +10,22 @@ local traffic = require 'torch.distributed.traffic'
 
 local M = {}
 
-local function as_it_is(tensor) return not tensor.is_cuda and tensor:is_contiguous() end
+-- Where an operation on the tensor takes place: on its GPU where the backend is nccl, else on the host.
+function M.place(tensor) return tensor.is_cuda and here.current.backend == 'nccl' and tensor.device or torch.device 'cpu' end
+
+local function as_it_is(tensor) return tensor:is_contiguous() and M.place(tensor) == tensor.device end
 
 --- What an engine reads.
 function M.input(tensor)
   local t = tensor:detach()
-  return as_it_is(t) and t or t:cpu():contiguous()
+  return as_it_is(t) and t or t:to(M.place(t)):contiguous()
 end
 
 --- What it writes, and nil or what takes that to the tensor.
 function M.output(tensor)
   local t = tensor:detach()
   if as_it_is(t) then return t end
-  local host = torch.empty(t.shape, { dtype = t.dtype })
+  local host = torch.empty(t.shape, { dtype = t.dtype, device = M.place(t) })
   return host, function() t:copy_(host) end
 end
 
@@ -49,7 +52,18 @@ end
 -- caller's tensors that it fills: result, or results; finish: what is due at the end.
 function M.begin(what, group, async, given, finish)
   local op = given.op
+  local tensor = given.output or given.input
+  if tensor and tensor.is_cuda then
+    local inner = require('torch.distributed.nccl').begin(what, group, given)
+    return M.begun(what, group, async, given, finish, inner)
+  end
+  if what == 'barrier' and here.current.backend == 'nccl' then torch.cuda.synchronize() end
   local inner = group:begin(what, given.input, given.output, given.peer, given.tag, op and op.code, given.given, given.got, nil, given.timeout)
+  return M.begun(what, group, async, given, finish, inner)
+end
+
+-- inner: the engine's work.
+function M.begun(what, group, async, given, finish, inner)
   local work = Work(inner, here.current.world, finish)
   work._group = group
   work._tensors = given.results or { given.result }

@@ -146,8 +146,8 @@ end
 
 -- ---- units ----------------------------------------------------------------------------------------------------------------
 
--- What the units of a group have in common: used, those of the forward that a backward will follow; running, in their order; order, that of
--- the forward before.
+-- What the units of a group have in common: used, those of the forward that a backward will follow, each once, in the order of their first
+-- use; order, that of the forward before.
 local chains = setmetatable({}, { __mode = 'k' })
 
 local Unit = {}
@@ -171,18 +171,18 @@ local function finish(chain)
     unit:each(Flat.finish)
     unit:each(Flat.forget)
     unit:each(Flat.free)
-    unit.in_backward = false
+    unit.in_backward, unit.is_used = false, false
   end
-  chain.used = {}
+  chain.order, chain.used = chain.used, {}
 end
 
 function Unit:before_forward()
   local chain = self.chain
   if not self.in_backward and torch.is_grad_enabled() then
-    if #chain.used == 0 then chain.running, chain.order = {}, chain.running end
-    table.insert(chain.running, self)
-    chain.used[#chain.used + 1] = self
-    self.place = #chain.running
+    if not self.is_used then
+      self.is_used, self.place = true, #chain.used + 1
+      chain.used[self.place] = self
+    end
     self:each(Flat.expect)
   end
   self:gather()
@@ -198,7 +198,7 @@ function Unit:before_backward()
     autograd.__at_end(function() finish(chain) end)
   end
   self:gather()
-  self:prefetch(chain.running, -1)
+  self:prefetch(chain.used, -1)
 end
 
 -- Tensors in outputs call f with their gradients.
@@ -268,7 +268,7 @@ function M.fully_shard(module, options)
   if units[module] then fail 'fully_shard should only be called once on a module' end
   local chain = chains[group]
   if not chain then
-    chain = { order = {}, running = {}, used = {} }
+    chain = { order = {}, used = {} }
     chains[group] = chain
   end
   local unit = setmetatable({ chain = chain, flats = {}, reshard = options.reshard_after_forward }, Unit)

@@ -22,25 +22,34 @@ function M.is_initialized() return here.current ~= nil end
 --- Whether there is an engine for MPI: a process without a launcher is a world of one.
 function M.is_mpi_available() return true end
 
+--- Whether init_process_group can take 'nccl': there is a GPU, and NCCL beside it.
+function M.is_nccl_available()
+  return (pcall(require('torch.distributed.nccl').check))
+end
+
 local function number_of(name)
   local text = os.getenv(name)
   return text and math.tointeger(tonumber(text))
 end
 
---- Makes this process a rank of the world that its launcher (mpirun, srun, `ltensor --nproc`) has started. backend: 'mpi'.
+--- Makes this process a rank of the world that its launcher (mpirun, srun, `ltensor --nproc`) has started. backend: 'mpi', or
+-- 'nccl': tensors on GPUs go by NCCL, others by MPI.
 -- timeout: seconds after which an operation that has not ended is an error on every rank. rank, world_size: checked, when given.
+-- native_reductions: all_reduce is the MPI's own where it has the dtype; then the order of a sum, and so its bits, depend on the MPI.
 function M.init_process_group(...)
   local a = arguments('init_process_group', { 'backend', 'string?', 'init_method', 'string?', 'timeout', 'number?', 'world_size', 'integer?',
-    'rank', 'integer?' }, ...)
+    'rank', 'integer?', 'native_reductions', 'boolean?' }, ...)
   if here.current then fail 'trying to initialize the default process group twice!' end
   local timeout = a.timeout or DEFAULT_TIMEOUT
   if not (timeout > 0) then fail('init_process_group(): timeout must be a positive number of seconds, got %s', timeout) end
-  local world = torch._C.comm_open(a.backend or 'mpi', timeout)
+  if a.backend == 'nccl' then require('torch.distributed.nccl').check() end
+  local world = torch._C.comm_open(a.backend == 'nccl' and 'mpi' or a.backend or 'mpi', timeout)
   local rank, size = a.rank or number_of 'RANK', a.world_size or number_of 'WORLD_SIZE'
   if (size or world:size()) ~= world:size() or (rank or world:rank()) ~= world:rank() then
     fail('init_process_group(): this is to be rank %s of %s, and it was started as rank %d of %d: mpirun or ltensor --nproc start ranks',
       rank, size, world:rank(), world:size())
   end
+  world:set_native(a.native_reductions or false)
   local group = world:group()
   group:set_timeout(timeout)
   here.current = { world = world, default = group, groups = { [group] = true }, backend = a.backend or 'mpi', timeout = timeout }

@@ -37,7 +37,7 @@ local function room_for(list)
     sizes[i] = t:numel()
     all = all + sizes[i]
   end
-  local host = torch.empty(all, { dtype = list[1].dtype })
+  local host = torch.empty(all, { dtype = list[1].dtype, device = begin.place(list[1]) })
   return host, function()
     local at = 1
     for i, t in ipairs(list) do

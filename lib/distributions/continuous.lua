@@ -1,48 +1,37 @@
--- continuous.lua - distributions of real numbers with a closed form: Normal, LogNormal, Uniform, Exponential, Laplace,
--- Cauchy, HalfNormal.
+-- continuous.lua - distributions of real numbers with a closed form: Normal, Uniform, Exponential, Laplace, Cauchy,
+-- VonMises, GeneralizedPareto.
 
 local torch = require 'torch'
+local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
-local arguments = require 'torch.nn.arguments'
-local fail = require 'torch.support.fail'
+local utils = require 'torch.distributions.utils'
+local like = utils.like
 
 local M = {}
 
-local function like(tensor) return { dtype = tensor.dtype, device = tensor.device } end
+local Exponentials = Distribution.ExponentialFamily
 
--- A distribution of two (or one) parameters that are broadcast; `checks` names them and what they must satisfy.
-local function define(name, checks, support, getters, base)
+-- A class of two (or one) parameters that are broadcast, which draws with rsample.
+local function define(name, list, support, getters, base, finish)
   local class = (base or Distribution):derive(name, getters)
-  local names = {}
-  for i, entry in ipairs(checks) do names[i] = entry[1] end
-  local read = arguments(name, table.concat(names, ' '), '', { validate_args = true })
-  class.printed, class.has_rsample, class.support_name = names, true, support
-  function class:init(...)
-    local options = read(...)
-    local given = {}
-    for i, key in ipairs(names) do given[i] = options[key] end
-    local values = table.pack(Distribution.broadcast(table.unpack(given)))
-    for i, key in ipairs(names) do self[key] = values[i] end
-    self:setup(values[1].shape, {}, options.validate_args, checks)
-  end
-  function class:expand(...)
-    local shape, values = Distribution.dims_of(...), {}
-    for i, key in ipairs(names) do values[i] = self[key]:expand(shape) end
-    values[#values + 1] = { validate_args = false }
-    return class(table.unpack(values))
-  end
+  class.has_rsample = true
+  if support then class.getters.support = function() return support end end
+  class:parametrize(list, nil, finish)
   M[name] = class
   return class
 end
 
+local loc, scale = { 'loc', constraints.real }, { 'scale', constraints.positive }
+
 -- ---- Normal -------------------------------------------------------------------------------------------------------
 
-local Normal = define('Normal', { { 'loc', 'real' }, { 'scale', 'positive' } }, 'real', {
+--- Normal(loc, scale): mean loc, standard deviation scale.
+local Normal = define('Normal', { loc, scale }, constraints.real, {
   mean = function(self) return self.loc end,
   mode = function(self) return self.loc end,
   stddev = function(self) return self.scale end,
   variance = function(self) return self.scale * self.scale end,
-})
+}, Exponentials)
 
 function Normal:sample(...)
   local _ <close> = torch.no_grad()
@@ -69,61 +58,42 @@ end
 function Normal:icdf(value) return self.loc + self.scale * torch.erfinv(value * 2 - 1) * math.sqrt(2) end
 function Normal:entropy() return self.scale:log() + (0.5 + 0.5 * math.log(2 * math.pi)) end
 
--- ---- LogNormal: the exponential of a Normal -------------------------------------------------------------------------
-
-local LogNormal = define('LogNormal', { { 'loc', 'real' }, { 'scale', 'positive' } }, 'positive', {
-  base_dist = function(self) return Normal(self.loc, self.scale, { validate_args = false }) end,
-  mean = function(self) return (self.loc + self.scale:square() / 2):exp() end,
-  mode = function(self) return (self.loc - self.scale:square()):exp() end,
-  variance = function(self)
-    local s2 = self.scale:square()
-    return s2:expm1() * (self.loc * 2 + s2):exp()
-  end,
-})
-function LogNormal:rsample(...) return self.base_dist:rsample(...):exp() end
-function LogNormal:sample(...) return self.base_dist:sample(...):exp() end
-function LogNormal:log_prob(value)
-  self:check_value(value)
-  local log = value:log()
-  return self.base_dist:log_prob(log) - log
-end
-function LogNormal:cdf(value) return self.base_dist:cdf(value:log()) end
-function LogNormal:icdf(value) return self.base_dist:icdf(value):exp() end
-function LogNormal:entropy() return self.base_dist:entropy() + self.loc end
-
 -- ---- Uniform ------------------------------------------------------------------------------------------------------
 
-local Uniform = define('Uniform', { { 'low', 'real' }, { 'high', 'real' } }, 'real', {
+--- Uniform(low, high): every number from low to below high alike.
+local Uniform = define('Uniform', { { 'low', constraints.dependent }, { 'high', constraints.dependent } }, nil, {
   mean = function(self) return (self.high + self.low) / 2 end,
+  mode = function(self) return torch.full_like(self.high, 0 / 0) end,
   stddev = function(self) return (self.high - self.low) / math.sqrt(12) end,
   variance = function(self) return (self.high - self.low):square() / 12 end,
-})
-local plain_setup = Uniform.setup
-function Uniform:setup(...)
-  plain_setup(self, ...)
-  if self.validate_args and not self.low:detach():lt(self.high:detach()):all():item() then
-    fail 'Uniform is not defined when low>= high'
-  end
-end
+  support = function(self) return constraints.interval(self.low, self.high) end,
+}, nil, function(self)
+  self.arg_constraints = { low = constraints.less_than(self.high), high = constraints.greater_than(self.low) }
+end)
 function Uniform:rsample(...)
   return self.low + torch.rand(self:extended_shape(...), like(self.low)) * (self.high - self.low)
 end
 function Uniform:log_prob(value)
+  self:check_value(value)
   local inside = self.low:le(value):to(self.low.dtype) * self.high:gt(value):to(self.low.dtype)
   return inside:log() - (self.high - self.low):log()
 end
-function Uniform:cdf(value) return ((value - self.low) / (self.high - self.low)):clamp { min = 0, max = 1 } end
+function Uniform:cdf(value)
+  self:check_value(value)
+  return ((value - self.low) / (self.high - self.low)):clamp { min = 0, max = 1 }
+end
 function Uniform:icdf(value) return value * (self.high - self.low) + self.low end
 function Uniform:entropy() return (self.high - self.low):log() end
 
 -- ---- Exponential --------------------------------------------------------------------------------------------------
 
-local Exponential = define('Exponential', { { 'rate', 'positive' } }, 'nonnegative', {
+--- Exponential(rate): the waiting time for what happens `rate` times per unit.
+local Exponential = define('Exponential', { { 'rate', constraints.positive } }, constraints.nonnegative, {
   mean = function(self) return self.rate:reciprocal() end,
   mode = function(self) return torch.zeros_like(self.rate) end,
   stddev = function(self) return self.rate:reciprocal() end,
   variance = function(self) return self.rate:pow(-2) end,
-})
+}, Exponentials)
 function Exponential:rsample(...)
   return torch.empty(self:extended_shape(...), like(self.rate)):exponential_() / self.rate
 end
@@ -131,20 +101,24 @@ function Exponential:log_prob(value)
   self:check_value(value)
   return self.rate:log() - self.rate * value
 end
-function Exponential:cdf(value) return 1 - (-self.rate * value):exp() end
+function Exponential:cdf(value)
+  self:check_value(value)
+  return 1 - (-self.rate * value):exp()
+end
 function Exponential:icdf(value) return -(-value):log1p() / self.rate end
 function Exponential:entropy() return 1 - self.rate:log() end
 
 -- ---- Laplace ------------------------------------------------------------------------------------------------------
 
-local Laplace = define('Laplace', { { 'loc', 'real' }, { 'scale', 'positive' } }, 'real', {
+--- Laplace(loc, scale): an Exponential to both sides of loc.
+local Laplace = define('Laplace', { loc, scale }, constraints.real, {
   mean = function(self) return self.loc end,
   mode = function(self) return self.loc end,
   stddev = function(self) return self.scale * math.sqrt(2) end,
   variance = function(self) return self.scale:square() * 2 end,
 })
 function Laplace:rsample(...)
-  local tiny = self.loc.dtype == torch.float64 and 2.0 ^ -53 or 2.0 ^ -24
+  local tiny = torch.finfo(self.loc.dtype).eps / 2
   local u = torch.empty(self:extended_shape(...), like(self.loc)):uniform_(2 * tiny - 1, 1)
   return self.loc - self.scale * u:sign() * (-u:abs()):log1p()
 end
@@ -153,6 +127,7 @@ function Laplace:log_prob(value)
   return -(self.scale * 2):log() - (value - self.loc):abs() / self.scale
 end
 function Laplace:cdf(value)
+  self:check_value(value)
   local d = value - self.loc
   return 0.5 - d:sign() * (-d:abs() / self.scale):expm1() * 0.5
 end
@@ -164,7 +139,8 @@ function Laplace:entropy() return (self.scale * 2):log() + 1 end
 
 -- ---- Cauchy -------------------------------------------------------------------------------------------------------
 
-local Cauchy = define('Cauchy', { { 'loc', 'real' }, { 'scale', 'positive' } }, 'real', {
+--- Cauchy(loc, scale): the ratio of two normal numbers, which has no mean.
+local Cauchy = define('Cauchy', { loc, scale }, constraints.real, {
   mean = function(self) return torch.full_like(self.loc, 0 / 0) end,
   mode = function(self) return self.loc end,
   variance = function(self) return torch.full_like(self.loc, math.huge) end,
@@ -176,25 +152,121 @@ function Cauchy:log_prob(value)
   self:check_value(value)
   return -self.scale:log() - ((value - self.loc) / self.scale):square():log1p() - math.log(math.pi)
 end
-function Cauchy:cdf(value) return torch.atan((value - self.loc) / self.scale) / math.pi + 0.5 end
+function Cauchy:cdf(value)
+  self:check_value(value)
+  return torch.atan((value - self.loc) / self.scale) / math.pi + 0.5
+end
 function Cauchy:icdf(value) return torch.tan((value - 0.5) * math.pi) * self.scale + self.loc end
 function Cauchy:entropy() return self.scale:log() + math.log(4 * math.pi) end
 
--- ---- HalfNormal: the absolute value of a Normal around 0 ------------------------------------------------------------
+-- ---- VonMises -----------------------------------------------------------------------------------------------------
 
-local HalfNormal = define('HalfNormal', { { 'scale', 'positive' } }, 'nonnegative', {
-  mean = function(self) return self.scale * math.sqrt(2 / math.pi) end,
-  mode = function(self) return torch.zeros_like(self.scale) end,
-  variance = function(self) return self.scale:square() * (1 - 2 / math.pi) end,
-})
-local function whole(self) return Normal(torch.zeros_like(self.scale), self.scale, { validate_args = false }) end
-function HalfNormal:rsample(...) return whole(self):rsample(...):abs() end
-function HalfNormal:log_prob(value)
-  self:check_value(value)
-  return whole(self):log_prob(value) + math.log(2)
+-- log I_order(x), the modified Bessel function of the first kind of order 0 or 1: the polynomials of Abramowitz and
+-- Stegun, 9.8.1 to 9.8.4, which PyTorch takes too.
+local small_terms = {
+  [0] = { 1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813 },
+  { 0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411 },
+}
+local large_terms = {
+  [0] = { 0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377 },
+  { 0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654, -0.00420059 },
+}
+local function polynomial(x, terms)
+  local sum = torch.full_like(x, terms[#terms])
+  for i = #terms - 1, 1, -1 do sum = terms[i] + x * sum end
+  return sum
 end
-function HalfNormal:cdf(value) return whole(self):cdf(value) * 2 - 1 end
-function HalfNormal:icdf(value) return whole(self):icdf((value + 1) / 2) end
-function HalfNormal:entropy() return whole(self):entropy() - math.log(2) end
+local function log_bessel(x, order)
+  local small = polynomial((x / 3.75):square(), small_terms[order])
+  if order == 1 then small = x:abs() * small end
+  local large = x - 0.5 * x:log() + polynomial(3.75 / x, large_terms[order]):log()
+  return torch.where(x:lt(3.75), small:log(), large)
+end
+
+--- VonMises(loc, concentration): angles from -pi to pi around loc. Drawn in float64 by rejection (Best and Fisher, 1979).
+local VonMises = define('VonMises', { loc, { 'concentration', constraints.positive } }, constraints.real, {
+  mean = function(self) return self.loc end,
+  mode = function(self) return self.loc end,
+  variance = function(self) return 1 - (log_bessel(self.concentration, 1) - log_bessel(self.concentration, 0)):exp() end,
+})
+VonMises.has_rsample, VonMises.rsample = false, Distribution.rsample
+
+function VonMises:log_prob(value)
+  self:check_value(value)
+  return self.concentration * torch.cos(value - self.loc) - math.log(2 * math.pi) - log_bessel(self.concentration, 0)
+end
+
+function VonMises:sample(...)
+  local _ <close> = torch.no_grad()
+  local shape, kappa, centre = self:extended_shape(...), self.concentration:double(), self.loc:double()
+  local tau = 1 + (1 + 4 * kappa:square()):sqrt()
+  local rho = (tau - (2 * tau):sqrt()) / (2 * kappa)
+  local r = torch.where(kappa:lt(1e-5), 1 / kappa + kappa, (1 + rho:square()) / (2 * rho))
+  local x = torch.zeros(shape, like(centre))
+  local done = torch.zeros(shape, { dtype = torch.bool, device = centre.device })
+  while not done:all():item() do
+    local u = torch.rand(utils.append({ 3 }, shape), like(centre))
+    local z = torch.cos(math.pi * u[1])
+    local f = (1 + r * z) / (r + z)
+    local c = kappa * (r - f)
+    local accept = (c * (2 - c) - u[2]):gt(0):logical_or(((c / u[2]):log() + 1 - c):ge(0))
+    x = torch.where(accept, (u[3] - 0.5):sign() * f:acos(), x)
+    done = done:logical_or(accept)
+  end
+  return ((x + math.pi + centre) % (2 * math.pi) - math.pi):to(self.loc.dtype)
+end
+
+-- ---- GeneralizedPareto ----------------------------------------------------------------------------------------------
+
+--- GeneralizedPareto(loc, scale, concentration): what exceeds a high threshold; with concentration 0 an Exponential.
+local GeneralizedPareto = define('GeneralizedPareto', { loc, scale, { 'concentration', constraints.real } }, nil, {
+  mean = function(self)
+    local k = self.concentration
+    local finite = k:lt(1)
+    return torch.where(finite, self.loc + self.scale / (1 - torch.where(finite, k, 0.5)), 0 / 0)
+  end,
+  mode = function(self) return self.loc end,
+  variance = function(self)
+    local k = self.concentration
+    local finite = k:lt(0.5)
+    local safe = torch.where(finite, k, 0.25)
+    return torch.where(finite, self.scale:square() / ((1 - safe):square() * (1 - 2 * safe)), 0 / 0)
+  end,
+  support = function(self)
+    local k = self.concentration
+    return constraints.interval(self.loc, torch.where(k:lt(0), self.loc - self.scale / k, math.huge))
+  end,
+})
+
+-- Where the concentration counts as 0, and it with 1 in these places.
+local function shape_of(self)
+  local k = self.concentration
+  local none = torch.isclose(k, torch.zeros_like(k))
+  return none, torch.where(none, torch.ones_like(k), k)
+end
+function GeneralizedPareto:rsample(...) return self:icdf(torch.rand(self:extended_shape(...), like(self.loc))) end
+function GeneralizedPareto:log_prob(value)
+  self:check_value(value)
+  local z = (value - self.loc) / self.scale
+  local none, k = shape_of(self)
+  local power = 1 / k + torch.ones_like(z)
+  local general = torch.where(power:eq(0), power, power * (k * z):log1p())
+  return -self.scale:log() - torch.where(none, z, general)
+end
+--- The logarithm of the probability of more than value.
+function GeneralizedPareto:log_survival_function(value)
+  self:check_value(value)
+  local z = (value - self.loc) / self.scale
+  local none, k = shape_of(self)
+  return torch.where(none, -z, -(k * z):log1p() / k)
+end
+function GeneralizedPareto:log_cdf(value) return (-self:log_survival_function(value):exp()):log1p() end
+function GeneralizedPareto:cdf(value) return self:log_cdf(value):exp() end
+function GeneralizedPareto:icdf(value)
+  local none, k = shape_of(self)
+  local log = (-value):log1p()
+  return torch.where(none, self.loc - self.scale * log, self.loc + self.scale / k * (-k * log):expm1())
+end
+function GeneralizedPareto:entropy() return self.scale:log() + self.concentration + 1 end
 
 return M

@@ -1,127 +1,147 @@
 -- distribution.lua - torch.distributions.Distribution: what every distribution derives from.
 --
 -- A distribution has parameters (tensors broadcast to batch_shape), draws with sample(shape) and, where the draw is
--- differentiable by the parameters, rsample(shape); log_prob, entropy, cdf, icdf; mean, variance, stddev, mode are read
--- as fields. Shapes are numbers, a table or a torch.Size. Positions (of categories) count from 1.
+-- differentiable by the parameters, rsample(shape); log_prob, entropy, cdf, icdf; mean, variance, stddev, mode, support and
+-- arg_constraints are read as fields. Shapes are numbers, a table or a torch.Size. Positions (of categories) count from 1.
+--
+-- A class of one's own: MyNormal = torch.distributions.Distribution:extend('MyNormal'); its init sets the parameters as
+-- fields and calls self:setup(batch_shape, event_shape, validate_args); what is computed when it is read stands in
+-- MyNormal.getters.mean = function(self) ... end.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local constraints = require 'torch.distributions.constraints'
 local fail = require 'torch.support.fail'
-local python = require 'torch.nn.python'
+local kinds = require 'torch.support.kinds'
+local utils = require 'torch.distributions.utils'
 
 local Distribution = class.Object:extend('Distribution')
+require 'torch.distributions.getters'(Distribution)
 
 Distribution.has_rsample = false
 Distribution.has_enumerate_support = false
--- Computed when they are read: name to function(self).
-Distribution.getters = {
-  stddev = function(self) return self.variance:sqrt() end,
-  support = function(self) return self.support_name end,
-}
+-- What the parameters have to satisfy, by name, and the names in the order in which they are printed.
+Distribution.arg_constraints, Distribution.parameter_names = {}, {}
 
--- ---- constraints --------------------------------------------------------------------------------------------------
+local function refuse(self, what) fail('%s does not implement %s', torch.type(self), what) end
 
--- What parameters and values have to satisfy: how it prints, and a mask of the elements that do.
-Distribution.constraints = {
-  real = { 'Real()', function(x) return x:eq(x) end },
-  positive = { 'GreaterThan(lower_bound=0.0)', function(x) return x:gt(0) end },
-  nonnegative = { 'GreaterThanEq(lower_bound=0.0)', function(x) return x:ge(0) end },
-  nonnegative_integer = { 'IntegerGreaterThan(lower_bound=0)', function(x) return x:ge(0):logical_and(x:eq(x:floor())) end },
-  unit_interval = { 'Interval(lower_bound=0.0, upper_bound=1.0)', function(x) return x:ge(0):logical_and(x:le(1)) end },
-  boolean = { 'Boolean()', function(x) return x:eq(0):logical_or(x:eq(1)) end },
-  simplex = { 'Simplex()', function(x) return x:ge(0):all(-1):logical_and((x:sum(-1) - 1):abs():lt(1e-6)) end },
-}
-
-local function shape_text(shape) return python.repr(table.move(shape, 1, #shape, 1, {})) end
-
-function Distribution:check(name, value, constraint)
-  if not self.validate_args then return end
-  local text, test = table.unpack(Distribution.constraints[constraint])
-  if test(value:detach()):all():item() then return end
-  fail('Expected parameter %s (Tensor of shape %s) of distribution %s to satisfy the constraint %s, but found invalid '
-    .. 'values:\n%s', name, shape_text(value.shape), tostring(self), text, tostring(value))
+Distribution.getters.stddev = function(self) return self.variance:sqrt() end
+for _, name in ipairs { 'mean', 'mode', 'variance', 'support' } do
+  Distribution.getters[name] = function(self) refuse(self, name) end
 end
 
--- Values given to log_prob and cdf.
+local validate_by_default = true
+
+--- Whether distributions that are made from now on check their arguments, unless they are told.
+function Distribution.set_default_validate_args(value)
+  kinds.check('set_default_validate_args', 'value', value, 'boolean')
+  validate_by_default = value
+end
+
+-- ---- checks -------------------------------------------------------------------------------------------------------
+
+local function all_true(mask) return mask:all():item() end
+
+-- Raises unless the parameters satisfy their constraints; those that are not there are computed from others.
+local function check_parameters(self)
+  local fields = class.fields(self)
+  for _, name in ipairs(self.parameter_names) do
+    local constraint, value = self.arg_constraints[name], fields[name]
+    if value == nil and self.getters[name] then value = self[name] end
+    if torch.is_tensor(value) and not constraints.is_dependent(constraint) and not all_true(constraint:check(value:detach())) then
+      fail('Expected parameter %s (Tensor of shape %s) of distribution %s to satisfy the constraint %s, but found invalid '
+        .. 'values:\n%s', name, utils.tuple_text(value.shape), tostring(self), tostring(constraint), utils.tensor_text(value))
+    end
+  end
+end
+
+--- Raises unless a value is one that the distribution can draw; what log_prob and cdf are given.
 function Distribution:check_value(value)
   if not torch.is_tensor(value) then
     fail('The value argument to log_prob must be a Tensor, got %s', torch.type(value))
   end
-  local constraint = Distribution.constraints[self.support_name]
-  if not self.validate_args or not constraint or constraint[1] == 'Real()' then return end
-  if constraint[2](value:detach()):all():item() then return end
-  fail('Expected value argument (Tensor of shape %s) to be within the support (%s) of the distribution %s, but found '
-    .. 'invalid values:\n%s', shape_text(value.shape), constraint[1], tostring(self), tostring(value))
-end
-
--- ---- shapes -------------------------------------------------------------------------------------------------------
-
-local function dims_of(...)
-  local first = ...
-  if first == nil then return {} end
-  if type(first) == 'number' then return { ... } end
-  if type(first) == 'table' and rawget(first, 'sample_shape') then first = first.sample_shape end
-  if type(first) ~= 'table' then fail('a shape is numbers or a table of them, not %s', torch.type(first)) end
-  local dims = {}
-  for i = 1, #first do -- not table.move, which goes on for whatever length an object claims to have
-    local size = first[i]
-    if type(size) ~= 'number' then fail('a shape is numbers or a table of them, and element %d is %s', i, torch.type(size)) end
-    dims[i] = size
+  if not self.validate_args then return end
+  local shape, event, wanted = value.shape, self.event_shape, utils.append(self.batch_shape, self.event_shape)
+  if not utils.same_dims(utils.slice(shape, math.max(#shape - #event + 1, 1)), event) then
+    fail('The right-most size of value must match event_shape: %s vs %s.', tostring(shape), tostring(event))
   end
-  return dims
-end
-Distribution.dims_of = dims_of
-
-local function append(a, b) return table.move(b, 1, #b, #a + 1, a) end
-Distribution.append = append
-
--- The shape of a draw: the sample's, the batch's, the event's.
-function Distribution:extended_shape(...)
-  return append(append(dims_of(...), self.batch_shape), self.event_shape)
-end
-
--- Numbers and tensors as tensors of one shape.
-function Distribution.broadcast(...)
-  local values, like = { ... }, nil
-  for _, value in ipairs(values) do
-    if torch.is_tensor(value) then like = like or value end
-  end
-  for i, value in ipairs(values) do
-    if type(value) == 'number' then
-      local dtype = like and like:is_floating_point() and like.dtype or torch.get_default_dtype()
-      values[i] = torch.tensor(value, { dtype = dtype, device = like and like.device })
-    elseif not torch.is_tensor(value) then
-      fail('Input arguments must all be instances of Number or Tensor, got %s', torch.type(value))
+  for i = 0, math.min(#shape, #wanted) - 1 do
+    local a, b = shape[#shape - i], wanted[#wanted - i]
+    if a ~= b and a ~= 1 and b ~= 1 then
+      fail('Value is not broadcastable with batch_shape+event_shape: %s vs %s.', tostring(shape), utils.size_text(wanted))
     end
   end
-  local expanded = table.pack(torch.broadcast_tensors(values))
-  if type(expanded[1]) == 'table' then expanded = expanded[1] end
-  return table.unpack(expanded, 1, #values)
+  local support = self.support
+  if all_true(support:check(value:detach())) then return end
+  fail('Expected value argument (Tensor of shape %s) to be within the support (%s) of the distribution %s, but found '
+    .. 'invalid values:\n%s', utils.tuple_text(value.shape), tostring(support), tostring(self), utils.tensor_text(value))
 end
 
 -- ---- the class ------------------------------------------------------------------------------------------------------
 
--- A distribution class: its objects' fields may be getters, which children inherit.
-function Distribution:derive(name, getters)
-  local derived = self:extend(name)
-  derived.getters = setmetatable(getters or {}, { __index = self.getters })
-  local metatable = class.metatables[derived]
-  local index = metatable.__index
-  metatable.__index = function(object, key)
-    local getter = derived.getters[key]
-    if getter then return getter(object) end
-    return index(object, key)
-  end
-  return derived
+--- The shape of a draw: the sample's, the batch's, the event's.
+function Distribution:extended_shape(...)
+  return utils.append(utils.dims_of(...), self.batch_shape, self.event_shape)
 end
 
--- Sets the shapes and checks the parameters: constraints by name, a list of {name, constraint}.
-function Distribution:setup(batch_shape, event_shape, validate_args, checks)
-  self.batch_shape, self.event_shape = torch.Size(dims_of(batch_shape)), torch.Size(dims_of(event_shape))
-  self.validate_args = validate_args ~= false
-  for _, entry in ipairs(checks or {}) do
-    if self[entry[1]] ~= nil then self:check(entry[1], self[entry[1]], entry[2]) end
+--- Sets the shapes and looks at the parameters.
+function Distribution:setup(batch_shape, event_shape, validate_args)
+  self.batch_shape, self.event_shape = torch.Size(utils.dims_of(batch_shape)), torch.Size(utils.dims_of(event_shape))
+  if validate_args == nil then validate_args = validate_by_default end
+  self.validate_args = validate_args
+  if validate_args then check_parameters(self) end
+end
+
+-- Declares what the class's parameters satisfy: { {name, constraint}, ... } in the order in which they are printed.
+function Distribution.constrain(made, list)
+  made.arg_constraints, made.parameter_names = {}, {}
+  for i, entry in ipairs(list) do made.arg_constraints[entry[1]], made.parameter_names[i] = entry[2], entry[1] end
+end
+
+-- A function that turns the arguments of a constructor into a table: first those that must be given or have a default,
+-- then those that may be left out; validate_args comes last, or by name.
+function Distribution.reader(what, needed, optional, defaults)
+  needed, optional = kinds.words(needed), kinds.words(optional or '')
+  local names = utils.append(needed, optional, { 'validate_args' })
+  return function(...)
+    local options = kinds.by_name(what, names, nil, ...)
+    for _, name in ipairs(needed) do
+      if options[name] == nil then options[name] = defaults and defaults[name] end
+      if options[name] == nil then fail("%s() missing 1 required positional argument: '%s'", what, name) end
+    end
+    kinds.check(what, 'validate_args', options.validate_args, 'boolean?')
+    return options
   end
+end
+
+-- Gives a class parameters that are broadcast to the batch's shape: its init and expand. list as for constrain; defaults
+-- of those that may be left out; finish(self), what else the constructor does.
+function Distribution.parametrize(made, list, defaults, finish)
+  made:constrain(list)
+  local names = made.parameter_names
+  local read = made.reader(made.__classname, table.concat(names, ' '), '', defaults)
+  function made:init(...)
+    local options = read(...)
+    local given = {}
+    for i, name in ipairs(names) do given[i] = options[name] end
+    local values = table.pack(utils.broadcast_all(table.unpack(given)))
+    for i, name in ipairs(names) do self[name] = values[i] end
+    if finish then finish(self, options) end
+    self:setup(values[1].shape, {}, options.validate_args)
+  end
+  function made:expand(...)
+    local shape, values = utils.dims_of(...), {}
+    for _, name in ipairs(names) do values[name] = self[name]:expand(shape) end
+    return self:renewed(values)
+  end
+end
+
+--- A distribution of the same class, made of these named arguments, which are known to be right.
+function Distribution:renewed(values)
+  values.validate_args = false
+  local made = getmetatable(self).__class(values)
+  made.validate_args = self.validate_args
+  return made
 end
 
 function Distribution:sample(...)
@@ -137,18 +157,50 @@ end
 
 function Distribution:perplexity() return self:entropy():exp() end
 
--- The parameters as they print: their values when they are single numbers, their sizes otherwise.
+-- The parameters that were given as they print: their values when they are single numbers, their sizes otherwise.
 function Distribution:__tostring()
-  local parts = {}
-  for i, name in ipairs(self.printed or {}) do
-    local value = self[name]
-    local text = tostring(value)
+  local parts, fields = {}, class.fields(self)
+  for _, name in ipairs(self.parameter_names) do
+    local value = fields[name]
     if torch.is_tensor(value) then
-      text = value:numel() == 1 and python.repr(value:item()) or tostring(value.shape)
+      parts[#parts + 1] = name .. ': ' .. (value:numel() == 1 and utils.tensor_text(value) or tostring(value.shape))
+    elseif value ~= nil then
+      parts[#parts + 1] = name .. ': ' .. tostring(value)
     end
-    parts[i] = name .. ': ' .. text
   end
   return ('%s(%s)'):format(torch.type(self), table.concat(parts, ', '))
 end
+
+-- ---- the exponential family -----------------------------------------------------------------------------------------
+
+--- Distributions whose density is exp(natural parameters · statistics - log_normalizer). A class of one's own has
+--- getters.natural_params (a list of tensors), getters.mean_carrier_measure (0 by default) and log_normalizer(a, b, ...):
+--- then entropy and kl_divergence follow from the normalizer's derivatives.
+local ExponentialFamily = Distribution:derive('ExponentialFamily', {
+  mean_carrier_measure = function() return 0 end,
+  natural_params = function(self) refuse(self, 'natural_params') end,
+})
+function ExponentialFamily:log_normalizer() refuse(self, 'log_normalizer') end
+
+--- The natural parameters as leaves, the normalizer of them, and its derivatives by them.
+function ExponentialFamily:normalizer_gradients()
+  local leaves = {}
+  for i, value in ipairs(self.natural_params) do leaves[i] = value:detach():clone():requires_grad_() end
+  local normalizer = self:log_normalizer(table.unpack(leaves))
+  local gradients = table.pack(torch.autograd.grad(normalizer:sum(), leaves, { create_graph = true }))
+  if type(gradients[1]) == 'table' then gradients = gradients[1] end
+  return leaves, normalizer, gradients
+end
+
+function ExponentialFamily:entropy()
+  local leaves, normalizer, gradients = self:normalizer_gradients()
+  local result = normalizer - self.mean_carrier_measure
+  for i, leaf in ipairs(leaves) do
+    result = result - (leaf * gradients[i]):reshape(utils.append(self.batch_shape, { -1 })):sum(-1)
+  end
+  return result
+end
+
+Distribution.ExponentialFamily = ExponentialFamily
 
 return Distribution

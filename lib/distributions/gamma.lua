@@ -1,39 +1,41 @@
--- gamma.lua - Gamma and what is made of it: Chi2, Beta, Dirichlet, StudentT. Draws are by rejection, with PyTorch's
--- numbers for a seed on the CPU; rsample carries the implicit gradient by the parameters.
+-- gamma.lua - Gamma and what is made of it: Chi2, Beta, Dirichlet, StudentT, FisherSnedecor. Draws are by rejection, with
+-- PyTorch's numbers for a seed on the CPU; rsample carries the implicit gradient by the parameters.
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
+local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
-local arguments = require 'torch.nn.arguments'
+local fail = require 'torch.support.fail'
+local utils = require 'torch.distributions.utils'
 
 local M = {}
 
+local ExponentialFamily = Distribution.ExponentialFamily
+local unchecked = { validate_args = false }
+local function positive(name) return { name, constraints.positive } end
+
+local function define(name, parent, support, getters)
+  local made = parent:derive(name, getters)
+  made.has_rsample = true
+  made.getters.support = function() return support end
+  M[name] = made
+  return made
+end
+
 -- ---- Gamma --------------------------------------------------------------------------------------------------------
 
-local Gamma = Distribution:derive('Gamma', {
+--- Gamma(concentration, rate): the sum of `concentration` Exponentials, which need not be a whole number.
+local Gamma = define('Gamma', ExponentialFamily, constraints.nonnegative, {
   mean = function(self) return self.concentration / self.rate end,
   mode = function(self) return ((self.concentration - 1) / self.rate):clamp { min = 0 } end,
   variance = function(self) return self.concentration / self.rate:square() end,
 })
-M.Gamma = Gamma
-Gamma.has_rsample = true
-Gamma.printed, Gamma.support_name = { 'concentration', 'rate' }, 'nonnegative'
-local positive = { { 'concentration', 'positive' }, { 'rate', 'positive' } }
-local read_gamma = arguments('Gamma', 'concentration rate', '', { validate_args = true })
+Gamma:parametrize { positive 'concentration', positive 'rate' }
 
-function Gamma:init(...)
-  local options = read_gamma(...)
-  self.concentration, self.rate = Distribution.broadcast(options.concentration, options.rate)
-  self:setup(self.rate.shape, {}, options.validate_args, positive)
-end
-function Gamma:expand(...)
-  local shape = Distribution.dims_of(...)
-  return Gamma(self.concentration:expand(shape), self.rate:expand(shape), { validate_args = false })
-end
 function Gamma:rsample(...)
   local shape = self:extended_shape(...)
   local draws = torch._C._standard_gamma(self.concentration:expand(shape)) / self.rate:expand(shape)
-  return draws:clamp { min = draws.dtype == torch.float64 and 0x1p-1022 or 0x1p-126 }
+  return draws:clamp { min = torch.finfo(draws.dtype).tiny }
 end
 function Gamma:log_prob(value)
   self:check_value(value)
@@ -45,41 +47,51 @@ function Gamma:entropy()
   return a - self.rate:log() + torch.lgamma(a) + (1 - a) * torch.digamma(a)
 end
 
--- Chi2(df) = Gamma(df / 2, 1 / 2)
-M.Chi2 = Gamma:derive('Chi2', { df = function(self) return self.concentration * 2 end })
-M.Chi2.printed = { 'df' }
-local read_chi2 = arguments('Chi2', 'df', '', { validate_args = true })
-function M.Chi2:init(...)
-  local options = read_chi2(...)
-  local df = Distribution.broadcast(options.df)
-  Gamma.init(self, df * 0.5, 0.5, { validate_args = options.validate_args })
+function Gamma:cdf(value)
+  self:check_value(value)
+  return torch.igamma(self.concentration, self.rate * value)
 end
-function M.Chi2:expand(...) return M.Chi2(self.df:expand(Distribution.dims_of(...)), { validate_args = false }) end
+
+--- Chi2(df) = Gamma(df / 2, 1 / 2): the sum of df squared normal numbers.
+local Chi2 = define('Chi2', Gamma, constraints.nonnegative, { df = function(self) return self.concentration * 2 end })
+Chi2:constrain { positive 'df' }
+local read_chi2 = Distribution.reader('Chi2', 'df')
+function Chi2:init(...)
+  local options = read_chi2(...)
+  Gamma.init(self, utils.broadcast_all(options.df) * 0.5, 0.5, { validate_args = options.validate_args })
+end
+function Chi2:expand(...) return self:renewed { df = self.df:expand(utils.dims_of(...)) } end
 
 -- ---- Dirichlet, Beta ------------------------------------------------------------------------------------------------
 
-local Dirichlet = Distribution:derive('Dirichlet', {
+--- Dirichlet(concentration): shares of a whole, one for each number in the last dim.
+local Dirichlet = define('Dirichlet', ExponentialFamily, constraints.simplex, {
   mean = function(self) return self.concentration / self.concentration:sum(-1, true) end,
+  mode = function(self)
+    local a = self.concentration
+    local above = (a - 1):clamp { min = 0 }
+    local mode = above / above:sum(-1, true)
+    local corner = torch.nn.functional.one_hot(mode:argmax(-1), a:size(-1)):to(mode.dtype)
+    return torch.where(a:lt(1):all(-1, true), corner, mode)
+  end,
   variance = function(self)
     local total = self.concentration:sum(-1, true)
     return self.concentration * (total - self.concentration) / (total:square() * (total + 1))
   end,
 })
-M.Dirichlet = Dirichlet
-Dirichlet.has_rsample = true
-Dirichlet.printed, Dirichlet.support_name = { 'concentration' }, 'simplex'
-local read_dirichlet = arguments('Dirichlet', 'concentration', '', { validate_args = true })
+Dirichlet:constrain { { 'concentration', constraints.independent(constraints.positive, 1) } }
+local read_dirichlet = Distribution.reader('Dirichlet', 'concentration')
 
 function Dirichlet:init(...)
   local options = read_dirichlet(...)
   kinds.check('Dirichlet', 'concentration', options.concentration, 'Tensor')
   self.concentration = options.concentration
   local shape = self.concentration.shape
-  self:setup(table.move(shape, 1, #shape - 1, 1, {}), { shape[#shape] }, options.validate_args, { positive[1] })
+  if #shape < 1 then fail '`concentration` parameter must be at least one-dimensional.' end
+  self:setup(utils.slice(shape, 1, -2), { shape[#shape] }, options.validate_args)
 end
 function Dirichlet:expand(...)
-  local shape = Distribution.append(Distribution.dims_of(...), self.event_shape)
-  return Dirichlet(self.concentration:expand(shape), { validate_args = false })
+  return self:renewed { concentration = self.concentration:expand(utils.append(utils.dims_of(...), self.event_shape)) }
 end
 function Dirichlet:rsample(...)
   return torch._C._sample_dirichlet(self.concentration:expand(self:extended_shape(...)))
@@ -96,41 +108,33 @@ function Dirichlet:entropy()
     - ((a - 1) * torch.digamma(a)):sum(-1)
 end
 
-local Beta = Distribution:derive('Beta', {
+-- A Beta is the first share of a Dirichlet of two.
+local function as_dirichlet(self)
+  return Dirichlet(torch.stack({ self.concentration1, self.concentration0 }, -1), unchecked)
+end
+
+--- Beta(concentration1, concentration0): a probability, after concentration1 - 1 hits and concentration0 - 1 misses.
+local Beta = define('Beta', ExponentialFamily, constraints.unit_interval, {
   mean = function(self) return self.concentration1 / (self.concentration1 + self.concentration0) end,
+  mode = function(self) return as_dirichlet(self).mode:select(-1, 1) end,
   variance = function(self)
     local total = self.concentration1 + self.concentration0
     return self.concentration1 * self.concentration0 / (total:square() * (total + 1))
   end,
 })
-M.Beta = Beta
-Beta.has_rsample = true
-Beta.printed, Beta.support_name = { 'concentration1', 'concentration0' }, 'unit_interval'
-local read_beta = arguments('Beta', 'concentration1 concentration0', '', { validate_args = true })
-
-function Beta:init(...)
-  local options = read_beta(...)
-  self.concentration1, self.concentration0 = Distribution.broadcast(options.concentration1, options.concentration0)
-  self:setup(self.concentration1.shape, {}, options.validate_args,
-    { { 'concentration1', 'positive' }, { 'concentration0', 'positive' } })
-end
-function Beta:expand(...)
-  local shape = Distribution.dims_of(...)
-  return Beta(self.concentration1:expand(shape), self.concentration0:expand(shape), { validate_args = false })
-end
-local function as_dirichlet(self)
-  return Dirichlet(torch.stack({ self.concentration1, self.concentration0 }, -1), { validate_args = false })
-end
+Beta:parametrize { positive 'concentration1', positive 'concentration0' }
 function Beta:rsample(...) return as_dirichlet(self):rsample(...):select(-1, 1) end
 function Beta:log_prob(value)
   self:check_value(value)
   return as_dirichlet(self):log_prob(torch.stack({ value, 1 - value }, -1))
 end
+function Beta:__tostring() return torch.type(self) .. '()' end -- its parameters are those of a Dirichlet, as in PyTorch
 function Beta:entropy() return as_dirichlet(self):entropy() end
 
 -- ---- StudentT -----------------------------------------------------------------------------------------------------
 
-local StudentT = Distribution:derive('StudentT', {
+--- StudentT(df, loc = 0, scale = 1): a normal number over the root of a Chi2.
+local StudentT = define('StudentT', Distribution, constraints.real, {
   mean = function(self) return self.loc:masked_fill(self.df:le(1), 0 / 0) end,
   mode = function(self) return self.loc end,
   variance = function(self)
@@ -139,24 +143,11 @@ local StudentT = Distribution:derive('StudentT', {
     return v:masked_fill(self.df:le(1), 0 / 0)
   end,
 })
-M.StudentT = StudentT
-StudentT.has_rsample = true
-StudentT.printed, StudentT.support_name = { 'df', 'loc', 'scale' }, 'real'
-local read_student = arguments('StudentT', 'df', 'loc scale', { loc = 0.0, scale = 1.0, validate_args = true })
+StudentT:parametrize({ positive 'df', { 'loc', constraints.real }, positive 'scale' }, { loc = 0.0, scale = 1.0 })
 
-function StudentT:init(...)
-  local options = read_student(...)
-  self.df, self.loc, self.scale = Distribution.broadcast(options.df, options.loc, options.scale)
-  self:setup(self.df.shape, {}, options.validate_args, { { 'df', 'positive' }, { 'loc', 'real' }, { 'scale', 'positive' } })
-end
-function StudentT:expand(...)
-  local shape = Distribution.dims_of(...)
-  return StudentT(self.df:expand(shape), self.loc:expand(shape), self.scale:expand(shape), { validate_args = false })
-end
 function StudentT:rsample(...)
-  local shape = self:extended_shape(...)
-  local x = torch.randn(shape, { dtype = self.df.dtype, device = self.df.device })
-  local z = M.Chi2(self.df, { validate_args = false }):rsample(...)
+  local x = torch.randn(self:extended_shape(...), utils.like(self.df))
+  local z = Chi2(self.df, unchecked):rsample(...)
   return self.loc + self.scale * (x * (z / self.df):rsqrt())
 end
 function StudentT:log_prob(value)
@@ -170,6 +161,34 @@ function StudentT:entropy()
   local half = 0.5 * (self.df + 1)
   local beta = torch.lgamma(0.5 * self.df) + math.log(math.pi) / 2 - torch.lgamma(half)
   return self.scale:log() + half * (torch.digamma(half) - torch.digamma(0.5 * self.df)) + 0.5 * self.df:log() + beta
+end
+
+-- ---- FisherSnedecor -----------------------------------------------------------------------------------------------
+
+--- FisherSnedecor(df1, df2): the ratio of two Chi2, each over its df.
+local FisherSnedecor = define('FisherSnedecor', Distribution, constraints.positive, {
+  mean = function(self) return (self.df2 / (self.df2 - 2)):masked_fill(self.df2:le(2), 0 / 0) end,
+  mode = function(self)
+    return ((self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)):masked_fill(self.df1:le(2), 0 / 0)
+  end,
+  variance = function(self)
+    local a, b = self.df1, self.df2
+    local v = 2 * b:square() * (a + b - 2) / (a * (b - 2):square() * (b - 4))
+    return v:masked_fill(b:le(4), 0 / 0)
+  end,
+})
+FisherSnedecor:parametrize { positive 'df1', positive 'df2' }
+function FisherSnedecor:rsample(...)
+  local above = Gamma(self.df1 * 0.5, self.df1, unchecked):rsample(...)
+  local below = Gamma(self.df2 * 0.5, self.df2, unchecked):rsample(...)
+  local tiny = torch.finfo(below.dtype).tiny
+  return (above / below:clamp { min = tiny }):clamp { min = tiny }
+end
+function FisherSnedecor:log_prob(value)
+  self:check_value(value)
+  local a, b, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
+  return torch.lgamma(a + b) - torch.lgamma(a) - torch.lgamma(b) + a * ratio:log() + (a - 1) * value:log()
+    - (a + b) * (ratio * value):log1p()
 end
 
 return M

@@ -14,7 +14,7 @@ function M.pack(...)
     local sizes = {}
     for i = 1, tensor:dim() do sizes[i] = string.pack('<i8', tensor:size(i)) end
     parts[#parts + 1] = string.pack('<s4s1I1', names[t], tostring(tensor.dtype), #sizes) .. table.concat(sizes)
-    parts[#parts + 1] = string.pack('<s8', torch._C.tensor_bytes(tensor))
+    parts[#parts + 1] = string.pack('<s8', torch._C.tensor_bytes(tensor:cpu()))
   end
   return table.concat(parts)
 end

@@ -11,10 +11,12 @@ local M = {}
 
 M.storage_types = { BoolStorage = torch.bool, ByteStorage = torch.uint8, CharStorage = torch.int8,
   ShortStorage = torch.int16, IntStorage = torch.int32, LongStorage = torch.int64, HalfStorage = torch.float16,
-  BFloat16Storage = torch.bfloat16, FloatStorage = torch.float32, DoubleStorage = torch.float64 }
-local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64' }
+  BFloat16Storage = torch.bfloat16, FloatStorage = torch.float32, DoubleStorage = torch.float64,
+  ComplexFloatStorage = torch.complex64, ComplexDoubleStorage = torch.complex128 }
+local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64',
+  'complex32', 'complex64', 'complex128' }
 -- Storages of elements that ltensor does not have: named when they are met.
-local other_storages = { 'ComplexFloatStorage', 'ComplexDoubleStorage', 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage',
+local other_storages = { 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage',
   'UntypedStorage' }
 -- Classes of tensors, which the oldest files name beside each tensor.
 M.tensor_types = { 'ByteTensor', 'CharTensor', 'ShortTensor', 'IntTensor', 'LongTensor', 'HalfTensor', 'FloatTensor',

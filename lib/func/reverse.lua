@@ -112,7 +112,7 @@ local function vjp(f, arguments, argnums, has_aux)
   local output, aux = arguments_of.with_aux(results, has_aux, 'vjp(f, *primals)')
   local outputs, output_form = outputs_of(output, 'vjp(f, *primals)')
   for _, tensor in ipairs(outputs) do
-    if not tensor:is_floating_point() and not tostring(tensor.dtype):find 'complex' then
+    if not tensor:is_floating_point() and not tensor:is_complex() then
       fail('vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype %s',
         tostring(tensor.dtype))
     end

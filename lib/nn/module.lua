@@ -36,6 +36,13 @@ local function unregister(fields, name)
   fields._transient[name] = nil
 end
 
+-- Takes a buffer out, which assigning nil does not.
+function Module:_unregister(name)
+  local fields = fields_of(self)
+  unregister(fields, name)
+  fields[name] = nil
+end
+
 -- Whether value stands for a parameter or buffer that a lazy module has yet to make; lazy.lua sets it.
 function Module.is_unmade() return false end
 
@@ -249,6 +256,21 @@ function Module:get_submodule(target)
     module = child
   end
   return module
+end
+
+--- Puts a module in the place of the descendant of that path ('encoder.0.linear'). With {strict = true} there must be one.
+function Module:set_submodule(target, module, options)
+  kinds.check_names('set_submodule', options, 'strict')
+  if target == '' then fail 'Cannot set the submodule without a target name!' end
+  local path, name = target:match '^(.*)%.([^.]*)$'
+  local parent = self:get_submodule(path or '')
+  name = name or target
+  local present = fields_of(parent)[name]
+  if present == nil and (options == true or options and options.strict) then
+    fail('%s has no attribute `%s`', torch.type(parent), name)
+  end
+  if present ~= nil and not Module:is_instance(present) then fail('`%s` is not an nn.Module', name) end
+  parent:add_module(name, module)
 end
 
 local function get_tensor(self, target, kind, what)

@@ -36,6 +36,28 @@ function utils.get_total_norm(tensors, norm_type, options)
 end
 
 -- parameters, here and below: tensors, modules, nested lists of them (parameters_of.lua).
+-- Scales the gradients in place by what makes a joint norm, which is given, at most max_norm.
+function utils.clip_grads_with_norm_(parameters, max_norm, total_norm)
+  torch.no_grad(function()
+    local scale = torch.clamp(max_norm / (total_norm + 1e-6), { max = 1.0 })
+    for _, grad in ipairs(gradients_of(parameters)) do grad:mul_(scale:to(grad.device)) end
+  end)
+end
+
+-- skip_init(torch.nn.Linear, 3, 4): a module whose parameters have memory and no values yet.
+function utils.skip_init(class, ...)
+  local Module = require 'torch.nn.module'
+  local parent = type(class) == 'table' and class
+  while parent and parent ~= Module do parent = parent.super end
+  if not parent then fail 'Expected a Module' end
+  local own, reset = rawget(class, 'reset_parameters'), class.reset_parameters
+  if reset then rawset(class, 'reset_parameters', function() end) end
+  local result = table.pack(pcall(class, ...))
+  rawset(class, 'reset_parameters', own)
+  if not result[1] then error(result[2], 0) end
+  return result[2]
+end
+
 -- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns the norm
 -- before, a 0-dim tensor that stays on the device. {norm_type =, error_if_nonfinite = false}
 function utils.clip_grad_norm_(parameters, max_norm, norm_type, options)
@@ -78,11 +100,15 @@ function utils.vector_to_parameters(vector, parameters)
 end
 
 -- The other parts, by the file in which they stand: tables of functions, and functions.
-local parts = { rnn = 'rnn', parametrize = 'parametrize', parametrizations = 'parametrizations' }
+local parts = { rnn = 'rnn', parametrize = 'parametrize', parametrizations = 'parametrizations', prune = 'prune' }
 for _, name in ipairs { 'weight_norm', 'spectral_norm', 'remove_weight_norm', 'remove_spectral_norm' } do parts[name] = 'norms' end
 
+for _, name in ipairs { 'fuse_conv_bn_eval', 'fuse_conv_bn_weights', 'fuse_linear_bn_eval', 'fuse_linear_bn_weights' } do
+  parts[name] = 'fusion'
+end
+
 return setmetatable(checked.functions(utils, {
-  parameters = 'Tensor|Module|table', max_norm = 'number', clip_value = 'number', norm_type = 'number|string|named?', vector = 'Tensor', name = 'string?',
+  parameters = 'Tensor|Module|table', max_norm = 'number', clip_value = 'number', norm_type = 'number|string|named?', vector = 'Tensor', name = 'string?', total_norm = 'Tensor',
 }), {
   __index = function(_, name)
     if not parts[name] then return nil end

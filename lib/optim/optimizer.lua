@@ -275,9 +275,7 @@ local function packed_state(state)
   return packed
 end
 
--- {state = {[i] = {...}}, param_groups = {{..., params = {i, ...}}}}: parameters by their number, from 0 as
--- in PyTorch's files. Tensors are shared, not copied.
-function Optimizer:state_dict()
+local function collect(self)
   local dict, number = { state = {}, param_groups = {} }, 0
   for _, group in ipairs(self.param_groups) do
     local packed = {}
@@ -294,6 +292,22 @@ function Optimizer:state_dict()
   return dict
 end
 
+-- {state = {[i] = {...}}, param_groups = {{..., params = {i, ...}}}}: parameters by their number, from 0 as
+-- in PyTorch's files. Tensors are shared, not copied.
+function Optimizer:state_dict()
+  for _, hook in ipairs(self._state_dict_pre_hooks or {}) do hook(self) end
+  local dict = collect(self)
+  for _, hook in ipairs(self._state_dict_post_hooks or {}) do dict = hook(self, dict) or dict end
+  return dict
+end
+
+--- hook(optimizer) before the state is collected; hook(optimizer, dict) after, whose result takes its place; the same before
+--- a state is loaded; hook(optimizer) after. The result's remove() takes it away.
+function Optimizer:register_state_dict_pre_hook(hook) return add_hook(self, '_state_dict_pre_hooks', hook) end
+function Optimizer:register_state_dict_post_hook(hook) return add_hook(self, '_state_dict_post_hooks', hook) end
+function Optimizer:register_load_state_dict_pre_hook(hook) return add_hook(self, '_load_pre_hooks', hook) end
+function Optimizer:register_load_state_dict_post_hook(hook) return add_hook(self, '_load_post_hooks', hook) end
+
 -- A saved value as the state of a parameter keeps it: tensors where the parameter is, floating ones of its dtype.
 local function unpacked(name, value, parameter, group)
   if type(value) == 'table' then
@@ -308,6 +322,7 @@ local function unpacked(name, value, parameter, group)
 end
 
 function Optimizer:load_state_dict(dict)
+  for _, hook in ipairs(self._load_pre_hooks or {}) do dict = hook(self, dict) or dict end
   kinds.check('load_state_dict', 'dict.param_groups', dict.param_groups, 'table')
   kinds.check('load_state_dict', 'dict.state', dict.state, 'table')
   if #dict.param_groups ~= #self.param_groups then
@@ -329,6 +344,7 @@ function Optimizer:load_state_dict(dict)
       if saved then self.state[parameter] = unpacked(nil, saved, parameter, group) end
     end
   end
+  for _, hook in ipairs(self._load_post_hooks or {}) do hook(self) end
 end
 
 return Optimizer

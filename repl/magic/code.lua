@@ -69,6 +69,12 @@ function(session, code, padding)
     seconds_text(times[(#times + 1) // 2]), seconds_text(times[1]), seconds_text(times[#times]), repeats, n))
 end, takes_code = true, varies = true}
 
+magics.ranks = {'%%ranks code', 'runs the cell on all processes of `ltensor --nproc N`, and shows what each has shown',
+function(session, code, padding)
+  need_code(code)
+  return require('repl.ranks').run(session, padding .. code)
+end, takes_code = true}
+
 magics.prun = {'%prun [-s column] [-n rows] code',
   "runs the code under torch.profiler and shows its operations, the slowest first; column: count, cpu_time_total, memory ...",
 function(session, code, padding)

@@ -10,6 +10,7 @@ local markdown = {}
 local function info_of(words)
   local info = {kind = words:match '^%S*' or ''}
   info.gpus = math.tointeger(tonumber(words:match '%f[%S]gpus=(%d+)%f[%s\0]'))
+  info.ranks = math.tointeger(tonumber(words:match '%f[%S]ranks=(%d+)%f[%s\0]'))
   info.error = words:find '%f[%S]error%f[%s\0]' ~= nil
   return info
 end
@@ -23,7 +24,7 @@ function markdown.lines(text)
 end
 
 -- The notebook in `text`: {lines, cells}. A cell is {first, last, source, outputs}: the lines of its
--- fences, its Lua source, and its outputs {first, last, kind, gpus, error, lines}.
+-- fences, its Lua source, and its outputs {first, last, kind, gpus, ranks, error, lines}.
 function markdown.parse(text)
   local lines = markdown.lines(text)
   local cells, current, index = {}, nil, 1
@@ -57,11 +58,15 @@ function markdown.parse(text)
   return {lines = lines, cells = cells}
 end
 
--- The stored output of a cell for that many GPUs: one made for them, else one for any number.
+-- How many processes run the notebook.
+markdown.ranks = 1
+
+-- The stored output of a cell for that many GPUs: one made for them, else one for any number. One that was made for another number
+-- of processes is none.
 function markdown.output(cell, kind, gpus)
   local general
   for _, output in ipairs(cell.outputs) do
-    if output.kind == kind then
+    if output.kind == kind and (output.ranks or markdown.ranks) == markdown.ranks then
       if output.gpus == gpus then return output end
       if not output.gpus then general = general or output end
     end

@@ -126,7 +126,7 @@ static int run_again(const char *command, const char **words, int restarts)
     }
 }
 
-int launch_ranks(int ranks, int restarts, int argc, char **argv)
+int launch_ranks(int ranks, int restarts, bool prompt, int argc, char **argv)
 {
     const char *command = NULL;
     const mpi *chosen = choose(&command);
@@ -163,6 +163,7 @@ int launch_ranks(int ranks, int restarts, int argc, char **argv)
     words[used++] = "-n";
     words[used++] = count;
     words[used++] = program;
+    if (prompt) words[used++] = "-i"; /* mpirun gives the first rank a pipe, not the terminal */
     for (int i = 1; i < argc; i++) words[used++] = argv[i];
     if (restarts > 0) {
         const int status = run_again(command, words, restarts);

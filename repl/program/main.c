@@ -224,6 +224,12 @@ static bool run_cells(lua_State *L, const options *o, const char *path)
     return lua_toboolean(L, -1);
 }
 
+static bool run_doctor(lua_State *L)
+{
+    modules_push_function(L, "repl.doctor", "main");
+    return report(L, call(L, 0, 0));
+}
+
 /* The prompt; a script that is given runs in it first, so that its locals and its errors are the prompt's. */
 static bool run_prompt(lua_State *L, const options *o, const char *script)
 {
@@ -240,6 +246,7 @@ static bool run(lua_State *L, const options *o, char **argv)
     bool prompts = o->interactive && !o->cells; /* whatever fails before */
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
     if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
+    if (o->doctor) return run_doctor(L);
     if (o->cells) return run_cells(L, o, argv[o->script]);
     if (o->script) {
         bool is_stdin = strcmp(argv[o->script], "-") == 0 && strcmp(argv[o->script - 1], "--") != 0;
@@ -288,7 +295,7 @@ int main(int argc, char **argv)
         fputs(options_help, stdout);
         return EXIT_SUCCESS;
     }
-    if (o.nproc > 0) return launch_ranks(o.nproc, o.restarts, argc, argv);
+    if (o.nproc > 0) return launch_ranks(o.nproc, o.restarts, !o.script && !o.has_code && !o.interactive, argc, argv);
     lua_State *L = luaL_newstate();
     if (!L) {
         print_error("not enough memory");

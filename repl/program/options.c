@@ -24,11 +24,12 @@ const char options_help[] =
     "  --cells FILE     run the cells of a Markdown notebook and print it with its outputs\n"
     "    --check          compare the outputs with the stored ones instead; exit 1 if they differ\n"
     "    --write          store the outputs in FILE\n"
-    "  --nproc N        run the script in N processes, started by mpirun: torch.distributed\n"
+    "  --nproc N        run the script, or the prompt, in N processes, started by mpirun: torch.distributed\n"
     "  --max-restarts N start them again so often where one has failed\n"
     "  --sim-gpus N     N simulated GPUs\n"
     "  --disable-cuda   use no GPU\n"
     "  --no-copies      show no notes on hidden copies\n"
+    "  --doctor         say what is here of what the library can use, and what each missing piece would give\n"
     "  --help           this text\n"
     "Lua code in LTENSOR_INIT (or the file it names as @file) runs first.\n";
 
@@ -55,6 +56,8 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
         out->version = true;
     } else if (strcmp(name, "--help") == 0) {
         out->help = true;
+    } else if (strcmp(name, "--doctor") == 0) {
+        out->doctor = true;
     } else if (strcmp(name, "--cells") == 0) {
         out->cells = true;
     } else if (strcmp(name, "--check") == 0) {
@@ -169,8 +172,6 @@ const char *options_parse(int *argc_place, char **argv, options *out, const char
     if (out->check && out->write) return "--check and --write exclude each other";
     *bad = "--cells";
     if (out->cells && !out->script) return "needs a notebook";
-    *bad = "--nproc";
-    if (out->nproc > 0 && !out->script && !out->has_code) return "needs a script";
     if (out->nproc > 0) take_launcher_out(argc_place, argv, out->first);
     *bad = "--max-restarts";
     if (out->restarts > 0 && out->nproc == 0) return "only with --nproc";

@@ -432,7 +432,7 @@ local function emit_differentiable(text, op)
   text:line('    lt_status status = LT_OK;')
   text:line('    LT_CHECK(%s);', call_impl(op, refs))
   if op.view then text:line('    lt_note_view(self, %s);', first) end
-  text:line('    if (lt_grad_mode_on() && %s && lt_dtype_is_float((lt_dtype)%s->dtype)) {',
+  text:line('    if (lt_grad_mode_on() && %s && lt_dtype_is_inexact((lt_dtype)%s->dtype)) {',
     count > 1 and '(' .. condition .. ')' or condition, first)
   text:line('        ' .. record_call(op, 'self'))
   text:lines(output_saves(op, function(i) return result_name(op.returns[i]) end), '        ')
@@ -490,7 +490,7 @@ local function emit_inplace(text, op, name)
   text:lines(overlap_checks(op, 'self'), '    ')
   text:line('    if (lt_grad_mode_on() && %s) {', count > 1 and '(' .. condition .. ')' or condition)
   text:line('        LT_CHECK(lt_check_inplace(self));')
-  text:line('        if (lt_dtype_is_float((lt_dtype)self->dtype)) {')
+  text:line('        if (lt_dtype_is_inexact((lt_dtype)self->dtype)) {')
   if op.keeps_original then
     text:line('            ' .. when(needed(op, op.keeps_original, requires), 'LT_CHECK(lt_clone(self, &original));'))
   end
@@ -560,6 +560,18 @@ local function analyse(model, op)
   end
 end
 
+-- Whether the derivative is conj(F(conj(grad))) for complex numbers. Where F has nothing but the gradient and what is real,
+-- that is F(grad).
+local function conjugates(op)
+  if op.holomorphic == false then return 'false' end
+  for _, field in ipairs(op.derivative.fields) do
+    local kind = field.arg and field.arg.type or ''
+    local elements = field.form == 'tensor' or field.form == 'output' or field.form == 'list'
+    if elements and not kind:match '^IndexTensor' or kind:match '^Scalar' then return 'true' end
+  end
+  return 'false'
+end
+
 local function emit_op(text, op)
   text:line('/* ---- %s ---- */\n', op.cname)
   if op.derivative then
@@ -569,8 +581,8 @@ local function emit_op(text, op)
     local destroy = emit_free(text, op, 'destroy', 'destroy', 'NULL')
     local owned = emit_owned(text, op)
     local function emit_class(label, name)
-      text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s, %s};\n', label, name,
-        op.label, op.label, release, destroy, owned)
+      text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s, %s, %s};\n', label, name,
+        op.label, op.label, release, destroy, owned, conjugates(op))
     end
     emit_class(op.label, node_name(op))
     for _, a in ipairs(op.args) do

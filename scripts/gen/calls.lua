@@ -78,7 +78,7 @@ local function emit_overload(f, c, label, put)
     local scalar, text = shared.default_of(a, c.o.fail)
     local base = shared.base_of(a)
     put('    {%s, LT_ARG_%s, %s, %s},\n', info(a.name, a.type, a.has_default and a.default or nil, a.optional, a.keyword_only == true),
-      shared.types[base].spec, scalar or '{LT_SCALAR_INT, {.i = 0}}', base == 'string' and text and c_string(text) or 'NULL')
+      shared.types[base].spec, scalar or '{LT_SCALAR_INT, {.i = 0}, 0}', base == 'string' and text and c_string(text) or 'NULL')
   end
   if #c.args > 0 then put('};\n') end
   put('static const lt_arg_info results_%s[] = {', label)

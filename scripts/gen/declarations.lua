@@ -10,6 +10,7 @@ local c_types = {
   ['Tensor'] = 'lt_tensor *', ['Tensor?'] = 'lt_tensor *', ['Tensor|Scalar'] = 'lt_tensor *',
   ['IndexTensor'] = 'lt_tensor *', ['IndexTensor?'] = 'lt_tensor *',
   ['Tensor[]'] = 'const lt_tensor_list *', ['IndexTensor[]'] = 'const lt_tensor_list *',
+  ['Scalar[]'] = 'const lt_scalar *', ['Scalar[]?'] = 'const lt_scalar *', -- of ops written in Lua alone
   ['Scalar'] = 'lt_scalar ', ['Scalar?'] = 'const lt_scalar *',
   ['int'] = 'int64_t ', ['int?'] = 'const int64_t *',
   ['float'] = 'double ', ['float?'] = 'const double *',
@@ -30,13 +31,12 @@ local c_results = {
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
-  numbers = true, bool_as = true, refuses_bool = true, divides = true, exact_number = true, check = true,
-  batch = true, random = true,
-  [1] = true,
+  numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
+  batch = true, random = true, run = true, [1] = true,
 }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
-local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true } -- int64: narrower ones are computed in it
+local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true } -- int64: narrower ones are computed in it
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true, nn = true }
 
 local function words(text)
@@ -128,8 +128,8 @@ local function parse_op(entry, group, where)
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
     doc = entry.doc, example = entry.example, positions = entry.positions, batch = entry.batch, random = entry.random,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
-    numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, divides = entry.divides,
-    exact_number = entry.exact_number,
+    numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
+    exact_number = entry.exact_number, holomorphic = entry.holomorphic,
     check = entry.check, kernel = entry.kernel and parse_kernel(entry.kernel, fail),
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end
@@ -229,8 +229,30 @@ local function choose(model)
   end
 end
 
--- Reads every declaration file of dir (default: src/ops).
-function M.load(dir)
+-- The ops that are written in Lua (lib/ops), as a model of their own: the files hold functions beside the declarations, which are not
+-- called here, so that what they require may be anything.
+function M.load_scripted(dir)
+  local function nothing() return setmetatable({}, { __index = function() return function() end end, __call = function() end }) end
+  local function find(name) return name:find '^torch' and nothing or nil end
+  local function swap(others)
+    local ours = {}
+    for name, value in pairs(package.loaded) do
+      if name:find '^torch' then ours[name] = value end
+    end
+    for name in pairs(ours) do package.loaded[name] = nil end
+    for name, value in pairs(others) do package.loaded[name] = value end
+    return ours
+  end
+  local before = swap {}
+  table.insert(package.searchers, 1, find)
+  local model = M.load(dir or 'lib/ops', true)
+  table.remove(package.searchers, 1)
+  swap(before)
+  return model
+end
+
+-- Reads every declaration file of dir (default: src/ops). scripted: a library of chosen ops has none of them.
+function M.load(dir, scripted)
   dir = dir or 'src/ops'
   local model = { groups = {}, ops = {}, by_name = {}, by_cname = {}, by_function = {} }
   for _, file in ipairs(sorted_files(dir)) do
@@ -249,7 +271,11 @@ function M.load(dir)
       table.insert(model.by_name[op.name], op)
     end
   end
-  choose(model)
+  if scripted then
+    for _, op in ipairs(model.ops) do op.chosen = os.getenv 'LT_OPS' == nil end
+  else
+    choose(model)
+  end
   return model
 end
 

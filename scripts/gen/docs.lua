@@ -52,7 +52,7 @@ end
 
 local editor_types = {
   ['Tensor'] = 'torch.Tensor', ['Tensor|Scalar'] = 'torch.Tensor|number', ['IndexTensor'] = 'torch.Tensor',
-  ['Tensor[]'] = 'torch.Tensor[]', ['IndexTensor[]'] = 'torch.Tensor[]', ['Scalar'] = 'number|boolean', ['int'] = 'integer', ['float'] = 'number',
+  ['Tensor[]'] = 'torch.Tensor[]', ['IndexTensor[]'] = 'torch.Tensor[]', ['Scalar'] = 'number|boolean', ['Scalar[]'] = 'number[]', ['int'] = 'integer', ['float'] = 'number',
   ['bool'] = 'boolean', ['string'] = 'string', ['Dim'] = 'integer', ['Dims'] = 'integer|integer[]', ['Index'] = 'integer',
   ['Size'] = 'integer|integer[]', ['Dtype'] = 'torch.dtype', ['Device'] = 'torch.device|string|integer',
   ['Generator'] = 'torch.Generator',

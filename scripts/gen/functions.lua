@@ -49,9 +49,9 @@ function M.default_of(a, fail)
   if not text or text == 'nil' then return nil end
   if a.optional then fail("the default of the optional argument '" .. a.name .. "' must be nil") end
   if text:match("^'.*'$") then return nil, text:sub(2, -2) end
-  if text == 'true' or text == 'false' then return ('{LT_SCALAR_BOOL, {.i = %d}}'):format(text == 'true' and 1 or 0), text end
-  if math.type(tonumber(text)) == 'integer' then return ('{LT_SCALAR_INT, {.i = %s}}'):format(text), text end
-  if tonumber(text) then return ('{LT_SCALAR_FLOAT, {.d = %s}}'):format(text), text end
+  if text == 'true' or text == 'false' then return ('{LT_SCALAR_BOOL, {.i = %d}, 0}'):format(text == 'true' and 1 or 0), text end
+  if math.type(tonumber(text)) == 'integer' then return ('{LT_SCALAR_INT, {.i = %s}, 0}'):format(text), text end
+  if tonumber(text) then return ('{LT_SCALAR_FLOAT, {.d = %s}, 0}'):format(text), text end
   fail("cannot read the default of argument '" .. a.name .. "'")
 end
 

@@ -48,6 +48,15 @@ local function read_families(model)
       kernel.tensors = #kernel.inputs
       kernel.enum = 'LT_PW_' .. kernel.name:upper()
       kernel.shape = shape_of(kernel)
+      kernel.reals = {}
+      for _, dtype in ipairs(kernel.dtypes) do
+        if dtype.name ~= 'complex' then
+          table.insert(kernel.reals, dtype)
+        else -- the kernels of complex numbers stand together, in a list of their own
+          kernel.complex = dtype.shape and kernel.shape .. '_' .. dtype.shape or op.pointwise == 'compare' and kernel.shape .. '_TEST' or kernel.shape
+          kernel.gives_real = dtype.shape == 'REAL'
+        end
+      end
       table.insert(family.kernels, kernel)
     end
   end
@@ -76,8 +85,8 @@ local function family_header(family, index)
   for i, kernel in ipairs(family.kernels) do
     local pair = ('%s, %s'):format(kernel.name, kernel.name:upper())
     out[#out + 1] = ('    %s%s,\n'):format(kernel.enum, i == 1 and ' = LT_PW_' .. upper or '')
-    shapes[#shapes + 1] = ('X(%s, %s)'):format(kernel.shape, kernel.name)
-    for _, dtype in ipairs(kernel.dtypes) do
+    if #kernel.reals > 0 then shapes[#shapes + 1] = ('X(%s, %s)'):format(kernel.shape, kernel.name) end
+    for _, dtype in ipairs(kernel.reals) do
       loops[#loops + 1] = ('%s(%s, %s)'):format(makers[dtype.name], dtype.shape or kernel.shape, pair)
       table.insert(gpu[on_gpu[dtype.name]], ('X(%s, %s)'):format(kernel.shape, pair))
     end
@@ -98,11 +107,12 @@ end
 
 local function all_header(families)
   local out = { notice, '#ifndef LT_POINTWISE_OPS_H\n#define LT_POINTWISE_OPS_H\n\n' }
-  local names, exact = {}, {}
+  local names, exact, complex = {}, {}, {}
   for _, family in ipairs(families) do
     out[#out + 1] = ('#include "kernels_%s.h"\n'):format(family.name)
     for _, kernel in ipairs(family.kernels) do
       names[#names + 1] = ('X(%s, %s)'):format(kernel.name:upper(), kernel.name)
+      if kernel.complex then complex[#complex + 1] = ('X(%s, %s, %s)'):format(kernel.complex, kernel.name, kernel.name:upper()) end
       if kernel.op.exact_number then exact[#exact + 1] = ('X(%s)'):format(kernel.name:upper()) end
     end
   end
@@ -111,6 +121,8 @@ local function all_header(families)
   out[#out + 1] = define('LT_POINTWISE_LIST(X)', names)
   out[#out + 1] = '\n/* X(ENUMERATOR_SUFFIX) for those that are declared so. */'
   out[#out + 1] = define('LT_EXACT_NUMBER_LIST(X)', exact)
+  out[#out + 1] = '\n/* X(SHAPE, name, ENUMERATOR_SUFFIX) for those that complex numbers have: _REAL gives the dtype of the parts, _TEST bool. */'
+  out[#out + 1] = define('LT_COMPLEX_LIST(X)', complex)
   out[#out + 1] = '\n#endif\n'
   return table.concat(out)
 end
@@ -133,8 +145,10 @@ local function facts_of(kernel)
   if op.numbers then add('numbers', numbers[op.numbers]) end
   if op.bool_as then add('bool_as', 'LT_' .. op.bool_as:upper()) else add('bool_as', 'LT_BOOL') end
   if op.refuses_bool then add('refuses_bool', ('%q'):format(op.refuses_bool)) end
+  if op.refuses_complex then add('refuses_complex', ('%q'):format(op.refuses_complex)) end
   if op.divides then add('divides', 'true') end
   if op.exact_number then add('exact_number', 'true') end
+  if kernel.gives_real then add('gives_real', 'true') end
   if op.check then add('check', 'lt_check_' .. op.check) end
   return ('    [%s] = {%s},\n'):format(kernel.enum, table.concat(fields, ', '))
 end

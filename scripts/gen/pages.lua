@@ -10,11 +10,18 @@ local keywords = require('docs').keywords
 local docs_path, out_dir = assert(arg[1], 'usage: pages.lua OPS_DOCS OUT_DIR'), assert(arg[2], 'OUT_DIR is missing')
 local docs = assert(loadfile(docs_path))()
 local model = declarations.load()
+local folder_of = {}
+for _, group in ipairs(model.groups) do folder_of[group] = 'src/ops/' end
+local scripted = declarations.load_scripted()
+for _, group in ipairs(scripted.groups) do
+  model.groups[#model.groups + 1], folder_of[group] = group, 'lib/ops/'
+end
+for _, op in ipairs(scripted.ops) do model.ops[#model.ops + 1] = op end
 
 -- The file's first comment says what the group is about: "-- reduce.lua - sums, ...".
 local function about(group)
   local lines = {}
-  for line in io.lines('src/ops/' .. group .. '.lua') do
+  for line in io.lines(folder_of[group] .. group .. '.lua') do
     local text = line:match '^%-%-%s?(.*)$'
     if not text or text == '' then break end
     lines[#lines + 1] = text
@@ -27,8 +34,9 @@ local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) 
 
 local function where_of(op)
   local parts = {}
-  local module, short = op.name:match '^(linalg)_(.+)$'
-  if op.variants['function'] then parts[1] = module and ('`torch.linalg.%s`'):format(short) or ('`torch.%s`'):format(op.name) end
+  local module, short = op.name:match '^(%l+)_(.+)$'
+  if module ~= 'linalg' and module ~= 'special' and op.group ~= 'masked' then module = nil end
+  if op.variants['function'] then parts[1] = module and ('`torch.%s.%s`'):format(module, short) or ('`torch.%s`'):format(op.name) end
   if op.variants.method then parts[#parts + 1] = (keywords[op.name] and "`x['%s'](x, ...)`" or '`x:%s`'):format(op.name) end
   if op.variants.nn then parts[#parts + 1] = ('`torch.nn.functional.%s`'):format(op.name) end
   if op.variants.inplace then parts[#parts + 1] = ('`x:%s_`'):format(op.name) end

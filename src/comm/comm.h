@@ -68,6 +68,8 @@ lt_status lt_worlds_fake(int size, double timeout, lt_world **out);
 /* Frees one of lt_worlds_fake. */
 void lt_world_free(lt_world *world);
 
+/* all_reduce is the engine's own where it has one for the dtype, in an order of its own: set before the first, on all ranks alike. */
+void lt_world_set_native(lt_world *world, bool native);
 int lt_world_rank(const lt_world *world);
 int lt_world_size(const lt_world *world);
 const char *lt_world_engine(const lt_world *world);

@@ -10,7 +10,7 @@
 #include "ltensor.h"
 
 /* To be raised with every change of this file. */
-#define LT_ENGINE_INTERFACE 1
+#define LT_ENGINE_INTERFACE 2
 
 typedef struct lt_engine_world lt_engine_world;     /* all ranks */
 typedef struct lt_engine_group lt_engine_group;     /* some of them, numbered from 0 in the group */
@@ -50,6 +50,12 @@ typedef struct lt_engine {
                             lt_engine_parts parts, lt_engine_request **request);
     lt_status (*all_to_all)(lt_engine_group *group, const void *data, lt_engine_parts given,
                             void *to, lt_engine_parts got, lt_engine_request **request);
+
+    /* Reductions of its own, in an order of its own, of what lies in data; reduction: as ReduceOp counts, never the mean. Both NULL: it
+     * has none. */
+    bool (*reduces)(lt_dtype dtype, int reduction);
+    lt_status (*all_reduce)(lt_engine_group *group, void *data, int64_t count, lt_dtype dtype,
+                            int reduction, lt_engine_request **request);
 
     /* Messages, of LT_ENGINE_MESSAGE bytes at most, arrive in the order in which they were sent. */
     lt_status (*send)(lt_engine_group *group, const void *data, int64_t bytes, int to, int tag,

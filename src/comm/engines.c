@@ -19,6 +19,9 @@ static const launcher launchers[] = {
      "OMPI_COMM_WORLD_LOCAL_SIZE", "libmpi.so.40", "openmpi-bin", "libltensor_openmpi.so"},
     {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "libmpich.so.12",
      "mpich", "libltensor_mpich.so"},
+    /* srun --mpi=pmix, which Open MPI understands; with --mpi=pmi2 MPICH's variables are there. */
+    {"Open MPI", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE",
+     "libmpi.so.40", "openmpi-bin", "libltensor_openmpi.so"},
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
@@ -39,21 +42,31 @@ bool lt_launcher_place(int *rank, int *size)
     return *size > 0 && *rank >= 0 && *rank < *size;
 }
 
-static void set(const char *name, const char *value)
+/* The first of the values that there is; of "4(x2)", tasks on each of two machines, the number. */
+static void set(const char *name, const char *value, const char *otherwise)
 {
-    if (value != NULL) setenv(name, value, 0);
+    char number[24];
+    if (value == NULL) value = otherwise;
+    if (value == NULL) return;
+    const size_t digits = strspn(value, "0123456789");
+    if (value[digits] == '(' && digits < sizeof number) {
+        memcpy(number, value, digits);
+        number[digits] = '\0';
+        value = number;
+    }
+    setenv(name, value, 0);
 }
 
 void lt_comm_environment(void)
 {
     const launcher *l = launcher_here();
     if (l == NULL) return;
-    set("RANK", getenv(l->rank));
-    set("WORLD_SIZE", getenv(l->size));
-    set("LOCAL_RANK", getenv(l->local_rank));
-    set("LOCAL_WORLD_SIZE", getenv(l->local_size));
-    set("MASTER_ADDR", "127.0.0.1");
-    set("MASTER_PORT", "29500");
+    set("RANK", getenv(l->rank), NULL);
+    set("WORLD_SIZE", getenv(l->size), NULL);
+    set("LOCAL_RANK", getenv(l->local_rank), getenv("SLURM_LOCALID"));
+    set("LOCAL_WORLD_SIZE", getenv(l->local_size), getenv("SLURM_STEP_TASKS_PER_NODE"));
+    set("MASTER_ADDR", getenv("SLURM_LAUNCH_NODE_IPADDR"), "127.0.0.1");
+    set("MASTER_PORT", NULL, "29500");
 }
 
 static const lt_engine_services services = {.error = lt_error_set};

@@ -81,6 +81,7 @@ struct lt_world {
     lt_engine_world *inner;
     int rank, size;
     bool detail; /* TORCH_DISTRIBUTED_DEBUG=DETAIL */
+    bool native; /* all_reduce is the engine's own, where it has it */
     pid_t process;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -113,6 +114,9 @@ lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype);
 /* out[i] = rows[0][i] op rows[1][i] op ...: n rows, `stride` elements apart. Sums of half types are of floats. */
 void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride,
                     int64_t count, void *out);
+
+/* Of float32 or float64. */
+void lt_divide_row(lt_dtype dtype, void *row, int64_t count, int by);
 
 /* record.c */
 void lt_record_begin(lt_world *world, lt_work *work);

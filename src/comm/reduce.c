@@ -147,3 +147,11 @@ void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, in
     default: break;
     }
 }
+
+void lt_divide_row(lt_dtype dtype, void *row, int64_t count, int by)
+{
+    if (dtype == LT_FLOAT32)
+        for (int64_t i = 0; i < count; i++) ((float *)row)[i] /= (float)by;
+    if (dtype == LT_FLOAT64)
+        for (int64_t i = 0; i < count; i++) ((double *)row)[i] /= by;
+}

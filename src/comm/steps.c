@@ -170,13 +170,43 @@ static void reduce_rows(const lt_work *w, int64_t stride, int64_t count, void *o
 
 enum { SEGMENT = BEGIN, ALL_HAVE_ALL, ALL_HAVE_PARTS, GATHERED };
 
+/* The reduction that the engine makes of its own, where it was asked to and can; -1: ours. The mean is a sum first. */
+static int native_reduction(const lt_work *w)
+{
+    const lt_world *world = w->group->world;
+    const lt_dtype dtype = (lt_dtype)w->call.output->dtype;
+    const int reduction =
+        w->call.reduction == LT_REDUCE_AVG ? LT_REDUCE_SUM : (int)w->call.reduction;
+    if (!world->native || world->engine->reduces == NULL) return -1;
+    return world->engine->reduces(dtype, reduction) ? reduction : -1;
+}
+
+static lt_status native_all_reduce(lt_work *w, int reduction, bool *done)
+{
+    const lt_dtype dtype = (lt_dtype)w->call.output->dtype;
+    const int64_t size = element_size(&w->call);
+    if (w->phase != SEGMENT) {
+        if (w->call.reduction == LT_REDUCE_AVG)
+            lt_divide_row(dtype, output_data(w) + w->position * size, w->segment, w->group->n);
+        w->position += w->segment;
+    }
+    w->segment = smaller(w->call.output->numel - w->position, LT_ENGINE_MESSAGE);
+    *done = w->segment == 0;
+    if (*done) return LT_OK;
+    w->phase = GATHERED;
+    return w->group->world->engine->all_reduce(w->group->group, output_data(w) + w->position * size,
+                                               w->segment, dtype, reduction, &w->request);
+}
+
 static lt_status all_reduce(lt_work *w, bool *done)
 {
     const lt_ranks *g = w->group;
     const int64_t size = element_size(&w->call), numel = w->call.output->numel;
     char *out = output_data(w) + w->position * size;
     const int64_t chunk = chunk_of(w->segment, g->n);
+    const int native = native_reduction(w);
     parts p;
+    if (native >= 0) return native_all_reduce(w, native, done);
     switch (w->phase) {
     case ALL_HAVE_ALL: reduce_rows(w, w->segment, w->segment, out); break;
     case ALL_HAVE_PARTS:

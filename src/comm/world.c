@@ -493,6 +493,7 @@ void lt_world_free(lt_world *world)
 
 /* ---- facts ------------------------------------------------------------------------------------------------------------------------- */
 
+void lt_world_set_native(lt_world *world, bool native) { world->native = native; }
 int lt_world_rank(const lt_world *world) { return world->rank; }
 int lt_world_size(const lt_world *world) { return world->size; }
 const char *lt_world_engine(const lt_world *world) { return world->engine->name; }

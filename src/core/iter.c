@@ -279,6 +279,26 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
     finish(it);
 }
 
+lt_status lt_iter_lanes(lt_iter *it)
+{
+    if (it->ndim == LT_MAX_DIMS)
+        return lt_error(LT_ERR_RUNTIME, "complex numbers in %d dimensions that cannot be merged are not supported", LT_MAX_DIMS);
+    for (int d = it->ndim; d > 0; d--) {
+        it->sizes[d] = it->sizes[d - 1];
+        for (int k = 0; k < it->operands; k++) it->strides[k][d] = it->strides[k][d - 1];
+    }
+    it->sizes[0] = 2;
+    for (int k = 0; k < it->operands; k++) {
+        const bool pair = lt_dtype_is_complex(it->dtype[k]);
+        it->dtype[k] = lt_real_of(it->dtype[k]);
+        it->strides[k][0] = pair ? (int64_t)lt_dtype_size(it->dtype[k]) : 0;
+    }
+    it->ndim = merge_dims(it, 0, it->ndim + 1);
+    it->numel *= 2;
+    finish(it);
+    return LT_OK;
+}
+
 /* ---- results ----------------------------------------------------------------------------------------- */
 
 lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,

@@ -421,7 +421,9 @@ lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int64_t *si
 lt_status lt_tensor_from_scalar(lt_scalar s, lt_tensor **out)
 {
     LT_REQUIRE(out);
-    lt_dtype dtype = s.kind == LT_SCALAR_FLOAT ? LT_FLOAT64 : lt_scalar_dtype(s);
+    lt_dtype dtype = s.kind == LT_SCALAR_FLOAT     ? LT_FLOAT64
+                     : s.kind == LT_SCALAR_COMPLEX ? LT_COMPLEX128
+                                                   : lt_scalar_dtype(s);
     LT_TRY(lt_tensor_new(dtype, lt_host, 0, NULL, out));
     lt_store_scalar((*out)->storage->data, dtype, s);
     (*out)->flags |= LT_FLAG_WRAPPED_NUMBER;

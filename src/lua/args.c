@@ -117,7 +117,7 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     switch ((lt_arg_type)arg->type) {
     case LT_ARG_TENSOR: fits = lt_lua_get(L, index) != NULL; break;
     case LT_ARG_TENSOR_OR_SCALAR:
-        fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_get(L, index) != NULL;
+        fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_get(L, index) != NULL || lt_lua_to_complex(L, index, NULL);
         break;
     case LT_ARG_INDEX_TENSOR:
     case LT_ARG_POSITIONS:
@@ -132,7 +132,7 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     case LT_ARG_INDEX_TENSORS:
         if (type != LUA_TTABLE) break;
         return tensors_fit(L, arg, index, rows, p);
-    case LT_ARG_SCALAR: fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN; break;
+    case LT_ARG_SCALAR: fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_to_complex(L, index, NULL); break;
     case LT_ARG_INT:
     case LT_ARG_DIM:
     case LT_ARG_INDEX: fits = integer_fits(L, arg, index, c); break;
@@ -572,6 +572,8 @@ static lt_scalar to_scalar(lua_State *L, int index)
 {
     if (lua_isboolean(L, index)) return lt_boolean(lua_toboolean(L, index));
     if (lua_isinteger(L, index)) return lt_int(lua_tointeger(L, index));
+    lt_scalar z;
+    if (lt_lua_to_complex(L, index, &z)) return z;
     return lt_float(lua_tonumber(L, index));
 }
 
@@ -615,7 +617,7 @@ static lt_status to_index_list(lt_args *a, lt_arg_value *v)
         lt_dtype dtype = (lt_dtype)v->list.v[i]->dtype;
         lt_arg_value index;
         if (dtype == LT_BOOL) continue;
-        if (lt_dtype_is_float(dtype))
+        if (lt_dtype_is_inexact(dtype))
             return lt_error(LT_ERR_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
         lt_status status = to_indices(v->list.v[i], false, a, &index);
         if (status != LT_OK) return status;
@@ -686,7 +688,7 @@ static lt_status convert_fallback(const lt_arg_spec *arg, int i, lt_args *a)
     case LT_ARG_INT: v->i = s.v.i; break;
     case LT_ARG_DIM:
     case LT_ARG_INDEX: v->i = to_index(s.v.i); break;
-    case LT_ARG_FLOAT: v->d = s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i; break;
+    case LT_ARG_FLOAT: v->d = lt_scalar_double(s); break;
     case LT_ARG_BOOL: v->b = s.v.i != 0; break;
     case LT_ARG_STRING: v->s = arg->fallback_text; break;
     case LT_ARG_SIZE: v->dims = (lt_dims){1, {s.v.i}}; break;

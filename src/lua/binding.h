@@ -162,6 +162,9 @@ void lt_lua_push_size(lua_State *L, int n, const int64_t *sizes); /* a torch.Siz
 void lt_lua_push_dtype(lua_State *L, lt_dtype dtype);             /* the one userdata of each dtype */
 void lt_lua_push_device(lua_State *L, lt_device device);
 void lt_lua_push_scalar(lua_State *L, lt_scalar s);
+void lt_lua_push_complex(lua_State *L, double real, double imaginary);
+/* Whether the value is a complex number, which goes to *out unless that is NULL. */
+bool lt_lua_to_complex(lua_State *L, int index, lt_scalar *out);
 /* A dtype, or its name ("float64", "torch.float64"); LT_DTYPE_NONE for other values. */
 lt_dtype lt_lua_to_dtype(lua_State *L, int index);
 /* A device userdata, or a string ("cuda:0"; false with core's error set when it is malformed). */
@@ -182,6 +185,7 @@ void lt_lua_open_types(lua_State *L);  /* Size, dtypes, device */
 void lt_lua_open_ops(lua_State *L);    /* generated functions and methods */
 void lt_lua_open_tensor(lua_State *L); /* metatable, fields, methods without declaration */
 void lt_lua_open_index(lua_State *L);
+void lt_lua_open_complex(lua_State *L); /* complex numbers; after the ops */
 void lt_lua_open_places(lua_State *L); /* where, nonzero; after the ops */
 void lt_lua_open_convert(lua_State *L);
 void lt_lua_open_autograd(lua_State *L);

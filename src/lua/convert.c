@@ -22,7 +22,7 @@
 typedef struct lt_literal {
     int ndim;
     int64_t sizes[LT_MAX_DIMS];
-    enum lt_scalar_kind kind; /* the widest met: bool < int < float */
+    enum lt_scalar_kind kind; /* the widest met: bool < int < float < complex */
     bool tensors;             /* a leaf is a tensor, whose dtype decides */
     lt_dtype dtype;           /* promoted over such leaves */
 } lt_literal;
@@ -38,6 +38,10 @@ static void note_number(lua_State *L, int index, lt_literal *m)
         kind = LT_SCALAR_INT;
         break;
     default:
+        if (lt_lua_to_complex(L, index, NULL)) {
+            kind = LT_SCALAR_COMPLEX;
+            break;
+        }
         t = lt_lua_get(L, index);
         if (t == NULL || t->numel != 1)
             lt_lua_error(L, t == NULL ? "tensor(): a %s is no number, boolean or table of them"
@@ -95,7 +99,7 @@ static lt_status read_number(lua_State *L, int index, lt_scalar *out)
         *out = lt_int(lua_tointeger(L, index));
     else if (lua_type(L, index) == LUA_TNUMBER)
         *out = lt_float(lua_tonumber(L, index));
-    else
+    else if (!lt_lua_to_complex(L, index, out))
         return lt_tensor_item(lt_lua_get(L, index), out);
     return LT_OK;
 }
@@ -106,6 +110,8 @@ static lt_status store_level(lua_State *L, int index, int dim, const lt_literal 
     if (dim == m->ndim) {
         lt_scalar s;
         LT_TRY(read_number(L, index, &s));
+        if (s.kind == LT_SCALAR_COMPLEX && !lt_dtype_is_complex(dtype))
+            return lt_error(LT_ERR_TYPE, "must be real number, not complex");
         if (lt_dtype_is_int(dtype) && !lt_fits(s, dtype))
             return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow", lt_dtype_name(dtype));
         lt_store_scalar(*p, dtype, s);
@@ -209,7 +215,8 @@ static int make_tensor(lua_State *L, int data, lt_factory_options *o)
         bool empty = m.ndim > 0 && m.sizes[m.ndim - 1] == 0;
         if (dtype == LT_DTYPE_NONE) {
             const lt_dtype usual = LT_INSIDE(L, lt_default_dtype());
-            dtype = empty || m.kind == LT_SCALAR_FLOAT ? usual : m.kind == LT_SCALAR_INT ? LT_INT64 : LT_BOOL;
+            dtype = m.kind == LT_SCALAR_COMPLEX ? lt_complex_of(usual)
+                    : empty || m.kind == LT_SCALAR_FLOAT ? usual : m.kind == LT_SCALAR_INT ? LT_INT64 : LT_BOOL;
             if (m.tensors) dtype = m.dtype;
         }
     }

@@ -290,6 +290,12 @@ static int tensor_is_floating_point(lua_State *L)
     return 1;
 }
 
+static int tensor_is_complex(lua_State *L)
+{
+    lua_pushboolean(L, lt_dtype_is_complex((lt_dtype)lt_lua_check_tensor(L, 1)->dtype));
+    return 1;
+}
+
 static int tensor_is_same_size(lua_State *L)
 {
     const lt_tensor *a = lt_lua_check_tensor(L, 1), *b = lt_lua_check_tensor(L, 2);
@@ -497,6 +503,7 @@ void lt_lua_open_tensor(lua_State *L)
         {"is_pinned", tensor_is_pinned},
         {"pin_memory", tensor_pin_memory},
         {"is_floating_point", tensor_is_floating_point},
+        {"is_complex", tensor_is_complex},
         {"is_same_size", tensor_is_same_size},
         {"get_device", tensor_get_device},
         {"type", tensor_type},
@@ -506,6 +513,7 @@ void lt_lua_open_tensor(lua_State *L)
     static const luaL_Reg functions[] = {{"is_tensor", is_tensor},
                                          {"numel", tensor_numel},
                                          {"is_floating_point", tensor_is_floating_point},
+                                         {"is_complex", tensor_is_complex},
                                          {NULL, NULL}};
     static const luaL_Reg text_meta[] = {{"__gc", text_gc}, {NULL, NULL}};
     luaL_newmetatable(L, TEXT_META);

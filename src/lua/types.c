@@ -165,7 +165,7 @@ static int dtype_index(lua_State *L)
     if (strcmp(key, "is_floating_point") == 0)
         lua_pushboolean(L, lt_dtype_is_float(*dtype));
     else if (strcmp(key, "is_complex") == 0)
-        lua_pushboolean(L, false);
+        lua_pushboolean(L, lt_dtype_is_complex(*dtype));
     else if (strcmp(key, "is_signed") == 0)
         lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8);
     else if (strcmp(key, "itemsize") == 0)
@@ -179,7 +179,8 @@ static void open_dtypes(lua_State *L)
 {
     static const struct { const char *alias; lt_dtype dtype; } aliases[] = {
         {"float", LT_FLOAT32}, {"double", LT_FLOAT64}, {"half", LT_FLOAT16}, {"long", LT_INT64},
-        {"int", LT_INT32},     {"short", LT_INT16},
+        {"int", LT_INT32},     {"short", LT_INT16},     {"chalf", LT_COMPLEX32},
+        {"cfloat", LT_COMPLEX64}, {"cdouble", LT_COMPLEX128},
     };
     static const luaL_Reg meta[] = {
         {"__tostring", dtype_tostring}, {"__repr", dtype_tostring}, {"__index", dtype_index}, {NULL, NULL}};
@@ -300,6 +301,8 @@ void lt_lua_push_scalar(lua_State *L, lt_scalar s)
         lua_pushboolean(L, s.v.i != 0);
     else if (s.kind == LT_SCALAR_INT)
         lua_pushinteger(L, s.v.i);
+    else if (s.kind == LT_SCALAR_COMPLEX)
+        lt_lua_push_complex(L, s.v.d, s.imaginary);
     else
         lua_pushnumber(L, s.v.d);
 }

@@ -16,9 +16,9 @@ end
 
 return {
   -- ---- inverse hyperbolic functions, angles ---------------------------------------------------------------
-  unary('asinh', 'float', 'special: float', 'Inverse hyperbolic sine.', 'grad * rsqrt(self * self + 1)', { aliases = 'arcsinh' }),
-  unary('acosh', 'float', 'special: float', 'Inverse hyperbolic cosine; nan below 1.', 'grad * rsqrt(self * self - 1)', { aliases = 'arccosh' }),
-  unary('atanh', 'float', 'special: float', 'Inverse hyperbolic tangent; nan outside [-1, 1].', 'grad / (1 - self * self)',
+  unary('asinh', 'float', 'special: float complex', 'Inverse hyperbolic sine.', 'grad * rsqrt(self * self + 1)', { aliases = 'arcsinh' }),
+  unary('acosh', 'float', 'special: float complex', 'Inverse hyperbolic cosine; nan below 1.', '_acosh_backward(grad, self)', { aliases = 'arccosh' }),
+  unary('atanh', 'float', 'special: float complex', 'Inverse hyperbolic tangent; nan outside [-1, 1].', 'grad / (1 - self * self)',
     { aliases = 'arctanh' }),
   { 'atan2(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'float', kernel = 'special: float', aliases = 'arctan2',
     doc = 'The angle of the point (other, self), from -pi to pi.',
@@ -45,6 +45,20 @@ return {
   { 'xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = 'float', kernel = 'special: float',
     doc = 'self * log(other), 0 where self is 0.', grad_fn_number = { self = 'XlogyBackward1', other = 'XlogyBackward2' },
     grad = { self = 'where(logical_and(eq(self, 0), le(other, 0)), 0, xlogy(grad, other))', other = 'grad * self / other' } },
+
+  { 'special_xlog1py(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function out', pointwise = 'float', kernel = 'special: float',
+    doc = 'self * log1p(other), 0 where self is 0.',
+    grad = { self = 'where(logical_and(eq(self, 0), le(other, -1)), 0, special_xlog1py(grad, other))', other = 'grad * self / (other + 1)' } },
+  { 'special_entr(Tensor self) -> Tensor', variants = 'function out', pointwise = 'float', kernel = 'special: float',
+    doc = 'The entropy -self * log(self), 0 at 0 and -inf below.', grad = { self = 'grad * (-log(self) - 1)' } },
+  unary('sinc', 'float', 'special: float', 'sin(pi self) / (pi self), 1 at 0.', '_sinc_backward(grad, self)'),
+  { '_sinc_backward(Tensor grad_output, Tensor self) -> Tensor', variants = '', composite = true, doc = 'The derivative of sinc.' },
+  { 'logaddexp(Tensor self, Tensor other) -> Tensor', variants = 'function method out', pointwise = 'promote', kernel = 'special: float',
+    doc = 'log(exp(self) + exp(other)) without overflow.',
+    grad = { self = 'grad / (exp(other - self) + 1)', other = 'grad / (exp(self - other) + 1)' } },
+  { 'logaddexp2(Tensor self, Tensor other) -> Tensor', variants = 'function method out', pointwise = 'promote', kernel = 'special: float',
+    doc = 'log2(2^self + 2^other) without overflow.',
+    grad = { self = 'grad / (exp2(other - self) + 1)', other = 'grad / (exp2(self - other) + 1)' } },
 
   -- ---- parts of numbers, signs, nan ---------------------------------------------------------------------
   unary('frac', 'promote', 'arithmetic: float', 'self - trunc(self): the part behind the point, with the sign.', 'grad'),

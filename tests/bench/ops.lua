@@ -49,11 +49,11 @@ local rand = torch.rand
 local function elementwise(n)
   local a, b, m = rand(n), rand(n) + 0.5, rand(n):gt(0.5)
   local shape = n .. ' elements'
-  for _, name in ipairs { 'add', 'mul', 'div', 'maximum', 'pow', 'lt', 'atan2' } do
+  for _, name in ipairs { 'add', 'mul', 'div', 'maximum', 'pow', 'lt', 'atan2', 'logaddexp', 'igamma' } do
     measure(('%s, %s'):format(name, shape), op(name, a, b))
   end
   for _, name in ipairs { 'neg', 'abs', 'sqrt', 'rsqrt', 'exp', 'log', 'sin', 'tanh', 'sigmoid', 'erf', 'erfinv', 'relu', 'gelu', 'silu',
-    'hardswish', 'floor' } do
+    'hardswish', 'floor', 'sinc', 'i0' } do
     measure(('%s, %s'):format(name, shape), op(name, a))
   end
   measure('add a number, ' .. shape, function() return a + 2.5 end)

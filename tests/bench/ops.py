@@ -53,9 +53,9 @@ def elementwise(n):
     a, b = rand(n), rand(n) + 0.5
     m = rand(n) > 0.5
     shape = f"{n} elements"
-    for name in ("add", "mul", "div", "maximum", "pow", "lt", "atan2"):
+    for name in ("add", "mul", "div", "maximum", "pow", "lt", "atan2", "logaddexp", "igamma"):
         measure(f"{name}, {shape}", op(name, a, b))
-    for name in ("neg", "abs", "sqrt", "rsqrt", "exp", "log", "sin", "tanh", "sigmoid", "erf", "erfinv", "relu", "gelu", "silu", "hardswish", "floor"):
+    for name in ("neg", "abs", "sqrt", "rsqrt", "exp", "log", "sin", "tanh", "sigmoid", "erf", "erfinv", "relu", "gelu", "silu", "hardswish", "floor", "sinc", "i0"):
         f = getattr(F, name) if name in ("gelu", "silu", "hardswish") else getattr(torch, name)
         measure(f"{name}, {shape}", lambda f=f: f(a))
     measure(f"add a number, {shape}", lambda: a + 2.5)

@@ -42,6 +42,7 @@ static void some_have_a_second_name(void **state)
     assert_int_equal(lt_dtype_from_name("half"), LT_FLOAT16);
     assert_int_equal(lt_dtype_from_name("float"), LT_FLOAT32);
     assert_int_equal(lt_dtype_from_name("double"), LT_FLOAT64);
+    assert_int_equal(lt_dtype_from_name("cfloat"), LT_COMPLEX64);
     assert_int_equal(lt_dtype_from_name("Float"), LT_DTYPE_NONE); /* the name of messages alone */
     assert_int_equal(lt_dtype_from_name("float3"), LT_DTYPE_NONE);
     assert_int_equal(lt_dtype_from_name(""), LT_DTYPE_NONE);
@@ -52,7 +53,9 @@ static void each_is_of_one_kind(void **state)
     (void)state;
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
         const lt_dtype dtype = (lt_dtype)d;
-        assert_true(lt_dtype_is_float(dtype) != lt_dtype_is_integral(dtype));
+        assert_int_equal(lt_dtype_is_float(dtype) + lt_dtype_is_integral(dtype) + lt_dtype_is_complex(dtype), 1);
+        assert_int_equal(lt_dtype_is_inexact(dtype), !lt_dtype_is_integral(dtype));
+        assert_int_equal(lt_dtype_size(dtype), (lt_dtype_is_complex(dtype) ? 2 : 1) * lt_dtype_size(lt_real_of(dtype)));
         assert_int_equal(lt_dtype_is_int(dtype), lt_dtype_is_integral(dtype) && dtype != LT_BOOL);
     }
     assert_false(lt_dtype_is_float(LT_INT64));
@@ -84,9 +87,9 @@ static void results_are_stored_as_in_pytorch(void **state)
 
 static double round_trip(lt_dtype dtype, lt_scalar number)
 {
-    uint64_t memory = 0;
-    lt_store_scalar(&memory, dtype, number);
-    return lt_scalar_double(lt_load_scalar(&memory, dtype));
+    uint64_t memory[2] = {0, 0};
+    lt_store_scalar(memory, dtype, number);
+    return lt_scalar_double(lt_load_scalar(memory, dtype));
 }
 
 static void numbers_come_back_from_memory(void **state)
@@ -97,14 +100,16 @@ static void numbers_come_back_from_memory(void **state)
         assert_true(round_trip(dtype, lt_int(100)) == 100);
         assert_true(round_trip(dtype, lt_boolean(true)) == 1);
         assert_true(round_trip(dtype, lt_float(2.75)) ==
-                    (lt_dtype_is_float(dtype) ? 2.75 : 2)); /* towards 0 */
+                    (lt_dtype_is_inexact(dtype) ? 2.75 : 2)); /* towards 0 */
         if (dtype != LT_UINT8)
             assert_true(round_trip(dtype, lt_float(-2.75)) ==
-                        (lt_dtype_is_float(dtype) ? -2.75 : -2));
-        uint64_t memory = 0;
-        lt_store_scalar(&memory, dtype, lt_int(1));
-        const lt_scalar back = lt_load_scalar(&memory, dtype);
-        assert_int_equal(back.kind, lt_dtype_is_float(dtype) ? LT_SCALAR_FLOAT : LT_SCALAR_INT);
+                        (lt_dtype_is_inexact(dtype) ? -2.75 : -2));
+        uint64_t memory[2] = {0, 0};
+        lt_store_scalar(memory, dtype, lt_int(1));
+        const lt_scalar back = lt_load_scalar(memory, dtype);
+        assert_int_equal(back.kind, lt_dtype_is_complex(dtype) ? LT_SCALAR_COMPLEX
+                                    : lt_dtype_is_float(dtype) ? LT_SCALAR_FLOAT
+                                                               : LT_SCALAR_INT);
     }
     assert_true(round_trip(LT_BOOL, lt_float(0.5)) == 1 && round_trip(LT_BOOL, lt_int(-7)) == 1);
     assert_true(round_trip(LT_BOOL, lt_float(0)) == 0 && round_trip(LT_BOOL, lt_float(NAN)) == 1);

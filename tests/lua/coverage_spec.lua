@@ -6,14 +6,21 @@ local torch = require 'torch'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local root = here .. '../../'
-local declarations = dofile(root .. 'scripts/gen/declarations.lua').load(root .. 'src/ops')
+local reader = dofile(root .. 'scripts/gen/declarations.lua')
+local declarations = reader.load(root .. 'src/ops')
+for _, op in ipairs(reader.load_scripted(root .. 'lib/ops').ops) do -- those written in Lua
+  declarations.ops[#declarations.ops + 1] = op
+  declarations.by_name[op.name] = declarations.by_name[op.name] or {}
+  table.insert(declarations.by_name[op.name], op)
+end
 
 -- ---- what needs no vector ------------------------------------------------------------------------------------------
 
 local without_vector = {
-  ['their values are whatever the memory holds'] = 'empty empty_strided empty_like new_empty',
+  ['their values are whatever the memory holds'] = 'empty empty_strided empty_like new_empty empty_permuted new_empty_strided',
   ["PyTorch's CPU build has no such device: cuda_spec.lua"] = 'cuda',
   ['the signs of factors are free, linalg_spec.lua multiplies them'] = 'linalg_svd linalg_eigh',
+  ['they begin with random directions, linalg_spec.lua looks at what they find'] = 'svd_lowrank pca_lowrank',
 }
 
 local excused = {}
@@ -44,6 +51,7 @@ local fits = {
   Tensor = is_tensor, IndexTensor = is_index, Scalar = is_number, int = is_integer, Dim = is_integer, Index = is_integer,
   ['Tensor|Scalar'] = function(spec) return is_tensor(spec) or is_number(spec) end,
   ['Tensor[]'] = function(spec) return is_list(spec, is_tensor) end,
+  ['Scalar[]'] = function(spec) return is_list(spec, is_number) end,
   ['IndexTensor[]'] = function(spec) return is_list(spec, is_tensor) end,
   float = function(spec) return type(spec) == 'number' end,
   bool = function(spec) return type(spec) == 'boolean' end,
@@ -98,6 +106,9 @@ local function declared_name(case)
   if case.kwargs and case.kwargs.return_indices and declarations.by_name[case.op .. '_with_indices'] then
     return case.op .. '_with_indices'
   end
+  if case.via == 'S' and declarations.by_name['special_' .. case.op] then return 'special_' .. case.op end
+  if case.via == 'M' and declarations.by_name['masked_' .. case.op] then return 'masked_' .. case.op end
+  if case.via == 'L' and declarations.by_name['linalg_' .. case.op] then return 'linalg_' .. case.op end
   if case.via == 'o' then return by_operator[operators[case.op]] end
   if declarations.by_name[case.op] then return case.op end
   if by_alias[case.op] then return by_alias[case.op] end

@@ -12,6 +12,20 @@ if #installed == 0 then
   end)
 end
 
+describe('#cpu what ranks find in their environment', function()
+  it('is what srun says, of either MPI', function()
+    local slurm = "SLURM_STEP_NUM_TASKS=8 SLURM_LOCALID=1 SLURM_STEP_TASKS_PER_NODE='2(x4)' SLURM_LAUNCH_NODE_IPADDR=10.0.0.7"
+    for _, own in ipairs { 'PMIX_RANK=3', 'PMI_RANK=3 PMI_SIZE=8' } do
+      local output = process.lua([[
+        local dist = torch.distributed
+        for _, name in ipairs { 'RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'LOCAL_WORLD_SIZE', 'MASTER_ADDR' } do io.write(os.getenv(name), ' ') end
+        print(dist.get_node_local_rank())
+      ]], '', own .. ' ' .. slurm)
+      assert.equal('3 8 1 2 10.0.0.7 1\n', output)
+    end
+  end)
+end)
+
 for _, mpi in ipairs(installed) do
   describe('#cpu torch.distributed on ' .. mpi, function()
     -- Every rank looks at its own results; the first one says that all have.
@@ -36,6 +50,24 @@ for _, mpi in ipairs(installed) do
         assert(large:equal(row * 6))
         dist.reduce(large:fill_(rank), 1)
         assert(large:eq(rank == 1 and 3 or rank):all():item())
+      ]])
+    end)
+
+    it("reduces by MPI's own operations where that is asked for", function()
+      all_well(3, [[
+        dist.destroy_process_group()
+        dist.init_process_group('mpi', { timeout = 20, native_reductions = true })
+        local ops = { SUM = 6, PRODUCT = 6, MIN = 1, MAX = 3, BAND = 0, BOR = 3, BXOR = 0 }
+        for _, dtype in ipairs { 'uint8', 'int8', 'int16', 'int32', 'int64', 'float32', 'float64', 'bfloat16', 'float16' } do
+          for _, op in ipairs { 'SUM', 'AVG', 'PRODUCT', 'MIN', 'MAX', 'BAND', 'BOR', 'BXOR' } do
+            local is_float = torch[dtype].is_floating_point
+            if op ~= 'AVG' and (not is_float or not op:find '^B') or op == 'AVG' and is_float then
+              local x = torch.full({ 70000 }, rank + 1, { dtype = torch[dtype] })
+              dist.all_reduce(x, dist.ReduceOp[op])
+              assert(x:eq(op == 'AVG' and 2 or ops[op]):all():item(), dtype .. op)
+            end
+          end
+        end
       ]])
     end)
 
@@ -339,6 +371,16 @@ for _, mpi in ipairs(installed) do
       assert.matches('all_reduce (sequence 2, Float [3], SUM) on rank 0: ', errors, 1, true)
       assert.matches('all_reduce (sequence 2, Float [3], SUM) on rank 2: ', errors, 1, true)
       assert.matches('rank 1 has left, with exit status 1', errors, 1, true)
+    end)
+
+    it('ends where a rank leaves early, although all is well with it', function()
+      local _, errors, status = ranks.run(mpi, 3, [[
+        dist.barrier()
+        if rank == 2 then os.exit(0, true) end
+        dist.all_reduce(torch.ones(3))
+      ]])
+      assert.is_true(status ~= 0 and status ~= 124, errors)
+      assert.matches('all_reduce %(sequence 2, Float %[3%], SUM%) on rank [01]: rank 2 has left, with exit status 0, before it took part', errors)
     end)
 
     it('names a rank that is silent, and what it did last', function()

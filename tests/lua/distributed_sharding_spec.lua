@@ -229,6 +229,7 @@ for _, mpi in ipairs(ranks.installed()) do
           end
           local x = torch.ones(1, 8, { dtype = torch.int64, device = device })
           torch.no_grad(function() assert(net(x):equal(plain(x))) end)
+          for _ = 1, 2 do assert(net(x):equal(plain.module(x))) end -- no backward follows
           -- gradients add up over backwards
           for _, one in ipairs { { plain, a }, { net, b } } do
             one[2]:zero_grad()

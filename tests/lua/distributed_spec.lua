@@ -245,7 +245,7 @@ describe('torch.distributed', function()
   it('takes objects that are no tensors', function()
     run(3, function(rank)
       local list = {}
-      dist.all_gather_object(list, { rank = rank, text = ('x'):rep(rank), tensor = torch.arange(rank) })
+      dist.all_gather_object(list, { rank = rank, text = ('x'):rep(rank), tensor = torch.arange(rank, { device = device }) })
       assert.equal('xx', list[3].text)
       assert.same({ 0, 1 }, list[3].tensor:tolist())
       assert.equal(1, list[2].rank)
@@ -372,6 +372,17 @@ describe('torch.distributed', function()
         assert.matches('timed out after 0.', errors[rank], 1, true)
         assert.matches('broadcast (sequence 2, Float [2], root 0)', errors[rank], 1, true)
         assert.matches('rank %d is in all_reduce %(sequence 2, Float %[4%], SUM%) for 0%.%d s; before: barrier %(sequence 1%)', errors[rank])
+      end
+    end)
+
+    it('names another group', function()
+      local errors = errors_of(2, function(rank)
+        local one, two = dist.new_group(), dist.new_group()
+        dist.barrier(rank == 0 and one or two)
+      end)
+      for rank = 0, 1 do
+        assert.matches('barrier (sequence 1, group 1)', errors[rank], 1, true)
+        assert.matches('barrier (sequence 1, group 2)', errors[rank], 1, true)
       end
     end)
 

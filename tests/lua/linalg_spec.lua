@@ -256,3 +256,52 @@ describe('ops on lists', function()
     assert.same({ { 0, 0, 0 }, { 0, 1, 2 } }, torch.einsum('i,j->ij', a, b):tolist())
   end)
 end)
+
+describe('factors made in Lua', function()
+  local function random(...) return torch.randn(..., { dtype = torch.float64, device = device }) end
+
+  it('of LU have first and second derivatives, of square, tall and wide matrices', function()
+    torch.manual_seed(3)
+    for _, shape in ipairs { { 3, 3 }, { 4, 2 }, { 2, 4 }, { 2, 3, 3 } } do
+      local x = random(shape):requires_grad_()
+      local function factors(a) return select(2, torch.linalg.lu(a)) end
+      assert.is_true(torch.autograd.gradcheck(factors, { x }))
+      assert.is_true(torch.autograd.gradgradcheck(factors, { x }))
+      local P, L, U = torch.linalg.lu(x)
+      near(P:matmul(L):matmul(U), x, 1e-12)
+    end
+  end)
+
+  it('solve from either side, and with the transposed matrix', function()
+    torch.manual_seed(4)
+    local a, b, c = random { 2, 3, 3 }, random { 2, 3, 2 }, random { 2, 2, 3 }
+    local LU, pivots = torch.linalg.lu_factor(a)
+    near(a:matmul(torch.linalg.lu_solve(LU, pivots, b)), b, 1e-10)
+    near(a.mT:matmul(torch.linalg.lu_solve(LU, pivots, b, { adjoint = true })), b, 1e-10)
+    near(torch.linalg.lu_solve(LU, pivots, c, { left = false }):matmul(a), c, 1e-10)
+  end)
+
+  it('say which matrix is singular instead of raising', function()
+    local a = torch.tensor({ { { 2.0, 0.0 }, { 0.0, 4.0 } }, { { 1.0, 2.0 }, { 2.0, 4.0 } } }, { dtype = torch.float64, device = device })
+    local inverse, info = torch.linalg.inv_ex(a)
+    assert.same({ { 0.5, 0 }, { 0, 0.25 } }, inverse[1]:tolist())
+    assert.same({ true, false }, info:eq(0):tolist())
+    local _, solved = torch.linalg.solve_ex(a, torch.ones({ 2, 2, 1 }, { dtype = torch.float64, device = device }))
+    assert.same({ true, false }, solved:eq(0):tolist())
+    assert.equal(math.huge, torch.linalg.cond(a, 1)[2]:item())
+  end)
+
+  it('of low rank are those of the whole matrix, about', function()
+    torch.manual_seed(5)
+    local a = random { 20, 4 }:matmul(random { 4, 12 })
+    local U, S, V = torch.svd_lowrank(a, 5)
+    near((U * S):matmul(V.mT), a, 1e-9)
+    U, S, V = torch.svd_lowrank(a.mT, 5, 2, a.mT:mean(1, true))
+    near((U * S):matmul(V.mT), a.mT - a.mT:mean(1, true), 1e-9)
+    U, S, V = torch.pca_lowrank(a, 5)
+    near((U * S):matmul(V.mT), a - a:mean(1, true), 1e-9)
+    assert.same({ 20, 5 }, { table.unpack(U.shape) })
+    assert.same({ 5 }, { table.unpack(S.shape) })
+    assert.same({ 12, 5 }, { table.unpack(V.shape) })
+  end)
+end)

@@ -139,7 +139,7 @@ local mistakes = {
       'a view of a leaf Variable that requires grad is being used in an in-place operation.' },
     { '(function() local x=torch.ones(2, {requires_grad=true}) local y=x:exp() y:add_(1) y:sum():backward() end)()',
       'one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [2]], which is output 1 of Exp, is at version 1;' },
-    { 'torch.ones(2, {dtype=torch.int64, requires_grad=true})', 'only Tensors of floating point dtype can require gradients' },
+    { 'torch.ones(2, {dtype=torch.int64, requires_grad=true})', 'only Tensors of floating point and complex dtype can require gradients' },
     { 'torch.autograd.grad(torch.ones(2, {requires_grad=true}):sum(), {torch.ones(2, {requires_grad=true})})',
       'The differentiated Tensor at index 1 appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.' },
     { 'torch.ones(2, 3, {requires_grad=true}):sum(1):backward(ones(2))',

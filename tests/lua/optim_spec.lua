@@ -52,14 +52,17 @@ describe('optim: 50 steps are PyTorch\'s', function()
     if row.sums then
       it(('#%d %s %s'):format(number, row.name, row.dtype), function()
         local params, set_gradients = problem(torch[row.dtype])
+        for i = #row.last + 1, #params do params[i] = nil end -- Muon takes matrices alone
         local optimizer = optim[row.name](params, row.options)
+        -- Muon's iteration is in bfloat16, which is rounded where an optimizer's sums are made.
+        local tolerance = row.name == 'Muon' and 2e-3 or TOLERANCE[row.dtype]
         for t, sum in ipairs(row.sums) do
           set_gradients(t)
           optimizer:step()
-          close(sum, sum_of(params), TOLERANCE[row.dtype], 'sum after step ' .. t)
+          close(sum, sum_of(params), tolerance, 'sum after step ' .. t)
         end
         for i, p in ipairs(params) do
-          for k, value in ipairs(flat(p)) do close(row.last[i][k], value, TOLERANCE[row.dtype], 'parameter ' .. i) end
+          for k, value in ipairs(flat(p)) do close(row.last[i][k], value, tolerance, 'parameter ' .. i) end
         end
       end)
     else

@@ -2,7 +2,8 @@
 -- Numbers on the host alone: no device takes part.
 
 local torch = require 'torch'
-local optim, S = torch.optim, torch.optim.lr_scheduler
+local optim = torch.optim
+local S = setmetatable({ SWALR = optim.swa_utils.SWALR }, { __index = optim.lr_scheduler })
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local rows = dofile(here .. '../reference/scheduler.lua')

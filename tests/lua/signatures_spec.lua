@@ -52,7 +52,7 @@ end
 local function same(a, b)
   if type(a) == 'table' and type(b) == 'table' then
     for i = 1, math.max(#a, #b) do
-      if a[i] ~= b[i] then return false end
+      if (a[i] or false) ~= (b[i] or false) then return false end -- false stands for None
     end
     return true
   end

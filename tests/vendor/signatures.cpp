@@ -8,6 +8,7 @@
 #include <cublas_api.h>
 #include <cudnn.h>
 #include <cusolverDn.h>
+#include <nccl.h>
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include "libraries/cublas_api.h"
 #include "libraries/cudnn_api.h"
 #include "libraries/cusolver_api.h"
+#include "libraries/nccl_api.h"
 
 #define SAME_NUMBER(name, value) static_assert((long long)(name) == (value), #name);
 LT_CUBLAS_STATUSES(SAME_NUMBER)
@@ -32,6 +34,9 @@ LT_CUBLASLT_EPILOGUES(SAME_NUMBER)
 LT_CUBLASLT_PREFERENCES(SAME_NUMBER)
 LT_CUSOLVER_STATUSES(SAME_NUMBER)
 LT_CUSOLVER_JOBS(SAME_NUMBER)
+LT_NCCL_RESULTS(SAME_NUMBER)
+LT_NCCL_TYPES(SAME_NUMBER)
+LT_NCCL_OPS(SAME_NUMBER)
 LT_CUDNN_STATUSES(SAME_NUMBER)
 LT_CUDNN_TYPES(SAME_NUMBER)
 LT_CUDNN_FORMATS(SAME_NUMBER)
@@ -62,6 +67,10 @@ LT_CUSOLVER_REAL_FUNCTIONS(OF_CUSOLVER_D, D, double)
 #define OF_CUDNN(field, symbol, arguments) SAME_TYPE(lt_cudnn, field, symbol)
 LT_CUDNN_FUNCTIONS(OF_CUDNN)
 
+#define OF_NCCL(field, symbol, arguments) SAME_TYPE(lt_nccl, field, symbol)
+LT_NCCL_FUNCTIONS(OF_NCCL)
+static_assert(sizeof(ncclUniqueId) == 128, "");
+
 /* Of the structs, in the order of our declaration. */
 static_assert(sizeof(cublasLtMatmulAlgo_t) == 64, "");
 static_assert(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) == 64 &&
@@ -84,6 +93,7 @@ static const char *const of_cublas[] = {LT_CUBLAS_FUNCTIONS(SYMBOL) LT_CUBLAS_RE
 static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, S, float)
                                               LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, D, double) nullptr};
 
+static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) nullptr};
 
 static int passed, failed;
@@ -112,6 +122,7 @@ int main()
     look_up(LT_CUBLAS_LIBRARY, of_cublas);
     look_up(LT_CUSOLVER_LIBRARY, of_cusolver);
     look_up(LT_CUDNN_LIBRARY, of_cudnn);
+    look_up(LT_NCCL_LIBRARY, of_nccl);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

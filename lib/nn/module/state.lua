@@ -10,6 +10,10 @@ local fields_of = class.fields
 
 local function joined(prefix, name) return prefix .. tostring(name) end
 
+-- What a module keeps besides tensors, where its class has these methods, and the name that it has in a state.
+local EXTRA_KEY, base_methods = '_extra_state', {}
+local function has_extra(module, method) return module[method] ~= base_methods[method] end
+
 -- ---- saving -----------------------------------------------------------------------------------------------------
 
 -- Puts the state of a module and its descendants into dict; a module that is registered twice comes twice.
@@ -26,6 +30,11 @@ local function collect(module, dict, prefix, keep_vars)
         dict[key] = (keep_vars or not torch.is_tensor(tensor)) and tensor or tensor:detach()
       end
     end
+  end
+  if has_extra(module, 'get_extra_state') then
+    local key = prefix .. EXTRA_KEY
+    if dict[key] == nil then dict[#dict + 1] = key end
+    dict[key] = module:get_extra_state()
   end
   for name, child in module:named_children() do collect(child, dict, joined(prefix, name) .. '.', keep_vars) end
   for _, hook in ipairs(hooks and hooks.save or {}) do hook(module, dict, prefix) end
@@ -46,7 +55,7 @@ local function keys_of(dict)
   return keys
 end
 
--- What stands where in the module: { {key, tensor, fields, name}... }
+-- What stands where in the module: { {key, tensor, fields, name}... }; extra state as {key, nil, module}.
 local function places(module, prefix, list)
   local fields = fields_of(module)
   for _, kind in ipairs { '_parameters', '_buffers' } do
@@ -56,6 +65,7 @@ local function places(module, prefix, list)
       end
     end
   end
+  if has_extra(module, 'set_extra_state') then list[#list + 1] = { prefix .. EXTRA_KEY, nil, module } end
   for name, child in module:named_children() do places(child, joined(prefix, name) .. '.', list) end
   return list
 end
@@ -85,7 +95,7 @@ local function compare(list, dict, strict)
     own[key] = true
     if dict[key] == nil then
       missing[#missing + 1] = key
-    else
+    elseif place[2] ~= nil then
       problems[#problems + 1] = mismatch(key, dict[key], place[2])
     end
   end
@@ -141,6 +151,16 @@ local function run_after_load(module, missing, unexpected)
 end
 
 return function(Module)
+  --- A class that keeps more than tensors has both: get_extra_state() gives what is put into state_dict under
+  --- '_extra_state' (a value that torch.save takes), set_extra_state(value) takes it back when a state is loaded.
+  function Module:get_extra_state()
+    fail('%s has no get_extra_state: its class must define it when its state has more than tensors', torch.type(self))
+  end
+  function Module:set_extra_state()
+    fail('%s has no set_extra_state: its class must define it when its state has more than tensors', torch.type(self))
+  end
+  base_methods.get_extra_state, base_methods.set_extra_state = Module.get_extra_state, Module.set_extra_state
+
   -- state_dict{prefix = '', keep_vars = false}: names to tensors (detached, unless keep_vars), in order. The table holds
   -- the names at 1..#dict and the tensors by name; pairs() walks name, tensor.
   function Module:state_dict(options)
@@ -170,7 +190,9 @@ return function(Module)
     torch.no_grad(function()
       for _, place in ipairs(list) do
         local value, own = dict[place[1]], place[2]
-        if value ~= nil and options.assign then
+        if value ~= nil and own == nil then
+          place[3]:set_extra_state(value)
+        elseif value ~= nil and options.assign then
           assign(place, value)
         elseif value ~= nil then
           own:copy_(value:reshape(own.shape))

@@ -1,5 +1,5 @@
 -- parametrizations.lua - torch.nn.utils.parametrizations: weight_norm (T. Salimans, D. Kingma 2016) and spectral_norm
--- (T. Miyato et al. 2018). Dimensions count from 1.
+-- (T. Miyato et al. 2018), orthogonal (M. Lezcano-Casado 2019). Dimensions count from 1.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -121,6 +121,107 @@ function parametrizations.spectral_norm(module, name, options)
   local dim = options.dim or parametrizations.output_dim(module)
   local norm = SpectralNorm(weight, { dim = dim, eps = options.eps, n_power_iterations = options.n_power_iterations })
   return parametrize.register_parametrization(module, name, norm)
+end
+
+-- ---- orthogonal -----------------------------------------------------------------------------------------------------
+
+local Orthogonal = Module:extend('_Orthogonal')
+
+local maps = { matrix_exp = true, cayley = true, householder = true }
+
+-- An orthogonal matrix whose first columns span what a's do: by QR, with positive multiples.
+local function make_orthogonal(a)
+  local q, r = torch.linalg.qr(a)
+  local sign = r:diagonal(0, -2, -1):sign()
+  return q * torch.where(sign:eq(0), 1.0, sign):unsqueeze(-2)
+end
+
+local function is_orthogonal(q)
+  local eye = torch.eye(q:size(-1), { dtype = q.dtype, device = q.device })
+  return (q.mT:matmul(q) - eye):abs():amax():item() <= 10 * q:size(-2) * torch.finfo(q.dtype).eps
+end
+
+function Orthogonal:init(weight, map)
+  self.shape, self.map = weight.shape, map
+  self:register_buffer('base', nil)
+end
+
+-- The orthogonal matrix of the reflections whose vectors stand below a's diagonal, times the signs on it.
+local function reflections(x, n, k)
+  local a = x:tril(-1)
+  local tau = 2 / (1 + (a * a):sum(-2))
+  local eye = torch.eye(n, k, { dtype = x.dtype, device = x.device })
+  local q = eye:expand(table.unpack(x.shape))
+  for i = k, 1, -1 do
+    local v = a:narrow(-1, i, 1) + torch.eye(n, { dtype = x.dtype, device = x.device }):narrow(-1, i, 1)
+    q = q - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mT:matmul(q))
+  end
+  return q * x:diagonal(0, -2, -1):detach():trunc():unsqueeze(-2)
+end
+
+function Orthogonal:forward(x)
+  local n, k = x:size(-2), x:size(-1)
+  local transposed = n < k
+  if transposed then x, n, k = x.mT, k, n end
+  local q
+  if self.map == 'householder' then
+    q = reflections(x, n, k)
+  else
+    x = x:tril()
+    if n ~= k then
+      local batch = { table.unpack(x.shape, 1, x.ndim - 2) }
+      batch[#batch + 1], batch[#batch + 2] = n, n - k
+      x = torch.cat({ x, x:new_zeros(batch) }, -1)
+    end
+    local a = x - x.mT
+    if self.map == 'matrix_exp' then
+      q = torch.matrix_exp(a)
+    else
+      local eye = torch.eye(n, { dtype = a.dtype, device = a.device })
+      q = torch.linalg.solve(eye - 0.5 * a, eye + 0.5 * a)
+    end
+    if n ~= k then q = q:narrow(-1, 1, k) end
+  end
+  if self.base ~= nil then q = self.base:matmul(q) end
+  return transposed and q.mT or q
+end
+
+function Orthogonal:right_inverse(weight)
+  if weight.shape ~= self.shape then
+    fail('Expected a matrix or batch of matrices of shape %s. Got a tensor of shape %s.', tostring(self.shape), tostring(weight.shape))
+  end
+  local q, n, k = weight, weight:size(-2), weight:size(-1)
+  if n < k then q, n, k = q.mT, k, n end
+  if n ~= k then
+    local batch = { table.unpack(q.shape, 1, q.ndim - 2) }
+    batch[#batch + 1], batch[#batch + 2] = n, n - k
+    q = make_orthogonal(torch.cat({ q, torch.randn(batch, { dtype = q.dtype, device = q.device }) }, -1))
+  elseif is_orthogonal(q) then
+    q = q:clone()
+  else
+    q = make_orthogonal(q)
+  end
+  self.base = q:detach()
+  return -torch.eye(weight:size(-2), weight:size(-1), { dtype = q.dtype, device = q.device }):expand(table.unpack(weight.shape)):clone()
+end
+
+-- orthogonal(module, name = 'weight', {orthogonal_map =}): the weight's rows (or columns, when there are fewer) stay
+-- orthonormal. orthogonal_map: 'matrix_exp' (of square ones), 'cayley' or 'householder' (of others).
+function parametrizations.orthogonal(module, name, options)
+  kinds.check_names('orthogonal', type(name) == 'table' and name or options, 'name orthogonal_map use_trivialization')
+  if type(name) == 'table' then name, options = name.name, name end
+  name, options = name or 'weight', options or {}
+  local weight = module[name]
+  if not torch.is_tensor(weight) then fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name) end
+  if weight.ndim < 2 then
+    fail('Expected a matrix or batch of matrices. Got a tensor of %d dimensions.', weight.ndim)
+  end
+  local map = options.orthogonal_map or (weight:size(-2) == weight:size(-1) and 'matrix_exp' or 'householder')
+  if not maps[map] then
+    fail('orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: %s', tostring(map))
+  end
+  if options.use_trivialization == false then fail 'orthogonal(): use_trivialization = false is not supported' end
+  return parametrize.register_parametrization(module, name, Orthogonal(weight, map))
 end
 
 return checked.functions(parametrizations, {

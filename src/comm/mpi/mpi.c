@@ -293,6 +293,46 @@ static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes,
     return status;
 }
 
+/* ---- MPI's own reductions ---------------------------------------------------------------------------------------------------- */
+
+static MPI_Datatype type_of(lt_dtype dtype)
+{
+    switch (dtype) {
+    case LT_UINT8: return MPI_UINT8_T;
+    case LT_INT8: return MPI_INT8_T;
+    case LT_INT16: return MPI_INT16_T;
+    case LT_INT32: return MPI_INT32_T;
+    case LT_INT64: return MPI_INT64_T;
+    case LT_FLOAT32: return MPI_FLOAT;
+    case LT_FLOAT64: return MPI_DOUBLE;
+    default: return MPI_DATATYPE_NULL;
+    }
+}
+
+/* SUM, (the mean), PRODUCT, MIN, MAX, BAND, BOR, BXOR */
+static MPI_Op op_of(int reduction)
+{
+    const MPI_Op ops[] = {MPI_SUM, MPI_OP_NULL, MPI_PROD, MPI_MIN,
+                          MPI_MAX, MPI_BAND,    MPI_BOR,  MPI_BXOR};
+    return reduction >= 0 && reduction < 8 ? ops[reduction] : MPI_OP_NULL;
+}
+
+static bool reduces(lt_dtype dtype, int reduction)
+{
+    return type_of(dtype) != MPI_DATATYPE_NULL && op_of(reduction) != MPI_OP_NULL;
+}
+
+static lt_status all_reduce(lt_engine_group *g, void *data, int64_t count, lt_dtype dtype,
+                            int reduction, lt_engine_request **out)
+{
+    lt_engine_request *r = new_request(0);
+    if (r == NULL) return no_memory();
+    return begun(r, "MPI_Iallreduce",
+                 MPI_Iallreduce(MPI_IN_PLACE, data, (int)count, type_of(dtype), op_of(reduction),
+                                g->comm, &r->request),
+                 out);
+}
+
 /* ---- messages -------------------------------------------------------------------------------------------------------------- */
 
 static lt_status send_message(lt_engine_group *g, const void *data, int64_t bytes, int to, int tag,
@@ -375,6 +415,8 @@ static const lt_engine engine = {
     .broadcast = broadcast,
     .all_gather = all_gather,
     .all_to_all = all_to_all,
+    .reduces = reduces,
+    .all_reduce = all_reduce,
     .send = send_message,
     .receive = receive_message,
     .test = test,

@@ -66,6 +66,9 @@ typedef struct lt_node_class {
     void (*release_saved)(lt_node *node); /* frees what is saved (after backward, and at the end) */
     void (*destroy)(lt_node *node);       /* frees the rest, once; NULL when there is none */
     const lt_owned *owned; /* NULL: nothing that cycles.c could look into */
+    /* The derivative of a holomorphic function, linear in the gradient: of complex gradients it takes the conjugate, and gives
+     * the conjugate of what comes of it (lt_node_apply). */
+    bool conjugates;
 } lt_node_class;
 
 typedef struct lt_hook {
@@ -141,6 +144,8 @@ lt_status lt_save_string(char **out, const char *text);
 
 lt_node *lt_node_retain(lt_node *node);
 void lt_node_release(lt_node *node); /* NULL is allowed */
+/* The node's apply, with complex gradients conjugated before and after where its class says so. */
+lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
 /* "AddmmBackward0"; custom Functions have their own names. */
 const char *lt_node_name(const lt_node *node);
 

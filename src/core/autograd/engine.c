@@ -10,6 +10,7 @@
 #include "context/profile.h"
 #include "counting.h"
 #include "devices/backend.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "graph.h"
 #include "mem.h"
@@ -148,7 +149,7 @@ static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
 static lt_status compute(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
 {
     int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
-    lt_status status = node->class->apply(node, grads, results, needs);
+    lt_status status = lt_node_apply(node, grads, results, needs);
     if (event >= 0) lt_profile_end(event);
     LT_TRY(status);
     for (int i = 0; i < node->outputs; i++) {
@@ -293,6 +294,9 @@ static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tens
                         lt_shown(i));
     if (given == NULL && root->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for scalar outputs");
+    if (given == NULL && lt_dtype_is_complex((lt_dtype)root->dtype))
+        return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for real scalar outputs but got torch.%s",
+                        lt_dtype_name((lt_dtype)root->dtype));
     if (given == NULL) return lt_ones_like(root, LT_DTYPE_NONE, NULL, out);
     if (!same_sizes(root, given))
         return lt_error(LT_ERR_RUNTIME,

@@ -34,7 +34,7 @@ static void function_destroy(lt_node *node)
 }
 
 const lt_node_class lt_function_class = {"FunctionBackward", sizeof(lt_function_node), function_apply,
-                                         function_release_saved, function_destroy, NULL};
+                                         function_release_saved, function_destroy, NULL, false};
 
 /* ---- anomaly mode ------------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n)
 {
     for (int i = 0; i < n; i++) {
         bool nan = false;
-        if (results[i] == NULL || !lt_dtype_is_float((lt_dtype)results[i]->dtype)) continue;
+        if (results[i] == NULL || !lt_dtype_is_inexact((lt_dtype)results[i]->dtype)) continue;
         LT_TRY(holds_nan(results[i], &nan));
         if (!nan) continue;
         const char *origin = node->origin;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "autograd/internal.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "op/as_strided.h"
 #include "op/clone.h"
@@ -14,6 +15,8 @@
 #include "op/copy_.h"
 #include "op/fill_.h"
 #include "op/zeros.h"
+#include "op/view_as_complex.h"
+#include "op/view_as_real.h"
 
 /* ---- histories of views ------------------------------------------------------------------------------ */
 
@@ -43,6 +46,35 @@ static lt_status check_no_grad_view(const lt_tensor *t, const lt_tensor *base, u
     return no_grad_view("its base or another view of its base has been");
 }
 
+/* as_strided of memory as elements of a dtype, which may be that of memory's parts, or have memory's as its parts. The offset
+ * counts such elements, and is one of a memory whose first element lies at `from`; here it lies at `to` (elements of memory). */
+static lt_status strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *sizes, const lt_dims *strides, int64_t offset,
+                              int64_t from, int64_t to, lt_tensor **out)
+{
+    const bool parts = lt_dtype_is_complex((lt_dtype)memory->dtype) && !lt_dtype_is_complex(dtype);
+    const bool pairs = !lt_dtype_is_complex((lt_dtype)memory->dtype) && lt_dtype_is_complex(dtype);
+    lt_tensor *other = NULL;
+    lt_status status;
+    if (parts) {
+        offset += 2 * (to - from);
+        LT_TRY(lt_view_as_real(memory, &other));
+        status = lt_as_strided(other, sizes, strides, &offset, out);
+    } else if (pairs) {
+        lt_dims pair_sizes = *sizes, pair_strides = *strides;
+        pair_sizes.v[pair_sizes.n++] = 2;
+        for (int d = 0; d < strides->n; d++) pair_strides.v[d] *= 2;
+        pair_strides.v[pair_strides.n++] = 1;
+        offset = 2 * offset + to - from;
+        LT_TRY(lt_as_strided(memory, &pair_sizes, &pair_strides, &offset, &other));
+        status = lt_view_as_complex(other, out);
+    } else {
+        offset += to - from;
+        return lt_as_strided(memory, sizes, strides, &offset, out);
+    }
+    lt_tensor_release(other);
+    return status;
+}
+
 /* t as an output of a new node, as_strided of its base. */
 static lt_status regenerate(lt_tensor *t, lt_tensor *base)
 {
@@ -50,7 +82,7 @@ static lt_status regenerate(lt_tensor *t, lt_tensor *base)
     for (int d = 0; d < t->ndim; d++) sizes.v[d] = t->sizes[d], strides.v[d] = t->strides[d];
     lt_tensor *again = NULL;
     bool grad_mode = lt_set_grad_enabled(true);
-    lt_status status = lt_as_strided(base, &sizes, &strides, &t->offset, &again);
+    lt_status status = strided_view(base, (lt_dtype)t->dtype, &sizes, &strides, t->offset, 0, 0, &again);
     lt_set_grad_enabled(grad_mode);
     if (status == LT_OK) status = lt_node_attach(again->autograd->grad_fn, 0, t);
     lt_tensor_release(again);
@@ -97,6 +129,7 @@ typedef struct copy_slices {
     lt_node *op; /* counted: the node of the op that wrote the part; NULL once the graph's memory was freed */
     lt_geometry base, part;
     bool dense; /* the base's elements lie in order */
+    int8_t part_dtype; /* of complex numbers a part may be the real or imaginary ones */
 } copy_slices;
 
 static lt_dims sizes_of(const lt_geometry *geometry)
@@ -117,8 +150,8 @@ static lt_dims strides_of(const lt_geometry *geometry)
 static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometry *geometry, lt_tensor **out)
 {
     lt_dims sizes = sizes_of(geometry), strides = strides_of(geometry);
-    int64_t offset = memory->offset + geometry->offset - c->base.offset;
-    return lt_as_strided(memory, &sizes, &strides, &offset, out);
+    const lt_dtype dtype = geometry == &c->part ? (lt_dtype)c->part_dtype : (lt_dtype)memory->dtype;
+    return strided_view(memory, dtype, &sizes, &strides, geometry->offset, c->base.offset, memory->offset, out);
 }
 
 /* New reference: the base's gradient with its elements placed in memory as the base's are. */
@@ -171,7 +204,7 @@ static lt_status copy_slices_apply(lt_node *node, lt_tensor *const *grads, lt_te
     if (c->op == NULL) return lt_saved_is_freed();
     LT_CHECK(laid_out(c, grads[0], &memory));
     LT_CHECK(shown(c, memory, &c->part, &part));
-    LT_CHECK(c->op->class->apply(c->op, &part, results, needs));
+    LT_CHECK(lt_node_apply(c->op, &part, results, needs));
     if (needs[0]) {
         LT_CHECK(with_part(c, memory, results[0], &whole));
         lt_tensor_release(results[0]);
@@ -194,7 +227,7 @@ static void copy_slices_release(lt_node *node)
 
 static const lt_owned copy_slices_owned[] = {{offsetof(copy_slices, op), LT_OWNED_NODE}, {0, LT_OWNED_NODE}};
 static const lt_node_class copy_slices_class = {"CopySlices", sizeof(copy_slices), copy_slices_apply,
-                                                copy_slices_release, NULL, copy_slices_owned};
+                                                copy_slices_release, NULL, copy_slices_owned, false};
 
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
 {
@@ -209,6 +242,7 @@ lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
     c->dense = lt_is_contiguous(base);
     lt_geometry_of(&c->base, base);
     lt_geometry_of(&c->part, t);
+    c->part_dtype = t->dtype;
     for (int i = 1; i < node->outputs; i++) {
         rebased->edges[i] = node->edges[i];
         if (node->edges[i].node != NULL) lt_node_retain(node->edges[i].node);

@@ -8,8 +8,10 @@
 
 #include "autograd/internal.h"
 #include "devices/backend.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
+#include "op/conj.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t next_sequence = 1;
@@ -48,6 +50,42 @@ static void memory_free(lt_node *node)
 {
     if (node->context != NULL) lt_mem_charge_back(node->context, LT_USE_HOST, node->bytes);
     lt_mem_free(node);
+}
+
+static bool is_complex(const lt_tensor *t) { return t != NULL && lt_dtype_is_complex((lt_dtype)t->dtype); }
+
+/* Of an op with complex results, all of one dtype. */
+static lt_status apply_conjugated(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+{
+    enum { FEW = 8 };
+    lt_tensor *few[FEW] = {NULL}, **conjugates = few;
+    lt_status status = LT_OK;
+    if (node->inputs > FEW) {
+        conjugates = lt_mem_zarray(node->inputs, sizeof *conjugates);
+        if (conjugates == NULL) return LT_ERR_MEMORY;
+    }
+    for (int i = 0; i < node->inputs; i++)
+        if (grads[i] != NULL) LT_CHECK(lt_conj(grads[i], &conjugates[i]));
+    LT_CHECK(node->class->apply(node, conjugates, results, needs));
+    for (int i = 0; i < node->outputs; i++) {
+        lt_tensor *result = results[i];
+        if (!is_complex(result)) continue;
+        results[i] = NULL;
+        status = lt_conj(result, &results[i]);
+        lt_tensor_release(result);
+        if (status != LT_OK) goto done;
+    }
+done:
+    for (int i = 0; i < node->inputs; i++) lt_tensor_release(conjugates[i]);
+    if (conjugates != few) lt_mem_free(conjugates);
+    return status;
+}
+
+lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+{
+    bool conjugated = false;
+    for (int i = 0; node->class->conjugates && i < node->inputs; i++) conjugated = conjugated || is_complex(grads[i]);
+    return conjugated ? apply_conjugated(node, grads, results, needs) : node->class->apply(node, grads, results, needs);
 }
 
 lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node **out)

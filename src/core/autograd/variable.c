@@ -133,8 +133,8 @@ lt_status lt_set_requires_grad(lt_tensor *t, bool on)
                         "computed variable in a subgraph that doesn't require differentiation use "
                         "what detach gives.");
     }
-    if (on && !lt_dtype_is_float((lt_dtype)t->dtype))
-        return lt_error(LT_ERR_RUNTIME, "only Tensors of floating point dtype can require gradients");
+    if (on && !lt_dtype_is_inexact((lt_dtype)t->dtype))
+        return lt_error(LT_ERR_RUNTIME, "only Tensors of floating point and complex dtype can require gradients");
     if (on)
         t->flags |= LT_FLAG_REQUIRES_GRAD;
     else

@@ -22,6 +22,9 @@ static const struct {
     [LT_BFLOAT16] = {"bfloat16", NULL, "BFloat16", 2},
     [LT_FLOAT32] = {"float32", "float", "Float", 4},
     [LT_FLOAT64] = {"float64", "double", "Double", 8},
+    [LT_COMPLEX32] = {"complex32", "chalf", "ComplexHalf", 4},
+    [LT_COMPLEX64] = {"complex64", "cfloat", "ComplexFloat", 8},
+    [LT_COMPLEX128] = {"complex128", "cdouble", "ComplexDouble", 16},
 };
 
 static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
@@ -49,9 +52,34 @@ lt_status lt_set_default_dtype(lt_dtype dtype)
     return LT_OK;
 }
 
+lt_dtype lt_real_of(lt_dtype dtype)
+{
+    switch (dtype) {
+    case LT_COMPLEX32: return LT_FLOAT16;
+    case LT_COMPLEX64: return LT_FLOAT32;
+    case LT_COMPLEX128: return LT_FLOAT64;
+    default: return dtype;
+    }
+}
+
+lt_dtype lt_complex_of(lt_dtype dtype)
+{
+    if (lt_dtype_is_complex(dtype)) return dtype;
+    return dtype == LT_FLOAT64 ? LT_COMPLEX128 : dtype == LT_FLOAT16 ? LT_COMPLEX32 : LT_COMPLEX64;
+}
+
+/* One of them is complex. */
+static lt_dtype promote_complex(lt_dtype a, lt_dtype b)
+{
+    const bool a_counts = lt_dtype_is_inexact(a), b_counts = lt_dtype_is_inexact(b);
+    const lt_dtype x = a_counts ? lt_complex_of(a) : b, y = b_counts ? lt_complex_of(b) : a;
+    return x > y ? x : y;
+}
+
 lt_dtype lt_promote(lt_dtype a, lt_dtype b)
 {
     if (a == b) return a;
+    if (lt_dtype_is_complex(a) || lt_dtype_is_complex(b)) return promote_complex(a, b);
     if (lt_dtype_is_float(a) || lt_dtype_is_float(b)) {
         if (!lt_dtype_is_float(a)) return b;
         if (!lt_dtype_is_float(b)) return a;
@@ -63,19 +91,23 @@ lt_dtype lt_promote(lt_dtype a, lt_dtype b)
     return high;
 }
 
-static int kind_of(lt_dtype d) { return d == LT_BOOL ? 0 : lt_dtype_is_float(d) ? 2 : 1; }
+static int kind_of(lt_dtype d)
+{
+    return d == LT_BOOL ? 0 : lt_dtype_is_complex(d) ? 3 : lt_dtype_is_float(d) ? 2 : 1;
+}
 
 bool lt_can_cast(lt_dtype from, lt_dtype to) { return kind_of(from) <= kind_of(to); }
 
 lt_dtype lt_scalar_dtype(lt_scalar s)
 {
     if (s.kind == LT_SCALAR_BOOL) return LT_BOOL;
+    if (s.kind == LT_SCALAR_COMPLEX) return lt_complex_of(lt_default_dtype());
     return s.kind == LT_SCALAR_INT ? LT_INT64 : lt_default_dtype();
 }
 
 int64_t lt_scalar_int(lt_scalar s)
 {
-    if (s.kind != LT_SCALAR_FLOAT) return s.v.i;
+    if (!lt_scalar_is_inexact(s)) return s.v.i;
     if (isnan(s.v.d)) return 0;
     if (s.v.d >= 9223372036854775808.0) return INT64_MAX;
     if (s.v.d <= -9223372036854775808.0) return INT64_MIN;
@@ -94,14 +126,24 @@ lt_scalar lt_load_scalar(const void *p, lt_dtype dtype)
     case LT_FLOAT16: return lt_float(lt_half_to_float(*(const lt_half *)p));
     case LT_BFLOAT16: return lt_float(lt_bfloat16_to_float(*(const lt_bfloat16 *)p));
     case LT_FLOAT32: return lt_float(*(const float *)p);
+    case LT_COMPLEX32:
+        return lt_complex_number(lt_half_to_float(((const lt_half *)p)[0]), lt_half_to_float(((const lt_half *)p)[1]));
+    case LT_COMPLEX64: return lt_complex_number(((const float *)p)[0], ((const float *)p)[1]);
+    case LT_COMPLEX128: return lt_complex_number(((const double *)p)[0], ((const double *)p)[1]);
     default: return lt_float(*(const double *)p);
     }
+}
+
+static void store_complex(void *p, lt_dtype parts, lt_scalar s)
+{
+    lt_store_scalar(p, parts, lt_float(lt_scalar_double(s)));
+    lt_store_scalar((char *)p + lt_dtype_size(parts), parts, lt_float(s.imaginary));
 }
 
 void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)
 {
     switch (dtype) {
-    case LT_BOOL: *(uint8_t *)p = s.kind == LT_SCALAR_FLOAT ? s.v.d != 0 : s.v.i != 0; break;
+    case LT_BOOL: *(uint8_t *)p = lt_scalar_is_inexact(s) ? s.v.d != 0 || s.imaginary != 0 : s.v.i != 0; break;
     case LT_UINT8: *(uint8_t *)p = (uint8_t)lt_scalar_int(s); break;
     case LT_INT8: *(int8_t *)p = (int8_t)lt_scalar_int(s); break;
     case LT_INT16: *(int16_t *)p = (int16_t)lt_scalar_int(s); break;
@@ -110,6 +152,9 @@ void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)
     case LT_FLOAT16: *(lt_half *)p = lt_float_to_half((float)lt_scalar_double(s)); break;
     case LT_BFLOAT16: *(lt_bfloat16 *)p = lt_float_to_bfloat16((float)lt_scalar_double(s)); break;
     case LT_FLOAT32: *(float *)p = (float)lt_scalar_double(s); break;
+    case LT_COMPLEX32:
+    case LT_COMPLEX64:
+    case LT_COMPLEX128: store_complex(p, lt_real_of(dtype), s); break;
     default: *(double *)p = lt_scalar_double(s); break;
     }
 }

@@ -4,7 +4,10 @@
 
 #include "ltensor.h"
 
-static inline bool lt_dtype_is_float(lt_dtype d) { return d >= LT_FLOAT16; }
+/* Real numbers; complex ones are apart. */
+static inline bool lt_dtype_is_float(lt_dtype d) { return d >= LT_FLOAT16 && d <= LT_FLOAT64; }
+static inline bool lt_dtype_is_complex(lt_dtype d) { return d >= LT_COMPLEX32; }
+static inline bool lt_dtype_is_inexact(lt_dtype d) { return d >= LT_FLOAT16; } /* either */
 static inline bool lt_dtype_is_int(lt_dtype d) { return d >= LT_UINT8 && d <= LT_INT64; }
 static inline bool lt_dtype_is_integral(lt_dtype d) { return d <= LT_INT64; } /* bool included */
 
@@ -12,6 +15,11 @@ static inline bool lt_dtype_is_integral(lt_dtype d) { return d <= LT_INT64; } /*
 const char *lt_dtype_scalar_name(lt_dtype dtype);
 /* LT_DTYPE_NONE when there is none of that name ("float32", "float", "long", "half", ...). */
 lt_dtype lt_dtype_from_name(const char *name);
+
+/* Of a complex dtype that of its parts, others as they are; of a float the complex dtype with such parts (bfloat16 and
+ * what is no float: complex64). */
+lt_dtype lt_real_of(lt_dtype dtype);
+lt_dtype lt_complex_of(lt_dtype dtype);
 
 /* The smallest type both convert to (same category rules not applied: plain lattice). */
 lt_dtype lt_promote(lt_dtype a, lt_dtype b);
@@ -21,12 +29,15 @@ bool lt_can_cast(lt_dtype from, lt_dtype to);
 /* Element <-> number. p is host memory. Storing converts as C does (float to integer truncates). */
 lt_scalar lt_load_scalar(const void *p, lt_dtype dtype);
 void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s);
-lt_dtype lt_scalar_dtype(lt_scalar s); /* int64, default float, bool */
+lt_dtype lt_scalar_dtype(lt_scalar s); /* int64, default float, bool, the complex dtype of the default float */
 
+/* The real part of complex ones. */
 static inline double lt_scalar_double(lt_scalar s)
 {
-    return s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i;
+    return s.kind >= LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i;
 }
+/* Whether a number has a fraction, or an imaginary part: no integer holds it. */
+static inline bool lt_scalar_is_inexact(lt_scalar s) { return s.kind >= LT_SCALAR_FLOAT; }
 int64_t lt_scalar_int(lt_scalar s); /* truncates, saturating */
 
 #endif

@@ -10,7 +10,8 @@
 
 static bool in_range(lt_scalar s, int64_t low, int64_t high)
 {
-    if (s.kind != LT_SCALAR_FLOAT) return s.v.i >= low && s.v.i <= high;
+    if (s.kind == LT_SCALAR_COMPLEX && s.imaginary != 0) return false;
+    if (!lt_scalar_is_inexact(s)) return s.v.i >= low && s.v.i <= high;
     /* (double)INT64_MAX is 2^63, which is one too many. */
     return s.v.d >= (double)low && (high == INT64_MAX ? s.v.d < 0x1p63 : s.v.d <= (double)high);
 }
@@ -18,6 +19,8 @@ static bool in_range(lt_scalar s, int64_t low, int64_t high)
 static bool stays_finite(lt_scalar s, lt_dtype dtype)
 {
     const double x = lt_scalar_double(s);
+    if (s.imaginary != 0 && !lt_dtype_is_complex(dtype)) return false;
+    if (lt_dtype_is_complex(dtype)) return stays_finite(lt_float(x), lt_real_of(dtype)) && stays_finite(lt_float(s.imaginary), lt_real_of(dtype));
     if (!isfinite(x) || dtype == LT_FLOAT64) return true;
     if (fabs(x) > FLT_MAX) return false;
     if (dtype == LT_FLOAT16) return fabs(x) <= 65504;
@@ -28,7 +31,7 @@ bool lt_fits(lt_scalar s, lt_dtype dtype)
 {
     switch (dtype) {
     case LT_BOOL: return true;
-    case LT_UINT8: return in_range(s, s.kind == LT_SCALAR_FLOAT ? 0 : -UINT8_MAX, UINT8_MAX);
+    case LT_UINT8: return in_range(s, lt_scalar_is_inexact(s) ? 0 : -UINT8_MAX, UINT8_MAX);
     case LT_INT8: return in_range(s, INT8_MIN, INT8_MAX);
     case LT_INT16: return in_range(s, INT16_MIN, INT16_MAX);
     case LT_INT32: return in_range(s, INT32_MIN, INT32_MAX);
@@ -43,7 +46,9 @@ lt_status lt_check_fits(lt_scalar s, lt_dtype dtype)
         [LT_UINT8] = "uint8_t",          [LT_INT8] = "int8_t",
         [LT_INT16] = "int16_t",          [LT_INT32] = "int",
         [LT_INT64] = "int64_t",          [LT_FLOAT16] = "c10::Half",
-        [LT_BFLOAT16] = "c10::BFloat16", [LT_FLOAT32] = "float"};
+        [LT_BFLOAT16] = "c10::BFloat16", [LT_FLOAT32] = "float",
+        [LT_FLOAT64] = "double",         [LT_COMPLEX32] = "c10::complex<c10::Half>",
+        [LT_COMPLEX64] = "c10::complex<float>", [LT_COMPLEX128] = "c10::complex<double>"};
     if (lt_fits(s, dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow",
                     names[dtype]);

@@ -5,7 +5,7 @@
 #include "tensor.h"
 
 /* Categories: a tensor with dims outranks a 0-dim one, which outranks a number, unless the lower ranks
- * are of a higher kind (bool < integer < float). */
+ * are of a higher kind (bool < integer < float < complex). */
 typedef struct ranks {
     lt_dtype dims, zero, wrapped; /* LT_DTYPE_NONE when there is none */
 } ranks;
@@ -14,6 +14,7 @@ static void add_rank(ranks *r, lt_dtype dtype, bool wrapped, int ndim)
 {
     lt_dtype *slot = ndim > 0 ? &r->dims : wrapped ? &r->wrapped : &r->zero;
     if (wrapped && lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
+    if (wrapped && lt_dtype_is_complex(dtype)) dtype = lt_complex_of(lt_default_dtype());
     *slot = *slot == LT_DTYPE_NONE ? dtype : lt_promote(*slot, dtype);
 }
 
@@ -21,6 +22,8 @@ static lt_dtype combine(lt_dtype higher, lt_dtype lower)
 {
     if (higher == LT_DTYPE_NONE) return lower;
     if (lower == LT_DTYPE_NONE) return higher;
+    /* the higher rank says how wide the parts are */
+    if (lt_dtype_is_complex(lower) && lt_dtype_is_float(higher)) return lt_complex_of(higher);
     return lt_can_cast(lower, higher) ? higher : lt_promote(higher, lower);
 }
 

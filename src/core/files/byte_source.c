@@ -9,6 +9,7 @@
 
 #include "context/context.h"
 #include "context/interrupt.h"
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 #include "tensor.h"
@@ -197,7 +198,9 @@ lt_status lt_byte_source_tensor(lt_byte_source *s, lt_dtype dtype, int64_t n, bo
         lt_tensor_release(t);
         return status;
     }
-    if (swap) swap_bytes(lt_data(t), n, width);
+    const lt_dtype part = lt_real_of(dtype);
+    const size_t part_width = lt_dtype_size(part);
+    if (swap) swap_bytes(lt_data(t), part == dtype ? n : 2 * n, part_width);
     /* Kernels rely on 0 and 1. */
     if (dtype == LT_BOOL) {
         uint8_t *p = (uint8_t *)lt_data(t);

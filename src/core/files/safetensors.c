@@ -30,9 +30,11 @@ enum {
 };
 static const char METADATA[] = "__metadata__";
 
+/* NULL: the format has no such elements. */
 static const char *const dtype_names[LT_DTYPE_COUNT] = {
     [LT_BOOL] = "BOOL", [LT_UINT8] = "U8",    [LT_INT8] = "I8",       [LT_INT16] = "I16",   [LT_INT32] = "I32",
     [LT_INT64] = "I64", [LT_FLOAT16] = "F16", [LT_BFLOAT16] = "BF16", [LT_FLOAT32] = "F32", [LT_FLOAT64] = "F64",
+    [LT_COMPLEX64] = "C64",
 };
 
 /* ---- reading the header ------------------------------------------------------------------------------------- */
@@ -75,7 +77,7 @@ static lt_status parse_shape(const char *path, const cJSON *shape, entry *e, int
 static lt_status parse_dtype(const char *path, const char *name, entry *e)
 {
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
-        if (strcmp(name, dtype_names[d]) != 0) continue;
+        if (dtype_names[d] == NULL || strcmp(name, dtype_names[d]) != 0) continue;
         e->dtype = (lt_dtype)d;
         return LT_OK;
     }
@@ -309,6 +311,8 @@ static lt_status describe(cJSON *root, const lt_named_tensor *named, int64_t beg
 {
     const lt_tensor *t = named->tensor;
     cJSON *item, *shape, *offsets;
+    if (dtype_names[t->dtype] == NULL)
+        return lt_error(LT_ERR_RUNTIME, "tensor '%s': the format has no elements of %s", named->name, lt_dtype_name((lt_dtype)t->dtype));
     LT_TRY(put(root, named->name, item = cJSON_CreateObject()));
     LT_TRY(put(item, "dtype", cJSON_CreateString(dtype_names[t->dtype])));
     LT_TRY(put(item, "shape", shape = cJSON_CreateArray()));
@@ -331,7 +335,7 @@ static lt_status describe_texts(cJSON *root, const lt_named_text *texts, int64_t
 static void order_by_width(const lt_named_tensor *tensors, int64_t n, int64_t *order)
 {
     int64_t count = 0;
-    for (size_t width = 8; width > 0; width /= 2) {
+    for (size_t width = 16; width > 0; width /= 2) {
         for (int64_t i = 0; i < n; i++)
             if (lt_dtype_size((lt_dtype)tensors[i].tensor->dtype) == width) order[count++] = i;
     }

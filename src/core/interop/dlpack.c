@@ -17,6 +17,8 @@ static const DLDataType types[LT_DTYPE_COUNT] = {
     [LT_INT32] = {kDLInt, 32, 1},     [LT_INT64] = {kDLInt, 64, 1},
     [LT_FLOAT16] = {kDLFloat, 16, 1}, [LT_BFLOAT16] = {kDLBfloat, 16, 1},
     [LT_FLOAT32] = {kDLFloat, 32, 1}, [LT_FLOAT64] = {kDLFloat, 64, 1},
+    [LT_COMPLEX32] = {kDLComplex, 32, 1}, [LT_COMPLEX64] = {kDLComplex, 64, 1},
+    [LT_COMPLEX128] = {kDLComplex, 128, 1},
 };
 
 /* ---- lending ------------------------------------------------------------------------------------------------- */

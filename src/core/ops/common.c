@@ -14,6 +14,28 @@ lt_array lt_line_array_of(const lt_tensor *t)
     return a;
 }
 
+lt_status lt_refuse_complex(const char *op, const lt_tensor *t)
+{
+    if (!lt_dtype_is_complex((lt_dtype)t->dtype)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+}
+
+lt_status lt_lanes_of(const lt_array *a, lt_lanes *out)
+{
+    const bool pairs = lt_dtype_is_complex(a->dtype);
+    if (a->ndim == LT_MAX_DIMS)
+        return lt_error(LT_ERR_RUNTIME, "complex numbers in %d dimensions cannot be indexed", LT_MAX_DIMS);
+    for (int d = 0; d < a->ndim; d++) out->sizes[d] = a->sizes[d], out->strides[d] = a->strides[d] * (pairs ? 2 : 1);
+    out->sizes[a->ndim] = 2;
+    out->strides[a->ndim] = pairs;
+    out->array = *a;
+    out->array.dtype = lt_real_of(a->dtype);
+    out->array.ndim++;
+    out->array.sizes = out->sizes;
+    out->array.strides = out->strides;
+    return LT_OK;
+}
+
 lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src)
 {
     lt_tensor *operands[] = {dst, src};

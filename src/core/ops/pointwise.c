@@ -36,7 +36,12 @@ lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
  * integers (clamp(int, min = 0.5)), an integer bound lifts bools. */
 static lt_status with_number(const lt_pointwise_facts *facts, lt_scalar number, lt_dtype *dtype)
 {
-    if (number.kind == LT_SCALAR_FLOAT && !lt_dtype_is_float(*dtype)) {
+    if (number.kind == LT_SCALAR_COMPLEX && !lt_dtype_is_complex(*dtype)) {
+        if (facts->numbers == LT_NUMBERS_FIT)
+            return lt_error(LT_ERR_RUNTIME,
+                            "For non-complex input tensors, argument alpha must not be a complex number.");
+        *dtype = lt_complex_of(lt_dtype_is_float(*dtype) ? *dtype : lt_default_dtype());
+    } else if (number.kind == LT_SCALAR_FLOAT && !lt_dtype_is_inexact(*dtype)) {
         if (facts->numbers == LT_NUMBERS_FIT)
             return lt_error(LT_ERR_RUNTIME,
                             "For integral input tensors, argument alpha must not be a floating point number.");
@@ -53,8 +58,8 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
     int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
     lt_dtype dtype = lt_result_type(inputs + first, n - first);
     for (int i = 0; i < n_params; i++) LT_TRY(with_number(facts, params[i], &dtype));
-    if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
-    if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_float(dtype))
+    if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_inexact(dtype)) dtype = lt_default_dtype();
+    if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_inexact(dtype))
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
     if (facts->rule == LT_RULE_SELECT && inputs[0]->dtype != LT_BOOL)
         return lt_error(LT_ERR_RUNTIME, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
@@ -63,6 +68,7 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
         if (facts->refuses_bool != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_bool);
         dtype = facts->bool_as;
     }
+    if (lt_dtype_is_complex(dtype) && facts->refuses_complex != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_complex);
     if (facts->check != NULL) LT_TRY(facts->check(inputs, dtype));
     for (int i = 0; i < n_params && facts->numbers != LT_NUMBERS_ANY; i++) LT_TRY(lt_check_fits(params[i], dtype));
     *out = dtype;
@@ -110,11 +116,15 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
     LT_TRY(result_shape(inputs, n, &ndim, sizes));
     const lt_backend *backend = lt_backends[device.type];
-    lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL : compute;
+    lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL
+                            : facts->gives_real            ? lt_real_of(compute)
+                                                           : compute;
     if (given != NULL) LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
 
     /* Kernels convert as they read and write: what is given is written at once unless an input lies in it. */
-    bool direct = given != NULL;
+    if (given != NULL && given == inputs[0] && facts->gives_real && result_dtype != compute)
+        return lt_error(LT_ERR_RUNTIME, "In-place %s is not supported for complex tensors.", facts->name);
+    bool direct = given != NULL && (lt_dtype_is_complex((lt_dtype)given->dtype) == lt_dtype_is_complex(result_dtype));
     for (int i = 0; i < n && direct; i++) direct = !overlaps(given, inputs[i]);
     if (direct)
         result = lt_tensor_retain(given);

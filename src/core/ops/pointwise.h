@@ -29,7 +29,9 @@ typedef struct lt_pointwise_facts {
     lt_numbers numbers;
     lt_dtype bool_as;         /* what bools are computed and returned in */
     const char *refuses_bool; /* why there is no such op for bool; NULL: there is */
+    const char *refuses_complex; /* the same for complex numbers, where there is more to say than that there is no kernel */
     bool divides;             /* integers may not be divided by 0 */
+    bool gives_real;          /* of complex numbers: the real dtype of their parts */
     bool exact_number;        /* of half types, a number as the second input is not rounded to them first */
     lt_status (*check)(lt_tensor *const *inputs, lt_dtype dtype); /* NULL: none */
 } lt_pointwise_facts;

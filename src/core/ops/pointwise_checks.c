@@ -10,7 +10,7 @@ lt_status lt_check_power(lt_tensor *const *inputs, lt_dtype dtype)
 {
     lt_tensor *exponent = inputs[1];
     if (!lt_is_half(dtype)) LT_TRY(lt_check_number_fits(exponent, dtype));
-    if (lt_dtype_is_float(dtype) || !(exponent->flags & LT_FLAG_WRAPPED_NUMBER)) return LT_OK;
+    if (lt_dtype_is_inexact(dtype) || !(exponent->flags & LT_FLAG_WRAPPED_NUMBER)) return LT_OK;
     lt_scalar value;
     LT_TRY(lt_tensor_item(exponent, &value));
     if (lt_scalar_double(value) >= 0) return LT_OK;
@@ -26,14 +26,14 @@ lt_status lt_check_lerp(lt_tensor *const *inputs, lt_dtype dtype)
             return lt_error(LT_ERR_RUNTIME, "lerp: expected dtype %s for `%s` but got dtype %s",
                             lt_dtype_name((lt_dtype)inputs[0]->dtype), arguments[i],
                             lt_dtype_name((lt_dtype)inputs[i]->dtype));
-    if (lt_dtype_is_float((lt_dtype)inputs[0]->dtype)) return LT_OK;
+    if (lt_dtype_is_inexact((lt_dtype)inputs[0]->dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"lerp\" not implemented for '%s'", lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
 }
 
 lt_status lt_check_addcdiv(lt_tensor *const *inputs, lt_dtype dtype)
 {
     (void)dtype;
-    if (lt_dtype_is_float((lt_dtype)inputs[1]->dtype) || lt_dtype_is_float((lt_dtype)inputs[2]->dtype)) return LT_OK;
+    if (lt_dtype_is_inexact((lt_dtype)inputs[1]->dtype) || lt_dtype_is_inexact((lt_dtype)inputs[2]->dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "Integer division with addcdiv is no longer supported: convert a tensor to a floating point "
                     "dtype, or truncate by div with the rounding mode 'trunc'.");

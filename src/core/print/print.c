@@ -169,23 +169,37 @@ typedef struct measures {
     bool any, whole;
 } measures;
 
+/* How a column of numbers is written: the elements, or of complex ones the real or the imaginary parts. */
+typedef struct notation {
+    bool sci, whole; /* scientific; all are integers, printed "1." */
+    int64_t width;   /* columns of a number */
+} notation;
+
 typedef struct printer {
     text out;
     elements shown;
-    bool sci, whole; /* scientific; all are integers, printed "1." */
-    int64_t width;   /* columns of an element */
+    notation parts[2]; /* the second of complex elements only */
 } printer;
+
+static bool is_complex(const printer *p) { return lt_dtype_is_complex(p->shown.dtype); }
+
+/* The element at a place, or its part as a number of its own. */
+static lt_scalar load_part(const elements *e, const char *at, int part)
+{
+    lt_scalar s = lt_load_scalar(at, e->dtype);
+    return s.kind != LT_SCALAR_COMPLEX ? s : lt_float(part == 0 ? s.v.d : s.imaginary);
+}
 
 static bool counts(double x) { return isfinite(x) && x != 0; }
 
-static void measure(measures *m, const elements *e, int d, const char *at)
+static void measure(measures *m, const elements *e, int part, int d, const char *at)
 {
     if (d < e->ndim) {
         for (int64_t i = 0; i < e->shown[d] && !lt_interrupted(); i++)
-            measure(m, e, d + 1, place(e, d, at, i));
+            measure(m, e, part, d + 1, place(e, d, at, i));
         return;
     }
-    double x = lt_scalar_double(lt_load_scalar(at, e->dtype)), magnitude = fabs(x);
+    double x = lt_scalar_double(load_part(e, at, part)), magnitude = fabs(x);
     if (!counts(x)) return;
     if (!m->any || magnitude < m->min) m->min = magnitude;
     if (!m->any || magnitude > m->max) m->max = magnitude;
@@ -193,39 +207,40 @@ static void measure(measures *m, const elements *e, int d, const char *at)
     m->whole = m->whole && x == ceil(x);
 }
 
-static void choose_notation(printer *p)
+static void choose_notation(printer *p, int part)
 {
+    notation *n = &p->parts[part];
     measures m = {.whole = true};
-    measure(&m, &p->shown, 0, p->shown.data);
-    p->whole = m.whole;
+    measure(&m, &p->shown, part, 0, p->shown.data);
+    n->whole = m.whole;
     if (!m.any)
-        p->sci = false;
+        n->sci = false;
     else if (lt_print_settings()->sci_mode >= 0)
-        p->sci = lt_print_settings()->sci_mode != 0;
+        n->sci = lt_print_settings()->sci_mode != 0;
     else
-        p->sci = m.max / m.min > 1000.0 || m.max > 1.0e8 || m.min < 1.0e-4;
+        n->sci = m.max / m.min > 1000.0 || m.max > 1.0e8 || m.min < 1.0e-4;
 }
 
-static void add_float(printer *p, double x)
+static void add_float(printer *p, const notation *n, double x)
 {
     if (isnan(x)) /* C may give it a sign */
         text_add(&p->out, "nan");
     else if (isinf(x))
         text_add(&p->out, x < 0 ? "-inf" : "inf");
-    else if (p->sci)
+    else if (n->sci)
         text_add(&p->out, "%.*e", lt_print_settings()->precision, x);
-    else if (p->whole)
+    else if (n->whole)
         text_add(&p->out, "%.0f.", x);
     else
         text_add(&p->out, "%.*f", lt_print_settings()->precision, x);
 }
 
-/* Adds an element as it is, returns its columns. */
-static int64_t add_element(printer *p, lt_scalar s)
+/* Adds a number as it is, returns its columns. */
+static int64_t add_element(printer *p, const notation *n, lt_scalar s)
 {
     size_t start = p->out.n;
     if (s.kind == LT_SCALAR_FLOAT)
-        add_float(p, s.v.d);
+        add_float(p, n, s.v.d);
     else if (s.kind == LT_SCALAR_INT)
         text_add(&p->out, "%lld", (long long)s.v.i);
     else
@@ -233,10 +248,10 @@ static int64_t add_element(printer *p, lt_scalar s)
     return (int64_t)(p->out.n - start);
 }
 
-static void add_aligned(printer *p, lt_scalar s)
+static void add_aligned(printer *p, const notation *n, lt_scalar s)
 {
     size_t start = p->out.n;
-    int64_t columns = add_element(p, s), missing = p->width - columns;
+    int64_t columns = add_element(p, n, s), missing = n->width - columns;
     if (missing <= 0 || p->out.status != LT_OK) return;
     text_repeat(&p->out, ' ', missing);
     if (p->out.status != LT_OK) return;
@@ -244,21 +259,31 @@ static void add_aligned(printer *p, lt_scalar s)
     memset(p->out.v + start, ' ', (size_t)missing);
 }
 
-/* Widens p->width to the elements, which are written and taken back. */
-static void find_width(printer *p, int d, const char *at)
+/* "1.0000+2.0000j": the imaginary part follows its sign at once. */
+static void add_complex(printer *p, lt_scalar s)
+{
+    add_aligned(p, &p->parts[0], lt_float(s.v.d));
+    if (!signbit(s.imaginary) || isnan(s.imaginary)) text_add(&p->out, "+");
+    add_element(p, &p->parts[1], lt_float(s.imaginary));
+    text_add(&p->out, "j");
+}
+
+/* Widens the notation to the elements' part, which are written and taken back. */
+static void find_width(printer *p, int part, int d, const char *at)
 {
     const elements *e = &p->shown;
     if (d < e->ndim) {
         for (int64_t i = 0; i < e->shown[d] && !lt_interrupted(); i++)
-            find_width(p, d + 1, place(e, d, at, i));
+            find_width(p, part, d + 1, place(e, d, at, i));
         return;
     }
-    lt_scalar s = lt_load_scalar(at, e->dtype);
+    notation *n = &p->parts[part];
+    lt_scalar s = load_part(e, at, part);
     if (s.kind == LT_SCALAR_FLOAT && !counts(s.v.d)) return;
     size_t start = p->out.n;
-    int64_t columns = add_element(p, s);
+    int64_t columns = add_element(p, n, s);
     p->out.n = start;
-    if (columns > p->width) p->width = columns;
+    if (columns > n->width) n->width = columns;
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------- */
@@ -289,14 +314,18 @@ static void write_dimension(printer *p, int d, const char *at, int indent)
     const elements *e = &p->shown;
     int inside = e->ndim - d - 1;
     if (inside < 0) {
-        add_aligned(p, lt_load_scalar(at, e->dtype));
+        lt_scalar s = lt_load_scalar(at, e->dtype);
+        if (s.kind == LT_SCALAR_COMPLEX)
+            add_complex(p, s);
+        else
+            add_aligned(p, &p->parts[0], s);
         return;
     }
     list l = {.out = &p->out, .per_line = 1, .newlines = 1, .indent = indent + 1};
     if (inside > 0) {
         l.newlines = inside;
     } else {
-        l.per_line = (lt_print_settings()->linewidth - indent) / (p->width + 2);
+        l.per_line = (lt_print_settings()->linewidth - indent) / (p->parts[0].width + 2 + (is_complex(p) ? p->parts[1].width + 1 : 0));
         if (l.per_line < 1) l.per_line = 1;
     }
     text_add(&p->out, "[");
@@ -319,10 +348,10 @@ static lt_status write_elements(printer *p, lt_tensor *t)
         return LT_OK;
     }
     LT_TRY(find_elements(&p->shown, t));
-    p->width = 1;
-    if (p->shown.owner != NULL) {
-        if (lt_dtype_is_float(p->shown.dtype)) choose_notation(p);
-        find_width(p, 0, p->shown.data);
+    p->parts[0].width = p->parts[1].width = 1;
+    for (int part = 0; part <= is_complex(p) && p->shown.owner != NULL; part++) {
+        if (lt_dtype_is_inexact(p->shown.dtype)) choose_notation(p, part);
+        find_width(p, part, 0, p->shown.data);
     }
     write_dimension(p, 0, p->shown.data, (int)strlen(OPENING));
     lt_tensor_release(p->shown.owner);
@@ -404,7 +433,7 @@ static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
         if (t->ndim != 1) trailer_add_size(&s, t);
     } else {
         /* Elements tell these dtypes. */
-        usual = usual || dtype == LT_INT64 || dtype == LT_BOOL;
+        usual = usual || dtype == LT_INT64 || dtype == LT_BOOL || dtype == (lt_default_dtype() == LT_FLOAT64 ? LT_COMPLEX128 : LT_COMPLEX64);
         if (lt_print_settings()->edgeitems == 0) trailer_add_size(&s, t);
     }
     if (!usual) trailer_add(&s, "dtype=torch.%s", lt_dtype_name(dtype));

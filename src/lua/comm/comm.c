@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "gpus.h"
 #include "devices/copies.h"
 #include "hollow.h"
 
@@ -277,6 +278,13 @@ static int world_group(lua_State *L)
     return 1;
 }
 
+/* set_native(on) */
+static int world_set_native(lua_State *L)
+{
+    lt_world_set_native(check_world(L), lua_toboolean(L, 2));
+    return 0;
+}
+
 static int world_step(lua_State *L)
 {
     lt_world_step(check_world(L));
@@ -389,6 +397,7 @@ void lt_lua_open_comm(lua_State *L)
                                          {"engine", world_engine},
                                          {"group", world_group},
                                          {"step", world_step},
+                                         {"set_native", world_set_native},
                                          {"describe", world_describe},
                                          {NULL, NULL}};
     static const luaL_Reg of_groups[] = {
@@ -411,6 +420,7 @@ void lt_lua_open_comm(lua_State *L)
     new_type(L, WORLD_NAME, of_worlds, world_gc);
     new_type(L, GROUP_NAME, of_groups, NULL);
     new_type(L, WORK_NAME, of_works, work_gc);
+    lt_lua_open_device_comm(L);
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, functions);
     lua_pop(L, 1);

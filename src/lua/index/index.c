@@ -209,7 +209,7 @@ static lt_status prepare_index(lt_tensor *index, lt_device device, lt_tensor **o
 {
     lt_status status = LT_OK;
     lt_tensor *moved = NULL, *wide = NULL;
-    if (lt_dtype_is_float((lt_dtype)index->dtype))
+    if (lt_dtype_is_inexact((lt_dtype)index->dtype))
         return lt_error(LT_ERR_INDEX, "tensors used as indices must be integer or bool tensors, not torch.%s",
                         lt_dtype_name((lt_dtype)index->dtype));
     if (!lt_device_equal(index->device, device) && index->device.type != LT_CPU) {
@@ -405,7 +405,7 @@ int lt_lua_newindex(lua_State *L)
             number = lt_int(lua_tointeger(L, 3));
         else if (lua_type(L, 3) == LUA_TNUMBER)
             number = lt_float(lua_tonumber(L, 3));
-        else
+        else if (!lt_lua_to_complex(L, 3, &number))
             return lt_lua_error(L, "can't assign a %s to a Tensor", lt_lua_type_name(L, 3));
     }
     read_key(L, 2, room, &key);

@@ -101,6 +101,9 @@ typedef enum lt_dtype {
     LT_BFLOAT16,
     LT_FLOAT32,
     LT_FLOAT64,
+    LT_COMPLEX32,  /* pairs of halves, the real part first; stored and converted, not computed with */
+    LT_COMPLEX64,  /* of floats */
+    LT_COMPLEX128, /* of doubles */
     LT_DTYPE_COUNT
 } lt_dtype;
 
@@ -116,32 +119,45 @@ typedef struct lt_device {
     int8_t index;
 } lt_device;
 
-/* A number: truth value, integer or float. */
-typedef enum lt_scalar_kind { LT_SCALAR_BOOL, LT_SCALAR_INT, LT_SCALAR_FLOAT } lt_scalar_kind;
+/* A number: truth value, integer, float or complex. */
+typedef enum lt_scalar_kind {
+    LT_SCALAR_BOOL,
+    LT_SCALAR_INT,
+    LT_SCALAR_FLOAT,
+    LT_SCALAR_COMPLEX
+} lt_scalar_kind;
 typedef struct lt_scalar {
     lt_scalar_kind kind;
     union {
         int64_t i; /* BOOL and INT */
-        double d;  /* FLOAT */
+        double d;  /* FLOAT; COMPLEX: the real part */
     } v;
+    double imaginary; /* COMPLEX; 0 in the others */
 } lt_scalar;
 
 static inline lt_scalar lt_int(int64_t i)
 {
     lt_scalar s;
-    s.kind = LT_SCALAR_INT, s.v.i = i;
+    s.kind = LT_SCALAR_INT, s.v.i = i, s.imaginary = 0;
     return s;
 }
 static inline lt_scalar lt_float(double d)
 {
     lt_scalar s;
-    s.kind = LT_SCALAR_FLOAT, s.v.d = d;
+    s.kind = LT_SCALAR_FLOAT, s.v.d = d, s.imaginary = 0;
     return s;
 }
 static inline lt_scalar lt_boolean(bool b)
 {
     lt_scalar s;
-    s.kind = LT_SCALAR_BOOL, s.v.i = b;
+    s.kind = LT_SCALAR_BOOL, s.v.i = b, s.imaginary = 0;
+    return s;
+}
+
+static inline lt_scalar lt_complex_number(double real, double imaginary)
+{
+    lt_scalar s;
+    s.kind = LT_SCALAR_COMPLEX, s.v.d = real, s.imaginary = imaginary;
     return s;
 }
 
@@ -162,12 +178,12 @@ typedef struct lt_tensor_list {
 
 /* ---- contexts -----------------------------------------------------------------------------------------------------------
  *
- * A context is what one user of the library has to himself: the seed and the streams of random numbers, default dtype, grad
- * mode, number of threads, limits of memory and time, and whom to ask and tell. Threads that work in two contexts do not
- * notice each other. A thread begins in the process's context, which has no limits and asks nobody, and is in one context
- * at a time; a context may be entered by several threads at once, which then share what it has (but each has the grad mode
- * with which it came). Tensors belong to no context and may be used in any; their memory counts against the one in which
- * they were made, as long as they live.
+ * A context is what one user of the library has to himself: the seed and the streams of random numbers, default dtype, grad mode, number of
+ * threads, limits of memory and time, and whom to ask and tell. Threads that work in two contexts do not notice each other. A thread begins in
+ * the process's context, which has no limits and asks nobody, and is in one context at a time; a context may be entered by several threads at
+ * once, which then share what it has (but each has the grad mode with which it came). Tensors belong to no context and may be used in any;
+ * their memory counts against the one in which they were made, as long as they live. What the libraries beneath keep is the process's: OpenBLAS
+ * has the number of threads of the context that called it last, and oneDNN's convolutions, whose plans serve all contexts, take turns.
  *
  *   lt_context_config config = lt_context_defaults();
  *   config.memory_limit = 1 << 30;

@@ -242,6 +242,73 @@ LT_API lt_status lt_allclose(lt_tensor *self, lt_tensor *other, double rtol, dou
  * Whether the only element of a tensor is not 0. */
 LT_API lt_status lt_is_nonzero(lt_tensor *self, bool *out);
 
+/* complex(Tensor real, Tensor imag) -> Tensor
+ * Complex numbers of their real and imaginary parts. Of two numbers: a complex number, `torch.complex(1, 2)`. */
+LT_API lt_status lt_complex(lt_tensor *real, lt_tensor *imag, lt_tensor **out);
+LT_API lt_status lt_complex_out(lt_tensor *real, lt_tensor *imag, lt_tensor *out);
+
+/* polar(Tensor abs, Tensor angle) -> Tensor
+ * Complex numbers of a magnitude and an angle in radians. */
+LT_API lt_status lt_polar(lt_tensor *abs, lt_tensor *angle, lt_tensor **out);
+LT_API lt_status lt_polar_out(lt_tensor *abs, lt_tensor *angle, lt_tensor *out);
+
+/* view_as_real(Tensor self) -> Tensor
+ * A view of complex numbers with one more dimension: the real and the imaginary part. */
+LT_API lt_status lt_view_as_real(lt_tensor *self, lt_tensor **out);
+
+/* view_as_complex(Tensor self) -> Tensor
+ * A view of pairs of floats, which the last dimension has, as complex numbers. */
+LT_API lt_status lt_view_as_complex(lt_tensor *self, lt_tensor **out);
+
+/* real(Tensor self) -> Tensor
+ * The real parts, a view; of real numbers the tensor itself. */
+LT_API lt_status lt_real(lt_tensor *self, lt_tensor **out);
+
+/* imag(Tensor self) -> Tensor
+ * The imaginary parts, a view. */
+LT_API lt_status lt_imag(lt_tensor *self, lt_tensor **out);
+
+/* conj(Tensor self) -> Tensor
+ * The complex conjugate, a copy; a tensor of real numbers as it is. */
+LT_API lt_status lt_conj(lt_tensor *self, lt_tensor **out);
+
+/* conj_physical(Tensor self) -> Tensor
+ * The complex conjugate, a copy. */
+LT_API lt_status lt_conj_physical(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_conj_physical_(lt_tensor *self);
+LT_API lt_status lt_conj_physical_out(lt_tensor *self, lt_tensor *out);
+
+/* resolve_conj(Tensor self) -> Tensor
+ * The tensor itself: conjugates are copies, no marks. */
+LT_API lt_status lt_resolve_conj(lt_tensor *self, lt_tensor **out);
+
+/* resolve_neg(Tensor self) -> Tensor
+ * The tensor itself: negatives are copies, no marks. */
+LT_API lt_status lt_resolve_neg(lt_tensor *self, lt_tensor **out);
+
+/* is_conj(Tensor self) -> bool
+ * Whether the tensor is marked as conjugated: never. */
+LT_API lt_status lt_is_conj(lt_tensor *self, bool *out);
+
+/* is_neg(Tensor self) -> bool
+ * Whether the tensor is marked as negated: never. */
+LT_API lt_status lt_is_neg(lt_tensor *self, bool *out);
+
+/* angle(Tensor self) -> Tensor
+ * The angle in radians from -pi to pi; of real numbers 0 or pi. */
+LT_API lt_status lt_angle(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_angle_out(lt_tensor *self, lt_tensor *out);
+
+/* sgn(Tensor self) -> Tensor
+ * self / |self|, 0 where self is 0; of real numbers the sign. */
+LT_API lt_status lt_sgn(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_sgn_(lt_tensor *self);
+LT_API lt_status lt_sgn_out(lt_tensor *self, lt_tensor *out);
+
+/* isreal(Tensor self) -> Tensor
+ * Where the imaginary part is 0. */
+LT_API lt_status lt_isreal(lt_tensor *self, lt_tensor **out);
+
 /* detach(Tensor self) -> Tensor
  * The same memory without history: no gradient flows through it. */
 LT_API lt_status lt_detach(lt_tensor *self, lt_tensor **out);

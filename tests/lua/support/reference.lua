@@ -15,7 +15,10 @@ local TOLERANCE = {
   bfloat16 = {relative = 1.6e-2, absolute = 1e-2},
   float32 = {relative = 5e-6, absolute = 2e-6},
   float64 = {relative = 1e-12, absolute = 1e-12},
+  complex64 = {relative = 1e-5, absolute = 4e-6},
+  complex128 = {relative = 2e-12, absolute = 2e-12},
 }
+local PART = {complex64 = torch.float32, complex128 = torch.float64}
 local HALF = {float16 = true, bfloat16 = true}
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
@@ -47,7 +50,8 @@ local LAYOUT = {
 }
 
 local function tensor(spec, device)
-  local t = torch.tensor(spec.data, {dtype = torch[spec.dtype], device = device or M.device})
+  local t = torch.tensor(spec.data, {dtype = PART[spec.dtype] or torch[spec.dtype], device = device or M.device})
+  if PART[spec.dtype] then t = torch.view_as_complex(t:reshape(-1, 2)) end
   t = t:reshape(spec.shape)
   if spec.layout then t = LAYOUT[spec.layout](t, spec) end
   if spec.grad then t:requires_grad_() end
@@ -80,6 +84,7 @@ local function value(spec, leaves)
     return t
   end
   if spec.type then return torch[spec.type] end
+  if spec.complex then return torch.complex(table.unpack(spec.complex)) end
   if spec.none then return nil end
   if spec.subscript then return subscript(spec.subscript) end
   local list = {}
@@ -110,6 +115,7 @@ local function describe_value(spec)
     return text
   end
   if spec.type then return spec.type end
+  if spec.complex then return tostring(torch.complex(table.unpack(spec.complex))) end
   if spec.none then return 'nil' end
   if spec.at then return tostring(spec.at) end
   if spec.all then return '{}' end
@@ -132,8 +138,10 @@ function M.describe(case)
   return case.op .. '(' .. table.concat(parts, ', ') .. ')'
 end
 
+-- Of complex elements the parts.
 local function flat(t)
-  return t:detach():cpu():reshape(-1):tolist()
+  t = t:detach():cpu()
+  return (t:is_complex() and torch.view_as_real(t) or t):reshape(-1):tolist()
 end
 
 local function close(got, want, relative, absolute)
@@ -148,7 +156,9 @@ end
 local OTHER_LAYOUT = {}
 for name in ([[nonzero argwhere cholesky inverse linalg_eigvalsh linalg_qr linalg_solve linalg_solve_triangular
   linalg_svdvals qr matrix_power logsigmoid sort unique adaptive_avg_pool1d adaptive_max_pool1d einsum
-  scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals]]):gmatch '%S+' do
+  scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals
+  select_scatter slice_scatter diagonal_scatter renorm unravel_index orgqr cholesky_ex lu ormqr triangular_solve householder_product lu_factor lu_factor_ex
+  lu_solve inv_ex tensorinv]]):gmatch '%S+' do
   OTHER_LAYOUT[name] = true
 end
 
@@ -168,7 +178,8 @@ end
 -- Raises with what differs; `what` names the value ("result 1", "gradient 2").
 function M.compare(got, want, what, exact, loose)
   if want.value ~= nil then
-    if got ~= want.value then error(('%s: %s, expected %s'):format(what, got, want.value), 0) end
+    local value = type(want.value) == 'table' and torch.complex(table.unpack(want.value.complex)) or want.value
+    if got ~= value then error(('%s: %s, expected %s'):format(what, got, want.value), 0) end
     return
   end
   if torch.type(got) ~= 'Tensor' then
@@ -194,7 +205,7 @@ function M.compare(got, want, what, exact, loose)
   -- The data have just the digits that make a value of the dtype; for equality they must become one.
   local expected = want.data
   if exact and TOLERANCE[want.dtype] and #expected > 0 then
-    expected = torch.tensor(expected, {dtype = torch[want.dtype]}):tolist()
+    expected = torch.tensor(expected, {dtype = PART[want.dtype] or torch[want.dtype]}):tolist()
   end
   for i, wanted in ipairs(expected) do
     if not close(values[i], wanted, relative, absolute) then
@@ -207,7 +218,9 @@ end
 local function upstream(out)
   local values = {}
   for i = 0, out:numel() - 1 do values[i + 1] = (i * 7) % 5 - 1.5 end
-  local weights = torch.tensor(values, {dtype = torch.float64}):to(out.dtype)
+  local weights = torch.tensor(values, {dtype = torch.float64})
+  if out:is_complex() then weights = torch.complex(weights, 0.5 - weights / 2) end
+  weights = weights:to(out.dtype)
   return weights:reshape(out.shape):to(out.device)
 end
 
@@ -247,13 +260,18 @@ local function callee(op, via, self)
   if via == 'nn' then return linear end
   if via == 'F' then return torch.nn.functional[op] end
   if via == 'L' then return torch.linalg[op] end
+  if via == 'S' then return torch.special[op] end
+  if via == 'M' then return torch.masked[op] end
+  if via == 'W' then return torch.signal.windows[op] end
   if via == 'm' then return self[op] end
   return torch[op]
 end
 
 -- ---- the other forms of an op: in place, and with out= ---------------------------------------------------------------
 
-local declared = dofile(here .. '../../../scripts/gen/declarations.lua').load(here .. '../../../src/ops')
+local declarations = dofile(here .. '../../../scripts/gen/declarations.lua')
+local declared = declarations.load(here .. '../../../src/ops')
+for name, ops in pairs(declarations.load_scripted(here .. '../../../lib/ops').by_name) do declared.by_name[name] = ops end
 
 -- Whether every op of this name has a form, so that any overload does.
 local function has_form(name, form)
@@ -270,7 +288,7 @@ local function with_holes(want)
   local shape = table.move(want.shape, 1, #want.shape, 1, {})
   if #shape == 0 then return torch.empty({}, {dtype = torch[want.dtype], device = M.device}) end
   shape[#shape] = shape[#shape] * 2
-  local fill = TOLERANCE[want.dtype] and 0 / 0 or want.dtype == 'bool' or 7
+  local fill = PART[want.dtype] and torch.complex(0 / 0, 0 / 0) or TOLERANCE[want.dtype] and 0 / 0 or want.dtype == 'bool' or 7
   local whole = torch.full(shape, fill, {dtype = torch[want.dtype], device = M.device})
   local part = LAYOUT.step(whole)
   return part, whole
@@ -302,7 +320,7 @@ local function run_form(case, form)
   M.compare(got, want, 'result', case.exact, case.loose)
   if whole then
     for i, item in ipairs(flat(whole)) do
-      local hole = i % 2 == 0
+      local hole = (PART[want.dtype] and (i - 1) // 2 + 1 or i) % 2 == 0
       if hole and item == item and item ~= 7 and item ~= true then error('written between its elements', 0) end
     end
   end
@@ -397,7 +415,8 @@ local function optimize(case)
 end
 
 local VIA_TEXT = {
-  f = 'as a function', m = 'as a method', F = 'from nn.functional', L = 'from linalg', o = 'as an operator',
+  f = 'as a function', m = 'as a method', F = 'from nn.functional', L = 'from linalg', S = 'from special',
+  M = 'from masked', W = 'from signal.windows', o = 'as an operator',
   i = 'as a subscript', nn = 'as a module',
 }
 

@@ -67,6 +67,7 @@ local function total(f)
   return function(...)
     local sum = 0
     for _, value in ipairs(tensors_of(f(...))) do
+      if value:is_complex() then value = torch.view_as_real(value:resolve_conj()) end
       if value:is_floating_point() then sum = sum + (value * value):sum() end
     end
     return sum

@@ -17,7 +17,10 @@ from . import lua
 # Upstream gradient of element i, the same formula as in the spec.
 def upstream(out):
     values = [((i * 7) % 5) - 1.5 for i in range(out.numel())]
-    return torch.tensor(values, dtype=torch.float64).reshape(out.shape).to(out.dtype)
+    weights = torch.tensor(values, dtype=torch.float64)
+    if out.is_complex():
+        weights = torch.complex(weights, 0.5 - weights / 2)
+    return weights.reshape(out.shape).to(out.dtype)
 
 
 def from_one(i):
@@ -202,6 +205,9 @@ def values(dtype, *shape, low=-3.0, high=3.0):
     shape = tuple(shape)
     if dtype is torch.bool:
         return torch.rand(shape) < 0.5
+    if dtype.is_complex:
+        part = dtype.to_real()
+        return torch.complex(values(part, *shape, low=low, high=high), values(part, *shape, low=low, high=high))
     if not dtype.is_floating_point:
         low = 0 if dtype is torch.uint8 else -9
         return torch.randint(low, 10, shape).to(dtype)

@@ -27,6 +27,10 @@ LIBRARY = {
     "L.diagonal": "(Tensor A, *, int offset=0, Dim dim1=-2, Dim dim2=-1) -> Tensor",
     "L.norm": "(Tensor A, Scalar|string? ord=nil, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor",
 }
+for name, own in {"bartlett": "", "blackman": "", "cosine": "", "hamming": "", "hann": "", "nuttall": "", "general_cosine": "Scalar[] a, ",
+                  "general_hamming": "float alpha=0.54, ", "exponential": "float? center=nil, float tau=1.0, ", "gaussian": "float std=1.0, ",
+                  "kaiser": "float beta=12.0, "}.items():
+    LIBRARY[f"W.{name}"] = f"(int M, *, {own}bool sym=true, Dtype? dtype=nil, bool requires_grad=false) -> Tensor"
 for n in (1, 2, 3):
     LIBRARY[f"F.lp_pool{n}d"] = "(Tensor input, float norm_type, Size kernel_size, Size? stride=nil, bool ceil_mode=false) -> Tensor"
     LIBRARY[f"F.max_unpool{n}d"] = "(Tensor input, IndexTensor indices, Size kernel_size, Size? stride=nil, Size padding=0, Size? output_size=nil) -> Tensor"
@@ -35,8 +39,13 @@ for n in (1, 2, 3):
 ADDED = {"return_indices": "bool", "inplace": "bool", "as_tuple": "bool"}
 
 LISTING = """
-local model = dofile 'scripts/gen/declarations.lua'
-for _, op in ipairs(model.load().ops) do
+local declarations = dofile 'scripts/gen/declarations.lua'
+local ops = declarations.load().ops
+for _, op in ipairs(declarations.load_scripted().ops) do
+  op.scripted = true
+  ops[#ops + 1] = op
+end
+for _, op in ipairs(ops) do
   local arguments, results, names, variants = {}, {}, { op.name }, {}
   for i, a in ipairs(op.args) do
     arguments[i] = a.type .. ' ' .. a.name .. ' ' .. (a.keyword_only and 1 or 0) .. ' ' .. ((a.has_default or a.optional) and 1 or 0)
@@ -45,13 +54,13 @@ for _, op in ipairs(model.load().ops) do
   for _, alias in ipairs(op.aliases) do names[#names + 1] = alias end
   for variant in pairs(op.variants) do variants[#variants + 1] = variant end
   for _, name in ipairs(names) do
-    print(table.concat({ name, table.concat(variants, ' '), table.concat(arguments, ','), table.concat(results, ','), op.factory and 'factory' or '' }, '\t'))
+    print(table.concat({ name, table.concat(variants, ' '), table.concat(arguments, ','), table.concat(results, ','), op.factory and 'factory' or '', op.scripted and 'scripted' or '' }, '\t'))
   end
 end
 """
 
 Argument = collections.namedtuple("Argument", "type name named optional")
-Overload = collections.namedtuple("Overload", "variants arguments results factory")
+Overload = collections.namedtuple("Overload", "variants arguments results factory scripted", defaults=[False])
 
 
 def argument(text, named=False):
@@ -66,9 +75,9 @@ def overloads():
     found = collections.defaultdict(list)
     listing = subprocess.run(["lua5.4", "-e", LISTING], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines():
-        name, variants, arguments, results, factory = line.split("\t")
+        name, variants, arguments, results, factory, scripted = line.split("\t")
         rows = [a.split(" ") for a in arguments.split(",") if a]
-        found[name].append(Overload(set(variants.split()), [Argument(t, n, k == "1", d == "1") for t, n, k, d in rows], results.split(","), bool(factory)))
+        found[name].append(Overload(set(variants.split()), [Argument(t, n, k == "1", d == "1") for t, n, k, d in rows], results.split(","), bool(factory), bool(scripted)))
     for name, text in LIBRARY.items():
         arguments, results = text[1:].split(") -> ")
         before, _, after = arguments.partition("*, ")
@@ -99,6 +108,7 @@ def is_tensor(v):
 
 FITS = {
     "Tensor": is_tensor, "IndexTensor": is_index, "Scalar": is_number, "int": is_int, "float": is_number,
+    "Scalar[]": lambda v: is_list(v, is_number),
     "Tensor|Scalar": lambda v: is_tensor(v) or is_number(v), "Scalar|string": lambda v: is_number(v) or isinstance(v, str),
     "Tensor[]": lambda v: is_list(v, is_tensor), "IndexTensor[]": lambda v: is_list(v, is_tensor),
     "bool": lambda v: isinstance(v, bool), "string": lambda v: isinstance(v, str), "Device": lambda v: isinstance(v, (str, torch.device)),

@@ -9,7 +9,7 @@ SUFFIX = ".h"
 DTYPES = {
     "LT_BOOL": torch.bool, "LT_UINT8": torch.uint8, "LT_INT8": torch.int8, "LT_INT16": torch.int16, "LT_INT32": torch.int32,
     "LT_INT64": torch.int64, "LT_FLOAT16": torch.float16, "LT_BFLOAT16": torch.bfloat16, "LT_FLOAT32": torch.float32,
-    "LT_FLOAT64": torch.float64,
+    "LT_FLOAT64": torch.float64, "LT_COMPLEX32": torch.complex32, "LT_COMPLEX64": torch.complex64, "LT_COMPLEX128": torch.complex128,
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 

@@ -1,14 +1,16 @@
 """Spelling Python and PyTorch values as Lua source.
 
 Floats are written with as many digits as their dtype needs to be read back exactly; int64 exactly;
-nan and the infinities as 0/0, 1/0, -1/0; negative zero as -0.0 (Lua's -0 is the integer 0).
+nan and the infinities as 0/0, 1/0, -1/0; negative zero as -0.0 (Lua's -0 is the integer 0). Complex
+elements are two numbers each, the real part first.
 """
 
 import math
 
 import torch
 
-DIGITS = {torch.float16: 6, torch.bfloat16: 5, torch.float32: 9, torch.float64: 17}
+DIGITS = {torch.float16: 6, torch.bfloat16: 5, torch.float32: 9, torch.float64: 17,
+          torch.complex64: 9, torch.complex128: 17}
 LONG_MIN = -(2**63)
 
 
@@ -19,6 +21,8 @@ def dtype_name(dtype):
 def number(value, digits=17):
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, complex):
+        return "{complex={" + number(value.real) + "," + number(value.imag) + "}}"
     if isinstance(value, int):
         return "0x8000000000000000" if value == LONG_MIN else str(value)
     if math.isnan(value):
@@ -44,7 +48,10 @@ def items(values):
 def flat(tensor):
     """The elements of a tensor in row-major order, as a Lua list."""
     digits = DIGITS.get(tensor.dtype, 17)
-    values = tensor.detach().reshape(-1).tolist()
+    if tensor._is_zerotensor():  # PyTorch has tensors of zeros without memory
+        tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
+    parts = torch.view_as_real(tensor.detach().resolve_conj()) if tensor.is_complex() else tensor.detach()
+    values = parts.reshape(-1).tolist()
     return items(number(v, digits) for v in values)
 
 

@@ -37,6 +37,8 @@ ORDER = {
     "nn.functional.embedding": lambda weight, at: [at, weight],
     "nn.functional.embedding_bag": lambda weight, at: [at, weight],
     "einsum": lambda tensors, equation: [equation, tensors],
+    "polygamma": lambda self, n: [n, self],
+    "special.polygamma": lambda self, n: [n, self],
     "where": lambda self, condition, other: [condition, self, other],
 }
 
@@ -126,8 +128,8 @@ class Call:
         if name == "__getitem__":
             self.subscript(args)
             return
-        self.name, self.via = name.split(".")[-1], {"nn": "F", "li": "L"}.get(name[:2] if "." in name else "")
-        candidates = [DECLARED_AS.get(name), name.replace("linalg.", "L."), name.replace("linalg.", "linalg_"), name.replace("nn.functional.", "F."), name.replace("nn.functional.", "")]
+        self.name, self.via = name.split(".")[-1], {"nn": "F", "linalg": "L", "special": "S", "masked": "M", "signal": "W"}.get(name.split(".")[0] if "." in name else "")
+        candidates = [DECLARED_AS.get(name), name, name.replace("linalg.", "L."), name.replace("linalg.", "linalg_"), name.replace("special.", "special_"), name.replace("special.", ""), name.replace("masked.", "masked_"), name.replace("signal.windows.", "W."), name.replace("nn.functional.", "F."), name.replace("nn.functional.", "")]
         declared = next((c for c in candidates if c in overloads()), None)
         if declared is None:
             self.why = "not there"
@@ -169,7 +171,7 @@ class Call:
         kinds = self.overload.results if self.overload else []
         if self.name.startswith("unique"):
             return {1} if self.named.get("return_inverse") else set()
-        if self.name == "nonzero":
+        if self.name in ("nonzero", "unravel_index"):
             return set(range(9))
         places = {i for i, kind in enumerate(kinds) if kind == "IndexTensor"}
         return places | ({1} if self.named.get("return_indices") else set())
@@ -191,7 +193,7 @@ def with_layout(op, t):
 
 def rounded(out):
     """Floats of double precision with the digits that are compared."""
-    if not isinstance(out, torch.Tensor) or out.dtype is not torch.float64:
+    if not isinstance(out, torch.Tensor) or out.dtype is not torch.float64 or out._is_zerotensor():
         return out
     return torch.tensor([float(f"{v:.14g}") for v in out.reshape(-1).tolist()], dtype=torch.float64).reshape(out.shape)
 

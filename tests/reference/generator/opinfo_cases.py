@@ -17,10 +17,15 @@ HALF = (torch.bfloat16, torch.float16)
 LEFT_OUT = {
     "random numbers: random.lua, draws.lua and distributions.lua have them":
         """normal bernoulli multinomial randint randint_like rand_like randn randn_like nn.functional.rrelu nn.functional.dropout nn.functional.dropout2d
-        nn.functional.dropout3d nn.functional.alpha_dropout nn.functional.feature_alpha_dropout""",
+        nn.functional.dropout3d nn.functional.alpha_dropout nn.functional.feature_alpha_dropout svd_lowrank pca_lowrank""",
     "their values are whatever the memory holds": "empty empty_like empty_strided new_empty",
     "signs of factors are free": "svd linalg.svd linalg.eigh linalg.qr qr",
     "the sample is changed in place: in_place rows have it": "zero_",
+    "PyTorch's trigamma is good for ten digits: library.lua": "polygamma special.polygamma",
+    "PyTorch's loses digits in float32 and more in half types: library.lua": "matrix_exp linalg.matrix_exp",
+    "what is overwritten has a gradient there, and the memory between the elements is seen: library.lua": "as_strided_scatter",
+    "PyTorch's are good for eight digits in double precision: special.lua has them by mpmath":
+        "special.airy_ai special.bessel_j0 special.bessel_j1 special.bessel_y0 special.bessel_y1",
 }
 
 # Of whose samples some are left out: a test of the sample, and why.
@@ -30,6 +35,7 @@ SAMPLES_LEFT_OUT = {
     "nn.functional.embedding": (lambda s: s.kwargs.get("sparse"), "no sparse tensors"),
     "nn.functional.embedding_bag": (lambda s: s.kwargs.get("sparse"), "no sparse tensors"),
     "nn.functional.instance_norm": (lambda s: "running_mean" in s.kwargs, "running statistics are changed: modules.lua has them"),
+    "masked.norm": (lambda s: s.args and abs(s.args[0]) == float("inf"), "of nothing but what is masked out it is infinite, and infinity times 0 is a matter of the order"),
     "linalg.pinv": (lambda s: s.kwargs.get("hermitian"), "the sample is not hermitian: which half is read is free"),
 }
 
@@ -37,6 +43,8 @@ SAMPLES_LEFT_OUT = {
 WITHOUT_GRADIENT = {
     "nn.functional.ctc_loss": "with respect to unnormalized probabilities: it is the same behind log_softmax",
     "nn.functional.hardsigmoid": "1/6 is of single precision there",
+    "cholesky_inverse": "the triangle that is not read has one, too",
+    "cholesky_solve": "the triangle that is not read has one, too",
     "digamma": "polygamma(1, x) is good for ten digits there",
 }
 
@@ -135,13 +143,26 @@ def rows_of(op, number):
     return rows
 
 
-def all_rows(lapack):
+# Of torch.special's, in src/ops/rare.lua.
+RARE = set("i0 igamma igammac polygamma mvlgamma gcd lcm nextafter sinc logaddexp logaddexp2".split())
+
+
+def group_of(op):
+    """The file that has an op's rows: by LAPACK, of the functions beside torch's own (in Lua, or asked for seldom), or the others."""
+    if op.name in LAPACK or f"{op.name}-{op.variant_test_name}" in LAPACK:
+        return "linalg"
+    module, _, name = op.name.rpartition(".")
+    declared = overloads().get(f"{module}_{name}" if module else name, [])
+    beside = module in ("special", "masked", "signal.windows") or name in RARE or any(o.scripted for o in declared)
+    return "library" if beside else ""
+
+
+def all_rows(group):
     warnings.simplefilter("ignore")
     left_out = {name for names in LEFT_OUT.values() for name in names.split()}
     rows, seen = [], set()
     for number, op in enumerate(op_db):
-        of_lapack = op.name in LAPACK or f"{op.name}-{op.variant_test_name}" in LAPACK
-        if op.name in left_out or of_lapack != lapack:
+        if op.name in left_out or group_of(op) != group:
             continue
         for row in rows_of(op, number):
             if row not in seen:
@@ -151,4 +172,4 @@ def all_rows(lapack):
 
 
 def write(path):
-    return lua.write_file(path, "Samples of PyTorch's database of operators.", all_rows(False))
+    return lua.write_file(path, "Samples of PyTorch's database of operators.", all_rows(""))

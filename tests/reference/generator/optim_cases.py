@@ -48,7 +48,14 @@ CONFIGURATIONS = [
     ("ASGD", dict(lr=0.05, lambd=0.01, t0=10, weight_decay=0.1)),
     ("Rprop", dict(lr=0.05)),
     ("Rprop", dict(lr=0.05, etas=(0.4, 1.3), step_sizes=(1e-3, 0.2), maximize=True)),
+    ("Adafactor", dict(lr=0.05)),
+    ("Adafactor", dict(lr=0.05, beta2_decay=-0.5, eps=(1e-4, 1e-2), d=1.5, weight_decay=0.1, maximize=True)),
+    ("Muon", dict(lr=0.01)),
+    ("Muon", dict(lr=0.01, weight_decay=0.0, momentum=0.8, nesterov=False, adjust_lr_fn="match_rms_adamw")),
 ]
+
+# How many of the parameters an optimizer takes: those before the first that is no matrix.
+MATRICES = {"Muon": 1}
 
 LBFGS = [
     dict(max_iter=4),
@@ -78,7 +85,7 @@ def gradient(p, swing, speed, phase, t):
 
 
 def steps(name, options, starts, waves, dtype):
-    params = [s.to(dtype).clone().requires_grad_() for s in starts]
+    params = [s.to(dtype).clone().requires_grad_() for s in starts[:MATRICES.get(name)]]
     optimizer = getattr(torch.optim, name)(params, **options)
     sums = []
     for t in range(1, STEPS + 1):

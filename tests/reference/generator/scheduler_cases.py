@@ -6,6 +6,7 @@ and schedulers of schedulers are spelled in Lua by hand beside their Python form
 
 import torch
 from torch.optim import lr_scheduler as S
+from torch.optim.swa_utils import SWALR
 
 from . import lua
 
@@ -42,6 +43,9 @@ CASES = [
      lambda o: S.SequentialLR(o, [S.ConstantLR(o, 0.1, 4), S.ExponentialLR(o, 0.9), S.CosineAnnealingLR(o, 6)], [5, 15])),
     ("SequentialLR", "{S.LinearLR(o, 0.1, 1, 5), S.CosineAnnealingWarmRestarts(o, 5)}, {6}",
      lambda o: S.SequentialLR(o, [S.LinearLR(o, 0.1, 1, 5), S.CosineAnnealingWarmRestarts(o, 5)], [6])),
+    ("SWALR", "0.05, {anneal_epochs = 7}", lambda o: SWALR(o, 0.05, anneal_epochs=7)),
+    ("SWALR", "{0.3, 0.001}, 12, 'linear'", lambda o: SWALR(o, [0.3, 0.001], 12, "linear")),
+    ("SWALR", "0.05, {anneal_epochs = 0}", lambda o: SWALR(o, 0.05, anneal_epochs=0)),
     ("ChainedScheduler", "{S.ConstantLR(o, 0.1, 4), S.ExponentialLR(o, 0.9)}",
      lambda o: S.ChainedScheduler([S.ConstantLR(o, 0.1, 4), S.ExponentialLR(o, 0.9)])),
 ]

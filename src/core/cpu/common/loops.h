@@ -168,6 +168,11 @@ extern lt_cpu_loops lt_loops;
 /* Its elementwise loops, by op and dtype; NULL where there is no loop. */
 extern lt_pointwise_row lt_pointwise_loops[];
 
+/* Of complex numbers, which have no instruction set: the conversions that a table lacks (common/complex_cast.c), the elementwise
+ * loops (pointwise/complex.c). */
+void lt_complete_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
+void lt_enter_complex_loops(lt_pointwise_row *rows);
+
 #define LT_LOOP_PASTE(name, isa) lt_##name##_##isa
 #define LT_LOOP_NAME(name, isa) LT_LOOP_PASTE(name, isa)
 #define LT_LOOP(name) LT_LOOP_NAME(name, LT_ISA)

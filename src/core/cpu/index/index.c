@@ -365,7 +365,7 @@ lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args)
 
 lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode)
 {
-    static const lt_scalar one = {LT_SCALAR_INT, {.i = 1}};
+    static const lt_scalar one = {LT_SCALAR_INT, {.i = 1}, 0};
     static const int pointwise[] = {[LT_SCATTER_ADD] = LT_PW_ADD, [LT_SCATTER_MUL] = LT_PW_MUL,
                                     [LT_SCATTER_MAX] = LT_PW_MAXIMUM, [LT_SCATTER_MIN] = LT_PW_MINIMUM};
     const lt_dtype dtype = it->dtype[1];

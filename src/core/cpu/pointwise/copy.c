@@ -34,6 +34,8 @@ TRANSPOSE(8)
 TRANSPOSE(16)
 TRANSPOSE(32)
 TRANSPOSE(64)
+typedef struct { uint64_t parts[2]; } uint128_t; /* as a double complex lies */
+TRANSPOSE(128)
 #undef TRANSPOSE
 
 typedef void (*transpose_fn)(char *, int64_t, const char *, int64_t, int64_t, int64_t);
@@ -44,6 +46,7 @@ static transpose_fn transpose_for(size_t size)
     case 1: return transpose_8;
     case 2: return transpose_16;
     case 4: return transpose_32;
+    case 16: return transpose_128;
     default: return transpose_64;
     }
 }
@@ -101,7 +104,7 @@ lt_status lt_cpu_copy(const lt_iter *it)
 
 typedef struct filling {
     lt_loop copy;
-    char element[8];
+    _Alignas(16) char element[16];
 } filling;
 
 static void fill_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)

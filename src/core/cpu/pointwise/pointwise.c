@@ -7,7 +7,7 @@
 #include "cpu/common/for_each.h"
 #include "ops/pointwise.h"
 
-#define BLOCK 512
+#define BLOCK 512 /* elements of 8 bytes; half as many of 16 */
 #define OPERANDS 4
 
 /* How an operand is brought to a loop's dtype: by way of a narrower one when that is the op's dtype (narrow: NULL if
@@ -47,6 +47,7 @@ typedef struct blocks {
     int operands;
     conversion in[OPERANDS]; /* of the inputs, from 1 */
     int64_t size[OPERANDS];  /* of the loop's elements */
+    int64_t length;          /* elements of a block */
     const lt_scalar *params;
 } blocks;
 
@@ -84,14 +85,14 @@ static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, con
         at[k] = in_place[k] ? ptrs[k] : buffer[k];
         all = all && in_place[k];
         if (k > 0 && strides[k] == 0 && !in_place[k])
-            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, one ? 1 : n < BLOCK ? n : BLOCK);
+            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, one ? 1 : n < b->length ? n : b->length);
     }
     if (all) {
         b->loop(ptrs, strides, n, b->params);
         return;
     }
-    for (int64_t from = 0; from < n; from += BLOCK) {
-        int64_t m = n - from < BLOCK ? n - from : BLOCK;
+    for (int64_t from = 0; from < n; from += b->length) {
+        int64_t m = n - from < b->length ? n - from : b->length;
         for (int k = 0; k < b->operands; k++) {
             if (in_place[k])
                 at[k] = ptrs[k] + from * strides[k];
@@ -104,10 +105,10 @@ static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, con
     }
 }
 
-static lt_dtype operand_dtype(lt_rule rule, int k, lt_dtype computed)
+static lt_dtype operand_dtype(const lt_pointwise_facts *facts, int k, lt_dtype computed)
 {
-    if (k == 0) return rule == LT_RULE_COMPARE ? LT_BOOL : computed;
-    return k == 1 && rule == LT_RULE_SELECT ? LT_BOOL : computed;
+    if (k == 0) return facts->rule == LT_RULE_COMPARE ? LT_BOOL : facts->gives_real ? lt_real_of(computed) : computed;
+    return k == 1 && facts->rule == LT_RULE_SELECT ? LT_BOOL : computed;
 }
 
 /* Context of find_zero. */
@@ -159,9 +160,10 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
     if (computed == LT_INT64 && facts->divides) LT_TRY(check_divisor(it, compute));
 
     blocks b = {.loop = loop, .operands = it->operands, .params = params};
+    b.length = computed == LT_COMPLEX128 ? BLOCK / 2 : BLOCK;
     bool plain = it->contiguous;
     for (int k = 0; k < it->operands; k++) {
-        lt_dtype wanted = operand_dtype(facts->rule, k, computed);
+        lt_dtype wanted = operand_dtype(facts, k, computed);
         b.size[k] = (int64_t)lt_dtype_size(wanted);
         if (k == 0) {
             b.store = lt_loops.cast[it->dtype[0]][wanted];

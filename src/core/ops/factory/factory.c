@@ -96,6 +96,8 @@ static bool is_integer(lt_scalar s) { return s.kind != LT_SCALAR_FLOAT; }
 static lt_status new_range(lt_scalar start, lt_scalar step, int64_t n, lt_dtype dtype, lt_device device, lt_tensor **out)
 {
     lt_tensor *t = NULL;
+    if (lt_dtype_is_complex(dtype))
+        return lt_error(LT_ERR_RUNTIME, "\"arange\" not implemented for '%s'", lt_dtype_scalar_name(dtype));
     LT_TRY(lt_tensor_new(dtype, device, 1, &n, &t));
     lt_array view = lt_array_of(t);
     lt_status status = n > 0 ? lt_backend_of(t)->range(&view, start, step) : LT_OK;

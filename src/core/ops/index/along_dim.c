@@ -96,7 +96,15 @@ lt_status lt_gather_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tens
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, index->ndim, index->sizes, &work));
     if (work->numel > 0) {
         lt_array to = lt_line_array_of(work), in = lt_line_array_of(self), at = lt_line_array_of(where);
-        LT_CHECK(lt_backend_of(self)->gather(&to, &in, d, &at));
+        if (lt_dtype_is_complex(in.dtype)) {
+            lt_lanes wide_to, wide_in, wide_at;
+            LT_CHECK(lt_lanes_of(&to, &wide_to));
+            LT_CHECK(lt_lanes_of(&in, &wide_in));
+            LT_CHECK(lt_lanes_of(&at, &wide_at));
+            LT_CHECK(lt_backend_of(self)->gather(&wide_to.array, &wide_in.array, d, &wide_at.array));
+        } else {
+            LT_CHECK(lt_backend_of(self)->gather(&to, &in, d, &at));
+        }
     }
     status = lt_finish_output(out, work);
     work = NULL;
@@ -126,6 +134,33 @@ static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *
                     src != NULL ? " and to be no larger size than src " : "", c);
 }
 
+/* Complex numbers by their parts: a number becomes a tensor that repeats it. */
+static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *work, int d, lt_tensor *where, lt_tensor *src,
+                               lt_scalar value, bool fresh)
+{
+    static const int64_t nowhere[LT_MAX_DIMS];
+    lt_lanes to, at, in;
+    lt_tensor *one = NULL;
+    lt_status status;
+    lt_array plain = lt_line_array_of(work), positions = lt_line_array_of(where), source;
+    if (mode != LT_SCATTER_SET && mode != LT_SCATTER_ADD) LT_TRY(lt_refuse_complex(op, work));
+    LT_CHECK(lt_lanes_of(&plain, &to));
+    LT_CHECK(lt_lanes_of(&positions, &at));
+    if (src != NULL) {
+        source = lt_line_array_of(src);
+    } else {
+        LT_CHECK(lt_tensor_new((lt_dtype)work->dtype, work->device, 0, NULL, &one));
+        LT_CHECK(lt_fill_value(one, value));
+        source = positions;
+        source.data = lt_data(one), source.dtype = (lt_dtype)work->dtype, source.strides = nowhere;
+    }
+    LT_CHECK(lt_lanes_of(&source, &in));
+    LT_CHECK(lt_backend_of(work)->scatter(mode, &to.array, d, &at.array, &in.array, lt_int(0), fresh));
+done:
+    lt_tensor_release(one);
+    return status;
+}
+
 /* src NULL: the number. */
 static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim, lt_tensor *index,
                          lt_tensor *src, lt_scalar value, lt_tensor **out)
@@ -144,7 +179,10 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
     if (index->numel > 0) {
         lt_array to = lt_line_array_of(work), at = lt_line_array_of(where), in;
         if (src != NULL) in = lt_line_array_of(src);
-        LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL, value, *out == NULL));
+        if (lt_dtype_is_complex(to.dtype))
+            LT_CHECK(scatter_lanes(mode, op, work, d, where, src, value, *out == NULL));
+        else
+            LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL, value, *out == NULL));
     }
     end_change(out, work);
     work = NULL;
@@ -299,6 +337,7 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
     LT_CHECK(bring_index("index_select", index, &where));
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, self->ndim, sizes, &work));
     along(self, d, where, work, &it, &args);
+    if (lt_dtype_is_complex((lt_dtype)self->dtype)) LT_CHECK(lt_iter_lanes(&it));
     if (it.numel > 0) {
         status = lt_backend_of(self)->index_get(&it, &args);
         if (status == LT_ERR_INDEX) lt_error_set(status, "index out of range in self: %s", lt_error_message());
@@ -328,6 +367,7 @@ static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_ten
     LT_CHECK(bring_index(op, index, &where));
     along(work, dim, where, source, &it, &args);
     args.fresh = *out == NULL;
+    if (lt_dtype_is_complex((lt_dtype)self->dtype)) LT_CHECK(lt_iter_lanes(&it));
     if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
     end_change(out, work);
     work = NULL;

@@ -123,6 +123,13 @@ static lt_status count_nonzero(const lt_array *in, int64_t *count)
 
 lt_status lt_nonzero_impl(lt_tensor *self, lt_tensor **out)
 {
+    if (lt_dtype_is_complex((lt_dtype)self->dtype)) {
+        lt_tensor *flags = NULL;
+        LT_TRY(lt_cast(self, LT_BOOL, &flags));
+        lt_status status = lt_nonzero_impl(flags, out);
+        lt_tensor_release(flags);
+        return status;
+    }
     lt_array in = lt_array_of(self);
     int64_t sizes[2] = {0, self->ndim};
     lt_tensor *result = NULL;

@@ -19,9 +19,11 @@
 #include "op/_linalg_cholesky.h"
 #include "op/_linalg_eigh.h"
 #include "op/_linalg_logabsdet.h"
+#include "op/_linalg_lu.h"
 #include "op/_linalg_lstsq.h"
 #include "op/_linalg_lstsq_rank.h"
 #include "op/_linalg_qr.h"
+#include "op/_linalg_reflectors.h"
 #include "op/_linalg_sign_det.h"
 #include "op/_linalg_solve.h"
 #include "op/_linalg_solve_triangular.h"
@@ -363,6 +365,53 @@ lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
         result = lt_scope_hold(&s, status, result);
     }
     return lt_scope_store(&s, result, out);
+}
+
+/* ---- factors as they are ------------------------------------------------------------------------------------- */
+
+/* Hands the results of an open scope out. */
+static lt_status give_all(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
+{
+    for (int i = 0; s->status == LT_OK && i < n; i++) *outs[i] = lt_tensor_retain(results[i]);
+    return lt_scope_close(s);
+}
+
+lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **out_pivots, lt_tensor **out_info)
+{
+    LT_TRY(lt_linalg_check_square("linalg.lu_factor", self));
+    LT_TRY(lt_linalg_check_kind("linalg.lu_factor", self));
+    const lt_dims each = batch_of(self, lt_rows(self), -1), one = batch_of(self, -1, -1);
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)); /* columns lie one after another */
+    lt_tensor *pivots = do_new_of(&s, LT_INT32, self->device, &each), *info = do_new_of(&s, LT_INT32, self->device, &one);
+    if (info != NULL) s.status = lt_fill_value(info, lt_int(0));
+    if (s.status == LT_OK && self->numel > 0) {
+        lt_factor f = factor_of(LT_FACTOR_LU, work);
+        f.pivots = integers_of(pivots);
+        f.infos = integers_of(info);
+        do_factor(&s, &f, work, NULL);
+    }
+    lt_tensor *factors = do_turn(&s, work);
+    return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info}, (lt_tensor **[]){out_LU, out_pivots, out_info});
+}
+
+lt_status lt__linalg_reflectors_impl(lt_tensor *self, lt_tensor **out_a, lt_tensor **out_tau)
+{
+    LT_TRY(lt_linalg_check_matrix("geqrf", self));
+    LT_TRY(lt_linalg_check_kind("geqrf", self));
+    const int64_t m = lt_rows(self), n = lt_columns(self), least = m < n ? m : n;
+    const lt_dims number = batch_of(self, least, -1);
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *tau = do_new(&s, self, &number);
+    if (s.status == LT_OK && least > 0) {
+        lt_factor f = factor_of(LT_FACTOR_QR, work);
+        f.values = lt_data(tau);
+        do_factor(&s, &f, self, NULL);
+    }
+    lt_tensor *turned = do_turn(&s, work);
+    return give_all(&s, 2, (lt_tensor *[]){turned, tau}, (lt_tensor **[]){out_a, out_tau});
 }
 
 /* ---- factors, packed into one tensor ----------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * operand whose rows or columns are dense is read where it lies, any other is copied first. The result is
  * always dense. matmul, outer and linear are made of these products and record themselves for autograd. */
 #include "ops/compose.h"
+#include "complex.h"
 #include "op/_addmm_backward.h"
 #include "op/_mm_as.h"
 #include "op/_scaled.h"
@@ -160,7 +161,7 @@ done:
 static lt_status check_supported(const lt_tensor *t, const char *on_cpu, const char *on_cuda)
 {
     lt_dtype dtype = (lt_dtype)t->dtype;
-    if (dtype != LT_BOOL) return LT_OK;
+    if (dtype != LT_BOOL && dtype != LT_COMPLEX32) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", t->device.type == LT_CPU ? on_cpu : on_cuda,
                     lt_dtype_scalar_name(dtype));
 }
@@ -171,9 +172,12 @@ static const char *element_name(const lt_tensor *t)
     static const char *const names[LT_DTYPE_COUNT] = {
         [LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char", [LT_INT16] = "short int",
         [LT_INT32] = "int", [LT_INT64] = "long int", [LT_FLOAT16] = "c10::Half", [LT_BFLOAT16] = "c10::BFloat16",
-        [LT_FLOAT32] = "float", [LT_FLOAT64] = "double"};
+        [LT_FLOAT32] = "float", [LT_FLOAT64] = "double", [LT_COMPLEX32] = "c10::complex<c10::Half>",
+        [LT_COMPLEX64] = "c10::complex<float>", [LT_COMPLEX128] = "c10::complex<double>"};
     return names[t->dtype];
 }
+
+static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
 
 static const char *scalar_name(const lt_tensor *t) { return lt_dtype_scalar_name((lt_dtype)t->dtype); }
 
@@ -213,6 +217,7 @@ lt_status lt_mm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
         return lt_error(LT_ERR_RUNTIME, "expected m1 and m2 to have the same dtype, but got: %s != %s",
                         element_name(self), element_name(mat2));
     LT_TRY(check_supported(self, "addmm_impl_cpu_", "addmm_cuda"));
+    if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
     int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
     return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 2, sizes, out);
 }
@@ -231,6 +236,7 @@ lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_sc
         return lt_error(LT_ERR_RUNTIME, "mat1 and mat2 must have the same dtype, but got %s and %s",
                         scalar_name(mat1), scalar_name(mat2));
     LT_TRY(check_supported(mat1, "addmm_impl_cpu_", "addmm_cuda"));
+    if (is_complex(self)) return lt_complex_product(self, mat1, mat2, beta, alpha, out);
     int64_t sizes[] = {mat1->sizes[0], mat2->sizes[1]};
     return product(self, mat1, as_matrix, mat2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 2, sizes,
                    out);
@@ -243,6 +249,7 @@ lt_status lt_bmm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     if (self->dtype != mat2->dtype)
         return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s", scalar_name(self), scalar_name(mat2));
     LT_TRY(check_supported(self, "bmm", "baddbmm_cuda"));
+    if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
     int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
     return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 3, sizes, out);
 }
@@ -256,6 +263,7 @@ lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2,
         return lt_error(LT_ERR_RUNTIME, "Input dtypes must be the same, got: input %s, batch1: %s, batch2: %s",
                         element_name(self), element_name(batch1), element_name(batch2));
     LT_TRY(check_supported(batch1, "baddbmm", "baddbmm_cuda"));
+    if (is_complex(self)) return lt_complex_product(self, batch1, batch2, beta, alpha, out);
     int64_t sizes[] = {batch1->sizes[0], batch1->sizes[1], batch2->sizes[2]};
     return product(self, batch1, as_matrix, batch2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 3,
                    sizes, out);
@@ -281,6 +289,7 @@ static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, 
         return lt_error(LT_ERR_RUNTIME, "addmv input tensors must have the same dtype, but got %s, %s, and %s",
                         scalar_name(first), scalar_name(mat), scalar_name(vec));
     LT_TRY(check_supported(mat, "addmv_impl_cpu", "addmv_impl_cuda"));
+    if (is_complex(mat)) return lt_complex_product(self, mat, vec, beta, alpha, out);
     return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta), lt_scalar_double(alpha), 1, &rows,
                    out);
 }
@@ -311,6 +320,7 @@ lt_status lt_dot_impl(lt_tensor *self, lt_tensor *tensor, lt_tensor **out)
                         n, m, n, m);
     LT_TRY(check_devices("dot", self, tensor, *out));
     LT_TRY(check_supported(self, "dot", "dot"));
+    if (is_complex(self)) return lt_complex_product(NULL, self, tensor, lt_int(0), lt_int(1), out);
     return product(NULL, self, as_row, tensor, as_column, 0, 1, 0, (int64_t[]){0}, out);
 }
 

@@ -17,6 +17,7 @@
 #include "op/chain_matmul.h"
 #include "op/clone.h"
 #include "op/copy_.h"
+#include "op/conj.h"
 #include "op/cross.h"
 #include "op/dot.h"
 #include "op/eye.h"
@@ -139,7 +140,14 @@ lt_status lt_inner_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     return lt_scope_give(&s, do_reshape(&s, do_mm(&s, left, do_t(&s, right)), &shape), out);
 }
 
-lt_status lt_vdot_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out) { return lt_dot(self, other, out); }
+lt_status lt_vdot_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
+{
+    lt_tensor *turned = NULL;
+    LT_TRY(lt_conj(self, &turned));
+    lt_status status = lt_dot(turned, other, out);
+    lt_tensor_release(turned);
+    return status;
+}
 
 /* ---- tensordot, kron ---------------------------------------------------------------------------------------- */
 

@@ -35,6 +35,8 @@ static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t 
 {
     lt_tensor *values = NULL, *indices = NULL;
     lt_status status;
+    if (lt_dtype_is_complex((lt_dtype)self->dtype))
+        return lt_error(LT_ERR_RUNTIME, "Sort does not support complex dtypes on %s", self->device.type == LT_CPU ? "CPU" : "CUDA");
     lt_dims sizes = lt_dims_of(self);
     if (self->ndim > 0) sizes.v[dim] = count;
     if (out_values != NULL)
@@ -135,6 +137,7 @@ static bool has_kth(const lt_tensor *self) { return lt_backend_of(self)->kth != 
 static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
 {
     lt_scope s;
+    LT_TRY(lt_refuse_complex("kthvalue", self));
     lt_dims sizes = lt_dims_of(self);
     if (self->ndim > 0) sizes.v[dim] = 1;
     lt_scope_open(&s, false);
@@ -261,7 +264,10 @@ static lt_status median_of_nothing(lt_tensor *self, lt_tensor **out)
         value = lt_int(dtype == LT_INT64 ? INT64_MIN : dtype == LT_INT32 ? INT32_MIN : dtype == LT_BOOL);
     LT_TRY(lt_tensor_new(dtype, self->device, 0, NULL, out));
     lt_status status = lt_fill_value(*out, value);
-    if (status != LT_OK) lt_tensor_release(*out);
+    if (status != LT_OK) {
+        lt_tensor_release(*out);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -337,6 +343,7 @@ static lt_status running_extreme(bool maximum, lt_tensor *self, int64_t dim, lt_
     int d;
     lt_tensor *values = NULL, *indices = NULL;
     lt_status status;
+    LT_TRY(lt_refuse_complex(maximum ? "cummax" : "cummin", self));
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, self->ndim, self->sizes, &indices));

@@ -91,7 +91,7 @@ lt_status lt__dirichlet_backward_impl(lt_tensor *grad, lt_tensor *x, lt_tensor *
 
 lt_status lt__no_derivative_impl(lt_tensor *grad, int64_t op, lt_tensor **out)
 {
-    static const char *const ops[] = {"_standard_gamma_grad", "_dirichlet_grad", "binomial"};
+    static const char *const ops[] = {"_standard_gamma_grad", "_dirichlet_grad", "binomial", "igamma: input", "igammac: input", "special_zeta: self"};
     (void)grad;
     (void)out;
     return lt_error(LT_ERR_RUNTIME, "the derivative for '%s' is not implemented.", ops[op]);

@@ -6,6 +6,7 @@
 #include "iter.h"
 #include "random/random.h"
 #include "devices/transfer.h"
+#include "ops/complex/complex.h"
 #include "op/_to_copy.h"
 #include "op/aminmax.h"
 #include "op/any.h"
@@ -26,7 +27,7 @@
 #include "op/randperm.h"
 #include "op/uniform_.h"
 
-static const lt_scalar zero = {LT_SCALAR_FLOAT, {.d = 0}}, one = {LT_SCALAR_FLOAT, {.d = 1}};
+static const lt_scalar zero = {LT_SCALAR_FLOAT, {.d = 0}, 0}, one = {LT_SCALAR_FLOAT, {.d = 1}, 0};
 
 /* New reference: a view of t whose dimensions are in the order of memory. */
 static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
@@ -49,6 +50,19 @@ lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t)
                     lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
 }
 
+static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator);
+
+/* Normal numbers are complex ones of variance std^2: half of it is the real part's; uniform ones have both parts so. */
+static lt_status draw_parts(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
+{
+    lt_tensor *parts;
+    const bool normal = what == LT_RANDOM_NORMAL || what == LT_RANDOM_NORMAL_SINGLY;
+    LT_TRY(lt_parts_of(t, &parts));
+    lt_status status = draw(parts, what, a, normal ? lt_float(lt_scalar_double(b) * 0.70710678118654752440) : b, generator);
+    lt_tensor_release(parts);
+    return status;
+}
+
 /* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory, and
  * normal ones are drawn singly, as PyTorch does it. */
 static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
@@ -57,6 +71,7 @@ static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar
     if (t->numel == 0) return LT_OK;
     if (generator == NULL) generator = lt_default_generator(t->device);
     if (generator == NULL) return LT_ERR_MEMORY;
+    if (lt_dtype_is_complex((lt_dtype)t->dtype)) return draw_parts(t, what, a, b, generator);
     if (lt_is_contiguous(t)) {
         lt_array array = lt_array_of(t);
         return lt_backend_of(t)->random(what, &array, a, b, generator);
@@ -109,6 +124,12 @@ static lt_status check_float(const char *op, lt_dtype dtype)
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name(dtype));
 }
 
+/* Complex numbers too. */
+static lt_status check_inexact(const char *op, lt_dtype dtype)
+{
+    return lt_dtype_is_complex(dtype) ? LT_OK : check_float(op, dtype);
+}
+
 /* [low, high) must have numbers, and an integer dtype must have them all. */
 static lt_status check_range(int64_t low, int64_t high, lt_dtype dtype)
 {
@@ -128,7 +149,7 @@ lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dt
                        lt_tensor **out)
 {
     if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
-    LT_TRY(check_float("uniform_", dtype));
+    LT_TRY(check_inexact("uniform_", dtype));
     return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, zero, one, generator, out);
 }
 
@@ -136,7 +157,7 @@ lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_genera
                          const lt_device *device, lt_tensor **out)
 {
     if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
-    LT_TRY(check_float("normal_", dtype));
+    LT_TRY(check_inexact("normal_", dtype));
     if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
     return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator, out);
 }
@@ -183,7 +204,7 @@ static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *d
 {
     lt_tensor *t = NULL;
     if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
-    LT_TRY(check_float(what == LT_RANDOM_UNIFORM ? "uniform_" : "normal_", dtype));
+    LT_TRY(check_inexact(what == LT_RANDOM_UNIFORM ? "uniform_" : "normal_", dtype));
     LT_TRY(lt_tensor_like(self, dtype, device != NULL ? *device : self->device, &t));
     return drawn(t, what, zero, one, NULL, out);
 }
@@ -267,7 +288,7 @@ lt_status lt_bernoulli_p_impl(lt_tensor *self, double p, lt_generator *generator
 
 lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator *generator)
 {
-    LT_TRY(check_float("uniform_", (lt_dtype)self->dtype));
+    LT_TRY(check_inexact("uniform_", (lt_dtype)self->dtype));
     if (!(from <= to))
         return lt_error(LT_ERR_RUNTIME, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
     return draw(self, LT_RANDOM_UNIFORM, lt_float(from), lt_float(to), generator);
@@ -275,7 +296,7 @@ lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator
 
 lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
 {
-    LT_TRY(check_float("normal_", (lt_dtype)self->dtype));
+    LT_TRY(check_inexact("normal_", (lt_dtype)self->dtype));
     if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
     return draw(self, LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator);
 }

@@ -8,6 +8,7 @@
 #include "devices/device_type.h"
 #include "iter.h"
 #include "ops/pointwise.h"
+#include "complex.h"
 #include "statistics.h"
 #include "op/_to_copy.h"
 #include "op/all.h"
@@ -44,6 +45,8 @@ static int reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64
     return ndim;
 }
 
+static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
+
 static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim, lt_dtype dtype,
                             double parameter, lt_tensor **out)
 {
@@ -66,6 +69,7 @@ lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, 
 {
     uint32_t mask;
     LT_TRY(lt_dims_mask(dims, self->ndim, &mask));
+    if (is_complex(self)) return lt_reduce_complex(op, self, mask, keepdim, result, parameter, out);
     return run_kernel(op, self, mask, keepdim, result, parameter, out);
 }
 
@@ -115,7 +119,7 @@ lt_status lt_prod_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_dtype 
 lt_status lt_mean_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
 {
     lt_dtype read = dtype != LT_DTYPE_NONE ? dtype : (lt_dtype)self->dtype;
-    if (!lt_dtype_is_float(read))
+    if (!lt_dtype_is_inexact(read))
         return lt_error(LT_ERR_RUNTIME,
                         "mean(): could not infer output dtype. Input dtype must be either a floating point or "
                         "complex dtype. Got: %s",
@@ -239,6 +243,7 @@ static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, 
     lt_status status;
     kept v, i;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    if (is_complex(self)) return lt_error(LT_ERR_RUNTIME, "%s(): does not support complex input", name);
     LT_TRY(check_not_empty(name, self, 1u << d));
     ndim = reduced_shape(self, 1u << d, keepdim, sizes);
     if (out_values != NULL) LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, ndim, sizes, &values));
@@ -333,7 +338,7 @@ lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool ke
 {
     lt_dtype read = dtype != LT_DTYPE_NONE ? dtype : (lt_dtype)self->dtype;
     double order = lt_scalar_double(p);
-    if (!lt_dtype_is_float(read) || !lt_dtype_is_float((lt_dtype)self->dtype))
+    if (!lt_dtype_is_inexact(read) || !lt_dtype_is_inexact((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME,
                         "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
@@ -364,6 +369,7 @@ static lt_status running(lt_scan op, lt_tensor *self, int64_t dim, lt_dtype dtyp
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     lt_dtype own = (lt_dtype)self->dtype;
+    if (lt_dtype_is_complex(dtype != LT_DTYPE_NONE ? dtype : own)) return lt_scan_complex(op, self, d, dtype, out);
     lt_dtype result = dtype != LT_DTYPE_NONE ? dtype : lt_dtype_is_integral(own) ? LT_INT64 : own;
     lt_tensor *in = NULL, *work = NULL;
     lt_status status;

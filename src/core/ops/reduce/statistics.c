@@ -32,10 +32,10 @@ static lt_status variance(lt_reduction op, lt_tensor *self, const lt_dims *dim, 
                           lt_tensor **out)
 {
     double freedom;
-    if (!lt_dtype_is_float((lt_dtype)self->dtype))
+    if (!lt_dtype_is_inexact((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "std and var only support floating point and complex dtypes");
     LT_TRY(lt_degrees_of_freedom(self, dim, correction, &freedom));
-    return lt_reduce_over(op, self, dim, keepdim, (lt_dtype)self->dtype, freedom, out);
+    return lt_reduce_over(op, self, dim, keepdim, lt_real_of((lt_dtype)self->dtype), freedom, out);
 }
 
 lt_status lt_var_impl(lt_tensor *self, const lt_dims *dim, lt_scalar correction, bool keepdim, lt_tensor **out)
@@ -73,7 +73,7 @@ lt_status lt_std_dim_impl(lt_tensor *self, const lt_dims *dim, bool unbiased, bo
 lt_status lt_logsumexp_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
     lt_dtype own = (lt_dtype)self->dtype;
-    if (lt_dtype_is_float(own)) return lt_reduce_over(LT_REDUCE_LOGSUMEXP, self, dim, keepdim, own, 0, out);
+    if (lt_dtype_is_inexact(own)) return lt_reduce_over(LT_REDUCE_LOGSUMEXP, self, dim, keepdim, own, 0, out);
     lt_tensor *in = NULL;
     LT_TRY(lt_cast(self, lt_default_dtype(), &in));
     lt_status status = lt_reduce_over(LT_REDUCE_LOGSUMEXP, in, dim, keepdim, lt_default_dtype(), 0, out);

@@ -13,8 +13,11 @@
 #include "op/_nan_to_num.h"
 #include "op/_polygamma.h"
 #include "op/_polygamma_backward.h"
+#include "op/_sinc_backward.h"
+#include "op/cos.h"
 #include "op/logit.h"
 #include "op/nan_to_num.h"
+#include "op/sin.h"
 
 /* ---- gamma functions, odds ---------------------------------------------------------------------------------- */
 
@@ -85,4 +88,28 @@ lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *p
     }
     const double high = posinf != NULL ? *posinf : largest(dtype), low = neginf != NULL ? *neginf : -largest(dtype);
     return lt__nan_to_num_impl(self, lt_float(nan != NULL ? *nan : 0), lt_float(high), lt_float(low), out);
+}
+
+/* ---- sinc ------------------------------------------------------------------------------------------------------ */
+
+/* (pi x cos(pi x) - sin(pi x)) / (pi x^2), 0 at 0. */
+lt_status lt__sinc_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
+{
+    const double pi = 3.14159265358979323846;
+    lt_tensor *sine = NULL, *cosine = NULL;
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *x = do_where(&s, do_ne(&s, self, do_number(&s, 0)), self, do_number(&s, 1)), *angle = times(&s, x, pi);
+    if (s.status == LT_OK) {
+        lt_status status = lt_sin(angle, &sine);
+        sine = lt_scope_hold(&s, status, sine);
+    }
+    if (s.status == LT_OK) {
+        lt_status status = lt_cos(angle, &cosine);
+        cosine = lt_scope_hold(&s, status, cosine);
+    }
+    lt_tensor *slope =
+        do_div(&s, do_sub(&s, do_mul(&s, angle, cosine), sine), do_mul(&s, angle, x));
+    slope = do_where(&s, do_ne(&s, self, do_number(&s, 0)), slope, do_number(&s, 0));
+    return lt_scope_give(&s, do_mul(&s, grad_output, slope), out);
 }

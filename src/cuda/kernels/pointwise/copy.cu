@@ -210,6 +210,7 @@ static void launch_same(const lt_iter *it, cudaStream_t stream)
     case 1: launch_move<uint8_t>(it, a, stream); break;
     case 2: launch_move<uint16_t>(it, a, stream); break;
     case 4: launch_move<uint32_t>(it, a, stream); break;
+    case 16: launch_move<lt_bytes16>(it, a, stream); break;
     default: launch_move<uint64_t>(it, a, stream); break;
     }
 }
@@ -250,12 +251,70 @@ static void launch_convert(const lt_iter *it, cudaStream_t stream)
         LT_LAUNCH(convert<float>, blocks, BLOCK, stream, a);
 }
 
+/* ---- complex numbers by their parts --------------------------------------------------------------------------- */
+
+/* Whether either part is not 0; T: a part. */
+template <class T> static __global__ void __launch_bounds__(BLOCK) truth_of_pairs(copy_operands a)
+{
+    int32_t offset[ITEMS][2];
+    const int n = locate(a, offset);
+    for (int i = 0; i < n; i++) {
+        const T *z = reinterpret_cast<const T *>(a.in + offset[i][1]);
+        *reinterpret_cast<bool *>(a.out + offset[i][0]) = lt_as<float>(z[0]) != 0 || lt_as<float>(z[1]) != 0;
+    }
+}
+
+static void launch_truth(const lt_iter *it, cudaStream_t stream)
+{
+    const copy_operands a = operands(it, 1, nullptr);
+    const unsigned blocks = lt_blocks(a.places.numel, BLOCK * ITEMS);
+    if (it->dtype[1] == LT_COMPLEX32)
+        LT_LAUNCH(truth_of_pairs<__half>, blocks, BLOCK, stream, a);
+    else if (it->dtype[1] == LT_COMPLEX64)
+        LT_LAUNCH(truth_of_pairs<float>, blocks, BLOCK, stream, a);
+    else
+        LT_LAUNCH(truth_of_pairs<double>, blocks, BLOCK, stream, a);
+}
+
+/* One part of each, the real one of a tensor that has no other. */
+static lt_iter part_of(const lt_iter *it, int part)
+{
+    lt_iter parts = *it;
+    for (int k = 0; k < it->operands; k++) {
+        parts.dtype[k] = lt_part_of(it->dtype[k]);
+        if (lt_is_complex(it->dtype[k])) parts.data[k] += part * lt_element_size(parts.dtype[k]);
+    }
+    return parts;
+}
+
+/* The dtypes differ, and one of them is complex. */
+static lt_status copy_parts(const lt_iter *it)
+{
+    lt_iter part = part_of(it, 0);
+    if (!lt_is_complex(it->dtype[0])) {
+        if (it->dtype[0] != LT_BOOL) return lt_cuda_copy(&part);
+        cudaStream_t stream;
+        LT_TRY(lt_cuda_enter(it->device.index, &stream));
+        LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
+            launch_truth(piece, stream);
+            return LT_OK;
+        }));
+        return lt_cuda_launched(it->device.index, stream, "copy");
+    }
+    LT_TRY(lt_cuda_copy(&part));
+    part = part_of(it, 1);
+    if (lt_is_complex(it->dtype[1])) return lt_cuda_copy(&part);
+    part.operands = 1;
+    return lt_cuda_fill(&part, lt_float(0));
+}
+
 lt_status lt_cuda_copy(const lt_iter *it)
 {
     cudaStream_t stream;
     const int64_t size = lt_element_size(it->dtype[0]);
     const bool same = it->dtype[0] == it->dtype[1];
     if (it->numel == 0) return LT_OK;
+    if (!same && (lt_is_complex(it->dtype[0]) || lt_is_complex(it->dtype[1]))) return copy_parts(it);
     LT_TRY(lt_cuda_enter(it->device.index, &stream));
     const bool dense =
         it->ndim == 0 || (it->ndim == 1 && it->strides[0][0] == size && it->strides[1][0] == size);

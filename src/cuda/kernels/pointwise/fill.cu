@@ -81,11 +81,22 @@ static bool has_rows(const lt_iter *it, int64_t size)
     return bits % 16 == 0;
 }
 
+/* Complex numbers: one part after the other. */
+static lt_status fill_parts(const lt_iter *it, lt_scalar value)
+{
+    lt_iter part = *it;
+    part.dtype[0] = lt_part_of(it->dtype[0]);
+    LT_TRY(lt_cuda_fill(&part, value.kind == LT_SCALAR_COMPLEX ? lt_float(value.v.d) : value));
+    part.data[0] += lt_element_size(part.dtype[0]);
+    return lt_cuda_fill(&part, lt_float(value.imaginary));
+}
+
 lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value)
 {
     cudaStream_t stream;
     const int64_t size = lt_element_size(it->dtype[0]);
     if (it->numel == 0) return LT_OK;
+    if (lt_is_complex(it->dtype[0])) return fill_parts(it, value);
     LT_TRY(lt_cuda_enter(it->device.index, &stream));
     const uint64_t word = repeated(it->dtype[0], value);
     char *data = it->data[0];

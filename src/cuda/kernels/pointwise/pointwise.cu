@@ -49,6 +49,7 @@ lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const l
     const auto run = [&](const lt_iter *piece) {
         bool done = false;
         call.it = piece;
+        if (lt_is_complex(compute)) return lt_cuda_complex(call) ? LT_OK : lt_cuda_unsupported(name_of(op), compute);
 #define TRY(name, NAME) done = done || lt_cuda_##name(call);
         LT_KERNEL_FAMILIES(TRY)
 #undef TRY

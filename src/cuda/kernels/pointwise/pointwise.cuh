@@ -33,6 +33,7 @@ struct lt_pointwise_call {
 /* Each runs the op if it has it for the dtype computed; false if not. */
 #define LT_DECLARE_FAMILY(name, NAME) bool lt_cuda_##name(const lt_pointwise_call &call);
 LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
+bool lt_cuda_complex(const lt_pointwise_call &call); /* of complex numbers, for all families */
 #undef LT_DECLARE_FAMILY
 
 /* ---- formulas as types ------------------------------------------------------------------------------- */

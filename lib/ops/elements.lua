@@ -1,0 +1,95 @@
+-- elements.lua - elementwise ops made of others: signs, scales, parts of floating numbers.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+
+local all = 'function method inplace out'
+
+local function is_float(x) return x.dtype.is_floating_point end
+local function is_half(x) return x.dtype == torch.float16 or x.dtype == torch.bfloat16 end
+
+local function as_tensor(value, like)
+  if torch.is_tensor(value) then return value end
+  return torch.tensor(value, { dtype = math.type(value) == 'float' and torch.float64 or nil, device = like.device })
+end
+
+local function float_power(self, exponent)
+  local like = torch.is_tensor(self) and self or exponent
+  if not torch.is_tensor(like) then fail("float_power(): argument 'self' must be a Tensor where 'exponent' is a number") end
+  return torch.pow(as_tensor(self, like):double(), torch.is_tensor(exponent) and exponent:double() or exponent)
+end
+
+-- x * 2^e in two steps, for 2^e alone may be out of range where the product is not.
+local function scaled(x, e)
+  local half = torch.floor(e / 2)
+  return x * torch.exp2(half) * torch.exp2(e - half)
+end
+
+local function frexp(self)
+  if not is_float(self) then fail('torch.frexp() only supports floating-point dtypes') end
+  local x = is_half(self) and self:float() or self
+  local plain = torch.isfinite(x):logical_and(x:ne(0))
+  local e = torch.where(plain, torch.floor(torch.log2(torch.where(plain, x:detach():abs(), 1.0))) + 1, 0.0)
+  local m = scaled(x:detach(), -e)
+  e = torch.where(m:abs():ge(1):logical_and(plain), e + 1, torch.where(m:abs():lt(0.5):logical_and(plain), e - 1, e)) -- log2 was rounded
+  local mantissa = torch.where(plain, scaled(x, -e), x)
+  return mantissa:to(self.dtype), e:to(torch.int32)
+end
+
+-- self * 2^other, of the dtype that PyTorch's product has: 2.0^other is a float.
+local function ldexp(self, other)
+  local power = torch.pow(2.0, other)
+  local both = self * power
+  if not is_float(other) and power.dtype == torch.float32 and both.dtype == torch.float64 then
+    return self * torch.pow(torch.tensor(2.0, { dtype = torch.float64, device = self.device }), other)
+  end
+  return both
+end
+
+local function signbit(self)
+  if self.dtype == torch.bool then return torch.zeros_like(self) end
+  if not is_float(self) then return self:lt(0) end
+  return torch.copysign(torch.ones_like(self), self:detach()):lt(0)
+end
+
+local function infinite(sign)
+  return function(self)
+    if not is_float(self) then return torch.zeros(self.shape, { dtype = torch.bool, device = self.device }) end
+    return self:detach():eq(sign * math.huge)
+  end
+end
+
+local function rsub(self, other, alpha)
+  local bool = self.dtype == torch.bool or torch.is_tensor(other) and other.dtype == torch.bool or type(other) == 'boolean'
+  if bool then fail 'Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.' end
+  return torch.sub(other, self, { alpha = alpha })
+end
+
+local function degrees(factor)
+  return function(self) return is_float(self) and self * factor or self:to(torch.get_default_dtype()) * factor end
+end
+
+return {
+  { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, run = float_power,
+    doc = 'Powers, computed in double precision.' },
+  { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method', run = frexp,
+    doc = 'Mantissas from 0.5 to 1 and exponents of 2 whose product is self.' },
+  { 'ldexp(Tensor self, Tensor other) -> Tensor', variants = all, run = ldexp, doc = 'self * 2^other.' },
+  { 'signbit(Tensor self) -> Tensor', variants = 'function method out', run = signbit, doc = 'Where the sign is negative, that of -0 too.' },
+  { 'isposinf(Tensor self) -> Tensor', variants = 'function method out', run = infinite(1), doc = 'Where self is plus infinity.' },
+  { 'isneginf(Tensor self) -> Tensor', variants = 'function method out', run = infinite(-1), doc = 'Where self is minus infinity.' },
+  { 'positive(Tensor self) -> Tensor', run = function(self)
+    if self.dtype == torch.bool then fail 'The `+` operator, on a bool tensor is not supported.' end
+    return self
+  end, doc = 'self.' },
+  { 'deg2rad(Tensor self) -> Tensor', variants = all, run = degrees(math.pi / 180), doc = 'Degrees as radians.' },
+  { 'rad2deg(Tensor self) -> Tensor', variants = all, run = degrees(180 / math.pi), doc = 'Radians as degrees.' },
+  { 'rsub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = 'function', run = rsub,
+    doc = 'other - alpha * self.' },
+  { 'fill(Tensor self, Tensor|Scalar value) -> Tensor', variants = 'function', run = function(self, value)
+    if torch.is_tensor(value) and value.ndim > 0 then
+      fail('fill only supports 0-dimension value tensor but got tensor with %d dimensions.', value.ndim)
+    end
+    return self:clone():fill_(value)
+  end, doc = 'A tensor like self, filled with one value.' },
+}

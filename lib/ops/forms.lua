@@ -1,0 +1,58 @@
+-- forms.lua - other names and forms of ops: factories by strides, shapes that broadcast, norms by name.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+
+local function list(size) return type(size) == 'number' and { size } or size end
+
+local function empty_permuted(size, physical, dtype, device)
+  size, physical = list(size), list(physical)
+  if #size ~= #physical then
+    fail('Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = %d is not equal to len(physical_layout) = %d', #size, #physical)
+  end
+  local sizes, order, seen = {}, {}, {}
+  for i, d in ipairs(physical) do
+    if d < 1 or d > #size then fail('Dimension out of range (expected to be between 1 and %d, but got %d).', #size, d) end
+    if seen[d] then fail('Duplicate dim not allowed') end
+    seen[d], sizes[i], order[d] = true, size[d], i
+  end
+  return torch.empty(sizes, { dtype = dtype, device = device }):permute(order)
+end
+
+-- start, start + step, ... up to end, which is included: the older arange.
+local function range(start, last, step, dtype, device)
+  if last == nil then start, last = 0, start end
+  if step == 0 then fail 'step must be nonzero' end
+  if step > 0 and start > last or step < 0 and start < last then fail 'upper bound and lower bound inconsistent with step sign' end
+  local n = math.floor((last - start) / step) + 1
+  return torch.arange(n, { dtype = dtype or torch.get_default_dtype(), device = device }) * step + start
+end
+
+local function matrix_dims(x, dim) return dim or (x.ndim >= 2 and { -2, -1 } or nil) end
+
+return {
+  { 'empty_permuted(Size size, Dims physical_layout, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function', run = empty_permuted,
+    doc = 'A tensor of the given shape whose dimensions lie in memory in the given order, with whatever values that holds.' },
+  { 'new_empty_strided(Tensor self, Size size, Size stride, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'method',
+    run = function(self, size, stride, dtype, device)
+      return torch.empty_strided(size, stride, { dtype = dtype or self.dtype, device = device or self.device })
+    end, doc = 'empty_strided, of the dtype and device of self.' },
+  { 'scalar_tensor(Scalar s, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function',
+    run = function(s, dtype, device) return torch.full({}, s, { dtype = dtype or torch.get_default_dtype(), device = device }) end,
+    doc = 'A number as a tensor without dimensions, of the default dtype unless another is given.' },
+  { 'range(Scalar start, Scalar? end=nil, Scalar step=1, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function', run = range,
+    doc = 'start, start + step, ... up to end, which is included; arange is the newer way.' },
+  { 'is_same_size(Tensor self, Tensor other) -> bool', run = function(self, other)
+    if self.ndim ~= other.ndim then return false end
+    for d = 1, self.ndim do
+      if self:size(d) ~= other:size(d) then return false end
+    end
+    return true
+  end, doc = 'Whether two tensors have the same shape.' },
+  { 'is_signed(Tensor self) -> bool', run = function(self) return self.dtype.is_signed end, doc = 'Whether numbers of the dtype have a sign.' },
+  { 'frobenius_norm(Tensor self, Dims? dim=nil, bool keepdim=false) -> Tensor', variants = 'function',
+    run = function(self, dim, keepdim) return torch.norm(self, 2, dim, keepdim) end, doc = 'The square root of the sum of squares.' },
+  { 'nuclear_norm(Tensor self, Dims? dim=nil, bool keepdim=false) -> Tensor', variants = 'function',
+    run = function(self, dim, keepdim) return torch.linalg.matrix_norm(self, 'nuc', matrix_dims(self, dim), keepdim) end,
+    doc = 'The sum of the singular values.' },
+}

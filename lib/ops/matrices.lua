@@ -1,0 +1,439 @@
+-- matrices.lua - factorizations and functions of matrices made of others: LU, Cholesky's solutions, Householder's products,
+-- exponentials, conditions, inverses and solutions of tensors, and the forms that say what went wrong instead of raising.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+
+local both = 'function method'
+
+local function check_matrix(what, A)
+  if A.ndim < 2 then fail('%s: The input tensor A must have at least 2 dimensions.', what) end
+end
+
+local function check_square(what, A)
+  check_matrix(what, A)
+  if A:size(-1) ~= A:size(-2) then
+    fail('%s: A must be batches of square matrices, but they are %d by %d matrices', what, A:size(-2), A:size(-1))
+  end
+end
+
+local function check_kind(what, A)
+  if not A.dtype.is_floating_point then fail('%s: Expected a floating point or complex tensor as input. Got %s', what, tostring(A.dtype)) end
+  if A.dtype ~= torch.float32 and A.dtype ~= torch.float64 then fail('%s: Low precision dtypes not supported. Got %s', what, tostring(A.dtype)) end
+end
+
+local function like(x, more)
+  local options = { dtype = x.dtype, device = x.device }
+  for name, value in pairs(more or {}) do options[name] = value end
+  return options
+end
+
+local function batch_of(A) return table.move(A.shape, 1, A.ndim - 2, 1, {}) end
+local function with(list, ...) return table.move({ ... }, 1, select('#', ...), #list + 1, table.move(list, 1, #list, 1, {})) end
+
+local function eye_like(A, n) return torch.eye(n, n, like(A)) end
+local function rows(A, first, last) return A:narrow(-2, first, math.max(last - first + 1, 0)) end
+local function columns(A, first, last) return A:narrow(-1, first, math.max(last - first + 1, 0)) end
+local function triangular(A, B, upper, left, unit)
+  return torch.linalg.solve_triangular(A, B, { upper = upper, left = left ~= false, unitriangular = unit or false })
+end
+
+-- ---- LU ---------------------------------------------------------------------------------------------------------------
+
+-- LU, pivots and info of matrices of any shape: square ones are made of them by zeros, which change no pivot that counts.
+local function factor(A)
+  local m, n = A:size(-2), A:size(-1)
+  local k, size = math.min(m, n), math.max(m, n)
+  local square = A
+  if m ~= n then
+    square = torch.zeros(with(batch_of(A), size, size), like(A))
+    rows(columns(square, 1, n), 1, m):copy_(A)
+  end
+  local LU, pivots, info = torch._C._linalg_lu(square)
+  if m ~= n then LU, info = rows(columns(LU, 1, n), 1, m), torch.where(info:gt(k), 0, info):to(torch.int32) end
+  return LU, pivots:narrow(-1, 1, k), info
+end
+
+-- The positions from 1 of the rows of A in P' A, by the exchanges that the pivots are.
+local function order_of(pivots, m)
+  local order = torch.arange(1, m + 1, { device = pivots.device }):expand(with(table.move(pivots.shape, 1, pivots.ndim - 1, 1, {}), m))
+  local places = pivots:to(torch.int64)
+  for i = 1, pivots:size(-1) do
+    local at, here = places:narrow(-1, i, 1), torch.full_like(places:narrow(-1, i, 1), i)
+    local own, other = order:gather(-1, here), order:gather(-1, at)
+    order = order:scatter(-1, at, own):scatter(-1, here, other)
+  end
+  return order
+end
+
+local function permutation(pivots, m, dtype)
+  local order = order_of(pivots, m)
+  local P = torch.zeros(with(table.move(order.shape, 1, order.ndim, 1, {}), m), { dtype = dtype, device = pivots.device })
+  return P:scatter_(-2, order:unsqueeze(-2), 1)
+end
+
+local function lower_of(LU)
+  local k = math.min(LU:size(-2), LU:size(-1))
+  local L = columns(LU, 1, k):tril(-1)
+  return L + torch.eye(LU:size(-2), k, like(LU))
+end
+
+local function upper_of(LU) return rows(LU, 1, math.min(LU:size(-2), LU:size(-1))):triu() end
+
+local lu_function
+
+-- The derivative of LU by A, from that of the factors: of the square part by its triangles, of what stands below or beside
+-- it as of a solution with the other factor.
+local function lu_backward(grad, LU, pivots)
+  local m, n = LU:size(-2), LU:size(-1)
+  local k = math.min(m, n)
+  local L, U = rows(lower_of(LU), 1, k), columns(upper_of(LU), 1, k)
+  local square = columns(rows(grad, 1, k), 1, k)
+  local by_lower, by_upper = square:tril(-1), square:triu()
+  local rest
+  if m > n then
+    rest = triangular(U, rows(grad, k + 1, m).mT, true).mT
+    by_upper = by_upper - rows(LU, k + 1, m).mT:matmul(rest)
+  elseif n > m then
+    rest = triangular(L.mT, columns(grad, k + 1, n), true, true, true)
+    by_lower = by_lower - rest:matmul(columns(LU, k + 1, n).mT)
+  end
+  local inner = L.mT:matmul(by_lower):tril(-1) + by_upper:matmul(U.mT):triu()
+  -- X U^-T = (U^-1 X')'; U is upper, so U^-1 X' is a solution with U itself
+  local of_square = triangular(L.mT, triangular(U, inner.mT, true).mT, true, true, true)
+  if m > n then
+    of_square = torch.cat({ of_square, rest }, -2)
+  elseif n > m then
+    of_square = torch.cat({ of_square, rest }, -1)
+  end
+  return permutation(pivots, m, LU.dtype):matmul(of_square)
+end
+
+-- LU with its derivative, pivots, info.
+local function lu_with_info(A)
+  check_matrix('linalg.lu_factor', A)
+  check_kind('linalg.lu_factor', A)
+  if not lu_function then
+    lu_function = torch.autograd.Function:extend 'LinalgLuFactorEx'
+    function lu_function.forward(context, matrix)
+      local LU, pivots, info = factor(matrix)
+      LU = LU:clone()
+      context:save_for_backward(LU, pivots)
+      context:mark_non_differentiable(pivots, info)
+      return LU, pivots, info
+    end
+    function lu_function.backward(context, grad)
+      local LU, pivots = table.unpack(context.saved_tensors)
+      return lu_backward(grad, LU, pivots)
+    end
+  end
+  if A.requires_grad and torch.is_grad_enabled() then return lu_function.apply(A) end
+  return factor(A)
+end
+
+local function check_info(what, info, A)
+  local bad = info:gt(0)
+  if info:numel() == 0 or not bad:any():item() then return end
+  local at = A.ndim > 2 and ('(Batch element %d): '):format(bad:flatten():nonzero()[1][1]:item()) or ''
+  fail('%s: %sU[%d,%d] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)',
+    what, at, info:max():item(), info:max():item())
+end
+
+local function check_pivot(what, pivot) if not pivot then fail('%s: LU without pivoting is not implemented on the CPU', what) end end
+
+local function lu_factor_ex(A, pivot, check_errors)
+  check_pivot('linalg.lu_factor', pivot)
+  local LU, pivots, info = lu_with_info(A)
+  if check_errors then check_info('torch.linalg.lu_factor_ex', info, A) end
+  return LU, pivots, info
+end
+
+local function lu_factor(A, pivot)
+  check_pivot('linalg.lu_factor', pivot)
+  local LU, pivots, info = lu_with_info(A)
+  check_info('torch.linalg.lu_factor', info, A)
+  return LU, pivots
+end
+
+local function lu_unpack(LU, pivots, unpack_data, unpack_pivots)
+  if pivots.dtype ~= torch.int32 then
+    fail 'torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this function is intended to be used with the output produced by torch.linalg.lu_factor'
+  end
+  local none = torch.empty(0, like(LU))
+  local P = unpack_pivots and permutation(pivots, LU:size(-2), LU.dtype) or none
+  if not unpack_data then return P, none, none:clone() end
+  return P, lower_of(LU), upper_of(LU)
+end
+
+local function lu(A, pivot)
+  check_pivot('linalg.lu', pivot)
+  local LU, pivots = lu_with_info(A)
+  return permutation(pivots, A:size(-2), A.dtype), lower_of(LU), upper_of(LU)
+end
+
+-- X with A X = B, A' X = B (adjoint), X A = B or X A' = B, from the factors of A.
+local function lu_solve(LU, pivots, B, left, adjoint)
+  check_square('torch.linalg.lu_solve', LU)
+  check_kind('torch.linalg.lu_solve', LU)
+  if LU.dtype ~= B.dtype then
+    fail('linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type %s and B of type %s instead', tostring(LU.dtype), tostring(B.dtype))
+  end
+  if not left then return lu_solve(LU, pivots, B.mT, true, not adjoint).mT end
+  if B.ndim < 2 then fail 'linalg.lu_solve: The input tensor B must have at least 2 dimensions.' end
+  if B:size(-2) ~= LU:size(-1) then
+    fail('linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)', LU:size(-2), LU:size(-1), B:size(-2), B:size(-1))
+  end
+  local P = permutation(pivots, LU:size(-2), LU.dtype)
+  if adjoint then
+    return P:matmul(triangular(LU.mT, triangular(LU.mT, B, false), true, true, true))
+  end
+  return triangular(LU, triangular(LU, P.mT:matmul(B), false, true, true), true)
+end
+
+-- ---- without raising ----------------------------------------------------------------------------------------------------
+
+-- f(A, more) of all matrices at once; where that fails, one after the other: info is not 0 for those that fail.
+local function each(A, f, number_of)
+  local ok, result = pcall(f, A)
+  if ok then return result, torch.zeros(batch_of(A), { dtype = torch.int32, device = A.device }) end
+  if A.ndim == 2 then return A:detach():clone(), torch.tensor(number_of(result), { dtype = torch.int32, device = A.device }) end
+  local flat, results, numbers = A:reshape(with({ -1 }, A:size(-2), A:size(-1))), {}, {}
+  for i, matrix in flat:iter() do
+    local fine, value = pcall(f, matrix)
+    results[i], numbers[i] = fine and value or matrix:detach():clone(), fine and 0 or number_of(value)
+  end
+  return torch.stack(results):reshape(A.shape), torch.tensor(numbers, { dtype = torch.int32, device = A.device }):reshape(batch_of(A))
+end
+
+local function number_in(message) return math.tointeger(tonumber(tostring(message):match 'order (%d+)' or tostring(message):match 'element (%d+)' or 1)) end
+
+local function cholesky_ex(A, upper, check_errors)
+  check_square('linalg.cholesky_ex', A)
+  check_kind('linalg.cholesky_ex', A)
+  if check_errors then return torch.linalg.cholesky(A, upper), torch.zeros(batch_of(A), { dtype = torch.int32, device = A.device }) end
+  return each(A, function(matrix) return torch.linalg.cholesky(matrix, upper) end, number_in)
+end
+
+local function inv_ex(A, check_errors)
+  check_square('linalg.inv_ex', A)
+  check_kind('linalg.inv_ex', A)
+  if check_errors then return torch.linalg.inv(A), torch.zeros(batch_of(A), { dtype = torch.int32, device = A.device }) end
+  return each(A, torch.linalg.inv, number_in)
+end
+
+local function solve_ex(A, B, left, check_errors)
+  check_square('linalg.solve', A)
+  check_kind('linalg.solve', A)
+  local _, _, info = factor(A:detach())
+  if check_errors or not info:ne(0):any():item() then return torch.linalg.solve(A, B, { left = left }), info end
+  local whole = A:masked_fill(info:ne(0):unsqueeze(-1):unsqueeze(-1), 0) + torch.diag_embed(info:ne(0):to(A.dtype):unsqueeze(-1):expand(with(batch_of(A), A:size(-1))))
+  return torch.linalg.solve(whole, B, { left = left }), info
+end
+
+-- ---- Cholesky, triangles -------------------------------------------------------------------------------------------------
+
+local function cholesky_solve(B, L, upper)
+  check_square('cholesky_solve', L)
+  if B.ndim < 2 then fail('b should have at least 2 dimensions, but has %d dimensions instead', B.ndim) end
+  if upper then return triangular(L, triangular(L.mT, B, false), true) end
+  return triangular(L.mT, triangular(L, B, false), true)
+end
+
+local function cholesky_inverse(L, upper)
+  check_square('cholesky_inverse', L)
+  return cholesky_solve(eye_like(L, L:size(-1)):expand(L.shape), L, upper)
+end
+
+local function triangular_solve(B, A, upper, transpose, unitriangular)
+  check_square('triangular_solve', A)
+  local M = transpose and A.mT or A
+  return triangular(M, B, upper ~= transpose, true, unitriangular), A:clone()
+end
+
+-- ---- Householder's reflectors ----------------------------------------------------------------------------------------------
+
+-- x less tau v v' x, for the i-th reflector below the diagonal of A, from whose first i - 1 rows it takes nothing.
+local function reflect(A, tau, i, x)
+  local m = A:size(-2)
+  local below = A:select(-1, i):narrow(-1, i + 1, m - i):unsqueeze(-1)
+  local v = torch.cat({ torch.zeros(with(batch_of(A), i - 1, 1), like(A)), torch.ones(with(batch_of(A), 1, 1), like(A)), below }, -2)
+  return x - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mT:matmul(x))
+end
+
+local function householder_product(A, tau)
+  check_matrix('torch.linalg.householder_product', A)
+  if A:size(-2) < A:size(-1) then fail 'torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]' end
+  if A:size(-1) < tau:size(-1) then fail 'torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]' end
+  local x = torch.eye(A:size(-2), A:size(-1), like(A)):expand(A.shape)
+  for i = tau:size(-1), 1, -1 do x = reflect(A, tau, i, x) end
+  return x:clone()
+end
+
+local function ormqr(A, tau, C, left, transpose)
+  check_matrix('torch.ormqr', A)
+  if C.ndim < 2 then fail 'torch.ormqr: other must have at least 2 dimensions.' end
+  if not left then return ormqr(A, tau, C.mT, true, not transpose).mT end
+  if A:size(-2) ~= C:size(-2) then fail 'torch.ormqr: other.shape[-2] must be equal to input.shape[-2]' end
+  local k = tau:size(-1)
+  for i = transpose and 1 or k, transpose and k or 1, transpose and 1 or -1 do C = reflect(A, tau, i, C) end
+  return C:clone()
+end
+
+-- ---- functions of matrices ---------------------------------------------------------------------------------------------------
+
+-- Pade's approximant of order 13 (N. Higham, The scaling and squaring method for the matrix exponential revisited, 2005).
+local PADE = { 64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
+  670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0 }
+
+local function matrix_exp(A)
+  check_square('linalg.matrix_exp', A)
+  if not A.dtype.is_floating_point then fail('linalg.matrix_exp: Expected a floating point or complex tensor as input. Got %s', tostring(A.dtype)) end
+  if A:numel() == 0 then return A:clone() end
+  if A.dtype == torch.float16 or A.dtype == torch.bfloat16 then return matrix_exp(A:float()):to(A.dtype) end
+  local n = A:size(-1)
+  if n == 1 then return A:exp() end
+  local size = A:detach():abs():sum(-2):max():item()
+  local squarings = size > 5.4 and size < math.huge and math.max(0, math.ceil(math.log(size / 5.371920351148152, 2))) or 0
+  local x, one = A * 2.0 ^ -squarings, eye_like(A, n)
+  local x2 = x:matmul(x)
+  local x4 = x2:matmul(x2)
+  local x6 = x4:matmul(x2)
+  local odd = x:matmul(x6:matmul(x6 * PADE[14] + x4 * PADE[12] + x2 * PADE[10]) + x6 * PADE[8] + x4 * PADE[6] + x2 * PADE[4] + one * PADE[2])
+  local even = x6:matmul(x6 * PADE[13] + x4 * PADE[11] + x2 * PADE[9]) + x6 * PADE[7] + x4 * PADE[5] + x2 * PADE[3] + one * PADE[1]
+  local result = torch.linalg.solve(even - odd, even + odd)
+  for _ = 1, squarings do result = result:matmul(result) end
+  return result
+end
+
+local function cond(A, p)
+  check_matrix('linalg.cond', A)
+  if p == nil or p == 2 or p == -2 then
+    local values = torch.linalg.svdvals(A)
+    if values:size(-1) == 0 then return torch.zeros(batch_of(A), like(A)) end
+    local largest, least = values:select(-1, 1), values:select(-1, -1)
+    if p == -2 then return least / largest end
+    return largest / least
+  end
+  check_square('linalg.cond', A)
+  if A:numel() == 0 then return torch.zeros(batch_of(A), like(A)) end
+  local inverse, info = inv_ex(A, false)
+  local product = torch.linalg.matrix_norm(A, p) * torch.linalg.matrix_norm(inverse, p)
+  return torch.where(info:ne(0), math.huge, product)
+end
+
+local function product_of(shape, first, last)
+  local n = 1
+  for d = first, last do n = n * shape[d] end
+  return n
+end
+
+local function tensorinv(A, ind)
+  if ind <= 0 then fail 'Expected a strictly positive integer for \'ind\'' end
+  local head, tail = product_of(A.shape, 1, ind), product_of(A.shape, ind + 1, A.ndim)
+  if head ~= tail then
+    fail('Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got %d != %d', tail, head)
+  end
+  local shape = table.move(A.shape, ind + 1, A.ndim, 1, {})
+  table.move(A.shape, 1, ind, #shape + 1, shape)
+  return torch.linalg.inv(A:reshape(head, tail)):reshape(shape)
+end
+
+local function tensorsolve(A, B, dims)
+  if dims then
+    local last, order = {}, {}
+    for _, d in ipairs(type(dims) == 'number' and { dims } or dims) do last[d < 0 and d + A.ndim + 1 or d] = true end
+    for d = 1, A.ndim do if not last[d] then order[#order + 1] = d end end
+    for _, d in ipairs(type(dims) == 'number' and { dims } or dims) do order[#order + 1] = d < 0 and d + A.ndim + 1 or d end
+    A = A:permute(order)
+  end
+  local shape = table.move(A.shape, B.ndim + 1, A.ndim, 1, {})
+  local n = product_of(shape, 1, #shape)
+  if n ~= B:numel() then
+    fail('Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got %d != %d', n, B:numel())
+  end
+  return torch.linalg.solve(A:reshape(-1, n), B:reshape(-1)):reshape(shape)
+end
+
+-- ---- of low rank ----------------------------------------------------------------------------------------------------------------
+
+-- q orthonormal columns that span most of what A spans (N. Halko, P. Martinsson, J. Tropp: Finding structure with randomness, 2009).
+local function basis_of(A, q, rounds)
+  local function orthonormal(x) return (torch.linalg.qr(x)) end
+  local Q = orthonormal(A:matmul(torch.randn(A:size(-1), q, like(A))))
+  for _ = 1, rounds do Q = orthonormal(A:matmul(orthonormal(A.mT:matmul(Q)))) end
+  return Q
+end
+
+local function svd_lowrank(A, q, rounds, M)
+  check_matrix('svd_lowrank', A)
+  if M then A = A - M:expand(A.shape) end
+  local wide = A:size(-2) < A:size(-1)
+  if wide then A = A.mT end
+  local Q = basis_of(A:detach(), q, rounds)
+  local U, S, Vh = torch.linalg.svd(Q.mT:matmul(A), false)
+  U = Q:matmul(U)
+  if wide then return Vh.mT, S, U end
+  return U, S, Vh.mT
+end
+
+local function pca_lowrank(A, q, center, rounds)
+  check_matrix('pca_lowrank', A)
+  local m, n = A:size(-2), A:size(-1)
+  q = q or math.min(6, m, n)
+  if q < 0 or q > math.min(m, n) then fail('q(=%d) must be non-negative integer and not greater than min(m, n)=%d', q, math.min(m, n)) end
+  if rounds < 0 then fail('niter(=%d) must be non-negative integer', rounds) end
+  return svd_lowrank(center and A - A:mean(-2, true) or A, q, rounds)
+end
+
+local function vecdot(x, y, dim)
+  if not x.dtype.is_floating_point and x.dtype == torch.bool then fail 'linalg.vecdot: bool is not supported' end
+  return (x * y):sum(dim)
+end
+
+local function entry(signature, run, doc, variants, aliases) return { signature, variants = variants or 'function', run = run, doc = doc, aliases = aliases } end
+
+return {
+  entry('linalg_lu_factor(Tensor A, *, bool pivot=true) -> (Tensor LU, Tensor pivots)', lu_factor,
+    'The factors of P L U = A in one tensor, L below the diagonal, and the rows, from 1, that were exchanged.'),
+  entry('linalg_lu_factor_ex(Tensor A, *, bool pivot=true, bool check_errors=false) -> (Tensor LU, Tensor pivots, Tensor info)', lu_factor_ex,
+    'lu_factor, and of each matrix which element of the diagonal of U is 0, or 0.'),
+  entry('linalg_lu(Tensor A, *, bool pivot=true) -> (Tensor P, Tensor L, Tensor U)', lu, 'A permutation, a lower triangle of ones and an upper triangle with P L U = A.'),
+  entry('linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=true, bool adjoint=false) -> Tensor', lu_solve,
+    "X with A X = B, from what lu_factor gave of A; left = false: X A = B; adjoint: A' X = B."),
+  entry('lu_solve(Tensor b, Tensor LU_data, Tensor LU_pivots) -> Tensor', function(b, LU, pivots) return lu_solve(LU, pivots, b, true, false) end,
+    'X with A X = b, from what lu_factor gave of A.', both),
+  entry('lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=true, bool unpack_pivots=true) -> (Tensor P, Tensor L, Tensor U)', lu_unpack,
+    'What lu_factor gave as three matrices.'),
+  entry('lu(Tensor A, bool pivot=true, bool get_infos=false) -> (Tensor LU, Tensor pivots, Tensor infos)', function(A, pivot, get_infos)
+    check_pivot('lu', pivot)
+    local LU, pivots, info = lu_with_info(A)
+    if get_infos then return LU, pivots, info end
+    return LU, pivots
+  end, 'The factors of lu_factor and the pivots, with get_infos also the info.', both),
+  entry('linalg_cholesky_ex(Tensor A, *, bool upper=false, bool check_errors=false) -> (Tensor L, Tensor info)', cholesky_ex,
+    'cholesky, and of each matrix the order of the minor that is not positive, or 0.'),
+  entry('linalg_inv_ex(Tensor A, *, bool check_errors=false) -> (Tensor inverse, Tensor info)', inv_ex, 'The inverse, and of each matrix whether it has none.'),
+  entry('linalg_solve_ex(Tensor A, Tensor B, *, bool left=true, bool check_errors=false) -> (Tensor result, Tensor info)', solve_ex,
+    'solve, and of each matrix whether it is singular.'),
+  entry('cholesky_solve(Tensor B, Tensor L, bool upper=false) -> Tensor', cholesky_solve, "X with L L' X = B.", both),
+  entry('cholesky_inverse(Tensor L, bool upper=false) -> Tensor', cholesky_inverse, "The inverse of L L'.", both),
+  entry('triangular_solve(Tensor b, Tensor A, bool upper=true, bool transpose=false, bool unitriangular=false) -> (Tensor solution, Tensor cloned_coefficient)',
+    triangular_solve, 'X with A X = b, of which only one triangle of A is read, and a copy of A.', both),
+  entry('geqrf(Tensor self) -> (Tensor a, Tensor tau)', function(A) return torch._C._linalg_reflectors(A) end,
+    'The QR factorization as LAPACK leaves it: R above the diagonal, reflectors below it, and the factors of these.', both),
+  entry('linalg_householder_product(Tensor A, Tensor tau) -> Tensor', householder_product, 'The first columns of the product of the reflectors below the diagonal of A.'),
+  entry('orgqr(Tensor self, Tensor tau) -> Tensor', householder_product, 'linalg.householder_product.', both),
+  entry('ormqr(Tensor self, Tensor tau, Tensor other, bool left=true, bool transpose=false) -> Tensor', ormqr,
+    'other times the product of reflectors, from the left or the right.', both),
+  entry('linalg_matrix_exp(Tensor self) -> Tensor', matrix_exp, 'The exponential of each matrix.'),
+  entry('matrix_exp(Tensor self) -> Tensor', matrix_exp, 'The exponential of each matrix.', both),
+  entry('linalg_cond(Tensor A, Scalar? p=nil) -> Tensor', cond, 'The condition of each matrix: the norm p of it times that of its inverse.'),
+  entry('linalg_cond.named(Tensor A, string p) -> Tensor', cond, "The condition of each matrix by the norm 'fro' or 'nuc'."),
+  entry('linalg_tensorinv(Tensor A, int ind=2) -> Tensor', tensorinv, 'The inverse of A as a map of its last dimensions to its first `ind` ones.'),
+  entry('linalg_tensorsolve(Tensor A, Tensor B, Dims? dims=nil) -> Tensor', tensorsolve, 'X with tensordot(A, X) = B.'),
+  entry('linalg_vecdot(Tensor x, Tensor y, *, Dim dim=-1) -> Tensor', vecdot, 'The sums of products of vectors along a dimension.'),
+  entry('svd_lowrank(Tensor A, int q=6, int niter=2, Tensor? M=nil) -> (Tensor U, Tensor S, Tensor V)', svd_lowrank,
+    'The q largest singular values and their vectors, about, of A or A - M, found from random directions.'),
+  entry('pca_lowrank(Tensor A, int? q=nil, bool center=true, int niter=2) -> (Tensor U, Tensor S, Tensor V)', pca_lowrank,
+    'The q principal components, about, of rows, by svd_lowrank.'),
+}

@@ -1,0 +1,225 @@
+-- pieces.lua - parts of tensors written into copies (the twins of select, slices and diagonals), parts as copies, and more ways
+-- to cut.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+
+local both = 'function method'
+
+-- ---- writing a part -----------------------------------------------------------------------------------------------
+
+-- A copy of self in which `part` of it holds src.
+local function with(self, src, part)
+  local copy = self:clone { memory_format = torch.contiguous_format }
+  local view = part(copy)
+  if table.concat({ table.unpack(view.shape) }, ',') ~= table.concat({ table.unpack(src.shape) }, ',') then
+    fail('expected src to have a size equal to the slice of self. src size = %s, slice size = %s', tostring(src.shape), tostring(view.shape))
+  end
+  view:copy_(src)
+  return copy
+end
+
+local function select_scatter(self, src, dim, index) return with(self, src, function(x) return x:select(dim, index) end) end
+
+local function diagonal_scatter(self, src, offset, dim1, dim2)
+  return with(self, src, function(x) return x:diagonal(offset, dim1, dim2) end)
+end
+
+local function slice_scatter(self, src, dim, start, last, step)
+  local subscript = {}
+  local at = dim < 0 and dim + self.ndim + 1 or dim
+  if at < 1 or at > self.ndim then
+    fail('Dimension out of range (expected to be in range of [%d, %d], but got %d)', -self.ndim, self.ndim, dim)
+  end
+  for d = 1, at - 1 do subscript[d] = {} end
+  subscript[at] = { start or 1, last or -1, step }
+  if last and last > 0 and start and start > 0 and last < start then subscript[at] = nil end
+  return with(self, src, function(x)
+    if not subscript[at] then return x:narrow(at, 1, 0) end
+    return x[subscript]
+  end)
+end
+
+local function as_strided_scatter(self, src, size, stride, storage_offset)
+  return with(self, src, function(x) return x:as_strided(size, stride, storage_offset) end)
+end
+
+-- ---- parts as copies ------------------------------------------------------------------------------------------------
+
+local function copied(f)
+  return function(...)
+    local view = f(...)
+    return view:clone { memory_format = torch.contiguous_format }
+  end
+end
+
+local function copied_list(f)
+  return function(...)
+    local list = {}
+    for i, view in ipairs(f(...)) do list[i] = view:clone { memory_format = torch.contiguous_format } end
+    return list
+  end
+end
+
+-- ---- cutting --------------------------------------------------------------------------------------------------------
+
+local function numbered(what, least, dim_of)
+  local title = ({ hsplit = 1, vsplit = 2, dsplit = 3 })[what]
+  return function(self, cuts)
+    if self.ndim < least then
+      fail('torch.%s requires a tensor with at least %d dimension, but got a tensor with %d dimensions!', what, title, self.ndim)
+    end
+    local dim = dim_of(self)
+    if type(cuts) == 'number' then
+      if cuts == 0 or self:size(dim) % cuts ~= 0 then
+        fail('torch.%s attempted to split along dimension %d, but the size of the dimension %d is not divisible by the split_size %d!',
+          what, dim, self:size(dim), cuts)
+      end
+    end
+    return torch.tensor_split(self, cuts, dim)
+  end
+end
+
+local splits = {
+  hsplit = numbered('hsplit', 1, function(x) return x.ndim == 1 and 1 or 2 end),
+  vsplit = numbered('vsplit', 2, function() return 1 end),
+  dsplit = numbered('dsplit', 3, function() return 3 end),
+}
+
+local function split_entries(list)
+  for _, name in ipairs { 'hsplit', 'vsplit', 'dsplit' } do
+    local doc = ({ hsplit = 'Views cut along dimension 2 (1 of vectors)', vsplit = 'Views cut along dimension 1', dsplit = 'Views cut along dimension 3' })[name]
+    list[#list + 1] = { name .. '(Tensor self, int sections) -> Tensor[]', run = splits[name], doc = doc .. ' into equal parts.' }
+    list[#list + 1] = { name .. '.indices(Tensor self, Dims indices) -> Tensor[]', run = splits[name], doc = doc .. ' before the given positions.' }
+  end
+  return list
+end
+
+-- ---- positions ------------------------------------------------------------------------------------------------------
+
+local function unravel_index(indices, shape)
+  if type(shape) == 'number' then shape = { shape } end
+  if indices.dtype.is_floating_point or indices.dtype == torch.bool then
+    fail("unravel_index() expected 'indices' to be integer dtype, but got %s", tostring(indices.dtype))
+  end
+  local rest, list = indices:to(torch.int64) - 1, {}
+  for d = #shape, 1, -1 do
+    if shape[d] < 0 then fail("'shape' cannot have negative values, but got (%s)", table.concat(shape, ', ')) end
+    list[d] = rest % shape[d] + 1
+    rest = rest // shape[d]
+  end
+  return table.unpack(list)
+end
+
+local function nonzero_static(self, size, fill_value)
+  if size < 0 then fail('nonzero_static: \'size\' must be an non-negative integer') end
+  local found = self:nonzero()
+  local n = found:size(1)
+  if n >= size then return found:narrow(1, 1, size):clone() end
+  local rest = torch.full({ size - n, found:size(2) }, fill_value, { dtype = torch.int64, device = self.device })
+  return torch.cat({ found, rest }, 1)
+end
+
+local reductions = { prod = 'prod', mean = 'mean', amax = 'amax', amin = 'amin' }
+
+local function index_reduce(self, dim, index, source, reduce, include_self)
+  if not reductions[reduce] then
+    fail('index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.', reduce)
+  end
+  if index.ndim > 1 then fail('index_reduce(): Index is supposed to be a vector, but got dim: %d', index.ndim) end
+  if self.ndim == 0 then
+    return index_reduce(self:reshape(1), 1, index:reshape(-1), source:reshape(-1), reduce, include_self):reshape {}
+  end
+  dim = dim < 0 and dim + self.ndim + 1 or dim
+  local shape = {}
+  for d = 1, source.ndim do shape[d] = d == dim and -1 or 1 end
+  if index:numel() ~= source:size(dim) then
+    fail('index_reduce(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d', index:numel(), source:size(dim), dim)
+  end
+  local places = index:to(torch.int64):reshape(shape):expand(source.shape)
+  return self:scatter_reduce(dim, places, source, reduce, { include_self = include_self })
+end
+
+-- ---- segments -------------------------------------------------------------------------------------------------------
+
+local initial_of = { sum = 0.0, prod = 1.0, max = -math.huge, min = math.huge, mean = 0.0 }
+local reduce_as = { sum = 'sum', prod = 'prod', max = 'amax', min = 'amin', mean = 'mean' }
+
+-- lengths: of the segments along axis, for every row of the dimensions before it; offsets (values from 0): where they begin, and the end.
+local function segment_reduce(data, reduce, lengths, offsets, axis, initial)
+  if not initial_of[reduce] then fail('segment_reduce(): unknown reduction %s', reduce) end
+  if not lengths and not offsets then fail 'segment_reduce(): Either lengths or offsets must be defined' end
+  if not lengths then lengths = torch.diff(offsets, 1, -1) end
+  axis = axis < 0 and axis + data.ndim + 1 or axis
+  if axis ~= lengths.ndim then fail 'segment_reduce(): the dimensions of lengths must be those of data up to axis' end
+  local count, n = lengths:size(-1), data:size(axis)
+  -- the number of the segment that each entry is in; entries behind the last go into one more, which is left out
+  local ends = lengths:to(torch.int64):cumsum(-1)
+  local sizes = table.move(lengths.shape, 1, axis - 1, 1, {})
+  sizes[axis] = n
+  local entries = torch.arange(n, { device = data.device }):expand(sizes)
+  local place = torch.searchsorted(ends, entries:contiguous(), { right = true })
+  for _ = axis + 1, data.ndim do place = place:unsqueeze(-1) end
+  place = place:expand(data.shape)
+  local shape = { table.unpack(data.shape) }
+  shape[axis] = count + 1
+  local first = initial or initial_of[reduce]
+  local start = torch.full(shape, first, { dtype = data.dtype, device = data.device })
+  local result
+  if reduce == 'mean' then
+    local sums = start:scatter_add(axis, place, data)
+    local divisors = torch.cat({ lengths, torch.ones_like(lengths:narrow(-1, 1, 1)) }, -1):to(data.dtype)
+    for _ = axis + 1, data.ndim do divisors = divisors:unsqueeze(-1) end
+    result = sums / divisors
+    if initial ~= nil then result = torch.where(divisors:eq(0), start, result) end
+  else
+    result = start:scatter_reduce(axis, place, data, reduce_as[reduce])
+  end
+  return result:narrow(axis, 1, count)
+end
+
+return split_entries {
+  { 'select_scatter(Tensor self, Tensor src, Dim dim, Index index) -> Tensor', variants = both, run = select_scatter,
+    doc = 'A copy of self in which one entry of a dimension is src.' },
+  { 'slice_scatter(Tensor self, Tensor src, Dim dim=1, Index? start=nil, int? end=nil, int step=1) -> Tensor', variants = both, run = slice_scatter,
+    doc = 'A copy of self in which the entries start, start + step, ... up to end of a dimension are src.' },
+  { 'diagonal_scatter(Tensor self, Tensor src, int offset=0, Dim dim1=1, Dim dim2=2) -> Tensor', variants = both, run = diagonal_scatter,
+    doc = 'A copy of self in which a diagonal is src.' },
+  { 'as_strided_scatter(Tensor self, Tensor src, Size size, Size stride, int? storage_offset=nil) -> Tensor', variants = both,
+    run = as_strided_scatter, doc = 'A copy of self in which the elements of an as_strided view are src.' },
+  { 'alias_copy(Tensor self) -> Tensor', variants = 'function', run = copied(function(x) return x end), doc = 'A copy.' },
+  { 'as_strided_copy(Tensor self, Size size, Size stride, int? storage_offset=nil) -> Tensor', variants = 'function',
+    run = copied(function(x, size, stride, offset) return x:as_strided(size, stride, offset) end), doc = 'as_strided as a copy.' },
+  { 'diagonal_copy(Tensor self, int offset=0, Dim dim1=1, Dim dim2=2) -> Tensor', variants = 'function',
+    run = copied(function(x, offset, dim1, dim2) return x:diagonal(offset, dim1, dim2) end), doc = 'diagonal as a copy.' },
+  { 'expand_copy(Tensor self, Size size) -> Tensor', variants = 'function', run = copied(function(x, size) return x:expand(size) end), doc = 'expand as a copy.' },
+  { 'narrow_copy(Tensor self, Dim dim, Index start, int length) -> Tensor', variants = both,
+    run = copied(function(x, dim, start, length) return x:narrow(dim, start, length) end), doc = 'narrow as a copy.' },
+  { 'permute_copy(Tensor self, Dims dims) -> Tensor', variants = 'function', run = copied(function(x, dims) return x:permute(dims) end), doc = 'permute as a copy.' },
+  { 'select_copy(Tensor self, Dim dim, Index index) -> Tensor', variants = 'function', run = copied(function(x, dim, index) return x:select(dim, index) end), doc = 'select as a copy.' },
+  { 'squeeze_copy(Tensor self) -> Tensor', variants = 'function', run = copied(function(x) return x:squeeze() end), doc = 'squeeze as a copy.' },
+  { 'squeeze_copy.dims(Tensor self, Dims dim) -> Tensor', variants = 'function', run = copied(function(x, dim) return x:squeeze(dim) end), doc = 'squeeze of some dimensions as a copy.' },
+  { 't_copy(Tensor self) -> Tensor', variants = 'function', run = copied(function(x) return x:t() end), doc = 't as a copy.' },
+  { 'transpose_copy(Tensor self, Dim dim0, Dim dim1) -> Tensor', variants = 'function', run = copied(function(x, a, b) return x:transpose(a, b) end), doc = 'transpose as a copy.' },
+  { 'unfold_copy(Tensor self, Dim dimension, int size, int step) -> Tensor', variants = 'function', run = copied(function(x, dim, size, step) return x:unfold(dim, size, step) end), doc = 'unfold as a copy.' },
+  { 'unsqueeze_copy(Tensor self, Dim dim) -> Tensor', variants = 'function', run = copied(function(x, dim) return x:unsqueeze(dim) end), doc = 'unsqueeze as a copy.' },
+  { 'view_copy(Tensor self, Size size) -> Tensor', variants = 'function', run = copied(function(x, size) return x:view(size) end), doc = 'view as a copy.' },
+  { 'view_copy.dtype(Tensor self, Dtype dtype) -> Tensor', variants = 'function', run = copied(function(x, dtype) return x:view(dtype) end), doc = 'view in another dtype as a copy.' },
+  { 'detach_copy(Tensor self) -> Tensor', variants = 'function', run = copied(function(x) return x:detach() end), doc = 'detach as a copy.' },
+  { 'unbind_copy(Tensor self, Dim dim=1) -> Tensor[]', variants = 'function', run = copied_list(torch.unbind), doc = 'unbind as copies.' },
+  { 'split_copy(Tensor self, int split_size, Dim dim=1) -> Tensor[]', variants = 'function', run = copied_list(torch.split), doc = 'split as copies.' },
+  { 'split_with_sizes_copy(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', variants = 'function', run = copied_list(torch.split), doc = 'split_with_sizes as copies.' },
+  { 'split_with_sizes(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', variants = both, run = torch.split, doc = 'Views of the given numbers of entries of a dimension.' },
+  { 'unsafe_chunk(Tensor self, int chunks, Dim dim=1) -> Tensor[]', variants = both, run = torch.chunk, doc = 'chunk.' },
+  { 'unsafe_split(Tensor self, int split_size, Dim dim=1) -> Tensor[]', variants = both, run = torch.split, doc = 'split.' },
+  { 'unsafe_split_with_sizes(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', variants = both, run = torch.split, doc = 'split_with_sizes.' },
+  { 'unravel_index(IndexTensor indices, Size shape) -> IndexTensor', variants = 'function', run = unravel_index,
+    doc = 'The positions along each dimension of a tensor of this shape that positions of its elements, counted in a row, stand for.' },
+  { 'nonzero_static(Tensor self, *, int size, Index fill_value=-1) -> IndexTensor', variants = both, run = nonzero_static,
+    doc = 'The first `size` rows of nonzero, filled up with rows of fill_value.' },
+  { 'index_reduce(Tensor self, Dim dim, IndexTensor index, Tensor source, string reduce, *, bool include_self=true) -> Tensor', variants = both .. ' inplace',
+    run = index_reduce, doc = "Combines entries of source with those at the positions of an index tensor along a dimension: 'prod', 'mean', 'amax' or 'amin'." },
+  { "segment_reduce(Tensor data, string reduce, *, Tensor? lengths=nil, Tensor? indices=nil, Tensor? offsets=nil, Dim axis=1, bool unsafe=false, Scalar? initial=nil) -> Tensor",
+    variants = 'function', run = function(data, reduce, lengths, _, offsets, axis, _, initial) return segment_reduce(data, reduce, lengths, offsets, axis, initial) end,
+    doc = "Reduces segments of a dimension, one after the other, of the given lengths: 'sum', 'prod', 'mean', 'max' or 'min'." },
+}

@@ -1,0 +1,164 @@
+-- swa_utils.lua - torch.optim.swa_utils: averages of a model's parameters over the course of training: AveragedModel,
+-- the rate that goes with it (SWALR), and update_bn, which makes anew the statistics of the average's normalizations.
+
+local torch = require 'torch'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local Module = require 'torch.nn.module'
+local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+
+local swa_utils = {}
+
+-- ---- averages -------------------------------------------------------------------------------------------------------
+
+local function check_decay(decay)
+  decay = decay == nil and 0.999 or decay
+  if type(decay) ~= 'number' or decay < 0 or decay > 1 then
+    fail('Invalid decay value %s provided. Please provide a value in [0,1] range.', tostring(decay))
+  end
+  return decay
+end
+
+--- f(average, value, n): the average in which the newest weighs 1 - decay; of n values so far, in which all weigh alike.
+function swa_utils.get_ema_avg_fn(decay)
+  decay = check_decay(decay)
+  return function(average, value) return decay * average + (1 - decay) * value end
+end
+function swa_utils.get_swa_avg_fn()
+  return function(average, value, n) return average + (value - average) / (n + 1) end
+end
+
+-- The same of lists, in place.
+local function of_lists(fn)
+  return function(averages, values, n)
+    torch.no_grad(function()
+      for i, average in ipairs(averages) do average:copy_(fn(average, values[i], n)) end
+    end)
+  end
+end
+--- The same of lists of tensors, in place.
+function swa_utils.get_ema_multi_avg_fn(decay) return of_lists(swa_utils.get_ema_avg_fn(decay)) end
+function swa_utils.get_swa_multi_avg_fn() return of_lists(swa_utils.get_swa_avg_fn()) end
+
+--- AveragedModel(model, {device =, avg_fn =, multi_avg_fn =, use_buffers = false}): a copy of the model, in `module`, whose
+--- parameters become the average of those that update_parameters(model) sees. avg_fn(average, value, n) is the mean of
+--- all by default; with use_buffers buffers are averaged too, else copied.
+local AveragedModel = Module:extend('AveragedModel')
+swa_utils.AveragedModel = AveragedModel
+
+function AveragedModel:init(model, ...)
+  kinds.check('AveragedModel', 'model', model, 'Module')
+  local names = { 'device', 'avg_fn', 'multi_avg_fn', 'use_buffers' }
+  local options = kinds.by_name('AveragedModel', names, nil, ...)
+  kinds.check('AveragedModel', 'avg_fn', options.avg_fn, 'function?')
+  kinds.check('AveragedModel', 'multi_avg_fn', options.multi_avg_fn, 'function?')
+  if options.avg_fn and options.multi_avg_fn then fail 'Only one of avg_fn and multi_avg_fn should be provided' end
+  self.module = model:deepcopy()
+  if options.device then self.module:to(options.device) end
+  self:register_buffer('n_averaged', torch.tensor(0, { device = options.device }))
+  self.avg_fn, self.multi_avg_fn, self.use_buffers = options.avg_fn, options.multi_avg_fn, options.use_buffers or false
+end
+
+function AveragedModel:forward(...) return self.module(...) end
+
+local function tensors_of(model, with_buffers)
+  local list = model:parameters()
+  if with_buffers then table.move(model:buffers(), 1, #model:buffers(), #list + 1, list) end
+  return list
+end
+
+--- Takes the model's parameters into the average.
+function AveragedModel:update_parameters(model)
+  torch.no_grad(function()
+    local averages, values = tensors_of(self.module, self.use_buffers), tensors_of(model, self.use_buffers)
+    local n = self.n_averaged:item()
+    for i, average in ipairs(averages) do
+      averages[i], values[i] = average:detach(), values[i]:detach():to(average.device)
+    end
+    if n == 0 then
+      for i, average in ipairs(averages) do average:copy_(values[i]) end
+    elseif self.multi_avg_fn then
+      self.multi_avg_fn(averages, values, n)
+    else
+      of_lists(self.avg_fn or swa_utils.get_swa_avg_fn())(averages, values, n)
+    end
+    if not self.use_buffers then
+      local buffers = model:buffers()
+      for i, buffer in ipairs(self.module:buffers()) do buffer:copy_(buffers[i]) end
+    end
+    self.n_averaged:add_(1)
+  end)
+end
+
+--- Makes the running statistics of all batch normalizations anew, from one pass over the loader's inputs (of several
+--- values the first).
+function swa_utils.update_bn(loader, model, device)
+  kinds.check('update_bn', 'model', model, 'Module')
+  local momenta = {}
+  for _, module in ipairs(model:modules()) do
+    if module.running_mean ~= nil and torch.type(module):find 'BatchNorm' then
+      module:reset_running_stats()
+      momenta[#momenta + 1] = { module, module.momentum }
+      module.momentum = false
+    end
+  end
+  if #momenta == 0 then return end
+  local was_training = model.training
+  model:train()
+  torch.no_grad(function()
+    local function pass(input)
+      if type(input) == 'table' then input = input[1] end
+      if device ~= nil then input = input:to(device) end
+      model(input)
+    end
+    if type(loader) == 'table' and getmetatable(loader) == nil then
+      for _, input in ipairs(loader) do pass(input) end
+    else
+      for input in loader do pass(input) end
+    end
+  end)
+  for _, entry in ipairs(momenta) do entry[1].momentum = entry[2] end
+  model:train(was_training)
+end
+
+-- ---- the rate ---------------------------------------------------------------------------------------------------------
+
+--- SWALR(optimizer, swa_lr, {anneal_epochs = 10, anneal_strategy = 'cos'}): from the rates that are to swa_lr (a number, or
+--- one for each group), along a cosine or 'linear'ly, and then it stays.
+local SWALR = Scheduler:extend('SWALR')
+swa_utils.SWALR = SWALR
+
+function SWALR:init(optimizer, ...)
+  local a = Scheduler.arguments('SWALR', { 'swa_lr', 'anneal_epochs', 'anneal_strategy', 'last_epoch' },
+    { swa_lr = Scheduler.NEEDED, anneal_epochs = 10, anneal_strategy = 'cos', last_epoch = -1 }, ...)
+  Scheduler.check_optimizer(optimizer)
+  if a.anneal_strategy ~= 'cos' and a.anneal_strategy ~= 'linear' then
+    fail("anneal_strategy must be one of 'cos' or 'linear', instead got %s", tostring(a.anneal_strategy))
+  end
+  if math.type(a.anneal_epochs) ~= 'integer' or a.anneal_epochs < 0 then
+    fail('anneal_epochs must be equal or greater than 0, got %s', tostring(a.anneal_epochs))
+  end
+  for i, rate in ipairs(Scheduler.per_group(optimizer, 'swa_lr', a.swa_lr)) do optimizer.param_groups[i].swa_lr = rate end
+  self.anneal_epochs, self.anneal_strategy = a.anneal_epochs, a.anneal_strategy
+  self:start(optimizer, a.last_epoch)
+end
+
+-- How far it is after so many epochs, from 0 to 1.
+local function progress(self, epochs)
+  local t = math.max(0, math.min(1, epochs / math.max(1, self.anneal_epochs)))
+  return self.anneal_strategy == 'linear' and t or (1 - math.cos(math.pi * t)) / 2
+end
+
+function SWALR:get_lr()
+  local epochs = self._step_count - 1
+  if self.anneal_epochs == 0 then epochs = math.max(1, epochs) end
+  local before, now = progress(self, epochs - 1), progress(self, epochs)
+  return self:each_rate(function(rate, i)
+    local goal = self.optimizer.param_groups[i].swa_lr
+    local from = before == 1 and goal or (rate - before * goal) / (1 - before)
+    return goal * now + from * (1 - now)
+  end)
+end
+
+return checked.functions(swa_utils)

@@ -1,0 +1,17 @@
+-- special.lua - torch.special: the ops called special_..., and those that torch has under the same name or another one.
+
+local torch = require 'torch'
+
+local special = {
+  gammainc = torch.igamma, gammaincc = torch.igammac, gammaln = torch.lgamma, multigammaln = torch.mvlgamma, psi = torch.digamma,
+  expit = torch.sigmoid,
+}
+for name in ([[digamma erf erfc erfinv exp2 expm1 i0 log1p log_softmax logit logsumexp polygamma round sinc softmax xlogy]]):gmatch '%S+' do
+  special[name] = torch[name]
+end
+for name, value in pairs(torch) do
+  local own = type(name) == 'string' and name:match '^special_(.+)$'
+  if own then special[own] = value end
+end
+
+return special

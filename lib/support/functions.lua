@@ -1,0 +1,114 @@
+-- functions.lua - functions of torch that are no ops: what dtypes and shapes become of others, tensors by the older constructors,
+-- methods in place as functions.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+
+-- ---- dtypes and shapes --------------------------------------------------------------------------------------------------
+
+local function sample(dtype) return torch.empty(0, { dtype = dtype }) end
+
+--- The dtype that both dtypes become when tensors of them meet.
+function torch.promote_types(a, b)
+  kinds.check('promote_types', 'type1', a, 'dtype')
+  kinds.check('promote_types', 'type2', b, 'dtype')
+  return torch.where(torch.empty(0, { dtype = torch.bool }), sample(a), sample(b)).dtype
+end
+
+--- The dtype of what an op makes of two tensors or numbers.
+function torch.result_type(a, b)
+  kinds.check('result_type', 'tensor1', a, 'Tensor|number|boolean')
+  kinds.check('result_type', 'tensor2', b, 'Tensor|number|boolean')
+  local function value(x)
+    if torch.is_tensor(x) then return x.ndim == 0 and torch.empty({}, { dtype = x.dtype }) or sample(x.dtype) end
+    if type(x) == 'number' then return math.type(x) == 'integer' and 1 or 1.0 end -- which number it is does not matter
+    return x
+  end
+  return torch.where(torch.tensor(true), value(a), value(b)).dtype
+end
+
+-- What a dtype is of: bools, integers, fractions.
+local function rank(dtype)
+  if dtype == torch.bool then return 0 end
+  return dtype.is_floating_point and 2 or 1
+end
+
+--- Whether values of a dtype may be stored in another: fractions not in integers, nothing but bools in bools.
+function torch.can_cast(from, to)
+  kinds.check('can_cast', 'from_', from, 'dtype')
+  kinds.check('can_cast', 'to', to, 'dtype')
+  return rank(sample(from).dtype) <= rank(sample(to).dtype)
+end
+
+--- The shape to which shapes broadcast, each a number, a list or a torch.Size.
+function torch.broadcast_shapes(...)
+  local tensors = {}
+  for i = 1, select('#', ...) do
+    local shape = select(i, ...)
+    if torch.type(shape) ~= 'torch.Size' then kinds.check('broadcast_shapes', 'shapes', shape, 'sizes') end
+    tensors[i] = torch.empty({}):expand(type(shape) == 'number' and { shape } or { table.unpack(shape) })
+  end
+  if #tensors == 0 then return torch.empty({}).shape end
+  return torch.broadcast_tensors(tensors)[1].shape
+end
+
+--- 'torch.FloatTensor' of a tensor, else the name of the value's type.
+function torch.typename(value) return torch.is_tensor(value) and value:type() or torch.type(value) end
+
+--- The value as a tensor: itself, converted where the dtype or device is another one, or a new one of numbers. copy = true: never itself.
+function torch.asarray(value, options)
+  kinds.check('asarray', 'obj', value, 'Tensor|number|boolean|table')
+  kinds.check('asarray', 'options', options, 'named?')
+  kinds.check_names('asarray', options, 'dtype device copy requires_grad')
+  options = options or {}
+  local x
+  if torch.is_tensor(value) then
+    x = value:to { dtype = options.dtype, device = options.device }
+    if options.copy == false and not rawequal(x, value) then fail 'asarray(): a copy is needed, but copy is false' end
+    if options.copy and rawequal(x, value) then x = value:clone() end
+    if not options.requires_grad then x = x:detach() end
+  else
+    x = torch.tensor(value, { dtype = options.dtype, device = options.device })
+  end
+  return options.requires_grad and x:requires_grad_() or x
+end
+
+-- ---- older constructors -------------------------------------------------------------------------------------------------
+
+-- Of sizes in a row, of a table of numbers, or empty.
+local function constructor(what, dtype)
+  return function(first, ...)
+    local how = { dtype = dtype or torch.get_default_dtype() }
+    if first == nil then return torch.empty(0, how) end
+    if torch.type(first) == 'Size' or torch.type(first) == 'torch.Size' then return torch.empty(first, how) end
+    if type(first) == 'table' then return torch.tensor(first, how) end
+    if torch.is_tensor(first) then
+      if first.dtype ~= how.dtype then fail('%s(): expected a tensor of %s, got %s', what, tostring(how.dtype), tostring(first.dtype)) end
+      return first:detach()
+    end
+    kinds.check(what, 'size', { first, ... }, 'integers')
+    return torch.empty({ first, ... }, how)
+  end
+end
+
+for name, dtype in pairs { FloatTensor = 'float32', DoubleTensor = 'float64', HalfTensor = 'float16', BFloat16Tensor = 'bfloat16', LongTensor = 'int64',
+  IntTensor = 'int32', ShortTensor = 'int16', CharTensor = 'int8', ByteTensor = 'uint8', BoolTensor = 'bool' } do
+  torch[name] = constructor(name, torch[dtype])
+end
+torch.Tensor = torch.Tensor or constructor('Tensor')
+
+-- ---- methods as functions -----------------------------------------------------------------------------------------------
+
+for name in ('deg2rad_ rad2deg_ gcd_ lcm_ i0_ sinc_ ldexp_ threshold_ put'):gmatch '%S+' do torch[name] = torch[name] or torch._C.methods[name] end
+for name in ('no_grad enable_grad set_grad_enabled inference_mode'):gmatch '%S+' do torch.autograd[name] = torch.autograd[name] or torch[name] end
+
+-- As a method, polygamma has its tensor before the order.
+function torch._C.methods.polygamma(x, n) return torch.polygamma(n, x) end
+function torch._C.methods.polygamma_(x, n) return x:copy_(torch.polygamma(n, x)) end
+
+--- The number of the GPU that a tensor is on, -1 for the CPU.
+function torch.get_device(x)
+  kinds.check('get_device', 'input', x, 'Tensor')
+  return x.device.index or -1
+end

@@ -1,0 +1,120 @@
+-- doctor.lua - `ltensor --doctor`: what is there of what the library uses when it finds it, and what each missing piece would
+-- give. A line each: how it stands, its name, what it does. main(write) asks; nothing is changed.
+
+local torch = require 'torch'
+
+local doctor = {}
+
+-- Libraries that are opened when they are first needed: their names (the first that opens counts), what for, the package of
+-- Debian's that has them. tests/lua/repl/doctor_spec.lua compares them with the names in the sources.
+doctor.libraries = {
+  { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
+  { 'oneDNN', { 'libdnnl.so.2' }, 'fast convolutions on the CPU', 'libdnnl2' },
+  { 'libpng', { 'libpng16.so.16' }, 'PNG pictures read and written', 'libpng16-16' },
+  { 'TurboJPEG', { 'libturbojpeg.so.0' }, 'JPEG pictures read and written', 'libturbojpeg0' },
+}
+
+-- What the backend for NVIDIA's GPUs opens; the driver first.
+doctor.gpu_libraries = {
+  { 'NVIDIA driver', { 'libcuda.so.1' }, 'GPUs', 'nvidia-driver' },
+  { 'cuBLAS', { 'libcublas.so.13', 'libcublas.so.12' }, 'products of matrices on a GPU' },
+  { 'cuBLASLt', { 'libcublasLt.so.13', 'libcublasLt.so.12' }, 'linear layers with their bias in one step on a GPU' },
+  { 'cuDNN', { 'libcudnn.so.9' }, 'fast convolutions on a GPU' },
+  { 'cuSOLVER', { 'libcusolver.so.12', 'libcusolver.so.11' }, 'torch.linalg on a GPU' },
+}
+
+-- The name that opens, or nil. '*' runs nothing of the library's but its initialization.
+local function opens(names)
+  for _, name in ipairs(names) do
+    if package.loadlib(name, '*') then return name end
+  end
+end
+
+local function on_path(command)
+  for folder in (os.getenv 'PATH' or ''):gmatch '[^:]+' do
+    local file = io.open(folder .. '/' .. command)
+    if file then
+      file:close()
+      return folder .. '/' .. command
+    end
+  end
+end
+
+-- The lines of torch.__config__.show() by their names.
+local function build_facts()
+  local facts = {}
+  for name, value in torch.__config__.show():gmatch '([^\n:]+): ([^\n]*)' do facts[name] = value end
+  return facts
+end
+
+local function report_libraries(say, list)
+  for _, library in ipairs(list) do
+    local title, names, purpose, package_name = table.unpack(library)
+    local found = opens(names)
+    if found then
+      say(true, title, ('%s: %s'):format(found, purpose))
+    else
+      say(false, title, ('%s is not found; it gives %s%s'):format(table.concat(names, ' or '), purpose,
+        package_name and (' (Debian: %s)'):format(package_name) or ''))
+    end
+  end
+end
+
+local function report_processor(say, facts)
+  local kernels = facts.CPU:match '^%S+'
+  local better = { baseline = 'this processor has neither AVX2 nor AVX-512, or LTENSOR_CPU says so: loops take two to eight times as long',
+    avx2 = 'AVX-512 would halve the time of what fits in the caches' }
+  say(kernels ~= 'baseline', 'processor', facts.CPU .. (better[kernels] and '; ' .. better[kernels] or ''))
+end
+
+local function report_gpus(say, facts)
+  say(not facts.GPU:find '^no ', 'CUDA backend', facts.GPU)
+  local works, why = pcall(torch.zeros, 1, { device = 'cuda' })
+  if not works then
+    say(false, 'GPUs', (tostring(why):gsub('^[^:]*:%d+: ', '')))
+    return report_libraries(say, { doctor.gpu_libraries[1] })
+  end
+  for i = 0, torch.cuda.device_count() - 1 do
+    say(true, 'cuda:' .. i, torch.cuda.get_device_name(i) .. (torch.cuda.is_simulated() and ', simulated: LTENSOR_SIM_GPUS' or ''))
+  end
+  if not torch.cuda.is_simulated() then report_libraries(say, doctor.gpu_libraries) end
+end
+
+local function report_ranks(say)
+  if not torch.distributed.is_mpi_available() then
+    return say(false, 'MPI', 'built without Open MPI and MPICH; with one of them torch.distributed runs on several processes and machines')
+  end
+  local command = on_path 'mpirun.openmpi' or on_path 'mpirun.mpich' or on_path 'mpirun'
+  say(command ~= nil, 'MPI', command and command .. ': torch.distributed, ltensor --nproc'
+    or 'no mpirun on the PATH; it starts the ranks of torch.distributed (Debian: openmpi-bin or mpich)')
+end
+
+local function report_terminal(say, facts)
+  say(facts['line editing'] ~= 'none', 'line editing', facts['line editing'])
+  local term, locale = os.getenv 'TERM' or '', os.getenv 'LC_ALL' or os.getenv 'LC_CTYPE' or os.getenv 'LANG' or ''
+  local colour = term ~= '' and term ~= 'dumb' and not os.getenv 'NO_COLOR'
+  say(colour, 'colours', colour and 'TERM=' .. term or 'none: TERM is ' .. (term == '' and 'not set' or term) .. (os.getenv 'NO_COLOR' and ', NO_COLOR is set' or ''))
+  local unicode = locale:upper():find 'UTF%-?8' ~= nil
+  say(unicode, 'characters', unicode and locale or ('the locale (%s) is not UTF-8: other letters than those of ASCII are taken for bytes as they are typed'):format(locale == '' and 'C' or locale))
+end
+
+--- Writes the report by write(text); true where nothing is missing.
+function doctor.main(write)
+  write = write or function(text) io.stdout:write(text) end
+  local missing = 0
+  local function say(good, title, text)
+    if not good then missing = missing + 1 end
+    write(('%-8s %-14s %s\n'):format(good and 'ok' or 'missing', title, text))
+  end
+  local facts = build_facts()
+  write(('ltensor %s, %s\n'):format(torch.__version__, _VERSION))
+  report_processor(say, facts)
+  report_libraries(say, doctor.libraries)
+  report_gpus(say, facts)
+  report_ranks(say)
+  report_terminal(say, facts)
+  write(missing == 0 and 'Nothing is missing.\n' or 'All that is missing can be done without: the lines say what it would give.\n')
+  return missing == 0
+end
+
+return doctor

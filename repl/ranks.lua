@@ -1,0 +1,131 @@
+-- The prompt and notebooks over several processes (`ltensor --nproc 2`): rank 0 has the prompt; the others wait for the cells that `%%ranks`
+-- sends to all, and run them in sessions of their own.
+--
+-- What is said between the ranks goes by the group of all, beside what cells make of torch.distributed, and waits as long as a cell takes.
+-- May use repl.session, repl.system, repl.notebook.plain and torch.
+
+local ranks = {}
+
+local FOR_EVER = 1e9 -- seconds
+local LAUNCHERS = {'OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_STEP_NUM_TASKS'}
+
+local own -- the state of torch.distributed for what is said here; nil: this process is alone
+local at_exit -- its finalizer sends the others home where a cell ends the program
+
+-- How many processes the launcher has started, and which one this is.
+local function place()
+  for _, name in ipairs(LAUNCHERS) do
+    if os.getenv(name) then
+      local _ = require('torch').distributed -- sets the two
+      return math.tointeger(tonumber(os.getenv 'WORLD_SIZE')) or 1, math.tointeger(tonumber(os.getenv 'RANK')) or 0
+    end
+  end
+  return 1, 0
+end
+
+-- Runs f(...) with the group of all, whatever cells have made of it.
+local function among_ranks(f, ...)
+  local here = require 'torch.distributed.state'
+  local users = here.current
+  here.current = own
+  own.default:set_timeout(FOR_EVER)
+  local results = table.pack(pcall(f, ...))
+  here.current = users
+  own.default:set_timeout(users and users.timeout or own.timeout)
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
+-- What rank 0 sends to all: its value, on every rank.
+local function from_first(value)
+  return among_ranks(function()
+    local list = {value}
+    require('torch').distributed.broadcast_object_list(list, 0)
+    return list[1]
+  end)
+end
+
+-- What every rank gives, on rank 0, by rank from 0.
+local function to_first(value)
+  return among_ranks(function()
+    local list = {}
+    require('torch').distributed.gather_object(value, list, 0)
+    return table.move(list, 1, #list, 0, {})
+  end)
+end
+
+-- How many ranks there are.
+function ranks.count() return own and own.world:size() or 1 end
+
+-- Joins the others, if there are any. True: this is one of the others, and its work is done when rank 0's is.
+function ranks.begin()
+  local size, rank = place()
+  if size == 1 then return false end
+  local here = require 'torch.distributed.state'
+  local dist = require('torch').distributed
+  dist.init_process_group 'mpi'
+  own, here.current = here.current, nil
+  if rank > 0 then ranks.serve() end
+  at_exit = rank == 0 and setmetatable({}, {__gc = ranks.finish})
+  return rank > 0
+end
+
+-- Sends the others home, once.
+function ranks.finish()
+  if not at_exit then return end
+  at_exit = nil
+  pcall(from_first, false)
+end
+
+-- Runs cells until rank 0 has no more.
+function ranks.serve()
+  local system = require 'repl.system'
+  local state = require('repl.session').new()
+  while true do
+    local well, cell = pcall(from_first, false)
+    if not well then
+      if cell:find('rank 0 has left, with exit status 0', 1, true) then return end
+      error(cell, 0)
+    end
+    if not cell then return end
+    local code = cell.code
+    state.count = cell.number - 1
+    local number = state:begin_cell(code)
+    system.start_capture()
+    local ran, result = pcall(state.run, state, code, number)
+    local out, err = system.end_capture()
+    io.stderr:write(err)
+    local text = require('repl.notebook.plain').text(out)
+    if not ran then
+      text = text .. tostring(result)
+    elseif result.report then
+      text = text .. table.concat(state:error_lines(result.report), '\n')
+    elseif result.text then
+      text = text .. result.text
+    end
+    to_first {text = text, failed = not ran or result.report ~= nil}
+  end
+end
+
+-- Lines, each with the rank that they are of.
+local function show(rank, text)
+  for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do print(('[%d] %s'):format(rank, line)) end
+end
+
+-- Runs the cell on all ranks: shows what each has shown; on rank 0 what is printed is not marked, as it is printed.
+function ranks.run(session, code)
+  if not own then return session:run(code, session.count) end
+  from_first {code = code, number = session.count}
+  local result = session:run(code, session.count)
+  local all, failed = to_first {text = '', failed = false}, {}
+  if result.text then show(0, result.text) end
+  result.text = nil
+  for rank = 1, #all do
+    if all[rank].text ~= '' then show(rank, all[rank].text) end
+    if all[rank].failed then failed[#failed + 1] = tostring(rank) end
+  end
+  if #failed > 0 and not result.report then error(('the cell has failed on rank %s'):format(table.concat(failed, ', ')), 0) end
+  return result
+end
+
+return ranks

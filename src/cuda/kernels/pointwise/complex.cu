@@ -1,0 +1,284 @@
+/* complex.cu - elementwise kernels over complex numbers, by the list that the declarations give. The twin of
+ * cpu/pointwise/complex.c. A kernel is a template of the type alone, float or double; what it computes is looked at as it runs,
+ * which all its threads do alike. Functions are thrust's. Operands are of any dtype and layout. */
+#include <thrust/complex.h>
+
+#include "cuda.h"
+#include "kernels/element.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/offsets.cuh"
+#include "pointwise.cuh"
+
+#include "pointwise_ops.h" /* generated from the declarations */
+
+enum { BLOCK = 256, ITEMS = 2 };
+
+/* A complex number of T as it lies in memory. */
+template <class T> struct alignas(2 * sizeof(T)) number {
+    T re, im;
+};
+
+/* ---- formulas -------------------------------------------------------------------------------------------- */
+
+template <class T> static __device__ __forceinline__ number<T> of(T re, T im) { return {re, im}; }
+template <class T> static __device__ __forceinline__ number<T> of(thrust::complex<T> z) { return {z.real(), z.imag()}; }
+template <class T> static __device__ __forceinline__ thrust::complex<T> to(number<T> z) { return {z.re, z.im}; }
+template <class T> static __device__ __forceinline__ number<T> plus(number<T> a, number<T> b)
+{
+    return {a.re + b.re, a.im + b.im};
+}
+template <class T> static __device__ __forceinline__ number<T> minus(number<T> a, number<T> b)
+{
+    return {a.re - b.re, a.im - b.im};
+}
+template <class T> static __device__ __forceinline__ number<T> times(number<T> a, number<T> b)
+{
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <class T> static __device__ __forceinline__ number<T> scaled(number<T> z, T factor) { return {z.re * factor, z.im * factor}; }
+
+/* Smith's way: nothing overflows that need not. */
+template <class T> static __device__ number<T> over(number<T> a, number<T> b)
+{
+    const T c = fabs(b.re), d = fabs(b.im);
+    if (c >= d) {
+        if (c == 0 && d == 0) return {a.re / c, a.im / d};
+        const T ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
+        return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
+    }
+    const T ratio = b.re / b.im, scale = 1 / (b.re * ratio + b.im);
+    return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+}
+
+/* log|1 + z| is half the log1p of x (2 + x) + y^2: exact for small ones. */
+template <class T> static __device__ number<T> log_of_one_more(number<T> z)
+{
+    if (!(fabs(z.re) <= T(0.5) && fabs(z.im) <= T(0.5))) return of(thrust::log(to(of(1 + z.re, z.im))));
+    return {log1p(z.re * (2 + z.re) + z.im * z.im) / 2, atan2(z.im, 1 + z.re)};
+}
+
+/* exp(x) cos y - 1 is expm1(x) cos y - 2 sin(y / 2)^2: exact for small ones. */
+template <class T> static __device__ number<T> exp_less_one(number<T> z)
+{
+    const T half = sin(z.im / 2);
+    return {expm1(z.re) * cos(z.im) - 2 * half * half, z.im == 0 ? z.im : exp(z.re) * sin(z.im)};
+}
+
+template <class T> static __device__ number<T> power(number<T> a, number<T> b)
+{
+    if (b.im == 0) {
+        if (b.re == 0) return {1, 0};
+        if (b.re == 1) return a;
+        if (b.re == 2) return times(a, a);
+        if (b.re == 3) return times(times(a, a), a);
+        if (b.re == T(0.5)) return of(thrust::sqrt(to(a)));
+        if (b.re == -1) return over(of(T(1), T(0)), a);
+        if (b.re == -2) return over(of(T(1), T(0)), times(a, a));
+        if (b.re == T(-0.5)) return over(of(T(1), T(0)), of(thrust::sqrt(to(a))));
+        if (a.re == 0 && a.im == 0 && b.re > 0) return {0, 0};
+    }
+    return of(thrust::pow(to(a), to(b)));
+}
+
+/* From the nearer end, as PyTorch has it. */
+template <class T> static __device__ number<T> between(number<T> a, number<T> b, number<T> weight)
+{
+    const number<T> way = minus(b, a), one = {1, 0};
+    return hypot(weight.re, weight.im) < T(0.5) ? plus(a, times(weight, way)) : minus(b, times(way, minus(one, weight)));
+}
+
+template <class T> static __device__ __forceinline__ bool truth(number<T> z) { return z.re != 0 || z.im != 0; }
+template <class T> static __device__ __forceinline__ number<T> flag(bool yes) { return {T(yes), 0}; }
+
+/* x: the inputs, p: the op's number. Real results and answers stand in the real part. */
+template <class T> static __device__ number<T> simple(int op, const number<T> *x, number<T> p)
+{
+    const number<T> z = x[0], w = x[1], one = {1, 0};
+    switch (op) {
+    case LT_PW_ADD: return plus(z, times(p, w));
+    case LT_PW_SUB: return minus(z, times(p, w));
+    case LT_PW_MUL: return times(z, w);
+    case LT_PW_DIV: return over(z, w);
+    case LT_PW_NEG: return {-z.re, -z.im};
+    case LT_PW_SQUARE: return times(z, z);
+    case LT_PW_RECIPROCAL: return over(one, z);
+    case LT_PW_CONJ: return {z.re, -z.im};
+    case LT_PW_ABS: return {hypot(z.re, z.im), 0};
+    case LT_PW_SGN: {
+        const T size = hypot(z.re, z.im);
+        return size == 0 ? number<T>{0, 0} : number<T>{z.re / size, z.im / size};
+    }
+    case LT_PW_ADDCMUL: return plus(z, times(times(p, w), x[2]));
+    case LT_PW_ADDCDIV: return plus(z, over(times(p, w), x[2]));
+    case LT_PW_LERP: return between(z, w, x[2]);
+    case LT_PW_WHERE: return truth(z) ? w : x[2];
+    case LT_PW_TANH_BACKWARD: return times(z, minus(one, times(w, w)));
+    case LT_PW_SIGMOID_BACKWARD: return times(z, times(minus(one, w), w));
+    case LT_PW_EQ: return flag<T>(z.re == w.re && z.im == w.im);
+    case LT_PW_NE: return flag<T>(!(z.re == w.re && z.im == w.im));
+    case LT_PW_LOGICAL_AND: return flag<T>(truth(z) && truth(w));
+    case LT_PW_LOGICAL_OR: return flag<T>(truth(z) || truth(w));
+    case LT_PW_LOGICAL_XOR: return flag<T>(truth(z) != truth(w));
+    case LT_PW_LOGICAL_NOT: return flag<T>(!truth(z));
+    case LT_PW_ISNAN: return flag<T>(z.re != z.re || z.im != z.im);
+    case LT_PW_ISINF: return flag<T>(fabs(z.re) == T(INFINITY) || fabs(z.im) == T(INFINITY));
+    default: return flag<T>(fabs(z.re) < T(INFINITY) && fabs(z.im) < T(INFINITY)); /* ISFINITE */
+    }
+}
+
+template <class T> static __device__ number<T> function(int op, const number<T> *x, number<T>)
+{
+    const number<T> z = x[0], one = {1, 0};
+    switch (op) {
+    case LT_PW_ANGLE: return {atan2(z.im, z.re), 0};
+    case LT_PW_EXP: return of(thrust::exp(to(z)));
+    case LT_PW_EXP2: return of(thrust::exp(to(scaled(z, T(0.693147180559945309417)))));
+    case LT_PW_EXPM1: return exp_less_one(z);
+    case LT_PW_LOG: return of(thrust::log(to(z)));
+    case LT_PW_LOG2: return scaled(of(thrust::log(to(z))), T(1.44269504088896340736));
+    case LT_PW_LOG10: return scaled(of(thrust::log(to(z))), T(0.434294481903251827651));
+    case LT_PW_LOG1P: return log_of_one_more(z);
+    case LT_PW_SQRT: return of(thrust::sqrt(to(z)));
+    case LT_PW_RSQRT: return over(one, of(thrust::sqrt(to(z))));
+    case LT_PW_POW: return power(z, x[1]);
+    case LT_PW_SIGMOID: return over(one, plus(one, of(thrust::exp(to(number<T>{-z.re, -z.im})))));
+    case LT_PW_SIN: return of(thrust::sin(to(z)));
+    case LT_PW_COS: return of(thrust::cos(to(z)));
+    case LT_PW_TAN: return of(thrust::tan(to(z)));
+    case LT_PW_ASIN: return of(thrust::asin(to(z)));
+    case LT_PW_ACOS: return of(thrust::acos(to(z)));
+    case LT_PW_ATAN: return of(thrust::atan(to(z)));
+    case LT_PW_SINH: return of(thrust::sinh(to(z)));
+    case LT_PW_COSH: return of(thrust::cosh(to(z)));
+    case LT_PW_TANH: return of(thrust::tanh(to(z)));
+    case LT_PW_ASINH: return of(thrust::asinh(to(z)));
+    case LT_PW_ACOSH: return of(thrust::acosh(to(z)));
+    default: return of(thrust::atanh(to(z))); /* ATANH */
+    }
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------- */
+
+/* Operand 0 is the output. */
+template <class T> struct operands {
+    int op, inputs;
+    char *data[4]; /* null: the number in value */
+    lt_dtype dtype[4];
+    number<T> value[4], param;
+    lt_places<4> places;
+};
+
+template <class T> static __device__ __forceinline__ number<T> load(lt_dtype dtype, const char *p)
+{
+    switch (dtype) {
+    case LT_COMPLEX64: {
+        const number<float> z = *reinterpret_cast<const number<float> *>(p);
+        return {T(z.re), T(z.im)};
+    }
+    case LT_COMPLEX128: {
+        const number<double> z = *reinterpret_cast<const number<double> *>(p);
+        return {T(z.re), T(z.im)};
+    }
+    case LT_COMPLEX32:
+        return {lt_as<T>(reinterpret_cast<const __half *>(p)[0]), lt_as<T>(reinterpret_cast<const __half *>(p)[1])};
+    default: return {lt_load<T>(dtype, p), 0};
+    }
+}
+
+template <class T> static __device__ __forceinline__ void store(lt_dtype dtype, char *p, number<T> z)
+{
+    switch (dtype) {
+    case LT_COMPLEX64: *reinterpret_cast<number<float> *>(p) = {float(z.re), float(z.im)}; break;
+    case LT_COMPLEX128: *reinterpret_cast<number<double> *>(p) = {double(z.re), double(z.im)}; break;
+    default: lt_store<T>(dtype, p, z.re); break;
+    }
+}
+
+template <class T, bool FUNCTION>
+static __global__ void __launch_bounds__(BLOCK) complex_kernel(operands<T> a)
+{
+    const uint32_t first = blockIdx.x * (ITEMS * BLOCK) + threadIdx.x;
+    for (int i = 0; i < ITEMS; i++) {
+        const uint32_t index = first + i * BLOCK;
+        if (index >= a.places.numel) return;
+        int32_t offset[1][4];
+        a.places.template at<1>(&index, offset);
+        number<T> x[3] = {};
+        for (int k = 0; k < 3; k++)
+            if (k < a.inputs)
+                x[k] = a.data[k + 1] == nullptr ? a.value[k + 1] : load<T>(a.dtype[k + 1], a.data[k + 1] + offset[0][k + 1]);
+        const number<T> y = FUNCTION ? function(a.op, x, a.param) : simple(a.op, x, a.param);
+        store(a.dtype[0], a.data[0] + offset[0][0], y);
+    }
+}
+
+/* ---- entry ------------------------------------------------------------------------------------------------ */
+
+template <class T> static number<T> host_number(lt_dtype dtype, const void *p)
+{
+    if (dtype == LT_COMPLEX64) return {T(static_cast<const float *>(p)[0]), T(static_cast<const float *>(p)[1])};
+    if (dtype == LT_COMPLEX128) return {T(static_cast<const double *>(p)[0]), T(static_cast<const double *>(p)[1])};
+    return {lt_load<T>(dtype, p), 0};
+}
+
+template <class T> static void run(const lt_pointwise_call &call, bool function, int params)
+{
+    lt_iter it = *call.it;
+    operands<T> a = {};
+    a.op = call.op;
+    a.inputs = it.operands - 1;
+    for (int k = 0; k < it.operands; k++) {
+        a.data[k] = it.host_scalar[k] ? nullptr : it.data[k];
+        a.dtype[k] = it.dtype[k];
+        if (it.host_scalar[k]) a.value[k] = host_number<T>(it.dtype[k], it.data[k]);
+    }
+    for (int k = it.operands; k < 4; k++)
+        for (int d = 0; d < it.ndim; d++) it.strides[k][d] = 0;
+    if (params > 0) {
+        const lt_scalar p = call.params[0];
+        a.param = {T(p.kind >= LT_SCALAR_FLOAT ? p.v.d : static_cast<double>(p.v.i)), T(p.imaginary)};
+    }
+    a.places.of(&it, 1, nullptr);
+    const unsigned blocks = lt_blocks(a.places.numel, BLOCK * ITEMS);
+    if (function)
+        LT_LAUNCH((complex_kernel<T, true>), blocks, BLOCK, call.stream, a);
+    else
+        LT_LAUNCH((complex_kernel<T, false>), blocks, BLOCK, call.stream, a);
+}
+
+/* Whether the op is on the list, a function, and has a number. */
+static bool find(int op, bool *function, int *params)
+{
+    switch (op) {
+#define CASE_OF(NAME, n)                                                                           \
+    case LT_PW_##NAME: *params = n; break;
+#define UNARY(NAME) CASE_OF(NAME, 0)
+#define UNARY_REAL(NAME) CASE_OF(NAME, 0)
+#define UNARY_TEST(NAME) CASE_OF(NAME, 0)
+#define BINARY(NAME) CASE_OF(NAME, 0)
+#define BINARY_TEST(NAME) CASE_OF(NAME, 0)
+#define BINARY_SCALED(NAME) CASE_OF(NAME, 1)
+#define TERNARY(NAME) CASE_OF(NAME, 0)
+#define TERNARY_SCALED(NAME) CASE_OF(NAME, 1)
+#define SELECT(NAME) CASE_OF(NAME, 0)
+#define CASE(SHAPE, name, NAME) SHAPE(NAME)
+        LT_COMPLEX_LIST(CASE)
+#undef CASE
+    default: return false;
+    }
+    const bool arithmetic = op >= LT_PW_ARITHMETIC && op < LT_PW_ARITHMETIC_END && op != LT_PW_SQRT && op != LT_PW_RSQRT;
+    *function = !arithmetic && !(op >= LT_PW_COMPARE && op < LT_PW_COMPARE_END);
+    return true;
+}
+
+bool lt_cuda_complex(const lt_pointwise_call &call)
+{
+    bool function;
+    int params = 0;
+    if (call.compute == LT_COMPLEX32 || !find(call.op, &function, &params)) return false;
+    if (call.compute == LT_COMPLEX64)
+        run<float>(call, function, params);
+    else
+        run<double>(call, function, params);
+    return true;
+}

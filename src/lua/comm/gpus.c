@@ -1,0 +1,197 @@
+/* gpus.c - operations between GPUs of several processes (src/comm/device_engine.h) for lib/distributed/nccl.lua: torch._C.device_id,
+ * device_join. Tensors are contiguous and on the group's GPU; which they are, lib/distributed has seen to. */
+#include "gpus.h"
+
+#include <string.h>
+
+#include "binding.h"
+#include "comm/comm.h"
+#include "comm/device.h"
+#include "tensor.h"
+
+#define GROUP_NAME "ltensor.DeviceGroup"
+
+typedef struct group_box {
+    const lt_device_engine *engine;
+    lt_device_group *group;
+    int rank, size;
+} group_box;
+
+static group_box *check_group(lua_State *L) { return lt_lua_check_udata(L, 1, GROUP_NAME); }
+
+/* device_id() -> what names a group that is to be made */
+static int device_id(lua_State *L)
+{
+    const lt_device_engine *engine;
+    char id[LT_DEVICE_ENGINE_ID];
+    lt_lua_do(L, lt_device_engine_get(&engine));
+    lt_lua_do(L, engine->new_id(id));
+    lua_pushlstring(L, id, sizeof id);
+    return 1;
+}
+
+/* device_join(id, rank, size) -> the group, of the current GPU */
+static int device_join(lua_State *L)
+{
+    size_t n;
+    const char *id = luaL_checklstring(L, 1, &n);
+    if (n != LT_DEVICE_ENGINE_ID) return lt_lua_error(L, "an id has %d bytes", LT_DEVICE_ENGINE_ID);
+    group_box *box = lua_newuserdatauv(L, sizeof *box, 0);
+    *box =
+        (group_box){NULL, NULL, (int)lt_lua_check_integer(L, 2), (int)lt_lua_check_integer(L, 3)};
+    luaL_setmetatable(L, GROUP_NAME);
+    lt_lua_do(L, lt_device_engine_get(&box->engine));
+    lt_lua_do(L, box->engine->join(id, box->rank, box->size, &box->group));
+    return 1;
+}
+
+static int group_gc(lua_State *L)
+{
+    group_box *box = check_group(L);
+    if (box->group != NULL) box->engine->leave(box->group);
+    box->group = NULL;
+    return 0;
+}
+
+/* look(): an error where something has failed in the meantime */
+static int group_look(lua_State *L)
+{
+    group_box *box = check_group(L);
+    lt_lua_do(L, box->engine->look(box->group));
+    return 0;
+}
+
+/* What an operation is called with. */
+typedef struct call {
+    const group_box *box;
+    lt_tensor *input, *output; /* NULL: none */
+    int peer, reduction;
+    uint64_t stream;
+} call;
+
+static char *data_of(lt_tensor *t) { return t != NULL ? lt_data(t) : NULL; }
+static int64_t bytes_of(const lt_tensor *t)
+{
+    return t != NULL ? t->numel * (int64_t)lt_dtype_size((lt_dtype)t->dtype) : 0;
+}
+
+/* Each rank's part to it and from it, in order; counts of bytes by rank, NULL: none. */
+static lt_status exchange(const call *c, const int64_t *given, const int64_t *got)
+{
+    const lt_device_engine *e = c->box->engine;
+    lt_device_group *g = c->box->group;
+    char *from = data_of(c->input), *to = data_of(c->output);
+    lt_status status = e->begin(g);
+    if (status != LT_OK) return status;
+    for (int r = 0; r < c->box->size && status == LT_OK; r++) {
+        if (given != NULL && given[r] > 0) status = e->send(g, from, given[r], r, c->stream);
+        if (status == LT_OK && got != NULL && got[r] > 0)
+            status = e->receive(g, to, got[r], r, c->stream);
+        from += given != NULL ? given[r] : 0;
+        to += got != NULL ? got[r] : 0;
+    }
+    const lt_status ended = e->end(g);
+    return status != LT_OK ? status : ended;
+}
+
+/* Counts that are all `bytes` but that of the peer, which is `of_peer`. */
+static int64_t *fill(int64_t *counts, const call *c, int64_t bytes, int64_t of_peer)
+{
+    for (int r = 0; r < c->box->size; r++) counts[r] = r == c->peer ? of_peer : bytes;
+    return counts;
+}
+
+/* scratch: two counts for each rank; for all_to_all they are set. */
+static lt_status carry_out(lt_collective kind, const call *c, int64_t *scratch)
+{
+    const lt_device_engine *e = c->box->engine;
+    lt_device_group *g = c->box->group;
+    const int size = c->box->size;
+    const bool root = c->peer == c->box->rank;
+    lt_tensor *t = c->output != NULL ? c->output : c->input;
+    const lt_dtype dtype = (lt_dtype)t->dtype;
+    int64_t *second = scratch + size;
+    switch (kind) {
+    case LT_ALL_REDUCE:
+        return e->all_reduce(g, data_of(c->input), data_of(c->output), t->numel, dtype,
+                             c->reduction, c->stream);
+    case LT_REDUCE:
+        return e->reduce(g, data_of(c->input), root ? data_of(c->output) : NULL, c->input->numel,
+                         dtype, c->reduction, c->peer, c->stream);
+    case LT_REDUCE_SCATTER:
+        return e->reduce_scatter(g, data_of(c->input), data_of(c->output), c->output->numel, dtype,
+                                 c->reduction, c->stream);
+    case LT_BROADCAST:
+        return e->broadcast(g, data_of(c->output), data_of(c->output), bytes_of(c->output), c->peer,
+                            c->stream);
+    case LT_ALL_GATHER:
+        return e->all_gather(g, data_of(c->input), data_of(c->output), bytes_of(c->input),
+                             c->stream);
+    case LT_GATHER:
+        return exchange(c, fill(scratch, c, 0, bytes_of(c->input)),
+                        root ? fill(second, c, bytes_of(c->input), bytes_of(c->input)) : NULL);
+    case LT_SCATTER:
+        return exchange(c, root ? fill(scratch, c, bytes_of(c->output), bytes_of(c->output)) : NULL,
+                        fill(second, c, 0, bytes_of(c->output)));
+    case LT_ALL_TO_ALL: return exchange(c, scratch, second);
+    case LT_SEND: return e->send(g, data_of(c->input), bytes_of(c->input), c->peer, c->stream);
+    case LT_RECV: return e->receive(g, data_of(c->output), bytes_of(c->output), c->peer, c->stream);
+    default: return lt_error(LT_ERR_TYPE, "this is no operation between GPUs");
+    }
+}
+
+static lt_tensor *optional_tensor(lua_State *L, int arg)
+{
+    return lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg);
+}
+
+/* Elements by rank in the list at arg, as bytes. */
+static void read_counts(lua_State *L, int arg, int size, int64_t each, int64_t *out)
+{
+    for (int r = 0; r < size; r++) {
+        lua_rawgeti(L, arg, r + 1);
+        out[r] = lua_tointeger(L, -1) * each;
+        lua_pop(L, 1);
+    }
+}
+
+/* begin(kind, input, output, peer, reduction, given, got, stream): puts it on the stream. kind: its place in comm.h's list */
+static int group_begin(lua_State *L)
+{
+    const group_box *box = check_group(L);
+    lua_settop(L, 9);
+    const call c = {box,
+                    optional_tensor(L, 3),
+                    optional_tensor(L, 4),
+                    (int)lt_lua_opt_integer(L, 5, 0),
+                    (int)lt_lua_opt_integer(L, 6, 0),
+                    (uint64_t)lt_lua_check_integer(L, 9)};
+    const lt_collective kind = (lt_collective)lt_lua_check_integer(L, 2);
+    int64_t *scratch = lua_newuserdatauv(L, 2 * (size_t)box->size * sizeof *scratch, 0);
+    memset(scratch, 0, 2 * (size_t)box->size * sizeof *scratch);
+    if (kind == LT_ALL_TO_ALL) {
+        const int64_t each = (int64_t)lt_dtype_size((lt_dtype)c.output->dtype);
+        read_counts(L, 7, box->size, each, scratch);
+        read_counts(L, 8, box->size, each, scratch + box->size);
+    }
+    if (c.output != NULL) lt_bump_version(c.output);
+    lt_lua_do(L, carry_out(kind, &c, scratch));
+    return 0;
+}
+
+void lt_lua_open_device_comm(lua_State *L)
+{
+    static const luaL_Reg methods[] = {{"begin", group_begin}, {"look", group_look}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"device_id", device_id}, {"device_join", device_join}, {NULL, NULL}};
+    luaL_newmetatable(L, GROUP_NAME);
+    lua_createtable(L, 0, 2);
+    lt_lua_setfuncs(L, methods);
+    lua_setfield(L, -2, "__index");
+    lt_lua_pushfunction(L, group_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+    lua_pushvalue(L, 2);
+    lt_lua_setfuncs(L, functions);
+    lua_pop(L, 1);
+}

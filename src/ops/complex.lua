@@ -1,0 +1,46 @@
+-- complex.lua - complex numbers: making them of parts, and their parts. docs/design/complex.md says how they are computed with.
+
+return {
+  -- ---- making them ------------------------------------------------------------------------------------------
+  { 'complex(Tensor real, Tensor imag) -> Tensor', variants = 'function out',
+    doc = 'Complex numbers of their real and imaginary parts. Of two numbers: a complex number, `torch.complex(1, 2)`.',
+    grad = { real = 'real(grad)', imag = 'imag(grad)' }, example = 'torch.complex(torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0})' },
+  { 'polar(Tensor abs, Tensor angle) -> Tensor', variants = 'function out', grad_fn = 'PolarBackward0', holomorphic = false,
+    doc = 'Complex numbers of a magnitude and an angle in radians.',
+    grad = { abs = 'real(conj(grad) * sgn(result))', angle = '-imag(conj(grad) * result)' },
+    example = 'torch.polar(torch.tensor{1.0}, torch.tensor{0.5})' },
+
+  -- ---- views of their parts ---------------------------------------------------------------------------------
+  { 'view_as_real(Tensor self) -> Tensor', view = true, variants = 'function',
+    doc = 'A view of complex numbers with one more dimension: the real and the imaginary part.',
+    grad = { self = 'view_as_complex(contiguous(grad))' }, example = 'torch.view_as_real(z)' },
+  { 'view_as_complex(Tensor self) -> Tensor', view = true, variants = 'function',
+    doc = 'A view of pairs of floats, which the last dimension has, as complex numbers.',
+    grad = { self = 'view_as_real(grad)' }, example = 'torch.view_as_complex(torch.randn(3, 2))' },
+  { 'real(Tensor self) -> Tensor', variants = 'function', composite = true, doc = 'The real parts, a view; of real numbers the tensor itself.' },
+  { 'imag(Tensor self) -> Tensor', variants = 'function', composite = true, doc = 'The imaginary parts, a view.' },
+
+  -- ---- conjugates, angles, signs ------------------------------------------------------------------------------
+  { 'conj(Tensor self) -> Tensor', composite = true, doc = 'The complex conjugate, a copy; a tensor of real numbers as it is.' },
+  { 'conj_physical(Tensor self) -> Tensor', variants = 'function method inplace out', overlap = 'elementwise',
+    doc = 'The complex conjugate, a copy.', grad = { self = 'conj(grad)' } },
+  { '_conj(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: complex', grad_fn = 'ConjBackward0',
+    doc = 'The conjugate of complex numbers.', grad = { self = 'conj(grad)' } },
+  { 'resolve_conj(Tensor self) -> Tensor', composite = true, doc = 'The tensor itself: conjugates are copies, no marks.' },
+  { 'resolve_neg(Tensor self) -> Tensor', composite = true, doc = 'The tensor itself: negatives are copies, no marks.' },
+  { 'is_conj(Tensor self) -> bool', doc = 'Whether the tensor is marked as conjugated: never.' },
+  { 'is_neg(Tensor self) -> bool', doc = 'Whether the tensor is marked as negated: never.' },
+  { 'angle(Tensor self) -> Tensor', variants = 'function method out', holomorphic = false, overlap = 'elementwise',
+    doc = 'The angle in radians from -pi to pi; of real numbers 0 or pi.', grad = { self = '_angle_backward(grad, self)' } },
+  { '_angle(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'functions: complex(REAL)', doc = 'The angle of complex numbers.' },
+  { '_angle_backward(Tensor grad_output, Tensor self) -> Tensor', variants = '', composite = true, doc = 'Derivative of angle.' },
+  { 'sgn(Tensor self) -> Tensor', variants = 'function method inplace out', holomorphic = false, overlap = 'elementwise',
+    doc = 'self / |self|, 0 where self is 0; of real numbers the sign.', grad = { self = '_sgn_backward(grad, self, result)' } },
+  { '_sgn(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: complex', doc = 'The direction of complex numbers.' },
+  { '_sgn_backward(Tensor grad_output, Tensor self, Tensor result) -> Tensor', variants = '', composite = true, doc = 'Derivative of sgn.' },
+  { 'isreal(Tensor self) -> Tensor', composite = true, doc = 'Where the imaginary part is 0.' },
+
+  -- ---- parts of derivatives -----------------------------------------------------------------------------------
+  { '_acosh_backward(Tensor grad_output, Tensor self) -> Tensor', variants = '', composite = true,
+    doc = 'grad_output / sqrt(self^2 - 1), on the branch that acosh has for complex numbers.' },
+}

@@ -1,0 +1,55 @@
+-- ltensor --doctor: what is here, and what each missing piece would give.
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. '../support/process.lua')
+
+local function run(arguments, before)
+  return process.run(('%s %s %s'):format(before or '', process.quote(process.ltensor), arguments))
+end
+
+local function contents(path)
+  local file = assert(io.open(here .. '../../../' .. path))
+  local text = file:read 'a'
+  file:close()
+  return text
+end
+
+describe('--doctor', function()
+  it('says how each thing stands, a line each', function()
+    local out = run '--doctor'
+    local first, last
+    for line in out:gmatch '[^\n]+' do
+      first, last = first or line, line
+      assert.is_truthy(line == first or line:find '^ok ' or line:find '^missing ' or line:find 'missing', line)
+    end
+    assert.is_truthy(first:find '^ltensor %d', first)
+    assert.is_truthy(out:find 'ok +processor', out)
+    assert.is_truthy(last:find '^Nothing is missing' or last:find '^All that is missing can be done without', last)
+  end)
+
+  it('names the GPUs, simulated ones as such', function()
+    local out = run '--sim-gpus 2 --doctor'
+    assert.is_truthy(out:find('ok       cuda:1         Simulated GPU, simulated', 1, true), out)
+    assert.is_truthy(run '--disable-cuda --doctor':find('missing  GPUs', 1, true))
+  end)
+
+  it('says what a missing piece would give', function()
+    local out = run('--doctor', 'TERM=dumb LC_ALL=C PATH=/nowhere')
+    assert.is_truthy(out:find('missing  colours        none: TERM is dumb', 1, true), out)
+    assert.is_truthy(out:find('missing  characters     the locale (C) is not UTF-8', 1, true), out)
+    assert.is_truthy(out:find('missing  MPI ', 1, true), out)
+  end)
+
+  it('knows the libraries that the sources open, by their names', function()
+    local text = contents 'repl/doctor.lua'
+    local n = 0
+    for _, path in ipairs { 'src/core/libraries/lapack.c', 'src/core/files/image.c', 'src/core/cpu/products/dnnl.c', 'src/cuda/libraries/cublas_api.h',
+      'src/cuda/libraries/cusolver_api.h', 'src/cuda/libraries/cudnn_api.h' } do
+      for name in contents(path):gmatch '"(lib[%w_]+%.so%.%d+)"' do
+        n = n + 1
+        assert.is_truthy(text:find("'" .. name .. "'", 1, true), path .. ' opens ' .. name)
+      end
+    end
+    assert.is_true(n >= 10)
+  end)
+end)

@@ -1,0 +1,208 @@
+"""Complex numbers: elementwise ops, their dtypes and layouts, sums and products, movements, matrices, parts; derivatives."""
+
+import operator
+
+import torch
+
+from .cases import DTYPES, INF, NAN, Arg, Dim, Dims, Group, Idx, values
+
+KINDS = [torch.complex64, torch.complex128]
+GRAD = {"grad": True}
+SMOOTH = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan",
+          "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid", "square", "reciprocal", "neg", "abs", "angle", "sgn"]
+TESTS = ["isnan", "isinf", "isfinite", "isreal", "logical_not"]
+ODD = [complex(0, 0), complex(1, 0), complex(0, 1), complex(-1, 0.5), complex(INF, 1), complex(1, -INF), complex(NAN, 1),
+       complex(2, NAN), complex(3, 0), complex(-4, 0)]
+
+
+def odd(dtype):
+    return torch.tensor(ODD, dtype=dtype)
+
+
+def matrix(dtype, *shape):
+    return values(dtype, *shape, low=-2.0, high=2.0)
+
+
+def elementwise(g):
+    for dtype in KINDS:
+        for op in SMOOTH:
+            g.add(op, Arg(values(dtype, 2, 5)), loose=3)
+            g.add(op, Arg(values(dtype, 3, 4), "transpose"), loose=3)
+            g.add(op, Arg(values(dtype, 3, 8), "step"), loose=3)
+            g.add(op, Arg(values(dtype)), loose=3)
+            g.add(op, Arg(values(dtype, 0, 3)))
+            g.add(op, Arg(values(dtype, 2, 3), **GRAD), loose=20)
+        for op in ("conj_physical", "resolve_conj", "resolve_neg"):
+            g.add(op, Arg(values(dtype, 2, 3), **GRAD))
+        for op in TESTS:
+            g.add(op, Arg(odd(dtype)))
+        g.add("sgn", Arg(torch.tensor([0j, 2j, 3 - 4j], dtype=dtype), **GRAD))
+        g.add("abs", Arg(torch.tensor([0j, 2j, 3 - 4j], dtype=dtype), **GRAD))
+        g.add("angle", Arg(torch.tensor([2j, 3 - 4j, -1 + 0j], dtype=dtype), **GRAD))
+    for dtype in (torch.float32, torch.float64, torch.int32, torch.bool):
+        for op in ("angle", "conj_physical", "isreal"):
+            g.add(op, Arg(values(dtype, 2, 4)))
+        g.add("real", Arg(values(dtype, 2, 4)), via="f")
+        if dtype is not torch.bool:
+            g.add("sgn", Arg(values(dtype, 2, 4)))
+    g.add("angle", Arg(torch.tensor([1.0, -1.0, NAN, -0.0])))
+    g.add("sgn", Arg(values(torch.float64, 3), **GRAD))
+    g.add("angle", Arg(values(torch.float64, 3), **GRAD))
+    for op, message in (("lt", "not implemented for 'ComplexFloat'"), ("fmod", "not implemented for 'ComplexFloat'"),
+                        ("maximum", "maximum not implemented for complex tensors.")):
+        g.fails(op, Arg(values(torch.complex64, 2)), Arg(values(torch.complex64, 2)), message=message)
+    for op, message in (("erf", "not implemented for 'ComplexFloat'"), ("round", "not implemented for 'ComplexFloat'"),
+                        ("floor", "floor is not supported for complex inputs"), ("ceil", "ceil is not supported for complex inputs"),
+                        ("trunc", "trunc is not supported for complex inputs"), ("relu", "clamp is not supported for complex types"),
+                        ("sign", "Please use torch.sgn instead."), ("bitwise_not", "not implemented for 'ComplexFloat'"),
+                        ("max", "not implemented for 'ComplexFloat'"), ("argmax", "argmax(): does not support complex input"),
+                        ("sort", "Sort does not support complex dtypes on")):
+        g.fails(op, Arg(values(torch.complex64, 2)), message=message)
+    g.fails("max", Arg(values(torch.complex64, 2)), Dim(0), message="max(): does not support complex input")
+    g.fails("abs_", Arg(values(torch.complex64, 2)), message="In-place abs is not supported for complex tensors.", via="m")
+    g.fails("add_", Arg(values(torch.float32, 2)), Arg(values(torch.complex64, 2)), via="m", run=lambda a, b: a.add_(b),
+            message="result type ComplexFloat can't be cast to the desired output type Float")
+
+def binary(g):
+    for dtype in KINDS:
+        for op in ("add", "sub", "mul", "div"):
+            g.add(op, Arg(values(dtype, 2, 3)), Arg(values(dtype, 2, 3)))
+            g.add(op, Arg(values(dtype, 2, 1)), Arg(values(dtype, 3)))
+            g.add(op, Arg(values(dtype, 3, 4), "transpose"), Arg(values(dtype, 4, 3)))
+            g.add(op, Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype, 3), **GRAD))
+            g.add(op, Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype.to_real(), 2, 3), **GRAD))
+            g.add(op, Arg(values(dtype, 2, 3), **GRAD), 1 - 2j)
+            g.add(op, Arg(values(dtype.to_real(), 2, 3), **GRAD), 1 - 2j)
+        for op in ("add", "sub"):
+            g.add(op, Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype, 2, 3), **GRAD), alpha=2 - 1j)
+            g.add(op, Arg(values(dtype, 2, 3)), Arg(values(dtype, 2, 3)), alpha=2.5)
+        for name, call in (("+", operator.add), ("-", operator.sub), ("*", operator.mul), ("/", operator.truediv)):
+            g.add(name, Arg(values(dtype, 3)), 2 - 1j, run=call, via="o")
+            g.add(name, 2 - 1j, Arg(values(dtype, 3)), run=call, via="o")
+            g.add(name, 3, Arg(values(dtype, 3)), run=call, via="o")
+        for exponent in (0, 1, 2, 3, 0.5, -1, -2, -0.5, 1.7, 1 + 2j):
+            g.add("pow", Arg(values(dtype, 4), **GRAD), exponent, loose=20)
+        g.add("pow", Arg(values(dtype, 4), **GRAD), Arg(values(dtype, 4, low=-1.5, high=1.5), **GRAD), loose=40)
+        g.add("pow", 2.0, Arg(values(dtype, 4), **GRAD), loose=20, via="f")
+        g.add("pow", 1 + 1j, Arg(values(dtype, 4), **GRAD), loose=20, via="f")
+        for op in ("eq", "ne", "logical_and", "logical_or", "logical_xor"):
+            g.add(op, Arg(odd(dtype)), Arg(odd(dtype).flip(0)))
+        g.add("eq", Arg(odd(dtype)), 1j)
+        g.add("where", Arg(torch.tensor([True, False, True])), Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype, 3), **GRAD), via="f")
+        g.add("addcmul", Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype, 3), **GRAD), Arg(values(dtype, 2, 1), **GRAD), value=1 - 1j)
+        g.add("addcdiv", Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype, 3), **GRAD), Arg(values(dtype, 2, 1), **GRAD), value=2)
+        g.add("lerp", Arg(values(dtype, 4), **GRAD), Arg(values(dtype, 4), **GRAD), 0.3)
+        g.add("lerp", Arg(values(dtype, 4), **GRAD), Arg(values(dtype, 4), **GRAD), Arg(values(dtype, 4), **GRAD))
+        g.add("isclose", Arg(odd(dtype)), Arg(odd(dtype)))
+        g.add("div", Arg(torch.tensor([1 + 1j, 1e30 + 1e30j], dtype=dtype)), Arg(torch.tensor([0j, 1e30 + 1e30j], dtype=dtype)))
+    for a in DTYPES:
+        for b in KINDS:
+            g.add("add", Arg(values(a, 3)), Arg(values(b, 3)), via="f")
+            g.add("mul", Arg(values(b, 3)), Arg(values(a)), via="m")
+        if a not in (torch.bfloat16, torch.float16):
+            g.add("mul", Arg(values(a, 3)), 2 - 1j)
+    g.add("mul", Arg(values(torch.float32, 3)), Arg(values(torch.complex128)))
+    g.fails("add", Arg(values(torch.float32, 2)), Arg(values(torch.float32, 2)), alpha=1j,
+            message="For non-complex input tensors, argument alpha must not be a complex number.")
+    g.fails("div", Arg(values(torch.complex64, 2)), 2, rounding_mode="floor", message="not implemented for 'ComplexFloat'")
+
+
+def sums(g):
+    for dtype in KINDS:
+        for op in ("sum", "mean"):
+            g.add(op, Arg(values(dtype, 3, 4), **GRAD))
+            g.add(op, Arg(values(dtype, 2, 3, 4), **GRAD), Dims(0, 2))
+            g.add(op, Arg(values(dtype, 3, 4), "transpose", **GRAD), Dim(1), keepdim=True)
+        g.add("sum", Arg(values(dtype, 0, 3)), Dim(0))
+        for n in (1, 2, 5, 8):
+            g.add("prod", Arg(values(dtype, n, low=0.5, high=2.0), **GRAD), loose=10)
+            g.add("prod", Arg(values(dtype, 3, n, low=0.5, high=2.0), **GRAD), Dim(1), loose=10)
+            g.add("cumprod", Arg(values(dtype, 2, n, low=0.5, high=2.0), **GRAD), Dim(1), loose=20)
+        g.add("prod", Arg(values(dtype, 2, 3, 2)), Dim(1), keepdim=True, loose=10)
+        g.add("prod", Arg(values(dtype, 0)))
+        g.add("cumsum", Arg(values(dtype, 3, 4), **GRAD), Dim(0))
+        g.add("cumsum", Arg(values(dtype, 3, 4), "transpose"), Dim(1))
+        for op in ("var", "std"):
+            g.add(op, Arg(values(dtype, 3, 4), **GRAD))
+            g.add(op, Arg(values(dtype, 3, 4), **GRAD), Dim(1), correction=0, keepdim=True)
+        for p in (2, 1, INF):
+            g.add("norm", Arg(values(dtype, 3, 4), **GRAD), p, loose=4)
+            g.add("norm", Arg(values(dtype, 3, 4), **GRAD), p, Dim(1), loose=4)
+        for op in ("any", "all", "count_nonzero"):
+            g.add(op, Arg(torch.tensor([[0j, 1j], [0j, 0j]], dtype=dtype)))
+            g.add(op, Arg(torch.tensor([[0j, 1j], [0j, 0j]], dtype=dtype)), Dim(1))
+        g.add("trace", Arg(values(dtype, 3, 3), **GRAD))
+        g.add("logsumexp", Arg(values(dtype, 3, 3), **GRAD), Dim(1), loose=4)
+
+
+def products(g):
+    for dtype in KINDS:
+        g.add("mm", Arg(matrix(dtype, 3, 4), **GRAD), Arg(matrix(dtype, 4, 2), **GRAD), loose=4)
+        g.add("mm", Arg(matrix(dtype, 4, 3), "transpose"), Arg(matrix(dtype, 2, 4), "transpose"), loose=4)
+        g.add("bmm", Arg(matrix(dtype, 2, 3, 4), **GRAD), Arg(matrix(dtype, 2, 4, 2), **GRAD), loose=4)
+        g.add("mv", Arg(matrix(dtype, 3, 4), **GRAD), Arg(matrix(dtype, 4), **GRAD), loose=4)
+        g.add("dot", Arg(matrix(dtype, 4), **GRAD), Arg(matrix(dtype, 4), **GRAD), loose=4)
+        g.add("vdot", Arg(matrix(dtype, 4), **GRAD), Arg(matrix(dtype, 4), **GRAD), loose=4)
+        g.add("outer", Arg(matrix(dtype, 4), **GRAD), Arg(matrix(dtype, 3), **GRAD), loose=4)
+        g.add("addmm", Arg(matrix(dtype, 2), **GRAD), Arg(matrix(dtype, 3, 4), **GRAD), Arg(matrix(dtype, 4, 2), **GRAD),
+              beta=2 - 1j, alpha=1j, loose=4)
+        g.add("baddbmm", Arg(matrix(dtype, 2, 3, 2), **GRAD), Arg(matrix(dtype, 2, 3, 4), **GRAD), Arg(matrix(dtype, 2, 4, 2), **GRAD),
+              beta=2, alpha=0.5, loose=4)
+        g.add("addmv", Arg(matrix(dtype, 3), **GRAD), Arg(matrix(dtype, 3, 4), **GRAD), Arg(matrix(dtype, 4), **GRAD), loose=4)
+        g.add("matmul", Arg(matrix(dtype, 2, 1, 3, 4), **GRAD), Arg(matrix(dtype, 5, 4, 2), **GRAD), loose=4)
+        g.add("kron", Arg(matrix(dtype, 2, 2)), Arg(matrix(dtype, 1, 3)))
+        g.add("mm", Arg(matrix(dtype, 3, 0)), Arg(matrix(dtype, 0, 2)))
+
+
+def movements(g):
+    for dtype in KINDS:
+        g.add("cat", [Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype, 1, 3), **GRAD)], via="f")
+        g.add("stack", [Arg(values(dtype, 2, 3), **GRAD), Arg(values(dtype, 2, 3), **GRAD)], Dim(1), via="f")
+        g.add("flip", Arg(values(dtype, 2, 3), **GRAD), Dims(0, 1))
+        g.add("roll", Arg(values(dtype, 2, 3), **GRAD), 1, Dim(1))
+        g.add("index_select", Arg(values(dtype, 3, 4), **GRAD), Dim(1), Idx([3, 0, 0]))
+        g.add("gather", Arg(values(dtype, 3, 4), **GRAD), Dim(1), Idx([[3, 0], [1, 1], [2, 3]]))
+        g.add("gather", Arg(values(dtype)), Dim(0), Idx(0))
+        g.add("scatter", Arg(values(dtype, 3, 4), **GRAD), Dim(1), Idx([[3, 0], [1, 2], [2, 3]]), Arg(values(dtype, 3, 4), **GRAD))
+        g.add("scatter", Arg(values(dtype, 3, 4)), Dim(1), Idx([[3, 0], [1, 2], [2, 3]]), 1 - 2j, via="m",
+              run=lambda t, d, i, v: t.clone().scatter_(d, i, v))
+        g.add("scatter_add", Arg(values(dtype, 3, 4), **GRAD), Dim(1), Idx([[3, 3], [1, 1], [2, 3]]), Arg(values(dtype, 3, 4), **GRAD))
+        g.add("index_add", Arg(values(dtype, 3, 4), **GRAD), Dim(0), Idx([2, 2]), Arg(values(dtype, 2, 4), **GRAD))
+        g.add("masked_select", Arg(values(dtype, 4), **GRAD), Arg(torch.tensor([True, False, True, True])))
+        g.add("masked_fill", Arg(values(dtype, 4), **GRAD), Arg(torch.tensor([True, False, True, True])), 2j)
+        g.add("nonzero", Arg(torch.tensor([0j, 1j, 1, 0], dtype=dtype)), index_out=(0,))
+        g.add("tril", Arg(values(dtype, 3, 3), **GRAD))
+        g.add("diag", Arg(values(dtype, 3), **GRAD))
+        g.add("t", Arg(values(dtype, 2, 3), **GRAD))
+        g.add("clone", Arg(values(dtype, 2, 3), "transpose", **GRAD))
+        g.add("repeat_interleave", Arg(values(dtype, 2, 3), **GRAD), 2, Dim(1))
+        g.add("zeros_like", Arg(values(dtype, 2, 3)), via="f")
+        g.add("ones_like", Arg(values(dtype, 2, 3)), via="f")
+        g.add("full_like", Arg(values(dtype, 2, 3)), 1 - 2j, via="f")
+
+
+def parts(g):
+    for dtype in KINDS:
+        part = dtype.to_real()
+        for op in ("real", "imag", "view_as_real", "conj"):
+            via = "f" if op != "conj" else None
+            g.add(op, Arg(values(dtype, 2, 3), **GRAD), via=via, run=lambda t, f=getattr(torch, op): f(t).resolve_conj())
+            g.add(op, Arg(values(dtype, 3, 4), "transpose"), via=via, run=lambda t, f=getattr(torch, op): f(t).resolve_conj())
+        g.add("view_as_complex", Arg(values(part, 3, 2), **GRAD), via="f")
+        g.add("complex", Arg(values(part, 2, 3), **GRAD), Arg(values(part, 3), **GRAD), via="f")
+        g.add("polar", Arg(values(part, 2, 3), **GRAD), Arg(values(part, 2, 3), **GRAD), via="f")
+        for op in ("is_conj", "is_neg"):
+            g.add(op, Arg(values(dtype, 2)))
+    g.fails("imag", Arg(values(torch.float32, 2)), message="imag is not implemented for tensors with non-complex dtypes.", via="f")
+    g.fails("view_as_complex", Arg(values(torch.float32, 3)), message="Tensor must have a last dimension of size 2", via="f")
+    g.fails("view_as_real", Arg(values(torch.float32, 3)), message="view_as_real is only supported for complex tensors", via="f")
+    g.fails("complex", Arg(values(torch.float32, 2)), Arg(values(torch.float64, 2)), via="f",
+            message="Expected object of scalar type Float but got scalar type Double for second argument")
+
+
+def write(path):
+    g = Group()
+    for part in (elementwise, binary, sums, products, movements, parts):
+        part(g)
+    g.write(path, "Complex numbers.")
+    return len(g.rows)

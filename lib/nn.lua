@@ -22,14 +22,14 @@ local families = {
   loss = 'L1Loss MSELoss SmoothL1Loss HuberLoss CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss KLDivLoss '
     .. 'PoissonNLLLoss GaussianNLLLoss SoftMarginLoss HingeEmbeddingLoss MarginRankingLoss '
     .. 'CosineEmbeddingLoss TripletMarginLoss TripletMarginWithDistanceLoss MultiMarginLoss '
-    .. 'MultiLabelMarginLoss MultiLabelSoftMarginLoss CTCLoss',
+    .. 'MultiLabelMarginLoss MultiLabelSoftMarginLoss CTCLoss LinearCrossEntropyLoss',
   conv = 'Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d',
   pooling = 'MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d '
     .. 'AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d '
-    .. 'AdaptiveMaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d',
+    .. 'AdaptiveMaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d FractionalMaxPool2d FractionalMaxPool3d',
   batchnorm = 'BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d',
   sync_batchnorm = 'SyncBatchNorm',
-  normalization = 'LayerNorm RMSNorm GroupNorm LocalResponseNorm',
+  normalization = 'LayerNorm RMSNorm GroupNorm LocalResponseNorm CrossMapLRN2d',
   image = 'Upsample UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle PixelUnshuffle ChannelShuffle Unfold '
     .. 'Fold',
   padding = 'ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d '

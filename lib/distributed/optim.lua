@@ -3,7 +3,7 @@
 --
 -- Parameters of one dtype and device lie one after another in a tensor (they become views of it), of which each rank steps an equal part,
 -- wherever parameters begin and end; then the ranks gather all parts. What steps is an ordinary optimizer over the pieces of parameters in
--- this rank's part, so that its state is 1 / ranks of the whole. That is right for rules that take each element alone: all but LBFGS.
+-- this rank's part, so that its state is 1 / ranks of the whole. That is right for rules that take each element alone.
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
@@ -16,6 +16,9 @@ local M = {}
 
 local ZeRO = Optimizer:extend('ZeroRedundancyOptimizer')
 M.ZeroRedundancyOptimizer = ZeRO
+
+-- Rules that take matrices, or all parameters, as a whole.
+local WHOLE = { LBFGS = true, Muon = true, Adafactor = true }
 
 -- ---- laying out -----------------------------------------------------------------------------------------------------------
 
@@ -62,7 +65,7 @@ end
 -- same parameters and gradients on every rank of the group (DistributedDataParallel's).
 function ZeRO:init(params, class, options)
   kinds.check('ZeroRedundancyOptimizer', 'optimizer_class', class, 'any')
-  if class == torch.optim.LBFGS then fail 'ZeroRedundancyOptimizer: LBFGS looks at all elements at once' end
+  if WHOLE[class.__classname] then fail('ZeroRedundancyOptimizer: %s looks at more than one element at once', class.__classname) end
   local own = {}
   for name, value in pairs(options or {}) do own[name] = value end
   self.process_group = own.process_group or dist._group(nil)

@@ -82,8 +82,11 @@ for d = 1, 3 do
 end
 
 -- Those made of other ops in Lua.
-for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling' } do
+for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling', 'torch.nn.functional.fractional' } do
   for name, fn in pairs(require(module)) do functional[name] = functional[name] or fn end
 end
+
+-- What nn.MultiheadAttention does, with the weights as arguments; the layer's file has it.
+function functional.multi_head_attention_forward(...) return require('torch.nn.layers.attention')._functional(...) end
 
 return functional

@@ -20,7 +20,7 @@ return {
       torch.utils.data.argument_validation torch.utils.data.functional_datapipe torch.utils.data.%a*guaranteed_datapipes_determinism
       torch.utils.data.non_deterministic torch.utils.data.runtime_validation torch.utils.data.runtime_validation_disabled torch.utils.data.%a*DataPipe
       torch.utils.data.DataChunk torch.func.debug_unwrap torch.func.functionalize torch.func.rearrange torch.optim.swap_in_optimizer_params_and_state
-      torch.nn.utils.parametrize.type_before_parametrizations torch.nn.utils.parametrize.transfer_parametrizations_and_params]] },
+      torch.distributions.constraints.dependent_property torch.nn.utils.parametrize.type_before_parametrizations torch.nn.utils.parametrize.transfer_parametrizations_and_params]] },
   { reason = 'names that PyTorch itself calls old, or keeps for old programs alone',
     names = [[torch.Tensor.eig torch.Tensor.symeig torch.Tensor.lstsq torch.Tensor.solve torch.Tensor.volatile torch.Tensor.reinforce torch.Tensor.name
       torch.Tensor.resize torch.Tensor.resize_as torch.Tensor.new torch.autograd.Variable torch.autograd.variable torch.autograd.NestedIOFunction
@@ -74,12 +74,8 @@ return {
   { reason = 'not yet: transforms of functions and forward mode',
     names = [[*.vmap torch.func.replace_all_batch_norm_modules_ torch.autograd.forward_ad.%g+ torch.autograd.graph.%g+ torch.autograd.functional.%g+ torch.func.%g+
       torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
-  { reason = 'not yet: distributions', names = [[torch.distributions.%g+ torch.distributions.transforms.%g+ torch.distributions.constraints.%g+]] },
   { reason = 'not yet: layers, optimizers and their tools',
-    names = [[torch.nn.CrossMapLRN2d torch.nn.FractionalMaxPool%dd torch.nn.LinearCrossEntropy%a+ torch.nn.functional.fractional_max_pool%g+
-      torch.nn.functional.linear_cross_entropy torch.nn.functional.multi_head_attention_forward torch.nn.utils.fuse_%g+ torch.nn.utils.skip_init
-      torch.nn.utils.clip_grads_with_norm_ torch.nn.utils.parametrizations.orthogonal torch.optim.Adafactor torch.optim.Muon torch.optim.swa_utils.%g+
-      torch.utils.data.StackDataset torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },
+    names = [[torch.nn.LinearCrossEntropyOptions torch.utils.data.StackDataset torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },
   { reason = 'not yet: unsigned integers, the default device', names = [[torch.uint16 torch.uint32 torch.uint64 torch.[gs]et_default_device]] },
   { reason = 'not yet: tensors with a mask of their own', names = [[torch.masked.%g*[mM]asked_?[tT]ensor]] },
 }

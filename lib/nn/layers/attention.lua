@@ -12,8 +12,10 @@ local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.layers.linear').Linear
 local arguments = require 'torch.nn.arguments'
+local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
+local kinds = require 'torch.support.kinds'
 local options_of = require 'torch.support.options'
 
 local MultiheadAttention = Module:extend('MultiheadAttention')
@@ -210,14 +212,50 @@ function MultiheadAttention:forward(query, key, value, ...)
     widen(options, 1)
   end
   local n, head = self.num_heads, self.head_dim
-  local mask = joined(self, options, batch, length, k:size(1), q)
-  local output, weights = attend(self, heads(q, batch, n, head), heads(k, batch, n, head), heads(v, batch, n, head), mask,
-    options.need_weights)
+  k, v = self.static_k or heads(k, batch, n, head), self.static_v or heads(v, batch, n, head)
+  local mask = joined(self, options, batch, length, k:size(3), q)
+  local output, weights = attend(self, heads(q, batch, n, head), k, v, mask, options.need_weights)
   output = self.out_proj(output:permute(3, 1, 2, 4):reshape(length, batch, self.embed_dim))
   if alone then output = output:squeeze(2) elseif swap then output = output:transpose(1, 2) end
   if not options.need_weights then return output, nil end
   if options.average_attn_weights then weights = weights:mean { dim = 2 } end
   return output, alone and weights:squeeze(1) or weights
+end
+
+-- ---- as a function ----------------------------------------------------------------------------------------------------
+
+local forward = checked.original(MultiheadAttention.forward)
+local order = { 'query', 'key', 'value', 'embed_dim_to_check', 'num_heads', 'in_proj_weight', 'in_proj_bias', 'bias_k', 'bias_v',
+  'add_zero_attn', 'dropout_p', 'out_proj_weight', 'out_proj_bias', 'training', 'key_padding_mask', 'need_weights', 'attn_mask',
+  'use_separate_proj_weight', 'q_proj_weight', 'k_proj_weight', 'v_proj_weight', 'static_k', 'static_v', 'average_attn_weights', 'is_causal' }
+
+-- nn.functional.multi_head_attention_forward: PyTorch's arguments in its order, or by name in a last table. What is nil
+-- between others is given by name.
+function MultiheadAttention._functional(...)
+  local o = kinds.by_name('multi_head_attention_forward', order, nil, ...)
+  for _, name in ipairs { 'query', 'key', 'value', 'out_proj_weight' } do kinds.check('multi_head_attention_forward', name, o[name], 'Tensor') end
+  kinds.check('multi_head_attention_forward', 'num_heads', o.num_heads, 'integer')
+  local embed_dim = o.embed_dim_to_check or o.query:size(-1)
+  if embed_dim % o.num_heads ~= 0 then fail('embed_dim %d not divisible by num_heads %d', embed_dim, o.num_heads) end
+  local head, batch = embed_dim // o.num_heads, o.query.ndim == 3 and o.query:size(2) or 1
+  -- Keys and values that are projected already: [batch * heads, keys, head].
+  local function fixed(t) return t ~= nil and t:reshape(batch, o.num_heads, t:size(2), head) or nil end
+  local layer = {
+    embed_dim = embed_dim, num_heads = o.num_heads, head_dim = head, dropout = o.dropout_p or 0.0, training = o.training ~= false,
+    in_proj_bias = o.in_proj_bias, bias_k = o.bias_k, bias_v = o.bias_v, add_zero_attn = o.add_zero_attn or false, batch_first = false,
+    static_k = fixed(o.static_k), static_v = fixed(o.static_v),
+    out_proj = function(x) return torch.linear(x, o.out_proj_weight, o.out_proj_bias) end,
+  }
+  if o.use_separate_proj_weight then
+    layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight = o.q_proj_weight, o.k_proj_weight, o.v_proj_weight
+  else
+    kinds.check('multi_head_attention_forward', 'in_proj_weight', o.in_proj_weight, 'Tensor')
+    layer.in_proj_weight = o.in_proj_weight
+  end
+  return forward(layer, o.query, o.key, o.value, {
+    key_padding_mask = o.key_padding_mask, need_weights = o.need_weights, attn_mask = o.attn_mask,
+    average_attn_weights = o.average_attn_weights, is_causal = o.is_causal,
+  })
 end
 
 return MultiheadAttention

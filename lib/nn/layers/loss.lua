@@ -88,4 +88,38 @@ define('CTCLoss', 'ctc_loss', 4, 'blank reduction zero_infinity', { blank = 1, z
 define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 3, '',
   { distance_function = false, margin = 1.0, swap = false })
 
+-- ---- with a layer of its own ------------------------------------------------------------------------------------------
+
+-- nn.LinearCrossEntropyLoss(in_features, num_classes, {out_features = {}, bias = false, weight =, reduction = 'mean',
+-- ignore_index =, label_smoothing = 0}): cross entropy of what a linear layer makes of the input; the layer is `linear`.
+M.LinearCrossEntropyLoss = Module:extend('LinearCrossEntropyLoss')
+local read_linear = arguments('LinearCrossEntropyLoss', 'in_features num_classes', '',
+  { bias = false, reduction = 'mean', label_smoothing = 0.0, out_features = {}, weight = false, ignore_index = false })
+
+function M.LinearCrossEntropyLoss:init(...)
+  local o = read_linear(...)
+  if o.weight and (o.weight.ndim ~= 1 or o.weight:size(1) ~= o.num_classes) then
+    fail('expected weight shape to be (%d,), got %s', o.num_classes, tostring(o.weight.shape))
+  end
+  if o.label_smoothing < 0 or o.label_smoothing > 1 then
+    fail('expected label_smoothing to be in range [0, 1], got %s', tostring(o.label_smoothing))
+  end
+  local outputs = o.num_classes
+  for _, size in ipairs(o.out_features) do outputs = outputs * size end
+  self:register_buffer('weight', o.weight or nil)
+  self.num_classes, self.out_features, self.reduction = o.num_classes, o.out_features, o.reduction
+  self.ignore_index, self.label_smoothing = o.ignore_index or nil, o.label_smoothing
+  self.linear = require('torch.nn.layers.linear').Linear(o.in_features, outputs, { bias = o.bias, device = o.device, dtype = o.dtype })
+end
+
+function M.LinearCrossEntropyLoss:forward(input, target)
+  local shape = { self.num_classes, table.unpack(self.out_features) }
+  local bias = self.linear.bias and self.linear.bias:reshape(shape)
+  shape[#shape + 1] = self.linear.in_features
+  return F.linear_cross_entropy(input, self.linear.weight:reshape(shape), target, {
+    linear_bias = bias, weight = self.weight, reduction = self.reduction, ignore_index = self.ignore_index,
+    label_smoothing = self.label_smoothing,
+  })
+end
+
 return M

@@ -113,4 +113,26 @@ function M.LocalResponseNorm:extra_repr()
   return python.format('%s, alpha=%s, beta=%s, k=%s', self.size, self.alpha, self.beta, self.k)
 end
 
+-- nn.CrossMapLRN2d(size, alpha = 1e-4, beta = 0.75, k = 1): the same of [batch, channels, height, width], as PyTorch has
+-- it: windows reach (size + 1) // 2 - 1 channels to both sides, and the first channel stays in all of them.
+M.CrossMapLRN2d = Module:extend('CrossMapLRN2d')
+local read_cross = arguments('CrossMapLRN2d', 'size', 'alpha beta k', { alpha = 1e-4, beta = 0.75, k = 1 })
+
+function M.CrossMapLRN2d:init(...)
+  local options = read_cross(...)
+  self.size, self.alpha, self.beta, self.k = options.size, options.alpha, options.beta, options.k
+end
+
+function M.CrossMapLRN2d:forward(input)
+  if input.ndim ~= 4 then fail('CrossMapLRN2d: Expected input to be 4D, got %dD instead.', input.ndim) end
+  local sums, reach = input:square():cumsum(2), (self.size - 1) // 2 + 1
+  local channels = input:size(2)
+  local at = torch.arange(1, channels + 1, { device = input.device })
+  local upper = sums:index_select(2, (at + (reach - 1)):clamp { max = channels })
+  local lower = sums:index_select(2, (at - reach):clamp { min = 1 }) - sums:narrow(2, 1, 1)
+  return input * ((upper - lower) * (self.alpha / self.size) + self.k):pow(-self.beta)
+end
+
+M.CrossMapLRN2d.extra_repr = M.LocalResponseNorm.extra_repr
+
 return M

@@ -136,4 +136,34 @@ for n = 1, 3 do
   M[name] = class
 end
 
+-- nn.FractionalMaxPool2d(kernel_size, {output_size =, output_ratio =, return_indices = false}), and 3d: windows that
+-- begin at random steps; one of output_size and output_ratio.
+for n = 2, 3 do
+  local name = ('FractionalMaxPool%dd'):format(n)
+  local names = 'kernel_size output_size output_ratio return_indices'
+  local read = arguments(name, 'kernel_size', 'output_size output_ratio return_indices _random_samples',
+    { output_size = false, output_ratio = false, return_indices = false })
+  local class = Module:extend(name)
+  function class:init(...)
+    local options = read(...)
+    set(self, options, names)
+    self:register_buffer('_random_samples', options._random_samples)
+    if not self.output_size and not self.output_ratio then
+      fail('%s requires specifying either an output size, or a pooling ratio', name)
+    end
+    if self.output_size and self.output_ratio then fail 'only one of output_size and output_ratio may be specified' end
+    local ratio = self.output_ratio
+    for _, value in ipairs(type(ratio) == 'table' and ratio or { ratio or nil }) do
+      if not (value > 0 and value < 1) then fail('output_ratio must be between 0 and 1 (got %s)', python.repr(ratio)) end
+    end
+  end
+  function class:forward(input)
+    return F[('fractional_max_pool%dd'):format(n)](input, self.kernel_size, {
+      output_size = self.output_size or nil, output_ratio = self.output_ratio or nil, return_indices = self.return_indices,
+      _random_samples = self._random_samples,
+    })
+  end
+  M[name] = class
+end
+
 return M

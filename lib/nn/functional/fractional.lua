@@ -1,0 +1,138 @@
+-- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools whose windows begin at random steps, so that the
+-- output may have any size (B. Graham 2014); and linear_cross_entropy.
+
+local torch = require 'torch'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+
+local M = {}
+
+-- One number for each of n dims.
+local function each(what, name, value, n)
+  if type(value) == 'number' then
+    local list = {}
+    for i = 1, n do list[i] = value end
+    return list
+  end
+  kinds.check(what, name, value, 'table')
+  if #value ~= n then fail('%s: %s must either be a single number, or a list of %d', what, name, n) end
+  return value
+end
+
+-- Where the windows of one dim begin, from 0: [batch, channels, out]; samples [batch, channels] are from 0 to 1.
+local function starts(samples, input, window, output)
+  local last = samples:new_full({ samples:size(1), samples:size(2), 1 }, input - window):long()
+  if output == 1 then return last end
+  local alpha, s = (input - window) / (output - 1), samples:unsqueeze(-1)
+  local steps = torch.arange(0, output - 1, { dtype = samples.dtype, device = samples.device })
+  return torch.cat({ (((steps + s) * alpha):floor() - (s * alpha):floor()):long(), last }, -1)
+end
+
+local argument_names = { 'input', 'kernel_size', 'output_size', 'output_ratio', 'return_indices', '_random_samples' }
+
+local function define(n)
+  local name = ('fractional_max_pool%dd'):format(n)
+
+  -- The pooled values and where they were, as positions in the flattened image.
+  local function pool(...)
+    local o = kinds.by_name(name, argument_names, nil, ...)
+    local input = o.input
+    kinds.check(name, 'input', input, 'Tensor')
+    if o.kernel_size == nil then fail("%s() missing 1 required argument: 'kernel_size'", name) end
+    if o.output_size == nil and o.output_ratio == nil then
+      fail('%s requires specifying either an output_size or an output_ratio', name)
+    end
+    if input.ndim ~= n + 1 and input.ndim ~= n + 2 then
+      fail('%s(): Expected %dD or %dD tensor, but got: %s', name, n + 1, n + 2, tostring(input.shape))
+    end
+    local alone = input.ndim == n + 1
+    if alone then input = input:unsqueeze(1) end
+    local window, sizes, total = each(name, 'kernel_size', o.kernel_size, n), {}, 1
+    local ratio = o.output_size == nil and each(name, 'output_ratio', o.output_ratio, n)
+    local output = o.output_size ~= nil and each(name, 'output_size', o.output_size, n) or {}
+    for d = 1, n do
+      sizes[d] = input:size(2 + d)
+      if ratio then output[d] = math.floor(sizes[d] * ratio[d]) end
+      if output[d] + window[d] - 1 > sizes[d] then
+        fail('%s(): pool size (%d) too large relative to input size (%d) along dim %d', name, window[d], sizes[d], d)
+      end
+      total = total * sizes[d]
+    end
+    local batch, channels = input:size(1), input:size(2)
+    local samples = o._random_samples or torch.rand(batch, channels, n, { dtype = input.dtype, device = input.device })
+    -- The position of every element of every window: dims [batch, channels, out..., window...].
+    local positions
+    for d = 1, n do
+      -- PyTorch's samples of images are for the columns first, those of volumes for the planes first.
+      local begin = starts(samples:select(-1, n == 2 and 3 - d or d), sizes[d], window[d], output[d])
+      local at = begin:unsqueeze(-1) + torch.arange(0, window[d], { device = input.device })
+      local shape = { batch, channels }
+      for i = 1, n do shape[2 + i], shape[2 + n + i] = i == d and output[d] or 1, i == d and window[d] or 1 end
+      at = at:reshape(shape)
+      positions = positions and positions * sizes[d] + at or at
+    end
+    local flat = { batch, channels }
+    for d = 1, n do flat[2 + d] = output[d] end
+    flat[#flat + 1] = -1
+    positions = (positions + 1):reshape(flat)
+    local values = input:reshape(batch, channels, total):gather(3, positions:reshape(batch, channels, -1)):reshape(positions.shape)
+    local best, which = values:max(-1)
+    local where = positions:gather(-1, which:unsqueeze(-1)):squeeze(-1)
+    if alone then return best:squeeze(1), where:squeeze(1), o.return_indices end
+    return best, where, o.return_indices
+  end
+
+  --- fractional_max_pool2d(input, kernel_size, output_size, output_ratio, return_indices) or by name: output_size, or
+  --- output_ratio (numbers or one per dim); with return_indices also the positions, as max_unpool takes them.
+  M[name] = function(...)
+    local values, positions, wanted = pool(...)
+    if wanted then return values, positions end
+    return values
+  end
+  M[name .. '_with_indices'] = function(...)
+    local values, positions = pool(...)
+    return values, positions
+  end
+end
+define(2)
+define(3)
+
+--- linear_cross_entropy(input, linear_weight, target, {linear_bias =, weight =, reduction = 'mean', ignore_index =,
+--- label_smoothing = 0}): cross_entropy of linear(input, linear_weight, linear_bias). linear_weight is [classes, in] or
+--- [classes, d1, ..., in], which gives as many losses for each input.
+function M.linear_cross_entropy(input, linear_weight, target, options)
+  kinds.check_names('linear_cross_entropy', options, 'linear_bias weight reduction ignore_index label_smoothing')
+  options = options or {}
+  if input.ndim < 1 or input.ndim > 2 then fail('expected input with dimensionality 1 or 2, got %d', input.ndim) end
+  if linear_weight.ndim < 2 then
+    fail('expected linear_weight with dimensionality at least 2, got %d', linear_weight.ndim)
+  end
+  local features = input:size(-1)
+  if linear_weight:size(-1) ~= features then
+    fail('expected equal input and linear_weight last dimensions (in_features), got %d and %d, respectively', features,
+      linear_weight:size(-1))
+  end
+  local out = { table.unpack(linear_weight.shape, 1, linear_weight.ndim - 1) }
+  local bias = options.linear_bias
+  if bias ~= nil and bias.shape ~= torch.Size(out) then
+    fail('expected linear_bias shape %s, got %s', tostring(torch.Size(out)), tostring(bias.shape))
+  end
+  if #out > 1 and input.ndim == 1 then
+    fail('K-dimensional loss defined by linear_weight shape %s requires batched input, (N, %d), got unbatched input with shape %s',
+      tostring(linear_weight.shape), features, tostring(input.shape))
+  end
+  local logits = torch.linear(input, linear_weight:reshape(-1, features), bias and bias:reshape(-1))
+  if input.ndim == 2 then table.insert(out, 1, input:size(1)) end
+  logits = logits:reshape(out)
+  if target.shape == logits.shape and options.ignore_index ~= nil then
+    fail 'ignore_index cannot be specified when target contains probabilities'
+  end
+  local named = {}
+  for name, value in pairs(options) do
+    if name ~= 'linear_bias' then named[name] = value end
+  end
+  return torch.nn.functional.cross_entropy(logits, target, named)
+end
+
+return checked.functions(M, { input = 'Tensor', linear_weight = 'Tensor', ['linear_cross_entropy.target'] = 'Tensor', options = 'named?' })

@@ -325,6 +325,11 @@ describe('files that are not sound', function()
     assert_fails("initializer 'w': 1 elements where its shape has 1000000000", load, with(onnx.int(1, 1000000000), onnx.bytes(4, '\0\0\0\0')))
   end)
 
+  it('sizes that would take all memory are errors', function()
+    assert_fails("node 'y1' (Resize): a list of", compute, 'Resize', { torch.ones(1, 4, { device = device }), false, false, { 1, 1 << 40 } }, { mode = 'linear' })
+    assert_fails("node 'y1' (Pad): a list of", compute, 'Pad', { torch.ones(4, { device = device }), { 0, 1 << 40 } }, { mode = 'edge' })
+  end)
+
   it('elements in typed fields are read, packed or one by one', function()
     local function with(data, dtype)
       return load { outputs = { 'y' }, initializers = { { 'w', torch.zeros(2, { dtype = dtype }), { data = data } } }, nodes = { { 'Identity', { 'w' }, { 'y' } } } } ()

@@ -190,6 +190,16 @@ describe('gradients of samples', function()
   end)
 end)
 
+describe('replace_all_batch_norm_modules_', function()
+  it('lets models be mapped over that are trained', function()
+    local net = func.replace_all_batch_norm_modules_(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)):to(device))
+    local x = torch.randn(4, 5, 3, { device = device })
+    local y = torch.vmap(function(batch) return net(batch) end)(x)
+    for i = 1, 4 do assert.is_true(torch.allclose(net(x[i]), y[i], { atol = 1e-5 })) end
+    assert.is_nil(net[2].running_mean)
+  end)
+end)
+
 describe('vmap says', function()
   local x = tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
   local kept

@@ -394,7 +394,7 @@ LT_FN double lt_next_of(double a, double b, int digits, double least, double lar
     if (fabs(a) == (double)INFINITY) return copysign(largest, a);
     const bool away = (b > a) == (a > 0);
     const bool power = frexp(fabs(a), &exponent) == 0.5;
-    const double step = ldexp(1, exponent - digits - (power && !away ? 1 : 0));
+    const double step = ldexp(1.0, exponent - digits - (power && !away ? 1 : 0));
     return a + copysign(step < least ? least : step, b - a);
 }
 

@@ -15,7 +15,7 @@ require 'torch.support.argument_forms'
 require('torch.support.scripted').install()
 require 'torch.support.functions'
 
-local parts = { amp = true, distributed = true, distributions = true, func = true, linalg = true, masked = true, nn = true, optim = true, profiler = true,
+local parts = { vision = true, audio = true, hub = true, amp = true, distributed = true, distributions = true, func = true, linalg = true, masked = true, nn = true, optim = true, profiler = true,
   random = true, signal = true, special = true, testing = true, utils = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'

@@ -3,6 +3,7 @@
 local where = {
   grad = 'reverse', grad_and_value = 'reverse', vjp = 'reverse', jacrev = 'reverse',
   jvp = 'forward', linearize = 'forward', jacfwd = 'forward', hessian = 'forward',
+  vmap = 'vmap',
   functional_call = 'modules', stack_module_state = 'modules',
 }
 

@@ -289,6 +289,29 @@ for _, mpi in ipairs(ranks.installed()) do
       ]])
     end)
 
+    it('gathers the next unit while one works, in forward and backward, once the order is known', function()
+      all_well(2, [[
+        local net = shard(model(3, 16))
+        local forward, backward = {}, {}
+        local function gathered() return dist.traffic('all_gather_into_tensor').count end
+        for i = 2, 4 do
+          net[i].up:register_forward_pre_hook(function() forward[i - 1] = gathered() end)
+          net[i].norm:register_full_backward_hook(function() backward[i - 1] = gathered() end)
+        end
+        for step, expected in ipairs { { 2, 3, 4 }, { 3, 4, 4 } } do
+          dist.reset_traffic()
+          local loss = loss_of(net, rank, step)
+          assert(gathered() == 4) -- the model and its blocks, once each
+          for i = 1, 3 do assert(forward[i] == expected[i], forward[i]) end
+          dist.reset_traffic()
+          loss:backward()
+          assert(gathered() == 4)
+          -- from the last block to the first, each with the one before it
+          for i = 1, 3 do assert(backward[i] == ({ 4, 4, 3 })[i], backward[i]) end
+        end
+      ]])
+    end)
+
     it('runs layers again in backward, shares parameters and freezes some', function()
       all_well(2, [[
         local Tied = nn.Module:extend 'Tied'

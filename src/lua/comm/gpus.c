@@ -142,7 +142,30 @@ static lt_status carry_out(lt_collective kind, const call *c, int64_t *scratch)
 
 static lt_tensor *optional_tensor(lua_State *L, int arg)
 {
-    return lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg);
+    lt_tensor *t = lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg);
+    if (t != NULL && (t->device.type != LT_CUDA || !lt_is_contiguous(t)))
+        lt_lua_error(L, "a contiguous tensor on a GPU is expected");
+    return t;
+}
+
+/* Whether all is there that the operation reads and writes. */
+static bool is_complete(lt_collective kind, const call *c)
+{
+    const bool root = c->peer == c->box->rank;
+    if (c->peer < 0 || c->peer >= c->box->size) return false;
+    switch (kind) {
+    case LT_ALL_REDUCE:
+    case LT_REDUCE_SCATTER:
+    case LT_ALL_GATHER:
+    case LT_ALL_TO_ALL: return c->input != NULL && c->output != NULL;
+    case LT_REDUCE:
+    case LT_GATHER: return c->input != NULL && (c->output != NULL || !root);
+    case LT_SCATTER: return c->output != NULL && (c->input != NULL || !root);
+    case LT_BROADCAST:
+    case LT_RECV: return c->output != NULL;
+    case LT_SEND: return c->input != NULL;
+    default: return false;
+    }
 }
 
 /* Elements by rank in the list at arg, as bytes. */
@@ -167,10 +190,13 @@ static int group_begin(lua_State *L)
                     (int)lt_lua_opt_integer(L, 6, 0),
                     (uint64_t)lt_lua_check_integer(L, 9)};
     const lt_collective kind = (lt_collective)lt_lua_check_integer(L, 2);
+    if (!is_complete(kind, &c)) return lt_lua_error(L, "an argument of the operation is missing");
     int64_t *scratch = lua_newuserdatauv(L, 2 * (size_t)box->size * sizeof *scratch, 0);
     memset(scratch, 0, 2 * (size_t)box->size * sizeof *scratch);
     if (kind == LT_ALL_TO_ALL) {
         const int64_t each = (int64_t)lt_dtype_size((lt_dtype)c.output->dtype);
+        lt_lua_check_type(L, 7, LUA_TTABLE);
+        lt_lua_check_type(L, 8, LUA_TTABLE);
         read_counts(L, 7, box->size, each, scratch);
         read_counts(L, 8, box->size, each, scratch + box->size);
     }

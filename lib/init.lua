@@ -67,6 +67,9 @@ function torch.finfo(...) return require('torch.support.type_info').finfo(...) e
 --- The limits of an integer dtype: bits, min, max.
 function torch.iinfo(...) return require('torch.support.type_info').iinfo(...) end
 
+-- A function of samples as one of batches: torch.func has the rest.
+function torch.vmap(...) return require('torch.func.vmap').vmap(...) end
+
 -- Mixed precision: torch.amp has the rest.
 function torch.autocast(...) return require('torch.amp').autocast(...) end
 

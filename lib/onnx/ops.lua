@@ -9,7 +9,7 @@ local M = {}
 
 local NEWEST = 28 -- of ai.onnx
 local files = { 'elementwise', 'activation', 'cast', 'reduce', 'shape', 'index', 'select', 'matmul', 'convolution', 'pool', 'norm', 'recurrent', 'attention',
-  'control', 'sequence', 'quantize', 'random', 'loss', 'image', 'resize', 'signal', 'learning' }
+  'control', 'sequence', 'quantize', 'random', 'loss', 'image', 'resize', 'signal', 'learning', 'microsoft' }
 local domains = {}
 local of_strings = { StringConcat = true, StringNormalizer = true, StringSplit = true, RegexFullMatch = true }
 

@@ -18,7 +18,7 @@ local kinds = {
   { '^ARROW1', 'an Arrow table' }, { '^SQLite format 3', 'an SQLite database' }, { '^%%PDF', 'a PDF document' }, { '^\x7fELF', 'a program' },
   { '^\x80[\2-\5]', 'a pickle', 'torch.save in PyTorch makes a file that is read' },
   -- protobuf: ir_version, a small number, then the name of the producer, or the graph
-  { '^\x08[\1-\x20][\x12\x1a\x22\x3a]', 'an ONNX model' }, { '^\x12.[\x20-\x7e]', 'an ONNX model' },
+  { '^\x08[\1-\x20][\x12\x1a\x22\x3a]', 'an ONNX model', 'torch.onnx.load reads it' }, { '^\x12.[\x20-\x7e]', 'an ONNX model', 'torch.onnx.load reads it' },
   { '^%s*<!?[%a]', 'a page of HTML or XML', 'a download may have brought an error message instead of the file' },
   { '^version https://git%-lfs', 'a pointer of Git LFS', 'git lfs pull fetches the file itself' },
   { '^%s*[%[{]%s*["%[%]{}%d]', 'a JSON text' },

@@ -4,6 +4,9 @@
 -- requires grad) becomes a view with that history, any other a leaf. The derivative is taken with respect to these, so that
 -- what the function reaches besides is a constant to this level, and a variable to the levels and graphs around it.
 --
+-- Inside of vmap the level's tensors are whole batches, looked at without the dimensions that are mapped over: every input is
+-- repeated to be one, and it is batches that backward sees (src/core/ops/batch/batch.h).
+--
 -- What leaves a level keeps its history only where that leads beyond the level's own leaves: grad(f)(x) of plain tensors
 -- is a plain tensor, and its graph is gone; where f uses a parameter of a model, the result can be differentiated by it.
 
@@ -17,16 +20,29 @@ local is_tensor = torch.is_tensor
 local Level = {}
 Level.__index = Level
 
-function Level.new() return setmetatable({ leaves = {}, outer = torch.is_grad_enabled() }, Level) end
+function Level.new()
+  return setmetatable({ leaves = {}, outer = torch.is_grad_enabled(), depth = C.batch_depth() }, Level)
+end
+
+-- The batch that a tensor shows a sample of, and the tensor as the function sees it. A leaf is the same one again.
+local function whole(self, tensor)
+  if self.depth == 0 then return tensor end
+  return C.batch_show_below(tensor, self.depth)
+end
+
+local function seen(self, tensor)
+  if self.depth == 0 then return tensor end
+  return C.batch_hide_below(tensor, self.depth)
+end
 
 --- A leaf of this level with the memory of the tensor.
 function Level:leaf(tensor)
-  local leaf = tensor:detach():requires_grad_()
+  local leaf = whole(self, tensor):detach():requires_grad_()
   local at = leaf:data_ptr()
   local list = self.leaves[at] or {}
   list[#list + 1] = leaf
   self.leaves[at] = list
-  return leaf
+  return seen(self, leaf)
 end
 
 --- The tensor that stands for an input.
@@ -34,8 +50,9 @@ function Level:input(value)
   if not is_tensor(value) then
     fail('Thing passed to transform API must be Tensor, got %s', torch.type(value))
   end
-  if self.outer and value.requires_grad then return value:view_as(value) end
-  return self:leaf(value)
+  if not (self.outer and value.requires_grad) then return self:leaf(value) end
+  local batch = whole(self, value)
+  return seen(self, batch:view_as(batch))
 end
 
 function Level:owns(tensor)
@@ -60,23 +77,22 @@ function Level:call(f, ...) return torch.enable_grad(f, ...) end
 --- The gradients of outputs by inputs, a list with zeros where there is no path. weights: of the outputs, or nil for a
 --- single number. keep: the graph will be asked again. differentiable: the gradients are to have a history in any case.
 function Level:gradients(outputs, inputs, weights, keep, differentiable)
-  local roots, seeds = {}, weights and {}
+  local roots, seeds, wanted, results = {}, {}, {}, {}
   for i, output in ipairs(outputs) do
     if output.requires_grad then
-      roots[#roots + 1] = output
-      if seeds then seeds[#roots] = weights[i] end
+      local n = #roots + 1
+      roots[n] = whole(self, output)
+      seeds[n] = weights and whole(self, weights[i]) or torch.ones_like(roots[n])
     end
   end
-  local results = {}
   if #roots > 0 then
     local create = differentiable or self:leads_beyond(roots)
-    if seeds and not create and self.outer then
-      for _, seed in ipairs(seeds) do create = create or seed.requires_grad end
-    end
-    results = table.pack(torch.autograd.grad(roots, inputs, seeds,
+    for _, seed in ipairs(seeds) do create = create or self.outer and seed.requires_grad end
+    for i, input in ipairs(inputs) do wanted[i] = whole(self, input) end
+    results = table.pack(torch.autograd.grad(roots, wanted, seeds,
       { create_graph = create, retain_graph = keep or create, allow_unused = true }))
   end
-  for i, input in ipairs(inputs) do results[i] = results[i] or torch.zeros_like(input) end
+  for i, input in ipairs(inputs) do results[i] = results[i] and seen(self, results[i]) or torch.zeros_like(input) end
   return results
 end
 

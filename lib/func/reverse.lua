@@ -112,7 +112,7 @@ local function vjp(f, arguments, argnums, has_aux)
   local output, aux = arguments_of.with_aux(results, has_aux, 'vjp(f, *primals)')
   local outputs, output_form = outputs_of(output, 'vjp(f, *primals)')
   for _, tensor in ipairs(outputs) do
-    if not tensor:is_floating_point() and not tostring(tensor.dtype):find 'complex' then
+    if not tensor:is_floating_point() and not tensor:is_complex() then
       fail('vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype %s',
         tostring(tensor.dtype))
     end
@@ -120,7 +120,7 @@ local function vjp(f, arguments, argnums, has_aux)
   local function apply(...)
     if select('#', ...) == 0 then fail('vjp: the cotangents are missing') end
     local cotangents = cotangents_of(table.pack(...), output_form, outputs)
-    local later = setmetatable({ leaves = level.leaves, outer = torch.is_grad_enabled() }, Level)
+    local later = setmetatable({ leaves = level.leaves, outer = torch.is_grad_enabled(), depth = level.depth }, Level)
     return later:leave(trees.rebuild(form, later:gradients(outputs, inputs, cotangents, true)))
   end
   return level:leave(output), apply, level:leave(aux)

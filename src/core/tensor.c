@@ -314,8 +314,26 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
     return LT_OK;
 }
 
+lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out)
+{
+    lt_tensor *t;
+    const int n = __builtin_popcount(batches);
+    LT_TRY(shared_geometry(shown, shown->ndim - n, shown->sizes + n, shown->strides + n, shown->offset, &t));
+    t->view_base = lt_tensor_retain(shown);
+    t->flags |= (uint16_t)(batches | (shown->flags & LT_FLAG_POSITIONS));
+    *out = t;
+    return LT_OK;
+}
+
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
 {
+    if (lt_is_batched(t)) {
+        lt_tensor *shown = NULL;
+        LT_TRY(lt_tensor_alias(t->view_base, &shown));
+        lt_status status = lt_tensor_hide(shown, t->flags & LT_FLAGS_BATCHES, out);
+        lt_tensor_release(shown);
+        return status;
+    }
     lt_tensor *alias = lt_mem_take(sizeof *alias);
     if (alias == NULL) return LT_ERR_MEMORY;
     tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim,

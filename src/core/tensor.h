@@ -50,6 +50,10 @@ enum {
     LT_FLAG_POSITIONS = 256
 };
 
+/* The bits of flags from here on say which batches of torch.func.vmap lie behind the sizes, one a level: view_base is then the
+ * tensor that shows them, as its first dimensions in the order of the levels (ops/batch/batch.h). */
+enum { LT_FLAG_FIRST_BATCH = 1024, LT_MOST_BATCHES = 6, LT_FLAGS_BATCHES = 0xFC00 };
+
 struct lt_tensor {
     _Atomic int32_t refs;
     int8_t dtype;
@@ -101,7 +105,13 @@ typedef struct lt_foreign {
 lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, const int64_t *sizes,
                          const int64_t *strides, lt_tensor **out);
 
-/* New reference: same storage and geometry, no autograd data, no view_base (shares the version). */
+/* New reference: shown without its first dimensions, one for each of the bits in `batches`. */
+lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out);
+
+/* Whether a batch that the function under vmap does not see lies behind the sizes. */
+static inline bool lt_is_batched(const lt_tensor *t) { return t != NULL && t->flags & LT_FLAGS_BATCHES; }
+
+/* New reference: same storage and geometry, no autograd data, no view_base (shares the version); batched as t is. */
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);
 
 /* Gives t other strides; all its elements must lie within the storage. */

@@ -189,6 +189,7 @@ lt_status lt_cuda_gemm(const lt_gemm *g);
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
 /* factor.cu */
 lt_status lt_cuda_factor(lt_factor *f);
+lt_status lt_cuda_fft(const lt_fft *f);
 /* convolution.cu, pool.cu */
 lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias);
 lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns);

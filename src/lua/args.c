@@ -588,6 +588,7 @@ lt_status lt_lua_positions(lt_tensor *positions, lt_tensor **out)
 {
     LT_TRY(lt_tensor_alias(positions, out));
     (*out)->flags |= LT_FLAG_POSITIONS;
+    if (lt_is_batched(*out)) (*out)->view_base->flags |= LT_FLAG_POSITIONS;
     return LT_OK;
 }
 

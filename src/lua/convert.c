@@ -322,6 +322,7 @@ static void push_level(lua_State *L, const lt_tensor *t, int dim, const char *p)
 static int tolist(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
+    if (lt_is_batched(t)) return lt_lua_error(L, "vmap: tolist() of a batched tensor is not possible: its numbers differ from sample to sample");
     if (t->device.type != LT_CPU) {
         lt_tensor **host = lt_lua_new(L);
         lt_entry entry = lt_enter(L);

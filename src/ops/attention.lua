@@ -2,7 +2,7 @@
 -- backward (src/core/cpu/nn/attention.c, src/cuda/kernels/nn/attention.cu). What the kernels don't do is a formula.
 
 return {
-  { 'scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=nil, float dropout_p=0.0, bool is_causal=false, *, float? scale=nil, bool enable_gqa=false) -> Tensor',
+  { 'scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=nil, float dropout_p=0.0, bool is_causal=false, *, float? scale=nil, bool enable_gqa=false) -> Tensor', random = true,
     variants = 'nn', composite = true,
     doc = 'softmax(query key^T * scale + attn_mask) value, over the last two dimensions; scale is 1 / sqrt(width) when not given. A bool mask is true where a key takes part; enable_gqa lets several query heads share one of key and value.' },
   { '_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, float dropout_p, bool is_causal, float scale) -> (Tensor result, Tensor logsumexp)',

@@ -7,7 +7,7 @@ local rest = 'Size stride, Size padding, Size dilation, bool transposed, Size ou
 local same = 'stride, padding, dilation, transposed, output_padding, groups'
 
 local list = {
-  { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn,
+  { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn, batch = 'convolution',
     doc = 'The convolution of any number of spatial dimensions that the others come down to; transposed: its transpose. Integers are computed exactly, in their dtype.',
     grad = { input = '_convolution_grad_input(grad, weight, sizes_of(input), ' .. same .. ')',
       weight = '_convolution_grad_weight(grad, input, sizes_of(weight), ' .. same .. ')',
@@ -29,13 +29,13 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
   local text = ('The convolution of input [batch, channels, %s] (the batch may be left out) with weight '):format(shape)
     .. ('[out_channels, channels / groups, %s]'):format(shape)
   table.insert(list, { name .. '(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, Size padding=0, Size dilation=1, int groups=1) -> Tensor',
-    variants = fn, composite = true, doc = text .. '.', example = ('torch.nn.functional.%s(x, w, b, {padding = 1})'):format(name) })
+    variants = fn, batch = 'through', composite = true, doc = text .. '.', example = ('torch.nn.functional.%s(x, w, b, {padding = 1})'):format(name) })
   table.insert(list, { name .. ".padding(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, string padding='valid', Size dilation=1, int groups=1) -> Tensor",
-    variants = fn, composite = true, doc = text .. ", padded so that the sizes stay ('same') or not at all ('valid')." })
+    variants = fn, batch = 'through', composite = true, doc = text .. ", padded so that the sizes stay ('same') or not at all ('valid')." })
 end
 for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width' } do
   table.insert(list, { ('conv_transpose%dd(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, Size padding=0, Size output_padding=0, int groups=1, Size dilation=1) -> Tensor')
-    :format(spatial), variants = fn, composite = true,
+    :format(spatial), variants = fn, batch = 'through', composite = true,
     doc = ('The transpose of a convolution: input [batch, channels, %s] (the batch may be left out), '):format(shape)
       .. ('weight [channels, out_channels / groups, %s].'):format(shape) })
 end

@@ -94,9 +94,9 @@ return {
     doc = 'The number of the bucket, between sorted boundaries, that each value falls into.' },
 
   -- ---- masks ------------------------------------------------------------------------------------------------
-  { 'masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor', overlap = 'aside', variants = all,
+  { 'masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor', batch = 'broadcast', overlap = 'aside', variants = all,
     doc = 'A number where the mask is true, self elsewhere.', grad = { self = 'masked_fill(grad, mask, 0)' } },
-  { 'masked_fill.tensor(Tensor self, Tensor mask, Tensor value) -> Tensor', overlap = 'aside', variants = all, grad_fn = 'MaskedFillBackward1',
+  { 'masked_fill.tensor(Tensor self, Tensor mask, Tensor value) -> Tensor', batch = 'loop', overlap = 'aside', variants = all, grad_fn = 'MaskedFillBackward1',
     doc = 'A 0-dim tensor\'s value where the mask is true, self elsewhere.',
     grad = { self = 'masked_fill(grad, mask, 0)', value = 'sum(where(mask, grad, 0), nil)' } },
   { 'masked_select(Tensor self, Tensor mask) -> Tensor', doc = 'The elements where the mask is true, as a vector.',
@@ -112,6 +112,6 @@ return {
     doc = 'The positions of the elements that are not 0, one row each; with {as_tuple = true} one result per dimension, which index the tensor.',
     example = 'local rows, columns = x:nonzero{as_tuple = true}' },
   { 'argwhere(Tensor self) -> IndexTensor', doc = 'The positions of the elements that are not 0, one row each, as nonzero.' },
-  { 'one_hot(IndexTensor self, int num_classes=-1) -> Tensor', variants = 'function',
+  { 'one_hot(IndexTensor self, int num_classes=-1) -> Tensor', batch = 'front', variants = 'function',
     doc = 'Rows with a 1 at the position that self gives; num_classes -1 means the largest one that occurs.' },
 }

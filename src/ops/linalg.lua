@@ -5,21 +5,21 @@ local fn = 'function'
 
 return {
   -- ---- inverses and determinants -------------------------------------------------------------------------------
-  { 'inverse(Tensor self) -> Tensor', grad_fn = 'LinalgInvExBackward0', doc = 'The inverse of each matrix.',
+  { 'inverse(Tensor self) -> Tensor', batch = 'front', grad_fn = 'LinalgInvExBackward0', doc = 'The inverse of each matrix.',
     grad = { self = '-matmul(matmul(transpose(result, -2, -1), grad), transpose(result, -2, -1))' },
     example = 'torch.linalg.inv(a)' },
-  { 'det(Tensor self) -> Tensor', grad_fn = 'LinalgDetBackward0', doc = 'The determinant of each matrix.',
+  { 'det(Tensor self) -> Tensor', batch = 'front', grad_fn = 'LinalgDetBackward0', doc = 'The determinant of each matrix.',
     grad = { self = '_linalg_det_backward(grad, self, result)' } },
   { '_linalg_det_backward(Tensor grad_output, Tensor self, Tensor det) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of det: the cofactors, det(A) A^-T where there is an inverse, else from the singular values.' },
-  { 'slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)', composite = true,
+  { 'slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)', batch = 'front', composite = true,
     doc = 'The sign of each determinant and the logarithm of its magnitude.' },
   { '_linalg_sign_det(Tensor self) -> Tensor', variants = '', doc = 'The signs of the determinants.' },
   { '_linalg_logabsdet(Tensor self) -> Tensor', variants = '', grad_fn = 'LinalgSlogdetBackward0',
     doc = 'The logarithms of the magnitudes of the determinants.', grad = { self = '_linalg_logabsdet_backward(grad, self)' } },
   { '_linalg_logabsdet_backward(Tensor grad_output, Tensor self) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of the logarithm of a determinant.' },
-  { 'logdet(Tensor self) -> Tensor', composite = true,
+  { 'logdet(Tensor self) -> Tensor', batch = 'front', composite = true,
     doc = 'The logarithm of each determinant: nan where it is negative, -inf where it is 0.' },
 
   -- ---- solutions -----------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ return {
   { '_linalg_lstsq_rank(Tensor self, Tensor other, float rcond) -> Tensor', variants = '', doc = 'The ranks that linalg_lstsq finds.' },
   { '_linalg_lstsq_backward(Tensor grad_output, Tensor self, Tensor other, Tensor result) -> Tensor', variants = '',
     composite = true, doc = 'The derivative of _linalg_lstsq by the matrix.' },
-  { 'linalg_pinv(Tensor self, *, float? rtol=nil, bool hermitian=false) -> Tensor', variants = fn, composite = true,
+  { 'linalg_pinv(Tensor self, *, float? rtol=nil, bool hermitian=false) -> Tensor', batch = 'front', variants = fn, composite = true,
     doc = 'The pseudo-inverse: singular values below rtol times the largest count as 0.' },
   { 'pinverse(Tensor self, float rcond=1e-15) -> Tensor', composite = true, doc = 'The pseudo-inverse, as torch.linalg.pinv.' },
   { '_linalg_pinv(Tensor self, float rtol) -> Tensor', variants = '', grad_fn = 'LinalgPinvBackward0',
@@ -57,7 +57,7 @@ return {
     doc = 'The derivative of _linalg_pinv.' },
 
   -- ---- factors -------------------------------------------------------------------------------------------------
-  { 'cholesky(Tensor self, bool upper=false) -> Tensor', composite = true,
+  { 'cholesky(Tensor self, bool upper=false) -> Tensor', batch = 'front', composite = true,
     doc = 'L with L @ L.T = self, lower triangular, of positive-definite matrices; upper: its transpose.' },
   { '_linalg_cholesky(Tensor self, bool upper) -> Tensor', variants = '', grad_fn = 'LinalgCholeskyExBackward0',
     doc = 'The factors of cholesky.',
@@ -76,7 +76,7 @@ return {
     doc = 'The LU factors of square matrices in one, the pivots from 1, and of each matrix which element of the diagonal is 0, or 0.' },
   { '_linalg_reflectors(Tensor self) -> (Tensor a, Tensor tau)', variants = 'library',
     doc = 'R above the diagonal, and the reflectors whose product is Q below it; the factors of these.' },
-  { 'linalg_svd(Tensor self, bool full_matrices=true) -> (Tensor U, Tensor S, Tensor Vh)', variants = fn, composite = true,
+  { 'linalg_svd(Tensor self, bool full_matrices=true) -> (Tensor U, Tensor S, Tensor Vh)', batch = 'front', variants = fn, composite = true,
     doc = 'The singular value decomposition: U @ diag(S) @ Vh = self, S descending.' },
   { 'svd(Tensor self, bool some=true, bool compute_uv=true) -> (Tensor U, Tensor S, Tensor V)', composite = true,
     doc = 'As torch.linalg.svd, with V instead of its transpose, reduced unless some is false; U and V are zeros unless compute_uv.' },
@@ -85,7 +85,7 @@ return {
     grad = { self = '_linalg_svd_backward(grad, sizes_of(self), result)' } },
   { '_linalg_svd_backward(Tensor grad_output, Size sizes, Tensor result) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _linalg_svd.' },
-  { 'linalg_svdvals(Tensor self) -> Tensor', variants = fn, composite = true, doc = 'The singular values, descending.' },
+  { 'linalg_svdvals(Tensor self) -> Tensor', batch = 'front', variants = fn, composite = true, doc = 'The singular values, descending.' },
   { '_linalg_svdvals(Tensor self) -> Tensor', variants = '', doc = 'The singular values, without the vectors.' },
   { "linalg_eigh(Tensor self, string UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", variants = fn, composite = true,
     doc = 'Eigenvalues, ascending, and eigenvectors (columns) of symmetric matrices, of which one triangle is read.' },

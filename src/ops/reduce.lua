@@ -5,21 +5,21 @@ local both = 'function method'
 
 return {
   -- ---- sums -------------------------------------------------------------------------------------------------
-  { 'sum(Tensor self, *, Dtype? dtype=nil) -> Tensor', doc = 'The sum of all elements; integers are summed as int64.',
+  { 'sum(Tensor self, *, Dtype? dtype=nil) -> Tensor', batch = 'whole', doc = 'The sum of all elements; integers are summed as int64.',
     grad = { self = 'expand(grad, sizes_of(self))' } },
   { 'sum.dim(Tensor self, Dims? dim, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', variants = both .. ' out',
     grad_fn = 'SumBackward1', doc = 'Sums over the given dimensions; `keepdim` leaves them with size 1.',
     grad = { self = '_sum_backward(grad, sizes_of(self), dim, keepdim)' }, example = 'x:sum{dim = 1, keepdim = true}' },
   { '_sum_backward(Tensor grad_output, Size sizes, Dims? dim, bool keepdim) -> Tensor', variants = '', composite = true,
     doc = 'grad_output, repeated along the dimensions that a reduction took away.' },
-  { 'mean(Tensor self, *, Dtype? dtype=nil) -> Tensor', doc = 'The mean of all elements.',
+  { 'mean(Tensor self, *, Dtype? dtype=nil) -> Tensor', batch = 'whole', doc = 'The mean of all elements.',
     grad = { self = '_mean_backward(grad, sizes_of(self), nil, false)' } },
   { 'mean.dim(Tensor self, Dims? dim, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', variants = both .. ' out',
     grad_fn = 'MeanBackward1', doc = 'The mean over the given dimensions.',
     grad = { self = '_mean_backward(grad, sizes_of(self), dim, keepdim)' } },
   { '_mean_backward(Tensor grad_output, Size sizes, Dims? dim, bool keepdim) -> Tensor', variants = '', composite = true,
     doc = '_sum_backward divided by the number of elements that were averaged.' },
-  { 'prod(Tensor self, *, Dtype? dtype=nil) -> Tensor', doc = 'The product of all elements; integers as int64.',
+  { 'prod(Tensor self, *, Dtype? dtype=nil) -> Tensor', batch = 'whole', doc = 'The product of all elements; integers as int64.',
     grad = { self = '_prod_backward(grad, self)' } },
   { 'prod.dim(Tensor self, Dim dim, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', grad_fn = 'ProdBackward1',
     doc = 'The product over a dimension.', grad = { self = '_prod_backward_dim(grad, self, dim, keepdim)' } },
@@ -52,13 +52,13 @@ return {
   { 'count_nonzero(Tensor self, Dims? dim=nil) -> Tensor', doc = 'How many elements are not 0.' },
 
   -- ---- extremes ----------------------------------------------------------------------------------------------
-  { 'max(Tensor self) -> Tensor', grad_fn = 'MaxBackward1', doc = 'The largest element; nan wins.',
+  { 'max(Tensor self) -> Tensor', batch = 'whole', grad_fn = 'MaxBackward1', doc = 'The largest element; nan wins.',
     grad = { self = '_extreme_backward(grad, self, result, nil, false)' } },
   { 'max.dim(Tensor self, Dim dim, bool keepdim=false) -> (Tensor values, IndexTensor indices)', grad_fn = 'MaxBackward0',
     doc = 'The largest elements along a dimension and where they stand (the first of equals).',
     grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' }, example = 'local values, indices = x:max(1)' },
   { 'max.other(Tensor self, Tensor other) -> Tensor', composite = true, doc = 'maximum(self, other).' },
-  { 'min(Tensor self) -> Tensor', grad_fn = 'MinBackward1', doc = 'The smallest element; nan wins.',
+  { 'min(Tensor self) -> Tensor', batch = 'whole', grad_fn = 'MinBackward1', doc = 'The smallest element; nan wins.',
     grad = { self = '_extreme_backward(grad, self, result, nil, false)' } },
   { 'min.dim(Tensor self, Dim dim, bool keepdim=false) -> (Tensor values, IndexTensor indices)', grad_fn = 'MinBackward0',
     doc = 'The smallest elements along a dimension and where they stand (the first of equals).',
@@ -80,9 +80,9 @@ return {
     doc = 'The position of the largest element, of the flattened tensor or along a dimension.' },
   { 'argmin(Tensor self, Dim? dim=nil, bool keepdim=false) -> IndexTensor',
     doc = 'The position of the smallest element, of the flattened tensor or along a dimension.' },
-  { 'any(Tensor self) -> Tensor', doc = 'Whether any element is not 0.' },
+  { 'any(Tensor self) -> Tensor', batch = 'whole', doc = 'Whether any element is not 0.' },
   { 'any.dim(Tensor self, Dims? dim, bool keepdim=false) -> Tensor', doc = 'Whether any element along the dimensions is not 0.' },
-  { 'all(Tensor self) -> Tensor', doc = 'Whether no element is 0.' },
+  { 'all(Tensor self) -> Tensor', batch = 'whole', doc = 'Whether no element is 0.' },
   { 'all.dim(Tensor self, Dims? dim, bool keepdim=false) -> Tensor', doc = 'Whether no element along the dimensions is 0.' },
 
   -- ---- norms, variance ------------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ local function collect()
   keep('cells.history', '#1700000000\nx = 1\n#1700000001\nfor i = 1, 3 do\n  print(i)\nend\n')
   keep('images.idx', ('>I1I1I1I1I4I4I4'):pack(0, 0, 8, 3, 2, 3, 3) .. ('\1\2\3'):rep(6))
   keep('labels.idx', ('>I1I1I1I1I4'):pack(0, 0, 13, 1, 3) .. ('>fff'):pack(1, 2, 3))
+  for i, model in ipairs(dofile(folder .. '/models.lua')) do keep(('model %d.onnx'):format(i), model) end
   keep('images.gz', '') -- made from images.idx when it is asked for
 end
 
@@ -205,6 +206,8 @@ function M.names.mutant(name, seed)
     if random(4) == 1 then text = inside_zip(text) end
   elseif depth == 1 and suffix == 'png' then
     text = inside_png(text)
+  elseif depth == 1 and suffix == 'onnx' then -- in place, since the lengths of all messages around it count
+    for _ = 1, random(3) do text = damage[random(3)](text):sub(1, #text) end
   else
     text = damaged(text, suffix, random(4))
   end
@@ -218,6 +221,7 @@ local readers = {
   pt = { 'return torch.load(%s)', "return torch.load(%s, {map_location = 'cpu'})", 'return torch.load(%s, {map_location = function(t) return t end})' },
   npy = { 'return torch.load(%s)' }, npz = { 'return torch.load(%s)' },
   safetensors = { 'return torch.load(%s)' },
+  onnx = { 'return ran(torch.onnx.load(%s))' },
   png = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')", "return data.read_image(%s, 'gray')" },
   jpg = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')" },
   csv = { 'return data.csv.read(%s)', "return data.csv.read(%s, {separator = ';'})", 'return data.csv.read(%s, {header = false})' },
@@ -225,7 +229,7 @@ local readers = {
   idx = { 'return data.idx.read(%s)' }, gz = { 'return data.idx.read(%s)', 'return data.csv.read(%s)' },
   md = { 'return notebook(%s)' }, ipynb = { 'return notebook(%s)' }, history = { 'return history(%s)' },
 }
-local SUFFIXES = { 'pt', 'pt', 'pt', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
+local SUFFIXES = { 'pt', 'pt', 'pt', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
 
 M.names.data = {}
 for _, part in ipairs { 'csv', 'idx', 'image', 'text' } do
@@ -251,6 +255,22 @@ function M.names.history(path)
   local cells = history.load(path)
   history.append(path, 'x = 1')
   return cells
+end
+
+-- A model's outputs for inputs of ones, of the sizes that it asks for (2 where it does not say), when they are few.
+function M.names.ran(model)
+  local inputs = {}
+  for i, input in ipairs(model.inputs) do
+    local form = input.type and input.type.tensor_type
+    local sizes, numel = {}, 1
+    for d, size in ipairs(form and form.shape and form.shape.dim or {}) do
+      sizes[d] = math.max(math.min(size.dim_value or 2, 16), 0)
+      numel = numel * sizes[d]
+    end
+    if numel > 10000 then return tostring(model) end
+    inputs[i] = torch.ones(sizes, { dtype = require('torch.onnx.tensors').dtypes[form and form.elem_type] })
+  end
+  return tostring(model), model(table.unpack(inputs, 1, #model.inputs))
 end
 
 function M.open()

@@ -87,6 +87,43 @@ function run.functional_hessian(x, y) return functional.hessian(bilinear, { x, y
 function run.functional_hvp(x, y, u, v) return functional.hvp(bilinear, { x, y }, { u, v }) end
 function run.functional_vhp(x, y, u, v) return functional.vhp(bilinear, { x, y }, { u, v }) end
 
+local function sample(x, w) return torch.softmax(w:matmul(x), 1) * x:sum() end
+
+function run.vmap(x, w) return func.vmap(sample, { in_dims = { 1, false } })(x, w) end
+function run.vmap_dims(x, w) return func.vmap(sample, { in_dims = { 2, 1 }, out_dims = 2 })(x, w) end
+
+function run.vmap_nested(x, w)
+  return func.vmap(func.vmap(sample, { in_dims = { 1, false } }), { in_dims = { false, 1 } })(x, w)
+end
+
+function run.vmap_of_grad(x, w)
+  local gradient = func.grad(function(v, u) return sample(v, u):pow(2):sum() end, { argnums = { 1, 2 } })
+  return func.vmap(gradient, { in_dims = { 1, false } })(x, w)
+end
+
+function run.grad_of_vmap(x, w)
+  local batch = func.vmap(sample, { in_dims = { 1, false } })
+  return func.grad(function(v, u) return batch(v, u):pow(2):sum() end, { argnums = { 1, 2 } })(x, w)
+end
+
+function run.vmap_of_hessian(x) return func.vmap(func.hessian(function(v) return v:prod() * v:exp():sum() end))(x) end
+
+function run.vmap_of_vjp(x, u)
+  local _, pull = func.vjp(function(v) return v:sin() * v:sum() end, x)
+  return func.vmap(pull)(u)
+end
+
+function run.vmap_of_jvp(x, u)
+  return func.vmap(function(v, t) return func.jvp(rows, { v }, { t }) end)(x, u)
+end
+
+function run.vmap_of_convolutions(x, w)
+  local conv2d = nn.functional.conv2d
+  local image = func.vmap(function(i) return conv2d(i, w, { padding = 1 }):relu():amax { 2, 3 } end)
+  local kernels = func.vmap(func.grad(function(k, i) return conv2d(i, k):pow(2):sum() end), { in_dims = { false, 1 } })
+  return image(x), kernels(w, x)
+end
+
 describe('transforms', function()
   for name, case in pairs(cases) do
     it('give what PyTorch gives: ' .. name, function()

@@ -7,6 +7,7 @@
 #include <cublasLt.h>
 #include <cublas_api.h>
 #include <cudnn.h>
+#include <cufft.h>
 #include <cusolverDn.h>
 #include <nccl.h>
 
@@ -17,6 +18,7 @@
 
 #include "libraries/cublas_api.h"
 #include "libraries/cudnn_api.h"
+#include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
 #include "libraries/nccl_api.h"
 
@@ -57,6 +59,10 @@ LT_CUBLAS_REAL_FUNCTIONS(OF_CUBLAS_S, S, float)
 LT_CUBLAS_REAL_FUNCTIONS(OF_CUBLAS_D, D, double)
 #define OF_CUBLASLT(field, symbol, arguments) SAME_TYPE(lt_cublaslt, field, symbol)
 LT_CUBLASLT_FUNCTIONS(OF_CUBLASLT)
+#define OF_CUFFT(field, symbol, arguments) SAME_TYPE(lt_cufft, field, symbol)
+LT_CUFFT_FUNCTIONS(OF_CUFFT)
+LT_CUFFT_STATUSES(SAME_NUMBER)
+LT_CUFFT_TYPES(SAME_NUMBER)
 #define OF_CUSOLVER(field, symbol, arguments) SAME_TYPE(lt_cusolver, field, symbol)
 #define OF_CUSOLVER_S(field, symbol, arguments) SAME_TYPE(lt_cusolver_real<float>, field, symbol)
 #define OF_CUSOLVER_D(field, symbol, arguments) SAME_TYPE(lt_cusolver_real<double>, field, symbol)
@@ -93,6 +99,7 @@ static const char *const of_cublas[] = {LT_CUBLAS_FUNCTIONS(SYMBOL) LT_CUBLAS_RE
 static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, S, float)
                                               LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, D, double) nullptr};
 
+static const char *const of_cufft[] = {LT_CUFFT_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) nullptr};
 
@@ -121,6 +128,7 @@ int main()
 {
     look_up(LT_CUBLAS_LIBRARY, of_cublas);
     look_up(LT_CUSOLVER_LIBRARY, of_cusolver);
+    look_up(LT_CUFFT_LIBRARY, of_cufft);
     look_up(LT_CUDNN_LIBRARY, of_cudnn);
     look_up(LT_NCCL_LIBRARY, of_nccl);
     printf("%d passed, %d failed\n", passed, failed);

@@ -91,6 +91,7 @@ static lt_status regenerate(lt_tensor *t, lt_tensor *base)
 
 lt_status lt_grad_fn(lt_tensor *t, lt_node **out)
 {
+    if (lt_is_batched(t)) return lt_grad_fn(t->view_base, out);
     lt_autograd *autograd = t->autograd;
     lt_tensor *base = base_of(t);
     if (base != NULL && base->flags & LT_FLAG_REQUIRES_GRAD) {

@@ -34,6 +34,8 @@ static void autograd_free(lt_tensor *t)
 
 lt_status lt_autograd_of(lt_tensor *t, lt_autograd **out)
 {
+    if (lt_is_batched(t))
+        return lt_error(LT_ERR_RUNTIME, "vmap: a batched tensor has no gradient of its own: torch.func.grad differentiates inside of vmap");
     if (t->autograd == NULL) {
         t->autograd = lt_mem_zalloc(sizeof *t->autograd);
         if (t->autograd == NULL) return LT_ERR_MEMORY;
@@ -122,6 +124,8 @@ lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad)
 
 lt_status lt_set_requires_grad(lt_tensor *t, bool on)
 {
+    if (lt_is_batched(t))
+        return lt_error(LT_ERR_RUNTIME, "vmap: requires_grad_() of a batched tensor is not possible: torch.func.grad differentiates inside of vmap");
     if (!lt_is_leaf(t)) {
         if (on) return LT_OK;
         return lt_error(LT_ERR_RUNTIME,

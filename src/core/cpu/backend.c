@@ -60,6 +60,7 @@ const lt_backend lt_cpu_backend = {
     .attention_backward = lt_cpu_attention_backward,
     .gemm = lt_cpu_gemm,
     .factor = lt_cpu_factor,
+    .fft = lt_cpu_fft,
     .convolution = lt_cpu_convolution,
     .columns = lt_cpu_columns,
     .max_pool = lt_cpu_max_pool,

@@ -63,6 +63,8 @@ lt_status lt_cpu_nonzero_count(const lt_array *in, int64_t *count);
 lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out);
 /* source.c */
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step);
+/* fft.c */
+lt_status lt_cpu_fft(const lt_fft *f);
 /* optim.c */
 lt_status lt_cpu_optimize(const lt_optim *o);
 /* recurrent.c */

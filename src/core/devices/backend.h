@@ -55,6 +55,21 @@ typedef struct lt_gemm {
     bool *summed;
 } lt_gemm;
 
+/* Fourier transforms of `lines` lines of length n, one after the other: of complex numbers; of real ones to the first n / 2 + 1
+ * results; back from these, of which the imaginary part of the first (and for even n the last) is not read, to n real ones. Results are multiplied by
+ * scale. in and out are apart; on a GPU the input of what gives real numbers may be destroyed. */
+typedef enum lt_fft_kind { LT_FFT_COMPLEX, LT_FFT_TO_COMPLEX, LT_FFT_TO_REAL } lt_fft_kind;
+typedef struct lt_fft {
+    lt_fft_kind kind;
+    lt_dtype dtype; /* of the parts: float or double */
+    lt_device device;
+    bool inverse; /* LT_FFT_COMPLEX: exp(+2 pi i ..) */
+    int64_t n, lines; /* neither is 0 */
+    const void *in;
+    void *out;
+    double scale;
+} lt_fft;
+
 /* What becomes of a batch of float or double matrices. Each lies column after column with no gaps, as LAPACK wants it;
  * those of a are stride_a elements apart, all others follow one another. n x n unless said otherwise. infos, one a
  * matrix, on the device: 0, or what LAPACK says of a matrix that it cannot deal with; NULL: nobody asks. */
@@ -297,6 +312,7 @@ typedef struct lt_backend {
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
     lt_status (*factor)(lt_factor *f);
+    lt_status (*fft)(const lt_fft *f);
 
     /* -- convolutions and pools: floating dtypes, the latter of int64 too (forward), dense arrays ---- */
     /* One of x, w, y from the others; bias (NULL: none), of out_channels elements, is added to y. */

@@ -16,6 +16,10 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
 {
     LT_REQUIRE(t);
     LT_REQUIRE(out);
+    if (lt_is_batched(t))
+        return lt_error(LT_ERR_RUNTIME,
+                        "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
+                        "Tensor, please try to rewrite what you're doing with other operations.");
     if (t->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "a Tensor with %lld elements cannot be converted to Scalar",
                         (long long)t->numel);

@@ -443,6 +443,12 @@ static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
 /* Everything; p->out holds what was written even when it fails. */
 static lt_status write_tensor(printer *p, lt_tensor *t)
 {
+    if (lt_is_batched(t)) { /* the samples of all levels, which the function under vmap does not see */
+        text_add(&p->out, "BatchedTensor(");
+        LT_TRY(write_tensor(p, t->view_base));
+        text_add(&p->out, ")");
+        return p->out.status;
+    }
     if (t->flags & LT_FLAG_PARAMETER) text_add(&p->out, "Parameter containing:\n");
     size_t start = p->out.n;
     text_add(&p->out, OPENING);

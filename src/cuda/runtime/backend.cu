@@ -40,6 +40,7 @@ static lt_backend make_table()
     t.attention_kept = lt_cuda_attention_kept;
     t.gemm = lt_cuda_gemm;
     t.factor = lt_cuda_factor;
+    t.fft = lt_cuda_fft;
     t.convolution = lt_cuda_convolution;
     t.columns = lt_cuda_columns;
     t.max_pool = lt_cuda_max_pool;

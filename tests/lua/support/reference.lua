@@ -156,7 +156,8 @@ end
 local OTHER_LAYOUT = {}
 for name in ([[nonzero argwhere cholesky inverse linalg_eigvalsh linalg_qr linalg_solve linalg_solve_triangular
   linalg_svdvals qr matrix_power logsigmoid sort unique adaptive_avg_pool1d adaptive_max_pool1d einsum
-  scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals
+  scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals fft ifft rfft irfft hfft ihfft
+  fftn ifftn rfftn irfftn hfftn ihfftn fft2 ifft2 rfft2 irfft2 hfft2 ihfft2 stft istft
   select_scatter slice_scatter diagonal_scatter renorm unravel_index orgqr cholesky_ex lu ormqr triangular_solve householder_product lu_factor lu_factor_ex
   lu_solve inv_ex tensorinv]]):gmatch '%S+' do
   OTHER_LAYOUT[name] = true
@@ -260,6 +261,7 @@ local function callee(op, via, self)
   if via == 'nn' then return linear end
   if via == 'F' then return torch.nn.functional[op] end
   if via == 'L' then return torch.linalg[op] end
+  if via == 'T' then return torch.fft[op] end
   if via == 'S' then return torch.special[op] end
   if via == 'M' then return torch.masked[op] end
   if via == 'W' then return torch.signal.windows[op] end
@@ -415,7 +417,7 @@ local function optimize(case)
 end
 
 local VIA_TEXT = {
-  f = 'as a function', m = 'as a method', F = 'from nn.functional', L = 'from linalg', S = 'from special',
+  f = 'as a function', m = 'as a method', F = 'from nn.functional', L = 'from linalg', T = 'from fft', S = 'from special',
   M = 'from masked', W = 'from signal.windows', o = 'as an operator',
   i = 'as a subscript', nn = 'as a module',
 }

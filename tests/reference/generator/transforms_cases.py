@@ -159,6 +159,57 @@ def functional_vhp(x, y, u, v):
     return AF.vhp(lambda a, b: (a.exp() * b * b).sum(), (x, y), (u, v))
 
 
+def sample(x, w):
+    return torch.softmax(w @ x, 0) * x.sum()
+
+
+@case((4, 3), (2, 3))
+def vmap(x, w):
+    return T.vmap(sample, in_dims=(0, None))(x, w)
+
+
+@case((3, 4), (4, 2, 3))
+def vmap_dims(x, w):
+    return T.vmap(sample, in_dims=(1, 0), out_dims=1)(x, w)
+
+
+@case((4, 3), (5, 2, 3))
+def vmap_nested(x, w):
+    return T.vmap(T.vmap(sample, in_dims=(0, None)), in_dims=(None, 0))(x, w)
+
+
+@case((4, 3), (2, 3))
+def vmap_of_grad(x, w):
+    return T.vmap(T.grad(lambda v, u: sample(v, u).pow(2).sum(), argnums=(0, 1)), in_dims=(0, None))(x, w)
+
+
+@case((4, 3), (2, 3))
+def grad_of_vmap(x, w):
+    return T.grad(lambda v, u: T.vmap(sample, in_dims=(0, None))(v, u).pow(2).sum(), argnums=(0, 1))(x, w)
+
+
+@case((4, 3))
+def vmap_of_hessian(x):
+    return T.vmap(T.hessian(lambda v: v.prod() * v.exp().sum()))(x)
+
+
+@case((3,), (4, 3))
+def vmap_of_vjp(x, u):
+    return T.vmap(T.vjp(lambda v: v.sin() * v.sum(), x)[1])(u)
+
+
+@case((4, 3), (4, 3))
+def vmap_of_jvp(x, u):
+    return T.vmap(lambda v, t: T.jvp(rows, (v,), (t,)))(x, u)
+
+
+@case((6, 2, 5, 5), (3, 2, 3, 3))
+def vmap_of_convolutions(x, w):
+    image = T.vmap(lambda i: torch.nn.functional.conv2d(i, w, padding=1).relu().amax((1, 2)))
+    kernels = T.vmap(T.grad(lambda k, i: torch.nn.functional.conv2d(i, k).pow(2).sum()), in_dims=(None, 0))
+    return image(x), kernels(w, x)
+
+
 def write(path):
     lines = []
     for name, (shapes, low, high, run) in CASES.items():

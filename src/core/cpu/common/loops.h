@@ -7,6 +7,7 @@
 #ifndef LT_CPU_LOOPS_H
 #define LT_CPU_LOOPS_H
 
+#include "cpu/fft/lanes.h"
 #include "devices/backend.h"
 #include "dtypes/half.h"
 #include "kernel_families.h" /* generated from the declarations */
@@ -161,6 +162,7 @@ typedef struct lt_cpu_loops {
     const lt_direct_loop *direct;    /* one, of float */
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
+    const lt_fft_loop *fft;            /* float, double */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -193,7 +195,8 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_pool_loops lt_pool_##isa[3];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
-    extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];
+    extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
+    extern const lt_fft_loop lt_fft_##isa[2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

@@ -1,0 +1,262 @@
+-- fft.lua - torch.fft: Fourier transforms along dimensions. Arguments after the tensor stand in a row or have their names in a last
+-- table: torch.fft.fft(x, 8), torch.fft.fft(x, {n = 8, dim = 1, norm = 'ortho'}). Dimensions count from 1, or from the end.
+--
+-- norm: 'backward' (the default: the inverse transform divides by the number of elements), 'ortho' (both by its root), 'forward' (the
+-- forward one by the number).
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+
+local C = torch._C
+local fft = {}
+
+-- ---- arguments ----------------------------------------------------------------------------------------------------------
+
+-- The arguments after the tensor: in a row by these names, then a last table of names.
+local function arguments(what, names, ...)
+  local values, n, known = {}, select('#', ...), {}
+  for _, name in ipairs(names) do known[name] = true end
+  local last = n > 0 and select(n, ...) or nil
+  local named = kinds.is_named(last) and next(last) ~= nil and last or nil
+  if named then n = n - 1 end
+  if n > #names then fail('%s() takes %d arguments but %d were given', what, #names + 1, n + 1) end
+  for i = 1, n do values[names[i]] = (select(i, ...)) end
+  for name, value in pairs(named or {}) do
+    if not known[name] then fail("%s(): unknown argument '%s' (known: %s)", what, tostring(name), table.concat(names, ', ')) end
+    values[name] = value
+  end
+  return values
+end
+
+local function check_tensor(what, x)
+  if not torch.is_tensor(x) then fail("%s(): argument 'input' must be Tensor, not %s", what, kinds.described(x)) end
+end
+
+-- 0: nothing, 1: by the root of the number of elements, 2: by the number.
+local function normalization(norm, forward)
+  if norm == nil or norm == 'backward' then return forward and 0 or 2 end
+  if norm == 'ortho' then return 1 end
+  if norm == 'forward' then return forward and 2 or 0 end
+  fail('Invalid normalization mode: "%s"', tostring(norm))
+end
+
+local function promoted(x, complex)
+  local dtype = x.dtype
+  if not dtype.is_floating_point and not dtype.is_complex then
+    x = x:to(torch.get_default_dtype())
+  elseif dtype == torch.float16 or dtype == torch.bfloat16 or dtype == torch.complex32 then
+    fail('Unsupported dtype %s', x:type():match '%.(%a+)Tensor$' or tostring(dtype))
+  end
+  if complex and not x.dtype.is_complex then x = x:to(x.dtype == torch.float64 and torch.complex128 or torch.complex64) end
+  return x
+end
+
+local function wrapped(x, dim)
+  if math.type(dim) ~= 'integer' then fail("argument 'dim' must be int, not %s", kinds.described(dim)) end
+  local d = dim < 0 and x.ndim + 1 + dim or dim
+  if d < 1 or d > x.ndim then
+    fail('Dimension out of range (expected to be in range of [-%d, %d], but got %d)', x.ndim, x.ndim, dim)
+  end
+  return d
+end
+
+-- x with n elements along d: cut, or zeros behind.
+local function resized(x, d, n)
+  local size = x:size(d)
+  if n == size then return x end
+  if n < size then return x:narrow(d, 1, n) end
+  local shape = table.move(x.shape, 1, x.ndim, 1, {})
+  shape[d] = n - size
+  return torch.cat({ x, torch.zeros(shape, { dtype = x.dtype, device = x.device }) }, d)
+end
+
+local function check_points(n)
+  if n < 1 then fail('Invalid number of data points (%d) specified', n) end
+  return n
+end
+
+-- The dimensions (from 1) and the sizes wanted there.
+local function shape_of(x, s, dim, last_is_half)
+  local dims, sizes, seen = {}, {}, {}
+  if type(s) == 'number' then s = { s } end
+  if type(dim) == 'number' then dim = { dim } end
+  if dim then
+    if s and #s ~= #dim then fail('When given, dim and shape arguments must have the same length') end
+    for i, d in ipairs(dim) do dims[i] = wrapped(x, d) end
+  else
+    local n = s and #s or x.ndim
+    if n > x.ndim then fail('Got shape with %d values but input tensor only has %d dimensions.', n, x.ndim) end
+    for i = 1, n do dims[i] = x.ndim - n + i end
+  end
+  for i, d in ipairs(dims) do
+    if seen[d] then fail('FFT dims must be unique') end
+    seen[d] = true
+    local size = s and s[i] or -1
+    if size == -1 then size = x:size(d) end
+    sizes[i] = i == #dims and last_is_half and (s == nil or s[i] == -1) and 2 * (x:size(d) - 1) or size
+    check_points(sizes[i])
+  end
+  return dims, sizes
+end
+
+local function all_resized(x, dims, sizes)
+  for i, d in ipairs(dims) do x = resized(x, d, sizes[i]) end
+  return x
+end
+
+-- ---- one dimension ----------------------------------------------------------------------------------------------------
+
+local one = { 'n', 'dim', 'norm' }
+
+local function complex_line(what, x, forward, ...)
+  check_tensor(what, x)
+  local a = arguments(what, one, ...)
+  x = promoted(x)
+  local d, code = wrapped(x, a.dim or -1), normalization(a.norm, forward)
+  x = resized(x, d, check_points(a.n or x:size(d)))
+  if x.dtype.is_complex then return C._fft_c2c(x, { d }, code, forward) end
+  local result = C._fft_r2c(x, { d }, code, false)
+  return forward and result or result:conj()
+end
+
+--- The transform of complex or real numbers: sum of x[j] exp(-2 pi i j k / n).
+function fft.fft(x, ...) return complex_line('fft', x, true, ...) end
+
+--- Its inverse.
+function fft.ifft(x, ...) return complex_line('ifft', x, false, ...) end
+
+local function to_half(what, x, forward, ...)
+  check_tensor(what, x)
+  local a = arguments(what, one, ...)
+  if x.dtype.is_complex then fail('%s expects a real input tensor, but got %s', what, x:type():match '%.?(%a+)Tensor$') end
+  x = promoted(x)
+  local d = wrapped(x, a.dim or -1)
+  x = resized(x, d, check_points(a.n or x:size(d)))
+  local result = C._fft_r2c(x, { d }, normalization(a.norm, forward), true)
+  return forward and result or result:conj()
+end
+
+local function from_half(what, x, forward, ...)
+  check_tensor(what, x)
+  local a = arguments(what, one, ...)
+  x = promoted(x, true)
+  local d = wrapped(x, a.dim or -1)
+  local n = check_points(a.n or 2 * (x:size(d) - 1))
+  x = resized(x, d, n // 2 + 1)
+  return C._fft_c2r(forward and x:conj() or x, { d }, normalization(a.norm, forward), n)
+end
+
+--- The first n // 2 + 1 results of the transform of real numbers; the others are their conjugates.
+function fft.rfft(x, ...) return to_half('rfft', x, true, ...) end
+--- The inverse of rfft: n real numbers, by default 2 (size - 1).
+function fft.irfft(x, ...) return from_half('irfft', x, false, ...) end
+--- The transform, which is real, of numbers of which the first half is given.
+function fft.hfft(x, ...) return from_half('hfft', x, true, ...) end
+--- The inverse of hfft.
+function fft.ihfft(x, ...) return to_half('ihfft', x, false, ...) end
+
+-- ---- several dimensions -------------------------------------------------------------------------------------------------
+
+local several = { 's', 'dim', 'norm' }
+
+local function complex_shape(what, x, forward, a)
+  check_tensor(what, x)
+  x = promoted(x, true)
+  local dims, sizes = shape_of(x, a.s, a.dim)
+  return C._fft_c2c(all_resized(x, dims, sizes), dims, normalization(a.norm, forward), forward)
+end
+
+local function real_shape(what, x, forward, a)
+  check_tensor(what, x)
+  if x.dtype.is_complex then fail('%s expects a real-valued input tensor, but got %s', what, x:type():match '%.?(%a+)Tensor$') end
+  x = promoted(x)
+  local dims, sizes = shape_of(x, a.s, a.dim)
+  if #dims == 0 then fail('%s must transform at least one axis', what) end
+  x = all_resized(x, dims, sizes)
+  local code = normalization(a.norm, forward)
+  if forward then return C._fft_r2c(x, dims, code, true) end
+  local half = C._fft_r2c(x, { dims[#dims] }, code, true):conj()
+  if #dims == 1 then return half end
+  return C._fft_c2c(half, table.move(dims, 1, #dims - 1, 1, {}), code, false)
+end
+
+local function half_shape(what, x, forward, a)
+  check_tensor(what, x)
+  x = promoted(x, true)
+  local dims, sizes = shape_of(x, a.s, a.dim, true)
+  if #dims == 0 then fail('%s must transform at least one axis', what) end
+  local last, n = dims[#dims], sizes[#sizes]
+  sizes[#sizes] = n // 2 + 1
+  x = all_resized(x, dims, sizes)
+  local code = normalization(a.norm, forward)
+  if not forward then return C._fft_c2r(x, dims, code, n) end
+  if #dims > 1 then x = C._fft_c2c(x, table.move(dims, 1, #dims - 1, 1, {}), code, true) end
+  return C._fft_c2r(x:conj(), { last }, code, n)
+end
+
+local kinds_of = {
+  fftn = { complex_shape, true, 'The transform over dimensions: all, those of s (sizes to cut or fill to, counted from the end), or those of dim.' },
+  ifftn = { complex_shape, false, 'The inverse of fftn.' },
+  rfftn = { real_shape, true, 'The transform of real numbers over dimensions, half of it along the last.' },
+  irfftn = { half_shape, false, 'The inverse of rfftn.' },
+  hfftn = { half_shape, true, 'The transform, which is real, of numbers of which half is given along the last dimension.' },
+  ihfftn = { real_shape, false, 'The inverse of hfftn.' },
+}
+for name, kind in pairs(kinds_of) do
+  local run, forward = kind[1], kind[2]
+  fft[name] = function(x, ...) return run(name, x, forward, arguments(name, several, ...)) end
+  local two = name:gsub('n$', '2')
+  -- The same over two dimensions, the last two by default.
+  fft[two] = function(x, ...)
+    local a = arguments(two, several, ...)
+    a.dim = a.dim or { -2, -1 }
+    return run(two, x, forward, a)
+  end
+end
+
+-- ---- frequencies ----------------------------------------------------------------------------------------------------------
+
+local function frequencies(what, n, rest, numbers)
+  local options = kinds.is_named(rest[#rest]) and table.remove(rest) or {}
+  local d = rest[1] or options.d or 1.0
+  if math.type(n) ~= 'integer' then fail("%s(): argument 'n' must be int, not %s", what, kinds.described(n)) end
+  local plain = {}
+  for name, value in pairs(options) do if name ~= 'd' then plain[name] = value end end
+  plain.dtype = plain.dtype or torch.get_default_dtype()
+  local asks = plain.requires_grad
+  plain.requires_grad = nil
+  local result = numbers(plain) * (1 / (n * d))
+  return asks and result:requires_grad_() or result
+end
+
+--- The frequencies of fft's results of n elements that are d apart: 0, 1, ..., then the negative ones, over n d.
+function fft.fftfreq(n, ...)
+  return frequencies('fftfreq', n, { ... }, function(options)
+    return torch.cat { torch.arange(0, (n + 1) // 2, options), torch.arange(-(n // 2), 0, options) }
+  end)
+end
+
+--- Those of rfft.
+function fft.rfftfreq(n, ...)
+  return frequencies('rfftfreq', n, { ... }, function(options) return torch.arange(0, n // 2 + 1, options) end)
+end
+
+local function shifted(what, x, share, ...)
+  check_tensor(what, x)
+  local dim = arguments(what, { 'dim' }, ...).dim
+  local dims, shifts = {}, {}
+  if type(dim) == 'number' then dim = { dim } end
+  for i = 1, dim and #dim or x.ndim do
+    dims[i] = dim and wrapped(x, dim[i]) or i
+    shifts[i] = share(x:size(dims[i]))
+  end
+  return #dims > 0 and x:roll(shifts, dims) or x:clone()
+end
+
+--- The results with frequency 0 in the middle.
+function fft.fftshift(x, ...) return shifted('fftshift', x, function(n) return n // 2 end, ...) end
+--- Back again.
+function fft.ifftshift(x, ...) return shifted('ifftshift', x, function(n) return (n + 1) // 2 end, ...) end
+
+return fft

@@ -1,0 +1,187 @@
+-- model.lua - the nn.Module that torch.onnx.load makes of a file: its parameters and buffers, and calls of its graph.
+--
+-- A name of the file such as 'encoder.0.weight' becomes a tensor 'weight' of a module '0' in a module 'encoder', as the
+-- program that wrote it had them. A name that cannot be one (it is a method's, or both a module's and a tensor's) has its dots replaced.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local graphs = require 'torch.onnx.graph'
+local kinds = require 'torch.support.kinds'
+local messages = require 'torch.onnx.messages'
+local nn = require 'torch.nn'
+local run = require 'torch.onnx.run'
+local tensors = require 'torch.onnx.tensors'
+local values = require 'torch.onnx.values'
+local wire = require 'torch.onnx.wire'
+
+local M = {}
+
+local Part = nn.Module:extend 'ONNXPart'
+local Model = nn.Module:extend 'ONNXModel'
+
+-- ---- parameters and buffers -------------------------------------------------------------------------------------------
+
+-- The module in which a name's last part is free, and that part.
+local function place(model, name)
+  local at = model
+  for part in name:gmatch '([^.]*)%.' do
+    local child = part ~= '' and class.fields(at)[part]
+    if part == '' or child and not nn.Module:is_instance(child) or not child and at[part] ~= nil then return nil end
+    if not child then
+      child = Part()
+      at:add_module(part, child)
+    end
+    at = child
+  end
+  local last = name:match '[^.]*$'
+  if last == '' or last:sub(1, 1) == '_' or at[last] ~= nil then return nil end
+  return at, last
+end
+
+local function place_any(model, name)
+  local at, key = place(model, name)
+  if at then return at, key end
+  local flat = 'value_' .. name:gsub('%.', '_')
+  key = flat
+  local n = 1
+  while model[key] ~= nil do
+    n = n + 1
+    key = ('%s_%d'):format(flat, n)
+  end
+  return model, key
+end
+
+-- Keeps the constants of a graph and of the bodies in it; those that files do not name are part of no state.
+local function keep(model, graph)
+  for _, constant in ipairs(graph.constants) do
+    local at, key = place_any(model, constant.name or 'constant')
+    if constant.learned then at:register_parameter(key, nn.Parameter(constant.value))
+    else at:register_buffer(key, constant.value, constant.name ~= nil) end
+    constant.fields, constant.key, constant.value = class.fields(at), key, nil
+  end
+  for _, node in ipairs(graph.nodes) do
+    for _, body in pairs(node.attributes) do
+      if type(body) == 'table' and body.captures then keep(model, body) end
+    end
+  end
+end
+
+-- ---- calls ------------------------------------------------------------------------------------------------------------
+
+local function check_input(input, value)
+  local form = input.type and input.type.tensor_type
+  if not form then return end
+  if not torch.is_tensor(value) then fail("input '%s' must be a Tensor, not %s", input.name, kinds.described(value)) end
+  local dtype = tensors.dtypes[form.elem_type]
+  if value.dtype ~= dtype then fail("input '%s' has elements of %s, the model takes %s", input.name, tostring(value.dtype), tostring(dtype)) end
+  local sizes = form.shape and form.shape.dim
+  if not sizes then return end
+  local fits = #sizes == value:dim()
+  for i, size in ipairs(sizes) do fits = fits and (not size.dim_value or size.dim_value == value:size(i)) end
+  if fits then return end
+  local wanted = {}
+  for i, size in ipairs(sizes) do wanted[i] = size.dim_value and ('%d'):format(size.dim_value) or size.dim_param or '?' end
+  fail("input '%s' has the shape [%s], the model takes [%s]", input.name, table.concat(value.shape, ', '), table.concat(wanted, ', '))
+end
+
+-- The frame of a call, with its arguments in it.
+local function new_frame(model, graph, ...)
+  local frame, n, first = {}, select('#', ...), ...
+  local by_name = n == 1 and kinds.is_named(first) and next(first) ~= nil and first
+  for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end
+  if by_name then
+    local known = {}
+    for _, input in ipairs(model.inputs) do known[input.name] = true end
+    for name in pairs(by_name) do
+      if not known[name] then
+        local names = {}
+        for i, input in ipairs(model.inputs) do names[i] = input.name end
+        fail("the model has no input '%s'; it has: %s", name, table.concat(names, ', '))
+      end
+    end
+  elseif n > #model.inputs then
+    fail('the model takes %d inputs, not %d', #model.inputs, n)
+  end
+  for i, input in ipairs(model.inputs) do
+    local value
+    if by_name then value = by_name[input.name] else value = (select(i, ...)) end
+    if value ~= nil then
+      check_input(input, value)
+      frame[input.slot] = value
+    elseif input.type and input.type.optional_type then
+      frame[input.slot] = values.NONE
+    elseif not input.default then
+      fail("the model's input '%s' is missing", input.name)
+    end
+  end
+  return frame
+end
+
+local function compute(model, ...)
+  local graph = model._graph
+  local frame, at = new_frame(model, graph, ...), {}
+  local ok, message = pcall(run.nodes, graph, frame, at)
+  if ok then return graph, frame end
+  if type(message) ~= 'string' or not at.node then error(message, 0) end
+  fail('%s: %s', at.node.where, (message:gsub('^%[?[^%s:]*%]?:%d+: ', '')))
+end
+
+local function given(value)
+  if value == values.NONE then return nil end
+  return value
+end
+
+local function results(graph, frame, i)
+  if i > #graph.outputs then return end
+  return given(frame[graph.outputs[i].slot]), results(graph, frame, i + 1)
+end
+
+-- The model's outputs, in the order of the file.
+function Model:forward(...)
+  local graph, frame = compute(self, ...)
+  return results(graph, frame, 1)
+end
+
+--- The model's outputs by name, for inputs by name (or position).
+function Model:run(...)
+  local graph, frame = compute(self, ...)
+  local outputs = {}
+  for _, output in ipairs(graph.outputs) do outputs[output.name] = given(frame[output.slot]) end
+  return outputs
+end
+
+function Model:extra_repr()
+  local function names(list)
+    local texts = {}
+    for i, value in ipairs(list) do texts[i] = value.name end
+    return table.concat(texts, ', ')
+  end
+  return ('inputs=(%s), outputs=(%s), nodes=%d'):format(names(self.inputs), names(self.outputs), #self._graph.nodes)
+end
+
+-- ---- loading ----------------------------------------------------------------------------------------------------------
+
+function M.load(path)
+  local reader <close> = wire.open(path)
+  reader.folder, reader.others = path:match '^(.*/)' or '', {}
+  local others <close> = setmetatable({}, { __close = function()
+    for _, other in pairs(reader.others) do other:close() end
+  end })
+  local graph = graphs.build(reader, reader:message(messages.Model, 0, reader.size))
+  local model = Model()
+  local fields = class.fields(model)
+  fields._graph, fields.inputs, fields.outputs = graph, {}, graph.outputs
+  for _, input in ipairs(graph.inputs) do
+    -- Files of the first versions list every initializer as an input, too.
+    if not input.default or (graph.ir_version or 0) >= 4 then table.insert(fields.inputs, input) end
+  end
+  for _, input in ipairs(fields.inputs) do
+    local form = input.type and input.type.tensor_type
+    if form then tensors.dtype(form.elem_type, ("%s: input '%s'"):format(path, input.name)) end
+  end
+  keep(model, graph)
+  return model:eval()
+end
+
+return M

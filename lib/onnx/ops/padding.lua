@@ -1,0 +1,36 @@
+-- padding.lua - pad(x, mode, before, after, value): x with elements more (or fewer) around it; for Pad and CenterCropPad.
+
+local torch = require 'torch'
+local values = require 'torch.onnx.values'
+
+-- Where each element of a dimension of n elements that is padded comes from, from 1.
+local source = {
+  edge = function(i, n) return math.min(math.max(i, 1), n) end,
+  wrap = function(i, n) return (i - 1) % n + 1 end,
+  reflect = function(i, n)
+    if n == 1 then return 1 end
+    local period = 2 * (n - 1)
+    local at = (i - 1) % period
+    return (at < n and at or period - at) + 1
+  end,
+}
+
+--- x with `before[d]` and `after[d]` elements more (fewer, if negative) at the ends of each dimension.
+return function(x, mode, before, after, value)
+  if mode == 'constant' then
+    local amounts = {}
+    for d = x:dim(), 1, -1 do amounts[#amounts + 1], amounts[#amounts + 2] = before[d], after[d] end
+    return torch.constant_pad_nd(x, amounts, value)
+  end
+  local from = source[mode] or values.fail("a mode '%s'", mode)
+  for d = 1, x:dim() do
+    if before[d] ~= 0 or after[d] ~= 0 then
+      local places, n = {}, x:size(d)
+      if n == 0 then values.fail('a dimension without elements cannot be padded by %s', mode) end
+      values.check_list(n + before[d] + after[d])
+      for i = 1 - before[d], n + after[d] do places[#places + 1] = from(i, n) end
+      x = x:index_select(d, torch.tensor(places, { dtype = torch.int64, device = x.device }))
+    end
+  end
+  return x
+end

@@ -1,0 +1,52 @@
+-- run.lua - computes a graph (graph.lua): its nodes in order over a frame, a table of the values by slot.
+
+local unpack = table.unpack
+
+local M = {}
+
+-- Results of a node into their slots.
+local function store(frame, outputs, ...)
+  for i = 1, #outputs do
+    local slot = outputs[i]
+    if slot ~= 0 then frame[slot] = (select(i, ...)) end
+  end
+end
+
+local function arguments(frame, inputs, i)
+  if i > #inputs then return end
+  return frame[inputs[i]], arguments(frame, inputs, i + 1)
+end
+
+-- The node that runs is noted in `at`, for the message of an error.
+local function run_nodes(graph, frame, at)
+  frame.at = at
+  for i = 1, #graph.nodes do
+    local node = graph.nodes[i]
+    at.node = node
+    local inputs, outputs = node.inputs, node.outputs
+    local n = #inputs
+    if node.takes_frame then store(frame, outputs, node.fn(node, frame, arguments(frame, inputs, 1)))
+    elseif #outputs > 1 then store(frame, outputs, node.fn(node, arguments(frame, inputs, 1)))
+    elseif n == 1 then frame[outputs[1]] = node.fn(node, frame[inputs[1]])
+    elseif n == 2 then frame[outputs[1]] = node.fn(node, frame[inputs[1]], frame[inputs[2]])
+    else frame[outputs[1]] = node.fn(node, arguments(frame, inputs, 1)) end
+    local done = node.done
+    for d = 1, #done do frame[done[d]] = nil end
+  end
+end
+
+--- Runs a body: a graph inside of a node, whose frame is `outer`, with the values of its inputs; the values of its outputs.
+function M.body(graph, outer, ...)
+  local frame = {}
+  for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end
+  for _, capture in ipairs(graph.captures) do frame[capture.inner] = outer[capture.outer] end
+  for i, input in ipairs(graph.inputs) do frame[input.slot] = (select(i, ...)) end
+  run_nodes(graph, frame, outer.at)
+  local results = {}
+  for i, output in ipairs(graph.outputs) do results[i] = frame[output.slot] end
+  return unpack(results, 1, #graph.outputs)
+end
+
+M.nodes = run_nodes
+
+return M

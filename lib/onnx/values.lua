@@ -1,0 +1,72 @@
+-- values.lua - what operators ask of their inputs besides tensors' own methods: whole numbers, dimensions, absent optionals.
+
+local torch = require 'torch'
+
+local M = {}
+
+--- An optional value that holds nothing.
+M.NONE = setmetatable({}, { __name = 'none', __tostring = function() return 'none' end })
+
+--- Raises an error that says what is wrong with a node; run.lua puts before it which node.
+function M.fail(format, ...) error(select('#', ...) > 0 and format:format(...) or format, 0) end
+
+--- The numbers of a tensor as a list. Where the i-th input of a node is constant, it is looked at once.
+function M.list(node, i, tensor)
+  local lists = node.lists
+  if not lists then
+    lists = {}
+    node.lists = lists
+  end
+  if lists[i] then return lists[i] end
+  local flat = (node.known[i] or tensor):reshape(-1):tolist()
+  if node.known[i] then lists[i] = flat end
+  return flat
+end
+
+local MAX_LIST = 1 << 24
+
+--- Raises when an operator would make a list of more numbers than any sane model asks for: a damaged one can ask for all memory.
+function M.check_list(n)
+  if n > MAX_LIST then M.fail('a list of %.0f numbers, more than %d', n, MAX_LIST) end
+end
+
+--- The one number of a tensor.
+function M.number(node, i, tensor)
+  if tensor:numel() ~= 1 then M.fail('its input %d must be one number, not a tensor of shape [%s]', i, table.concat(tensor.shape, ', ')) end
+  return M.list(node, i, tensor)[1]
+end
+
+--- A dimension of ONNX's (from 0, or negative from the end) as ours, from 1.
+function M.dim(axis, rank)
+  if axis < -rank or axis >= rank then M.fail('axis %d of a tensor of %d dimensions', axis, rank) end
+  return axis < 0 and axis + rank + 1 or axis + 1
+end
+
+--- A list of dimensions.
+function M.dims(axes, rank)
+  local dims = {}
+  for i, axis in ipairs(axes) do dims[i] = M.dim(axis, rank) end
+  return dims
+end
+
+--- The sizes of a tensor as a plain list.
+function M.sizes(tensor)
+  local sizes = {}
+  for i = 1, tensor:dim() do sizes[i] = tensor:size(i) end
+  return sizes
+end
+
+--- Positions of ONNX's (from 0, negative ones from the end of `size` elements) as ours, from 1.
+function M.positions(index, size)
+  index = index:to(torch.int64)
+  return torch.where(index:lt(0), index + (size + 1), index + 1)
+end
+
+--- The product of the entries of a list from one to another.
+function M.product(list, from, to)
+  local product = 1
+  for i = from or 1, to or #list do product = product * list[i] end
+  return product
+end
+
+return M

@@ -1,0 +1,98 @@
+-- spectra.lua - short-time Fourier transforms: of windows of a signal that follow each other, and back.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+
+-- The window with zeros on both sides up to n_fft, of ones where there is none.
+local function full_window(what, x, n_fft, length, window)
+  if window and (window.ndim ~= 1 or window:size(1) ~= length) then
+    fail('%s(): expected a 1D window tensor of size equal to win_length=%d, but got window with size %s', what, length, tostring(window.shape))
+  end
+  local plain = { dtype = x.dtype.is_complex and torch.real(x).dtype or x.dtype, device = x.device }
+  window = window or torch.ones(length, plain)
+  if length == n_fft then return window end
+  local left = (n_fft - length) // 2
+  return torch.nn.functional.pad(window, { left, n_fft - length - left })
+end
+
+local function stft(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex)
+  local hop, length = hop_length or n_fft // 4, win_length or n_fft
+  local is_complex = self.dtype.is_complex or window ~= nil and window.dtype.is_complex
+  if return_complex == nil then
+    if not is_complex then fail('stft requires the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future PyTorch release.') end
+    return_complex = true
+  end
+  if self.ndim ~= 1 and self.ndim ~= 2 then fail('stft: expected a 1D or 2D tensor, but got a %dD tensor', self.ndim) end
+  local x = self.ndim == 1 and self:unsqueeze(1) or self
+  if center then
+    local pad = n_fft // 2
+    x = torch.nn.functional.pad(x:unsqueeze(1), { pad, pad }, { mode = pad_mode }):squeeze(1)
+  end
+  local n = x:size(2)
+  if n_fft <= 0 or n_fft > n then fail('stft: expected 0 < n_fft < %d, but got n_fft=%d', n, n_fft) end
+  if hop <= 0 then fail('stft: expected hop_length > 0, but got hop_length=%d', hop) end
+  if length <= 0 or length > n_fft then fail('stft: expected 0 < win_length <= n_fft, but got win_length=%d', length) end
+  window = full_window('stft', x, n_fft, length, window)
+  if onesided == nil then onesided = not is_complex end
+  if onesided and is_complex then fail('Cannot have onesided output if window or input is complex') end
+  local windows = x:unfold(2, n_fft, hop) * window
+  local options = { dim = -1, norm = normalized and 'ortho' or nil }
+  local result = (onesided and torch.fft.rfft or torch.fft.fft)(windows, options):transpose(2, 3)
+  if self.ndim == 1 then result = result:squeeze(1) end
+  return return_complex and result or torch.view_as_real(result)
+end
+
+local function istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex)
+  local hop, width = hop_length or n_fft // 4, win_length or n_fft
+  if not self.dtype.is_complex then
+    fail('istft requires a complex-valued input tensor matching the output from stft with return_complex=True.')
+  end
+  if self.ndim ~= 2 and self.ndim ~= 3 then fail('istft: expected a tensor with 2 or 3 dimensions, but got %d', self.ndim) end
+  local x = (self.ndim == 2 and self:unsqueeze(1) or self):transpose(2, 3)
+  if onesided == nil then onesided = x:size(3) ~= n_fft end
+  local expected = onesided and n_fft // 2 + 1 or n_fft
+  if x:size(3) ~= expected then
+    fail('istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but got %d', x:size(3))
+  end
+  if hop <= 0 or hop > width then fail('istft: expected 0 < hop_length <= win_length') end
+  if width <= 0 or width > n_fft then fail('istft: expected 0 < win_length <= n_fft') end
+  if return_complex and onesided then fail('Cannot have onesided output if window or input is complex') end
+  window = full_window('istft', torch.real(x), n_fft, width, window)
+  local options = { dim = -1, n = n_fft, norm = normalized and 'ortho' or nil }
+  local parts
+  if return_complex then
+    parts = torch.fft.ifft(x, options)
+  elseif onesided then
+    parts = torch.fft.irfft(x, options)
+  else
+    parts = torch.real(torch.fft.ifft(x, options))
+  end
+  local frames = parts:size(2)
+  local total = n_fft + hop * (frames - 1)
+  -- The windows, and their squares, added where they lie.
+  local places = (torch.arange(frames, { device = x.device }) * hop):unsqueeze(2) + torch.arange(1, n_fft + 1, { device = x.device })
+  places = places:reshape(-1)
+  local zeros = torch.zeros(parts:size(1), total, { dtype = parts.dtype, device = x.device })
+  local y = zeros:index_add(2, places, (parts * window):reshape(parts:size(1), -1))
+  local envelope = torch.zeros(total, { dtype = window.dtype, device = x.device }):index_add(1, places, (window * window):expand(frames, n_fft):reshape(-1))
+  local first = center and n_fft // 2 or 0
+  local last = length and first + length or center and total - n_fft // 2 or total
+  local stop = math.min(last, total)
+  y, envelope = y:narrow(2, first + 1, stop - first), envelope:narrow(1, first + 1, stop - first)
+  if envelope:detach():abs():min():item() <= 1e-11 then
+    fail('istft: window overlap add min: 1')
+  end
+  y = y / envelope
+  if last > total then y = torch.nn.functional.pad(y, { 0, last - total }) end
+  return self.ndim == 2 and y:squeeze(1) or y
+end
+
+return {
+  { 'stft(Tensor self, int n_fft, int? hop_length=nil, int? win_length=nil, Tensor? window=nil, bool center=true, string pad_mode=\'reflect\', ' ..
+    'bool normalized=false, bool? onesided=nil, bool? return_complex=nil) -> Tensor', variants = 'function method', run = stft,
+    doc = 'Transforms of windows of a signal, hop_length (n_fft / 4) apart: [..., frequencies, frames]. return_complex must be true for real signals.',
+    example = 'x:stft(256, {window = torch.hann_window(256), return_complex = true})' },
+  { 'istft(Tensor self, int n_fft, int? hop_length=nil, int? win_length=nil, Tensor? window=nil, bool center=true, ' ..
+    'bool normalized=false, bool? onesided=nil, int? length=nil, bool return_complex=false) -> Tensor', variants = 'function method', run = istft,
+    doc = 'The signal of which stft has the transforms.' },
+}

@@ -1,0 +1,133 @@
+-- batches.lua - what the public function of an op does with batched arguments (src/core/ops/batch/batch.h): for autograd.lua. Beside
+-- the function a table of its arguments, a function that calls it with them, and one that packs them.
+--
+-- The rule is `batch` of the declaration, else what follows from it: ops that broadcast; ops along the dimensions that a Dim
+-- names; sample by sample. `batch = 'through'`: nothing is done, since the implementation calls other ops only.
+
+local declarations = require 'declarations'
+local shared = require 'functions'
+
+local M = {}
+
+local rules = { broadcast = true, dims = true, new_dim = true, expand = true, permute = true, front = true, whole = true,
+  fold = true, matmul = true, nll = true, strided = true, turn = true, squeeze = true, linear = true, addmm = true, convolution = true, loop = true }
+
+local function base_of(a) return (a.type:gsub('%?$', '')) end
+local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
+local function is_list(a) return a.type:sub(-2) == '[]' end
+
+-- Sizes that are those of the result, or of an argument, as a whole.
+local whole_sizes = { size = true, sizes = true, shape = true }
+
+local function follows(op)
+  local dims, sizes, only_numbers = false, true, true
+  for _, a in ipairs(op.args) do
+    local base = base_of(a)
+    dims = dims or base == 'Dim' or base == 'Dims' or (a.type == 'int' and a.name == 'dim')
+    sizes = sizes and (base ~= 'Size' or whole_sizes[a.name] == true) and base ~= 'IndexTensor[]'
+    only_numbers = only_numbers and base ~= 'Size' and not is_list(a) and base ~= 'IndexTensor' and base ~= 'Generator'
+  end
+  if op.pointwise then return 'broadcast' end
+  if dims and sizes and not op.name:match '^_?index' and not op.name:match '^roll' and not op.name:match '_interleave' then return 'dims' end
+  if not dims and op.overlap == 'elementwise' and only_numbers then return 'broadcast' end
+end
+
+function M.rule_of(op)
+  if op.batch and op.batch ~= 'through' and not rules[op.batch] then
+    error(("%s: batch = '%s' is no rule"):format(op.line, op.batch), 0)
+  end
+  return op.batch or follows(op)
+end
+
+-- Whether any argument could be batched, or is asked for random numbers.
+local function concerns(op)
+  if op.batch == 'through' then return false end
+  if M.is_random(op) then return true end
+  for _, a in ipairs(op.args) do
+    if is_tensor(a) then return true end
+  end
+  return false
+end
+
+function M.is_random(op)
+  for _, a in ipairs(op.args) do
+    if base_of(a) == 'Generator' then return true end
+  end
+  return op.random == true
+end
+
+-- A dim that an op of the library alone takes as a number from 0 is one too.
+local function kind_of(a)
+  if a.type == 'int' and a.name == 'dim' then return 'DIM' end
+  local base = base_of(a)
+  if is_tensor(a) then return is_list(a) and 'LIST' or 'TENSOR' end
+  return ({ Dim = 'DIM', Dims = 'DIMS', Size = 'SIZE' })[base] or 'VALUE'
+end
+
+-- The statement that puts an argument into its place.
+local function packed(a, i)
+  local base = base_of(a)
+  local field = shared.types[base].value:format(i):gsub('^&', '')
+  if is_tensor(a) and not is_list(a) then return ('c.%s = %s;'):format(field, a.name) end
+  local pointer = declarations.c_type(a):sub(-1) == '*' and base ~= 'string' and base ~= 'Generator'
+  if not a.optional or shared.absent[base] then
+    return ('c.%s = %s%s; c.present[%d] = true;'):format(field, pointer and '*' or '', a.name, i)
+  end
+  return ('if (%s != NULL) { c.%s = *%s; c.present[%d] = true; }'):format(a.name, field, a.name, i)
+end
+
+local result_fields = { ['Tensor'] = 'tensor', ['IndexTensor'] = 'tensor', ['Tensor[]'] = 'list', bool = 'b', Scalar = 'scalar', int = 'i' }
+
+--- Emits what stands before a function, once for each form ('NEW', 'INPLACE', 'OUT', 'INPLACE_VIEW'). outputs: the C names of
+--- its results.
+function M.emit(text, op, name, form, parameters, outputs)
+  if not concerns(op) then return end
+  local n = #op.args
+  if n > 18 then error(op.line .. ': more arguments than LT_BATCH_ARGS', 0) end
+  local label, given, tensors, gives_list = name, {}, true, false
+  text:line('static const lt_batch_arg batch_args_%s[] = {', label)
+  for i, a in ipairs(op.args) do
+    text:line('    {"%s", LT_BATCH_%s},', a.name, kind_of(a))
+    given[i] = shared.value_of(a, i - 1)
+  end
+  text:line('};')
+  local results = form == 'NEW' and op.returns or {}
+  for i, result in ipairs(results) do
+    tensors = tensors and result_fields[result.type] ~= nil and (result.type:match 'Tensor' ~= nil)
+    gives_list = gives_list or result.type == 'Tensor[]'
+    given[#given + 1] = ('&a->r[%d].%s'):format(i - 1, result_fields[result.type])
+  end
+  if form == 'OUT' then given[#given + 1] = 'NULL' end
+  text:line('static lt_status batch_run_%s(lt_batch_call *a)\n{', label)
+  text:line('    lt_batch_slot *v = a->v;\n    (void)v;')
+  text:line('    return lt_%s(%s);\n}', name, table.concat(given, ', '))
+  local rule = M.rule_of(op)
+  -- In place, what is written is self: rules that make another tensor do not serve.
+  if form ~= 'NEW' and rule ~= 'broadcast' and rule ~= 'dims' then rule = nil end
+  text:line('static const lt_batch_op batch_%s = {"%s", LT_BATCH_%s, %s, %d, %d, %s, %s, batch_args_%s, batch_run_%s, %s};', label,
+    form == 'NEW' and op.name or op.name:gsub('_$', '') .. '_', form, tostring(M.is_random(op)), n, #results, tostring(tensors),
+    tostring(gives_list), label, label, rule and rule ~= 'loop' and 'lt_batch_' .. rule or 'NULL')
+  text:line('static __attribute__((noinline, cold)) lt_status batched_%s(%s)\n{', label, parameters)
+  text:line('    lt_batch_call c = {.op = &batch_%s};', label)
+  for i, a in ipairs(op.args) do text:line('    %s', packed(a, i - 1)) end
+  if form == 'OUT' then text:line('    (void)out;') end
+  text:line('    LT_TRY(lt_batch_do(&c));')
+  for i, output in ipairs(outputs) do
+    text:line('    *%s = c.r[%d].%s;', output, i - 1, result_fields[results[i].type])
+  end
+  text:line('    return LT_OK;\n}\n')
+end
+
+--- The lines of the function that ask for batches. names: of its parameters, in order.
+function M.check(op, name, names)
+  if not concerns(op) then return nil end
+  local conditions = {}
+  for _, a in ipairs(op.args) do
+    if is_list(a) then conditions[#conditions + 1] = ('lt_any_batched(%s)'):format(a.name)
+    elseif is_tensor(a) then conditions[#conditions + 1] = ('lt_is_batched(%s)'):format(a.name) end
+  end
+  local also = not M.is_random(op) and (' && (%s)'):format(table.concat(conditions, ' || ')) or ''
+  return ('    if (__builtin_expect(lt_here.batches != 0, 0)%s)\n        return batched_%s(%s);'):format(also, name, table.concat(names, ', '))
+end
+
+return M

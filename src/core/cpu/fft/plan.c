@@ -1,0 +1,265 @@
+/* plan.c - see plan.h. Plans are kept in a small cache of the process, those that were used last, up to a number of bytes. */
+#include "plan.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "error.h"
+#include "line.h"
+#include "mem.h"
+
+enum { CACHED = 32, SHORT = 64 /* lines alone that are not worth a matrix */ };
+#define CACHE_BYTES ((int64_t)64 << 20)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lt_fft_plan *cache[CACHED];
+static uint64_t clock_of_uses;
+
+void lt_fft_root(int64_t k, int64_t n, double *re, double *im)
+{
+    /* By the eighth of the circle, where sine and cosine are exact to the last bit. */
+    const int64_t eighth = (8 * k) / n;
+    int64_t num = k;
+    switch ((eighth + 1) / 2 % 4) {
+    case 0: num = eighth == 7 ? k - n : k; break;
+    case 1: num = 4 * k - n; break;
+    case 2: num = 2 * k - n; break;
+    default: num = 4 * k - 3 * n; break;
+    }
+    const int quarter = (int)((eighth + 1) / 2 % 4);
+    const double share = quarter == 0 ? (double)num / (double)n : quarter == 2 ? (double)num / 2 / (double)n : (double)num / 4 / (double)n;
+    const double angle = 6.283185307179586476925 * share, c = cos(angle), s = sin(angle);
+    *re = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
+    *im = quarter == 0 ? -s : quarter == 1 ? -c : quarter == 2 ? s : c;
+}
+
+static void put(void *to, int64_t at, bool is_double, double re, double im)
+{
+    if (is_double)
+        ((double *)to)[2 * at] = re, ((double *)to)[2 * at + 1] = im;
+    else
+        ((float *)to)[2 * at] = (float)re, ((float *)to)[2 * at + 1] = (float)im;
+}
+
+static void *pairs_new(lt_fft_plan *p, int64_t n)
+{
+    const int64_t bytes = n * (p->is_double ? 16 : 8);
+    p->bytes += bytes;
+    return lt_mem_array(n > 0 ? n : 1, p->is_double ? 16 : 8);
+}
+
+/* The radices of n, largest first; false: it has a prime factor that is too large. */
+static bool factorize(int64_t n, lt_fft_radices *r)
+{
+    r->n = n;
+    r->passes = 0;
+    while (n % 8 == 0 && n != 16) r->radix[r->passes++] = 8, n /= 8;
+    while (n % 4 == 0) r->radix[r->passes++] = 4, n /= 4;
+    if (n % 2 == 0) r->radix[r->passes++] = 2, n /= 2;
+    for (int p = 3; p <= LT_FFT_LARGEST && n > 1; p += 2)
+        while (n % p == 0) r->radix[r->passes++] = p, n /= p;
+    return n == 1;
+}
+
+static lt_status tabulate(lt_fft_plan *p, lt_fft_radices *r)
+{
+    int64_t m = r->n;
+    for (int i = 0; i < r->passes; i++) {
+        const int radix = r->radix[i];
+        const int64_t length = m;
+        m /= radix;
+        r->twiddles[i] = pairs_new(p, m * (radix - 1));
+        r->roots[i] = pairs_new(p, radix);
+        if (r->twiddles[i] == NULL || r->roots[i] == NULL) return LT_ERR_MEMORY;
+        double re, im;
+        for (int64_t k = 0; k < m; k++)
+            for (int j = 1; j < radix; j++) {
+                lt_fft_root(k * j, length, &re, &im);
+                put(r->twiddles[i], k * (radix - 1) + j - 1, p->is_double, re, im);
+            }
+        for (int j = 0; j < radix; j++) {
+            lt_fft_root(j, radix, &re, &im);
+            put(r->roots[i], j, p->is_double, re, im);
+        }
+    }
+    return LT_OK;
+}
+
+/* A divisor of n near its square root, which the lanes divide if that can be. */
+static int64_t divide(int64_t n)
+{
+    int64_t best = 1;
+    for (int64_t d = 1; d * d <= n; d++)
+        if (n % d == 0) best = d;
+    return best;
+}
+
+static lt_status plan_matrix(lt_fft_plan *p)
+{
+    const int64_t rows = divide(p->n), columns = p->n / rows;
+    factorize(rows, &p->columns);
+    factorize(columns, &p->rows);
+    LT_TRY(tabulate(p, &p->columns));
+    LT_TRY(tabulate(p, &p->rows));
+    p->factors = pairs_new(p, p->n);
+    if (p->factors == NULL) return LT_ERR_MEMORY;
+    for (int64_t j = 0; j < rows; j++)
+        for (int64_t k = 0; k < columns; k++) {
+            double re, im;
+            lt_fft_root(j * k, p->n, &re, &im);
+            put(p->factors, j * columns + k, p->is_double, re, im);
+        }
+    return LT_OK;
+}
+
+/* The least 2^a 3^b 5^c that is not below n, even a preferred for speed. */
+static int64_t smooth_from(int64_t n)
+{
+    int64_t best = INT64_MAX;
+    for (int64_t five = 1; five <= 25; five *= 5)
+        for (int64_t three = 1; three <= 27; three *= 3) {
+            int64_t m = five * three;
+            while (m < n) m *= 2;
+            if (m < best) best = m;
+        }
+    return best;
+}
+
+static lt_status plan_convolution(lt_fft_plan *p)
+{
+    const int64_t n = p->n, m = smooth_from(2 * n - 1);
+    LT_TRY(lt_fft_plan_take(m, p->is_double, &p->convolution));
+    p->chirp = pairs_new(p, n);
+    p->filter = pairs_new(p, m);
+    void *line = pairs_new(p, m);
+    lt_status status = p->chirp == NULL || p->filter == NULL || line == NULL ? LT_ERR_MEMORY : LT_OK;
+    if (status == LT_OK) {
+        memset(line, 0, (size_t)m * (p->is_double ? 16 : 8));
+        int64_t square = 0; /* k^2 mod 2 n */
+        for (int64_t k = 0; k < n; k++) {
+            double re, im;
+            lt_fft_root(square, 2 * n, &re, &im);
+            put(p->chirp, k, p->is_double, re, im);
+            put(line, k, p->is_double, re, -im);
+            if (k > 0) put(line, m - k, p->is_double, re, -im);
+            square = (square + 2 * k + 1) % (2 * n);
+        }
+        status = lt_fft_line(p->convolution, line, p->filter, false, 1 / (double)m);
+    }
+    lt_mem_free(line);
+    return status;
+}
+
+static void radices_free(lt_fft_radices *r)
+{
+    for (int i = 0; i < r->passes; i++) {
+        lt_mem_free(r->twiddles[i]);
+        lt_mem_free(r->roots[i]);
+    }
+}
+
+static void plan_free(lt_fft_plan *p)
+{
+    if (p == NULL) return;
+    radices_free(&p->whole);
+    radices_free(&p->columns);
+    radices_free(&p->rows);
+    if (p->convolution != NULL) lt_fft_plan_give(p->convolution);
+    lt_mem_free(p->factors);
+    lt_mem_free(p->chirp);
+    lt_mem_free(p->filter);
+    lt_mem_free(p);
+}
+
+static lt_status plan_new(int64_t n, bool is_double, lt_fft_plan **out)
+{
+    lt_fft_plan *p = lt_mem_zarray(1, sizeof *p);
+    if (p == NULL) return LT_ERR_MEMORY;
+    lt_fft_radices r = {0};
+    p->n = n;
+    p->is_double = is_double;
+    p->bytes = (int64_t)sizeof *p;
+    lt_status status = LT_OK;
+    if (!factorize(n, &r)) {
+        status = plan_convolution(p);
+    } else {
+        if (n <= LT_FFT_WHOLE) {
+            p->whole = r;
+            status = tabulate(p, &p->whole);
+        }
+        if (status == LT_OK && n > SHORT && divide(n) > 1) status = plan_matrix(p);
+    }
+    if (status != LT_OK)
+        plan_free(p);
+    else
+        *out = p;
+    return status;
+}
+
+static lt_fft_plan *find(int64_t n, bool is_double)
+{
+    for (int i = 0; i < CACHED; i++)
+        if (cache[i] != NULL && cache[i]->n == n && cache[i]->is_double == is_double) return cache[i];
+    return NULL;
+}
+
+/* Keeps a plan; those that it puts out and that nobody uses are returned to be freed, as a list by `convolution`s' sake one at a time. */
+static lt_fft_plan *keep(lt_fft_plan *p)
+{
+    int free_place = -1, oldest = 0;
+    int64_t bytes = p->bytes;
+    for (int i = 0; i < CACHED; i++) {
+        if (cache[i] == NULL) {
+            free_place = i;
+            continue;
+        }
+        bytes += cache[i]->bytes;
+        if (cache[oldest] == NULL || cache[i]->used < cache[oldest]->used) oldest = i;
+    }
+    lt_fft_plan *out = NULL;
+    if (cache[oldest] != NULL && (free_place < 0 || bytes > CACHE_BYTES)) {
+        out = cache[oldest];
+        out->cached = false;
+        cache[oldest] = NULL;
+        free_place = oldest;
+    }
+    cache[free_place] = p;
+    p->cached = true;
+    return out != NULL && out->users == 0 ? out : NULL;
+}
+
+lt_status lt_fft_plan_take(int64_t n, bool is_double, lt_fft_plan **out)
+{
+    pthread_mutex_lock(&lock);
+    lt_fft_plan *p = find(n, is_double);
+    if (p != NULL) p->users++, p->used = ++clock_of_uses;
+    pthread_mutex_unlock(&lock);
+    if (p != NULL) {
+        *out = p;
+        return LT_OK;
+    }
+    LT_TRY(plan_new(n, is_double, &p));
+    pthread_mutex_lock(&lock);
+    lt_fft_plan *other = find(n, is_double), *dropped = NULL;
+    if (other != NULL) { /* another thread was first */
+        dropped = p;
+        p = other;
+    } else {
+        dropped = keep(p);
+    }
+    p->users++;
+    p->used = ++clock_of_uses;
+    pthread_mutex_unlock(&lock);
+    plan_free(dropped);
+    *out = p;
+    return LT_OK;
+}
+
+void lt_fft_plan_give(lt_fft_plan *p)
+{
+    pthread_mutex_lock(&lock);
+    const bool last = --p->users == 0 && !p->cached;
+    pthread_mutex_unlock(&lock);
+    if (last) plan_free(p);
+}

@@ -1,0 +1,141 @@
+/* batch.h - vmap: ops on tensors whose first dimensions the function that runs does not see.
+ *
+ * A call of vmap is a level; its tensors are shown to the function without the dimension that it maps over. Such a batched
+ * tensor has the sizes of one sample; which levels lie behind them is in its flags, and view_base is the tensor that shows them
+ * all, as its first dimensions, in the order of the levels. To show a level and to hide one changes how the same
+ * tensor is looked at: it copies nothing and nothing is recorded. Only ops on tensors that show everything are recorded, so that
+ * autograd knows nothing of batches, and derivatives of whole batches are those of the samples.
+ *
+ * The wrapper of every op (scripts/gen/batches.lua) asks lt_here.batches, and only where a vmap is going on looks at its arguments.
+ * With one that is batched the op is done by lt_batch_do: the highest level is shown, and the op's rule says how the op
+ * is to treat one more dimension in front (rules.c); it calls the op again, which meets the next level in the same way. */
+#ifndef LT_OPS_BATCH_H
+#define LT_OPS_BATCH_H
+
+#include "context/context.h"
+#include "error.h"
+#include "tensor.h"
+
+#define LT_BATCH_ARGS    18
+#define LT_BATCH_RESULTS 4
+
+/* ---- levels ------------------------------------------------------------------------------------------------------------ */
+
+typedef enum lt_batch_randomness {
+    LT_RANDOM_ERROR,
+    LT_RANDOM_DIFFERENT,
+    LT_RANDOM_SAME
+} lt_batch_randomness;
+
+/* A vmap begins on this thread, over so many samples; the levels count from 0. */
+lt_status lt_batch_enter(int64_t size, lt_batch_randomness randomness, int *level);
+/* The last one ends. */
+void lt_batch_leave(void);
+
+/* New reference: t with its first dimension hidden at the level, the highest there is in t. */
+lt_status lt_batch_hide(lt_tensor *t, int level, lt_tensor **out);
+/* New reference: t with the level shown as its first dimension; levels above it stay hidden. Repeated where t has it not. */
+lt_status lt_batch_show(lt_tensor *t, int level, lt_tensor **out);
+/* New reference: t with all levels below `count` shown, in order, those that it has not repeated; the others hidden. */
+lt_status lt_batch_show_below(lt_tensor *t, int count, lt_tensor **out);
+/* New reference: the reverse of lt_batch_show_below. */
+lt_status lt_batch_hide_below(lt_tensor *t, int count, lt_tensor **out);
+
+/* ---- ops --------------------------------------------------------------------------------------------------------------- */
+
+typedef enum lt_batch_kind {
+    LT_BATCH_TENSOR,
+    LT_BATCH_LIST,
+    LT_BATCH_DIM,
+    LT_BATCH_DIMS,
+    LT_BATCH_SIZE,
+    LT_BATCH_VALUE /* stays as it is */
+} lt_batch_kind;
+
+typedef struct lt_batch_arg {
+    const char *name;
+    lt_batch_kind kind;
+} lt_batch_arg;
+
+typedef union lt_batch_slot {
+    lt_tensor *tensor;
+    lt_tensor_list list;
+    lt_scalar scalar;
+    int64_t i;
+    double d;
+    bool b;
+    const char *s;
+    lt_dims dims;
+    lt_dtype dtype;
+    lt_device device;
+    lt_generator *generator;
+} lt_batch_slot;
+
+/* A call: arguments are borrowed, results are new references. */
+typedef struct lt_batch_call {
+    const struct lt_batch_op *op;
+    lt_batch_slot v[LT_BATCH_ARGS];
+    bool present[LT_BATCH_ARGS];
+    lt_batch_slot r[LT_BATCH_RESULTS];
+} lt_batch_call;
+
+typedef struct lt_batch_op lt_batch_op;
+
+/* level: the one to deal with; size: its samples. */
+typedef lt_status (*lt_batch_rule)(lt_batch_call *c, int level, int64_t size);
+
+typedef enum lt_batch_form {
+    LT_BATCH_NEW,
+    LT_BATCH_INPLACE,
+    LT_BATCH_OUT,
+    LT_BATCH_INPLACE_VIEW
+} lt_batch_form;
+
+struct lt_batch_op {
+    const char *name;
+    lt_batch_form form;
+    bool random;
+    int n_args, n_results;
+    bool tensors;    /* all results are tensors, or lists of them */
+    bool gives_list; /* the only result is one */
+    const lt_batch_arg *args;
+    lt_status (*run)(lt_batch_call *c);
+    lt_batch_rule rule; /* NULL: sample by sample */
+};
+
+/* Does the op on arguments some of which are batched, or that is random. */
+lt_status lt_batch_do(lt_batch_call *c);
+
+bool lt_any_batched(const lt_tensor_list *list);
+
+/* ---- rules (rules.c, products.c): what `batch` of a declaration names --------------------------------------------------- */
+
+lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_new_dim(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_expand(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_whole(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_turn(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_squeeze(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_nll(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_matmul(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_linear(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_addmm(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_convolution(lt_batch_call *c, int level, int64_t size);
+/* Sample by sample; warns of it once for an op. */
+lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size);
+
+/* ---- for rules ---------------------------------------------------------------------------------------------------------- */
+
+static inline bool lt_batch_has(const lt_tensor *t, int level)
+{
+    return t != NULL && t->flags & (LT_FLAG_FIRST_BATCH << level);
+}
+/* The results of c, whose first dimension is the batch, hidden at the level. */
+lt_status lt_batch_hide_results(lt_batch_call *c, int level);
+
+#endif

@@ -1,0 +1,146 @@
+/* levels.c - the levels of vmap that this thread is in, and tensors looked at with and without their batches. */
+#include "batch.h"
+#include "levels.h"
+#include "op/expand.h"
+#include "op/permute.h"
+#include "op/unsqueeze.h"
+
+_Thread_local lt_batch_level lt_batch_levels[LT_MOST_BATCHES];
+
+static unsigned bit(int level) { return (unsigned)LT_FLAG_FIRST_BATCH << level; }
+static unsigned batches_of(const lt_tensor *t) { return t->flags & LT_FLAGS_BATCHES; }
+/* The levels below `count`. */
+static unsigned below(int count) { return (bit(count) - 1) & LT_FLAGS_BATCHES; }
+
+lt_status lt_batch_enter(int64_t size, lt_batch_randomness randomness, int *level)
+{
+    if (lt_here.batches == LT_MOST_BATCHES)
+        return lt_error(LT_ERR_RUNTIME, "vmap: more than %d calls of vmap inside of each other",
+                        LT_MOST_BATCHES);
+    *level = lt_here.batches;
+    lt_batch_levels[*level] = (lt_batch_level){size, randomness};
+    lt_here.batches++;
+    return LT_OK;
+}
+
+void lt_batch_leave(void) { lt_here.batches--; }
+
+/* New reference: the tensor that shows everything, looked at with these levels hidden: its first dimensions. */
+static lt_status look(lt_tensor *whole, unsigned batches, lt_tensor **out)
+{
+    if (batches != 0) return lt_tensor_hide(whole, batches, out);
+    *out = lt_tensor_retain(whole);
+    return LT_OK;
+}
+
+static lt_tensor *whole_of(lt_tensor *t) { return lt_is_batched(t) ? t->view_base : t; }
+
+lt_status lt_batch_hide(lt_tensor *t, int level, lt_tensor **out)
+{
+    return look(whole_of(t), batches_of(t) | bit(level), out);
+}
+
+/* New reference: whole with its dimensions in another order: as many as `n` come from the places in order. */
+static lt_status reordered(lt_tensor *whole, const int *order, int n, lt_tensor **out)
+{
+    lt_dims dims = {.n = whole->ndim};
+    bool same = true;
+    for (int d = 0; d < whole->ndim; d++) {
+        dims.v[d] = d < n ? order[d] : d;
+        same = same && dims.v[d] == d;
+    }
+    if (!same) return lt_permute(whole, &dims, out);
+    *out = lt_tensor_retain(whole);
+    return LT_OK;
+}
+
+/* The levels of `first` before those of `second`, each in order, as places of dimensions that lie in order of all levels. */
+static int order_of(unsigned first, unsigned second, int *order)
+{
+    int n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        int place = 0;
+        for (int level = 0; level < LT_MOST_BATCHES; level++) {
+            if (!((first | second) & bit(level))) continue;
+            if ((pass == 0 ? first : second) & bit(level)) order[n++] = place;
+            place++;
+        }
+    }
+    return n;
+}
+
+/* New reference: t, which lacks the level, with the level: repeated as often as it has samples. */
+static lt_status repeated(lt_tensor *t, int level, lt_tensor **out)
+{
+    lt_tensor *one = NULL, *many = NULL, *whole = whole_of(t);
+    const unsigned before = batches_of(t);
+    const int place = __builtin_popcount(before & below(level));
+    lt_dims size = {.n = whole->ndim + 1};
+    lt_status status;
+    for (int d = 0, from = 0; d < size.n; d++)
+        size.v[d] = d == place ? lt_batch_levels[level].size : whole->sizes[from++];
+    LT_CHECK(lt_unsqueeze(whole, place, &one));
+    LT_CHECK(lt_expand(one, &size, &many));
+    LT_CHECK(look(many, before | bit(level), out));
+done:
+    lt_tensor_release(one);
+    lt_tensor_release(many);
+    return status;
+}
+
+lt_status lt_batch_show(lt_tensor *t, int level, lt_tensor **out)
+{
+    lt_tensor *with = NULL, *whole = NULL;
+    lt_status status;
+    if (!lt_batch_has(t, level)) {
+        LT_CHECK(repeated(t, level, &with));
+    } else {
+        with = lt_tensor_retain(t);
+    }
+    int order[LT_MOST_BATCHES];
+    const unsigned hidden = batches_of(with) & ~bit(level);
+    const int n = order_of(hidden, bit(level), order);
+    LT_CHECK(reordered(whole_of(with), order, n, &whole));
+    LT_CHECK(look(whole, hidden, out));
+done:
+    lt_tensor_release(with);
+    lt_tensor_release(whole);
+    return status;
+}
+
+lt_status lt_batch_show_below(lt_tensor *t, int count, lt_tensor **out)
+{
+    lt_tensor *with = lt_tensor_retain(t), *whole = NULL;
+    lt_status status = LT_OK;
+    for (int level = 0; level < count; level++) {
+        lt_tensor *more = NULL;
+        if (lt_batch_has(with, level)) continue;
+        LT_CHECK(repeated(with, level, &more));
+        lt_tensor_release(with);
+        with = more;
+    }
+    int order[LT_MOST_BATCHES];
+    const unsigned hidden = batches_of(with) & ~below(count);
+    const int n = order_of(hidden, below(count), order);
+    LT_CHECK(reordered(whole_of(with), order, n, &whole));
+    LT_CHECK(look(whole, hidden, out));
+done:
+    lt_tensor_release(with);
+    lt_tensor_release(whole);
+    return status;
+}
+
+lt_status lt_batch_hide_below(lt_tensor *t, int count, lt_tensor **out)
+{
+    lt_tensor *whole = NULL;
+    lt_status status;
+    int order[LT_MOST_BATCHES], back[LT_MOST_BATCHES];
+    const unsigned hidden = batches_of(t);
+    const int n = order_of(hidden, below(count), order);
+    for (int i = 0; i < n; i++) back[order[i]] = i;
+    LT_CHECK(reordered(whole_of(t), back, n, &whole));
+    LT_CHECK(look(whole, hidden | below(count), out));
+done:
+    lt_tensor_release(whole);
+    return status;
+}

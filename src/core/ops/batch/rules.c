@@ -1,0 +1,611 @@
+/* rules.c - how an op treats one more dimension in front of its arguments: rules for kinds of ops.
+ *
+ * A rule makes the call that deals with all samples at once and leaves its results, hidden again, in the call. Where the kind's
+ * rule does not hold for the arguments at hand (a number along a dimension, a batched weight) it goes sample by sample. */
+#include "batch.h"
+
+#include <string.h>
+
+#include "levels.h"
+#include "mem.h"
+#include "op/amax.h"
+#include "op/amin.h"
+#include "op/all.h"
+#include "op/any.h"
+#include "op/mean.h"
+#include "op/nll_loss.h"
+#include "op/prod.h"
+#include "op/reshape.h"
+#include "op/select.h"
+#include "op/stack.h"
+#include "op/squeeze.h"
+#include "op/sum.h"
+#include "op/transpose.h"
+#include "op/unsqueeze.h"
+
+/* ---- what rules hold while they work -------------------------------------------------------------------------------------- */
+
+/* A second call with tensors of its own. */
+typedef struct inner {
+    lt_batch_call call;
+    lt_tensor **held;
+    int64_t n, room;
+} inner;
+
+static lt_status inner_open(inner *in, const lt_batch_call *c)
+{
+    in->call = *c;
+    in->n = 0;
+    in->room = LT_BATCH_ARGS;
+    for (int i = 0; i < c->op->n_args; i++)
+        if (c->op->args[i].kind == LT_BATCH_LIST) in->room += c->v[i].list.n;
+    in->held = lt_mem_zarray(in->room, sizeof *in->held);
+    if (in->held == NULL) return LT_ERR_MEMORY;
+    /* Lists lie behind the places of the tensors alone. */
+    int64_t at = LT_BATCH_ARGS;
+    for (int i = 0; i < c->op->n_args; i++) {
+        if (c->op->args[i].kind != LT_BATCH_LIST) continue;
+        in->call.v[i].list.v = in->held + at;
+        at += c->v[i].list.n;
+    }
+    return LT_OK;
+}
+
+static void inner_release(inner *in)
+{
+    for (int64_t i = 0; i < in->room; i++) {
+        lt_tensor_release(in->held[i]);
+        in->held[i] = NULL;
+    }
+}
+
+static void inner_close(inner *in)
+{
+    if (in->held == NULL) return;
+    inner_release(in);
+    lt_mem_free(in->held);
+}
+
+typedef lt_status (*change)(lt_tensor *t, void *context, lt_tensor **out);
+
+/* Puts what f makes of every tensor in the place of it. Absent ones stay so. */
+static lt_status each_tensor(inner *in, const lt_batch_call *c, change f, void *context)
+{
+    for (int i = 0; i < c->op->n_args; i++) {
+        if (c->op->args[i].kind == LT_BATCH_TENSOR && c->v[i].tensor != NULL) {
+            LT_TRY(f(c->v[i].tensor, context, &in->held[i]));
+            in->call.v[i].tensor = in->held[i];
+        }
+        for (int64_t k = 0; c->op->args[i].kind == LT_BATCH_LIST && k < c->v[i].list.n; k++) {
+            lt_tensor **place = (lt_tensor **)in->call.v[i].list.v + k;
+            *place = NULL;
+            if (c->v[i].list.v[k] != NULL) LT_TRY(f(c->v[i].list.v[k], context, place));
+        }
+    }
+    return LT_OK;
+}
+
+static lt_status hide_one(lt_tensor **t, int level)
+{
+    lt_tensor *hidden = NULL;
+    if (*t == NULL) return LT_OK;
+    LT_TRY(lt_batch_hide(*t, level, &hidden));
+    lt_tensor_release(*t);
+    *t = hidden;
+    return LT_OK;
+}
+
+static void release_results(lt_batch_call *c)
+{
+    for (int i = 0; i < c->op->n_results; i++) {
+        if (!c->op->gives_list) {
+            lt_tensor_release(c->r[i].tensor);
+            c->r[i].tensor = NULL;
+            continue;
+        }
+        for (int64_t k = 0; k < c->r[i].list.n; k++) lt_tensor_release(c->r[i].list.v[k]);
+        lt_mem_free((void *)c->r[i].list.v);
+        c->r[i].list = (lt_tensor_list){0, NULL};
+    }
+}
+
+lt_status lt_batch_hide_results(lt_batch_call *c, int level)
+{
+    lt_status status = LT_OK;
+    for (int i = 0; i < c->op->n_results && status == LT_OK; i++) {
+        if (!c->op->gives_list) {
+            status = hide_one(&c->r[i].tensor, level);
+            continue;
+        }
+        for (int64_t k = 0; k < c->r[i].list.n && status == LT_OK; k++)
+            status = hide_one((lt_tensor **)&c->r[i].list.v[k], level);
+    }
+    if (status != LT_OK) release_results(c);
+    return status;
+}
+
+/* Runs the inner call and hands its results on. In place there are none. */
+static lt_status finish(inner *in, lt_batch_call *c, int level)
+{
+    LT_TRY(c->op->run(&in->call));
+    memcpy(c->r, in->call.r, sizeof c->r);
+    return c->op->form == LT_BATCH_NEW ? lt_batch_hide_results(c, level) : LT_OK;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------------------------------------- */
+
+/* A number of the script or of the library, which is weak in promotion and broadcasts. */
+static bool is_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
+
+/* The largest number of dimensions of the tensors, as the function sees them. */
+static int most_dims(const lt_batch_call *c)
+{
+    int most = 0;
+    for (int i = 0; i < c->op->n_args; i++) {
+        const lt_tensor *t = c->op->args[i].kind == LT_BATCH_TENSOR ? c->v[i].tensor : NULL;
+        if (t != NULL && t->ndim > most) most = t->ndim;
+        for (int64_t k = 0; c->op->args[i].kind == LT_BATCH_LIST && k < c->v[i].list.n; k++)
+            if (c->v[i].list.v[k] != NULL && c->v[i].list.v[k]->ndim > most)
+                most = c->v[i].list.v[k]->ndim;
+    }
+    return most;
+}
+
+/* New reference: shown with 1s behind its first dimension until it has `ndim` besides that. */
+static lt_status padded(lt_tensor *shown, int ndim, lt_tensor **out)
+{
+    lt_tensor *t = lt_tensor_retain(shown);
+    while (t->ndim - 1 < ndim) {
+        lt_tensor *longer = NULL;
+        lt_status status = lt_unsqueeze(t, 1, &longer);
+        lt_tensor_release(t);
+        LT_TRY(status);
+        t = longer;
+    }
+    *out = t;
+    return LT_OK;
+}
+
+typedef struct place {
+    int level, ndim;
+} place;
+
+/* ---- ops that broadcast ------------------------------------------------------------------------------------------------------ */
+
+static lt_status show_aligned(lt_tensor *t, void *context, lt_tensor **out)
+{
+    const place *p = context;
+    lt_tensor *shown = NULL;
+    if (!lt_batch_has(t, p->level)) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    LT_TRY(lt_batch_show(t, p->level, &shown));
+    lt_status status = padded(shown, p->ndim, out);
+    lt_tensor_release(shown);
+    return status;
+}
+
+lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
+{
+    (void)size;
+    inner in;
+    /* In place, self has the most dimensions, or the op says that the shapes do not fit. */
+    place p = {level, c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : most_dims(c)};
+    LT_TRY(inner_open(&in, c));
+    lt_status status = each_tensor(&in, c, show_aligned, &p);
+    if (status == LT_OK) status = finish(&in, c, level);
+    inner_close(&in);
+    return status;
+}
+
+/* ---- ops along dimensions ------------------------------------------------------------------------------------------------------ */
+
+static lt_status show(lt_tensor *t, void *context, lt_tensor **out)
+{
+    if (is_number(t)) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    return lt_batch_show(t, ((place *)context)->level, out);
+}
+
+static lt_status shift(int64_t *dim, int ndim)
+{
+    int from_zero;
+    LT_TRY(lt_wrap_dim(*dim, ndim, &from_zero));
+    *dim = from_zero + 1;
+    return LT_OK;
+}
+
+/* The dims, or all of ndim where none are given, one further on. */
+static lt_status shift_dims(lt_batch_slot *slot, bool given, int ndim)
+{
+    if (!given) {
+        slot->dims.n = ndim;
+        for (int d = 0; d < ndim; d++) slot->dims.v[d] = d;
+    }
+    for (int i = 0; i < slot->dims.n; i++) LT_TRY(shift(&slot->dims.v[i], ndim));
+    return LT_OK;
+}
+
+static lt_status prepend(lt_dims *dims, int64_t first)
+{
+    if (dims->n == LT_MAX_DIMS)
+        return lt_error(LT_ERR_RUNTIME, "vmap: more than %d dimensions", LT_MAX_DIMS);
+    memmove(dims->v + 1, dims->v, (size_t)dims->n * sizeof *dims->v);
+    dims->v[0] = first;
+    dims->n++;
+    return LT_OK;
+}
+
+/* Whether all tensors but numbers have as many dimensions: others are aligned in ways of the op's own. */
+static bool same_dims(const lt_batch_call *c)
+{
+    const int ndim = most_dims(c);
+    for (int i = 0; i < c->op->n_args; i++) {
+        const lt_tensor *t = c->op->args[i].kind == LT_BATCH_TENSOR ? c->v[i].tensor : NULL;
+        if (t != NULL && !is_number(t) && t->ndim != ndim) return false;
+    }
+    return true;
+}
+
+/* Dims count over the sizes that are asked for, where the op makes such, else over the largest tensor; `more`: and one that it adds. */
+static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
+{
+    inner in;
+    place p = {level, 0};
+    int ndim = most_dims(c);
+    for (int i = 0; i < c->op->n_args; i++) {
+        const lt_batch_kind kind = c->op->args[i].kind;
+        if (kind == LT_BATCH_SIZE && c->v[i].dims.n > ndim) ndim = c->v[i].dims.n;
+        if (kind == LT_BATCH_DIM && !c->present[i]) return lt_batch_loop(c, level, size);
+    }
+    if (ndim + more == 0) return lt_batch_loop(c, level, size);
+    if (c->op->name[0] != '_' && !same_dims(c)) return lt_batch_loop(c, level, size);
+    LT_TRY(inner_open(&in, c));
+    lt_status status = each_tensor(&in, c, show, &p);
+    for (int i = 0; i < c->op->n_args && status == LT_OK; i++) {
+        lt_batch_slot *slot = &in.call.v[i];
+        const lt_batch_kind kind = c->op->args[i].kind;
+        if (kind == LT_BATCH_DIM) status = shift(&slot->i, ndim + more);
+        if (kind == LT_BATCH_DIMS) status = shift_dims(slot, c->present[i], ndim + more);
+        if (kind == LT_BATCH_SIZE && c->present[i]) status = prepend(&slot->dims, size);
+        if (kind == LT_BATCH_DIMS) in.call.present[i] = true;
+    }
+    if (status == LT_OK) status = finish(&in, c, level);
+    inner_close(&in);
+    return status;
+}
+
+lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size)
+{
+    return along(c, level, size, 0);
+}
+lt_status lt_batch_new_dim(lt_batch_call *c, int level, int64_t size)
+{
+    return along(c, level, size, 1);
+}
+
+lt_status lt_batch_expand(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *shown = NULL, *aligned = NULL;
+    inner in;
+    LT_TRY(inner_open(&in, c));
+    lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
+    if (status == LT_OK) status = padded(shown, c->v[1].dims.n, &aligned);
+    if (status == LT_OK) status = prepend(&in.call.v[1].dims, size);
+    in.call.v[0].tensor = aligned;
+    if (status == LT_OK) status = finish(&in, c, level);
+    lt_tensor_release(shown);
+    lt_tensor_release(aligned);
+    inner_close(&in);
+    return status;
+}
+
+lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size)
+{
+    place p = {level, 0};
+    inner in;
+    (void)size;
+    LT_TRY(inner_open(&in, c));
+    lt_status status = each_tensor(&in, c, show, &p);
+    if (status == LT_OK) status = shift_dims(&in.call.v[1], true, c->v[0].tensor->ndim);
+    if (status == LT_OK) status = prepend(&in.call.v[1].dims, 0);
+    if (status == LT_OK) status = finish(&in, c, level);
+    inner_close(&in);
+    return status;
+}
+
+/* as_strided: what it says of the first sample's memory holds for the others from where theirs begins. */
+lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
+{
+    place p = {level, 0};
+    inner in;
+    LT_TRY(inner_open(&in, c));
+    lt_status status = each_tensor(&in, c, show, &p);
+    if (status == LT_OK) status = prepend(&in.call.v[1].dims, size);
+    if (status == LT_OK) status = prepend(&in.call.v[2].dims, in.call.v[0].tensor->strides[0]);
+    if (status == LT_OK) status = finish(&in, c, level);
+    inner_close(&in);
+    return status;
+}
+
+/* ---- ops on the last dimensions -------------------------------------------------------------------------------------------------- */
+
+/* Ops that take any number of dimensions in front of one of their tensors: where the others are not batched. */
+lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
+{
+    place p = {level, 0};
+    int batched = 0;
+    inner in;
+    for (int i = 0; i < c->op->n_args; i++)
+        if (c->op->args[i].kind == LT_BATCH_TENSOR && lt_batch_has(c->v[i].tensor, level))
+            batched++;
+    for (int i = 0; i < c->op->n_args; i++) {
+        if (c->op->args[i].kind != LT_BATCH_TENSOR || !lt_batch_has(c->v[i].tensor, level))
+            continue;
+        const bool is_weight =
+            strcmp(c->op->args[i].name, "weight") == 0 || strcmp(c->op->args[i].name, "bias") == 0;
+        if (batched > 1 || is_weight) return lt_batch_loop(c, level, size);
+    }
+    LT_TRY(inner_open(&in, c));
+    lt_status status = LT_OK;
+    for (int i = 0; i < c->op->n_args && status == LT_OK; i++) {
+        if (c->op->args[i].kind != LT_BATCH_TENSOR || !lt_batch_has(c->v[i].tensor, level))
+            continue;
+        status = show(c->v[i].tensor, &p, &in.held[i]);
+        in.call.v[i].tensor = in.held[i];
+    }
+    if (status == LT_OK) status = finish(&in, c, level);
+    inner_close(&in);
+    return status;
+}
+
+/* ---- ops on whole tensors ---------------------------------------------------------------------------------------------------------- */
+
+/* sum(self), max(self), ...: along the one dimension that a sample's elements are laid out in. */
+static lt_status reduce_line(lt_batch_call *c, lt_tensor *line, lt_tensor **out)
+{
+    const char *name = c->op->name;
+    const lt_dims last = {.n = 1, .v = {1}};
+    if (strcmp(name, "sum") == 0) return lt_sum_dim(line, &last, false, c->v[1].dtype, out);
+    if (strcmp(name, "mean") == 0) return lt_mean_dim(line, &last, false, c->v[1].dtype, out);
+    if (strcmp(name, "prod") == 0) return lt_prod_dim(line, 1, false, c->v[1].dtype, out);
+    if (strcmp(name, "max") == 0) return lt_amax(line, &last, false, out);
+    if (strcmp(name, "min") == 0) return lt_amin(line, &last, false, out);
+    if (strcmp(name, "any") == 0) return lt_any_dim(line, &last, false, out);
+    return lt_all_dim(line, &last, false, out);
+}
+
+lt_status lt_batch_whole(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *shown = NULL, *line = NULL;
+    lt_status status;
+    LT_CHECK(lt_batch_show(c->v[0].tensor, level, &shown));
+    LT_CHECK(lt_reshape(shown, &(lt_dims){.n = 2, .v = {size, c->v[0].tensor->numel}}, &line));
+    LT_CHECK(reduce_line(c, line, &c->r[0].tensor));
+    LT_CHECK(lt_batch_hide_results(c, level));
+done:
+    lt_tensor_release(shown);
+    lt_tensor_release(line);
+    return status;
+}
+
+/* t and squeeze: as the forms that name the dimensions. */
+lt_status lt_batch_turn(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *t = c->v[0].tensor;
+    (void)level, (void)size;
+    if (t->ndim == 2) return lt_transpose(t, 0, 1, &c->r[0].tensor);
+    if (t->ndim > 2)
+        return lt_error(LT_ERR_RUNTIME,
+                        "t() expects a tensor with <= 2 dimensions, but self is %dD", t->ndim);
+    c->r[0].tensor = lt_tensor_retain(t);
+    return LT_OK;
+}
+
+lt_status lt_batch_squeeze(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *t = c->v[0].tensor;
+    lt_dims ones = {.n = 0};
+    (void)level, (void)size;
+    for (int d = 0; d < t->ndim; d++)
+        if (t->sizes[d] == 1) ones.v[ones.n++] = d;
+    if (ones.n > 0) return lt_squeeze_dims(t, &ones, &c->r[0].tensor);
+    c->r[0].tensor = lt_tensor_retain(t);
+    return LT_OK;
+}
+
+/* ---- ops on images ------------------------------------------------------------------------------------------------------------------- */
+
+/* New reference: t with its first two dimensions as one, or that one as two. */
+static lt_status joined(lt_tensor *t, lt_tensor **out)
+{
+    lt_dims size = {.n = t->ndim - 1, .v = {t->sizes[0] * t->sizes[1]}};
+    for (int d = 1; d < size.n; d++) size.v[d] = t->sizes[d + 1];
+    return lt_reshape(t, &size, out);
+}
+
+static lt_status parted(lt_tensor *t, int64_t first, lt_tensor **out)
+{
+    lt_dims size = {.n = t->ndim + 1, .v = {first, first > 0 ? t->sizes[0] / first : 0}};
+    for (int d = 2; d < size.n; d++) size.v[d] = t->sizes[d - 1];
+    return lt_reshape(t, &size, out);
+}
+
+/* Ops on a tensor [n, channels, ...] alone, whose first dimension may be of any size: the batch becomes part of it. One
+ * without n gets it. */
+lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *shown = NULL, *images = NULL;
+    inner in;
+    const char *digit = strpbrk(c->op->name, "123");
+    const int whole = (digit != NULL ? *digit - '0' : 2) + 2;
+    const bool has_n = c->v[0].tensor->ndim == whole;
+    if (c->v[0].tensor->ndim != whole && c->v[0].tensor->ndim != whole - 1)
+        return lt_batch_loop(c, level, size);
+    LT_TRY(inner_open(&in, c));
+    lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
+    if (status == LT_OK && has_n) status = joined(shown, &images);
+    in.call.v[0].tensor = has_n ? images : shown;
+    if (status == LT_OK) status = c->op->run(&in.call);
+    for (int i = 0; i < c->op->n_results && status == LT_OK; i++) {
+        c->r[i].tensor = in.call.r[i].tensor;
+        if (!has_n) continue;
+        c->r[i].tensor = NULL;
+        status = parted(in.call.r[i].tensor, size, &c->r[i].tensor);
+        lt_tensor_release(in.call.r[i].tensor);
+    }
+    if (status == LT_OK) status = lt_batch_hide_results(c, level);
+    lt_tensor_release(shown);
+    lt_tensor_release(images);
+    inner_close(&in);
+    return status;
+}
+
+/* nll_loss of samples [n, classes], or of one: theirs beside each other, each reduced by itself. */
+lt_status lt_batch_nll(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *shown[2] = {NULL, NULL}, *flat[2] = {NULL, NULL}, *losses = NULL, *apart = NULL,
+              *made = NULL;
+    const bool several = c->v[0].tensor->ndim == 2, mean = strcmp(c->v[4].s, "mean") == 0,
+               none = strcmp(c->v[4].s, "none") == 0;
+    /* What is ignored, and weights, count in a mean. */
+    if (c->v[0].tensor->ndim > 2 || c->v[0].tensor->ndim == 0 || c->v[2].tensor != NULL ||
+        (mean && c->v[3].i >= 0))
+        return lt_batch_loop(c, level, size);
+    lt_status status = LT_OK;
+    const lt_dims last = {.n = 1, .v = {1}};
+    for (int i = 0; i < 2; i++) {
+        LT_CHECK(lt_batch_show(c->v[i].tensor, level, &shown[i]));
+        if (several) LT_CHECK(joined(shown[i], &flat[i]));
+    }
+    LT_CHECK(lt_nll_loss(several ? flat[0] : shown[0], several ? flat[1] : shown[1], NULL,
+                         c->v[3].i, "none", &losses));
+    if (several) {
+        LT_CHECK(parted(losses, size, &apart));
+        if (none)
+            made = lt_tensor_retain(apart);
+        else
+            LT_CHECK(mean ? lt_mean_dim(apart, &last, false, LT_DTYPE_NONE, &made)
+                          : lt_sum_dim(apart, &last, false, LT_DTYPE_NONE, &made));
+    } else {
+        made = lt_tensor_retain(losses);
+    }
+    LT_CHECK(lt_batch_hide(made, level, &c->r[0].tensor));
+done:
+    for (int i = 0; i < 2; i++) lt_tensor_release(shown[i]), lt_tensor_release(flat[i]);
+    lt_tensor_release(losses);
+    lt_tensor_release(apart);
+    lt_tensor_release(made);
+    return status;
+}
+
+/* ---- sample by sample ------------------------------------------------------------------------------------------------------------------ */
+
+static void warn(const lt_batch_op *op)
+{
+    static _Atomic(const char *) told[1024]; /* more than there are ops */
+    for (int i = 0; i < 1024; i++) {
+        const char *none = NULL;
+        if (atomic_compare_exchange_strong(&told[i], &none, op->name)) break;
+        if (strcmp(none, op->name) == 0) return;
+    }
+    lt_log_line(LT_LOG_WARNING,
+                "UserWarning: There is a performance drop because we have not yet implemented the "
+                "batching rule for aten::%s: "
+                "it is done for one sample after the other.",
+                op->name);
+}
+
+typedef struct sample {
+    int level;
+    int64_t i;
+} sample;
+
+static lt_status take_sample(lt_tensor *t, void *context, lt_tensor **out)
+{
+    const sample *at = context;
+    lt_tensor *shown = NULL;
+    if (!lt_batch_has(t, at->level)) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    LT_TRY(lt_batch_show(t, at->level, &shown));
+    lt_status status = lt_select(shown, 0, at->i, out);
+    lt_tensor_release(shown);
+    return status;
+}
+
+/* Results of all samples, a row per result, or per entry of the only result. */
+typedef struct rows {
+    int64_t n, size;
+    lt_tensor **v;
+} rows;
+
+static lt_status collect(rows *all, lt_batch_call *done, int64_t i)
+{
+    const lt_batch_op *op = done->op;
+    const int64_t n = op->gives_list ? done->r[0].list.n : op->n_results;
+    if (all->v == NULL) {
+        all->v = lt_mem_zarray(n * all->size, sizeof *all->v);
+        if (all->v != NULL) all->n = n;
+    }
+    lt_status status = all->v == NULL && n > 0 ? LT_ERR_MEMORY : LT_OK;
+    if (status == LT_OK && n != all->n)
+        status = lt_error(LT_ERR_RUNTIME,
+                          "vmap: %s() gives lists of different lengths for the samples", op->name);
+    for (int64_t k = 0; k < n && status == LT_OK; k++)
+        all->v[k * all->size + i] =
+            lt_tensor_retain(op->gives_list ? done->r[0].list.v[k] : done->r[k].tensor);
+    release_results(done);
+    return status;
+}
+
+static lt_status join(rows *all, lt_batch_call *c)
+{
+    lt_tensor **entries = NULL;
+    if (c->op->gives_list) {
+        entries = lt_mem_zarray(all->n > 0 ? all->n : 1, sizeof *entries);
+        if (entries == NULL) return LT_ERR_MEMORY;
+        c->r[0].list = (lt_tensor_list){all->n, entries};
+    }
+    for (int64_t k = 0; k < all->n; k++) {
+        const lt_tensor_list row = {all->size, all->v + k * all->size};
+        LT_TRY(lt_stack(&row, 0, entries != NULL ? &entries[k] : &c->r[k].tensor));
+    }
+    return LT_OK;
+}
+
+lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size)
+{
+    inner in;
+    rows all = {.size = size};
+    if (size == 0)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "vmap: %s() has no batching rule, and the dimension that is mapped over is empty",
+            c->op->name);
+    if (!c->op->random) warn(c->op);
+    LT_TRY(inner_open(&in, c));
+    lt_status status = LT_OK;
+    for (int64_t i = 0; i < size && status == LT_OK; i++) {
+        sample at = {level, i};
+        status = each_tensor(&in, c, take_sample, &at);
+        if (status == LT_OK) status = c->op->run(&in.call);
+        if (status == LT_OK && c->op->form == LT_BATCH_NEW) status = collect(&all, &in.call, i);
+        inner_release(&in);
+    }
+    if (status == LT_OK && c->op->form == LT_BATCH_NEW) {
+        status = join(&all, c);
+        if (status == LT_OK)
+            status = lt_batch_hide_results(c, level);
+        else
+            release_results(c);
+    }
+    for (int64_t i = 0; i < all.n * all.size; i++) lt_tensor_release(all.v[i]);
+    lt_mem_free(all.v);
+    inner_close(&in);
+    return status;
+}

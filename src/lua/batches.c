@@ -1,0 +1,81 @@
+/* batches.c - torch._C's functions for torch.func.vmap (lib/func/vmap.lua, level.lua), over ops/batch/batch.h. Levels count from 0. */
+#include <string.h>
+
+#include "binding.h"
+#include "call.h"
+#include "ops/batch/batch.h"
+
+/* batch_enter(size, randomness) -> level: a vmap begins on this thread. */
+static int batch_enter(lua_State *L)
+{
+    const char *word = lt_lua_check_string(L, 2);
+    int level;
+    lt_batch_randomness randomness = strcmp(word, "different") == 0 ? LT_RANDOM_DIFFERENT
+                                     : strcmp(word, "same") == 0    ? LT_RANDOM_SAME
+                                                                    : LT_RANDOM_ERROR;
+    lt_lua_check(L, lt_batch_enter(lt_lua_check_integer(L, 1), randomness, &level));
+    lua_pushinteger(L, level);
+    return 1;
+}
+
+/* batch_leave(): the last one ends. */
+static int batch_leave(lua_State *L)
+{
+    (void)L;
+    lt_batch_leave();
+    return 0;
+}
+
+/* batch_depth() -> how many are going on. */
+static int batch_depth(lua_State *L)
+{
+    lua_pushinteger(L, lt_here.batches);
+    return 1;
+}
+
+/* is_batched(tensor, level or nil) */
+static int is_batched(lua_State *L)
+{
+    const lt_tensor *t = lt_lua_check_tensor(L, 1);
+    lua_pushboolean(L, lua_isnoneornil(L, 2) ? lt_is_batched(t)
+                                             : lt_batch_has(t, (int)lt_lua_check_integer(L, 2)));
+    return 1;
+}
+
+typedef lt_status (*look)(lt_tensor *t, int level, lt_tensor **out);
+
+static int looked_at(lua_State *L, look how)
+{
+    static const int arguments[] = {1};
+    lt_tensor *t = lt_lua_check_tensor(L, 1);
+    int level = (int)lt_lua_check_integer(L, 2);
+    lua_settop(L, 2);
+    lt_tensor **slot = lt_lua_new(L);
+    lt_lua_do(L, how(t, level, slot));
+    if (lt_call_has_history(*slot)) lt_lua_link(L, lua_gettop(L), arguments, 1);
+    return 1;
+}
+
+/* (tensor, level) -> tensor: as the functions of core of these names. */
+static int batch_hide(lua_State *L) { return looked_at(L, lt_batch_hide); }
+static int batch_show(lua_State *L) { return looked_at(L, lt_batch_show); }
+static int batch_show_below(lua_State *L) { return looked_at(L, lt_batch_show_below); }
+static int batch_hide_below(lua_State *L) { return looked_at(L, lt_batch_hide_below); }
+
+void lt_lua_open_batches(lua_State *L)
+{
+    static const luaL_Reg internal[] = {
+        {"batch_enter", batch_enter},
+        {"batch_leave", batch_leave},
+        {"batch_depth", batch_depth},
+        {"is_batched", is_batched},
+        {"batch_hide", batch_hide},
+        {"batch_show", batch_show},
+        {"batch_show_below", batch_show_below},
+        {"batch_hide_below", batch_hide_below},
+        {NULL, NULL},
+    };
+    lua_pushvalue(L, 2);
+    lt_lua_setfuncs(L, internal);
+    lua_pop(L, 1);
+}

@@ -1,0 +1,91 @@
+-- fft_spec.lua - Fourier transforms by what is true of them: the definition for every length from 1 to 130 and some long ones, what the inverse
+-- gives back, derivatives to the second order. PyTorch's results are in tests/reference/fft.lua.
+
+local torch = require 'torch'
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+local fft = torch.fft
+
+local function largest(difference) return difference:abs():max():item() end
+
+local function random(dtype, ...) return torch.randn({ ... }, { dtype = dtype }):to(device) end
+
+-- The matrix of exp(-2 pi i j k / n).
+local function definition(n)
+  local k = torch.arange(n, { dtype = torch.float64 })
+  local angles = torch.outer(k, k):remainder(n) * (-2 * math.pi / n)
+  return torch.polar(torch.ones_like(angles), angles):to(device)
+end
+
+describe('a Fourier transform', function()
+  it('is the sum of its definition, for every length', function()
+    torch.manual_seed(7)
+    for n = 1, 130 do
+      local x, matrix = random(torch.complex128, 3, n), definition(n)
+      local expected = x:matmul(matrix)
+      local scale = largest(expected)
+      assert(largest(fft.fft(x) - expected) <= 1e-13 * scale, 'lines of ' .. n)
+      assert(largest(fft.fft(x[1]) - expected[1]) <= 1e-13 * scale, 'a line of ' .. n)
+      assert(largest(fft.ifft(fft.fft(x)) - x) <= 1e-13, 'back from ' .. n)
+      local r = torch.real(x):clone()
+      assert(largest(fft.rfft(r) - r:to(torch.complex128):matmul(matrix):narrow(2, 1, n // 2 + 1)) <= 1e-13 * scale, 'real lines of ' .. n)
+      assert(largest(fft.irfft(fft.rfft(r), n) - r) <= 1e-13, 'real lines back from ' .. n)
+    end
+  end)
+
+  it('gives back long lines of all kinds of lengths', function()
+    for _, n in ipairs { 4096, 4097, 5000, 6561, 8192, 10007, 65536 } do
+      if device == 'cpu' or n < 9000 then
+        for _, lines in ipairs { 1, 5 } do
+          local x = random(torch.complex64, lines, n)
+          assert(largest(fft.ifft(fft.fft(x)) - x) <= 1e-5, n)
+          local r = random(torch.float32, lines, n)
+          assert(largest(fft.irfft(fft.rfft(r), n) - r) <= 1e-5, n)
+        end
+      end
+    end
+  end)
+
+  it('does not change what it is of', function()
+    local x = random(torch.complex64, 4, 6)
+    local before = x:clone()
+    fft.irfft(x)
+    fft.irfftn(x)
+    assert.is_true(torch.equal(before, x))
+  end)
+
+  it('of a product is a convolution', function()
+    local a, b = random(torch.float64, 12), random(torch.float64, 12)
+    local circular = fft.irfft(fft.rfft(a) * fft.rfft(b))
+    local first = 0
+    for j = 1, 12 do first = first + a[j]:item() * b[(13 - j) % 12 + 1]:item() end
+    assert.near(first, circular[1]:item(), 1e-12)
+  end)
+
+  it('of 0 lines has none, of 0 elements is refused', function()
+    assert.same({ 0, 4 }, { table.unpack(fft.fft(torch.zeros(0, 4, { device = device })).shape) })
+    assert.error_matches(function() fft.fft(torch.zeros(3, 0, { device = device })) end, 'Invalid number of data points %(0%) specified')
+  end)
+
+  it('refuses what it has not', function()
+    local x = random(torch.float32, 4)
+    assert.error_matches(function() fft.fft(x, { axis = 1 }) end, "unknown argument 'axis' %(known: n, dim, norm%)")
+    assert.error_matches(function() fft.fft(x, { dim = 2 }) end, 'Dimension out of range')
+    assert.error_matches(function() fft.fft(x:half()) end, 'Unsupported dtype Half')
+    assert.error_matches(function() fft.fft(3) end, "argument 'input' must be Tensor")
+  end)
+end)
+
+describe('the derivative of', function()
+  local gradcheck, gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
+  local complex = { fft = true, ifft = true, irfft = true, hfft = true, fft2 = true, irfft2 = true, hfft2 = true }
+  for _, name in ipairs { 'fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft', 'fft2', 'rfft2', 'irfft2', 'hfft2', 'ihfft2' } do
+    it(name .. ' is right, to the second order', function()
+      torch.manual_seed(3)
+      for _, n in ipairs { 3, 4 } do
+        local x = random(complex[name] and torch.complex128 or torch.float64, 2, n):requires_grad_()
+        assert.is_true(gradcheck(fft[name], x))
+        assert.is_true(gradgradcheck(fft[name], x))
+      end
+    end)
+  end
+end)

@@ -1,0 +1,392 @@
+-- torch.onnx.load: models that the spec writes itself (support/onnx.lua), run, looked at, trained, damaged. All operators
+-- beside the onnx package's own tests: tests/onnx.
+
+local torch = require 'torch'
+local nn = require 'torch.nn'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+local onnx = dofile(here .. 'support/onnx.lua')
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+local FLOAT, INT64, BOOL = 1, 7, 9
+local folder, count = nil, 0
+setup(function() folder = process.run('mktemp -d'):gsub('\n', '') end)
+teardown(function() process.run('rm -rf ' .. folder) end)
+
+local function write(content)
+  count = count + 1
+  local path = ('%s/%d.onnx'):format(folder, count)
+  local file = assert(io.open(path, 'wb'))
+  file:write(content)
+  file:close()
+  return path
+end
+
+local function load(model) return torch.onnx.load(write(type(model) == 'table' and onnx.model(model) or model)):to(device) end
+local function tensor(values, dtype) return torch.tensor(values, { dtype = dtype or torch.float32, device = device }) end
+
+local function assert_equal(wanted, got, tolerance)
+  assert.are.equal(wanted.dtype, got.dtype)
+  assert.are.equal(tostring(wanted.shape), tostring(got.shape))
+  assert.is_true(torch.allclose(got:detach():cpu():double(), wanted:detach():cpu():double(), { rtol = tolerance or 1e-5, atol = tolerance or 1e-6 }), tostring(got))
+end
+
+-- The result of one node for inputs; what is not a tensor is an initializer's list of integers.
+local function compute(op, inputs, attributes, opset, n_outputs, domain)
+  local model = { nodes = {}, inputs = {}, outputs = {}, initializers = {}, opset = opset, imports = domain and { [domain] = 1 } }
+  local names, given, outputs = {}, {}, {}
+  for i = 1, #inputs do
+    names[i] = inputs[i] and 'x' .. i or ''
+    if torch.is_tensor(inputs[i]) then
+      model.inputs[#model.inputs + 1] = { names[i], ({ ['torch.float32'] = FLOAT, ['torch.int64'] = INT64, ['torch.bool'] = BOOL, ['torch.uint8'] = 2 })[tostring(inputs[i].dtype)] }
+      given[#given + 1] = inputs[i]
+    elseif inputs[i] then
+      model.initializers[#model.initializers + 1] = { names[i], torch.tensor(inputs[i], { dtype = torch.int64 }) }
+    end
+  end
+  for i = 1, n_outputs or 1 do
+    outputs[i] = 'y' .. i
+    model.outputs[i] = outputs[i]
+  end
+  model.nodes[1] = { op, names, outputs, attributes = attributes or {}, domain = domain }
+  return load(model)(table.unpack(given))
+end
+
+local function assert_fails(message, fn, ...)
+  local ok, got = pcall(fn, ...)
+  assert.is_false(ok)
+  assert.is_truthy(tostring(got):find(message, 1, true), tostring(got))
+end
+
+local weight = torch.tensor({ { 1, 2, 3 }, { -1, 0, 1 } }, { dtype = torch.float32 })
+local bias = torch.tensor({ 0.5, -0.5 }, { dtype = torch.float32 })
+
+local function linear_model()
+  return { inputs = { { 'x', FLOAT, { 'batch', 3 } } }, outputs = { { 'y', FLOAT } },
+    initializers = { { 'fc.0.weight', weight }, { 'fc.0.bias', bias } },
+    nodes = { { 'Gemm', { 'x', 'fc.0.weight', 'fc.0.bias' }, { 'h' }, transB = 1 }, { 'Relu', { 'h' }, { 'y' } } } }
+end
+
+describe('a model that was loaded', function()
+  it('is a module, called by position or by name, with any batch', function()
+    local net = load(linear_model())
+    assert.is_true(nn.Module:is_instance(net))
+    for batch = 1, 3 do
+      local x = torch.randn(batch, 3, { device = device })
+      local wanted = torch.relu(torch.linear(x, weight:to(device), bias:to(device)))
+      assert_equal(wanted, net(x))
+      assert_equal(wanted, net { x = x })
+      assert_equal(wanted, net:run({ x = x }).y)
+    end
+  end)
+
+  it('has its initializers as parameters, under their names', function()
+    local net = load(linear_model())
+    local names = {}
+    for name, parameter in net:named_parameters() do
+      names[#names + 1] = name
+      assert.is_true(parameter.requires_grad)
+    end
+    assert.are.same({ 'fc.0.weight', 'fc.0.bias' }, names)
+    assert_equal(weight, net:state_dict()['fc.0.weight'])
+  end)
+
+  it('can be trained', function()
+    local net = load(linear_model())
+    local before = net(torch.ones(1, 3, { device = device })):sum():item()
+    local optimizer = torch.optim.SGD(net:parameters(), { lr = 0.01 })
+    net(torch.ones(1, 3, { device = device })):sum():backward()
+    optimizer:step()
+    assert.is_true(net(torch.ones(1, 3, { device = device })):sum():item() < before)
+  end)
+
+  it('says which node was given what it cannot take', function()
+    local net = load { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', weight } }, nodes = { { 'MatMul', { 'x', 'w' }, { 'y' } } } }
+    assert_fails("node 'y' (MatMul): ", net, torch.ones(2, 3, { device = device }))
+  end)
+
+  it('refuses inputs of another name, number, dtype or shape', function()
+    local net = load(linear_model())
+    assert_fails("no input 'z'; it has: x", net, { z = torch.ones(1, 3) })
+    assert_fails('takes 1 inputs, not 2', net, torch.ones(1, 3), torch.ones(1, 3))
+    assert_fails("input 'x' is missing", net)
+    assert_fails("input 'x' has elements of torch.int64, the model takes torch.float32", net, torch.ones(1, 3, { dtype = torch.int64 }))
+    assert_fails("input 'x' has the shape [1, 4], the model takes [batch, 3]", net, torch.ones(1, 4))
+    assert_fails("input 'x' must be a Tensor", net, 1)
+  end)
+
+  it('keeps names that cannot be those of a module apart', function()
+    local one = torch.ones(1)
+    local net = load { inputs = { { 'x', FLOAT } }, outputs = { 'y' },
+      initializers = { { 'forward', one }, { 'a', one }, { 'a.b', one }, { '/x/y', one }, { '.', one } },
+      nodes = { { 'Sum', { 'x', 'forward', 'a', 'a.b', '/x/y', '.' }, { 'y' } } } }
+    assert.are.equal(5, net(torch.zeros(1, { device = device })):item())
+    assert.are.equal(5, #net:parameters())
+  end)
+
+  it('has small constants computed and what nobody uses dropped', function()
+    local net = load { inputs = { { 'x', FLOAT } }, outputs = { 'y' },
+      nodes = { { 'Constant', {}, { 'a' }, value_ints = { 2, 3 } }, { 'Constant', {}, { 'b' }, value_ints = { 1, 2 } }, { 'Mul', { 'a', 'b' }, { 'c' } },
+        { 'Exp', { 'x' }, { 'unused' } }, { 'Reshape', { 'x', 'c' }, { 'y' } } } }
+    assert.is_truthy(tostring(net):find('nodes=1', 1, true), tostring(net))
+    assert.are.same({ 2, 6 }, { table.unpack(net(torch.zeros(12, { device = device })).shape) })
+  end)
+
+  it('takes defaults of inputs, and others in their place', function()
+    local net = load { inputs = { { 'x', FLOAT }, { 'w', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', torch.ones(2) } },
+      nodes = { { 'Add', { 'x', 'w' }, { 'y' } } } }
+    assert_equal(tensor { 2, 3 }, net(tensor { 1, 2 }))
+    assert_equal(tensor { 11, 22 }, net(tensor { 1, 2 }, tensor { 10, 20 }))
+    -- Files of the first versions name every initializer among the inputs.
+    local old = load { ir = 3, opset = 7, inputs = { { 'x', FLOAT }, { 'w', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', torch.ones(2) } },
+      nodes = { { 'Add', { 'x', 'w' }, { 'y' } } } }
+    assert_fails('takes 1 inputs, not 2', old, tensor { 1, 2 }, tensor { 10, 20 })
+  end)
+end)
+
+describe('bodies and functions', function()
+  it('If runs one of two graphs, which see the values around them', function()
+    local net = load { inputs = { { 'c', BOOL }, { 'x', FLOAT } }, outputs = { 'y' },
+      nodes = { { 'Neg', { 'x' }, { 'n' } },
+        { 'If', { 'c' }, { 'y' }, then_branch = onnx.graph { nodes = { { 'Exp', { 'x' }, { 't' } } }, outputs = { 't' } },
+          else_branch = onnx.graph { nodes = { { 'Add', { 'n', 'n' }, { 'e' } } }, outputs = { 'e' } } } } }
+    local x = tensor { 1, 2 }
+    assert_equal(x:exp(), net(torch.tensor(true), x))
+    assert_equal(x * -2, net(torch.tensor(false), x))
+  end)
+
+  local function counting(scale)
+    return load { inputs = { { 'n', INT64 }, { 'x', FLOAT } }, outputs = { 'last', 'all' }, initializers = { { 'scale', tensor(scale, torch.float32):cpu() } },
+      nodes = { { 'Loop', { 'n', '', 'x' }, { 'last', 'all' }, body = onnx.graph {
+        inputs = { { 'i', INT64 }, { 'go', BOOL }, { 'v', FLOAT } },
+        nodes = { { 'Mul', { 'v', 'scale' }, { 'next' } }, { 'Identity', { 'go' }, { 'on' } }, { 'Identity', { 'next' }, { 'copy' } } },
+        outputs = { 'on', 'next', 'copy' } } } } }
+  end
+
+  it('Loop carries values and stacks others, and its body can be trained through', function()
+    local net = counting { 2.0 }
+    local last, all = net(torch.tensor(3), tensor { 1 })
+    assert_equal(tensor { 8 }, last)
+    assert_equal(tensor { { 2 }, { 4 }, { 8 } }, all)
+    last:backward()
+    assert_equal(tensor { 12 }, net.scale.grad) -- of scale ^ 3
+    local same = net(torch.tensor(0), tensor { 5 })
+    assert_equal(tensor { 5 }, same)
+  end)
+
+  it('Scan goes through the entries of an input', function()
+    local net = load { inputs = { { 's', FLOAT }, { 'x', FLOAT } }, outputs = { 'sum', 'sums' },
+      nodes = { { 'Scan', { 's', 'x' }, { 'sum', 'sums' }, num_scan_inputs = 1, body = onnx.graph { inputs = { { 'a', FLOAT }, { 'b', FLOAT } },
+        nodes = { { 'Add', { 'a', 'b' }, { 'c' } }, { 'Identity', { 'c' }, { 'd' } } }, outputs = { 'c', 'd' } } } } }
+    local sum, sums = net(tensor { 0, 0 }, tensor { { 1, 2 }, { 3, 4 }, { 5, 6 } })
+    assert_equal(tensor { 9, 12 }, sum)
+    assert_equal(tensor { { 1, 2 }, { 4, 6 }, { 9, 12 } }, sums)
+  end)
+
+  it('functions of the model are run with the attributes of the call', function()
+    local fn = { name = 'Twice', domain = 'mine', inputs = { 'a', 'b' }, outputs = { 'r' }, attributes = { 'which' },
+      nodes = { { 'ReduceSum', { 'a' }, { 's' }, keepdims = onnx.ref 'which' }, { 'Add', { 's', 's' }, { 'r' } } } }
+    local net = load { imports = { mine = 1 }, functions = { fn }, inputs = { { 'x', FLOAT } }, outputs = { 'y', 'z' },
+      nodes = { { 'Twice', { 'x' }, { 'y' }, domain = 'mine', which = 0 }, { 'Twice', { 'x' }, { 'z' }, domain = 'mine', which = 1 } } }
+    local y, z = net(tensor { 1, 2, 3 })
+    assert_equal(tensor(12), y)
+    assert_equal(tensor { 12 }, z)
+  end)
+
+  it('a function that calls itself is an error', function()
+    local fn = { name = 'F', domain = 'mine', inputs = { 'a' }, outputs = { 'r' }, nodes = { { 'F', { 'a' }, { 'r' }, domain = 'mine' } } }
+    assert_fails('functions call each other more than', load, { imports = { mine = 1 }, functions = { fn }, inputs = { { 'x', FLOAT } }, outputs = { 'y' },
+      nodes = { { 'F', { 'x' }, { 'y' }, domain = 'mine' } } })
+  end)
+
+  it('functions that multiply are an error', function()
+    local functions = {}
+    for i = 1, 30 do
+      local name = 'F' .. i + 1
+      functions[i] = { name = 'F' .. i, domain = 'mine', inputs = { 'a' }, outputs = { 'r' },
+        nodes = i == 30 and { { 'Exp', { 'a' }, { 'r' } } } or { { name, { 'a' }, { 'b' }, domain = 'mine' }, { name, { 'b' }, { 'r' }, domain = 'mine' } } }
+    end
+    assert_fails('nodes', load, { imports = { mine = 1 }, functions = functions, inputs = { { 'x', FLOAT } }, outputs = { 'y' },
+      nodes = { { 'F1', { 'x' }, { 'y' }, domain = 'mine' } } })
+  end)
+end)
+
+describe('operators', function()
+  local x = torch.arange(12, { dtype = torch.float32, device = device }):view(3, 4) - 5
+
+  it('positions count from 0 inside, negative ones from the end', function()
+    assert_equal(x:index_select(1, torch.tensor({ 1, 3 }, { device = device })), compute('Gather', { x, { 0, -1 } }))
+    assert_equal(tensor({ 3, 3, 3 }, torch.int64), compute('ArgMax', { x }, { axis = 1, keepdims = 0 }))
+    assert_equal(tensor({ { 0, 0 }, { 0, 1 } }, torch.int64), compute('NonZero', { tensor { { 1, 2 }, { 0, 0 } } }))
+    local _, places = compute('TopK', { x, { 2 } }, {}, 17, 2)
+    assert_equal(tensor({ { 3, 2 }, { 3, 2 }, { 3, 2 } }, torch.int64), places)
+    local net = torch.onnx.load(write(onnx.model { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = { { 'i', torch.tensor { 3 } } },
+      nodes = { { 'Gather', { 'x', 'i' }, { 'y' } } } }))
+    assert_fails("node 'y' (Gather): ", net, x:cpu())
+  end)
+
+  it('Slice goes both ways, by steps, and clamps', function()
+    assert_equal(x[{ { 2, 3 }, { 1, 4, 2 } }], compute('Slice', { x, { 1, 0 }, { 1000, 4 }, { 0, 1 }, { 1, 2 } }))
+    assert_equal(x:flip(2), compute('Slice', { x, { -1 }, { math.mininteger }, { 1 }, { -1 } }))
+    assert_equal(x:narrow(1, 1, 0), compute('Slice', { x, { 2 }, { 1 }, { 0 } }))
+  end)
+
+  it('attributes of old versions are inputs of new ones', function()
+    local wanted = x:unsqueeze(1)
+    assert_equal(wanted, compute('Unsqueeze', { x }, { axes = { 0 } }, 11))
+    assert_equal(wanted, compute('Unsqueeze', { x, { 0 } }, {}, 13))
+    assert_equal(x:sum(2), compute('ReduceSum', { x }, { axes = { 1 }, keepdims = 0 }, 11))
+    assert_equal(x:sum(2), compute('ReduceSum', { x, { 1 } }, { keepdims = 0 }, 13))
+    assert_equal(x:clamp(-1, 2), compute('Clip', { x }, { min = -1.0, max = 2.0 }, 7))
+    assert_equal(x:clamp(-1, 2), compute('Clip', { x, tensor(-1.0), tensor(2.0) }, {}, 13))
+    local cube = x:view(3, 2, 2)
+    assert_equal(x:softmax(2):view(3, 2, 2), compute('Softmax', { cube }, {}, 7))
+    assert_equal(cube:softmax(3), compute('Softmax', { cube }, {}, 13))
+  end)
+
+  it('convolutions and pooling pad unevenly, as auto_pad says', function()
+    local image, kernel = torch.randn(1, 2, 5, 6, { device = device }), torch.randn(3, 2, 2, 2, { device = device })
+    local padded = torch.nn.functional.pad(image, { 0, 1, 0, 1 })
+    local wanted = torch.nn.functional.conv2d(padded, kernel)
+    assert_equal(wanted, compute('Conv', { image, kernel }, { auto_pad = 'SAME_UPPER' }), 1e-4)
+    assert_equal(wanted, compute('Conv', { image, kernel }, { pads = { 0, 0, 1, 1 } }), 1e-4)
+    assert_equal(torch.nn.functional.max_pool2d(image, 2, 2, 0, 1, true), compute('MaxPool', { image }, { kernel_shape = { 2, 2 }, strides = { 2, 2 }, ceil_mode = 1 }))
+    assert_equal(torch.nn.functional.avg_pool2d(image, 2, 2, 0, true), compute('AveragePool', { image }, { kernel_shape = { 2, 2 }, strides = { 2, 2 }, ceil_mode = 1 }, 19))
+  end)
+
+  it('LSTM has the gates in the order of the format', function()
+    local cell = nn.LSTM(3, 2):to(device)
+    local given = torch.randn(4, 1, 3, { device = device })
+    local function iofc(t) -- of PyTorch's i, f, g, o
+      local parts = t:detach():chunk(4, 1)
+      return torch.cat({ parts[1], parts[4], parts[2], parts[3] }, 1)
+    end
+    local B = torch.cat({ iofc(cell.bias_ih_l0), iofc(cell.bias_hh_l0) }, 1):unsqueeze(1)
+    local y, h, c = compute('LSTM', { given, iofc(cell.weight_ih_l0):unsqueeze(1), iofc(cell.weight_hh_l0):unsqueeze(1), B }, { hidden_size = 2 }, 17, 3)
+    local wanted, state, memory = cell(given)
+    if type(state) == 'table' then state, memory = state[1], state[2] end
+    assert_equal(wanted:unsqueeze(2), y, 1e-5)
+    assert_equal(state, h, 1e-5)
+    assert_equal(memory, c, 1e-5)
+  end)
+
+  it('quantized values are rounded to even and bounded', function()
+    local q = compute('QuantizeLinear', { tensor { -300, 0.5, 1.5, 2.5, 300 }, tensor(1.0), tensor(0, torch.uint8) })
+    assert_equal(tensor({ 0, 0, 2, 2, 255 }, torch.uint8), q)
+    assert_equal(tensor { -4, -2 }, compute('DequantizeLinear', { tensor({ 1, 2 }, torch.uint8), tensor(2.0), tensor(3, torch.uint8) }))
+  end)
+
+  it('what onnxruntime puts in place of several operators is known', function()
+    local function fused(op, inputs, attributes) return (compute(op, inputs, attributes, 17, 1, 'com.microsoft')) end
+    local a, b, scale = torch.randn(2, 3, 8, { device = device }), torch.randn(2, 3, 8, { device = device }), torch.rand(8, { device = device })
+    local gelu = torch.nn.functional.gelu
+    assert_equal(gelu(a + scale), fused('BiasGelu', { a, scale }), 1e-5)
+    assert_equal(gelu(a, { approximate = 'tanh' }), fused('FastGelu', { a }), 1e-5)
+    assert_equal(torch.layer_norm(a + b, { 8 }, scale, scale, 1e-5), fused('SkipLayerNormalization', { a, b, scale, scale }), 1e-5)
+    assert_equal(torch.matmul(a, b:transpose(2, 3)) * 0.5, fused('FusedMatMul', { a, b }, { transB = 1, alpha = 0.5 }), 1e-5)
+    local function heads(x) return x:view(2, 3, 2, 4):transpose(2, 3) end
+    local weight = torch.randn(8, 24, { device = device })
+    local parts = torch.matmul(a, weight):chunk(3, 3)
+    local wanted = torch.nn.functional.scaled_dot_product_attention(heads(parts[1]), heads(parts[2]), heads(parts[3]), { is_causal = true })
+    assert_equal(wanted:transpose(2, 3):reshape(2, 3, 8), fused('Attention', { a, weight }, { num_heads = 2, unidirectional = 1 }), 1e-4)
+  end)
+
+  it('trees and linear models of ai.onnx.ml are known', function()
+    local function ml(op, inputs, attributes, n) return compute(op, inputs, attributes, 17, n, 'ai.onnx.ml') end
+    -- x[0] <= 1.5 ? 10 : (x[1] <= 0.5 ? 20 : 30)
+    local tree = { nodes_treeids = { 0, 0, 0, 0, 0 }, nodes_nodeids = { 0, 1, 2, 3, 4 }, nodes_featureids = { 0, 0, 1, 0, 0 }, nodes_values = { 1.5, 0.0, 0.5, 0.0, 0.0 },
+      nodes_modes = { 'BRANCH_LEQ', 'LEAF', 'BRANCH_LEQ', 'LEAF', 'LEAF' }, nodes_truenodeids = { 1, 0, 3, 0, 0 }, nodes_falsenodeids = { 2, 0, 4, 0, 0 },
+      target_treeids = { 0, 0, 0 }, target_nodeids = { 1, 3, 4 }, target_ids = { 0, 0, 0 }, target_weights = { 10.0, 20.0, 30.0 }, n_targets = 1 }
+    local points = tensor { { 1, 0 }, { 2, 0 }, { 2, 1 } }
+    assert_equal(tensor { { 10 }, { 20 }, { 30 } }, ml('TreeEnsembleRegressor', { points }, tree))
+    assert_equal(tensor { { 1.5 }, { 2.5 }, { 0.5 } }, ml('LinearRegressor', { points }, { coefficients = { 1.0, -2.0 }, intercepts = { 0.5 } }))
+    local labels, scores = ml('LinearClassifier', { points }, { coefficients = { 1.0, 0.0, 0.0, 4.0 }, intercepts = { 0.0, 0.0 }, classlabels_ints = { 7, 9 } }, 2)
+    assert_equal(tensor({ 7, 7, 9 }, torch.int64), labels)
+    assert_equal(tensor { { 1, 0 }, { 2, 0 }, { 2, 4 } }, scores)
+  end)
+
+  it('Resize lays results between elements', function()
+    local image = torch.randn(1, 1, 4, 4, { device = device })
+    local sizes = { 1, 1, 8, 6 }
+    assert_equal(torch.nn.functional.interpolate(image, { size = { 8, 6 }, mode = 'bilinear' }),
+      compute('Resize', { image, false, false, sizes }, { mode = 'linear' }), 1e-5)
+  end)
+end)
+
+describe('files that are not sound', function()
+  it('every beginning of a file, short of the whole, is an error or a smaller model', function()
+    local whole = onnx.model(linear_model())
+    for n = 0, #whole - 1 do
+      local ok, message = pcall(load, whole:sub(1, n))
+      assert.is_true(not ok and type(message) == 'string' and message:find('.onnx', 1, true) ~= nil, ('%d bytes: %s'):format(n, tostring(message)))
+    end
+  end)
+
+  it('an operator that is not known, and types that are not there, are named with the node', function()
+    local function with(node) return { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { node }, imports = { other = 1 } } end
+    assert_fails("node 'y' (Nonsense): ltensor has no operator 'Nonsense' of ai.onnx", load, with { 'Nonsense', { 'x' }, { 'y' } })
+    assert_fails("no operators of the domain 'other'", load, with { 'Add', { 'x', 'x' }, { 'y' }, domain = 'other' })
+    assert_fails("node 'y' (Cast): attribute 'to': elements of type 'complex64'", load, with { 'Cast', { 'x' }, { 'y' }, to = 14 })
+    assert_fails("input 'x': elements of type 'string', which ltensor does not have", load, { inputs = { { 'x', 8 } }, outputs = { 'x' }, nodes = {} })
+  end)
+
+  it('names that nobody makes, or two nodes make, are errors', function()
+    assert_fails("its input 'z' is made by no node before it", load, { outputs = { 'y' }, nodes = { { 'Exp', { 'z' }, { 'y' } } } })
+    assert_fails("its output 'z' is made by no node", load, { inputs = { { 'x', FLOAT } }, outputs = { 'z' }, nodes = {} })
+    assert_fails("two values are named 'y'", load, { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { { 'Exp', { 'x' }, { 'y' } }, { 'Exp', { 'x' }, { 'y' } } } })
+    assert_fails("two values are named 'x'", load, { inputs = { { 'x', FLOAT }, { 'x', FLOAT } }, outputs = { 'x' }, nodes = {} })
+  end)
+
+  it('messages nested without end are an error', function()
+    local message = ''
+    for _ = 1, 200 do message = onnx.bytes(1, onnx.bytes(5, onnx.bytes(1, 'g') .. onnx.bytes(6, message))) end
+    assert_fails('nested more than', load, onnx.bytes(7, message))
+  end)
+
+  it('sizes that the data do not fill are errors', function()
+    local function with(dims, data)
+      return onnx.int(1, 8) .. onnx.bytes(7, onnx.bytes(5, dims .. onnx.int(2, 1) .. onnx.bytes(8, 'w') .. data))
+    end
+    assert_fails("initializer 'w': 4 bytes of data where its shape needs 8", load, with(onnx.int(1, 2), onnx.bytes(9, '\0\0\0\0')))
+    assert_fails("initializer 'w': its shape (4611686018427387904, 4) is too large", load, with(onnx.int(1, 1 << 62) .. onnx.int(1, 4), onnx.bytes(9, '')))
+    assert_fails("initializer 'w': a size of -1", load, with(onnx.int(1, -1), onnx.bytes(9, '')))
+    assert_fails("initializer 'w': 1 elements where its shape has 1000000000", load, with(onnx.int(1, 1000000000), onnx.bytes(4, '\0\0\0\0')))
+  end)
+
+  it('sizes that would take all memory are errors', function()
+    assert_fails("node 'y1' (Resize): a list of", compute, 'Resize', { torch.ones(1, 4, { device = device }), false, false, { 1, 1 << 40 } }, { mode = 'linear' })
+    assert_fails("node 'y1' (Pad): a list of", compute, 'Pad', { torch.ones(4, { device = device }), { 0, 1 << 40 } }, { mode = 'edge' })
+  end)
+
+  it('elements in typed fields are read, packed or one by one', function()
+    local function with(data, dtype)
+      return load { outputs = { 'y' }, initializers = { { 'w', torch.zeros(2, { dtype = dtype }), { data = data } } }, nodes = { { 'Identity', { 'w' }, { 'y' } } } } ()
+    end
+    assert_equal(tensor { 1, 2 }, with(onnx.bytes(4, ('<ff'):pack(1, 2)), torch.float32))
+    assert_equal(tensor { 1, 2 }, with(onnx.varint(4 << 3 | 5) .. ('<f'):pack(1) .. onnx.varint(4 << 3 | 5) .. ('<f'):pack(2), torch.float32))
+    assert_equal(tensor({ -1, 300 }, torch.int64), with(onnx.bytes(7, onnx.varint(-1) .. onnx.varint(300)), torch.int64))
+    assert_equal(tensor({ 1, -2 }, torch.float16), with(onnx.bytes(5, onnx.varint(0x3c00) .. onnx.varint(0xc000)), torch.float16))
+    assert_equal(tensor({ true, false }, torch.bool), with(onnx.bytes(5, '\1\0'), torch.bool))
+  end)
+
+  it('elements in another file are read from the folder of the model, and from nowhere else', function()
+    local function entry(key, value) return onnx.bytes(13, onnx.bytes(1, key) .. onnx.bytes(2, value)) end
+    local file = assert(io.open(folder .. '/weights.bin', 'wb'))
+    file:write('....' .. ('<ff'):pack(3, 4))
+    file:close()
+    local function with(location, offset)
+      local data = entry('location', location) .. entry('offset', offset) .. entry('length', '8') .. onnx.int(14, 1)
+      return { outputs = { 'y' }, initializers = { { 'w', torch.zeros(2), { data = data } } }, nodes = { { 'Identity', { 'w' }, { 'y' } } } }
+    end
+    assert_equal(tensor { 3, 4 }, load(with('weights.bin', '4'))())
+    assert_fails('lie beyond the end', load, with('weights.bin', '8'))
+    assert_fails("the 'offset' of its data is '-4'", load, with('weights.bin', '-4'))
+    for _, location in ipairs { '../weights.bin', '/etc/passwd', 'a/../../b' } do assert_fails("which is not in the model's folder", load, with(location, '0')) end
+  end)
+
+  it('a path that is no string, or leads to no file, is an error', function()
+    assert_fails("torch.onnx.load(): argument 'path' must be a string", torch.onnx.load, 1)
+    assert_fails('No such file', torch.onnx.load, folder .. '/none.onnx')
+  end)
+end)

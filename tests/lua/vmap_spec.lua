@@ -1,0 +1,273 @@
+-- vmap_spec.lua - torch.func.vmap: what the function sees, levels inside of each other, random numbers, writes in place, chunks,
+-- messages. That the rules of all ops are right is found by gradcheck_spec.lua, and PyTorch's values are in transforms_spec.lua.
+
+local torch = require 'torch'
+local func, nn = torch.func, torch.nn
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+local vmap = func.vmap
+
+local function tensor(values) return torch.tensor(values, { device = device }) end
+local function shape(t) return table.move(t.shape, 1, #t.shape, 1, {}) end
+
+describe('the function under vmap', function()
+  local x = tensor { { 1.0, 2.0, 3.0 }, { 4.0, 5.0, 6.0 } }
+
+  it('sees one sample', function()
+    local seen
+    vmap(function(v)
+      seen = { shape(v), v:dim(), v:numel(), v:size(1), #v }
+      return v
+    end)(x)
+    assert.same({ { 3 }, 1, 3, 3, 3 }, seen)
+  end)
+
+  it('is called once', function()
+    local calls = 0
+    vmap(function(v)
+      calls = calls + 1
+      return v
+    end)(x)
+    assert.equal(1, calls)
+  end)
+
+  it('may return several results, tables, and what does not depend on its sample', function()
+    local sums, rest = vmap(function(v) return v:sum(), { twice = v * 2, constant = tensor { 7.0 } } end)(x)
+    assert.same({ 6.0, 15.0 }, sums:tolist())
+    assert.same({ { 2.0, 4.0, 6.0 }, { 8.0, 10.0, 12.0 } }, rest.twice:tolist())
+    assert.same({ { 7.0 }, { 7.0 } }, rest.constant:tolist())
+  end)
+
+  it('takes tables, each entry along its own dimension', function()
+    local both = vmap(function(p, n) return p.a * p.b * n end, { in_dims = { { a = 1, b = 2 }, false } })
+    assert.same({ { 2.0, 8.0 }, { 6.0, 16.0 } }, both({ a = tensor { { 1.0, 2.0 }, { 1.0, 2.0 } }, b = tensor { { 1.0, 3.0 }, { 2.0, 4.0 } } }, 2):tolist())
+  end)
+
+  it('indexes, gathers and sorts by positions from 1', function()
+    assert.same({ 2.0, 5.0 }, vmap(function(v) return v[2] end)(x):tolist())
+    assert.same({ { 2.0, 3.0 }, { 5.0, 6.0 } }, vmap(function(v) return v['2:'] end)(x):tolist())
+    assert.same({ 3, 3 }, vmap(function(v) return v:argmax(1) end)(x):tolist())
+    local index = tensor { { 3 }, { 1 } }
+    assert.same({ { 3.0 }, { 4.0 } }, vmap(function(v, i) return v:gather(1, i) end)(x, index):tolist())
+    assert.same({ { 3, 2, 1 }, { 3, 2, 1 } }, vmap(function(v) return (select(2, v:sort { descending = true })) end)(x):tolist())
+  end)
+
+  it('may print what it sees: all samples', function()
+    local text
+    vmap(function(v)
+      text = tostring(v)
+      return v
+    end)(x)
+    assert.equal(('BatchedTensor(%s)'):format(tostring(x)), text)
+  end)
+
+  it('works on numbers without dimensions and on no samples', function()
+    assert.same({ 2.0, 4.0 }, vmap(function(v) return v * 2 end)(tensor { 1.0, 2.0 }):tolist())
+    assert.same({ 0, 2 }, shape(vmap(function(v) return v:sin() end)(torch.zeros(0, 2, { device = device }))))
+  end)
+
+  it('leaves no level behind when it fails', function()
+    assert.is_false(pcall(vmap(function() error 'no' end), x))
+    assert.equal(0, torch._C.batch_depth())
+  end)
+end)
+
+describe('vmap inside vmap', function()
+  it('makes all pairs', function()
+    local outer = vmap(vmap(torch.mul, { in_dims = { false, 1 } }), { in_dims = { 1, false } })
+    assert.same({ { 10.0, 100.0 }, { 20.0, 200.0 } }, outer(tensor { 1.0, 2.0 }, tensor { 10.0, 100.0 }):tolist())
+  end)
+
+  it('maps over what the outer one does not', function()
+    local x = torch.arange(24.0, { device = device }):reshape(2, 3, 4)
+    local sums = vmap(vmap(function(v) return v:sum() end, { in_dims = 2 }), { in_dims = 1 })(x)
+    assert.is_true(torch.equal(x:sum(2), sums))
+    local turned = vmap(vmap(function(v) return v end, { in_dims = 2, out_dims = 2 }), { out_dims = 3 })(x)
+    assert.is_true(torch.equal(x:permute(2, 3, 1), turned))
+  end)
+end)
+
+describe('random numbers under vmap', function()
+  local x = torch.ones(4, 50, { device = device })
+
+  it('are refused unless something is said of them', function()
+    for _, f in ipairs { function() return torch.rand(2, { device = device }) end, function(v) return v:bernoulli(0.5) end,
+      function(v) return nn.functional.dropout(v, 0.5, true) end } do
+      assert.error_matches(function() vmap(f)(x) end, 'called random operation while in randomness error mode')
+    end
+  end)
+
+  it('differ from sample to sample', function()
+    for _, f in ipairs { function() return torch.rand(50, { device = device }) end, torch.rand_like,
+      function(v) return nn.functional.dropout(v, 0.5, true) end } do
+      local y = vmap(f, { randomness = 'different' })(x)
+      assert.same({ 4, 50 }, shape(y))
+      assert.is_false(torch.equal(y[1], y[2]))
+    end
+  end)
+
+  it('or are the same', function()
+    local y = vmap(function(v) return v * torch.rand(50, { device = device }) end, { randomness = 'same' })(x)
+    assert.is_true(torch.equal(y[1], y[4]))
+  end)
+end)
+
+describe('writes in place under vmap', function()
+  it('are seen where the sample came from', function()
+    local x = tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
+    vmap(function(v) return v:add_(1) end)(x)
+    assert.same({ { 2.0, 3.0 }, { 4.0, 5.0 } }, x:tolist())
+  end)
+
+  it('reach a view and its base', function()
+    local y = vmap(function(v)
+      local copy = v:clone()
+      copy[1] = v[2]
+      copy['2:'] = 0
+      return copy
+    end)(tensor { { 1.0, 2.0 }, { 3.0, 4.0 } })
+    assert.same({ { 2.0, 0.0 }, { 4.0, 0.0 } }, y:tolist())
+  end)
+
+  it('are differentiated', function()
+    local function f(v)
+      local y = v * 1
+      y[1] = v[2] * v[2]
+      y:mul_(v)
+      return y:sum()
+    end
+    local x = torch.tensor({ { 1.0, 2.0 }, { 3.0, 4.0 } }, { device = device })
+    local both = vmap(func.grad(f))(x)
+    for i = 1, 2 do assert.is_true(torch.allclose(func.grad(f)(x[i]), both[i])) end
+  end)
+
+  it('do not make one tensor many', function()
+    local y = torch.zeros(2, { device = device })
+    assert.error_matches(function() vmap(function(v) return y:add_(v) end)(torch.ones(3, 2, { device = device })) end,
+      'vmap: aten::add_%(self, %*extra_args%) is not possible because there exists a Tensor `other` in extra_args')
+  end)
+end)
+
+describe('chunks', function()
+  it('change nothing but how many samples are at work', function()
+    local x, sizes = torch.randn(7, 3, { device = device }), {}
+    local y = vmap(function(v)
+      sizes[#sizes + 1] = #torch._C.batch_show(v, 0)
+      return v:cumsum(1)
+    end, { chunk_size = 3, out_dims = 2 })(x)
+    assert.same({ 3, 3, 1 }, sizes)
+    assert.is_true(torch.equal(x:cumsum(2):t(), y))
+  end)
+end)
+
+describe('gradients of samples', function()
+  it('of a LeNet are those of a loop', function()
+    torch.manual_seed(1)
+    local net = nn.Sequential(nn.Conv2d(1, 6, 5, { padding = 2 }), nn.Sigmoid(), nn.AvgPool2d(2), nn.Conv2d(6, 16, 5), nn.Sigmoid(),
+      nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.Sigmoid(), nn.Linear(84, 10)):to(device)
+    local parameters = {}
+    for name, p in net:named_parameters() do parameters[name] = p:detach() end
+    local x = torch.randn(3, 1, 28, 28, { device = device })
+    local y = torch.tensor({ 1, 5, 10 }, { device = device })
+    local function loss(p, image, label)
+      return nn.functional.cross_entropy(func.functional_call(net, p, image:unsqueeze(1)), label:unsqueeze(1))
+    end
+    local found = vmap(func.grad(loss), { in_dims = { false, 1, 1 } })(parameters, x, y)
+    for i = 1, 3 do
+      for name, gradient in pairs(func.grad(loss)(parameters, x[i], y[i])) do
+        assert.is_true(torch.allclose(gradient, found[name][i], { rtol = 1e-4, atol = 1e-6 }), name)
+      end
+    end
+  end)
+
+  it('of an ensemble are those of its models', function()
+    local models = { nn.Linear(3, 2):to(device), nn.Linear(3, 2):to(device) }
+    local parameters, buffers = func.stack_module_state(models)
+    local x = torch.randn(4, 3, { device = device })
+    local y = vmap(function(p, b) return func.functional_call(models[1], { p, b }, x) end)(parameters, buffers)
+    for i, model in ipairs(models) do assert.is_true(torch.allclose(model(x), y[i], { atol = 1e-6 })) end
+    y:sum():backward()
+    assert.same({ 2, 2, 3 }, shape(parameters.weight.grad))
+  end)
+end)
+
+describe('replace_all_batch_norm_modules_', function()
+  it('lets models be mapped over that are trained', function()
+    local net = func.replace_all_batch_norm_modules_(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)):to(device))
+    local x = torch.randn(4, 5, 3, { device = device })
+    local y = torch.vmap(function(batch) return net(batch) end)(x)
+    for i = 1, 4 do assert.is_true(torch.allclose(net(x[i]), y[i], { atol = 1e-5 })) end
+    assert.is_nil(net[2].running_mean)
+  end)
+end)
+
+describe('a Function', function()
+  local Scale = torch.autograd.Function:extend 'Scale'
+  function Scale.forward(x, factor) return x * factor end
+  function Scale.setup_context(ctx, inputs, output)
+    assert.equal(2, #inputs)
+    assert.is_true(torch.is_tensor(output))
+    ctx.factor = inputs[2]
+  end
+  function Scale.backward(ctx, gradient) return gradient * ctx.factor, nil end
+
+  it('may have its context set up apart from forward', function()
+    local x = tensor { 1.0, 2.0 }
+    assert.same({ 3.0, 3.0 }, func.grad(function(v) return Scale.apply(v, 3):sum() end)(x):tolist())
+  end)
+
+  it('is mapped over by its own rule', function()
+    assert.error_matches(function() vmap(function(v) return Scale.apply(v, 3) end)(torch.ones(2, 3, { device = device })) end,
+      'You tried to vmap over Scale, but it does not have vmap support')
+    function Scale.vmap(info, in_dims, x, factor)
+      assert.same({ batch_size = 2 }, info)
+      assert.same({ 1, false }, in_dims)
+      return Scale.apply(x, factor):t(), 2
+    end
+    local x = tensor { { 1.0, 2.0, 3.0 }, { 4.0, 5.0, 6.0 } }
+    assert.same({ { 3.0, 6.0, 9.0 }, { 12.0, 15.0, 18.0 } }, vmap(function(v) return Scale.apply(v, 3) end)(x):tolist())
+    assert.same({ { 6.0, 12.0, 18.0 }, { 24.0, 30.0, 36.0 } },
+      vmap(func.grad(function(v) return (Scale.apply(v, 3) * v):sum() end))(x):tolist())
+  end)
+end)
+
+describe('vmap says', function()
+  local x = tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
+  local kept
+  local refused = {
+    { "It looks like you're calling .item%(%) on a Tensor", function() vmap(function(v) return v:sum():item() end)(x) end },
+    { 'data%-dependent control flow', function() vmap(function(v) return v:equal(v) end)(x) end },
+    { 'tolist%(%) of a batched tensor', function() vmap(function(v) return v:tolist() end)(x) end },
+    { 'out= is not possible for batched tensors', function() vmap(function(v) return torch.add(v, v, { out = torch.ones(2, { device = device }) }) end)(x) end },
+    { 'requires_grad_%(%) of a batched tensor is not possible', function() vmap(function(v) return v:requires_grad_() end)(x) end },
+    { 'got no inputs. Maybe you forgot to add inputs', function() vmap(function() return x end)() end },
+    { 'Expected at least one Tensor to vmap over', function() vmap(function(v) return v end, { in_dims = { false } })(x) end },
+    { 'Got in_dim=1 for an input but the input is of type number', function() vmap(function(v) return v end)(1) end },
+    { 'Got in_dim=3 for some input, but that input is a Tensor of dimensionality 2', function() vmap(function(v) return v end, 3)(x) end },
+    { 'positions count from 1', function() vmap(function(v) return v end, 0)(x) end },
+    { 'Expected all tensors to have the same size in the mapped dimension, got sizes %[2, 1%]',
+      function() vmap(torch.add)(x, x['1:1']) end },
+    { 'in_dims is not compatible with the structure of `inputs`', function() vmap(function(v) return v end, { in_dims = { 1, 1 } })(x) end },
+    { '`f` must only return Tensors, got type number. Did you mean to set out_dims= to None', function() vmap(function() return 1 end)(x) end },
+    { '`f` can not return a BatchedTensor when out_dim is None', function() vmap(function(v) return v end, { out_dims = { false } })(x) end },
+    { "Only allowed values for randomness are 'error', 'different', or 'same'. Got no", function() vmap(torch.sin, { randomness = 'no' }) end },
+    { 'chunk_size should be None or greater than 0', function() vmap(torch.sin, { chunk_size = 0 }) end },
+    { 'a Tensor of a vmap that has ended', function()
+      vmap(function(v)
+        kept = v
+        return v
+      end)(x)
+      vmap(vmap(function(v) return v + 1 end))(x)
+      local inner = vmap(function(v)
+        vmap(function(w)
+          kept = w
+          return w
+        end)(v)
+        return v + kept
+      end)
+      inner(x)
+    end },
+  }
+  for _, case in ipairs(refused) do
+    it(case[1], function() assert.error_matches(case[2], case[1]) end)
+  end
+end)

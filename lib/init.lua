@@ -15,8 +15,9 @@ require 'torch.support.argument_forms'
 require('torch.support.scripted').install()
 require 'torch.support.functions'
 
-local parts = { amp = true, distributed = true, distributions = true, fft = true, func = true, linalg = true, masked = true, nn = true, onnx = true, optim = true, profiler = true,
-  random = true, signal = true, special = true, testing = true, utils = true }
+local parts = { amp = true, audio = true, distributed = true, distributions = true, fft = true, func = true, hub = true, linalg = true,
+  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, signal = true, special = true, testing = true,
+  utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0

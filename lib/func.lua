@@ -4,7 +4,7 @@ local where = {
   grad = 'reverse', grad_and_value = 'reverse', vjp = 'reverse', jacrev = 'reverse',
   jvp = 'forward', linearize = 'forward', jacfwd = 'forward', hessian = 'forward',
   vmap = 'vmap',
-  functional_call = 'modules', stack_module_state = 'modules',
+  functional_call = 'modules', stack_module_state = 'modules', replace_all_batch_norm_modules_ = 'modules',
 }
 
 return setmetatable({ __names = where }, {

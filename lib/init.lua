@@ -15,8 +15,9 @@ require 'torch.support.argument_forms'
 require('torch.support.scripted').install()
 require 'torch.support.functions'
 
-local parts = { amp = true, distributed = true, distributions = true, fft = true, func = true, linalg = true, masked = true, nn = true, onnx = true, optim = true, profiler = true,
-  random = true, signal = true, special = true, testing = true, utils = true }
+local parts = { amp = true, audio = true, distributed = true, distributions = true, fft = true, func = true, hub = true, linalg = true,
+  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, signal = true, special = true, testing = true,
+  utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
@@ -65,6 +66,9 @@ function torch.finfo(...) return require('torch.support.type_info').finfo(...) e
 
 --- The limits of an integer dtype: bits, min, max.
 function torch.iinfo(...) return require('torch.support.type_info').iinfo(...) end
+
+-- A function of samples as one of batches: torch.func has the rest.
+function torch.vmap(...) return require('torch.func.vmap').vmap(...) end
 
 -- Mixed precision: torch.amp has the rest.
 function torch.autocast(...) return require('torch.amp').autocast(...) end

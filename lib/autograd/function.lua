@@ -203,11 +203,54 @@ local function record(class, context, inputs, outputs, results)
   if nested then nested[#nested + 1] = closure end
 end
 
+-- The outputs of forward, run without recording. A class with setup_context has a forward that gets no context.
+local function run_forward(class, context, arguments)
+  local setup = class.setup_context
+  if not setup then return table.pack(torch.no_grad(class.forward, context, table.unpack(arguments, 1, arguments.n))) end
+  local outputs = table.pack(torch.no_grad(class.forward, table.unpack(arguments, 1, arguments.n)))
+  torch.no_grad(setup, context, arguments, outputs.n == 1 and outputs[1] or outputs)
+  return outputs
+end
+
+-- The highest level of vmap that an argument is batched at; nil where none is.
+local function level_of(arguments)
+  for level = C.batch_depth() - 1, 0, -1 do
+    for i = 1, arguments.n do
+      if is_tensor(arguments[i]) and C.is_batched(arguments[i], level) then return level end
+    end
+  end
+end
+
+-- Under vmap the class's own rule is asked: vmap(info, in_dims, ...) gives its outputs, then where the batch is in them.
+local function apply_batched(class, arguments, level)
+  if not class.vmap then
+    fail('You tried to vmap over %s, but it does not have vmap support. Please override and implement the vmap method: '
+      .. 'vmap(info, in_dims, ...) returns the output, or a table of them, and its out_dims.', class.__classname)
+  end
+  local given, in_dims, size = { n = arguments.n }, {}, nil
+  for i = 1, arguments.n do
+    local value = arguments[i]
+    in_dims[i] = is_tensor(value) and C.is_batched(value, level) and 1
+    given[i] = in_dims[i] and C.batch_show(value, level) or value
+    size = size or in_dims[i] and given[i]:size(1)
+  end
+  local outputs, out_dims = class.vmap({ batch_size = size }, in_dims, table.unpack(given, 1, given.n))
+  local one = type(outputs) ~= 'table'
+  local list = one and { outputs } or outputs
+  for i, output in ipairs(list) do
+    local dim = type(out_dims) == 'table' and out_dims[i] or type(out_dims) ~= 'table' and out_dims
+    if dim then list[i] = C.batch_hide(dim == 1 and output or output:movedim(dim, 1), level) end
+  end
+  return table.unpack(list)
+end
+
 local function apply(class, ...)
   local arguments = table.pack(...)
+  local level = level_of(arguments)
+  if level then return apply_batched(class, arguments, level) end
   local inputs, needs, tensors, any = inputs_of(arguments)
   local context = setmetatable({ [NAME] = class.__classname .. 'Backward', needs_input_grad = needs }, Context)
-  local outputs = table.pack(torch.no_grad(class.forward, context, ...))
+  local outputs = run_forward(class, context, arguments)
   if any and torch.is_grad_enabled() then
     check_dirty(context)
     local saved = rawget(context, SAVED)
@@ -230,7 +273,9 @@ function Function.backward()
   fail('You must implement the backward method for your custom autograd.Function to use it with backward().')
 end
 
---- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...) and call it or its apply.
+--- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...) and call it or its apply. Instead of the
+--- former forward(...) and setup_context(ctx, inputs, output) may be defined; for torch.func.vmap a vmap(info, in_dims, ...),
+--- which gets the batches, with info.batch_size, and gives the output, or a table of them, and its out_dims.
 function Function:extend(name)
   if type(name) ~= 'string' then fail("extend(): the class's name must be a string, not %s", type(name)) end
   local class = { __classname = name, super = self }

@@ -169,4 +169,19 @@ function M.stack_module_state(models)
     stacked(models, function(model) return model:named_buffers() end)
 end
 
+-- ---- statistics of batches ----------------------------------------------------------------------------------------------
+
+--- Takes the running statistics from every BatchNorm in the module, so that it normalizes by the batch alone: vmap cannot write
+--- statistics that all samples share. Returns the module.
+function M.replace_all_batch_norm_modules_(module)
+  kinds.check('replace_all_batch_norm_modules_', 'root', module, 'Module')
+  for _, child in ipairs(module:modules()) do
+    if torch.type(child):find '^BatchNorm%dd$' then
+      child.running_mean, child.running_var, child.num_batches_tracked = nil, nil, nil
+      child.track_running_stats = false
+    end
+  end
+  return module
+end
+
 return M

@@ -23,6 +23,13 @@ function M.list(node, i, tensor)
   return flat
 end
 
+local MAX_LIST = 1 << 24
+
+--- Raises when an operator would make a list of more numbers than any sane model asks for: a damaged one can ask for all memory.
+function M.check_list(n)
+  if n > MAX_LIST then M.fail('a list of %.0f numbers, more than %d', n, MAX_LIST) end
+end
+
 --- The one number of a tensor.
 function M.number(node, i, tensor)
   if tensor:numel() ~= 1 then M.fail('its input %d must be one number, not a tensor of shape [%s]', i, table.concat(tensor.shape, ', ')) end

@@ -5,7 +5,9 @@ local fail = require 'torch.support.fail'
 
 local function list(size) return type(size) == 'number' and { size } or size end
 
-local function empty_permuted(size, physical, dtype, device)
+local function wanting(x, requires_grad) return requires_grad and x:requires_grad_() or x end
+
+local function empty_permuted(size, physical, dtype, device, requires_grad)
   size, physical = list(size), list(physical)
   if #size ~= #physical then
     fail('Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = %d is not equal to len(physical_layout) = %d', #size, #physical)
@@ -16,7 +18,7 @@ local function empty_permuted(size, physical, dtype, device)
     if seen[d] then fail('Duplicate dim not allowed') end
     seen[d], sizes[i], order[d] = true, size[d], i
   end
-  return torch.empty(sizes, { dtype = dtype, device = device }):permute(order)
+  return wanting(torch.empty(sizes, { dtype = dtype, device = device }):permute(order), requires_grad)
 end
 
 -- start, start + step, ... up to end, which is included: the older arange.
@@ -31,14 +33,16 @@ end
 local function matrix_dims(x, dim) return dim or (x.ndim >= 2 and { -2, -1 } or nil) end
 
 return {
-  { 'empty_permuted(Size size, Dims physical_layout, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function', run = empty_permuted,
+  { 'empty_permuted(Size size, Dims physical_layout, *, Dtype? dtype=nil, Device? device=nil, bool requires_grad=false) -> Tensor', variants = 'function', run = empty_permuted,
     doc = 'A tensor of the given shape whose dimensions lie in memory in the given order, with whatever values that holds.' },
   { 'new_empty_strided(Tensor self, Size size, Size stride, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'method',
     run = function(self, size, stride, dtype, device)
       return torch.empty_strided(size, stride, { dtype = dtype or self.dtype, device = device or self.device })
     end, doc = 'empty_strided, of the dtype and device of self.' },
-  { 'scalar_tensor(Scalar s, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function',
-    run = function(s, dtype, device) return torch.full({}, s, { dtype = dtype or torch.get_default_dtype(), device = device }) end,
+  { 'scalar_tensor(Scalar s, *, Dtype? dtype=nil, Device? device=nil, bool requires_grad=false) -> Tensor', variants = 'function',
+    run = function(s, dtype, device, requires_grad)
+      return wanting(torch.full({}, s, { dtype = dtype or torch.get_default_dtype(), device = device }), requires_grad)
+    end,
     doc = 'A number as a tensor without dimensions, of the default dtype unless another is given.' },
   { 'range(Scalar start, Scalar? end=nil, Scalar step=1, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function', run = range,
     doc = 'start, start + step, ... up to end, which is included; arange is the newer way.' },

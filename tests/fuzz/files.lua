@@ -206,6 +206,8 @@ function M.names.mutant(name, seed)
     if random(4) == 1 then text = inside_zip(text) end
   elseif depth == 1 and suffix == 'png' then
     text = inside_png(text)
+  elseif depth == 1 and suffix == 'onnx' then -- in place, since the lengths of all messages around it count
+    for _ = 1, random(3) do text = damage[random(3)](text):sub(1, #text) end
   else
     text = damaged(text, suffix, random(4))
   end

@@ -33,8 +33,8 @@ local function assert_equal(wanted, got, tolerance)
 end
 
 -- The result of one node for inputs; what is not a tensor is an initializer's list of integers.
-local function compute(op, inputs, attributes, opset, n_outputs)
-  local model = { nodes = {}, inputs = {}, outputs = {}, initializers = {}, opset = opset }
+local function compute(op, inputs, attributes, opset, n_outputs, domain)
+  local model = { nodes = {}, inputs = {}, outputs = {}, initializers = {}, opset = opset, imports = domain and { [domain] = 1 } }
   local names, given, outputs = {}, {}, {}
   for i = 1, #inputs do
     names[i] = inputs[i] and 'x' .. i or ''
@@ -49,7 +49,7 @@ local function compute(op, inputs, attributes, opset, n_outputs)
     outputs[i] = 'y' .. i
     model.outputs[i] = outputs[i]
   end
-  model.nodes[1] = { op, names, outputs, attributes = attributes or {} }
+  model.nodes[1] = { op, names, outputs, attributes = attributes or {}, domain = domain }
   return load(model)(table.unpack(given))
 end
 
@@ -131,6 +131,17 @@ describe('a model that was loaded', function()
         { 'Exp', { 'x' }, { 'unused' } }, { 'Reshape', { 'x', 'c' }, { 'y' } } } }
     assert.is_truthy(tostring(net):find('nodes=1', 1, true), tostring(net))
     assert.are.same({ 2, 6 }, { table.unpack(net(torch.zeros(12, { device = device })).shape) })
+  end)
+
+  it('has large constants made beforehand too, up to a bound', function()
+    local function with(...)
+      return load { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = { { 'shape', torch.tensor { ... } } },
+        nodes = { { 'ConstantOfShape', { 'shape' }, { 'w' }, value = torch.ones(1) }, { 'Add', { 'x', 'w' }, { 'y' } } } }
+    end
+    local net = with(300, 300)
+    assert.is_truthy(tostring(net):find('nodes=1', 1, true), tostring(net))
+    assert.are.equal(90000 * 2, net(torch.ones(1, { device = device })):sum():item())
+    assert.is_truthy(tostring(with(1 << 31, 1 << 31)):find('nodes=2', 1, true))
   end)
 
   it('takes defaults of inputs, and others in their place', function()
@@ -277,6 +288,35 @@ describe('operators', function()
     assert_equal(tensor { -4, -2 }, compute('DequantizeLinear', { tensor({ 1, 2 }, torch.uint8), tensor(2.0), tensor(3, torch.uint8) }))
   end)
 
+  it('what onnxruntime puts in place of several operators is known', function()
+    local function fused(op, inputs, attributes) return (compute(op, inputs, attributes, 17, 1, 'com.microsoft')) end
+    local a, b, scale = torch.randn(2, 3, 8, { device = device }), torch.randn(2, 3, 8, { device = device }), torch.rand(8, { device = device })
+    local gelu = torch.nn.functional.gelu
+    assert_equal(gelu(a + scale), fused('BiasGelu', { a, scale }), 1e-5)
+    assert_equal(gelu(a, { approximate = 'tanh' }), fused('FastGelu', { a }), 1e-5)
+    assert_equal(torch.layer_norm(a + b, { 8 }, scale, scale, 1e-5), fused('SkipLayerNormalization', { a, b, scale, scale }), 1e-5)
+    assert_equal(torch.matmul(a, b:transpose(2, 3)) * 0.5, fused('FusedMatMul', { a, b }, { transB = 1, alpha = 0.5 }), 1e-5)
+    local function heads(x) return x:view(2, 3, 2, 4):transpose(2, 3) end
+    local weight = torch.randn(8, 24, { device = device })
+    local parts = torch.matmul(a, weight):chunk(3, 3)
+    local wanted = torch.nn.functional.scaled_dot_product_attention(heads(parts[1]), heads(parts[2]), heads(parts[3]), { is_causal = true })
+    assert_equal(wanted:transpose(2, 3):reshape(2, 3, 8), fused('Attention', { a, weight }, { num_heads = 2, unidirectional = 1 }), 1e-4)
+  end)
+
+  it('trees and linear models of ai.onnx.ml are known', function()
+    local function ml(op, inputs, attributes, n) return compute(op, inputs, attributes, 17, n, 'ai.onnx.ml') end
+    -- x[0] <= 1.5 ? 10 : (x[1] <= 0.5 ? 20 : 30)
+    local tree = { nodes_treeids = { 0, 0, 0, 0, 0 }, nodes_nodeids = { 0, 1, 2, 3, 4 }, nodes_featureids = { 0, 0, 1, 0, 0 }, nodes_values = { 1.5, 0.0, 0.5, 0.0, 0.0 },
+      nodes_modes = { 'BRANCH_LEQ', 'LEAF', 'BRANCH_LEQ', 'LEAF', 'LEAF' }, nodes_truenodeids = { 1, 0, 3, 0, 0 }, nodes_falsenodeids = { 2, 0, 4, 0, 0 },
+      target_treeids = { 0, 0, 0 }, target_nodeids = { 1, 3, 4 }, target_ids = { 0, 0, 0 }, target_weights = { 10.0, 20.0, 30.0 }, n_targets = 1 }
+    local points = tensor { { 1, 0 }, { 2, 0 }, { 2, 1 } }
+    assert_equal(tensor { { 10 }, { 20 }, { 30 } }, ml('TreeEnsembleRegressor', { points }, tree))
+    assert_equal(tensor { { 1.5 }, { 2.5 }, { 0.5 } }, ml('LinearRegressor', { points }, { coefficients = { 1.0, -2.0 }, intercepts = { 0.5 } }))
+    local labels, scores = ml('LinearClassifier', { points }, { coefficients = { 1.0, 0.0, 0.0, 4.0 }, intercepts = { 0.0, 0.0 }, classlabels_ints = { 7, 9 } }, 2)
+    assert_equal(tensor({ 7, 7, 9 }, torch.int64), labels)
+    assert_equal(tensor { { 1, 0 }, { 2, 0 }, { 2, 4 } }, scores)
+  end)
+
   it('Resize lays results between elements', function()
     local image = torch.randn(1, 1, 4, 4, { device = device })
     local sizes = { 1, 1, 8, 6 }
@@ -323,6 +363,11 @@ describe('files that are not sound', function()
     assert_fails("initializer 'w': its shape (4611686018427387904, 4) is too large", load, with(onnx.int(1, 1 << 62) .. onnx.int(1, 4), onnx.bytes(9, '')))
     assert_fails("initializer 'w': a size of -1", load, with(onnx.int(1, -1), onnx.bytes(9, '')))
     assert_fails("initializer 'w': 1 elements where its shape has 1000000000", load, with(onnx.int(1, 1000000000), onnx.bytes(4, '\0\0\0\0')))
+  end)
+
+  it('sizes that would take all memory are errors', function()
+    assert_fails("node 'y1' (Resize): a list of", compute, 'Resize', { torch.ones(1, 4, { device = device }), false, false, { 1, 1 << 40 } }, { mode = 'linear' })
+    assert_fails("node 'y1' (Pad): a list of", compute, 'Pad', { torch.ones(4, { device = device }), { 0, 1 << 40 } }, { mode = 'edge' })
   end)
 
   it('elements in typed fields are read, packed or one by one', function()

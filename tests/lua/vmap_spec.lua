@@ -190,6 +190,46 @@ describe('gradients of samples', function()
   end)
 end)
 
+describe('replace_all_batch_norm_modules_', function()
+  it('lets models be mapped over that are trained', function()
+    local net = func.replace_all_batch_norm_modules_(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)):to(device))
+    local x = torch.randn(4, 5, 3, { device = device })
+    local y = torch.vmap(function(batch) return net(batch) end)(x)
+    for i = 1, 4 do assert.is_true(torch.allclose(net(x[i]), y[i], { atol = 1e-5 })) end
+    assert.is_nil(net[2].running_mean)
+  end)
+end)
+
+describe('a Function', function()
+  local Scale = torch.autograd.Function:extend 'Scale'
+  function Scale.forward(x, factor) return x * factor end
+  function Scale.setup_context(ctx, inputs, output)
+    assert.equal(2, #inputs)
+    assert.is_true(torch.is_tensor(output))
+    ctx.factor = inputs[2]
+  end
+  function Scale.backward(ctx, gradient) return gradient * ctx.factor, nil end
+
+  it('may have its context set up apart from forward', function()
+    local x = tensor { 1.0, 2.0 }
+    assert.same({ 3.0, 3.0 }, func.grad(function(v) return Scale.apply(v, 3):sum() end)(x):tolist())
+  end)
+
+  it('is mapped over by its own rule', function()
+    assert.error_matches(function() vmap(function(v) return Scale.apply(v, 3) end)(torch.ones(2, 3, { device = device })) end,
+      'You tried to vmap over Scale, but it does not have vmap support')
+    function Scale.vmap(info, in_dims, x, factor)
+      assert.same({ batch_size = 2 }, info)
+      assert.same({ 1, false }, in_dims)
+      return Scale.apply(x, factor):t(), 2
+    end
+    local x = tensor { { 1.0, 2.0, 3.0 }, { 4.0, 5.0, 6.0 } }
+    assert.same({ { 3.0, 6.0, 9.0 }, { 12.0, 15.0, 18.0 } }, vmap(function(v) return Scale.apply(v, 3) end)(x):tolist())
+    assert.same({ { 6.0, 12.0, 18.0 }, { 24.0, 30.0, 36.0 } },
+      vmap(func.grad(function(v) return (Scale.apply(v, 3) * v):sum() end))(x):tolist())
+  end)
+end)
+
 describe('vmap says', function()
   local x = tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
   local kept

@@ -57,6 +57,8 @@ local parts = {
     prober.methods(data.Subset(rows, { 1, 2 }), 'Subset')
   end,
   ['torch.distributions'] = function() prober.part('distributions', distributions) end,
+  ['torch.vision'] = function() prober.part('torch.vision', torch.vision) end,
+  ['torch.audio'] = function() prober.part('torch.audio', torch.audio) end,
   ['torch'] = function()
     for _, name in ipairs { 'autograd', 'amp', 'cuda', 'linalg', 'profiler' } do prober.part(name, torch[name]) end
     prober.part('torch', torch)

@@ -71,8 +71,8 @@ return {
     names = [[torch.%a*sparse%g* torch.Tensor.is_sparse%g* torch.sparse.%g+ *.[cr%a]*_indices *.%a+_indices_copy *.indices_copy *.values_copy torch.[dhs]s?mm torch.h?spmm torch.spmm torch.saddmm *.sspaddmm *.smm
       torch.Tensor.coalesce torch.Tensor.is_coalesced torch.Tensor.dense_dim torch.Tensor.sparse_%g+ torch.Tensor.to_sparse%g* torch.Tensor.to_dense
       *.resize_as_sparse_ torch.optim.SparseAdam]] },
-  { reason = 'not yet: transforms of functions and forward mode',
-    names = [[*.vmap torch.func.replace_all_batch_norm_modules_ torch.autograd.forward_ad.%g+ torch.autograd.graph.%g+ torch.autograd.functional.%g+ torch.func.%g+
+  { reason = 'not yet: tangents that stand with their tensors, hooks of saved tensors',
+    names = [[torch.autograd.forward_ad.%g+ torch.autograd.graph.%g+
       torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
   { reason = 'not yet: layers, optimizers and their tools',
     names = [[torch.nn.LinearCrossEntropyOptions torch.utils.data.StackDataset torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },

@@ -281,6 +281,7 @@ ops.TfIdfVectorizer = {
       end
     end
     for _, column in ipairs(columns) do width = math.max(width, column + 1) end
+    values.check_list(width)
     local function counts_of(words)
       local counts = {}
       for i = 1, width do counts[i] = 0.0 end

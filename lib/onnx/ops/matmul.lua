@@ -1,7 +1,6 @@
 -- matmul.lua - products of matrices, and what is computed of one.
 
 local torch = require 'torch'
-local values = require 'torch.onnx.values'
 
 local ops = {}
 
@@ -32,18 +31,4 @@ end
 
 function ops.Det(_, x) return torch.det(x) end
 
--- ---- what onnxruntime writes -------------------------------------------------------------------------------------------
-
-local microsoft = {}
-
-function microsoft.FusedMatMul(node, a, b)
-  local attributes = node.attributes
-  if attributes.transBatchA == 1 or attributes.transBatchB == 1 then values.fail 'transBatchA and transBatchB, which ltensor does not have' end
-  if attributes.transA == 1 then a = a:transpose(-1, -2) end
-  if attributes.transB == 1 then b = b:transpose(-1, -2) end
-  local product = torch.matmul(a, b)
-  local alpha = attributes.alpha or 1.0
-  return alpha == 1.0 and product or product * alpha
-end
-
-return { [''] = ops, ['com.microsoft'] = microsoft }
+return { [''] = ops }

@@ -66,7 +66,9 @@ function ops.RMSNormalization(node, x, scale)
   local y = wide * torch.rsqrt((wide * wide):mean(dims, true) + (node.attributes.epsilon or 1e-5))
   return y:to(x.dtype) * scale
 end
+-- Under the names that onnxruntime writes, in both domains.
 ops.SimplifiedLayerNormalization = ops.RMSNormalization
+microsoft.SimplifiedLayerNormalization = ops.RMSNormalization
 
 function ops.GroupNormalization(node, x, scale, bias)
   local groups, epsilon = node.attributes.num_groups, node.attributes.epsilon or 1e-5
@@ -104,20 +106,5 @@ ops.Dropout = { is_random = true, fn = function(node, x, ratio, training)
   local kept = torch.rand(values.sizes(x), { device = x.device }):ge(p)
   return torch.where(kept, x / (1 - p), torch.zeros_like(x)), kept
 end }
-
--- ---- what onnxruntime writes ------------------------------------------------------------------------------------------
-
--- The sum of two layers' results (and a bias), normalized; the sum is the fourth output.
-function microsoft.SkipLayerNormalization(node, x, skip, scale, bias, addend)
-  local sum = x + skip
-  if addend then sum = sum + addend end
-  return torch.layer_norm(sum, { sum:size(-1) }, scale, bias, node.attributes.epsilon or 1e-5), nil, nil, sum
-end
-
-function microsoft.SkipSimplifiedLayerNormalization(node, x, skip, scale, addend)
-  local sum = x + skip
-  if addend then sum = sum + addend end
-  return torch.rms_norm(sum, { sum:size(-1) }, scale, node.attributes.epsilon or 1e-5), nil, nil, sum
-end
 
 return { [''] = ops, ['com.microsoft'] = microsoft }

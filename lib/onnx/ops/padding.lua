@@ -27,6 +27,7 @@ return function(x, mode, before, after, value)
     if before[d] ~= 0 or after[d] ~= 0 then
       local places, n = {}, x:size(d)
       if n == 0 then values.fail('a dimension without elements cannot be padded by %s', mode) end
+      values.check_list(n + before[d] + after[d])
       for i = 1 - before[d], n + after[d] do places[#places + 1] = from(i, n) end
       x = x:index_select(d, torch.tensor(places, { dtype = torch.int64, device = x.device }))
     end

@@ -48,6 +48,7 @@ local function taps_of(plan, n, out, scale, from, to)
   local shrink = plan.antialias and scale < 1 and scale or 1
   local first = plan.mode == 'nearest' and 0 or math.floor(-reach / shrink) + 1
   local count = plan.mode == 'nearest' and 1 or 2 - 2 * first
+  values.check_list(out * count)
   local places, weights, outside = {}, {}, {}
   for k = 1, count do places[k], weights[k] = {}, {} end
   for i = 1, out do

@@ -98,6 +98,7 @@ ops.MelWeightMatrix = { grows = true, fn = function(node, bins, length, rate, lo
   local from, to = mel(values.number(node, 4, low)), mel(values.number(node, 5, high))
   local dtype = tensors.dtype(node.attributes.output_datatype or 1, "its attribute 'output_datatype'")
   local lines, edge = size // 2 + 1, {}
+  values.check_list(lines * n)
   for i = 0, n + 1 do
     local hertz = 700 * (10 ^ ((from + i * (to - from) / (n + 2)) / 2595) - 1)
     edge[i] = ((size + 1) * hertz) // per_second

@@ -27,7 +27,7 @@ OPERATORS = {"__radd__": "+", "__rsub__": "-", "__rmul__": "*", "__rdiv__": "/",
 
 # Other names of declared ops: torch.linalg's, and two of torch.nn.functional.
 DECLARED_AS = {"linalg.inv": "inverse", "linalg.det": "det", "linalg.slogdet": "slogdet", "linalg.cholesky": "cholesky",
-               "linalg.matrix_power": "matrix_power", "nn.functional.unfold": "im2col", "nn.functional.fold": "col2im"}
+               "linalg.matrix_power": "matrix_power", "nn.functional.unfold": "im2col", "_segment_reduce": "segment_reduce", "nn.functional.fold": "col2im"}
 
 # Ops that give the place of any of several equal elements.
 ANY_PLACE = {"kthvalue", "mode", "sort", "topk", "median", "nanmedian", "argsort"}

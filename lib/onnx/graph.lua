@@ -165,11 +165,12 @@ end
 
 -- ---- folding ----------------------------------------------------------------------------------------------------------
 
-local MAX_FOLDED = 1 << 16 -- elements
+local MAX_FOLDED = 1 << 16 -- elements of an input
+local MAX_GROWN = 1 << 26 -- elements that a model's constants of other sizes than their inputs' have together
 
 -- A node that only constants go into becomes constants, when they are small.
 function M.fold(self, graph, node)
-  if node.is_random or node.takes_frame or node.grows then return end
+  if node.is_random or node.takes_frame or node.grows == true then return end
   local arguments = {}
   for i, slot in ipairs(node.inputs) do
     local value = graph.known[slot]
@@ -177,6 +178,11 @@ function M.fold(self, graph, node)
     arguments[i] = value
   end
   if #node.inputs == 0 and node.op ~= 'Constant' then return end
+  if node.grows then
+    local ok, numel = pcall(node.grows, node, table.unpack(arguments, 1, #node.inputs))
+    if not ok or numel < 0 or numel > MAX_GROWN - self.grown then return end
+    self.grown = self.grown + numel
+  end
   local results = table.pack(pcall(node.fn, node, table.unpack(arguments, 1, #node.inputs)))
   if not results[1] then
     if node.op == 'Constant' then self:fail('%s: %s', node.where, results[2]) end
@@ -282,7 +288,7 @@ end
 
 --- The graph of a ModelProto.
 function M.build(reader, model)
-  local self = setmetatable({ reader = reader, depth = 0, nodes = 0, functions = {}, ir_version = model.ir_version or 0 }, Builder)
+  local self = setmetatable({ reader = reader, depth = 0, nodes = 0, grown = 0, functions = {}, ir_version = model.ir_version or 0 }, Builder)
   if not model.graph then self:fail('no graph: not an ONNX model, or a damaged one') end
   self.versions = versions_of(model.opset_import)
   if not next(self.versions) then self.versions[''] = 1 end

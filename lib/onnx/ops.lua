@@ -2,7 +2,8 @@
 --
 -- A file returns { [domain] = { [operator] = entry } }. An entry is a function fn(node, inputs...) -> outputs..., or a table:
 -- fn; since = the first version of the domain that has it; takes_frame: fn(node, frame, inputs...), for bodies; is_random,
--- grows (its result may be much larger than its inputs): not computed when a model is loaded; check(node) -> what is wrong
+-- grows (its result may be much larger than its inputs): not computed when a model is loaded, unless it is a function that tells the
+-- number of elements (a float, which cannot overflow) of the result; check(node) -> what is wrong
 -- with a node, seen before anything runs. What changed between versions is decided by node.version.
 
 local M = {}

@@ -133,6 +133,17 @@ describe('a model that was loaded', function()
     assert.are.same({ 2, 6 }, { table.unpack(net(torch.zeros(12, { device = device })).shape) })
   end)
 
+  it('has large constants made beforehand too, up to a bound', function()
+    local function with(...)
+      return load { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = { { 'shape', torch.tensor { ... } } },
+        nodes = { { 'ConstantOfShape', { 'shape' }, { 'w' }, value = torch.ones(1) }, { 'Add', { 'x', 'w' }, { 'y' } } } }
+    end
+    local net = with(300, 300)
+    assert.is_truthy(tostring(net):find('nodes=1', 1, true), tostring(net))
+    assert.are.equal(90000 * 2, net(torch.ones(1, { device = device })):sum():item())
+    assert.is_truthy(tostring(with(1 << 31, 1 << 31)):find('nodes=2', 1, true))
+  end)
+
   it('takes defaults of inputs, and others in their place', function()
     local net = load { inputs = { { 'x', FLOAT }, { 'w', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', torch.ones(2) } },
       nodes = { { 'Add', { 'x', 'w' }, { 'y' } } } }

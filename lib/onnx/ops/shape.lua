@@ -17,7 +17,16 @@ function ops.Constant(node)
   values.fail((a.value_string or a.value_strings) and 'a constant of strings, which ltensor does not have' or 'a constant without a value')
 end
 
-ops.ConstantOfShape = { grows = true, fn = function(node, shape)
+-- The number of elements of sizes that the i-th input gives.
+local function numel_of(i)
+  return function(node, ...)
+    local numel = 1.0
+    for _, size in ipairs(values.list(node, i, (select(i, ...)))) do numel = numel * size end
+    return numel
+  end
+end
+
+ops.ConstantOfShape = { grows = numel_of(1), fn = function(node, shape)
   local sizes = values.list(node, 1, shape)
   local value = node.attributes.value
   if not value then return torch.zeros(sizes, { device = shape.device }) end

@@ -192,7 +192,7 @@ LT_FN double lt_ndtri(double p)
     double x = (2.515517 + t * (0.802853 + t * 0.010328)) /
                    (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) -
                t;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         const double error = erfc(-x * 0.70710678118654752440) / 2 - tail;
         const double step = error * 2.50662827463100050242 * exp(x * x / 2);
         x -= step / (1 + x * step / 2);

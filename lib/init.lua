@@ -14,6 +14,7 @@ require 'torch.support.arrays'
 require 'torch.support.argument_forms'
 require('torch.support.scripted').install()
 require 'torch.support.functions'
+require 'torch.support.default_device'
 
 local parts = { amp = true, audio = true, distributed = true, distributions = true, fft = true, func = true, hub = true, linalg = true,
   masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, signal = true, special = true, testing = true,

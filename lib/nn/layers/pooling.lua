@@ -6,6 +6,7 @@ local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local python = require 'torch.nn.python'
 
 local M = {}
@@ -153,6 +154,7 @@ for n = 2, 3 do
     end
     if self.output_size and self.output_ratio then fail 'only one of output_size and output_ratio may be specified' end
     local ratio = self.output_ratio
+    if ratio then kinds.check(name, 'output_ratio', ratio, 'numbers') end
     for _, value in ipairs(type(ratio) == 'table' and ratio or { ratio or nil }) do
       if not (value > 0 and value < 1) then fail('output_ratio must be between 0 and 1 (got %s)', python.repr(ratio)) end
     end

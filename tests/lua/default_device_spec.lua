@@ -1,0 +1,36 @@
+-- default_device_spec.lua - torch.set_default_device: what makes tensors makes them there, unless it is told another place.
+
+local torch = require 'torch'
+local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+describe('the default device', function()
+  after_each(function() torch.set_default_device(nil) end)
+
+  it('is where tensors are made that name none', function()
+    assert.equal('cpu', tostring(torch.get_default_device()))
+    local plain = torch.zeros
+    torch.set_default_device(device)
+    assert.equal(torch.device(device), torch.get_default_device())
+    local like = torch.ones({ 2 }, { device = 'cpu' })
+    for name, x in pairs {
+      zeros = torch.zeros(2, 3), shape = torch.zeros({ 2, 3 }), none = torch.zeros({}), ones = torch.ones(2, { dtype = torch.float64 }),
+      tensor = torch.tensor { 1, 2 }, empty = torch.tensor {}, full = torch.full({ 2 }, 7), arange = torch.arange(3), eye = torch.eye(2),
+      rand = torch.rand(2), randint = torch.randint(0, 5, { 2 }), randperm = torch.randperm(4), number = torch.tensor(3.0),
+    } do
+      assert.equal(device, tostring(x.device), name)
+    end
+    assert.equal('cpu', tostring(torch.zeros(2, { device = 'cpu' }).device))
+    assert.equal('cpu', tostring(torch.zeros_like(like).device))
+    assert.equal(device, tostring(torch.nn.Linear(2, 3).weight.device))
+    assert.equal(torch.float64, torch.ones(2, { dtype = torch.float64 }).dtype)
+    torch.set_default_device 'cpu'
+    assert.equal('cpu', tostring(torch.zeros(2).device))
+    assert.equal(plain, torch.zeros)
+  end)
+
+  it('must be one', function()
+    local ok, message = pcall(torch.set_default_device, {})
+    assert.is_false(ok)
+    assert(message:find("argument 'device' must be a device", 1, true), message)
+  end)
+end)

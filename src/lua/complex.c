@@ -22,7 +22,8 @@ void lt_lua_push_complex(lua_State *L, double real, double imaginary)
 
 bool lt_lua_to_complex(lua_State *L, int index, lt_scalar *out)
 {
-    const number *z = lua_type(L, index) == LUA_TUSERDATA ? luaL_testudata(L, index, COMPLEX_META) : NULL;
+    const number *z =
+        lua_type(L, index) == LUA_TUSERDATA ? luaL_testudata(L, index, COMPLEX_META) : NULL;
     if (z == NULL) return false;
     if (out != NULL) *out = lt_complex_number(creal(*z), cimag(*z));
     return true;
@@ -46,7 +47,8 @@ static int by_other(lua_State *L, const char *event)
 {
     const int other = lt_lua_to_complex(L, 1, NULL) ? 2 : 1;
     if (luaL_getmetafield(L, other, event) == LUA_TNIL)
-        return lt_lua_error(L, "attempt to perform arithmetic on a complex number and a %s", lt_lua_type_name(L, other));
+        return lt_lua_error(L, "attempt to perform arithmetic on a complex number and a %s",
+                            lt_lua_type_name(L, other));
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);
     lua_call(L, 2, 1);
@@ -86,7 +88,8 @@ static int negate(lua_State *L)
 static int equals(lua_State *L)
 {
     lt_scalar a, b;
-    lua_pushboolean(L, lt_lua_to_complex(L, 1, &a) && lt_lua_to_complex(L, 2, &b) && a.v.d == b.v.d && a.imaginary == b.imaginary);
+    lua_pushboolean(L, lt_lua_to_complex(L, 1, &a) && lt_lua_to_complex(L, 2, &b) &&
+                           a.v.d == b.v.d && a.imaginary == b.imaginary);
     return 1;
 }
 
@@ -95,7 +98,11 @@ static void add_digits(luaL_Buffer *b, double x, bool sign)
 {
     char text[40];
     if (isnan(x) || isinf(x)) {
-        snprintf(text, sizeof text, "%s%s", isinf(x) && x < 0 ? "-" : sign ? "+" : "", isnan(x) ? "nan" : "inf");
+        snprintf(text, sizeof text, "%s%s",
+                 isinf(x) && x < 0 ? "-"
+                 : sign            ? "+"
+                                   : "",
+                 isnan(x) ? "nan" : "inf");
     } else {
         for (int digits = 1; digits <= 17; digits++) {
             snprintf(text, sizeof text, sign ? "%+.*g" : "%.*g", digits, x);
@@ -150,7 +157,8 @@ static int field(lua_State *L)
     else if (strcmp(key, "imag") == 0)
         lua_pushnumber(L, cimag(z));
     else if (lua_getfield(L, lua_upvalueindex(1), key) == LUA_TNIL)
-        return lt_lua_error(L, "a complex number has no field '%s' (it has real, imag, conj, abs, angle)", key);
+        return lt_lua_error(
+            L, "a complex number has no field '%s' (it has real, imag, conj, abs, angle)", key);
     return 1;
 }
 
@@ -169,11 +177,12 @@ static int complex_of(lua_State *L)
 
 void lt_lua_open_complex(lua_State *L)
 {
-    static const luaL_Reg meta[] = {{"__add", add},       {"__sub", subtract},       {"__mul", multiply},
-                                    {"__div", divide},    {"__pow", power},          {"__unm", negate},
-                                    {"__eq", equals},     {"__tostring", to_string}, {"__repr", to_string},
-                                    {NULL, NULL}};
-    static const luaL_Reg methods[] = {{"conj", conjugate}, {"abs", magnitude}, {"angle", angle}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"__add", add},        {"__sub", subtract}, {"__mul", multiply}, {"__div", divide},
+        {"__pow", power},      {"__unm", negate},   {"__eq", equals},    {"__tostring", to_string},
+        {"__repr", to_string}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"conj", conjugate}, {"abs", magnitude}, {"angle", angle}, {NULL, NULL}};
     luaL_newmetatable(L, COMPLEX_META);
     luaL_setfuncs(L, meta, 0);
     luaL_newlib(L, methods);

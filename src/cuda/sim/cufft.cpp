@@ -49,7 +49,9 @@ void transform(int n, const number *in, int step, number *out, const std::vector
     for (int r = 0; r < p; r++) transform(m, in + r * step, step * p, parts.data() + r * m, roots);
     for (int k = 0; k < n; k++) {
         number sum = 0;
-        for (int r = 0; r < p; r++) sum += parts[(size_t)(r * m + k % m)] * roots[(size_t)((int64_t)r * k % n * (whole / n))];
+        for (int r = 0; r < p; r++)
+            sum +=
+                parts[(size_t)(r * m + k % m)] * roots[(size_t)((int64_t)r * k % n * (whole / n))];
         out[k] = sum;
     }
 }
@@ -57,7 +59,8 @@ void transform(int n, const number *in, int step, number *out, const std::vector
 template <class T> void lines(const Plan &plan, const T *in, T *out, bool inverse)
 {
     const int n = plan.n, half = n / 2 + 1;
-    const bool to_complex = plan.type == CUFFT_R2C || plan.type == CUFFT_D2Z, to_real = plan.type == CUFFT_C2R || plan.type == CUFFT_Z2D;
+    const bool to_complex = plan.type == CUFFT_R2C || plan.type == CUFFT_D2Z,
+               to_real = plan.type == CUFFT_C2R || plan.type == CUFFT_Z2D;
     const double turn = (inverse || to_real ? 2 : -2) * 3.14159265358979323846 / n;
     std::vector<number> roots((size_t)n), from((size_t)n), to((size_t)n);
     for (int k = 0; k < n; k++) roots[(size_t)k] = {std::cos(turn * k), std::sin(turn * k)};
@@ -69,9 +72,12 @@ template <class T> void lines(const Plan &plan, const T *in, T *out, bool invers
                 const bool mirrored = k >= half;
                 const T *z = in + 2 * (line * half + (mirrored ? n - k : k));
                 const bool whole = k == 0 || 2 * k == n;
-                from[(size_t)k] = {(double)z[0], whole ? 0 : mirrored ? -(double)z[1] : (double)z[1]};
+                from[(size_t)k] = {(double)z[0], whole      ? 0
+                                                 : mirrored ? -(double)z[1]
+                                                            : (double)z[1]};
             } else {
-                from[(size_t)k] = {(double)in[2 * (line * n + k)], (double)in[2 * (line * n + k) + 1]};
+                from[(size_t)k] = {(double)in[2 * (line * n + k)],
+                                   (double)in[2 * (line * n + k) + 1]};
             }
         }
         transform(n, from.data(), 1, to.data(), roots);
@@ -85,17 +91,23 @@ template <class T> void lines(const Plan &plan, const T *in, T *out, bool invers
             z[1] = (T)to[(size_t)k].imag();
         }
     }
-    if (to_real) std::fill(const_cast<T *>(in), const_cast<T *>(in) + 2 * (int64_t)half * plan.batch, std::numeric_limits<T>::quiet_NaN());
+    if (to_real)
+        std::fill(const_cast<T *>(in), const_cast<T *>(in) + 2 * (int64_t)half * plan.batch,
+                  std::numeric_limits<T>::quiet_NaN());
 }
 
-cufftResult plan_many(cufftHandle *handle, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride,
-                      int odist, cufftType type, int batch)
+cufftResult plan_many(cufftHandle *handle, int rank, int *n, int *inembed, int istride, int idist,
+                      int *onembed, int ostride, int odist, cufftType type, int batch)
 {
     if (begin_on_device(cudaErrorMemoryAllocation) != cudaSuccess) return CUFFT_ALLOC_FAILED;
-    if (handle == nullptr || rank != 1 || n == nullptr || *n < 1 || batch < 1) return CUFFT_INVALID_SIZE;
+    if (handle == nullptr || rank != 1 || n == nullptr || *n < 1 || batch < 1)
+        return CUFFT_INVALID_SIZE;
     const int half = *n / 2 + 1;
-    const int in = type == CUFFT_C2R || type == CUFFT_Z2D ? half : *n, out = type == CUFFT_R2C || type == CUFFT_D2Z ? half : *n;
-    if (inembed == nullptr || onembed == nullptr || istride != 1 || ostride != 1 || idist != in || odist != out) return CUFFT_INVALID_VALUE;
+    const int in = type == CUFFT_C2R || type == CUFFT_Z2D ? half : *n,
+              out = type == CUFFT_R2C || type == CUFFT_D2Z ? half : *n;
+    if (inembed == nullptr || onembed == nullptr || istride != 1 || ostride != 1 || idist != in ||
+        odist != out)
+        return CUFFT_INVALID_VALUE;
     if (capturing(current_device())) return CUFFT_SETUP_FAILED;
     Plan *plan = new (std::nothrow) Plan;
     if (plan == nullptr) return CUFFT_ALLOC_FAILED;
@@ -129,15 +141,19 @@ cufftResult set_stream(cufftHandle handle, cudaStream_t stream)
     return CUFFT_SUCCESS;
 }
 
-template <class T> cufftResult execute(cufftHandle handle, cufftType type, T *in, T *out, bool inverse)
+template <class T>
+cufftResult execute(cufftHandle handle, cufftType type, T *in, T *out, bool inverse)
 {
     if (begin_on_device(cudaErrorUnknown) != cudaSuccess) return CUFFT_INTERNAL_ERROR;
     Plan *plan = find(handle);
     if (!usable(plan) || plan->type != type) return CUFFT_INVALID_PLAN;
-    const bool to_complex = type == CUFFT_R2C || type == CUFFT_D2Z, to_real = type == CUFFT_C2R || type == CUFFT_Z2D;
-    const int64_t n = plan->n, half = n / 2 + 1, numbers_in = plan->batch * (to_complex ? n : 2 * (to_real ? half : n)),
+    const bool to_complex = type == CUFFT_R2C || type == CUFFT_D2Z,
+               to_real = type == CUFFT_C2R || type == CUFFT_Z2D;
+    const int64_t n = plan->n, half = n / 2 + 1,
+                  numbers_in = plan->batch * (to_complex ? n : 2 * (to_real ? half : n)),
                   numbers_out = plan->batch * (to_real ? n : 2 * (to_complex ? half : n));
-    if (!on_device(plan->device, in, numbers_in) || !on_device(plan->device, out, numbers_out)) return CUFFT_INVALID_VALUE;
+    if (!on_device(plan->device, in, numbers_in) || !on_device(plan->device, out, numbers_out))
+        return CUFFT_INVALID_VALUE;
     const Plan now = *plan;
     const cudaError_t error = queue(plan, [now, in, out, inverse] {
         lines<T>(now, in, out, inverse);
@@ -152,8 +168,14 @@ cufftResult c2c(cufftHandle plan, cufftComplex *in, cufftComplex *out, int direc
 {
     return execute(plan, CUFFT_C2C, as<float>(in), as<float>(out), direction == CUFFT_INVERSE);
 }
-cufftResult r2c(cufftHandle plan, cufftReal *in, cufftComplex *out) { return execute(plan, CUFFT_R2C, in, as<float>(out), false); }
-cufftResult c2r(cufftHandle plan, cufftComplex *in, cufftReal *out) { return execute(plan, CUFFT_C2R, as<float>(in), out, true); }
+cufftResult r2c(cufftHandle plan, cufftReal *in, cufftComplex *out)
+{
+    return execute(plan, CUFFT_R2C, in, as<float>(out), false);
+}
+cufftResult c2r(cufftHandle plan, cufftComplex *in, cufftReal *out)
+{
+    return execute(plan, CUFFT_C2R, as<float>(in), out, true);
+}
 cufftResult z2z(cufftHandle plan, cufftDoubleComplex *in, cufftDoubleComplex *out, int direction)
 {
     return execute(plan, CUFFT_Z2Z, as<double>(in), as<double>(out), direction == CUFFT_INVERSE);
@@ -171,7 +193,8 @@ cufftResult z2d(cufftHandle plan, cufftDoubleComplex *in, cufftDoubleReal *out)
 
 lt_status lt_cufft_get(const lt_cufft **table)
 {
-    static const lt_cufft functions = {plan_many, destroy, set_stream, c2c, r2c, c2r, z2z, d2z, z2d};
+    static const lt_cufft functions = {plan_many, destroy, set_stream, c2c, r2c,
+                                       c2r,       z2z,     d2z,        z2d};
     *table = &functions;
     return LT_OK;
 }

@@ -5,12 +5,14 @@
 #include "dtypes/dtype.h"
 
 /* The real parts alone; strides as the caller's. */
-static void cast_parts(lt_dtype to, lt_dtype from, char *out, const int64_t *strides, char *in, int64_t n)
+static void cast_parts(lt_dtype to, lt_dtype from, char *out, const int64_t *strides, char *in,
+                       int64_t n)
 {
     lt_loops.cast[to][from]((char *[]){out, in}, strides, n, NULL);
 }
 
-static void to_complex(lt_dtype part, lt_dtype from, char *const *ptrs, const int64_t *strides, int64_t n)
+static void to_complex(lt_dtype part, lt_dtype from, char *const *ptrs, const int64_t *strides,
+                       int64_t n)
 {
     static const double zero = 0; /* of every size */
     char *imaginary = ptrs[0] + lt_dtype_size(part);
@@ -26,13 +28,15 @@ static void to_truth(lt_dtype part, char *const *ptrs, const int64_t *strides, i
     for (int64_t from = 0; from < n; from += BLOCK) {
         const int64_t m = n - from < BLOCK ? n - from : BLOCK;
         char *out = ptrs[0] + from * strides[0];
-        cast_parts(LT_BOOL, part, (char *)other, (int64_t[]){1, strides[1]}, (char *)imaginary + from * strides[1], m);
+        cast_parts(LT_BOOL, part, (char *)other, (int64_t[]){1, strides[1]},
+                   (char *)imaginary + from * strides[1], m);
         cast_parts(LT_BOOL, part, out, strides, ptrs[1] + from * strides[1], m);
         for (int64_t i = 0; i < m; i++) *(uint8_t *)(out + i * strides[0]) |= other[i];
     }
 }
 
-static void between(lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t *strides, int64_t n)
+static void between(lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t *strides,
+                    int64_t n)
 {
     const int64_t to_size = (int64_t)lt_dtype_size(to), from_size = (int64_t)lt_dtype_size(from);
     if (strides[0] == 2 * to_size && strides[1] == 2 * from_size) {
@@ -73,7 +77,8 @@ static void copy_c128(char *const *ptrs, const int64_t *strides, int64_t n, cons
 
 #define TO(c, PART, from) LOOP(c##_of_##from, to_complex(PART, from, ptrs, strides, n))
 #define FROM(c, PART, to) LOOP(to##_of_##c, cast_parts(to, PART, ptrs[0], strides, ptrs[1], n))
-#define ALL(c, PART) REALS(TO, c, PART) REALS(FROM, c, PART) LOOP(truth_of_##c, to_truth(PART, ptrs, strides, n))
+#define ALL(c, PART)                                                                               \
+    REALS(TO, c, PART) REALS(FROM, c, PART) LOOP(truth_of_##c, to_truth(PART, ptrs, strides, n))
 COMPLEX(ALL)
 #undef ALL
 LOOP(c64_of_c32, between(LT_FLOAT32, LT_FLOAT16, ptrs, strides, n))

@@ -28,10 +28,12 @@ static void run_line(const void *context, int64_t k)
     if (status != LT_OK) l->status = status;
 }
 
-static lt_status complex_lines(const lt_fft_plan *p, const void *in, void *out, int64_t count, bool inverse, double scale)
+static lt_status complex_lines(const lt_fft_plan *p, const void *in, void *out, int64_t count,
+                               bool inverse, double scale)
 {
     const bool many = count >= lt_fft_lanes(p) / 2 || p->columns.n == 0;
-    if (p->whole.n > 0 && many) return lt_fft_side_by_side(p, in, out, count, false, inverse, scale);
+    if (p->whole.n > 0 && many)
+        return lt_fft_side_by_side(p, in, out, count, false, inverse, scale);
     lines l = {p, in, out, inverse, scale, LT_OK};
     const int threads = lt_cpu_threads_for(count * p->n * 8);
     /* Few long lines share the threads each, many have one each. */
@@ -58,7 +60,8 @@ static lt_status complex_lines(const lt_fft_plan *p, const void *in, void *out, 
     static void NAME##_fold(const T *x, T *to, int64_t h, const T *roots)                          \
     {                                                                                              \
         for (int64_t k = 0; k < h; k++) {                                                          \
-            const T ar = x[2 * k], ai = k == 0 ? 0 : x[2 * k + 1], br = x[2 * (h - k)], bi = k == 0 ? 0 : -x[2 * (h - k) + 1]; \
+            const T ar = x[2 * k], ai = k == 0 ? 0 : x[2 * k + 1], br = x[2 * (h - k)],            \
+                    bi = k == 0 ? 0 : -x[2 * (h - k) + 1];                                         \
             const T er = ar + br, ei = ai + bi, dr = ar - br, di = ai - bi;                        \
             const T c = roots[2 * k], s = -roots[2 * k + 1];                                       \
             to[2 * k] = er - (dr * s + di * c);                                                    \
@@ -120,7 +123,8 @@ static lt_status even_lines(const lt_fft *f, const lt_fft_plan *half)
 {
     const int64_t h = half->n;
     const int threads = lt_cpu_threads_for(f->lines * f->n);
-    void *roots = roots_new(f->n, half->is_double), *between = lt_mem_array(f->lines * h, (size_t)lt_fft_size(half));
+    void *roots = roots_new(f->n, half->is_double),
+         *between = lt_mem_array(f->lines * h, (size_t)lt_fft_size(half));
     halves t = {half, NULL, NULL, roots, f->scale};
     lt_status status = roots == NULL || between == NULL ? LT_ERR_MEMORY : LT_OK;
     if (status != LT_OK) goto done;
@@ -150,7 +154,8 @@ static lt_status odd_lines(const lt_fft *f, const lt_fft_plan *p)
         char *line = wide + l * n * size;
         if (f->kind == LT_FFT_TO_COMPLEX) {
             memset(line, 0, (size_t)(n * size));
-            for (int64_t k = 0; k < n; k++) memcpy(line + k * size, (const char *)f->in + (l * n + k) * part, (size_t)part);
+            for (int64_t k = 0; k < n; k++)
+                memcpy(line + k * size, (const char *)f->in + (l * n + k) * part, (size_t)part);
             continue;
         }
         const char *from = (const char *)f->in + l * half * size;
@@ -170,7 +175,8 @@ static lt_status odd_lines(const lt_fft *f, const lt_fft_plan *p)
         if (f->kind == LT_FFT_TO_COMPLEX)
             memcpy((char *)f->out + l * half * size, line, (size_t)(half * size));
         else
-            for (int64_t k = 0; k < n; k++) memcpy((char *)f->out + (l * n + k) * part, line + k * size, (size_t)part);
+            for (int64_t k = 0; k < n; k++)
+                memcpy((char *)f->out + (l * n + k) * part, line + k * size, (size_t)part);
     }
     lt_mem_free(wide);
     return status;
@@ -178,7 +184,8 @@ static lt_status odd_lines(const lt_fft *f, const lt_fft_plan *p)
 
 lt_status lt_cpu_fft(const lt_fft *f)
 {
-    const bool is_double = f->dtype == LT_FLOAT64, real = f->kind != LT_FFT_COMPLEX, even = f->n % 2 == 0;
+    const bool is_double = f->dtype == LT_FLOAT64, real = f->kind != LT_FFT_COMPLEX,
+               even = f->n % 2 == 0;
     lt_fft_plan *p;
     LT_TRY(lt_fft_plan_take(real && even ? f->n / 2 : f->n, is_double, &p));
     lt_status status = !real  ? complex_lines(p, f->in, f->out, f->lines, f->inverse, f->scale)

@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 enum { LT_FFT_FLOATS = 8, LT_FFT_DOUBLES = 4 }; /* lines side by side */
-enum { LT_FFT_PASSES = 32, LT_FFT_LARGEST = 61 /* a prime factor of a length that goes by lanes */ };
+enum {
+    LT_FFT_PASSES = 32,
+    LT_FFT_LARGEST = 61 /* a prime factor of a length that goes by lanes */
+};
 
 /* A length whose prime factors are small, as radices. */
 typedef struct lt_fft_radices {
@@ -29,7 +32,8 @@ typedef struct lt_fft_block {
     int64_t in_row, in_lane, out_row, out_lane;
     int count;
     bool inverse, real; /* real: `in` has no imaginary parts */
-    const void *factors; /* of out, by row and lane: complex numbers, lane by lane, `factor_row` from row to row; NULL: 1 */
+    const void *
+        factors; /* of out, by row and lane: complex numbers, lane by lane, `factor_row` from row to row; NULL: 1 */
     int64_t factor_row;
     double scale;
     void *work; /* of 4 n numbers a lane, aligned to 64 bytes */
@@ -41,10 +45,12 @@ typedef void (*lt_fft_loop)(const lt_fft_block *b);
 typedef struct lt_fft_plan {
     int64_t n;
     bool is_double;
-    lt_fft_radices whole, columns, rows; /* n 0: not of that kind. columns: transforms of length `rows of the matrix` */
+    lt_fft_radices whole, columns,
+        rows; /* n 0: not of that kind. columns: transforms of length `rows of the matrix` */
     void *factors;
     struct lt_fft_plan *convolution; /* of length m, counted */
-    void *chirp, *filter; /* n numbers exp(-pi i k^2 / n); the transform of their conjugates, m numbers, over m */
+    void *chirp,
+        *filter; /* n numbers exp(-pi i k^2 / n); the transform of their conjugates, m numbers, over m */
     /* In the cache. */
     int users;
     uint64_t used;

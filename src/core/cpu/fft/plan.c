@@ -28,7 +28,9 @@ void lt_fft_root(int64_t k, int64_t n, double *re, double *im)
     default: num = 4 * k - 3 * n; break;
     }
     const int quarter = (int)((eighth + 1) / 2 % 4);
-    const double share = quarter == 0 ? (double)num / (double)n : quarter == 2 ? (double)num / 2 / (double)n : (double)num / 4 / (double)n;
+    const double share = quarter == 0   ? (double)num / (double)n
+                         : quarter == 2 ? (double)num / 2 / (double)n
+                                        : (double)num / 4 / (double)n;
     const double angle = 6.283185307179586476925 * share, c = cos(angle), s = sin(angle);
     *re = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
     *im = quarter == 0 ? -s : quarter == 1 ? -c : quarter == 2 ? s : c;
@@ -133,7 +135,8 @@ static lt_status plan_convolution(lt_fft_plan *p)
     p->chirp = pairs_new(p, n);
     p->filter = pairs_new(p, m);
     void *line = pairs_new(p, m);
-    lt_status status = p->chirp == NULL || p->filter == NULL || line == NULL ? LT_ERR_MEMORY : LT_OK;
+    lt_status status =
+        p->chirp == NULL || p->filter == NULL || line == NULL ? LT_ERR_MEMORY : LT_OK;
     if (status == LT_OK) {
         memset(line, 0, (size_t)m * (p->is_double ? 16 : 8));
         int64_t square = 0; /* k^2 mod 2 n */
@@ -200,7 +203,8 @@ static lt_status plan_new(int64_t n, bool is_double, lt_fft_plan **out)
 static lt_fft_plan *find(int64_t n, bool is_double)
 {
     for (int i = 0; i < CACHED; i++)
-        if (cache[i] != NULL && cache[i]->n == n && cache[i]->is_double == is_double) return cache[i];
+        if (cache[i] != NULL && cache[i]->n == n && cache[i]->is_double == is_double)
+            return cache[i];
     return NULL;
 }
 

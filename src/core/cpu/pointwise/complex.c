@@ -7,12 +7,13 @@
 
 #include "pointwise_ops.h" /* generated from the declarations */
 
-#define T float
-#define C float complex
-#define F(name) name##f
-#define N(name) name##_c64
+#define T        float
+#define C        float complex
+#define F(name)  name##f
+#define N(name)  name##_c64
 #define N2(name) name##_c64_loop
-#define PACK(re, im) __builtin_complex((float)(re), (float)(im)) /* CMPLXF, which glibc has for GCC alone */
+#define PACK(re, im)                                                                               \
+    __builtin_complex((float)(re), (float)(im)) /* CMPLXF, which glibc has for GCC alone */
 #include "complex.inc"
 #undef T
 #undef C
@@ -21,11 +22,11 @@
 #undef N2
 #undef PACK
 
-#define T double
-#define C double complex
-#define F(name) name
-#define N(name) name##_c128
-#define N2(name) name##_c128_loop
+#define T            double
+#define C            double complex
+#define F(name)      name
+#define N(name)      name##_c128
+#define N2(name)     name##_c128_loop
 #define PACK(re, im) __builtin_complex((double)(re), (double)(im))
 #include "complex.inc"
 

@@ -42,8 +42,12 @@ static lt_status parts_of(lt_tensor *t, bool view, lt_tensor **out)
 {
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     if (t->ndim == LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, and complex numbers as pairs have one more", LT_MAX_DIMS);
-    for (int d = 0; d < t->ndim; d++) sizes[d] = t->sizes[d], strides[d] = lt_mul_within(t->strides[d], 2);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "a tensor has at most %d dimensions, and complex numbers as pairs have one more",
+            LT_MAX_DIMS);
+    for (int d = 0; d < t->ndim; d++)
+        sizes[d] = t->sizes[d], strides[d] = lt_mul_within(t->strides[d], 2);
     sizes[t->ndim] = 2, strides[t->ndim] = 1;
     const int64_t offset = lt_mul_within(t->offset, 2);
     LT_TRY(lt_tensor_view(t, t->ndim + 1, sizes, strides, offset, out));
@@ -72,7 +76,8 @@ lt_status lt_pairs_as_complex(lt_tensor *t, lt_tensor **out) { return as_complex
 
 lt_status lt_view_as_real_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (!is_complex(self)) return lt_error(LT_ERR_RUNTIME, "view_as_real is only supported for complex tensors");
+    if (!is_complex(self))
+        return lt_error(LT_ERR_RUNTIME, "view_as_real is only supported for complex tensors");
     return parts_of(self, true, out);
 }
 
@@ -82,15 +87,20 @@ lt_status lt_view_as_complex_impl(lt_tensor *self, lt_tensor **out)
     const int last = self->ndim - 1;
     if (dtype != LT_FLOAT16 && dtype != LT_FLOAT32 && dtype != LT_FLOAT64)
         return lt_error(LT_ERR_RUNTIME,
-                        "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: %s",
+                        "view_as_complex is only supported for half, float and double tensors, but "
+                        "got a tensor of scalar type: %s",
                         lt_dtype_scalar_name(dtype));
     if (last < 0) return lt_error(LT_ERR_RUNTIME, "Input tensor must have one or more dimensions");
-    if (self->sizes[last] != 2) return lt_error(LT_ERR_RUNTIME, "Tensor must have a last dimension of size 2");
-    if (self->strides[last] != 1) return lt_error(LT_ERR_RUNTIME, "Tensor must have a last dimension with stride 1");
+    if (self->sizes[last] != 2)
+        return lt_error(LT_ERR_RUNTIME, "Tensor must have a last dimension of size 2");
+    if (self->strides[last] != 1)
+        return lt_error(LT_ERR_RUNTIME, "Tensor must have a last dimension with stride 1");
     for (int d = 0; d < last; d++)
         if (self->strides[d] % 2 != 0)
-            return lt_error(LT_ERR_RUNTIME, "Tensor must have a stride divisible by 2 for all but last dimension");
-    if (self->offset % 2 != 0) return lt_error(LT_ERR_RUNTIME, "Tensor must have a storage_offset divisible by 2");
+            return lt_error(LT_ERR_RUNTIME,
+                            "Tensor must have a stride divisible by 2 for all but last dimension");
+    if (self->offset % 2 != 0)
+        return lt_error(LT_ERR_RUNTIME, "Tensor must have a storage_offset divisible by 2");
     return as_complex(self, true, out);
 }
 
@@ -112,22 +122,29 @@ lt_status lt_real_impl(lt_tensor *self, lt_tensor **out)
 
 lt_status lt_imag_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (!is_complex(self)) return lt_error(LT_ERR_RUNTIME, "imag is not implemented for tensors with non-complex dtypes.");
+    if (!is_complex(self))
+        return lt_error(LT_ERR_RUNTIME,
+                        "imag is not implemented for tensors with non-complex dtypes.");
     return part_of(self, 1, out);
 }
 
 /* ---- from parts -------------------------------------------------------------------------------------------------- */
 
-static lt_status check_parts(const lt_tensor *a, const char *name_a, const lt_tensor *b, const char *name_b)
+static lt_status check_parts(const lt_tensor *a, const char *name_a, const lt_tensor *b,
+                             const char *name_b)
 {
     const lt_dtype dtype = (lt_dtype)a->dtype, other = (lt_dtype)b->dtype;
     const bool fit = dtype == LT_FLOAT16 || dtype == LT_FLOAT32 || dtype == LT_FLOAT64;
     if (!fit || !lt_dtype_is_float(other))
-        return lt_error(LT_ERR_RUNTIME, "Expected both inputs to be Half, Float or Double tensors but got %s and %s",
-                        lt_dtype_scalar_name(dtype), lt_dtype_scalar_name(other));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Expected both inputs to be Half, Float or Double tensors but got %s and %s",
+            lt_dtype_scalar_name(dtype), lt_dtype_scalar_name(other));
     if (dtype != other)
-        return lt_error(LT_ERR_RUNTIME, "Expected object of scalar type %s but got scalar type %s for second argument",
-                        lt_dtype_scalar_name(dtype), lt_dtype_scalar_name(other));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Expected object of scalar type %s but got scalar type %s for second argument",
+            lt_dtype_scalar_name(dtype), lt_dtype_scalar_name(other));
     (void)name_a, (void)name_b;
     return LT_OK;
 }
@@ -144,12 +161,15 @@ static lt_status join_parts(lt_tensor *re, lt_tensor *im, lt_tensor **out)
     LT_TRY(lt_check_same_device("complex", inputs, 2, true, &device));
     LT_TRY(lt_broadcast_shape(inputs, 2, &ndim, sizes));
     if (*out != NULL && (lt_dtype)(*out)->dtype != dtype)
-        return lt_error(LT_ERR_RUNTIME, "Expected object of scalar type %s but got scalar type %s for argument 'out'",
-                        lt_dtype_scalar_name(dtype), lt_dtype_scalar_name((lt_dtype)(*out)->dtype));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Expected object of scalar type %s but got scalar type %s for argument 'out'",
+            lt_dtype_scalar_name(dtype), lt_dtype_scalar_name((lt_dtype)(*out)->dtype));
     LT_TRY(lt_begin_output(out, dtype, device, ndim, sizes, &work));
     LT_CHECK(lt_parts_of(work, &parts));
     for (int i = 0; i < 2; i++) {
-        LT_CHECK(lt_tensor_view(parts, ndim, parts->sizes, parts->strides, parts->offset + i, &part[i]));
+        LT_CHECK(
+            lt_tensor_view(parts, ndim, parts->sizes, parts->strides, parts->offset + i, &part[i]));
         LT_CHECK(lt_copy_elements(part[i], inputs[i]));
     }
     status = lt_finish_output(out, work);
@@ -201,7 +221,10 @@ lt_status lt_resolve_conj_impl(lt_tensor *self, lt_tensor **out)
     return LT_OK;
 }
 
-lt_status lt_resolve_neg_impl(lt_tensor *self, lt_tensor **out) { return lt_resolve_conj_impl(self, out); }
+lt_status lt_resolve_neg_impl(lt_tensor *self, lt_tensor **out)
+{
+    return lt_resolve_conj_impl(self, out);
+}
 
 lt_status lt_is_conj_impl(lt_tensor *self, bool *out)
 {
@@ -216,7 +239,8 @@ lt_status lt_angle_impl(lt_tensor *self, lt_tensor **out)
 {
     if (is_complex(self)) { /* a new result is dense, as PyTorch's is */
         lt_tensor *result = *out;
-        if (result == NULL) LT_TRY(lt_tensor_shaped(self, lt_real_of((lt_dtype)self->dtype), &result));
+        if (result == NULL)
+            LT_TRY(lt_tensor_shaped(self, lt_real_of((lt_dtype)self->dtype), &result));
         lt_status status = lt__angle_impl(self, &result);
         if (status == LT_OK)
             *out = result;
@@ -226,9 +250,11 @@ lt_status lt_angle_impl(lt_tensor *self, lt_tensor **out)
     }
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *x = lt_dtype_is_float((lt_dtype)self->dtype) ? self : do_cast(&s, self, lt_default_dtype());
+    lt_tensor *x =
+        lt_dtype_is_float((lt_dtype)self->dtype) ? self : do_cast(&s, self, lt_default_dtype());
     lt_tensor *negative = do_lt(&s, x, do_number(&s, 0));
-    lt_tensor *side = times(&s, negative != NULL ? do_cast(&s, negative, (lt_dtype)x->dtype) : NULL, 3.14159265358979323846);
+    lt_tensor *side = times(&s, negative != NULL ? do_cast(&s, negative, (lt_dtype)x->dtype) : NULL,
+                            3.14159265358979323846);
     lt_tensor *result = do_where(&s, do_isnan(&s, x), x, side);
     return lt_scope_store(&s, result, out);
 }
@@ -242,7 +268,8 @@ lt_status lt__angle_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_te
     if (!is_complex(self)) return lt_scope_give(&s, do_zeros(&s, grad_output, &sizes), out);
     lt_tensor *i = do_scalar(&s, lt_complex_number(0, 1)), *zero = do_number(&s, 0);
     lt_tensor *slope = do_mul(&s, do_div(&s, self, do_square(&s, do_abs(&s, self))), i);
-    return lt_scope_give(&s, do_where(&s, do_eq(&s, self, zero), zero, do_mul(&s, grad_output, slope)), out);
+    return lt_scope_give(
+        &s, do_where(&s, do_eq(&s, self, zero), zero, do_mul(&s, grad_output, slope)), out);
 }
 
 lt_status lt_sgn_impl(lt_tensor *self, lt_tensor **out)
@@ -250,7 +277,8 @@ lt_status lt_sgn_impl(lt_tensor *self, lt_tensor **out)
     return is_complex(self) ? lt__sgn_impl(self, out) : lt_sign_impl(self, out);
 }
 
-lt_status lt__sgn_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, lt_tensor **out)
+lt_status lt__sgn_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result,
+                                lt_tensor **out)
 {
     lt_scope s;
     lt_tensor *along = NULL, *zero;
@@ -262,7 +290,8 @@ lt_status lt__sgn_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tens
     along = lt_scope_hold(&s, s.status, along);
     zero = do_number(&s, 0);
     lt_tensor *across = do_sub(&s, grad_output, do_mul(&s, along, result));
-    return lt_scope_give(&s, do_where(&s, do_eq(&s, size, zero), zero, do_div(&s, across, size)), out);
+    return lt_scope_give(&s, do_where(&s, do_eq(&s, size, zero), zero, do_div(&s, across, size)),
+                         out);
 }
 
 lt_status lt_isreal_impl(lt_tensor *self, lt_tensor **out)
@@ -270,7 +299,8 @@ lt_status lt_isreal_impl(lt_tensor *self, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, true);
     const lt_dims sizes = lt_dims_of(self);
-    if (!is_complex(self)) return lt_scope_give(&s, do_eq(&s, do_zeros(&s, self, &sizes), do_number(&s, 0)), out);
+    if (!is_complex(self))
+        return lt_scope_give(&s, do_eq(&s, do_zeros(&s, self, &sizes), do_number(&s, 0)), out);
     lt_tensor *imaginary = NULL;
     s.status = lt_imag(self, &imaginary);
     imaginary = lt_scope_hold(&s, s.status, imaginary);

@@ -19,7 +19,9 @@ enum { BY_ROOT = 1, BY_NUMBER = 2 };
 
 static double scale_of(int64_t count, int64_t normalization)
 {
-    return normalization == BY_ROOT ? 1 / sqrt((double)count) : normalization == BY_NUMBER ? 1 / (double)count : 1;
+    return normalization == BY_ROOT     ? 1 / sqrt((double)count)
+           : normalization == BY_NUMBER ? 1 / (double)count
+                                        : 1;
 }
 
 static lt_status check(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapped)
@@ -27,7 +29,8 @@ static lt_status check(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapp
     const lt_dtype part = lt_real_of((lt_dtype)self->dtype);
     uint32_t seen;
     if (part != LT_FLOAT32 && part != LT_FLOAT64)
-        return lt_error(LT_ERR_RUNTIME, "Unsupported dtype %s", lt_dtype_scalar_name((lt_dtype)self->dtype));
+        return lt_error(LT_ERR_RUNTIME, "Unsupported dtype %s",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype));
     LT_TRY(lt_dims_mask(dim, self->ndim, &seen));
     wrapped->n = dim->n;
     for (int i = 0; i < dim->n; i++) {
@@ -39,21 +42,31 @@ static lt_status check(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapp
 }
 
 /* self with the dimension last and dense, transformed into a new tensor with `length` elements there; back in its place, a view. */
-static lt_tensor *along(lt_scope *s, lt_tensor *self, int d, lt_fft_kind kind, int64_t n, int64_t length, bool inverse, double scale)
+static lt_tensor *along(lt_scope *s, lt_tensor *self, int d, lt_fft_kind kind, int64_t n,
+                        int64_t length, bool inverse, double scale)
 {
     const int last = self->ndim - 1;
     const lt_dtype part = lt_real_of((lt_dtype)self->dtype);
     const lt_dims from = {1, {d}}, to = {1, {last}};
-    lt_tensor *lines = do_contiguous(s, d == last ? self : do_movedim(s, self, &from, &to)), *out = NULL;
+    lt_tensor *lines = do_contiguous(s, d == last ? self : do_movedim(s, self, &from, &to)),
+              *out = NULL;
     if (s->status != LT_OK) return NULL;
     lt_dims sizes = lt_dims_of(lines);
     sizes.v[last] = length;
-    lt_status status = lt_tensor_new(kind == LT_FFT_TO_REAL ? part : lt_complex_of(part), self->device, sizes.n, sizes.v, &out);
+    lt_status status = lt_tensor_new(kind == LT_FFT_TO_REAL ? part : lt_complex_of(part),
+                                     self->device, sizes.n, sizes.v, &out);
     out = lt_scope_hold(s, status, out);
     if (s->status != LT_OK) return NULL;
     if (out->numel > 0) {
-        const lt_fft f = {.kind = kind, .dtype = part, .device = self->device, .inverse = inverse, .n = n, .lines = out->numel / length,
-                          .in = lt_data(lines), .out = lt_data(out), .scale = scale};
+        const lt_fft f = {.kind = kind,
+                          .dtype = part,
+                          .device = self->device,
+                          .inverse = inverse,
+                          .n = n,
+                          .lines = out->numel / length,
+                          .in = lt_data(lines),
+                          .out = lt_data(out),
+                          .scale = scale};
         s->status = lt_backend_of(self)->fft(&f);
     }
     return d == last ? out : do_movedim(s, out, &to, &from);
@@ -67,26 +80,31 @@ static int64_t count_of(const lt_tensor *t, const lt_dims *dims)
 }
 
 /* Over all dimensions but the last `skip` of the list. The first carries the scale. */
-static lt_tensor *over(lt_scope *s, lt_tensor *t, const lt_dims *dims, int n, bool inverse, double scale)
+static lt_tensor *over(lt_scope *s, lt_tensor *t, const lt_dims *dims, int n, bool inverse,
+                       double scale)
 {
     for (int i = n - 1; i >= 0 && s->status == LT_OK; i--) {
         const int d = (int)dims->v[i];
-        t = along(s, t, d, LT_FFT_COMPLEX, t->sizes[d], t->sizes[d], inverse, i == n - 1 ? scale : 1);
+        t = along(s, t, d, LT_FFT_COMPLEX, t->sizes[d], t->sizes[d], inverse,
+                  i == n - 1 ? scale : 1);
     }
     return t;
 }
 
-lt_status lt__fft_c2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normalization, bool forward, lt_tensor **out)
+lt_status lt__fft_c2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normalization, bool forward,
+                           lt_tensor **out)
 {
     lt_dims dims;
     LT_TRY(check(self, dim, &dims));
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *t = over(&s, self, &dims, dims.n, !forward, scale_of(count_of(self, &dims), normalization));
+    lt_tensor *t =
+        over(&s, self, &dims, dims.n, !forward, scale_of(count_of(self, &dims), normalization));
     return lt_scope_store(&s, dims.n == 0 ? do_clone(&s, self) : t, out);
 }
 
-lt_status lt__fft_r2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normalization, bool onesided, lt_tensor **out)
+lt_status lt__fft_r2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normalization,
+                           bool onesided, lt_tensor **out)
 {
     lt_dims dims;
     LT_TRY(check(self, dim, &dims));
@@ -105,23 +123,28 @@ lt_status lt__fft_r2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
     return lt_scope_store(&s, t, out);
 }
 
-lt_status lt__fft_c2r_impl(lt_tensor *self, const lt_dims *dim, int64_t normalization, int64_t last_dim_size, lt_tensor **out)
+lt_status lt__fft_c2r_impl(lt_tensor *self, const lt_dims *dim, int64_t normalization,
+                           int64_t last_dim_size, lt_tensor **out)
 {
     lt_dims dims;
     LT_TRY(check(self, dim, &dims));
     lt_scope s;
     lt_scope_open(&s, false);
     const int last = (int)dims.v[dims.n - 1];
-    const double scale = scale_of(count_of(self, &dims) / self->sizes[last] * last_dim_size, normalization);
+    const double scale =
+        scale_of(count_of(self, &dims) / self->sizes[last] * last_dim_size, normalization);
     lt_tensor *t = over(&s, self, &dims, dims.n - 1, true, 1);
-    if (s.status == LT_OK && t == self && self->device.type != LT_CPU) t = do_clone(&s, t); /* a GPU may destroy it */
-    if (s.status == LT_OK) t = along(&s, t, last, LT_FFT_TO_REAL, last_dim_size, last_dim_size, true, scale);
+    if (s.status == LT_OK && t == self && self->device.type != LT_CPU)
+        t = do_clone(&s, t); /* a GPU may destroy it */
+    if (s.status == LT_OK)
+        t = along(&s, t, last, LT_FFT_TO_REAL, last_dim_size, last_dim_size, true, scale);
     return lt_scope_store(&s, t, out);
 }
 
 /* ---- derivatives -------------------------------------------------------------------------------------------------- */
 
-lt_status lt__fft_c2c_backward_impl(lt_tensor *grad_output, const lt_dims *dim, int64_t normalization, bool forward, lt_tensor **out)
+lt_status lt__fft_c2c_backward_impl(lt_tensor *grad_output, const lt_dims *dim,
+                                    int64_t normalization, bool forward, lt_tensor **out)
 {
     return lt__fft_c2c(grad_output, dim, normalization, !forward, out);
 }
@@ -143,7 +166,8 @@ static lt_tensor *joined(lt_scope *s, lt_tensor **parts, int n, int d)
 }
 
 /* The half that was not given back had no gradient. */
-lt_status lt__fft_r2c_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *dim, int64_t normalization, bool onesided,
+lt_status lt__fft_r2c_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
+                                    const lt_dims *dim, int64_t normalization, bool onesided,
                                     lt_tensor **out)
 {
     int last;
@@ -161,7 +185,8 @@ lt_status lt__fft_r2c_backward_impl(lt_tensor *grad_output, const lt_dims *sizes
     return lt_scope_give(&s, do_real(&s, t), out);
 }
 
-lt_status lt__fft_c2r_backward_impl(lt_tensor *grad_output, const lt_dims *dim, int64_t normalization, lt_tensor **out)
+lt_status lt__fft_c2r_backward_impl(lt_tensor *grad_output, const lt_dims *dim,
+                                    int64_t normalization, lt_tensor **out)
 {
     int last;
     LT_TRY(lt_wrap_dim(dim->v[dim->n - 1], grad_output->ndim, &last));
@@ -171,9 +196,11 @@ lt_status lt__fft_c2r_backward_impl(lt_tensor *grad_output, const lt_dims *dim, 
     if (s.status != LT_OK) return lt_scope_close(&s);
     const int64_t n = grad_output->sizes[last], half = t->sizes[last], twice = n - half;
     if (twice > 0) {
-        lt_tensor *middle = times(&s, sliced(&s, t, last, 1, 1 + twice), 2), *first = sliced(&s, t, last, 0, 1);
+        lt_tensor *middle = times(&s, sliced(&s, t, last, 1, 1 + twice), 2),
+                  *first = sliced(&s, t, last, 0, 1);
         if (1 + twice < half)
-            t = joined(&s, (lt_tensor *[]){first, middle, sliced(&s, t, last, 1 + twice, half)}, 3, last);
+            t = joined(&s, (lt_tensor *[]){first, middle, sliced(&s, t, last, 1 + twice, half)}, 3,
+                       last);
         else
             t = joined(&s, (lt_tensor *[]){first, middle}, 2, last);
     }

@@ -85,12 +85,14 @@ done:
     return status;
 }
 
-lt_status lt_complex_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta, lt_scalar alpha, lt_tensor **out)
+lt_status lt_complex_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta,
+                             lt_scalar alpha, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, false);
     const bool row = a->ndim == 1, column = b->ndim == 1;
-    lt_tensor *left = row ? do_unsqueeze(&s, a, 0) : a, *right = column ? do_unsqueeze(&s, b, 1) : b, *result = NULL;
+    lt_tensor *left = row ? do_unsqueeze(&s, a, 0) : a,
+              *right = column ? do_unsqueeze(&s, b, 1) : b, *result = NULL;
     if (s.status == LT_OK) s.status = multiplied(left, right, &result);
     result = lt_scope_hold(&s, s.status, result);
     if (column) result = do_squeeze_dim(&s, result, -1);

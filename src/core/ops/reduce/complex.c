@@ -18,7 +18,8 @@ static lt_dims dims_of_mask(uint32_t mask, int ndim)
     return dims;
 }
 
-static lt_tensor *reduced(lt_scope *s, lt_reduction op, lt_tensor *t, const lt_dims *dims, bool keepdim, double parameter)
+static lt_tensor *reduced(lt_scope *s, lt_reduction op, lt_tensor *t, const lt_dims *dims,
+                          bool keepdim, double parameter)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -44,7 +45,8 @@ static lt_tensor *pairs(lt_scope *s, lt_tensor *t)
     return lt_scope_hold(s, status, out);
 }
 
-static lt_tensor *sliced(lt_scope *s, lt_tensor *t, int64_t dim, int64_t from, int64_t to, int64_t step)
+static lt_tensor *sliced(lt_scope *s, lt_tensor *t, int64_t dim, int64_t from, int64_t to,
+                         int64_t step)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -67,7 +69,8 @@ static lt_status product_along(lt_tensor *t, int d, lt_tensor **out)
     while (status == LT_OK && now->sizes[d] > 1) {
         const int64_t n = now->sizes[d], half = n / 2;
         lt_scope_open(&s, false);
-        lt_tensor *product = do_mul(&s, sliced(&s, now, d, 0, half, 1), sliced(&s, now, d, half, 2 * half, 1));
+        lt_tensor *product =
+            do_mul(&s, sliced(&s, now, d, 0, half, 1), sliced(&s, now, d, half, 2 * half, 1));
         if (n % 2 != 0 && s.status == LT_OK) {
             lt_tensor *first = sliced(&s, product, d, 0, 1, 1);
             lt_tensor *joined = do_mul(&s, first, sliced(&s, now, d, n - 1, n, 1));
@@ -111,8 +114,8 @@ static lt_tensor *do_logsumexp(lt_scope *s, lt_tensor *t, const lt_dims *dims, b
     return r;
 }
 
-lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, bool keepdim, lt_dtype result, double parameter,
-                            lt_tensor **out)
+lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, bool keepdim,
+                            lt_dtype result, double parameter, lt_tensor **out)
 {
     const lt_dims dims = dims_of_mask(mask, self->ndim);
     lt_scope s;
@@ -120,12 +123,16 @@ lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, boo
     lt_scope_open(&s, false);
     switch (op) {
     case LT_REDUCE_SUM:
-    case LT_REDUCE_MEAN: r = pairs(&s, reduced(&s, op, parts(&s, self), &dims, keepdim, parameter)); break;
+    case LT_REDUCE_MEAN:
+        r = pairs(&s, reduced(&s, op, parts(&s, self), &dims, keepdim, parameter));
+        break;
     case LT_REDUCE_VAR:
     case LT_REDUCE_STD:
         r = parts(&s, self);
-        if (dims.n > 0) r = reduced(&s, LT_REDUCE_VAR, r, &dims, keepdim, parameter);
-        else r = do_mul(&s, do_sub(&s, r, r), do_number(&s, 1 / parameter));
+        if (dims.n > 0)
+            r = reduced(&s, LT_REDUCE_VAR, r, &dims, keepdim, parameter);
+        else
+            r = do_mul(&s, do_sub(&s, r, r), do_number(&s, 1 / parameter));
         r = do_sum_dim(&s, r, -1, false);
         if (op == LT_REDUCE_STD) r = do_sqrt(&s, r);
         break;
@@ -135,11 +142,13 @@ lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, boo
     case LT_REDUCE_ALL:
     case LT_REDUCE_COUNT:
         r = do_ne(&s, self, do_number(&s, 0));
-        if (s.status == LT_OK) s.status = lt_reduce_over(op, r, &dims, keepdim, result, parameter, out);
+        if (s.status == LT_OK)
+            s.status = lt_reduce_over(op, r, &dims, keepdim, result, parameter, out);
         return lt_scope_close(&s);
     case LT_REDUCE_NORM:
         r = do_abs(&s, self);
-        if (s.status == LT_OK) s.status = lt_reduce_over(op, r, &dims, keepdim, lt_real_of(result), parameter, out);
+        if (s.status == LT_OK)
+            s.status = lt_reduce_over(op, r, &dims, keepdim, lt_real_of(result), parameter, out);
         return lt_scope_close(&s);
     default:
         s.status = lt_refuse_complex(op == LT_REDUCE_MAX ? "max_values" : "min_values", self);
@@ -159,7 +168,8 @@ static lt_status running_product(lt_tensor *t, int d, lt_tensor **out)
         lt_scope_open(&s, false);
         const int64_t n = t->sizes[d];
         lt_tensor *next = do_clone(&s, now), *late = sliced(&s, next, d, step, n, 1);
-        lt_tensor *product = do_mul(&s, sliced(&s, now, d, step, n, 1), sliced(&s, now, d, 0, n - step, 1));
+        lt_tensor *product =
+            do_mul(&s, sliced(&s, now, d, step, n, 1), sliced(&s, now, d, 0, n - step, 1));
         if (s.status == LT_OK) s.status = lt_copy_elements(late, product);
         lt_tensor *kept = NULL;
         status = lt_scope_give(&s, next, &kept);

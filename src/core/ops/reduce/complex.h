@@ -6,8 +6,8 @@
 #include "ops/common.h"
 
 /* As lt_reduce_over (statistics.h), of the dimensions in mask; norms, variances and truth are real. */
-lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, bool keepdim, lt_dtype result, double parameter,
-                            lt_tensor **out);
+lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, bool keepdim,
+                            lt_dtype result, double parameter, lt_tensor **out);
 
 /* Running sums or products along dimension d, in dtype (LT_DTYPE_NONE: self's). */
 lt_status lt_scan_complex(lt_scan op, lt_tensor *self, int d, lt_dtype dtype, lt_tensor **out);

@@ -21,8 +21,14 @@ template <class T> struct alignas(2 * sizeof(T)) number {
 /* ---- formulas -------------------------------------------------------------------------------------------- */
 
 template <class T> static __device__ __forceinline__ number<T> of(T re, T im) { return {re, im}; }
-template <class T> static __device__ __forceinline__ number<T> of(thrust::complex<T> z) { return {z.real(), z.imag()}; }
-template <class T> static __device__ __forceinline__ thrust::complex<T> to(number<T> z) { return {z.re, z.im}; }
+template <class T> static __device__ __forceinline__ number<T> of(thrust::complex<T> z)
+{
+    return {z.real(), z.imag()};
+}
+template <class T> static __device__ __forceinline__ thrust::complex<T> to(number<T> z)
+{
+    return {z.re, z.im};
+}
 template <class T> static __device__ __forceinline__ number<T> plus(number<T> a, number<T> b)
 {
     return {a.re + b.re, a.im + b.im};
@@ -35,7 +41,10 @@ template <class T> static __device__ __forceinline__ number<T> times(number<T> a
 {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-template <class T> static __device__ __forceinline__ number<T> scaled(number<T> z, T factor) { return {z.re * factor, z.im * factor}; }
+template <class T> static __device__ __forceinline__ number<T> scaled(number<T> z, T factor)
+{
+    return {z.re * factor, z.im * factor};
+}
 
 /* Smith's way: nothing overflows that need not. */
 template <class T> static __device__ number<T> over(number<T> a, number<T> b)
@@ -53,7 +62,8 @@ template <class T> static __device__ number<T> over(number<T> a, number<T> b)
 /* log|1 + z| is half the log1p of x (2 + x) + y^2: exact for small ones. */
 template <class T> static __device__ number<T> log_of_one_more(number<T> z)
 {
-    if (!(fabs(z.re) <= T(0.5) && fabs(z.im) <= T(0.5))) return of(thrust::log(to(of(1 + z.re, z.im))));
+    if (!(fabs(z.re) <= T(0.5) && fabs(z.im) <= T(0.5)))
+        return of(thrust::log(to(of(1 + z.re, z.im))));
     return {log1p(z.re * (2 + z.re) + z.im * z.im) / 2, atan2(z.im, 1 + z.re)};
 }
 
@@ -84,11 +94,18 @@ template <class T> static __device__ number<T> power(number<T> a, number<T> b)
 template <class T> static __device__ number<T> between(number<T> a, number<T> b, number<T> weight)
 {
     const number<T> way = minus(b, a), one = {1, 0};
-    return hypot(weight.re, weight.im) < T(0.5) ? plus(a, times(weight, way)) : minus(b, times(way, minus(one, weight)));
+    return hypot(weight.re, weight.im) < T(0.5) ? plus(a, times(weight, way))
+                                                : minus(b, times(way, minus(one, weight)));
 }
 
-template <class T> static __device__ __forceinline__ bool truth(number<T> z) { return z.re != 0 || z.im != 0; }
-template <class T> static __device__ __forceinline__ number<T> flag(bool yes) { return {T(yes), 0}; }
+template <class T> static __device__ __forceinline__ bool truth(number<T> z)
+{
+    return z.re != 0 || z.im != 0;
+}
+template <class T> static __device__ __forceinline__ number<T> flag(bool yes)
+{
+    return {T(yes), 0};
+}
 
 /* x: the inputs, p: the op's number. Real results and answers stand in the real part. */
 template <class T> static __device__ number<T> simple(int op, const number<T> *x, number<T> p)
@@ -180,16 +197,20 @@ template <class T> static __device__ __forceinline__ number<T> load(lt_dtype dty
         return {T(z.re), T(z.im)};
     }
     case LT_COMPLEX32:
-        return {lt_as<T>(reinterpret_cast<const __half *>(p)[0]), lt_as<T>(reinterpret_cast<const __half *>(p)[1])};
+        return {lt_as<T>(reinterpret_cast<const __half *>(p)[0]),
+                lt_as<T>(reinterpret_cast<const __half *>(p)[1])};
     default: return {lt_load<T>(dtype, p), 0};
     }
 }
 
-template <class T> static __device__ __forceinline__ void store(lt_dtype dtype, char *p, number<T> z)
+template <class T>
+static __device__ __forceinline__ void store(lt_dtype dtype, char *p, number<T> z)
 {
     switch (dtype) {
     case LT_COMPLEX64: *reinterpret_cast<number<float> *>(p) = {float(z.re), float(z.im)}; break;
-    case LT_COMPLEX128: *reinterpret_cast<number<double> *>(p) = {double(z.re), double(z.im)}; break;
+    case LT_COMPLEX128:
+        *reinterpret_cast<number<double> *>(p) = {double(z.re), double(z.im)};
+        break;
     default: lt_store<T>(dtype, p, z.re); break;
     }
 }
@@ -206,7 +227,9 @@ static __global__ void __launch_bounds__(BLOCK) complex_kernel(operands<T> a)
         number<T> x[3] = {};
         for (int k = 0; k < 3; k++)
             if (k < a.inputs)
-                x[k] = a.data[k + 1] == nullptr ? a.value[k + 1] : load<T>(a.dtype[k + 1], a.data[k + 1] + offset[0][k + 1]);
+                x[k] = a.data[k + 1] == nullptr
+                           ? a.value[k + 1]
+                           : load<T>(a.dtype[k + 1], a.data[k + 1] + offset[0][k + 1]);
         const number<T> y = FUNCTION ? function(a.op, x, a.param) : simple(a.op, x, a.param);
         store(a.dtype[0], a.data[0] + offset[0][0], y);
     }
@@ -216,8 +239,10 @@ static __global__ void __launch_bounds__(BLOCK) complex_kernel(operands<T> a)
 
 template <class T> static number<T> host_number(lt_dtype dtype, const void *p)
 {
-    if (dtype == LT_COMPLEX64) return {T(static_cast<const float *>(p)[0]), T(static_cast<const float *>(p)[1])};
-    if (dtype == LT_COMPLEX128) return {T(static_cast<const double *>(p)[0]), T(static_cast<const double *>(p)[1])};
+    if (dtype == LT_COMPLEX64)
+        return {T(static_cast<const float *>(p)[0]), T(static_cast<const float *>(p)[1])};
+    if (dtype == LT_COMPLEX128)
+        return {T(static_cast<const double *>(p)[0]), T(static_cast<const double *>(p)[1])};
     return {lt_load<T>(dtype, p), 0};
 }
 
@@ -236,7 +261,8 @@ template <class T> static void run(const lt_pointwise_call &call, bool function,
         for (int d = 0; d < it.ndim; d++) it.strides[k][d] = 0;
     if (params > 0) {
         const lt_scalar p = call.params[0];
-        a.param = {T(p.kind >= LT_SCALAR_FLOAT ? p.v.d : static_cast<double>(p.v.i)), T(p.imaginary)};
+        a.param = {T(p.kind >= LT_SCALAR_FLOAT ? p.v.d : static_cast<double>(p.v.i)),
+                   T(p.imaginary)};
     }
     a.places.of(&it, 1, nullptr);
     const unsigned blocks = lt_blocks(a.places.numel, BLOCK * ITEMS);
@@ -251,22 +277,25 @@ static bool find(int op, bool *function, int *params)
 {
     switch (op) {
 #define CASE_OF(NAME, n)                                                                           \
-    case LT_PW_##NAME: *params = n; break;
-#define UNARY(NAME) CASE_OF(NAME, 0)
-#define UNARY_REAL(NAME) CASE_OF(NAME, 0)
-#define UNARY_TEST(NAME) CASE_OF(NAME, 0)
-#define BINARY(NAME) CASE_OF(NAME, 0)
-#define BINARY_TEST(NAME) CASE_OF(NAME, 0)
-#define BINARY_SCALED(NAME) CASE_OF(NAME, 1)
-#define TERNARY(NAME) CASE_OF(NAME, 0)
-#define TERNARY_SCALED(NAME) CASE_OF(NAME, 1)
-#define SELECT(NAME) CASE_OF(NAME, 0)
+    case LT_PW_##NAME:                                                                             \
+        *params = n;                                                                               \
+        break;
+#define UNARY(NAME)             CASE_OF(NAME, 0)
+#define UNARY_REAL(NAME)        CASE_OF(NAME, 0)
+#define UNARY_TEST(NAME)        CASE_OF(NAME, 0)
+#define BINARY(NAME)            CASE_OF(NAME, 0)
+#define BINARY_TEST(NAME)       CASE_OF(NAME, 0)
+#define BINARY_SCALED(NAME)     CASE_OF(NAME, 1)
+#define TERNARY(NAME)           CASE_OF(NAME, 0)
+#define TERNARY_SCALED(NAME)    CASE_OF(NAME, 1)
+#define SELECT(NAME)            CASE_OF(NAME, 0)
 #define CASE(SHAPE, name, NAME) SHAPE(NAME)
         LT_COMPLEX_LIST(CASE)
 #undef CASE
     default: return false;
     }
-    const bool arithmetic = op >= LT_PW_ARITHMETIC && op < LT_PW_ARITHMETIC_END && op != LT_PW_SQRT && op != LT_PW_RSQRT;
+    const bool arithmetic = op >= LT_PW_ARITHMETIC && op < LT_PW_ARITHMETIC_END &&
+                            op != LT_PW_SQRT && op != LT_PW_RSQRT;
     *function = !arithmetic && !(op >= LT_PW_COMPARE && op < LT_PW_COMPARE_END);
     return true;
 }

@@ -56,14 +56,17 @@ static lt_status take_plan(const lt_cufft *cufft, const plan_key &key, cufftHand
         return LT_OK;
     }
     if (lt_cuda_recording())
-        return lt_cuda_core->error(LT_ERR_RUNTIME,
-                                   "a Fourier transform of a new length cannot be planned while a graph is "
-                                   "recorded: run it once before");
-    const bool to_complex = key.type == CUFFT_R2C || key.type == CUFFT_D2Z, to_real = key.type == CUFFT_C2R || key.type == CUFFT_Z2D;
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME,
+            "a Fourier transform of a new length cannot be planned while a graph is "
+            "recorded: run it once before");
+    const bool to_complex = key.type == CUFFT_R2C || key.type == CUFFT_D2Z,
+               to_real = key.type == CUFFT_C2R || key.type == CUFFT_Z2D;
     const int half = key.n / 2 + 1;
     int n = key.n, in = to_real ? half : n, out_size = to_complex ? half : n;
     cufftHandle handle = 0;
-    TRY_FFT(cufft->plan_many(&handle, 1, &n, &in, 1, in, &out_size, 1, out_size, key.type, key.batch));
+    TRY_FFT(
+        cufft->plan_many(&handle, 1, &n, &in, 1, in, &out_size, 1, out_size, key.type, key.batch));
     if (plans.size() == PLANS) {
         cufft->destroy(plans.back().handle);
         plans.pop_back();
@@ -94,7 +97,8 @@ static lt_status run(const lt_cufft *cufft, cufftHandle plan, const lt_fft *f)
             TRY_FFT(cufft->c2r(plan, from, static_cast<cufftReal *>(f->out)));
         return LT_OK;
     }
-    const auto from = static_cast<cufftDoubleComplex *>(in), to = static_cast<cufftDoubleComplex *>(f->out);
+    const auto from = static_cast<cufftDoubleComplex *>(in),
+               to = static_cast<cufftDoubleComplex *>(f->out);
     if (f->kind == LT_FFT_COMPLEX)
         TRY_FFT(cufft->z2z(plan, from, to, direction));
     else if (f->kind == LT_FFT_TO_COMPLEX)
@@ -106,14 +110,18 @@ static lt_status run(const lt_cufft *cufft, cufftHandle plan, const lt_fft *f)
 
 lt_status lt_cuda_fft(const lt_fft *f)
 {
-    static const cufftType types[][3] = {{CUFFT_C2C, CUFFT_R2C, CUFFT_C2R}, {CUFFT_Z2Z, CUFFT_D2Z, CUFFT_Z2D}};
+    static const cufftType types[][3] = {{CUFFT_C2C, CUFFT_R2C, CUFFT_C2R},
+                                         {CUFFT_Z2Z, CUFFT_D2Z, CUFFT_Z2D}};
     const lt_cufft *cufft;
     cudaStream_t stream;
     if (f->n > INT_MAX / 2 || f->lines > INT_MAX / 2)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "a Fourier transform on a GPU is of at most 2^30 lines of 2^30 elements");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME,
+            "a Fourier transform on a GPU is of at most 2^30 lines of 2^30 elements");
     LT_TRY(lt_cuda_enter(f->device.index, &stream));
     LT_TRY(lt_cufft_get(&cufft));
-    const plan_key key = {f->device.index, static_cast<int>(f->n), static_cast<int>(f->lines), types[f->dtype == LT_FLOAT64][f->kind]};
+    const plan_key key = {f->device.index, static_cast<int>(f->n), static_cast<int>(f->lines),
+                          types[f->dtype == LT_FLOAT64][f->kind]};
     {
         std::lock_guard<std::mutex> lock(plans_lock);
         cufftHandle plan = 0;
@@ -121,10 +129,14 @@ lt_status lt_cuda_fft(const lt_fft *f)
         TRY_FFT(cufft->set_stream(plan, stream));
         LT_TRY(run(cufft, plan, f));
     }
-    const int64_t numbers = f->lines * (f->kind == LT_FFT_TO_REAL ? f->n : 2 * (f->kind == LT_FFT_COMPLEX ? f->n : f->n / 2 + 1));
+    const int64_t numbers =
+        f->lines *
+        (f->kind == LT_FFT_TO_REAL ? f->n : 2 * (f->kind == LT_FFT_COMPLEX ? f->n : f->n / 2 + 1));
     if (f->scale != 1 && f->dtype == LT_FLOAT32)
-        LT_LAUNCH(scale_all<float>, lt_blocks(numbers, BLOCK), BLOCK, stream, static_cast<float *>(f->out), numbers, static_cast<float>(f->scale));
+        LT_LAUNCH(scale_all<float>, lt_blocks(numbers, BLOCK), BLOCK, stream,
+                  static_cast<float *>(f->out), numbers, static_cast<float>(f->scale));
     else if (f->scale != 1)
-        LT_LAUNCH(scale_all<double>, lt_blocks(numbers, BLOCK), BLOCK, stream, static_cast<double *>(f->out), numbers, f->scale);
+        LT_LAUNCH(scale_all<double>, lt_blocks(numbers, BLOCK), BLOCK, stream,
+                  static_cast<double *>(f->out), numbers, f->scale);
     return lt_cuda_launched(f->device.index, stream, "fft");
 }

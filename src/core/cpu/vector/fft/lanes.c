@@ -9,7 +9,7 @@
 #define T float
 #define W LT_FFT_FLOATS
 typedef float float_lanes __attribute__((vector_size(W * sizeof(float)), may_alias));
-#define V float_lanes
+#define V       float_lanes
 #define NAME(x) x##_f32
 #include "lanes.inc"
 #undef T
@@ -20,7 +20,7 @@ typedef float float_lanes __attribute__((vector_size(W * sizeof(float)), may_ali
 #define T double
 #define W LT_FFT_DOUBLES
 typedef double double_lanes __attribute__((vector_size(W * sizeof(double)), may_alias));
-#define V double_lanes
+#define V       double_lanes
 #define NAME(x) x##_f64
 #include "lanes.inc"
 

@@ -4,8 +4,7 @@
 
 #include <complex>
 
-namespace thrust
-{
+namespace thrust {
 template <class T> using complex = std::complex<T>;
 using std::abs;
 using std::acos;

@@ -623,6 +623,7 @@ static lt_status at_the_end(lt_scope *s, lt_tensor *self, const lt_dims *dims, l
         if (a == b)
             return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: dims must be different. Got (%d, %d)", a + 1, b + 1);
     }
+    LT_TRY(lt_refuse_complex("linalg.matrix_norm", self));
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype));

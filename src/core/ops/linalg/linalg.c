@@ -57,6 +57,7 @@ lt_status lt_linalg_check_square(const char *op, const lt_tensor *a)
 lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a)
 {
     lt_dtype dtype = (lt_dtype)a->dtype;
+    LT_TRY(lt_refuse_complex(op, a));
     if (!lt_dtype_is_float(dtype))
         return lt_error(LT_ERR_RUNTIME, "%s: Expected a floating point or complex tensor as input. Got %s", op,
                         lt_dtype_scalar_name(dtype));

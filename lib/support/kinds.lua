@@ -234,6 +234,7 @@ end
 function kinds.check_named(what, values, defaults)
   for name, value in pairs(values) do
     local default, kind = defaults[name], by_name[name]
+    if type(default) == 'table' then kind = nil end -- a list where others of that name are a number
     if kind == nil and type(default) == 'number' then kind = 'number|Tensor' end
     if kind == nil and type(default) == 'string' then kind = 'string' end
     if kind ~= nil and value ~= false and value ~= default then kinds.check(what, name, value, kind) end

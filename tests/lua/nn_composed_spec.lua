@@ -83,6 +83,9 @@ describe('layers', function()
     local names = {}
     for name in loss:named_parameters() do names[#names + 1] = name end
     assert.same({ 'linear.weight', 'linear.bias' }, names)
+    local several = nn.LinearCrossEntropyLoss(4, 3, { out_features = { 2 }, device = device })
+    assert.equal(torch.Size {}, several(x, torch.ones({ 5, 2 }, { dtype = torch.int64, device = device })).shape)
+    assert.equal(torch.Size { 6, 4 }, several.linear.weight.shape)
     fails_with('expected label_smoothing to be in range [0, 1], got 2', nn.LinearCrossEntropyLoss, 4, 3, { label_smoothing = 2 })
     fails_with('expected equal input and linear_weight last dimensions (in_features), got 4 and 5, respectively', F.linear_cross_entropy,
       x, torch.ones(3, 5, { device = device }), target)

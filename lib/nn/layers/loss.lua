@@ -7,6 +7,7 @@ local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 
 local M = {}
 
@@ -98,6 +99,10 @@ local read_linear = arguments('LinearCrossEntropyLoss', 'in_features num_classes
 
 function M.LinearCrossEntropyLoss:init(...)
   local o = read_linear(...)
+  kinds.check('LinearCrossEntropyLoss', 'num_classes', o.num_classes, 'integer')
+  kinds.check('LinearCrossEntropyLoss', 'out_features', o.out_features, 'integers')
+  kinds.check('LinearCrossEntropyLoss', 'weight', o.weight or nil, 'Tensor?')
+  kinds.check('LinearCrossEntropyLoss', 'ignore_index', o.ignore_index or nil, 'integer?')
   if o.weight and (o.weight.ndim ~= 1 or o.weight:size(1) ~= o.num_classes) then
     fail('expected weight shape to be (%d,), got %s', o.num_classes, tostring(o.weight.shape))
   end

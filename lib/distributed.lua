@@ -13,7 +13,7 @@ for _, part in ipairs { 'groups', 'collectives', 'lists', 'messages', 'objects' 
 end
 
 local traffic = require 'torch.distributed.traffic'
-M.traffic, M.reset_traffic = traffic.traffic, traffic.reset_traffic
+M.traffic, M.reset_traffic, M._take_recorded = traffic.traffic, traffic.reset_traffic, traffic.take_recorded
 
 -- What is built of them is there when it is first named.
 local parts = { algorithms = true, checkpoint = true, optim = true, fsdp = true }

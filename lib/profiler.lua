@@ -137,17 +137,21 @@ local function simulated() return torch.cuda.is_available() and torch.cuda.is_si
 
 function Profile:__close() self:stop() end
 
--- What torch.distributed has begun while this recorded, where it was loaded: its times are those of the bytes' way, beside what computes.
+-- What torch.distributed has begun since this was asked last, where it was loaded.
+local function recorded_operations()
+  local distributed = rawget(torch, 'distributed')
+  return distributed and distributed._take_recorded() or {}
+end
+
+-- What torch.distributed has begun while this recorded: its times are those of the bytes' way, beside what computes.
 local function communications(profile)
-  local traffic = package.loaded['torch.distributed.traffic']
   local now = C.clock()
-  for _, one in ipairs(traffic and traffic.recorded or {}) do
+  for _, one in ipairs(recorded_operations()) do
     local begun, ended = one.inner:times()
     table.insert(profile.list, { name = 'dist.' .. one.name, kind = 'communication', parent = 0, start = begun - profile.began,
       time = (ended > 0 and ended or now) - begun, self = 0, memory = 0, copies = 1, copied = one.bytes, device = -1, device_start = 0,
       device_time = 0, device_self = 0 })
   end
-  if traffic then traffic.recorded = {} end
 end
 
 --- Ends the recording; what else is asked of it does so too.
@@ -228,8 +232,7 @@ function M.profile(options, body, ...)
   local gpu = wants_gpu(options.activities)
   C.profile_start(gpu)
   local profile = setmetatable({ gpu = gpu, began = C.clock() }, Profile)
-  local traffic = package.loaded['torch.distributed.traffic']
-  if traffic then traffic.recorded = {} end
+  recorded_operations() -- of no recording, or of one that was not stopped
   if body == nil then return profile end
   local _ <close> = profile
   return profile, body(...)

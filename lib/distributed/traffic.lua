@@ -11,8 +11,14 @@ local M = {}
 -- By rank's world: { list of entries, [cause .. origin] = entry }.
 local ledgers = setmetatable({}, { __mode = 'k' })
 
---- Operations begun while the profiler records: { name, bytes, inner }.
-M.recorded = {}
+local recorded = {}
+
+--- The operations begun while the profiler recorded, { name, bytes, inner } each, which are forgotten by this. For the profiler.
+function M.take_recorded()
+  local list = recorded
+  recorded = {}
+  return list
+end
 
 local function ledger()
   local world = here.current and here.current.world
@@ -38,7 +44,7 @@ function M.note(cause, given, inner)
     book[key], book.list[#book.list + 1] = entry, entry
   end
   entry.count, entry.bytes = entry.count + 1, entry.bytes + bytes
-  if C.profile_on() then M.recorded[#M.recorded + 1] = { name = cause, bytes = bytes, inner = inner } end
+  if C.profile_on() then recorded[#recorded + 1] = { name = cause, bytes = bytes, inner = inner } end
   return entry
 end
 

@@ -49,6 +49,7 @@ static const struct {
     {LT_BOOL, 2, {2, 3}},
     {LT_INT32, 1, {3}},
     {LT_UINT8, 3, {3, 4, 4}},
+    {LT_COMPLEX64, 2, {2, 3}},
 };
 #define FLOATS 12 /* of them; whole ones follow */
 #define WHOLE  4  /* int64 */

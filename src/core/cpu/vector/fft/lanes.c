@@ -6,9 +6,6 @@
 
 #include "cpu/common/loops.h"
 
-/* How vectors are passed matters to nobody: what takes them is inlined. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 #define T float
 #define W LT_FFT_FLOATS
 typedef float float_lanes __attribute__((vector_size(W * sizeof(float)), may_alias));

@@ -107,7 +107,9 @@ end
 
 --- Boxes cut at the edges of an image of that size {height, width}.
 function vision.clip_boxes_to_image(boxes, size)
+  kinds.check('clip_boxes_to_image', 'size', size, 'integers')
   local height, width = size[1], size[2]
+  if #size ~= 2 then fail("clip_boxes_to_image(): argument 'size' must be {height, width}, not %d numbers", #size) end
   local x1, y1, x2, y2 = columns(boxes)
   local function cut(x, most) return x:clamp { min = 0, max = most } end
   return torch.stack({ cut(x1, width), cut(y1, height), cut(x2, width), cut(y2, height) }, -1)

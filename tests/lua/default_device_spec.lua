@@ -1,7 +1,7 @@
 -- default_device_spec.lua - torch.set_default_device: what makes tensors makes them there, unless it is told another place.
 
 local torch = require 'torch'
-local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+local device = tostring(torch.zeros(1, { device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu' }).device) -- 'cuda' is the current one
 
 describe('the default device', function()
   after_each(function() torch.set_default_device(nil) end)

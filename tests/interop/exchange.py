@@ -135,7 +135,13 @@ a = np.arange(12).reshape(3, 4)[:, 1:3].T
 lua("x = torch.from_dlpack(...)", a.__dlpack__())
 check(lua("return table.concat(x:stride(), ',') .. x[2][3]:item()") == "1,410", "strides and offset of an array")
 refused(lambda: lua("torch.from_dlpack(...)", np.arange(5)[::-1].__dlpack__()), "negative strides", "negative strides")
-refused(lambda: lua("torch.from_dlpack(...)", np.zeros(2, "c8").__dlpack__()), "dtype complex64 is not supported", "complex")
+for dtype in ("complex64", "complex128"):
+    a = np.array([1 + 2j, 3 - 1j], dtype)
+    lua("x = torch.from_dlpack(...)", a.__dlpack__())
+    check(lua("return tostring(x.dtype) .. ' ' .. tostring(x[2]:item())") == f"torch.{dtype} (3-1j)", f"{dtype} of an array")
+    lua("y = x * 2")
+    b = np.from_dlpack(Lua("y"))
+    check(b.dtype == a.dtype and b.tolist() == [2 + 4j, 6 - 2j], f"{dtype} in an array")
 refused(lambda: lua("torch.from_dlpack(...)", np.zeros(2, "u4").__dlpack__()), "dtype uint32 is not supported", "uint32")
 
 # Read-only arrays: read, never written, lent on as such.
@@ -179,7 +185,7 @@ if torch is not None:
     del p
     collect()
     for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
-                  torch.float32, torch.float64):
+                  torch.float32, torch.float64, torch.complex64, torch.complex128):
         p = torch.ones(3, dtype=dtype)
         check(lua("return tostring(torch.from_dlpack(...).dtype)", p.__dlpack__(max_version=(1, 0))) == str(dtype), f"{dtype} of PyTorch")
     for capsule in (lambda x: x.__dlpack__(max_version=(1, 0)), torch.utils.dlpack.to_dlpack):

@@ -14,7 +14,7 @@ local EXPRESSIONS = math.tointeger(tonumber(os.getenv 'LTENSOR_TEST_EXPRESSIONS'
 local ATTEMPTS, DEPTH = 200 * EXPRESSIONS, 3
 
 -- Rounding differs by device, and by the order of sums.
-local TOLERANCE = { float16 = 2e-2, bfloat16 = 6e-2, float32 = 2e-4, float64 = 1e-9 }
+local TOLERANCE = { float16 = 2e-2, bfloat16 = 6e-2, float32 = 2e-4, float64 = 1e-9, complex32 = 2e-2, complex64 = 2e-4, complex128 = 1e-9 }
 
 -- What only the CPU looks for, as in PyTorch: the GPU would have to wait.
 local unchecked = { 'ZeroDivisionError', 'q values must be in the range', 'number of ones in mask', 'var has negative entr',
@@ -29,12 +29,13 @@ end
 -- With k = 0 the result is the sign of the input, and the derivative what rounding leaves.
 local left_by_rounding = { local_response_norm = true }
 
--- The elements; of a tensor that would fill the memory (a meshgrid of three long vectors) those of a part.
+-- The elements, of complex ones both parts; of a tensor that would fill the memory (a meshgrid of three long vectors) those of a part.
 local MOST = 100000
 local function flat(t)
   t = t:detach()
   while t:numel() > MOST do t = t:dim() > 1 and t:select(1, (t:size(1) + 1) // 2) or t:narrow(1, 1, MOST) end
-  return t:cpu():reshape(-1):tolist()
+  t = t:cpu()
+  return (t.dtype.is_complex and torch.view_as_real(t) or t):reshape(-1):tolist()
 end
 
 -- What differs between two results, or nil; the second value is whether they are equal to the bit.
@@ -54,7 +55,7 @@ local function difference(got, wanted, dtypes, floor)
     if type(value) == 'number' and value == value and math.abs(value) < math.huge then largest = math.max(largest, math.abs(value)) end
   end
   local tolerance = TOLERANCE[(tostring(wanted.dtype):gsub('torch%.', ''))] or 0
-  for dtype in pairs(wanted:is_floating_point() and dtypes or {}) do tolerance = math.max(tolerance, TOLERANCE[dtype] or 0) end
+  for dtype in pairs((wanted:is_floating_point() or wanted.dtype.is_complex) and dtypes or {}) do tolerance = math.max(tolerance, TOLERANCE[dtype] or 0) end
   for i, value in ipairs(b) do
     if a[i] ~= value and not (a[i] ~= a[i] and value ~= value) then
       same = false

@@ -18,7 +18,7 @@ local TOLERANCE = { float16 = 2e-2, bfloat16 = 6e-2, float32 = 2e-4, float64 = 1
 
 -- What only the CPU looks for, as in PyTorch: the GPU would have to wait.
 local unchecked = { 'ZeroDivisionError', 'q values must be in the range', 'number of ones in mask', 'var has negative entr',
-  'input should be between 0 and 1', 'offsets[' }
+  'input should be between 0 and 1', 'offsets[', 'value cannot be converted to type' }
 local function is_unchecked(message)
   for _, text in ipairs(unchecked) do
     if message:find(text, 1, true) then return true end

@@ -60,6 +60,7 @@ for library in $opened $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so $op
 
 # ---- Lua, documents, scripts ----
 cp -R lib/. "$root/share/ltensor/lib/"
+ln -s ../share/ltensor/lib/ops "$root/lib/ops" # where the tests look for declarations beside src/ops
 cp "$BUILD/meta/ops.lua" "$root/share/ltensor/lib/meta/ops.lua"
 cp -R docs scripts "$root/"
 mkdir -p "$root/docs/reference" && cp "$BUILD"/docs/*.md "$root/docs/reference/"

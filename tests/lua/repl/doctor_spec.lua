@@ -40,7 +40,10 @@ describe('--doctor', function()
     assert.is_truthy(out:find('missing  MPI ', 1, true), out)
   end)
 
-  it('knows the libraries that the sources open, by their names', function()
+  -- A packed ltensor has no sources.
+  local sources = io.open(here .. '../../../repl/doctor.lua')
+  if sources then sources:close() end;
+  (sources and it or pending)('knows the libraries that the sources open, by their names', function()
     local text = contents 'repl/doctor.lua'
     local n = 0
     for _, path in ipairs { 'src/core/libraries/lapack.c', 'src/core/files/image.c', 'src/core/cpu/products/dnnl.c', 'src/cuda/libraries/cublas_api.h',

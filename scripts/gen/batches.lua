@@ -2,7 +2,7 @@
 -- the function a table of its arguments, a function that calls it with them, and one that packs them.
 --
 -- The rule is `batch` of the declaration, else what follows from it: ops that broadcast; ops along the dimensions that a Dim
--- names; sample by sample. `batch = 'through'`: nothing is done, since the implementation calls other ops only.
+-- names; sample by sample. `batch = 'through'`, as of every other composite op: nothing is done, since the implementation calls other ops only.
 
 local declarations = require 'declarations'
 local shared = require 'functions'
@@ -41,7 +41,7 @@ end
 
 -- Whether any argument could be batched, or is asked for random numbers.
 local function concerns(op)
-  if op.batch == 'through' then return false end
+  if op.batch == 'through' or (op.composite and not M.is_random(op) and not M.rule_of(op)) then return false end
   if M.is_random(op) then return true end
   for _, a in ipairs(op.args) do
     if is_tensor(a) then return true end

@@ -41,8 +41,12 @@ local function unpack_saved(context)
   if saved.freed then fail(freed_message) end
   local list = {}
   for i = 1, saved.n do
-    if is_tensor(saved[i]) and saved.versions then check_version(context, saved[i], saved.versions[i]) end
-    list[i] = saved[i]
+    if saved.hooks then
+      list[i] = saved[i] ~= nil and torch.no_grad(saved.hooks.unpack, saved[i]) or nil
+    else
+      if is_tensor(saved[i]) and saved.versions then check_version(context, saved[i], saved.versions[i]) end
+      list[i] = saved[i]
+    end
   end
   return list
 end
@@ -174,6 +178,16 @@ local function check_dirty(context)
   end
 end
 
+-- Hooks of saved tensors (graph.lua) see what was saved once forward has ended.
+local function pack_saved(saved)
+  local hooks = rawget(autograd, 'graph') and autograd.graph.__hooks()
+  if not hooks then return end
+  for i = 1, saved.n do
+    if saved[i] ~= nil then saved[i] = torch.no_grad(hooks.pack, saved[i]:detach()) end
+  end
+  saved.hooks = hooks
+end
+
 local function note_versions(saved)
   saved.versions = {}
   for i = 1, saved.n do saved.versions[i] = saved[i] ~= nil and saved[i]._version or false end
@@ -260,6 +274,7 @@ local function apply_plain(class, arguments)
     if saved then note_versions(saved) end
     local results = torch.no_grad(results_of, context, outputs, tensors)
     if any_tensor(results) then record(class, context, inputs, outputs, results) end
+    if saved then pack_saved(saved) end
   end
   return outputs, context
 end

@@ -267,6 +267,7 @@ void lt_tensor_release(lt_tensor *t)
     lt_tensor *base = t->view_base;
     lt_storage *storage = t->storage;
     if (!(t->flags & LT_FLAG_AT_HOME)) {
+        if (t->flags & LT_FLAGS_BATCHES) atomic_fetch_sub_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
         lt_mem_give(t, sizeof *t);
         storage_release(storage);
     } else if (storage == &home_of(t)->storage) {
@@ -314,6 +315,8 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
     return LT_OK;
 }
 
+_Atomic int64_t lt_batched_tensors;
+
 lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out)
 {
     lt_tensor *t;
@@ -321,6 +324,7 @@ lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out)
     LT_TRY(shared_geometry(shown, shown->ndim - n, shown->sizes + n, shown->strides + n, shown->offset, &t));
     t->view_base = lt_tensor_retain(shown);
     t->flags |= (uint16_t)(batches | (shown->flags & LT_FLAG_POSITIONS));
+    atomic_fetch_add_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
     *out = t;
     return LT_OK;
 }

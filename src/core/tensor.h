@@ -105,6 +105,9 @@ typedef struct lt_foreign {
 lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, const int64_t *sizes,
                          const int64_t *strides, lt_tensor **out);
 
+/* How many tensors are batched, of all threads. */
+extern _Atomic int64_t lt_batched_tensors;
+
 /* New reference: shown without its first dimensions, one for each of the bits in `batches`. */
 lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out);
 

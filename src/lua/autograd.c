@@ -186,6 +186,7 @@ static int backward(lua_State *L)
     release_list(grads, n);
     release_list(inputs, n_inputs);
     s->running = outer;
+    lt_lua_forget_saved(L, s);
     if (status != LT_OK) return raise_failure(L);
     if (results == NULL) return 0;
     for (int i = 0; i < n_inputs; i++)

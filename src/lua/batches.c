@@ -29,7 +29,7 @@ static int batch_leave(lua_State *L)
 /* batch_depth() -> how many are going on. */
 static int batch_depth(lua_State *L)
 {
-    lua_pushinteger(L, lt_here.batches);
+    lua_pushinteger(L, lt_batch_depth());
     return 1;
 }
 

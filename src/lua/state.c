@@ -38,6 +38,7 @@ void lt_lua_state_release(lt_lua_state *s)
     if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
     lt_context_drop(s->context);
     lt_lua_autocast_free(s->autocast);
+    lt_lua_saved_free(s->saved_values);
     lt_mem_free(s);
 }
 
@@ -249,6 +250,7 @@ static int sentinel_found(lua_State *L)
     const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
     lt_leave(entry);
+    lt_lua_forget_saved(L, lt_lua_state_here(L));
     push_sentinel(L);
     return 0;
 }

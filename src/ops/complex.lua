@@ -2,20 +2,20 @@
 
 return {
   -- ---- making them ------------------------------------------------------------------------------------------
-  { 'complex(Tensor real, Tensor imag) -> Tensor', variants = 'function out',
+  { 'complex(Tensor real, Tensor imag) -> Tensor', batch = 'broadcast', variants = 'function out',
     doc = 'Complex numbers of their real and imaginary parts. Of two numbers: a complex number, `torch.complex(1, 2)`.',
     forward = 'linear',
     grad = { real = 'real(grad)', imag = 'imag(grad)' }, example = 'torch.complex(torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0})' },
-  { 'polar(Tensor abs, Tensor angle) -> Tensor', variants = 'function out', grad_fn = 'PolarBackward0', holomorphic = false,
+  { 'polar(Tensor abs, Tensor angle) -> Tensor', batch = 'broadcast', variants = 'function out', grad_fn = 'PolarBackward0', holomorphic = false,
     doc = 'Complex numbers of a magnitude and an angle in radians.',
     grad = { abs = 'real(conj(grad) * sgn(result))', angle = '-imag(conj(grad) * result)' },
     example = 'torch.polar(torch.tensor{1.0}, torch.tensor{0.5})' },
 
   -- ---- views of their parts ---------------------------------------------------------------------------------
-  { 'view_as_real(Tensor self) -> Tensor', view = true, variants = 'function',
+  { 'view_as_real(Tensor self) -> Tensor', batch = 'front', view = true, variants = 'function',
     doc = 'A view of complex numbers with one more dimension: the real and the imaginary part.',
     grad = { self = 'view_as_complex(contiguous(grad))' }, example = 'torch.view_as_real(z)' },
-  { 'view_as_complex(Tensor self) -> Tensor', view = true, variants = 'function',
+  { 'view_as_complex(Tensor self) -> Tensor', batch = 'front', view = true, variants = 'function',
     doc = 'A view of pairs of floats, which the last dimension has, as complex numbers.',
     grad = { self = 'view_as_real(grad)' }, example = 'torch.view_as_complex(torch.randn(3, 2))' },
   { 'real(Tensor self) -> Tensor', variants = 'function', composite = true, doc = 'The real parts, a view; of real numbers the tensor itself.' },

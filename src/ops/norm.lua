@@ -5,7 +5,7 @@
 -- row r are those of group r % groups, an entry per `run` elements.
 
 return {
-  { 'layer_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor', batch = 'front',
+  { 'layer_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor', batch = 'scaled_rows',
     variants = 'function', composite = true,
     doc = 'input without its mean and over its deviation (of the last dimensions, normalized_shape), times weight plus bias.' },
   { '_layer_norm(Tensor input, Tensor? weight, Tensor? bias, int length, float eps) -> (Tensor result, Tensor mean, Tensor rstd)',
@@ -15,7 +15,7 @@ return {
   { '_layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor? mean, Tensor rstd, int length, float eps, bool needs_input, bool needs_weight, bool needs_bias) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)',
     variants = '', composite = true, doc = 'The derivatives of layer_norm; of rms_norm without a mean.' },
 
-  { 'rms_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, float? eps=nil) -> Tensor', batch = 'front', variants = 'function',
+  { 'rms_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, float? eps=nil) -> Tensor', batch = 'scaled_rows', variants = 'function',
     composite = true, doc = 'input over the root of its mean square (of the last dimensions, normalized_shape), times weight.' },
   { '_rms_norm(Tensor input, Tensor? weight, int length, float eps) -> (Tensor result, Tensor rstd)', variants = '',
     doc = 'rms_norm with the reciprocal roots of the rows.', grad_fn = 'FusedRmsNormBackward0',
@@ -36,7 +36,7 @@ return {
   { 'batch_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool training=false, float momentum=0.1, float eps=1e-05) -> Tensor',
     variants = 'nn', composite = true,
     doc = 'Each channel of input [n, channels, ...] normalized over all else: in training by its own mean and deviation, with which running_mean and running_var move on; else by those two.' },
-  { '_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor result, Tensor mean, Tensor rstd)',
+  { '_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor result, Tensor mean, Tensor rstd)', batch = 'batch_norm',
     variants = '', doc = 'batch_norm with the means and the reciprocal deviations used.', grad_fn = 'NativeBatchNormBackward0',
     grad = { ['input weight bias'] =
       '_batch_norm_backward(grad, input, weight, mean, rstd, training, eps, needs_input, needs_weight, needs_bias)' } },

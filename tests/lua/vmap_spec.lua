@@ -65,6 +65,27 @@ describe('the function under vmap', function()
     assert.same({ 0, 2 }, shape(vmap(function(v) return v:sin() end)(torch.zeros(0, 2, { device = device }))))
   end)
 
+  it('lets no batched tensor out but by its result', function()
+    local leaked
+    vmap(function(v)
+      leaked = v * 2
+      return leaked
+    end)(x)
+    for _, f in ipairs { function() return leaked + 1 end, function() return leaked:sum() end, function() return leaked:exp() end,
+      function() return torch.cat { leaked, leaked } end, function() return torch.nn.functional.linear(leaked, leaked) end,
+      function() leaked:add_(1) end, function() return torch.stack { torch.ones(3, { device = device }), leaked } end } do
+      assert.error_matches(f, 'a Tensor of a vmap that has ended')
+    end
+    assert.error_matches(function() return leaked:tolist() end, 'tolist%(%) of a batched tensor is not possible')
+    assert.error_matches(function() return leaked:sum():item() end, 'a Tensor of a vmap that has ended')
+    torch.manual_seed(1)
+    local drawn = torch.rand(3)
+    torch.manual_seed(1)
+    leaked = nil
+    collectgarbage()
+    assert.is_true(torch.equal(drawn, torch.rand(3)))
+  end)
+
   it('leaves no level behind when it fails', function()
     assert.is_false(pcall(vmap(function() error 'no' end), x))
     assert.equal(0, torch._C.batch_depth())
@@ -270,4 +291,73 @@ describe('vmap says', function()
   for _, case in ipairs(refused) do
     it(case[1], function() assert.error_matches(case[2], case[1]) end)
   end
+end)
+
+describe('the rule of', function()
+  local F = torch.nn.functional
+  local function randn(...) return torch.randn(..., { dtype = torch.float64, device = device }) end
+  local function long(...) return torch.tensor({ ... }, { device = device }) end
+
+  -- vmap of f beside a loop over the samples; `shared` arguments are not batched.
+  local function compare(f, batched, shared)
+    local dims, all = {}, {}
+    for i, value in ipairs(batched) do dims[i], all[i] = 1, value end
+    for _, value in ipairs(shared or {}) do dims[#dims + 1], all[#all + 1] = false, value end
+    local found, rows = vmap(f, { in_dims = dims })(table.unpack(all)), {}
+    for s = 1, batched[1]:size(1) do
+      local one = table.move(all, 1, #all, 1, {})
+      for i = 1, #batched do one[i] = all[i][s] end
+      rows[s] = f(table.unpack(one))
+    end
+    assert.is_true(torch.allclose(found, torch.stack(rows), { rtol = 1e-9, atol = 1e-12 }))
+  end
+
+  it('nll_loss knows weights, what is ignored, and images', function()
+    local scores, target = randn { 3, 4, 5 }:log_softmax(3), torch.randint(1, 6, { 3, 4 }, { device = device })
+    for _, reduction in ipairs { 'mean', 'sum', 'none' } do
+      compare(function(s, t) return F.nll_loss(s, t, { reduction = reduction, ignore_index = 2 }) end, { scores, target })
+      compare(function(s, t, w) return F.nll_loss(s, t, w, { reduction = reduction }) end, { scores, target }, { randn { 5 }:abs() })
+    end
+    compare(F.nll_loss, { randn { 3, 2, 5, 4 }, torch.randint(1, 6, { 3, 2, 4 }, { device = device }) })
+    compare(F.cross_entropy, { randn { 3, 2, 5 }, torch.randint(1, 6, { 3, 2 }, { device = device }) })
+  end)
+
+  it('losses of elements reduces each sample by itself', function()
+    for _, reduction in ipairs { 'mean', 'sum', 'none' } do
+      for _, loss in ipairs { F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.binary_cross_entropy_with_logits } do
+        compare(function(a, b) return loss(a, b, { reduction = reduction }) end, { randn { 3, 4, 2 }, randn { 3, 4, 2 } })
+        compare(function(a, b) return loss(a, b, { reduction = reduction }) end, { randn { 3, 4, 2 } }, { randn { 4, 2 } })
+      end
+    end
+  end)
+
+  it('index_select takes positions of each sample', function()
+    local picks = torch.tensor({ { 1, 3 }, { 2, 2 }, { 4, 1 } }, { device = device })
+    compare(function(v, i) return v:index_select(2, i) end, { randn { 3, 2, 4 }, picks })
+    compare(function(i, v) return v:index_select(2, i) end, { picks }, { randn { 2, 4 } })
+    compare(function(v, i) return v:index_select(-1, i) end, { randn { 3, 2, 4 } }, { long(4, 1) })
+    compare(function(v, i) return v:index_add(2, i, v:narrow(2, 1, 2)) end, { randn { 3, 2, 4 } }, { long(4, 1) })
+    assert.error_matches(function() vmap(function(v, i) return v:index_select(1, i) end)(randn { 3, 4 }, picks + 2) end, 'out of')
+  end)
+
+  it('embedding has a table for each sample', function()
+    local ids = torch.tensor({ { 1, 3 }, { 2, 2 }, { 4, 1 } }, { device = device })
+    compare(F.embedding, { ids, randn { 3, 4, 2 } })
+    compare(function(w, i) return F.embedding(i, w) end, { randn { 3, 4, 2 } }, { long(2, 3, 2) })
+    local each = vmap(torch.func.grad(function(w, i) return F.embedding(i, w):pow(2):sum() end), { in_dims = { false, 1 } })
+    local w = randn { 4, 2 }
+    local found = each(w, ids)
+    for s = 1, 3 do
+      assert.is_true(torch.allclose(found[s], torch.func.grad(function(v) return F.embedding(ids[s], v):pow(2):sum() end)(w)))
+    end
+  end)
+
+  it('norms has weights for each sample', function()
+    compare(function(v, w, b) return F.layer_norm(v, { 4 }, w, b) end, { randn { 3, 2, 4 }, randn { 3, 4 }, randn { 3, 4 } })
+    compare(function(v, w, b) return F.batch_norm(v, nil, nil, w, b, true) end, { randn { 3, 5, 4, 2 }, randn { 3, 4 }, randn { 3, 4 } })
+    compare(function(v, mean, var) return F.batch_norm(v, mean, var) end, { randn { 3, 5, 4 } }, { randn { 4 }, randn { 4 }:abs() })
+    assert.error_matches(function()
+      vmap(function(v, mean, var) return F.batch_norm(v, mean, var, nil, nil, true) end, { in_dims = { 1, false, false } })(randn { 3, 5, 4 }, randn { 4 }, randn { 4 })
+    end, 'running_mean or running_var, which will be updated in place')
+  end)
 end)

@@ -71,8 +71,9 @@ return {
     names = [[torch.%a*sparse%g* torch.Tensor.is_sparse%g* torch.sparse.%g+ *.[cr%a]*_indices *.%a+_indices_copy *.indices_copy *.values_copy torch.[dhs]s?mm torch.h?spmm torch.spmm torch.saddmm *.sspaddmm *.smm
       torch.Tensor.coalesce torch.Tensor.is_coalesced torch.Tensor.dense_dim torch.Tensor.sparse_%g+ torch.Tensor.to_sparse%g* torch.Tensor.to_dense
       *.resize_as_sparse_ torch.optim.SparseAdam]] },
-  { reason = 'not yet: hooks of saved tensors',
-    names = [[torch.autograd.graph.%g+
+  { reason = 'not yet: other tools of the graph',
+    names = [[torch.autograd.graph.GradientEdge torch.autograd.graph.get_gradient_edge torch.autograd.graph.allow_mutation_on_saved_tensors torch.autograd.graph.increment_version
+      torch.autograd.graph.register_multi_grad_hook torch.autograd.graph.region_activation_memory_budget torch.autograd.graph.set_%g+
       torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
   { reason = 'not yet: layers, optimizers and their tools',
     names = [[torch.nn.LinearCrossEntropyOptions torch.utils.data.StackDataset torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },

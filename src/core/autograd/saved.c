@@ -5,7 +5,7 @@
  * (y:mul_(y), y:add_(f(y))), and its history then leads to the node that saved it, which would hold itself
  * alive. The same goes for an output that its own node saves. Unpacking gives the alias its history back.
  * Leaves that require grad are never written so and are kept themselves, as are wrapped numbers, which
- * nobody else has. */
+ * nobody else has. With hooks (torch.autograd.graph.saved_tensors_hooks) none of them is kept, but what the hooks made of it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,10 +28,100 @@ static lt_status kept(lt_tensor *t, lt_tensor **out)
     return __builtin_expect(lt_here.duals != 0, 0) ? lt_dual_share(t, *out) : LT_OK;
 }
 
+/* ---- hooks ------------------------------------------------------------------------------------------ */
+
+typedef struct lt_packed {
+    lt_saved_hooks *hooks; /* counted */
+    int64_t value;
+    lt_like like; /* the tensor that was packed */
+} lt_packed;
+
+void lt_saved_hooks_release(lt_saved_hooks *hooks)
+{
+    if (atomic_fetch_sub_explicit(&hooks->refs, 1, memory_order_acq_rel) == 1) hooks->free(hooks);
+}
+
+/* What a hook does is neither recorded nor packed. */
+static lt_status pack(lt_saved *s, lt_tensor *t)
+{
+    lt_saved_hooks *hooks = lt_here.saved_hooks;
+    lt_tensor *plain = NULL;
+    lt_packed *p = lt_mem_zalloc(sizeof *p);
+    if (p == NULL) return LT_ERR_MEMORY;
+    lt_status status = kept(t, &plain);
+    const bool grad_mode = lt_set_grad_enabled(false);
+    lt_here.saved_hooks = NULL;
+    if (status == LT_OK) status = hooks->pack(hooks, plain, &p->value);
+    lt_here.saved_hooks = hooks;
+    lt_set_grad_enabled(grad_mode);
+    lt_tensor_release(plain);
+    if (status != LT_OK) {
+        lt_mem_free(p);
+        return status;
+    }
+    atomic_fetch_add_explicit(&hooks->refs, 1, memory_order_relaxed);
+    p->hooks = hooks;
+    lt_like_of(&p->like, t);
+    s->packed = p;
+    return LT_OK;
+}
+
+static lt_status unpack(const lt_packed *p, lt_tensor **out)
+{
+    char got[256], expected[256];
+    lt_tensor *t = NULL;
+    lt_saved_hooks *outer = lt_here.saved_hooks;
+    const bool grad_mode = lt_set_grad_enabled(false);
+    lt_here.saved_hooks = NULL;
+    lt_status status = p->hooks->unpack(p->hooks, p->value, &t);
+    lt_here.saved_hooks = outer;
+    lt_set_grad_enabled(grad_mode);
+    if (status != LT_OK) return status;
+    bool same = t->ndim == p->like.ndim && t->dtype == p->like.dtype && lt_device_equal(t->device, p->like.device);
+    for (int d = 0; same && d < t->ndim; d++) same = t->sizes[d] == p->like.sizes[d];
+    if (!same) {
+        status = lt_error(LT_ERR_RUNTIME,
+                          "saved_tensors_hooks: unpack_hook has to give a tensor like the one that was packed, of shape %s and dtype torch.%s, "
+                          "on its device, but gave one of shape %s and dtype torch.%s",
+                          lt_format_sizes(expected, sizeof expected, p->like.ndim, p->like.sizes), lt_dtype_name((lt_dtype)p->like.dtype),
+                          lt_format_sizes(got, sizeof got, t->ndim, t->sizes), lt_dtype_name((lt_dtype)t->dtype));
+        lt_tensor_release(t);
+        return status;
+    }
+    *out = t;
+    return LT_OK;
+}
+
+static void drop(lt_packed *p)
+{
+    if (p == NULL) return;
+    p->hooks->drop(p->hooks, p->value);
+    lt_saved_hooks_release(p->hooks);
+    lt_mem_free(p);
+}
+
+/* ---- saving ----------------------------------------------------------------------------------------- */
+
+/* As lt_save_input: a leaf is known by its accumulator, since the tensor itself is not kept. */
+static lt_status save_packed(lt_saved *s, lt_tensor *t)
+{
+    lt_node *fn = NULL;
+    if (lt_requires_grad(t)) {
+        LT_TRY(lt_grad_fn(t, &fn));
+        s->slot = fn != NULL ? t->autograd->slot : 0;
+        if (fn != NULL)
+            s->fn = lt_node_retain(fn);
+        else
+            LT_TRY(lt_accumulator_of(t, &s->fn));
+    }
+    return pack(s, t);
+}
+
 lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 {
     lt_node *fn = NULL;
     if (t == NULL) return LT_OK;
+    if (__builtin_expect(lt_here.saved_hooks != NULL, 0) && !(t->flags & LT_FLAG_WRAPPED_NUMBER)) return save_packed(s, t);
     bool has_grad = lt_requires_grad(t);
     if (has_grad) LT_TRY(lt_grad_fn(t, &fn));
     if ((has_grad && fn == NULL) || t->flags & LT_FLAG_WRAPPED_NUMBER)
@@ -48,10 +138,11 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
 {
-    LT_TRY(kept(t, &s->tensor));
-    s->version = version_of(t);
     s->is_output = true;
     s->slot = slot;
+    if (__builtin_expect(lt_here.saved_hooks != NULL, 0)) return pack(s, t);
+    LT_TRY(kept(t, &s->tensor));
+    s->version = version_of(t);
     return LT_OK;
 }
 
@@ -99,18 +190,18 @@ static lt_status changed(const lt_saved *s, const lt_node *node)
 }
 
 /* New reference: the saved tensor as output of fn, which may be the node that saved it. */
-static lt_status unpack_with_history(const lt_saved *s, lt_node *fn, lt_tensor **out)
+static lt_status with_history(lt_tensor *saved, lt_node *fn, int slot, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     lt_autograd *autograd;
-    LT_TRY(kept(s->tensor, &t));
+    LT_TRY(kept(saved, &t));
     lt_status status = lt_autograd_of(t, &autograd);
     if (status != LT_OK) {
         lt_tensor_release(t);
         return status;
     }
     autograd->grad_fn = lt_node_retain(fn);
-    autograd->slot = s->slot;
+    autograd->slot = slot;
     t->flags |= LT_FLAG_REQUIRES_GRAD;
     *out = t;
     return LT_OK;
@@ -128,27 +219,38 @@ lt_status lt_saved_is_freed(void)
 
 lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
 {
+    lt_node *fn = s->is_output ? node : s->fn;
+    lt_tensor *t = NULL;
     if (s->freed) return lt_saved_is_freed();
-    if (s->tensor == NULL) {
+    if (s->packed != NULL) {
+        LT_TRY(unpack(s->packed, &t));
+    } else if (s->tensor == NULL) {
         *out = NULL;
         return LT_OK;
+    } else {
+        if (version_of(s->tensor) != s->version) return changed(s, node);
+        t = lt_tensor_retain(s->tensor);
     }
-    if (version_of(s->tensor) != s->version) return changed(s, node);
-    lt_node *fn = s->is_output ? node : s->fn;
-    if (fn != NULL && lt_grad_mode_on()) return unpack_with_history(s, fn, out);
-    *out = lt_tensor_retain(s->tensor);
-    return LT_OK;
+    if (fn == NULL || !lt_grad_mode_on()) {
+        *out = t;
+        return LT_OK;
+    }
+    lt_status status = with_history(t, fn, s->slot, out);
+    lt_tensor_release(t);
+    return status;
 }
 
 void lt_saved_release(lt_saved *s)
 {
-    if (s->tensor == NULL) return;
     lt_tensor *t = s->tensor;
     lt_node *fn = s->fn;
+    lt_packed *packed = s->packed;
     s->tensor = NULL;
     s->fn = NULL;
-    s->freed = true;
+    s->packed = NULL;
+    s->freed = s->freed || t != NULL || packed != NULL;
     lt_tensor_release(t);
+    drop(packed);
     lt_node_release(fn);
 }
 

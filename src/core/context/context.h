@@ -100,11 +100,16 @@ typedef struct lt_thread {
     bool grad_mode;
     bool process_grad_mode; /* of the process's context, while the thread is in another */
     bool helper;            /* works for another thread: it calls nobody back */
-    uint8_t batches;        /* how many calls of vmap are going on (ops/batch/batch.h) */
+    uint8_t batches;        /* how many calls of vmap are going on, and LT_BATCHES_LEFT (ops/batch/batch.h) */
     uint8_t duals;          /* how many levels of forward mode are open (autograd/dual.h) */
+    struct lt_saved_hooks *saved_hooks; /* NULL: what is saved for backward is kept as it is (autograd/autograd.h) */
     lt_guest guest;         /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;
+
+/* In lt_thread.batches: tensors of a vmap that has ended are still there. An op that meets one says so. */
+enum { LT_BATCHES_LEFT = 0x80 };
+static inline int lt_batch_depth(void) { return lt_here.batches & ~LT_BATCHES_LEFT; }
 
 extern lt_context lt_process_context;
 

@@ -108,7 +108,7 @@ lt_status lt_batch_do(lt_batch_call *c);
 
 bool lt_any_batched(const lt_tensor_list *list);
 
-/* ---- rules (rules.c, products.c): what `batch` of a declaration names --------------------------------------------------- */
+/* ---- rules (rules.c, products.c, losses.c, index.c, weights.c): what `batch` of a declaration names --------------------------------------------------- */
 
 lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size);
@@ -121,6 +121,12 @@ lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_turn(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_squeeze(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_nll(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_loss(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_index_select(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_by_index(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_embedding(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_scaled_rows(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_matmul(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_linear(lt_batch_call *c, int level, int64_t size);
@@ -135,6 +141,16 @@ static inline bool lt_batch_has(const lt_tensor *t, int level)
 {
     return t != NULL && t->flags & (LT_FLAG_FIRST_BATCH << level);
 }
+/* The largest number of dimensions of the tensors, as the function sees them. */
+int lt_batch_most_dims(const lt_batch_call *c);
+/* New reference: shown with 1s behind its first dimension until it has `ndim` besides that. */
+lt_status lt_batch_padded(lt_tensor *shown, int ndim, lt_tensor **out);
+/* New reference: t with its first two dimensions as one, or the first as two, of which the first is given. */
+lt_status lt_batch_join(lt_tensor *t, lt_tensor **out);
+lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out);
+/* New reference: [size, n, channels, ...] as [n, size * channels, ...], where each sample's channels are some of their own; and the reverse. */
+lt_status lt_batch_beside(lt_tensor *shown, lt_tensor **out);
+lt_status lt_batch_apart(lt_tensor *t, int64_t size, lt_tensor **out);
 /* The results of c, whose first dimension is the batch, hidden at the level. */
 lt_status lt_batch_hide_results(lt_batch_call *c, int level);
 

@@ -85,6 +85,16 @@ static lt_status draw(lt_batch_call *c, int level)
     return status;
 }
 
+/* A random op where no vmap is going on, but tensors of one are left. */
+static lt_status outside(lt_batch_call *c)
+{
+    const bool left = atomic_load_explicit(&lt_batched_tensors, memory_order_relaxed) > 0;
+    lt_here.batches = 0;
+    lt_status status = c->op->run(c);
+    lt_here.batches = left ? LT_BATCHES_LEFT : 0;
+    return status;
+}
+
 static lt_status done_at(lt_batch_call *c, int level)
 {
     const lt_batch_op *op = c->op;
@@ -112,9 +122,9 @@ lt_status lt_batch_do(lt_batch_call *c)
 {
     const unsigned found = batches_of_all(c);
     int level = LT_MOST_BATCHES - 1;
-    if (found == 0) return draw(c, lt_here.batches - 1);
+    if (found == 0) return lt_batch_depth() > 0 ? draw(c, lt_batch_depth() - 1) : outside(c);
     while (!(found & (unsigned)LT_FLAG_FIRST_BATCH << level)) level--;
-    if (level >= lt_here.batches)
+    if (level >= lt_batch_depth())
         return lt_error(LT_ERR_RUNTIME,
                         "%s(): a Tensor of a vmap that has ended: what a function under vmap "
                         "computes leaves it as its result only",

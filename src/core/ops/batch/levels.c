@@ -14,16 +14,20 @@ static unsigned below(int count) { return (bit(count) - 1) & LT_FLAGS_BATCHES; }
 
 lt_status lt_batch_enter(int64_t size, lt_batch_randomness randomness, int *level)
 {
-    if (lt_here.batches == LT_MOST_BATCHES)
+    if (lt_batch_depth() == LT_MOST_BATCHES)
         return lt_error(LT_ERR_RUNTIME, "vmap: more than %d calls of vmap inside of each other",
                         LT_MOST_BATCHES);
-    *level = lt_here.batches;
+    *level = lt_batch_depth();
     lt_batch_levels[*level] = (lt_batch_level){size, randomness};
     lt_here.batches++;
     return LT_OK;
 }
 
-void lt_batch_leave(void) { lt_here.batches--; }
+void lt_batch_leave(void)
+{
+    const bool left = atomic_load_explicit(&lt_batched_tensors, memory_order_relaxed) > 0;
+    lt_here.batches = (uint8_t)((lt_batch_depth() - 1) | (left ? LT_BATCHES_LEFT : 0));
+}
 
 /* New reference: the tensor that shows everything, looked at with these levels hidden: its first dimensions. */
 static lt_status look(lt_tensor *whole, unsigned batches, lt_tensor **out)

@@ -110,8 +110,7 @@ done:
 
 /* ---- convolutions ------------------------------------------------------------------------------------------------------ */
 
-/* New reference: shown [size, n, channels, ...] as [n, size * channels, ...]; the batch's channels are groups of their own. */
-static lt_status beside(lt_tensor *shown, lt_tensor **out)
+lt_status lt_batch_beside(lt_tensor *shown, lt_tensor **out)
 {
     lt_tensor *turned = NULL;
     lt_status status;
@@ -125,8 +124,7 @@ done:
     return status;
 }
 
-/* New reference: the reverse, for the result. */
-static lt_status apart(lt_tensor *t, int64_t size, lt_tensor **out)
+lt_status lt_batch_apart(lt_tensor *t, int64_t size, lt_tensor **out)
 {
     lt_tensor *parts = NULL;
     lt_status status;
@@ -137,21 +135,6 @@ static lt_status apart(lt_tensor *t, int64_t size, lt_tensor **out)
 done:
     lt_tensor_release(parts);
     return status;
-}
-
-/* New reference: the first two dimensions as one, or (n) the first one as two, of which the first is n. */
-static lt_status merged(lt_tensor *t, lt_tensor **out)
-{
-    lt_dims size = {.n = t->ndim - 1, .v = {t->sizes[0] * t->sizes[1]}};
-    for (int d = 1; d < size.n; d++) size.v[d] = t->sizes[d + 1];
-    return lt_reshape(t, &size, out);
-}
-
-static lt_status split_first(lt_tensor *t, int64_t n, lt_tensor **out)
-{
-    lt_dims size = {.n = t->ndim + 1, .v = {n, t->sizes[0] / n}};
-    for (int d = 2; d < size.n; d++) size.v[d] = t->sizes[d - 1];
-    return lt_reshape(t, &size, out);
 }
 
 static lt_status convolve(const lt_batch_call *c, lt_tensor *input, lt_tensor *weight,
@@ -167,9 +150,9 @@ static lt_status by_one_weight(lt_batch_call *c, int level, int64_t size, lt_ten
     lt_tensor *shown = NULL, *images = NULL, *made = NULL;
     lt_status status;
     LT_CHECK(lt_batch_show(c->v[0].tensor, level, &shown));
-    LT_CHECK(merged(shown, &images));
+    LT_CHECK(lt_batch_join(shown, &images));
     LT_CHECK(convolve(c, images, c->v[1].tensor, c->v[2].tensor, c->v[8].i, &made));
-    LT_CHECK(split_first(made, size, out));
+    LT_CHECK(lt_batch_part(made, size, out));
 done:
     lt_tensor_release(shown);
     lt_tensor_release(images);
@@ -184,15 +167,15 @@ static lt_status by_own_weights(lt_batch_call *c, int level, int64_t size, lt_te
               *bias = NULL, *made = NULL;
     lt_status status;
     LT_CHECK(lt_batch_show(c->v[0].tensor, level, &input));
-    LT_CHECK(beside(input, &images));
+    LT_CHECK(lt_batch_beside(input, &images));
     LT_CHECK(lt_batch_show(c->v[1].tensor, level, &weights));
-    LT_CHECK(merged(weights, &weight));
+    LT_CHECK(lt_batch_join(weights, &weight));
     if (c->v[2].tensor != NULL) {
         LT_CHECK(lt_batch_show(c->v[2].tensor, level, &biases));
-        LT_CHECK(merged(biases, &bias));
+        LT_CHECK(lt_batch_join(biases, &bias));
     }
     LT_CHECK(convolve(c, images, weight, bias, c->v[8].i * size, &made));
-    LT_CHECK(apart(made, size, out));
+    LT_CHECK(lt_batch_apart(made, size, out));
 done:
     lt_tensor_release(input);
     lt_tensor_release(images);

@@ -13,7 +13,6 @@
 #include "op/all.h"
 #include "op/any.h"
 #include "op/mean.h"
-#include "op/nll_loss.h"
 #include "op/prod.h"
 #include "op/reshape.h"
 #include "op/select.h"
@@ -137,8 +136,7 @@ static lt_status finish(inner *in, lt_batch_call *c, int level)
 /* A number of the script or of the library, which is weak in promotion and broadcasts. */
 static bool is_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
 
-/* The largest number of dimensions of the tensors, as the function sees them. */
-static int most_dims(const lt_batch_call *c)
+int lt_batch_most_dims(const lt_batch_call *c)
 {
     int most = 0;
     for (int i = 0; i < c->op->n_args; i++) {
@@ -151,8 +149,7 @@ static int most_dims(const lt_batch_call *c)
     return most;
 }
 
-/* New reference: shown with 1s behind its first dimension until it has `ndim` besides that. */
-static lt_status padded(lt_tensor *shown, int ndim, lt_tensor **out)
+lt_status lt_batch_padded(lt_tensor *shown, int ndim, lt_tensor **out)
 {
     lt_tensor *t = lt_tensor_retain(shown);
     while (t->ndim - 1 < ndim) {
@@ -181,7 +178,7 @@ static lt_status show_aligned(lt_tensor *t, void *context, lt_tensor **out)
         return LT_OK;
     }
     LT_TRY(lt_batch_show(t, p->level, &shown));
-    lt_status status = padded(shown, p->ndim, out);
+    lt_status status = lt_batch_padded(shown, p->ndim, out);
     lt_tensor_release(shown);
     return status;
 }
@@ -191,7 +188,7 @@ lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
     (void)size;
     inner in;
     /* In place, self has the most dimensions, or the op says that the shapes do not fit. */
-    place p = {level, c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : most_dims(c)};
+    place p = {level, c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : lt_batch_most_dims(c)};
     LT_TRY(inner_open(&in, c));
     lt_status status = each_tensor(&in, c, show_aligned, &p);
     if (status == LT_OK) status = finish(&in, c, level);
@@ -242,7 +239,7 @@ static lt_status prepend(lt_dims *dims, int64_t first)
 /* Whether all tensors but numbers have as many dimensions: others are aligned in ways of the op's own. */
 static bool same_dims(const lt_batch_call *c)
 {
-    const int ndim = most_dims(c);
+    const int ndim = lt_batch_most_dims(c);
     for (int i = 0; i < c->op->n_args; i++) {
         const lt_tensor *t = c->op->args[i].kind == LT_BATCH_TENSOR ? c->v[i].tensor : NULL;
         if (t != NULL && !is_number(t) && t->ndim != ndim) return false;
@@ -255,7 +252,7 @@ static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
 {
     inner in;
     place p = {level, 0};
-    int ndim = most_dims(c);
+    int ndim = lt_batch_most_dims(c);
     for (int i = 0; i < c->op->n_args; i++) {
         const lt_batch_kind kind = c->op->args[i].kind;
         if (kind == LT_BATCH_SIZE && c->v[i].dims.n > ndim) ndim = c->v[i].dims.n;
@@ -293,7 +290,7 @@ lt_status lt_batch_expand(lt_batch_call *c, int level, int64_t size)
     inner in;
     LT_TRY(inner_open(&in, c));
     lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
-    if (status == LT_OK) status = padded(shown, c->v[1].dims.n, &aligned);
+    if (status == LT_OK) status = lt_batch_padded(shown, c->v[1].dims.n, &aligned);
     if (status == LT_OK) status = prepend(&in.call.v[1].dims, size);
     in.call.v[0].tensor = aligned;
     if (status == LT_OK) status = finish(&in, c, level);
@@ -419,15 +416,14 @@ lt_status lt_batch_squeeze(lt_batch_call *c, int level, int64_t size)
 
 /* ---- ops on images ------------------------------------------------------------------------------------------------------------------- */
 
-/* New reference: t with its first two dimensions as one, or that one as two. */
-static lt_status joined(lt_tensor *t, lt_tensor **out)
+lt_status lt_batch_join(lt_tensor *t, lt_tensor **out)
 {
     lt_dims size = {.n = t->ndim - 1, .v = {t->sizes[0] * t->sizes[1]}};
     for (int d = 1; d < size.n; d++) size.v[d] = t->sizes[d + 1];
     return lt_reshape(t, &size, out);
 }
 
-static lt_status parted(lt_tensor *t, int64_t first, lt_tensor **out)
+lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out)
 {
     lt_dims size = {.n = t->ndim + 1, .v = {first, first > 0 ? t->sizes[0] / first : 0}};
     for (int d = 2; d < size.n; d++) size.v[d] = t->sizes[d - 1];
@@ -447,58 +443,20 @@ lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
         return lt_batch_loop(c, level, size);
     LT_TRY(inner_open(&in, c));
     lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
-    if (status == LT_OK && has_n) status = joined(shown, &images);
+    if (status == LT_OK && has_n) status = lt_batch_join(shown, &images);
     in.call.v[0].tensor = has_n ? images : shown;
     if (status == LT_OK) status = c->op->run(&in.call);
     for (int i = 0; i < c->op->n_results && status == LT_OK; i++) {
         c->r[i].tensor = in.call.r[i].tensor;
         if (!has_n) continue;
         c->r[i].tensor = NULL;
-        status = parted(in.call.r[i].tensor, size, &c->r[i].tensor);
+        status = lt_batch_part(in.call.r[i].tensor, size, &c->r[i].tensor);
         lt_tensor_release(in.call.r[i].tensor);
     }
     if (status == LT_OK) status = lt_batch_hide_results(c, level);
     lt_tensor_release(shown);
     lt_tensor_release(images);
     inner_close(&in);
-    return status;
-}
-
-/* nll_loss of samples [n, classes], or of one: theirs beside each other, each reduced by itself. */
-lt_status lt_batch_nll(lt_batch_call *c, int level, int64_t size)
-{
-    lt_tensor *shown[2] = {NULL, NULL}, *flat[2] = {NULL, NULL}, *losses = NULL, *apart = NULL,
-              *made = NULL;
-    const bool several = c->v[0].tensor->ndim == 2, mean = strcmp(c->v[4].s, "mean") == 0,
-               none = strcmp(c->v[4].s, "none") == 0;
-    /* What is ignored, and weights, count in a mean. */
-    if (c->v[0].tensor->ndim > 2 || c->v[0].tensor->ndim == 0 || c->v[2].tensor != NULL ||
-        (mean && c->v[3].i >= 0))
-        return lt_batch_loop(c, level, size);
-    lt_status status = LT_OK;
-    const lt_dims last = {.n = 1, .v = {1}};
-    for (int i = 0; i < 2; i++) {
-        LT_CHECK(lt_batch_show(c->v[i].tensor, level, &shown[i]));
-        if (several) LT_CHECK(joined(shown[i], &flat[i]));
-    }
-    LT_CHECK(lt_nll_loss(several ? flat[0] : shown[0], several ? flat[1] : shown[1], NULL,
-                         c->v[3].i, "none", &losses));
-    if (several) {
-        LT_CHECK(parted(losses, size, &apart));
-        if (none)
-            made = lt_tensor_retain(apart);
-        else
-            LT_CHECK(mean ? lt_mean_dim(apart, &last, false, LT_DTYPE_NONE, &made)
-                          : lt_sum_dim(apart, &last, false, LT_DTYPE_NONE, &made));
-    } else {
-        made = lt_tensor_retain(losses);
-    }
-    LT_CHECK(lt_batch_hide(made, level, &c->r[0].tensor));
-done:
-    for (int i = 0; i < 2; i++) lt_tensor_release(shown[i]), lt_tensor_release(flat[i]);
-    lt_tensor_release(losses);
-    lt_tensor_release(apart);
-    lt_tensor_release(made);
     return status;
 }
 

@@ -1,0 +1,79 @@
+/* index.c - batching rules of ops with positions along a dimension. */
+#include <string.h>
+
+#include "batch.h"
+#include "op/expand.h"
+#include "op/gather.h"
+#include "op/index_select.h"
+#include "op/reshape.h"
+
+/* New reference: positions [size, k] repeated along all dimensions of `shape` but the first and `dim`, of which it has k. */
+static lt_status spread(lt_tensor *index, const lt_tensor *like, int dim, lt_tensor **out)
+{
+    lt_dims ones = {.n = like->ndim}, whole = {.n = like->ndim};
+    lt_tensor *line = NULL;
+    for (int d = 0; d < like->ndim; d++) {
+        ones.v[d] = d == 0 ? index->sizes[0] : d == dim ? index->sizes[1] : 1;
+        whole.v[d] = d == dim ? index->sizes[1] : like->sizes[d];
+    }
+    LT_TRY(lt_reshape(index, &ones, &line));
+    lt_status status = lt_expand(line, &whole, out);
+    lt_tensor_release(line);
+    return status;
+}
+
+lt_status lt_batch_index_select(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *self = c->v[0].tensor, *index = c->v[2].tensor, *shown = NULL, *positions = NULL, *places = NULL, *made = NULL;
+    lt_status status;
+    int dim;
+    const bool each = lt_batch_has(index, level);
+    if (self->ndim == 0 || (each && index->ndim != 1)) return lt_batch_loop(c, level, size);
+    LT_TRY(lt_wrap_dim(c->v[1].i, self->ndim, &dim));
+    LT_CHECK(lt_batch_show(self, level, &shown));
+    if (each) {
+        LT_CHECK(lt_batch_show(index, level, &positions));
+        LT_CHECK(spread(positions, shown, dim + 1, &places));
+        LT_CHECK(lt_gather(shown, dim + 1, places, &made));
+    } else {
+        LT_CHECK(lt_index_select(shown, dim + 1, index, &made));
+    }
+    LT_CHECK(lt_batch_hide(made, level, &c->r[0].tensor));
+done:
+    lt_tensor_release(shown);
+    lt_tensor_release(positions);
+    lt_tensor_release(places);
+    lt_tensor_release(made);
+    return status;
+}
+
+/* Ops of self, a dim, positions that all samples share, and what is put there. */
+lt_status lt_batch_by_index(lt_batch_call *c, int level, int64_t size)
+{
+    lt_batch_call all = *c;
+    lt_tensor *held[LT_BATCH_ARGS] = {NULL};
+    lt_status status = LT_OK;
+    const int ndim = c->v[0].tensor->ndim;
+    for (int i = 1; i < c->op->n_args; i++) {
+        const bool is_index = strcmp(c->op->args[i].name, "index") == 0;
+        const lt_tensor *t = c->op->args[i].kind == LT_BATCH_TENSOR ? c->v[i].tensor : NULL;
+        if (t != NULL && (is_index ? lt_batch_has(t, level) : t->ndim != ndim)) return lt_batch_loop(c, level, size);
+    }
+    if (ndim == 0) return lt_batch_loop(c, level, size);
+    for (int i = 0; i < c->op->n_args; i++) {
+        int dim;
+        if (c->op->args[i].kind == LT_BATCH_DIM) {
+            LT_CHECK(lt_wrap_dim(c->v[i].i, ndim, &dim));
+            all.v[i].i = dim + 1;
+        }
+        if (c->op->args[i].kind != LT_BATCH_TENSOR || strcmp(c->op->args[i].name, "index") == 0) continue;
+        LT_CHECK(lt_batch_show(c->v[i].tensor, level, &held[i]));
+        all.v[i].tensor = held[i];
+    }
+    LT_CHECK(c->op->run(&all));
+    c->r[0] = all.r[0];
+    status = lt_batch_hide_results(c, level);
+done:
+    for (int i = 0; i < c->op->n_args; i++) lt_tensor_release(held[i]);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* saved.c - torch._C's functions for hooks of saved tensors (lib/autograd/graph.lua).
+ *
+ * What a pack hook returns, any value, lies in the registry under a number that the graph keeps. A graph may be freed by any thread, and
+ * while the collector runs: the numbers that are no longer needed wait in a list, and their values go when the interpreter comes by. */
+#include <pthread.h>
+
+#include "autograd/autograd.h"
+
+#include "binding.h"
+#include "call.h"
+
+struct lt_saved_values {
+    pthread_mutex_t lock;
+    int *unused; /* numbers */
+    int64_t n, capacity;
+};
+
+typedef struct lua_hooks {
+    lt_saved_hooks hooks;
+    lt_lua_state *state; /* counted */
+    int pack, unpack;    /* numbers of the functions */
+} lua_hooks;
+
+/* ---- values that are no longer needed ------------------------------------------------------------------- */
+
+static void give_up(lt_lua_state *s, int number)
+{
+    struct lt_saved_values *values = s->saved_values;
+    pthread_mutex_lock(&values->lock);
+    if (values->n == values->capacity) {
+        const int64_t capacity = values->capacity > 0 ? 2 * values->capacity : 32;
+        int *grown = lt_mem_rearray(values->unused, capacity, sizeof *grown);
+        if (grown != NULL) values->unused = grown, values->capacity = capacity;
+    }
+    /* Without memory the value stays until the interpreter ends. */
+    if (values->n < values->capacity) values->unused[values->n++] = number;
+    pthread_mutex_unlock(&values->lock);
+}
+
+void lt_lua_forget_saved(lua_State *L, lt_lua_state *s)
+{
+    struct lt_saved_values *values = s->saved_values;
+    if (values == NULL || values->n == 0 || !lua_checkstack(L, 4)) return;
+    for (;;) {
+        pthread_mutex_lock(&values->lock);
+        const int number = values->n > 0 ? values->unused[--values->n] : LUA_NOREF;
+        pthread_mutex_unlock(&values->lock);
+        if (number == LUA_NOREF) return;
+        luaL_unref(L, LUA_REGISTRYINDEX, number);
+    }
+}
+
+void lt_lua_saved_free(struct lt_saved_values *values)
+{
+    if (values == NULL) return;
+    pthread_mutex_destroy(&values->lock);
+    lt_mem_free(values->unused);
+    lt_mem_free(values);
+}
+
+/* ---- calling the hooks ------------------------------------------------------------------------------------ */
+
+typedef struct hook_call {
+    int function, value; /* numbers; value of the result, or of the argument */
+    lt_tensor *tensor;   /* argument, or a new reference to the result */
+} hook_call;
+
+/* In protected calls: may raise. */
+static int call_pack(lua_State *L)
+{
+    hook_call *call = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->function);
+    lt_lua_push(L, call->tensor);
+    lua_call(L, 1, 1);
+    if (lua_isnil(L, -1)) return lt_lua_error(L, "saved_tensors_hooks: pack_hook returned nil");
+    call->value = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+static int call_unpack(lua_State *L)
+{
+    hook_call *call = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->function);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->value);
+    lua_call(L, 1, 1);
+    lt_tensor *t = lt_lua_tensor(L, -1);
+    if (t == NULL)
+        return lt_lua_error(L, "TypeError: Output of saved tensor unpack_hook expected to be a Tensor but got result of type %s",
+                            lt_lua_type_name(L, -1));
+    call->tensor = lt_tensor_retain(t);
+    return 0;
+}
+
+static lt_status run(const lua_hooks *h, lua_CFunction f, hook_call *call)
+{
+    lua_State *L = lt_here.guest.ctx;
+    if (L == NULL || !lua_checkstack(L, 4) || lt_lua_state_of(L) != h->state)
+        return lt_error(LT_ERR_RUNTIME, "a hook of saved tensors was reached from outside of its interpreter");
+    lua_pushcfunction(L, f);
+    lua_pushlightuserdata(L, call);
+    if (lua_pcall(L, 1, 0, 0) == LUA_OK) return LT_OK;
+    lt_status status = lt_error(LT_ERR_RUNTIME, "%s",
+                                lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook of saved tensors");
+    lua_pop(L, 1);
+    return status;
+}
+
+static lt_status pack(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
+{
+    const lua_hooks *h = (lua_hooks *)hooks;
+    hook_call call = {.function = h->pack, .tensor = t};
+    LT_TRY(run(h, call_pack, &call));
+    *packed = call.value;
+    return LT_OK;
+}
+
+static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
+{
+    const lua_hooks *h = (lua_hooks *)hooks;
+    hook_call call = {.function = h->unpack, .value = (int)packed};
+    LT_TRY(run(h, call_unpack, &call));
+    *out = call.tensor;
+    return LT_OK;
+}
+
+static void drop(lt_saved_hooks *hooks, int64_t packed) { give_up(((lua_hooks *)hooks)->state, (int)packed); }
+
+static void free_hooks(lt_saved_hooks *hooks)
+{
+    lua_hooks *h = (lua_hooks *)hooks;
+    give_up(h->state, h->pack);
+    give_up(h->state, h->unpack);
+    lt_lua_state_release(h->state);
+    lt_mem_free(h);
+}
+
+/* ---- for Lua -------------------------------------------------------------------------------------------------- */
+
+static lt_status make_values(lt_lua_state *s)
+{
+    if (s->saved_values != NULL) return LT_OK;
+    struct lt_saved_values *values = lt_mem_zalloc(sizeof *values);
+    if (values == NULL) return LT_ERR_MEMORY;
+    pthread_mutex_init(&values->lock, NULL);
+    s->saved_values = values;
+    return LT_OK;
+}
+
+/* set_saved_hooks(pack, unpack) -> what was set before, to be given to restore_saved_hooks; nil, nil: no hooks */
+static int set_saved_hooks(lua_State *L)
+{
+    lt_lua_state *s = lt_lua_state_here(L);
+    lua_settop(L, 2);
+    lua_hooks *h = NULL;
+    lt_lua_check(L, make_values(s));
+    lt_lua_forget_saved(L, s);
+    if (!lua_isnil(L, 1)) {
+        lt_lua_check_type(L, 1, LUA_TFUNCTION);
+        lt_lua_check_type(L, 2, LUA_TFUNCTION);
+        const int of_unpack = luaL_ref(L, LUA_REGISTRYINDEX), of_pack = luaL_ref(L, LUA_REGISTRYINDEX);
+        h = lt_mem_zalloc(sizeof *h);
+        if (h == NULL) {
+            luaL_unref(L, LUA_REGISTRYINDEX, of_pack);
+            luaL_unref(L, LUA_REGISTRYINDEX, of_unpack);
+            lt_lua_check(L, LT_ERR_MEMORY);
+        }
+        atomic_init(&h->hooks.refs, 1);
+        h->hooks.pack = pack, h->hooks.unpack = unpack, h->hooks.drop = drop, h->hooks.free = free_hooks;
+        h->state = lt_lua_state_retain(s);
+        h->pack = of_pack, h->unpack = of_unpack;
+    }
+    lua_pushlightuserdata(L, lt_here.saved_hooks);
+    lt_here.saved_hooks = (lt_saved_hooks *)h;
+    return 1;
+}
+
+/* restore_saved_hooks(before): those that are set now are given up */
+static int restore_saved_hooks(lua_State *L)
+{
+    lt_saved_hooks *now = lt_here.saved_hooks;
+    lt_lua_check_type(L, 1, LUA_TLIGHTUSERDATA);
+    lt_here.saved_hooks = lua_touserdata(L, 1);
+    if (now != NULL) lt_saved_hooks_release(now);
+    lt_lua_forget_saved(L, lt_lua_state_here(L));
+    return 0;
+}
+
+void lt_lua_open_saved(lua_State *L)
+{
+    static const luaL_Reg internal[] = {
+        {"set_saved_hooks", set_saved_hooks}, {"restore_saved_hooks", restore_saved_hooks}, {NULL, NULL}};
+    lua_pushvalue(L, 2);
+    lt_lua_setfuncs(L, internal);
+    lua_pop(L, 1);
+}

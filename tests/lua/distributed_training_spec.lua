@@ -316,6 +316,36 @@ describe('DistributedDataParallel', function()
       end)
     end
 
+    it('lets an optimizer whose state is shared out join as well', function()
+      local results = run(3, function(rank)
+        local net = DDP(model(), { bucket_cap_mb = 0.003 })
+        local optimizer = dist.optim.ZeroRedundancyOptimizer(net:parameters(), torch.optim.SGD, { lr = 0.1 })
+        dist.algorithms.Join({ net, optimizer }, {}, function()
+          for step = 1, rank + 1 do
+            optimizer:zero_grad()
+            loss_of(net, rank, step):backward()
+            optimizer:step()
+          end
+        end)
+        local values = {}
+        for i, p in ipairs(net:parameters()) do values[i] = p:detach():cpu() end
+        return values
+      end)
+      local wanted = alone(3, true)
+      for rank = 0, 2 do close(wanted, results[rank], 1e-6) end
+      -- alone it says itself that a rank goes on
+      local steps = run(2, function(rank)
+        local p = nn.Parameter(torch.zeros(600, { device = device }))
+        local optimizer = dist.optim.ZeroRedundancyOptimizer({ p }, torch.optim.SGD, { lr = 1 })
+        p.grad = torch.ones(600, { device = device })
+        dist.algorithms.Join({ optimizer }, {}, function()
+          for _ = 1, rank + 1 do optimizer:step() end
+        end)
+        return p:detach():cpu()
+      end)
+      for rank = 0, 1 do assert.is_true(steps[rank]:equal(torch.full({ 600 }, -2.0)), rank) end
+    end)
+
     it('has steps that bring nothing together, and buffers', function()
       run(2, function(rank)
         local net = DDP(nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 1)):to(device))

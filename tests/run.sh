@@ -117,7 +117,7 @@ if [ "$mode" = tsan ]; then
     TSAN_OPTIONS="halt_on_error=1 exitcode=66 die_after_fork=0" export TSAN_OPTIONS
     LTENSOR_TSAN=1 export LTENSOR_TSAN
 fi
-[ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed
+[ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed LTENSOR_ASAN=1 && export LTENSOR_ASAN
 for program in "$BUILD"/tests/*_test; do
     [ "$mode" = checks ] && break
     # What OpenMP does inside is not known to the sanitizer; of a simulated GPU all has to be.

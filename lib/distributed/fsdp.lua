@@ -76,30 +76,37 @@ end
 
 -- The first time: parameters in what was gathered. They are the same ones from then on.
 function Flat:make_parameters(whole)
-  self.whole = whole
+  self.whole, self.since = whole, whole._version - self.version -- its version grows with the part's
   for _, entry in ipairs(self.entries) do
     entry.full = torch.nn.Parameter(whole:narrow(1, entry.at + 1, entry.n):view(entry.shape), { requires_grad = self.trains })
     if self.trains then entry.full:register_post_accumulate_grad_hook(function() self:arrived(entry) end) end
   end
 end
 
--- Begins to gather.
+-- Begins to gather the parts as they are now.
 function Flat:begin()
+  if self.version ~= self.part._version then
+    self:forget()
+    if self.there then self:free() end
+  end
   if self.there or self.coming then return end
   local whole = torch.empty(self.room, { dtype = self.dtype, device = self.device })
   local work = dist.all_gather_into_tensor(whole:narrow(1, 1, self.total), self.part, { group = self.group, async_op = true })
-  self.coming = { work = work, whole = whole }
+  self.coming, self.version = { work = work, whole = whole }, self.part._version
 end
 
--- The parameters are there as the parts are now, and where modules look.
+-- The parameters are there, and where modules look.
 function Flat:gather()
-  if self.there and self.version ~= self.part._version then self:free() end
+  self:begin()
   if not self.there then
-    self:begin()
     local coming = self.coming
     coming.work:wait()
-    self.coming, self.there, self.version = nil, true, self.part._version
-    if self.whole then storage_take(self.whole, coming.whole) else torch.no_grad(self.make_parameters, self, coming.whole) end
+    self.coming, self.there = nil, true
+    if self.whole then
+      storage_take(self.whole, coming.whole, self.since + self.version)
+    else
+      torch.no_grad(self.make_parameters, self, coming.whole)
+    end
   end
   self:show 'full'
 end

@@ -505,6 +505,14 @@ for _, mpi in ipairs(ranks.installed()) do
         local ok, message = pcall(aside.backward, aside)
         assert(not ok and message:find("of parameter 'layer.weight', is not there: fully_shard has freed it", 1, true), message)
         assert(not pcall(fully_shard, leak))
+        -- nor does it take parameters that a step has changed since
+        for _, reshard in ipairs { true, false } do
+          local net = fully_shard(nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64)), { reshard_after_forward = reshard })
+          local loss = net(torch.ones(2, 64)):sum()
+          torch.no_grad(function() net[2].weight:add_(1) end)
+          local ok, message = pcall(loss.backward, loss)
+          assert(not ok and message:find('has been modified by an inplace operation', 1, true), message)
+        end
       ]])
     end)
   end)

@@ -356,10 +356,14 @@ static int comm_origin(lua_State *L)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------------------------- */
 
-/* storage_take(tensor, other): the tensor, its views and what is saved of it have the other's memory, which has theirs. */
+/* storage_take(tensor, other, version): the tensor, its views and what is saved of it have the other's memory, which has theirs, and this
+ * version: derivatives refuse what they have saved of another. */
 static int storage_take(lua_State *L)
 {
-    lt_lua_do(L, lt_storage_exchange(lt_lua_check_tensor(L, 1), lt_lua_check_tensor(L, 2)));
+    lt_tensor *self = lt_lua_check_tensor(L, 1), *other = lt_lua_check_tensor(L, 2);
+    const lua_Integer version = lt_lua_check_integer(L, 3);
+    lt_lua_do(L, lt_storage_exchange(self, other));
+    atomic_store_explicit(&self->storage->version, (uint32_t)version, memory_order_relaxed);
     return 0;
 }
 

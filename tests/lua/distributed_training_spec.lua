@@ -154,6 +154,21 @@ describe('DistributedDataParallel', function()
     end)
   end)
 
+  it('lets go of the module when nobody holds it any more', function()
+    run(1, function()
+      local net = model()
+      local held = setmetatable({ DDP(net) }, { __mode = 'v' })
+      loss_of(held[1], 0, 1):backward()
+      local first = gradients(net)
+      collectgarbage()
+      collectgarbage()
+      assert.is_nil(held[1])
+      for _, p in ipairs(net:parameters()) do p.grad = nil end
+      loss_of(net, 0, 1):backward()
+      same(first, gradients(net))
+    end)
+  end)
+
   it('takes no gradient for a parameter twice, unless the graph is static', function()
     local Inside = torch.autograd.Function:extend 'Inside' -- its layer is run again in a backward of its own
     function Inside.forward(ctx, x, layer)

@@ -298,7 +298,7 @@ void test_jacobi(void **)
 void test_convolutions(void **)
 {
     const lt_cudnn *f;
-    cudnnHandle_t handle;
+    static cudnnHandle_t handle; /* as in the backend, never destroyed */
     cudnnTensorDescriptor_t x, y;
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t convolution;
@@ -370,6 +370,7 @@ void test_handles_in_captures(void **)
     assert_int_not_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
     assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
     (void)cudaGetLastError();
+    assert_int_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 
 /* A product in a capture has a workspace that is not the handle's own, which its replays would share with others. */

@@ -287,7 +287,7 @@ LT_CUDA_FN int64_t lt_element_size(lt_dtype dtype)
 /* Whether accesses of 16 bytes may begin at p. */
 static inline bool lt_is_aligned(const void *p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
-static inline bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16 && dtype <= LT_FLOAT64; }
+LT_CUDA_FN bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16 && dtype <= LT_FLOAT64; }
 static inline bool lt_is_complex(lt_dtype dtype) { return dtype >= LT_COMPLEX32 && dtype <= LT_COMPLEX128; }
 /* uint16, uint32, uint64: copied and converted (copy.cu), else core hands over their bits as integers of their size. */
 static inline bool lt_is_unsigned(lt_dtype dtype) { return dtype >= LT_UINT16; }

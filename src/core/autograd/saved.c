@@ -14,6 +14,7 @@
 #include "counting.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 
 static uint32_t version_of(const lt_tensor *t)
@@ -228,7 +229,10 @@ lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
         *out = NULL;
         return LT_OK;
     } else {
-        if (version_of(s->tensor) != s->version) return changed(s, node);
+        if (version_of(s->tensor) != s->version) {
+            LT_TRY(lt_refuse_hollow("backward", s->tensor));
+            return changed(s, node);
+        }
         t = lt_tensor_retain(s->tensor);
     }
     if (fn == NULL || !lt_grad_mode_on()) {

@@ -486,7 +486,7 @@ test-asan:
 # the tool libarcher, tells the sanitizer what its threads wait for; GCC's does not.
 test-checks:
 	@sh scripts/deps.sh test
-	@$(MAKE) $(JOBS) --no-print-directory all checked
+	@$(MAKE) $(JOBS) --no-print-directory all checked test-programs
 	@BUILD=$(BUILD) sh tests/run.sh checks
 
 test-tsan:

@@ -17,6 +17,7 @@
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/_to_copy.h"
@@ -149,6 +150,7 @@ static lt_status find_elements(elements *e, lt_tensor *t)
         any = any && e->shown[d] > 0;
     }
     if (!any) return LT_OK;
+    LT_TRY(lt_refuse_hollow("print", t));
     if (t->device.type != LT_CPU) return fetch(e, t);
     e->owner = lt_tensor_retain(t);
     e->data = lt_data(t);

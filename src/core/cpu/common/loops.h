@@ -119,6 +119,7 @@ typedef struct lt_product {
     double alpha, beta;
     const void *a, *b;
     void *c;
+    bool few; /* columns of B, which are dense as the rows of A are: sums go along both (floats only) */
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);
 

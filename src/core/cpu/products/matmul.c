@@ -12,6 +12,7 @@
 
 #define COST 3                   /* multiplications that take as long as an element of a simple loop */
 #define COLUMNS 32               /* of a piece; a multiple of what the loops take at a time */
+#define FEW 8                    /* columns */
 #define ROWS 64                  /* of a piece, for which preparing its columns costs little */
 #define MOST ((int64_t)1 << 24)  /* elements of A that a piece reads: an interrupt waits for its end */
 
@@ -101,7 +102,8 @@ static lt_status multiply_floats(const lt_gemm *g)
                 .loop = lt_loops.product[g->dtype == LT_FLOAT64], .size = size,
                 .batch_a = g->batch_a * size, .batch_b = g->batch_b * size, .batch_c = g->batch_c * size};
     const bool vector = g->m == 1 || g->n == 1;
-    if (vector ? g->n != 1 : duration(g->n, g->m, g->k, g->trans_a, true) < duration(g->m, g->n, g->k, !g->trans_b, false))
+    f.whole.few = !vector && !g->trans_a && g->trans_b && (g->m <= FEW || g->n <= FEW) && g->k >= 2 * COLUMNS;
+    if (vector ? g->n != 1 : f.whole.few ? g->m < g->n : duration(g->n, g->m, g->k, g->trans_a, true) < duration(g->m, g->n, g->k, !g->trans_b, false))
         turn(&f);
     const int threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
     cut(&f, g->batch, threads);

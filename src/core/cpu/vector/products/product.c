@@ -9,8 +9,10 @@
 #define DEPTH 512 /* of a panel: sums of more products than that are added up in C */
 
 #if defined(__AVX512F__)
+#define FEW_ROWS 4 /* of few columns */
 #define ROWS 8 /* times two sums are what the registers hold, and enough to hide how long one step takes */
 #else
+#define FEW_ROWS 2
 #define ROWS 4
 #endif
 

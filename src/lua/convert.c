@@ -15,6 +15,7 @@
 #include "dtypes/dtype.h"
 #include "dtypes/fits.h"
 #include "dtypes/half.h"
+#include "sparse.h"
 #include "op/_to_copy.h"
 
 /* ---- tables to tensors ---------------------------------------------------------------------------------------- */
@@ -323,6 +324,7 @@ static int tolist(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     if (lt_is_batched(t)) return lt_lua_error(L, "vmap: tolist() of a batched tensor is not possible: its numbers differ from sample to sample");
+    lt_lua_check(L, lt_require_strided("tolist", t));
     if (t->device.type != LT_CPU) {
         lt_tensor **host = lt_lua_new(L);
         lt_entry entry = lt_enter(L);

@@ -343,7 +343,9 @@ LT_API const int64_t *lt_tensor_sizes(const lt_tensor *t);
 LT_API const int64_t *lt_tensor_strides(const lt_tensor *t);
 LT_API int64_t lt_tensor_numel(const lt_tensor *t);
 LT_API bool lt_tensor_is_contiguous(const lt_tensor *t);
-/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU. */
+/* LT_STRIDED for ordinary tensors; and NULL. */
+LT_API lt_layout lt_tensor_layout(const lt_tensor *t);
+/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU; NULL of a sparse tensor. */
 LT_API void *lt_tensor_data(const lt_tensor *t);
 
 /* The number in a tensor of one element. Waits for the GPU that the tensor is on. */

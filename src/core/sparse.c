@@ -21,7 +21,7 @@ lt_status lt_layout_from_name(const char *name, lt_layout *out)
     return lt_error(LT_ERR_TYPE, "unknown layout '%s': torch.strided, torch.sparse_coo, torch.sparse_csr or torch.sparse_csc", name);
 }
 
-lt_layout lt_layout_of(const lt_tensor *t) { return lt_is_sparse(t) ? lt_sparse_of(t)->layout : LT_STRIDED; }
+lt_layout lt_tensor_layout(const lt_tensor *t) { return lt_is_sparse(t) ? lt_sparse_of(t)->layout : LT_STRIDED; }
 
 bool lt_any_sparse(const lt_tensor_list *list)
 {

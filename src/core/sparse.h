@@ -24,8 +24,6 @@ typedef struct lt_sparse {
 /* The components of a sparse tensor, borrowed. */
 static inline const lt_sparse *lt_sparse_of(const lt_tensor *t) { return (const lt_sparse *)t->storage->ctx; }
 
-/* LT_STRIDED for ordinary tensors. */
-lt_layout lt_layout_of(const lt_tensor *t);
 /* "torch.sparse_coo" */
 const char *lt_layout_name(lt_layout layout);
 /* The layout of a name, with "torch." before it or without; LT_ERR_TYPE when there is none. */

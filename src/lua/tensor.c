@@ -132,9 +132,9 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_RETAINS_GRAD: lua_pushboolean(L, (self->flags & LT_FLAG_RETAINS_GRAD) != 0); return 1;
     case FIELD_VERSION: lua_pushinteger(L, atomic_load(&self->storage->version)); return 1;
     case FIELD_NBYTES: lua_pushinteger(L, self->numel * (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
-    case FIELD_LAYOUT: lua_pushstring(L, lt_layout_name(lt_layout_of(self))); return 1;
-    case FIELD_IS_SPARSE: lua_pushboolean(L, lt_layout_of(self) == LT_SPARSE_COO); return 1;
-    case FIELD_IS_SPARSE_CSR: lua_pushboolean(L, lt_layout_of(self) == LT_SPARSE_CSR); return 1;
+    case FIELD_LAYOUT: lua_pushstring(L, lt_layout_name(lt_tensor_layout(self))); return 1;
+    case FIELD_IS_SPARSE: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_COO); return 1;
+    case FIELD_IS_SPARSE_CSR: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_CSR); return 1;
     case FIELD_ITEMSIZE: lua_pushinteger(L, (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
     }
     return 0;

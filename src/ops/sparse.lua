@@ -16,7 +16,9 @@ return {
 
   -- ---- components -------------------------------------------------------------------------------------------------
   { '_sparse_values(Tensor self) -> Tensor', variants = 'library', sparse = true, grad_fn = 'ValuesBackward0', batch = 'loop', doc = 'The values, whether coalesced or not.',
-    grad = { self = '_sparse_like(self, grad)' } },
+    grad = { self = '_sparse_gradient(self, grad)' } },
+  { '_sparse_gradient(Tensor self, Tensor grad_values) -> Tensor', variants = '', composite = true, sparse = true, batch = 'loop',
+    doc = 'The gradient by a sparse tensor of the gradients by its values: each place once. Values of one place have equal gradients, since only their sum counts.' },
   { '_sparse_like(Tensor self, Tensor values) -> Tensor', variants = 'library', sparse = true, grad_fn = 'SparseLikeBackward0', batch = 'loop',
     doc = 'A sparse tensor with the places of self and other values, whose dimensions after the first are its last ones.',
     grad = { values = '_sparse_values_at(grad, self)' } },

@@ -19,6 +19,9 @@ end
 local without_vector = {
   ['their values are whatever the memory holds'] = 'empty empty_strided empty_like new_empty empty_permuted new_empty_strided',
   ["PyTorch's CPU build has no such device: cuda_spec.lua"] = 'cuda',
+  ['their values are sparse tensors: sparse_spec.lua runs expressions of them'] = [[sparse_coo_tensor sparse_compressed_tensor values stored_values indices
+    stored_indices crow_indices col_indices ccol_indices row_indices nnz sparse_dim dense_dim is_coalesced coalesce to_dense to_sparse_coo
+    to_sparse_compressed sparse_mask]],
   ['the signs of factors are free, linalg_spec.lua multiplies them'] = 'linalg_svd linalg_eigh',
   ['they begin with random directions, linalg_spec.lua looks at what they find'] = 'svd_lowrank pca_lowrank',
 }

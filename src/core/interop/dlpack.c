@@ -57,6 +57,7 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
 {
     LT_REQUIRE(t);
     LT_REQUIRE(out);
+    LT_TRY(lt_require_strided("to_dlpack", t));
     if (lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");
@@ -65,7 +66,6 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
             LT_ERR_RUNTIME,
             "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
             "before 1.0, which cannot say so");
-    LT_TRY(lt_require_strided("to_dlpack", t));
     loan *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = lt_tensor_alias(t, &l->alias);

@@ -50,7 +50,7 @@ static lt_tensor *do_joined(lt_scope *s, lt_tensor *a, lt_tensor *b, lt_scalar a
 {
     if (lt_sparse_same_places(a, b))
         return do__sparse_like(s, a, do_add(s, do__sparse_values(s, a), do_scaled(s, do__sparse_values(s, b), alpha)));
-    const lt_layout layout = lt_layout_of(a);
+    const lt_layout layout = lt_tensor_layout(a);
     const lt_dims sizes = lt_dims_of(a);
     const lt_dtype dtype = lt_promote((lt_dtype)a->dtype, (lt_dtype)b->dtype);
     const bool coalesced = lt_sparse_of(a)->coalesced && lt_sparse_of(b)->coalesced;
@@ -137,7 +137,7 @@ static lt_tensor *do_common(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     if (lt_sparse_same_places(a, b) && lt_sparse_of(a)->coalesced)
         return do__sparse_like(s, a, do_mul(s, do__sparse_values(s, a), do__sparse_values(s, b)));
-    const lt_layout layout = lt_layout_of(a);
+    const lt_layout layout = lt_tensor_layout(a);
     const lt_dims sizes = lt_dims_of(a);
     a = do_coalesce(s, do_as_coo(s, a));
     b = do_coalesce(s, do_as_coo(s, b));
@@ -268,7 +268,7 @@ lt_status lt__to_copy_sparse(lt_tensor *self, lt_dtype dtype, const lt_device *d
 static lt_status empty_like(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
     lt_scope s;
-    lt_sparse parts = {.layout = lt_layout_of(self), .coalesced = true};
+    lt_sparse parts = {.layout = lt_tensor_layout(self), .coalesced = true};
     const lt_sparse *from = lt_sparse_of(self);
     const lt_device place = device != NULL ? *device : self->device;
     lt_dims sizes = lt_dims_of(from->values);

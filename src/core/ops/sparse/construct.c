@@ -222,9 +222,9 @@ lt_status lt_values_impl(lt_tensor *self, lt_tensor **out)
 /* A component of one layout. */
 static lt_status component(const char *what, const lt_tensor *self, lt_layout layout, lt_tensor *which, lt_tensor **out)
 {
-    if (lt_layout_of(self) != layout)
+    if (lt_tensor_layout(self) != layout)
         return lt_error(LT_ERR_RUNTIME, "%s expected a tensor of the layout %s, but got %s", what, lt_layout_name(layout),
-                        lt_layout_name(lt_layout_of(self)));
+                        lt_layout_name(lt_tensor_layout(self)));
     return lt_tensor_alias(which, out);
 }
 

@@ -2,6 +2,7 @@
 #include "parts.h"
 
 #include "op/_sparse_compressed.h"
+#include "op/_sparse_gradient.h"
 #include "op/_sparse_values_at.h"
 #include "op/any.h"
 #include "op/coalesce.h"
@@ -31,8 +32,8 @@ lt_status lt_coalesce_impl(lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
     lt_tensor *inverse;
-    if (lt_layout_of(self) != LT_SPARSE_COO)
-        return lt_error(LT_ERR_RUNTIME, "coalesce expected sparse coordinate tensor layout but got %s", lt_layout_name(lt_layout_of(self)) + 6);
+    if (lt_tensor_layout(self) != LT_SPARSE_COO)
+        return lt_error(LT_ERR_RUNTIME, "coalesce expected sparse coordinate tensor layout but got %s", lt_layout_name(lt_tensor_layout(self)) + 6);
     if (lt_sparse_of(self)->coalesced) {
         *out = lt_tensor_retain(self);
         return LT_OK;
@@ -41,6 +42,23 @@ lt_status lt_coalesce_impl(lt_tensor *self, lt_tensor **out)
     lt_scope_open(&s, LT_COMPOSITE(coalesce));
     lt_tensor *keys = do_unique(&s, do_places(&s, self), &inverse), *values = do__sparse_values(&s, self);
     if (s.status == LT_OK) values = do_added_rows(&s, keys->numel, inverse, values);
+    return lt_scope_give(&s, do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes), values, &sizes, true), out);
+}
+
+lt_status lt__sparse_gradient_impl(lt_tensor *self, lt_tensor *grad_values, lt_tensor **out)
+{
+    lt_scope s;
+    lt_tensor *which;
+    if (lt_sparse_of(self)->coalesced) return lt__sparse_like(self, grad_values, out);
+    lt_dims sizes = lt_dims_of(self);
+    lt_scope_open(&s, LT_COMPOSITE(_sparse_gradient));
+    lt_tensor *keys = do_unique(&s, do_places(&s, self), &which), *values = NULL;
+    if (s.status == LT_OK) {
+        lt_dims column = {grad_values->ndim, {grad_values->sizes[0]}};
+        for (int d = 1; d < column.n; d++) column.v[d] = 1;
+        lt_tensor *ones = plus(&s, do_zeros(&s, grad_values, &column), 1);
+        values = do_div(&s, do_added_rows(&s, keys->numel, which, grad_values), do_added_rows(&s, keys->numel, which, ones));
+    }
     return lt_scope_give(&s, do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes), values, &sizes, true), out);
 }
 
@@ -113,7 +131,7 @@ lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int6
     LT_TRY(lt_layout_from_name(layout, &kind));
     if (kind != LT_SPARSE_CSR && kind != LT_SPARSE_CSC)
         return lt_error(LT_ERR_RUNTIME, "to_sparse: %s is no compressed layout", lt_layout_name(kind));
-    if (lt_layout_of(self) == kind) {
+    if (lt_tensor_layout(self) == kind) {
         *out = lt_tensor_retain(self);
         return LT_OK;
     }
@@ -124,7 +142,7 @@ lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int6
     const lt_dims sizes = lt_dims_of(self);
     const int first = kind == LT_SPARSE_CSC;
     lt_tensor *coo = !lt_is_sparse(self) ? do_dense_to_coo(&s, self, 2) : do_as_coo(&s, self), *made = NULL;
-    if (s.status == LT_OK && lt_layout_of(self) != LT_SPARSE_CSC) coo = do_coalesce(&s, coo);
+    if (s.status == LT_OK && lt_tensor_layout(self) != LT_SPARSE_CSC) coo = do_coalesce(&s, coo);
     lt_tensor *coordinates = coo != NULL ? do_coordinates(&s, coo) : NULL, *values = coo != NULL ? do__sparse_values(&s, coo) : NULL;
     lt_tensor *lines = do_coordinate(&s, coordinates, first), *plain = do_coordinate(&s, coordinates, 1 - first);
     if (s.status == LT_OK && (first || !lt_sparse_of(coo)->coalesced)) { /* line by line, and in order within each */
@@ -165,14 +183,14 @@ lt_status lt__sparse_values_at_impl(lt_tensor *self, lt_tensor *pattern, lt_tens
 {
     lt_scope s;
     LT_TRY(lt_require_sparse("sparse_mask", pattern));
-    if (lt_is_sparse(self) && lt_sparse_same_places(self, pattern)) return lt__sparse_values(self, out);
+    if (lt_is_sparse(self) && lt_sparse_of(self)->coalesced && lt_sparse_same_places(self, pattern)) return lt__sparse_values(self, out);
     lt_scope_open(&s, LT_COMPOSITE(_sparse_values_at));
     const int dims = lt_sparse_dims_of(pattern);
     lt_tensor *keys = do_places(&s, pattern), *rows;
     if (!lt_is_sparse(self))
         rows = do_index_select(&s, do_flat(&s, self, dims), 0, keys);
     else if (lt_sparse_dims_of(self) == dims)
-        rows = do_found(&s, do_as_layout(&s, do_as_coo(&s, self), LT_SPARSE_COO), keys);
+        rows = do_found(&s, do_coalesce(&s, do_as_coo(&s, self)), keys);
     else
         rows = do_index_select(&s, do_flat(&s, do_to_dense(&s, self), dims), 0, keys);
     return lt_scope_give(&s, rows, out);
@@ -190,7 +208,8 @@ lt_status lt_sparse_mask_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
         return lt_error(LT_ERR_RUNTIME, "sparse_mask(): operands have incompatible sizes; self has size %s but mask has size %s",
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes), lt_format_sizes(b, sizeof b, mask->ndim, mask->sizes));
     lt_scope_open(&s, LT_COMPOSITE(sparse_mask));
-    s.status = lt__sparse_values_at(self, mask, &values);
+    if (!lt_sparse_of(mask)->coalesced) mask = do_coalesce(&s, mask);
+    if (s.status == LT_OK) s.status = lt__sparse_values_at(self, mask, &values);
     values = lt_scope_hold(&s, s.status, values);
     return lt_scope_give(&s, do__sparse_like(&s, mask, values), out);
 }

@@ -32,9 +32,9 @@ static lt_status store(const char *op, lt_tensor *written, lt_tensor *result)
     if (lt_grad_mode_on() && (lt_requires_grad(written) || lt_requires_grad(result)))
         return lt_error(LT_ERR_RUNTIME, "%s_(): autograd does not follow what is written to sparse tensors, or in place from them", op);
     if (!lt_is_sparse(written) && !lt_is_sparse(result)) return lt_copy_(written, result, false);
-    if (lt_layout_of(written) != lt_layout_of(result))
+    if (lt_tensor_layout(written) != lt_tensor_layout(result))
         return lt_error(LT_ERR_RUNTIME, "%s_(): the result has the layout %s, what is written %s", op,
-                        lt_layout_name(lt_layout_of(result)), lt_layout_name(lt_layout_of(written)));
+                        lt_layout_name(lt_tensor_layout(result)), lt_layout_name(lt_tensor_layout(written)));
     bool fits = written->dtype == result->dtype && written->ndim == result->ndim && lt_device_equal(written->device, result->device);
     for (int d = 0; fits && d < written->ndim; d++) fits = written->sizes[d] == result->sizes[d];
     if (!fits)

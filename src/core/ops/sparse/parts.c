@@ -115,15 +115,15 @@ lt_tensor *do_coo(lt_scope *s, lt_tensor *coordinates, lt_tensor *values, const 
 
 lt_tensor *do_as_coo(lt_scope *s, lt_tensor *t)
 {
-    if (s->status != LT_OK || lt_layout_of(t) == LT_SPARSE_COO) return s->status == LT_OK ? t : NULL;
+    if (s->status != LT_OK || lt_tensor_layout(t) == LT_SPARSE_COO) return s->status == LT_OK ? t : NULL;
     const lt_dims sizes = lt_dims_of(t);
-    return do_coo(s, do_coordinates(s, t), do__sparse_values(s, t), &sizes, lt_layout_of(t) == LT_SPARSE_CSR);
+    return do_coo(s, do_coordinates(s, t), do__sparse_values(s, t), &sizes, lt_tensor_layout(t) == LT_SPARSE_CSR);
 }
 
 lt_tensor *do_as_layout(lt_scope *s, lt_tensor *t, lt_layout layout)
 {
     lt_tensor *out = NULL;
-    if (s->status != LT_OK || lt_layout_of(t) == layout) return s->status == LT_OK ? t : NULL;
+    if (s->status != LT_OK || lt_tensor_layout(t) == layout) return s->status == LT_OK ? t : NULL;
     if (layout == LT_SPARSE_COO) return do_coalesce(s, do_as_coo(s, t));
     const int64_t dense = t->ndim - lt_sparse_dims_of(t);
     const lt_status status = lt_to_sparse_compressed(t, lt_layout_name(layout), dense, &out);

@@ -41,7 +41,7 @@ static lt_tensor *do_times_dense(lt_scope *s, lt_tensor *a, lt_tensor *dense)
 static lt_tensor *do_times_sparse(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     lt_tensor *which = NULL;
-    const lt_layout layout = lt_layout_of(a);
+    const lt_layout layout = lt_tensor_layout(a);
     const lt_dims sizes = {2, {a->sizes[0], b->sizes[1]}};
     b = do_as_layout(s, b, LT_SPARSE_CSR);
     if (s->status != LT_OK) return NULL;
@@ -111,7 +111,7 @@ lt_status lt_addmm_sparse(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_
 lt_status lt_bmm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
 {
     lt_scope s;
-    if (lt_layout_of(self) != LT_SPARSE_COO || lt_is_sparse(mat2) || lt_sparse_dims_of(self) != 3 || mat2->ndim != 3)
+    if (lt_tensor_layout(self) != LT_SPARSE_COO || lt_is_sparse(mat2) || lt_sparse_dims_of(self) != 3 || mat2->ndim != 3)
         return lt_error(LT_ERR_RUNTIME, "bmm: expected a batch of sparse matrices in COO and one of ordinary matrices");
     if (self->sizes[0] != mat2->sizes[0])
         return lt_error(LT_ERR_RUNTIME, "bmm: expected batches of the same size, but got %lld and %lld", (long long)self->sizes[0],

@@ -46,6 +46,6 @@ lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, l
     const bool unchanged = (mask & ((1u << places) - 1)) == 0;
     sum = do_coo(&s, do_stack(&s, rows, kept, 0), values, &sizes, unchanged && lt_sparse_of(self)->coalesced);
     sum = unchanged ? sum : do_coalesce(&s, sum);
-    if (s.status == LT_OK && kept == 2 && places == 2) sum = do_as_layout(&s, sum, lt_layout_of(self));
+    if (s.status == LT_OK && kept == 2 && places == 2) sum = do_as_layout(&s, sum, lt_tensor_layout(self));
     return lt_scope_give(&s, sum, out);
 }

@@ -46,14 +46,14 @@ static lt_status permuted(lt_tensor *self, const int *order, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, true);
     lt_tensor *result;
-    if (lt_layout_of(self) != LT_SPARSE_COO && !turned) {
+    if (lt_tensor_layout(self) != LT_SPARSE_COO && !turned) {
         result = in_order ? self : do_turned(&s, self, &sizes);
     } else {
         lt_tensor *values = do__sparse_values(&s, self), *coordinates = do_coordinates(&s, self);
         if (turned) values = do_permute(&s, values, &inside);
         for (int d = 0; d < places; d++) rows[d] = do_coordinate(&s, coordinates, order[d]);
         coordinates = s.status == LT_OK ? do_stack(&s, rows, places, 0) : NULL;
-        result = do_coo(&s, coordinates, values, &sizes, in_order && lt_sparse_of(self)->coalesced && lt_layout_of(self) != LT_SPARSE_CSC);
+        result = do_coo(&s, coordinates, values, &sizes, in_order && lt_sparse_of(self)->coalesced && lt_tensor_layout(self) != LT_SPARSE_CSC);
     }
     return lt_scope_give(&s, result, out);
 }
@@ -118,7 +118,7 @@ lt_status lt_unsqueeze_sparse(lt_tensor *self, int64_t dim, lt_tensor **out)
 /* The result in COO, in self's layout where that has one. */
 static lt_status give_like(lt_scope *s, lt_tensor *self, lt_tensor *coo, lt_tensor **out)
 {
-    if (s->status == LT_OK && lt_sparse_dims_of(coo) == 2) coo = do_as_layout(s, coo, lt_layout_of(self));
+    if (s->status == LT_OK && lt_sparse_dims_of(coo) == 2) coo = do_as_layout(s, coo, lt_tensor_layout(self));
     return lt_scope_give(s, coo, out);
 }
 
@@ -155,7 +155,7 @@ lt_status lt_select_sparse(lt_tensor *self, int64_t dim, int64_t index, lt_tenso
     lt_tensor *values = do_index_select(&s, do__sparse_values(&s, self), 0, chosen);
     if (places == 1) return lt_scope_give(&s, do_sum_dim(&s, values, 0, false), out);
     coordinates = do_index_select(&s, do_replaced(&s, coordinates, d, NULL), 1, chosen);
-    const bool coalesced = lt_sparse_of(self)->coalesced && lt_layout_of(self) != LT_SPARSE_CSC;
+    const bool coalesced = lt_sparse_of(self)->coalesced && lt_tensor_layout(self) != LT_SPARSE_CSC;
     return lt_scope_give(&s, do_coo(&s, coordinates, values, &sizes, coalesced), out);
 }
 
@@ -189,7 +189,7 @@ lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t 
     lt_tensor *chosen = do_chosen(&s, within);
     coordinates = do_index_select(&s, do_replaced(&s, coordinates, d, at), 1, chosen);
     lt_tensor *values = do_index_select(&s, do__sparse_values(&s, self), 0, chosen);
-    const bool coalesced = lt_sparse_of(self)->coalesced && lt_layout_of(self) != LT_SPARSE_CSC;
+    const bool coalesced = lt_sparse_of(self)->coalesced && lt_tensor_layout(self) != LT_SPARSE_CSC;
     return give_like(&s, self, do_coo(&s, coordinates, values, &sizes, coalesced), out);
 }
 
@@ -234,7 +234,7 @@ static lt_status check_joined(const lt_tensor_list *tensors, int d)
     for (int64_t i = 0; i < tensors->n; i++) {
         const lt_tensor *t = tensors->v[i];
         if (!lt_is_sparse(t)) return lt_error(LT_ERR_RUNTIME, "cat: sparse and ordinary tensors cannot be joined; number %lld is ordinary", lt_shown(i));
-        bool same = t->ndim == first->ndim && lt_sparse_dims_of(t) == lt_sparse_dims_of(first) && lt_layout_of(t) == lt_layout_of(first);
+        bool same = t->ndim == first->ndim && lt_sparse_dims_of(t) == lt_sparse_dims_of(first) && lt_tensor_layout(t) == lt_tensor_layout(first);
         for (int e = 0; same && e < t->ndim; e++) same = e == d || t->sizes[e] == first->sizes[e];
         if (!same) return lt_error(LT_ERR_RUNTIME, "cat: sparse tensors are joined that have one layout and the same sizes but for one dimension; number %lld differs", lt_shown(i));
     }
@@ -277,6 +277,6 @@ lt_status lt_cat_sparse(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
         if (s.status != LT_OK) return lt_scope_close(&s);
     }
     lt_tensor *whole = do_coo(&s, places, values, &sizes, false);
-    if (s.status == LT_OK && lt_layout_of(tensors->v[0]) != LT_SPARSE_COO) whole = do_as_layout(&s, whole, lt_layout_of(tensors->v[0]));
+    if (s.status == LT_OK && lt_tensor_layout(tensors->v[0]) != LT_SPARSE_COO) whole = do_as_layout(&s, whole, lt_tensor_layout(tensors->v[0]));
     return lt_scope_give(&s, whole, out);
 }

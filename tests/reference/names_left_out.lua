@@ -65,15 +65,15 @@ return {
       torch.utils.checkpoint.CheckpointPolicy torch.utils.checkpoint.SAC_IGNORED_OPS torch.utils.checkpoint.GraphExecGroup torch.utils.checkpoint.noop_context_fn
       torch.utils.checkpoint.[gs]et_device_states torch.linalg.LinAlgError torch.OutOfMemoryError torch.utils.checkpoint.CheckpointError torch.slice_copy torch.Tensor.index
       torch.Tensor.output_nr torch.GradScaler torch.Event torch.Stream torch.is_anomaly_enabled torch.is_anomaly_check_nan_enabled
-      torch.set_anomaly_enabled torch.is_inference_mode_enabled torch.[gs]et_deterministic_debug_mode torch.autograd.graph.Node torch.nn.utils.parametrize.cached
+      torch.set_anomaly_enabled torch.is_inference_mode_enabled torch.[gs]et_deterministic_debug_mode torch.autograd.graph.Node torch.autograd.forward_ad.UnpackedDualTensor torch.nn.utils.parametrize.cached
       torch.nn.Buffer torch.utils.data.default_convert torch.Tensor.grad torch.Tensor.grad_fn torch.slice_inverse torch.Tensor.slice_inverse]] },
   { reason = 'not yet: complex numbers and Fourier transforms',
     names = [[torch.complex%d* torch.[cC]half torch.cdouble torch.cfloat torch.Tensor.c%a+ torch.ComplexFloatStorage *.angle *.conj%g* *.imag *.real *.polar *.adjoint *.resolve_%a+ *.is_conj
       *.is_neg *.is_complex torch.view_as_%g+ torch.fft.%g+ *.stft *.istft torch.Tensor.H torch.Tensor.mH torch.linalg.eig torch.linalg.eigvals *.isreal]] },
   { reason = 'not yet: matrices',
     names = [[torch.linalg.ldl_%g+ torch.lobpcg]] },
-  { reason = 'not yet: tangents that stand with their tensors, hooks of saved tensors',
-    names = [[torch.autograd.forward_ad.%g+ torch.autograd.graph.%g+
+  { reason = 'not yet: hooks of saved tensors',
+    names = [[torch.autograd.graph.%g+
       torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
   { reason = 'not yet: layers, optimizers and their tools',
     names = [[torch.nn.LinearCrossEntropyOptions torch.utils.data.StackDataset torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },

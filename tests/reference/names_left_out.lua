@@ -53,7 +53,7 @@ return {
       torch.nn.utils.convert_conv%dd_weight_memory_format torch.hash_tensor torch.Tensor.hash_tensor torch.AcceleratorError torch.sparse.SparseSemiStructured%g+
       torch.sparse.to_sparse_semi_structured]] },
   { reason = 'sparse tensors in blocks: docs/design/sparse.md', names = [[torch.sparse_bs[cr]_tensor torch.Tensor.to_sparse_bs[cr] ]] },
-  { reason = 'older names of products with sparse matrices, which mm and addmm are here', names = [[torch.[dhs]s?mm torch.h?spmm torch.spmm torch.saddmm *.sspaddmm *.smm torch.sparse.solve]] },
+  { reason = 'older names of products with sparse matrices, which mm and addmm are here', names = [[torch.[dhs]s?mm torch.h?spmm torch.saddmm *.sspaddmm *.smm torch.sparse.solve]] },
   { reason = 'copies of the components of sparse tensors, which are never written here, and what would write them',
     names = [[*.%a+_indices_copy *.indices_copy *.values_copy *.resize_as_sparse_ torch.Tensor.sparse_resize_%g*]] },
   { reason = 'indices are always looked at; gradcheck takes the values', names = [[torch.sparse.check_sparse_tensor_invariants torch.sparse.as_sparse_gradcheck]] },

@@ -49,6 +49,7 @@ static void note_number(lua_State *L, int index, lt_literal *m)
                                     : "tensor(): only one element tensors can be converted to numbers",
                        lt_lua_type_name(L, index));
         m->dtype = m->tensors ? lt_promote(m->dtype, (lt_dtype)t->dtype) : (lt_dtype)t->dtype;
+        if (m->dtype == LT_DTYPE_NONE) lt_lua_error(L, "%s", lt_error_message());
         m->tensors = true;
         return;
     }

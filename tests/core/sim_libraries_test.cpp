@@ -365,7 +365,7 @@ void test_transforms(void **)
 void test_convolutions(void **)
 {
     const lt_cudnn *f;
-    cudnnHandle_t handle;
+    static cudnnHandle_t handle; /* as in the backend, never destroyed */
     cudnnTensorDescriptor_t x, y;
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t convolution;
@@ -437,6 +437,7 @@ void test_handles_in_captures(void **)
     assert_int_not_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
     assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
     (void)cudaGetLastError();
+    assert_int_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 
 /* A product in a capture has a workspace that is not the handle's own, which its replays would share with others. */

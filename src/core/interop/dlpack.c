@@ -20,6 +20,7 @@ static const DLDataType types[LT_DTYPE_COUNT] = {
     [LT_FLOAT32] = {kDLFloat, 32, 1}, [LT_FLOAT64] = {kDLFloat, 64, 1},
     [LT_COMPLEX32] = {kDLComplex, 32, 1}, [LT_COMPLEX64] = {kDLComplex, 64, 1},
     [LT_COMPLEX128] = {kDLComplex, 128, 1},
+    [LT_UINT16] = {kDLUInt, 16, 1}, [LT_UINT32] = {kDLUInt, 32, 1}, [LT_UINT64] = {kDLUInt, 64, 1},
 };
 
 /* ---- lending ------------------------------------------------------------------------------------------------- */

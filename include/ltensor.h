@@ -349,7 +349,8 @@ LT_API int64_t lt_tensor_numel(const lt_tensor *t);
 LT_API bool lt_tensor_is_contiguous(const lt_tensor *t);
 /* LT_STRIDED for ordinary tensors; and NULL. */
 LT_API lt_layout lt_tensor_layout(const lt_tensor *t);
-/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU; NULL of a sparse tensor. */
+/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU. NULL for NULL and for a sparse tensor, and with an error's message where
+ * the memory has been taken away for a while (parameters that torch.distributed's fully_shard has freed). */
 LT_API void *lt_tensor_data(const lt_tensor *t);
 
 /* The number in a tensor of one element. Waits for the GPU that the tensor is on. */

@@ -118,7 +118,7 @@ if [ "$mode" = tsan ]; then
     LTENSOR_TSAN=1 export LTENSOR_TSAN
 fi
 # rss, speed: sanitizers have memory and time of their own. plain: programs and libraries that are not built with them.
-[ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed,plain
+[ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed,plain LTENSOR_ASAN=1 && export LTENSOR_ASAN
 for program in "$BUILD"/tests/*_test; do
     [ "$mode" = checks ] && break
     # What OpenMP does inside is not known to the sanitizer; of a simulated GPU all has to be.

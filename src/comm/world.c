@@ -436,7 +436,7 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
         world->all.timeout = timeout;
         goto done;
     }
-    if (lt_launcher_place(&rank, &size)) LT_CHECK(lt_engine_of_launcher(&engine));
+    LT_CHECK(lt_launcher_place(&rank, &size) ? lt_engine_of_launcher(&engine) : lt_launcher_alone());
     world = lt_mem_zalloc(sizeof *world);
     status = world != NULL ? prepare(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
     if (status != LT_OK)

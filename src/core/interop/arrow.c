@@ -7,6 +7,7 @@
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 #include "sparse.h"
 #include "tensor.h"
@@ -58,7 +59,7 @@ static lt_status check_column(const lt_tensor *t)
     if (lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");
-    return LT_OK;
+    return lt_refuse_hollow("to_arrow", t);
 }
 
 /* New tensor of the bytes that hold a bit for each of t's bools; the last byte's other bits are 0. */

@@ -8,6 +8,7 @@
 #include "devices/device_type.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 #include "sparse.h"
 #include "tensor.h"
@@ -67,6 +68,7 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
             LT_ERR_RUNTIME,
             "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
             "before 1.0, which cannot say so");
+    LT_TRY(lt_refuse_hollow("to_dlpack", t));
     loan *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = lt_tensor_alias(t, &l->alias);

@@ -18,6 +18,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "counting.h"
+#include "hollow.h"
 #include "mem.h"
 #include "sparse.h"
 #include "tensor.h"
@@ -152,6 +153,7 @@ static lt_status find_elements(elements *e, lt_tensor *t)
         any = any && e->shown[d] > 0;
     }
     if (!any) return LT_OK;
+    LT_TRY(lt_refuse_hollow("print", t));
     if (t->device.type != LT_CPU) return fetch(e, t);
     e->owner = lt_tensor_retain(t);
     e->data = lt_data(t);

@@ -5,6 +5,8 @@ local torch = require 'torch'
 local process = require 'support.process'
 local ranks = require 'support.ranks'
 
+local srun = (debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'support/srun' -- stands in for Slurm's
+
 local installed = ranks.installed()
 if #installed == 0 then
   describe('#cpu torch.distributed', function()
@@ -43,7 +45,7 @@ describe('#cpu what ranks find in their environment', function()
         if dist.get_rank() == 0 then print 'all well' end
       ]]
       file:close()
-      local output, errors, status = process.run(('ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 timeout 60 tests/tools/srun --mpi=%s -n 3 %s %s'):format(kind,
+      local output, errors, status = process.run(('ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 timeout 60 %s --mpi=%s -n 3 %s %s'):format(srun, kind,
         process.quote(process.ltensor), path))
       os.remove(path)
       assert.equal(0, status, errors)
@@ -52,7 +54,7 @@ describe('#cpu what ranks find in their environment', function()
   end
 
   it('is an error where srun has started them and they cannot meet', function()
-    local output, errors, status = process.run(('timeout 60 tests/tools/srun --mpi=none -n 2 %s -e %s'):format(process.quote(process.ltensor),
+    local output, errors, status = process.run(('timeout 60 %s --mpi=none -n 2 %s -e %s'):format(srun, process.quote(process.ltensor),
       process.quote "io.write(os.getenv 'RANK', ' of ', os.getenv 'WORLD_SIZE', '\\n') torch.distributed.init_process_group('mpi')"))
     assert.not_equal(0, status)
     assert.matches('srun has started 2 processes and nothing by which they could find each other', errors, 1, true)

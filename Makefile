@@ -484,7 +484,7 @@ test-asan:
 
 test-checks:
 	@sh scripts/deps.sh test
-	@$(MAKE) $(JOBS) --no-print-directory all checked
+	@$(MAKE) $(JOBS) --no-print-directory all checked test-programs
 	@BUILD=$(BUILD) sh tests/run.sh checks
 
 # Threads with a context each, and those of a simulated GPU: the program, its backend and what tests streams. Clang's OpenMP, with

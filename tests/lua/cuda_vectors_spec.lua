@@ -260,6 +260,44 @@ describe('rows in vectors', function()
     end
   end)
 
+  it('have the same largest and smallest of long lines, of equal ones the first', function()
+    for _, dtype in ipairs { 'float32', 'float64', 'float16', 'bfloat16', 'int64', 'int32', 'int16', 'int8', 'uint8', 'bool' } do
+      for _, spread in ipairs { 2, 1000 } do
+        local x = torch.randn(3, 11000) * spread
+        if dtype == 'uint8' then x = x:abs() end
+        x = x:clamp(-120, dtype:find '8' and 120 or 1e4):to(torch[dtype])
+        if dtype:find 'float' then
+          for i, special in ipairs { 0 / 0, 1 / 0, -1 / 0, -0.0, 0.0, 0 / 0 } do x[{ 2, 5000 + i }] = special end
+        end
+        for _, largest in ipairs { true, false } do
+          for _, k in ipairs { 1, 33, 1000 } do
+            local expected, order = torch.topk(x, k, 2, largest)
+            local actual, positions = torch.topk(x:to(device):t(), k, 1, largest)
+            local words = ('%s, %d, largest %s'):format(dtype, k, largest)
+            assert.is_true(torch.equal(order, positions:t():cpu()), words)
+            assert.is_true(torch.equal(expected:double():nan_to_num(7.5), actual:t():cpu():double():nan_to_num(7.5)), words)
+          end
+        end
+      end
+    end
+  end)
+
+  it('of complex numbers are those of the CPU, dense or not', function()
+    for _, dtype in ipairs { 'complex64', 'complex128' } do
+      for _, n in ipairs { 1, 2, 7, 1000 } do
+        local a, b = torch.randn(n + 1, { dtype = torch[dtype] }), torch.randn(n + 1, { dtype = torch[dtype] })
+        for first = 1, 2 do
+          local x, y = a:narrow(1, first, n), b:narrow(1, 1, n)
+          local u, v = a:to(device):narrow(1, first, n), b:to(device):narrow(1, 1, n)
+          for i, pair in ipairs { { x * y, u * v }, { x / y - 2, u / v - 2 }, { torch.addcmul(x, y, x), torch.addcmul(u, v, u) } } do
+            local worst = (pair[1] - pair[2]:cpu()):abs() / (1 + pair[1]:abs())
+            assert(worst:max():item() < 1e-5, ('%s, %d from %d, %d'):format(dtype, n, first, i))
+          end
+        end
+      end
+    end
+  end)
+
   it('take what is added to them in place', function()
     for _, n in ipairs { 1, 7, 64 } do
       agrees('index_add ' .. n, { { 9, n }, { 4, n } }, function(x, y)

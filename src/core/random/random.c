@@ -44,14 +44,36 @@ static void next_state(lt_generator *g)
     g->mt_next = 0;
 }
 
-uint32_t lt_generator_next32(lt_generator *g)
+static inline uint32_t temper(uint32_t y)
 {
-    if (--g->mt_left == 0) next_state(g);
-    uint32_t y = g->mt[g->mt_next++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
     y ^= (y << 15) & 0xefc60000u;
     return y ^ (y >> 18);
+}
+
+uint32_t lt_generator_next32(lt_generator *g)
+{
+    if (--g->mt_left == 0) next_state(g);
+    return temper(g->mt[g->mt_next++]);
+}
+
+void lt_generator_fill32(lt_generator *g, uint32_t *out, int64_t n)
+{
+    while (n > 0) {
+        if (g->mt_left == 1) { /* all are used: as next32 would, but for the first, which it does not count */
+            next_state(g);
+            g->mt_left++;
+        }
+        const int64_t left = g->mt_left - 1, now = n < left ? n : left;
+        const uint32_t *state = g->mt + g->mt_next;
+#pragma omp simd
+        for (int64_t i = 0; i < now; i++) out[i] = temper(state[i]);
+        g->mt_next += (int)now;
+        g->mt_left -= (int)now;
+        out += now;
+        n -= now;
+    }
 }
 
 uint64_t lt_generator_next64(lt_generator *g)

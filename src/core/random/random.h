@@ -31,6 +31,8 @@ uint64_t lt_initial_seed(void);
 
 /* CPU stream of raw numbers. */
 uint32_t lt_generator_next32(lt_generator *g);
+/* The same n numbers, one after the other. */
+void lt_generator_fill32(lt_generator *g, uint32_t *out, int64_t n);
 uint64_t lt_generator_next64(lt_generator *g);
 /* In [0, 1), 53 bits. */
 static inline double lt_generator_uniform(lt_generator *g)

@@ -36,6 +36,22 @@ static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
     return shared[threads];
 }
 
+/* The sum of the values of the threads before this one. shared: a number for each warp. */
+static __device__ __forceinline__ unsigned lt_sum_before(unsigned own, unsigned *shared)
+{
+    const unsigned lane = threadIdx.x % LT_WARP, warp = threadIdx.x / LT_WARP;
+    unsigned total = own;
+    for (unsigned lanes = 1; lanes < LT_WARP; lanes *= 2) {
+        const unsigned other = __shfl_up_sync(0xffffffffu, total, lanes);
+        if (lane >= lanes) total += other;
+    }
+    if (lane == LT_WARP - 1) shared[warp] = total;
+    __syncthreads();
+    unsigned before = total - own;
+    for (unsigned w = 0; w < warp; w++) before += shared[w];
+    return before;
+}
+
 static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
 
 /* Threads for a line of n elements, `each` of them a thread. */

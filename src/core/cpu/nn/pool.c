@@ -91,20 +91,39 @@ static bool quarters(const lt_pooling *p)
     return true;
 }
 
-/* Windows [*first, *last) of a row whose element k lies within the input. */
-static void within(const lt_pooling *p, int64_t k, int64_t *first, int64_t *last)
+/* Windows [from, to) of a row, at most ROW, which are gone through together. */
+typedef struct piece {
+    int64_t from, to;
+} piece;
+
+static piece next_piece(const lt_pooling *p, int64_t from)
+{
+    return (piece){from, p->out[2] - from < ROW ? p->out[2] : from + ROW};
+}
+
+/* Those of a piece whose element k lies within the input. */
+static piece within(const lt_pooling *p, int64_t k, piece of)
 {
     const int64_t shift = k * p->dilation[2] - p->padding[2], stride = p->stride[2];
     const int64_t low = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
     const int64_t high = p->in[2] - shift <= 0 ? 0 : (p->in[2] - shift + stride - 1) / stride;
-    *last = high < p->out[2] ? high : p->out[2];
-    *first = low < *last ? low : *last;
+    if (of.to > high) of.to = high;
+    if (of.from < low) of.from = low;
+    if (of.from > of.to) of.from = of.to;
+    return of;
+}
+
+/* Those that lie within the input whole, and so are of one size. */
+static piece whole_windows(const lt_pooling *p, piece of)
+{
+    const piece begin = within(p, 0, of), end = within(p, p->kernel[2] - 1, of);
+    return begin.from < end.to ? (piece){begin.from, end.to} : (piece){of.from, of.from};
 }
 
 /* Whether the loops of rows of windows can take this plane. */
 static bool by_rows(const lt_pooling *p)
 {
-    return !p->adaptive && p->out[2] >= 4 && p->out[2] <= ROW && volume(p->in) < INT32_MAX;
+    return !p->adaptive && p->out[2] >= 4 && volume(p->in) < INT32_MAX;
 }
 
 static float mean_f32(float sum, int64_t n) { return sum / (float)n; }

@@ -6,8 +6,10 @@
 #include "context/interrupt.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
+#include "cpu/common/loops.h"
 #include "dtypes/half.h"
 #include "error.h"
+#include "pointwise_ops.h"
 
 #define TWO_PI 6.283185307179586476925286766559
 
@@ -37,6 +39,19 @@ static float round_to(lt_dtype dtype, float x)
     return dtype == LT_BFLOAT16 ? lt_bfloat16_to_float(lt_float_to_bfloat16(x)) : x;
 }
 
+/* n uniform numbers in [0, 1). */
+static void uniforms(float *x, int64_t n, lt_generator *g)
+{
+    enum { BLOCK = 512 };
+    uint32_t raw[BLOCK];
+    for (int64_t at = 0; more(at, n); at += BLOCK) {
+        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+        lt_generator_fill32(g, raw, m);
+#pragma omp simd
+        for (int64_t i = 0; i < m; i++) x[at + i] = (float)(int32_t)(raw[i] & 0xffffff) * 0x1p-24f;
+    }
+}
+
 /* As PyTorch's build does it: in float for the half types, scaled by a fused multiply-add. */
 static void uniform(const lt_array *out, int64_t n, double from, double to, lt_generator *g)
 {
@@ -47,18 +62,34 @@ static void uniform(const lt_array *out, int64_t n, double from, double to, lt_g
     }
     float low = round_to(out->dtype, (float)from), high = round_to(out->dtype, (float)to);
     float range = round_to(out->dtype, high - low);
+    if (out->dtype == LT_FLOAT32 && low == 0 && range == 1) {
+        uniforms(out->data, n, g);
+        return;
+    }
     for (int64_t i = 0; more(i, n); i++)
         store_float(out->data, out->dtype, i, fmaf(uniform_float(g), range, low));
 }
 
-/* Sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
-static void normal_16_float(float *x, float mean, float deviation)
+/* Every sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
+static void normal_groups(float *x, int64_t groups, float mean, float deviation)
 {
-    for (int j = 0; j < 8; j++) {
-        float u1 = 1 - x[j], u2 = x[j + 8];
-        float radius = sqrtf(-2 * logf(u1)), theta = (float)TWO_PI * u2;
-        x[j] = radius * cosf(theta) * deviation + mean;
-        x[j + 8] = radius * sinf(theta) * deviation + mean;
+    enum { GROUPS = 32, EACH = 8 };
+    float radius[GROUPS * EACH], angle[GROUPS * EACH], turned[GROUPS * EACH];
+    const int64_t dense[] = {sizeof(float), sizeof(float)};
+    for (int64_t done = 0; more(done, groups); done += GROUPS) {
+        const int64_t now = groups - done < GROUPS ? groups - done : GROUPS, n = now * EACH;
+        float *at = x + done * 2 * EACH;
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t place = i / EACH * 2 * EACH + i % EACH;
+            radius[i] = 1 - at[place];
+            angle[i] = (float)TWO_PI * at[place + EACH];
+        }
+        lt_pointwise_loops[LT_PW_LOG][LT_FLOAT32]((char *[]){(char *)radius, (char *)radius}, dense, n, NULL);
+        for (int64_t i = 0; i < n; i++) radius[i] = sqrtf(-2 * radius[i]);
+        lt_pointwise_loops[LT_PW_COS][LT_FLOAT32]((char *[]){(char *)turned, (char *)angle}, dense, n, NULL);
+        for (int64_t i = 0; i < n; i++) at[i / EACH * 2 * EACH + i % EACH] = radius[i] * turned[i] * deviation + mean;
+        lt_pointwise_loops[LT_PW_SIN][LT_FLOAT32]((char *[]){(char *)turned, (char *)angle}, dense, n, NULL);
+        for (int64_t i = 0; i < n; i++) at[i / EACH * 2 * EACH + EACH + i % EACH] = radius[i] * turned[i] * deviation + mean;
     }
 }
 
@@ -75,11 +106,11 @@ static void normal_16_double(double *x, double mean, double deviation)
 /* The last sixteen are drawn anew when n is no multiple of 16. */
 static void normal_float(float *x, int64_t n, float mean, float deviation, lt_generator *g)
 {
-    for (int64_t i = 0; more(i, n); i++) x[i] = uniform_float(g);
-    for (int64_t i = 0; more(i + 15, n); i += 16) normal_16_float(x + i, mean, deviation);
+    uniforms(x, n, g);
+    normal_groups(x, n / 16, mean, deviation);
     if (n % 16 == 0) return;
-    for (int64_t i = n - 16; i < n; i++) x[i] = uniform_float(g);
-    normal_16_float(x + n - 16, mean, deviation);
+    uniforms(x + n - 16, 16, g);
+    normal_groups(x + n - 16, 1, mean, deviation);
 }
 
 static void normal_double(double *x, int64_t n, double mean, double deviation, lt_generator *g)
@@ -110,8 +141,8 @@ static void normal_half(const lt_array *out, int64_t n, float mean, float deviat
     for (int64_t i = 0; more(i, n); i += 16) {
         float x[16];
         int64_t at = i + 16 <= n ? i : n - 16;
-        for (int j = 0; j < 16; j++) x[j] = uniform_float(g);
-        normal_16_float(x, mean, deviation);
+        uniforms(x, 16, g);
+        normal_groups(x, 1, mean, deviation);
         for (int j = 0; j < 16; j++) store_float(out->data, out->dtype, at + j, x[j]);
     }
 }
@@ -145,10 +176,21 @@ static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
 /* 64 bits are drawn where 32 would favour some numbers noticeably. */
 static void integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
 {
-    uint64_t base = (uint64_t)from, range = (uint64_t)to - base; /* of all of int64: 2^64 - 1 */
-    for (int64_t i = 0; more(i, n); i++) {
-        uint64_t raw = range >> 28 != 0 ? lt_generator_next64(g) : lt_generator_next32(g);
-        store_int(out->data, out->dtype, i, (int64_t)(raw % range + base));
+    enum { BLOCK = 256 };
+    const uint64_t base = (uint64_t)from, range = (uint64_t)to - base; /* of all of int64: 2^64 - 1 */
+    const int64_t size = (int64_t)lt_dtype_size(out->dtype);
+    uint32_t raw[BLOCK];
+    int64_t drawn[BLOCK];
+    for (int64_t at = 0; more(at, n); at += BLOCK) {
+        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+        if (range >> 28 == 0) {
+            lt_generator_fill32(g, raw, m);
+            for (int64_t i = 0; i < m; i++) drawn[i] = (int64_t)(raw[i] % (uint32_t)range + base);
+        } else {
+            for (int64_t i = 0; i < m; i++) drawn[i] = (int64_t)(lt_generator_next64(g) % range + base);
+        }
+        lt_loops.cast[out->dtype][LT_INT64]((char *[]){(char *)out->data + at * size, (char *)drawn},
+                                            (int64_t[]){size, sizeof *drawn}, m, NULL);
     }
 }
 
@@ -173,9 +215,22 @@ static void full_range(const lt_array *out, int64_t n, lt_generator *g)
     }
 }
 
+/* As lt_generator_uniform draws them, a block at a time. */
 static void bernoulli(const lt_array *out, int64_t n, double probability, lt_generator *g)
 {
-    for (int64_t i = 0; more(i, n); i++) store_int(out->data, out->dtype, i, lt_generator_uniform(g) < probability);
+    enum { BLOCK = 256 };
+    uint32_t raw[2 * BLOCK];
+    uint8_t chosen[BLOCK];
+    const int64_t size = (int64_t)lt_dtype_size(out->dtype);
+    for (int64_t at = 0; more(at, n); at += BLOCK) {
+        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+        lt_generator_fill32(g, raw, 2 * m);
+        for (int64_t i = 0; i < m; i++) {
+            const uint64_t bits = ((uint64_t)raw[2 * i] << 32 | raw[2 * i + 1]) & ((UINT64_C(1) << 53) - 1);
+            chosen[i] = (double)(int64_t)bits * 0x1p-53 < probability;
+        }
+        lt_loops.cast[out->dtype][LT_BOOL]((char *[]){(char *)out->data + at * size, (char *)chosen}, (int64_t[]){size, 1}, m, NULL);
+    }
 }
 
 static void exponential(const lt_array *out, int64_t n, double rate, lt_generator *g)

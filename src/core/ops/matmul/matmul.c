@@ -19,6 +19,8 @@
 #include "op/mv.h"
 #include "op/outer.h"
 #include "counting.h"
+#include "ops/pointwise.h"
+#include "pointwise_ops.h"
 #include "step/addmm.h"
 #include "step/mv.h"
 
@@ -108,6 +110,10 @@ static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_
     return status;
 }
 
+enum { LARGE = 1024 }; /* elements */
+
+static bool is_floating(const lt_tensor *t) { return t->dtype == LT_FLOAT32 || t->dtype == LT_FLOAT64; }
+
 typedef lt_status (*operand_fn)(lt_tensor *t, matrix *x);
 
 /* Whether the product of a GPU can add `start` as it ends: one row of the result, `common` being its matrices' other size. */
@@ -137,10 +143,12 @@ static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_
         LT_TRY(lt_begin_output(out, dtype, ta->device, ndim, sizes, &work));
     }
     const bool bias = start != work && is_bias(start, work, ta->sizes[ta->ndim - 1], beta);
+    /* On the CPU a pass over a large result costs less than products that begin with what is there. */
+    const bool after = start != NULL && start != work && beta != 0 && work->device.type == LT_CPU && is_floating(work) && work->numel >= LARGE;
     if (start != NULL && start != work && !bias) {
         LT_CHECK(lt_expand_impl(start, &(lt_dims){ndim, {sizes[0], ndim > 1 ? sizes[1] : 0, ndim > 2 ? sizes[2] : 0}},
                                 &spread));
-        if (beta != 0) LT_CHECK(lt_copy_elements(work, spread));
+        if (beta != 0 && !after) LT_CHECK(lt_copy_elements(work, spread));
     }
     LT_CHECK(read_a(ta, &a));
     status = read_b(tb, &b);
@@ -148,7 +156,11 @@ static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_
         lt_tensor_release(a.copy);
         goto done;
     }
-    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL, start != NULL && !bias ? beta : 0, alpha));
+    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL, start != NULL && !bias && !after ? beta : 0, alpha));
+    if (after) {
+        lt_tensor *sum = work;
+        LT_CHECK(lt_pointwise_run(LT_PW_ADD, (lt_tensor *[]){work, spread}, 2, (lt_scalar[]){lt_float(beta)}, 1, &sum));
+    }
     status = lt_finish_output(out, work);
     work = NULL;
 done:

@@ -1,5 +1,4 @@
-/* products.c - products made of other products: outer and inner ones, chains, powers, tensordot, kron, cross,
- * distances. */
+/* products.c - products made of other products: outer and inner ones, chains, powers, tensordot, kron, cross. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 #include "op/_scaled.h"
 #include "op/addbmm.h"
 #include "op/addr.h"
-#include "op/cdist.h"
 #include "op/chain_matmul.h"
 #include "op/clone.h"
 #include "op/copy_.h"
@@ -29,10 +27,8 @@
 #include "op/matmul.h"
 #include "op/matrix_power.h"
 #include "op/mm.h"
-#include "op/norm.h"
 #include "op/reshape.h"
 #include "op/tensordot.h"
-#include "op/unsqueeze.h"
 #include "op/vdot.h"
 
 lt_status lt__mm_as_impl(lt_tensor *self, lt_tensor *mat2, const lt_dims *strides, lt_tensor **out)
@@ -230,7 +226,7 @@ lt_status lt_kron_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     return lt_scope_give(&s, do_reshape(&s, product, &shape), out);
 }
 
-/* ---- cross, distances ---------------------------------------------------------------------------------------- */
+/* ---- cross ----------------------------------------------------------------------------------------------------- */
 
 lt_status lt_cross_impl(lt_tensor *self, lt_tensor *other, const int64_t *dim, lt_tensor **out)
 {
@@ -264,39 +260,6 @@ lt_status lt_cross_impl(lt_tensor *self, lt_tensor *other, const int64_t *dim, l
 lt_status lt_linalg_cross_impl(lt_tensor *self, lt_tensor *other, int64_t dim, lt_tensor **out)
 {
     return lt_cross(self, other, &dim, out);
-}
-
-/* The ways that PyTorch has: the differences are always summed here, which is exact where a product of matrices is not. */
-static lt_status check_compute_mode(const char *mode)
-{
-    static const char *const modes[] = {"use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
-                                        "donot_use_mm_for_euclid_dist"};
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (strcmp(mode, modes[i]) == 0) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "%s is not a valid value for compute_mode", mode);
-}
-
-lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *compute_mode, lt_tensor **out)
-{
-    LT_TRY(check_compute_mode(compute_mode));
-    if (!lt_dtype_is_float((lt_dtype)x1->dtype) || !lt_dtype_is_float((lt_dtype)x2->dtype))
-        return lt_error(LT_ERR_RUNTIME, "cdist only supports floating-point dtypes, %s got: %s",
-                        lt_dtype_is_float((lt_dtype)x1->dtype) ? "X2" : "X1",
-                        lt_dtype_scalar_name((lt_dtype)(lt_dtype_is_float((lt_dtype)x1->dtype) ? x2 : x1)->dtype));
-    if (x1->ndim < 2 || x2->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "cdist only supports at least 2D tensors, X%d got: %dD", x1->ndim < 2 ? 1 : 2,
-                        x1->ndim < 2 ? x1->ndim : x2->ndim);
-    if (x1->sizes[x1->ndim - 1] != x2->sizes[x2->ndim - 1])
-        return lt_error(LT_ERR_RUNTIME, "X1 and X2 must have the same number of columns. X1: %lld X2: %lld",
-                        (long long)x1->sizes[x1->ndim - 1], (long long)x2->sizes[x2->ndim - 1]);
-    if (!(p >= 0)) return lt_error(LT_ERR_RUNTIME, "cdist only supports non-negative p values");
-    lt_scope s;
-    lt_scope_open(&s, LT_COMPOSITE(cdist));
-    lt_tensor *result = NULL;
-    lt_tensor *apart = do_sub(&s, do_unsqueeze(&s, x1, -2), do_unsqueeze(&s, x2, -3));
-    if (apart == NULL) return lt_scope_close(&s);
-    lt_status status = lt_norm(apart, lt_float(p), &(lt_dims){1, {-1}}, false, LT_DTYPE_NONE, &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
 }
 
 /* ---- chains and powers --------------------------------------------------------------------------------------- */

@@ -64,34 +64,17 @@ template <class K> static __global__ void __launch_bounds__(BLOCK) count_digits(
     }
 }
 
-/* The sum of the values of the threads before this one. shared: one for each warp. */
-static __device__ __forceinline__ unsigned sum_before(unsigned own, unsigned *shared)
-{
-    const unsigned lane = threadIdx.x % LT_WARP, warp = threadIdx.x / LT_WARP;
-    unsigned total = own;
-    for (unsigned lanes = 1; lanes < LT_WARP; lanes *= 2) {
-        const unsigned other = __shfl_up_sync(0xffffffffu, total, lanes);
-        if (lane >= lanes) total += other;
-    }
-    if (lane == LT_WARP - 1) shared[warp] = total;
-    __syncthreads();
-    unsigned before = total - own;
-    for (unsigned w = 0; w < warp; w++) before += shared[w];
-    return before;
-}
-
 /* From numbers of pairs to where those of a digit begin. */
 static __global__ void __launch_bounds__(BLOCK) start_digits(uint32_t *counts)
 {
     __shared__ unsigned shared[WARPS];
     uint32_t *const own = counts + static_cast<int64_t>(blockIdx.x) * DIGITS + threadIdx.x;
-    *own = sum_before(*own, shared);
+    *own = lt_sum_before(*own, shared);
 }
 
-/* The lanes whose pairs have the same digit as this one, among those that have one. */
-static __device__ __forceinline__ unsigned same_digit(unsigned digit, bool present)
+/* Of these lanes, which have pairs, those whose have the same digit as this one's. */
+static __device__ __forceinline__ unsigned same_digit(unsigned digit, unsigned lanes)
 {
-    unsigned lanes = __ballot_sync(0xffffffffu, present);
     LT_UNROLLED
     for (int bit = 0; bit < DIGIT_BITS; bit++) {
         const bool set = (digit & 1u << bit) != 0;
@@ -124,19 +107,25 @@ static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_
     return before;
 }
 
-template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digits(radix<K> a)
+template <class K> struct tile_of_pairs {
+    lt_pair<K> sorted[tile_pairs<K>];
+    unsigned ranks[WARPS]
+                  [DIGITS]; /* pairs of a digit in a warp; then where they begin in the tile */
+    uint32_t moves[DIGITS]; /* from a place in the tile to one in the line */
+    unsigned shared[WARPS];
+};
+
+/* WHOLE: a tile of as many pairs as it has room for, as all are but the last one of a line. */
+template <class K, bool WHOLE>
+static __device__ __forceinline__ void move_tile(const radix<K> &a, tile_of_pairs<K> &mine,
+                                                 uint32_t line, uint32_t tile)
 {
     constexpr int TILE = tile_pairs<K>, ITEMS = TILE / BLOCK;
-    __shared__ lt_pair<K> sorted[TILE];
-    __shared__ unsigned
-        ranks[WARPS][DIGITS]; /* pairs of a digit in a warp; then where they begin in the tile */
-    __shared__ uint32_t moves[DIGITS]; /* from a place in the tile to one in the line */
-    __shared__ unsigned shared[WARPS], number;
-    const unsigned block = lt_block_started(a.started, &number), line = block / a.tiles,
-                   tile = block % a.tiles;
+    auto &sorted = mine.sorted;
+    auto &ranks = mine.ranks;
+    auto &moves = mine.moves;
     const unsigned lane = threadIdx.x % LT_WARP, warp = threadIdx.x / LT_WARP;
-    const uint32_t first = tile * TILE, left = a.n - first,
-                   count = left < static_cast<uint32_t>(TILE) ? left : static_cast<uint32_t>(TILE);
+    const uint32_t first = tile * TILE, count = WHOLE ? static_cast<uint32_t>(TILE) : a.n - first;
     const int shift = a.low + a.pass * DIGIT_BITS;
     const lt_pair<K> *const from = a.from + static_cast<int64_t>(line) * a.n + first;
     lt_pair<K> own[ITEMS];
@@ -145,13 +134,15 @@ template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digit
     LT_UNROLLED
     for (int j = 0; j < ITEMS; j++) {
         const uint32_t at = (warp * ITEMS + j) * LT_WARP + lane;
-        own[j] = at < count ? from[at] : lt_pair<K>{0, 0};
+        own[j] = WHOLE || at < count ? from[at] : lt_pair<K>{0, 0};
     }
     __syncthreads();
     LT_UNROLLED
     for (int j = 0; j < ITEMS; j++) {
-        const bool present = (warp * ITEMS + j) * LT_WARP + lane < count;
-        const unsigned digit = digit_of(own[j].key, shift), lanes = same_digit(digit, present);
+        const bool present = WHOLE || (warp * ITEMS + j) * LT_WARP + lane < count;
+        const unsigned digit = digit_of(own[j].key, shift),
+                       lanes = same_digit(digit, WHOLE ? 0xffffffffu
+                                                       : __ballot_sync(0xffffffffu, present));
         rank[j] = ranks[warp][digit] + __popc(lanes & ((1u << lane) - 1));
         __syncwarp();
         if (present && (lanes >> lane) == 1u) ranks[warp][digit] = rank[j] + 1;
@@ -161,7 +152,7 @@ template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digit
     unsigned total = 0, of_warp[WARPS];
     LT_UNROLLED
     for (int w = 0; w < WARPS; w++) total += of_warp[w] = ranks[w][threadIdx.x];
-    const unsigned begin = sum_before(total, shared);
+    const unsigned begin = lt_sum_before(total, mine.shared);
     const uint32_t start =
         a.counts[(static_cast<int64_t>(line) * a.passes + a.pass) * DIGITS + threadIdx.x];
     unsigned place = begin;
@@ -176,7 +167,7 @@ template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digit
     __syncthreads();
     LT_UNROLLED
     for (int j = 0; j < ITEMS; j++) {
-        if ((warp * ITEMS + j) * LT_WARP + lane >= count) continue;
+        if (!WHOLE && (warp * ITEMS + j) * LT_WARP + lane >= count) continue;
         const unsigned digit = digit_of(own[j].key, shift);
         sorted[ranks[warp][digit] + rank[j]] = own[j];
     }
@@ -185,10 +176,22 @@ template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digit
     LT_UNROLLED
     for (int j = 0; j < ITEMS; j++) {
         const uint32_t i = static_cast<uint32_t>(j * BLOCK) + threadIdx.x;
-        if (i >= count) break;
+        if (!WHOLE && i >= count) break;
         const lt_pair<K> pair = sorted[i];
         to[i + moves[digit_of(pair.key, shift)]] = pair;
     }
+}
+
+template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digits(radix<K> a)
+{
+    __shared__ tile_of_pairs<K> mine;
+    __shared__ unsigned number;
+    const unsigned block = lt_block_started(a.started, &number), line = block / a.tiles,
+                   tile = block % a.tiles;
+    if (a.n - tile * tile_pairs<K> >= static_cast<uint32_t>(tile_pairs<K>))
+        move_tile<K, true>(a, mine, line, tile);
+    else
+        move_tile<K, false>(a, mine, line, tile);
 }
 
 template <class K> static lt_status run(const lt_radix_job<K> &job, lt_pair<K> **sorted)

@@ -1,118 +1,19 @@
 /* sort.cu - stable sorting of lines along a dimension, with the positions that the elements had.
  *
- * An element becomes an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the largest,
- * the zeros are equal, and a descending order is that of the complements. Pairs of key and position are all
- * different, so that any sort of them is stable. Short lines are sorted by a bitonic network in shared memory, several a
- * block; long ones digit by digit (radix.cu), of as many bits as the keys of the dtype have. The last kernel fetches
- * the values by position. */
-#include "cuda.h"
-#include "kernels/element.cuh"
-#include "kernels/launch.cuh"
-#include "kernels/offsets.cuh"
-#include "radix.cuh"
+ * Elements become pairs of key and position (sorting.cuh). Short lines are sorted by a bitonic network in shared memory, several a
+ * block; long ones digit by digit (radix.cu), of as many bits as the keys of the dtype have; where few places are wanted, what
+ * stands there is looked for first (select.cu). The last kernel fetches the values by position. */
+#include "sorting.cuh"
 
-enum {
-    BLOCK = 256,
-    TILE = 1024, /* pairs that a block sorts; a power of two */
-};
+enum { BLOCK = 256 };
 
-/* ---- keys --------------------------------------------------------------------------------------------------- */
-
-static __device__ __forceinline__ uint32_t key_of(float x)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u;
-    if (x != x) return 0xffffffffu;
-    u.value = x == 0 ? 0.0f : x;
-    return u.bits >> 31 ? ~u.bits : u.bits | 0x80000000u;
-}
-
-static __device__ __forceinline__ uint64_t key_of(double x)
-{
-    union {
-        double value;
-        uint64_t bits;
-    } u;
-    if (x != x) return ~uint64_t{0};
-    u.value = x == 0 ? 0.0 : x;
-    return u.bits >> 63 ? ~u.bits : u.bits | uint64_t{1} << 63;
-}
-
-static __device__ __forceinline__ uint32_t key_of(int32_t x)
-{
-    return static_cast<uint32_t>(x) ^ 0x80000000u;
-}
-static __device__ __forceinline__ uint64_t key_of(int64_t x)
-{
-    return static_cast<uint64_t>(x) ^ uint64_t{1} << 63;
-}
-
-template <class K> static __device__ __forceinline__ bool less(lt_pair<K> a, lt_pair<K> b)
-{
-    return a.key < b.key || (a.key == b.key && a.index < b.index);
-}
-
-/* ---- kernels -------------------------------------------------------------------------------------------------- */
-
-/* Tensor 0: input, 1: values, 2: positions; the latter two may be absent. */
-template <class K> struct sorting {
-    lt_lines<3> lines;
-    bool descending;
-    K least;           /* subtracted from keys, so that those of narrow dtypes have few bits */
-    int64_t padded;    /* elements of a short line, up to a power of two */
-    int64_t wanted;    /* places of a sorted line, from the first on */
-    lt_pair<K> *pairs; /* [lines][length] */
-};
-
-template <class C, class K>
-static __device__ __forceinline__ lt_pair<K> pair_at(const sorting<K> &a, const int64_t *offset, int64_t at)
-{
-    const C value = lt_load<C>(a.lines.dtype[0], a.lines.data[0] + offset[0] + at * a.lines.step[0]);
-    const K key = static_cast<K>(key_of(value) - a.least);
-    return {a.descending ? static_cast<K>(~key) : key, static_cast<uint32_t>(at)};
-}
-
-/* Stores what comes to place `at` of a line. */
-template <class C, class K>
-static __device__ __forceinline__ void deliver(const sorting<K> &a, const int64_t *offset, int64_t at,
-                                               uint32_t index)
-{
-    const lt_lines<3> &lines = a.lines;
-    if (lines.data[1] != nullptr) {
-        const C value = lt_load<C>(lines.dtype[0], lines.data[0] + offset[0] + index * lines.step[0]);
-        lt_store<C>(lines.dtype[1], lines.data[1] + offset[1] + at * lines.step[1], value);
-    }
-    if (lines.data[2] != nullptr)
-        lt_store<int64_t>(LT_INT64, lines.data[2] + offset[2] + at * lines.step[2], index);
-}
-
-/* Each run of `length` of the block's slots, a power of two. */
-template <class K>
-static __device__ __forceinline__ void bitonic_sort(lt_pair<K> *shared, int slots, int length)
-{
-    for (int size = 2; size <= length; size *= 2)
-        for (int distance = size / 2; distance > 0; distance /= 2) {
-            __syncthreads();
-            for (int i = static_cast<int>(threadIdx.x); i < slots / 2; i += static_cast<int>(blockDim.x)) {
-                const int low = 2 * i - (i & (distance - 1)), high = low + distance;
-                const bool up = (low & size) == 0 || size == length;
-                if (less(shared[high], shared[low]) == up) {
-                    const lt_pair<K> kept = shared[low];
-                    shared[low] = shared[high];
-                    shared[high] = kept;
-                }
-            }
-        }
-    __syncthreads();
-}
+constexpr int64_t worth_selecting = 32768; /* elements: below, a sort has fewer launches */
 
 /* C: elements as read. Short lines, several a block: sorted and done with. */
 template <class C, class K>
-static __global__ void __launch_bounds__(BLOCK) sort_short(sorting<K> a, int slots)
+static __global__ void __launch_bounds__(BLOCK) sort_short(lt_sorting<K> a, int slots)
 {
-    __shared__ lt_pair<K> shared[TILE];
+    __shared__ lt_pair<K> shared[LT_SORTED_AT_ONCE];
     const int64_t first = static_cast<int64_t>(blockIdx.x) * (slots / a.padded);
     int64_t offset[3];
     for (int i = static_cast<int>(threadIdx.x); i < slots; i += static_cast<int>(blockDim.x)) {
@@ -120,38 +21,38 @@ static __global__ void __launch_bounds__(BLOCK) sort_short(sorting<K> a, int slo
         lt_pair<K> p = {static_cast<K>(~K{0}), 0xffffffffu};
         if (line < a.lines.count && at < a.lines.length) {
             a.lines.lines.at(line, offset);
-            p = pair_at<C>(a, offset, at);
+            p = lt_pair_at<C>(a, offset, at);
         }
         shared[i] = p;
     }
-    bitonic_sort(shared, slots, static_cast<int>(a.padded));
+    lt_bitonic_sort(shared, slots, static_cast<int>(a.padded));
     for (int i = static_cast<int>(threadIdx.x); i < slots; i += static_cast<int>(blockDim.x)) {
         const int64_t line = first + i / a.padded, at = i % a.padded;
         if (line >= a.lines.count || at >= a.wanted) continue;
         a.lines.lines.at(line, offset);
-        deliver<C>(a, offset, at, shared[i].index);
+        lt_deliver<C>(a, offset, at, shared[i].index);
     }
 }
 
-template <class C, class K> static __global__ void __launch_bounds__(BLOCK) make_pairs(sorting<K> a)
+template <class C, class K> static __global__ void __launch_bounds__(BLOCK) make_pairs(lt_sorting<K> a)
 {
     const int64_t number = lt_thread_number(), n = a.lines.length;
     if (number >= a.lines.count * n) return;
     const int64_t line = a.lines.count == 1 ? 0 : number / n;
     int64_t offset[3];
     a.lines.lines.at(line, offset);
-    const lt_pair<K> p = pair_at<C>(a, offset, number - line * n);
+    const lt_pair<K> p = lt_pair_at<C>(a, offset, number - line * n);
     a.pairs[number] = p;
 }
 
-template <class C, class K> static __global__ void __launch_bounds__(BLOCK) deliver_lines(sorting<K> a)
+template <class C, class K> static __global__ void __launch_bounds__(BLOCK) deliver_lines(lt_sorting<K> a)
 {
     const int64_t number = lt_thread_number();
     if (number >= a.lines.count * a.wanted) return;
     const int64_t line = a.lines.count == 1 ? 0 : number / a.wanted, at = number - line * a.wanted;
     int64_t offset[3];
     a.lines.lines.at(line, offset);
-    deliver<C>(a, offset, at, a.pairs[line * a.lines.length + at].index);
+    lt_deliver<C>(a, offset, at, a.pairs[line * a.lines.length + at].index);
 }
 
 /* ---- launching --------------------------------------------------------------------------------------------------- */
@@ -162,7 +63,7 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch pairs;
-    sorting<K> a = {lt_lines<3>(arrays, dim), descending, 0, 2, 0, nullptr};
+    lt_sorting<K> a = {lt_lines<3>(arrays, dim), descending, 0, 2, 0, nullptr};
     const int64_t n = a.lines.length, count = a.lines.count;
     const lt_array *const out = values != nullptr ? values : indices;
     a.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
@@ -170,19 +71,16 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
     if (n >= int64_t{1} << 32)
         return lt_cuda_core->error(LT_ERR_RUNTIME, "sort: a dimension of %lld elements is too large for a GPU",
                                    static_cast<long long>(n));
-    if (n <= TILE) {
+    if (n <= LT_SORTED_AT_ONCE) {
         while (a.padded < n) a.padded *= 2;
         int slots = static_cast<int>(a.padded);
-        while (slots < TILE && slots / a.padded < count) slots *= 2;
+        while (slots < LT_SORTED_AT_ONCE && slots / a.padded < count) slots *= 2;
         const int threads = slots / 2 < 32 ? 32 : slots / 2 < BLOCK ? slots / 2 : BLOCK;
         LT_LAUNCH_MEET((sort_short<C, K>), lt_blocks(count, static_cast<int>(slots / a.padded)), threads, 0, stream,
                        a, slots);
         return lt_cuda_launched(in->device.index, stream, "sort");
     }
-    const size_t bytes = static_cast<size_t>(count * n) * sizeof(lt_pair<K>);
-    LT_TRY(pairs.take(in->device.index, 2 * bytes));
-    a.pairs = pairs.as<lt_pair<K>>();
-    lt_radix_job<K> job = {in->device.index, stream, count, n, 0, 8 * sizeof(K), a.pairs, pairs.as<lt_pair<K>>(bytes)};
+    lt_radix_job<K> job = {in->device.index, stream, count, n, 0, 8 * sizeof(K), nullptr, nullptr};
     switch (in->dtype) { /* the bits in which keys differ */
     case LT_BOOL: /* keys of integers, 32 bits, less the smallest */
     case LT_UINT8: a.least = static_cast<K>(0x80000000u), job.high = 8; break;
@@ -192,6 +90,12 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
     case LT_BFLOAT16: job.low = 16; break;
     default: break;
     }
+    if (a.wanted <= LT_SORTED_AT_ONCE && a.wanted <= n / 2 && count * n >= worth_selecting)
+        return lt_select<C>(a, job.low, job.high, in->device.index, stream);
+    const size_t bytes = static_cast<size_t>(count * n) * sizeof(lt_pair<K>);
+    LT_TRY(pairs.take(in->device.index, 2 * bytes));
+    a.pairs = job.pairs = pairs.as<lt_pair<K>>();
+    job.other = pairs.as<lt_pair<K>>(bytes);
     LT_LAUNCH((make_pairs<C, K>), lt_blocks(count * n, BLOCK), BLOCK, stream, a);
     LT_TRY(lt_radix_sort(job, &a.pairs));
     LT_LAUNCH((deliver_lines<C, K>), lt_blocks(count * a.wanted, BLOCK), BLOCK, stream, a);

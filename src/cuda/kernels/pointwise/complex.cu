@@ -1,6 +1,7 @@
 /* complex.cu - elementwise kernels over complex numbers, by the list that the declarations give. The twin of
  * cpu/pointwise/complex.c. A kernel is a template of the type alone, float or double; what it computes is looked at as it runs,
- * which all its threads do alike. Functions are thrust's. Operands are of any dtype and layout. */
+ * which all its threads do alike. Functions are thrust's. Operands are of any dtype and layout; arithmetic of dense ones moves 16
+ * bytes at a time. */
 #include <thrust/complex.h>
 
 #include "cuda.h"
@@ -235,6 +236,38 @@ static __global__ void __launch_bounds__(BLOCK) complex_kernel(operands<T> a)
     }
 }
 
+/* Operands of the dtype that is computed in, their elements one after another from a multiple of 16 bytes on. */
+template <class T> static __global__ void __launch_bounds__(BLOCK) dense_kernel(operands<T> a)
+{
+    constexpr uint32_t N = 16 / sizeof(number<T>);
+    using vector = lt_vector<number<T>, N>;
+    const uint32_t n = a.places.numel, first = (blockIdx.x * BLOCK + threadIdx.x) * N;
+    if (first >= n) return;
+    const bool whole = n - first >= N;
+    vector x[3], y;
+    LT_UNROLLED
+    for (int k = 0; k < 3; k++) {
+        LT_UNROLLED
+        for (uint32_t i = 0; i < N; i++) x[k].v[i] = a.value[k + 1];
+        if (k >= a.inputs || a.data[k + 1] == nullptr) continue;
+        const auto *const from = reinterpret_cast<const number<T> *>(a.data[k + 1]) + first;
+        if (whole)
+            x[k] = *reinterpret_cast<const vector *>(from);
+        else
+            x[k].v[0] = *from;
+    }
+    LT_UNROLLED
+    for (uint32_t i = 0; i < N; i++) {
+        const number<T> in[3] = {x[0].v[i], x[1].v[i], x[2].v[i]};
+        y.v[i] = simple(a.op, in, a.param);
+    }
+    auto *const to = reinterpret_cast<number<T> *>(a.data[0]) + first;
+    if (whole)
+        *reinterpret_cast<vector *>(to) = y;
+    else
+        *to = y.v[0];
+}
+
 /* ---- entry ------------------------------------------------------------------------------------------------ */
 
 template <class T> static number<T> host_number(lt_dtype dtype, const void *p)
@@ -244,6 +277,18 @@ template <class T> static number<T> host_number(lt_dtype dtype, const void *p)
     if (dtype == LT_COMPLEX128)
         return {T(static_cast<const double *>(p)[0]), T(static_cast<const double *>(p)[1])};
     return {lt_load<T>(dtype, p), 0};
+}
+
+static bool is_dense(const lt_iter *it, lt_dtype compute)
+{
+    if (it->ndim != 1 || it->host_scalar[0]) return false;
+    for (int k = 0; k < it->operands; k++) {
+        if (it->host_scalar[k]) continue;
+        if (it->dtype[k] != compute || it->strides[k][0] != lt_element_size(compute) ||
+            reinterpret_cast<uintptr_t>(it->data[k]) % 16 != 0)
+            return false;
+    }
+    return true;
 }
 
 template <class T> static void run(const lt_pointwise_call &call, bool function, int params)
@@ -265,6 +310,12 @@ template <class T> static void run(const lt_pointwise_call &call, bool function,
                    T(p.imaginary)};
     }
     a.places.of(&it, 1, nullptr);
+    if (!function && is_dense(&it, call.compute)) {
+        const int numbers = 16 / static_cast<int>(sizeof(number<T>));
+        LT_LAUNCH(dense_kernel<T>, lt_blocks(a.places.numel, BLOCK * numbers), BLOCK, call.stream,
+                  a);
+        return;
+    }
     const unsigned blocks = lt_blocks(a.places.numel, BLOCK * ITEMS);
     if (function)
         LT_LAUNCH((complex_kernel<T, true>), blocks, BLOCK, call.stream, a);

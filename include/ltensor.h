@@ -114,6 +114,14 @@ LT_API size_t lt_dtype_size(lt_dtype dtype); /* bytes of an element; 0: there is
 LT_API const char *
 lt_dtype_name(lt_dtype dtype); /* "float32"; NULL: there is no such dtype. Static */
 
+/* How the elements of a tensor are stored: all of them, or only some, with their places: the others are 0. */
+typedef enum lt_layout {
+    LT_STRIDED = 0,
+    LT_SPARSE_COO, /* the indices of each value; a place may occur twice, its values add up */
+    LT_SPARSE_CSR, /* matrices, row by row: the columns of the values, and where each row begins */
+    LT_SPARSE_CSC  /* column by column */
+} lt_layout;
+
 typedef enum lt_device_type { LT_CPU = 0, LT_CUDA = 1, LT_DEVICE_TYPES } lt_device_type;
 
 /* A place for tensors: an lt_device_type and a number. The CPU is {LT_CPU, 0}; of GPUs, -1 is the current one. */
@@ -339,7 +347,9 @@ LT_API const int64_t *lt_tensor_sizes(const lt_tensor *t);
 LT_API const int64_t *lt_tensor_strides(const lt_tensor *t);
 LT_API int64_t lt_tensor_numel(const lt_tensor *t);
 LT_API bool lt_tensor_is_contiguous(const lt_tensor *t);
-/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU. NULL for NULL, and with an error's message where
+/* LT_STRIDED for ordinary tensors; and NULL. */
+LT_API lt_layout lt_tensor_layout(const lt_tensor *t);
+/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU. NULL for NULL and for a sparse tensor, and with an error's message where
  * the memory has been taken away for a while (parameters that torch.distributed's fully_shard has freed). */
 LT_API void *lt_tensor_data(const lt_tensor *t);
 

@@ -17,10 +17,11 @@ require 'torch.support.functions'
 require 'torch.support.default_device'
 
 local parts = { amp = true, audio = true, distributed = true, distributions = true, fft = true, func = true, hub = true, linalg = true,
-  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, signal = true, special = true, testing = true,
+  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, signal = true, sparse = true, special = true, testing = true,
   utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
+torch.strided, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc = 'torch.strided', 'torch.sparse_coo', 'torch.sparse_csr', 'torch.sparse_csc'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 
 --- The i-th GPU (from 0), else the CPU.
@@ -42,6 +43,17 @@ end
 function torch._C.methods.__dlpack__(self, options) return require('torch.utils.dlpack').export(self, options) end
 function torch._C.methods.__dlpack_device__(self) return require('torch.utils.dlpack').device_of(self) end
 function torch._C.methods.__arrow_c_array__(self) return require('torch.utils.arrow').to_arrow(self) end
+
+-- Sparse tensors of other tensors; what makes them of tables and components.
+torch._C.methods._nnz, torch._C.methods._indices, torch._C.methods._values = torch._C.nnz, torch._C.stored_indices, torch._C.stored_values
+function torch._C.methods.to_sparse(self, ...) return require('torch.sparse.construct').to_sparse(self, ...) end
+function torch._C.methods.to_sparse_coo(self) return require('torch.sparse.construct').to_sparse_coo(self) end
+function torch._C.methods.to_sparse_csr(self, ...) return require('torch.sparse.construct').to_sparse_csr(self, ...) end
+function torch._C.methods.to_sparse_csc(self, ...) return require('torch.sparse.construct').to_sparse_csc(self, ...) end
+function torch.sparse_coo_tensor(...) return require('torch.sparse.construct').sparse_coo_tensor(...) end
+function torch.sparse_csr_tensor(...) return require('torch.sparse.construct').sparse_csr_tensor(...) end
+function torch.sparse_csc_tensor(...) return require('torch.sparse.construct').sparse_csc_tensor(...) end
+function torch.sparse_compressed_tensor(...) return require('torch.sparse.construct').sparse_compressed_tensor(...) end
 
 -- Methods that are written in Lua refuse what is no tensor, as those in C do.
 for name, method in pairs(torch._C.methods) do

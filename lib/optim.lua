@@ -2,7 +2,7 @@
 
 local where = {
   Optimizer = 'optimizer', SGD = 'sgd', Adam = 'adam', AdamW = 'adamw', NAdam = 'nadam', RAdam = 'radam',
-  Adagrad = 'adagrad', Adadelta = 'adadelta', Adamax = 'adamax', RMSprop = 'rmsprop', ASGD = 'asgd', Rprop = 'rprop',
+  Adagrad = 'adagrad', Adadelta = 'adadelta', Adamax = 'adamax', RMSprop = 'rmsprop', SparseAdam = 'sparse_adam', ASGD = 'asgd', Rprop = 'rprop',
   LBFGS = 'lbfgs', Muon = 'muon', Adafactor = 'adafactor', swa_utils = 'swa_utils', lr_scheduler = 'lr_scheduler',
 }
 

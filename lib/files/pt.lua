@@ -7,6 +7,7 @@
 
 local torch = require 'torch'
 local pt_globals = require 'torch.files.pt_globals'
+local sparse_parts = require 'torch.files.sparse_parts'
 local structure = require 'torch.files.structure'
 local unpickle = require 'torch.files.unpickle'
 local zip = require 'torch.files.zip'
@@ -128,7 +129,12 @@ end
 
 -- Notes which memory the tensors in a value share.
 function Pickler:collect(value, depth)
-  if torch.is_tensor(value) then
+  if torch.is_tensor(value) and value.layout ~= torch.strided then
+    self.apart[value] = self.apart[value] or sparse_parts.apart(value)
+    for _, part in pairs(self.apart[value]) do
+      if torch.is_tensor(part) then self:collect(part, depth) end
+    end
+  elseif torch.is_tensor(value) then
     local key = memory_of(value)
     if not key then return end
     local first, last = range_of(value)
@@ -187,6 +193,16 @@ function Pickler:tensor(tensor)
   self.memos = self.memos + 1
 end
 
+-- _rebuild_sparse_tensor(layout, components).
+function Pickler:sparse(tensor)
+  local parts = self.apart[tensor]
+  self:put('ctorch._utils\n_rebuild_sparse_tensor\n(ctorch.serialization\n_get_layout\n', unicode(parts.layout), '\x85R(')
+  for _, name in ipairs(parts.indices and { 'indices', 'values' } or { 'compressed', 'plain', 'values' }) do self:tensor(parts[name]) end
+  self:put('ctorch\nSize\n', sizes_text(parts.size), '\x85R')
+  if parts.indices then self:put(parts.coalesced and '\x88' or '\x89') end
+  self:put 'ttR'
+end
+
 -- Items 1 to n and nothing else.
 local function is_list(object)
   local n = #object
@@ -219,6 +235,8 @@ function Pickler:value(value, path, depth)
   local text = scalar(value)
   if text then
     self:put(text)
+  elseif torch.is_tensor(value) and value.layout ~= torch.strided then
+    self:sparse(value)
   elseif torch.is_tensor(value) then
     self:tensor(value)
   elseif torch.type(value) == 'dtype' then
@@ -232,7 +250,7 @@ end
 
 --- Writes a value as torch.save of PyTorch does.
 function M.save(value, path)
-  local pickler = setmetatable({ text = {}, groups = {}, storages = {}, memo = {}, memos = 0, open = {} }, Pickler)
+  local pickler = setmetatable({ text = {}, groups = {}, apart = {}, storages = {}, memo = {}, memos = 0, open = {} }, Pickler)
   pickler:collect(value, 0)
   pickler:put '\x80\2'
   pickler:value(value, nil, 0)

@@ -6,6 +6,7 @@
 -- them}.
 
 local torch = require 'torch'
+local sparse_parts = require 'torch.files.sparse_parts'
 
 local M = {}
 
@@ -85,6 +86,26 @@ local function rebuild_tensor(machine, arguments, count)
   if not tensor then machine:fail('%s', message) end
   if requires_grad and tensor.dtype.is_floating_point then tensor:requires_grad_(true) end
   return tensor
+end
+
+-- _rebuild_sparse_tensor(layout, components): (indices, values, size, is_coalesced), or of rows and columns (compressed indices, plain
+-- indices, values, size).
+local function rebuild_sparse(machine, arguments)
+  local layout, parts = arguments[1], { layout = arguments[1] }
+  local given, count = machine:arguments(arguments[2], 'the components of a sparse tensor')
+  if layout == 'torch.sparse_coo' then
+    parts.indices, parts.values, parts.size, parts.coalesced = table.unpack(given, 1, 4)
+  else
+    parts.compressed, parts.plain, parts.values, parts.size = table.unpack(given, 1, 4)
+  end
+  for _, name in ipairs { 'indices', 'compressed', 'plain', 'values' } do
+    local there = name == 'values' or (name == 'indices') == (layout == 'torch.sparse_coo')
+    if there and not torch.is_tensor(parts[name]) then machine:fail 'its pickle is damaged: a sparse tensor without components' end
+  end
+  if count < 3 or parts.size == nil then machine:fail 'its pickle is damaged: a sparse tensor without a size' end
+  if torch.type(parts.size) ~= 'torch.Size' then parts.size = integers(machine, parts.size, 'the sizes of a tensor') end
+  local made, message = sparse_parts.together(parts)
+  return made or machine:fail('%s', message)
 end
 
 -- _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata): of dtypes without a class of storages,
@@ -181,12 +202,15 @@ function M.make()
   for _, name in ipairs(M.tensor_types) do add('torch.' .. name) end
   add('torch._utils._rebuild_tensor', rebuild_tensor, { tensor = true })
   add('torch._utils._rebuild_tensor_v2', rebuild_tensor, { tensor = true })
+  add('torch._utils._rebuild_sparse_tensor', rebuild_sparse, { tensor = true })
   add('torch._utils._rebuild_tensor_v3', rebuild_of_dtype, { tensor = true })
   add('torch._utils._rebuild_parameter', rebuild_parameter, { tensor = true })
   add('torch._tensor._rebuild_from_type_v2', rebuild_from_type)
   add('torch.serialization._get_layout', function(machine, arguments)
-    if arguments[1] ~= 'torch.strided' then machine:fail('the layout %s, which ltensor does not have', tostring(arguments[1])) end
-    return 'torch.strided'
+    for _, layout in ipairs { torch.strided, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc } do
+      if arguments[1] == layout then return layout end
+    end
+    machine:fail('the layout %s, which ltensor does not have', tostring(arguments[1]))
   end)
   add('torch.Tensor')
   add('torch.nn.parameter.Parameter')

@@ -109,7 +109,9 @@ local function load_stream(part, put)
   if protocol ~= PROTOCOL then part:fail('protocol %s of the format from before PyTorch 1.6, which is not known', protocol) end
   part:pickle()
   local found = {}
-  local value = part:pickle(promised(found, put, part.finish))
+  local globals = pt_globals.make()
+  globals['torch._utils._rebuild_sparse_tensor'] = nil -- the indices, which are looked at, come behind the pickles
+  local value = part:pickle(promised(found, put, part.finish), globals)
   local keys = part:pickle()
   if type(keys) ~= 'table' then part:fail 'the keys of its storages are damaged' end
   for _, key in ipairs(keys) do

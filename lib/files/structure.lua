@@ -3,12 +3,13 @@
 --
 --   value   = true | false | integer | float (as %a prints it; inf, -inf, nan) | "string" with \xHH escapes
 --           | {key: value, ...} | ordered{"name": value, ...} | size{integer: integer, ...}
---           | tensor("name in the file", "device", requires_grad)
+--           | tensor("name in the file", "device", requires_grad) | sparse{"layout": string, ...}, sparse_parts.lua's components
 --
 -- Reading runs no code and is bounded by MAX_DEPTH.
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
+local sparse_parts = require 'torch.files.sparse_parts'
 
 local M = {}
 
@@ -120,6 +121,9 @@ function Writer:value(value, path, depth)
   local text = scalar_text(value)
   if text then
     self:put(text)
+  elseif torch.is_tensor(value) and value.layout ~= torch.strided then
+    self:put 'sparse'
+    self:table(sparse_parts.apart(value), path, depth)
   elseif torch.is_tensor(value) then
     self:tensor(value, path, depth)
   elseif type(value) == 'table' then
@@ -219,6 +223,11 @@ function Reader:size(depth)
   return torch.Size(sizes)
 end
 
+function Reader:sparse(depth)
+  local made, message = sparse_parts.together(self:table(depth))
+  return made or self:fail(message)
+end
+
 function Reader:tensor()
   local name = self:string()
   self:expect(',', "','")
@@ -233,6 +242,7 @@ function Reader:value(depth)
   if self:take '{' then return self:table(depth) end
   if self:take 'ordered{' then return self:ordered(depth) end
   if self:take 'size{' then return self:size(depth) end
+  if self:take 'sparse{' then return self:sparse(depth) end
   if self:take 'tensor%(' then return self:tensor() end
   return self:scalar()
 end

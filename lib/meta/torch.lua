@@ -28,6 +28,10 @@
 ---@field double torch.dtype
 ---@field int torch.dtype
 ---@field long torch.dtype
+---@field strided string
+---@field sparse_coo string
+---@field sparse_csr string
+---@field sparse_csc string
 ---@field pi number
 ---@field inf number
 ---@field nan number
@@ -126,6 +130,23 @@ function torch.to_arrow(tensor) end
 ---@param object userdata|table
 ---@return torch.Tensor
 function torch.from_arrow(object) end
+
+---A sparse tensor of values at the places in the columns of indices, which count from 1; values at one place add up.
+---@param indices torch.Tensor|table
+---@param values? torch.Tensor|table
+---@param size? integer[]|torch.Size
+---@param options? {dtype?: torch.dtype, device?: torch.device|string, requires_grad?: boolean, is_coalesced?: boolean}
+---@return torch.Tensor
+function torch.sparse_coo_tensor(indices, values, size, options) end
+
+---A sparse matrix row by row: where the values of each row begin, their columns, the values.
+---@param crow_indices torch.Tensor|table
+---@param col_indices torch.Tensor|table
+---@param values torch.Tensor|table
+---@param size? integer[]|torch.Size
+---@param options? {dtype?: torch.dtype, device?: torch.device|string, requires_grad?: boolean}
+---@return torch.Tensor
+function torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options) end
 
 ---No gradients are recorded in the scope: until the guard is closed, or while body runs.
 ---@param body? fun(...): ...

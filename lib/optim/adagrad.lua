@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
+local fail = require 'torch.support.fail'
 local fused_adagrad = torch._C._fused_adagrad_
 
 local Adagrad = Optimizer:extend('Adagrad')
@@ -34,6 +35,16 @@ end
 function Adagrad:update_batch(batch, group)
   fused_adagrad(batch.params, batch.grads, batch.sum, batch.step, group.lr, group.lr_decay, group.weight_decay,
     group.eps, group.maximize)
+end
+
+-- Of the sums those elements alone are read and written that the gradient has.
+function Adagrad:update_sparse(parameter, grad, group, state)
+  if group.weight_decay ~= 0 then fail 'weight_decay option is not compatible with sparse gradients' end
+  grad = (group.maximize and -grad or grad):coalesce()
+  local rate = group.lr / (1 + (state.step - 1) * group.lr_decay)
+  state.sum:add_(grad * grad)
+  local roots = state.sum:sparse_mask(grad):values():sqrt_():add_(group.eps)
+  parameter:add_(torch._C._sparse_like(grad, grad:values() / roots), { alpha = -rate })
 end
 
 return Adagrad

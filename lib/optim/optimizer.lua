@@ -6,6 +6,8 @@
 --   update_batch(batch, group)              for lists of them, as the fused steps of torch._C take them: batch.params,
 --                                           batch.grads, and a list for every name in columns(group); batch.step
 --
+-- A gradient that is a sparse tensor goes, one by one, to update_sparse(parameter, grad, group, state); without that method it is an error.
+--
 -- state is a table kept for the parameter. For update_batch it is made by new_state(parameter, group) and has its
 -- number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
 
@@ -202,11 +204,26 @@ function Optimizer:state_of(parameter, group)
   return state
 end
 
+-- The step of a parameter whose gradient is sparse.
+local function update_sparse(self, parameter, grad, group)
+  if not self.update_sparse then
+    fail('%s does not support sparse gradients, please consider SparseAdam instead', self.__classname)
+  end
+  local state = self:state_of(parameter, group)
+  if type(state.step) == 'number' then
+    self:_refuse_recording(COUNTS)
+    state.step = state.step + 1
+  end
+  self:update_sparse(parameter, grad, group, state)
+end
+
 local function batches_of(self, group)
   local batches, by_key, columns = {}, {}, self:columns(group)
   for _, parameter in ipairs(group.params) do
     local grad = parameter.grad
-    if grad ~= nil then
+    if grad ~= nil and grad.layout ~= torch.strided then
+      update_sparse(self, parameter, grad, group)
+    elseif grad ~= nil then
       local state = self:state_of(parameter, group)
       local key = self:key(state)
       local batch = by_key[key]
@@ -237,7 +254,11 @@ function Optimizer:_update_all()
     else
       for _, parameter in ipairs(group.params) do
         local grad = parameter.grad
-        if grad ~= nil then self:update(parameter, grad, group, self:state_of(parameter, group)) end
+        if grad ~= nil and grad.layout ~= torch.strided then
+          update_sparse(self, parameter, grad, group)
+        elseif grad ~= nil then
+          self:update(parameter, grad, group, self:state_of(parameter, group))
+        end
       end
     end
   end

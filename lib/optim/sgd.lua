@@ -49,4 +49,16 @@ function SGD:update_batch(batch, group)
   end
 end
 
+-- The rows that a gradient has; the momentum's buffer, sparse too, has all that any has had.
+function SGD:update_sparse(parameter, grad, group, state)
+  if group.weight_decay ~= 0 then fail 'SGD(): weight_decay option is not compatible with sparse gradients' end
+  if group.momentum ~= 0 then
+    local buffer = state.momentum_buffer
+    buffer = buffer and (buffer * group.momentum + grad * (1 - group.dampening)):coalesce() or grad:clone()
+    state.momentum_buffer = buffer
+    grad = group.nesterov and grad + buffer * group.momentum or buffer
+  end
+  parameter:add_(grad, { alpha = group.maximize and group.lr or -group.lr })
+end
+
 return SGD

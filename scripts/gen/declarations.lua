@@ -32,8 +32,9 @@ local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, reads = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
   numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
-  batch = true, random = true, forward = true, run = true, [1] = true,
+  batch = true, random = true, forward = true, run = true, sparse = true, [1] = true,
 }
+local sparse_kinds = { [true] = true, values = true, form = true, ['form inplace'] = true }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
 -- int64: narrower ones are computed in it; unsigned: uint16, uint32 and uint64 as the integers of their sizes; order: uint64 as int64
@@ -128,7 +129,7 @@ local function parse_op(entry, group, where)
     operator = entry.operator, pointwise = entry.pointwise, view = entry.view,
     composite = entry.composite, factory = entry.factory, reads = entry.reads, grad = entry.grad, grad_fn = entry.grad_fn,
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
-    doc = entry.doc, example = entry.example, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward,
+    doc = entry.doc, example = entry.example, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
     numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
     exact_number = entry.exact_number, holomorphic = entry.holomorphic,
@@ -138,6 +139,7 @@ local function parse_op(entry, group, where)
   if op.pointwise and not pointwise_kinds[op.pointwise] then
     fail("pointwise must be promote, float, compare, integral or select")
   end
+  if op.sparse ~= nil and not sparse_kinds[op.sparse] then fail("sparse must be true, 'values', 'form' or 'form inplace'") end
   if op.overlap and not overlap_kinds[op.overlap] then fail("overlap must be 'elementwise', 'aside' or 'one value'") end
   if (op.pointwise ~= nil) ~= (op.kernel ~= nil) then fail("pointwise and kernel go together") end
   for variant in pairs(op.variants) do

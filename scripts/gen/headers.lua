@@ -32,6 +32,12 @@ local function op_header(name, ops)
   for _, op in ipairs(ops) do
     out[#out + 1] = prototypes(op)
     out[#out + 1] = ('lt_status lt_%s_impl(%s);\n'):format(op.cname, declarations.c_prototype(op))
+    if op.sparse == 'form' or op.sparse == 'form inplace' then
+      out[#out + 1] = ('lt_status lt_%s_sparse(%s);\n'):format(op.cname, declarations.c_prototype(op))
+    end
+    if op.sparse == 'form inplace' then
+      out[#out + 1] = ('lt_status lt_%s_sparse(%s);\n'):format(declarations.inplace_name(op), declarations.c_params(op))
+    end
     out[#out + 1] = ('#define LT_COMPOSITE_%s %s /* LT_COMPOSITE of ops/scope.h */\n'):format(op.cname, tostring(op.composite == true))
   end
   return header('LT_OP_' .. name:upper() .. '_H', 'ltensor.h', table.concat(out))

@@ -308,6 +308,7 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
                          int64_t offset, lt_tensor **out)
 {
     lt_tensor *t;
+    if (lt_is_sparse(base)) return lt_error(LT_ERR_RUNTIME, "a sparse tensor has no elements in memory to be viewed");
     LT_TRY(shared_geometry(base, ndim, sizes, strides, offset, &t));
     t->view_base = lt_tensor_retain(base->view_base != NULL ? base->view_base : base);
     t->flags |= base->flags & LT_FLAG_POSITIONS;
@@ -341,7 +342,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
     lt_tensor *alias = lt_mem_take(sizeof *alias);
     if (alias == NULL) return LT_ERR_MEMORY;
     tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim,
-                t->flags & (LT_FLAG_CONTIGUOUS | LT_FLAG_POSITIONS));
+                t->flags & (LT_FLAG_CONTIGUOUS | LT_FLAG_POSITIONS | LT_FLAG_SPARSE));
     alias->numel = t->numel;
     alias->offset = t->offset;
     for (int d = 0; d < t->ndim; d++) alias->sizes[d] = t->sizes[d], alias->strides[d] = t->strides[d];
@@ -468,7 +469,8 @@ void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
     t->offset = src->offset;
     memcpy(t->sizes, src->sizes, sizeof t->sizes);
     memcpy(t->strides, src->strides, sizeof t->strides);
-    t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (src->flags & LT_FLAG_CONTIGUOUS));
+    const uint16_t kind = LT_FLAG_CONTIGUOUS | LT_FLAG_SPARSE;
+    t->flags = (uint16_t)((t->flags & ~kind) | (src->flags & kind));
 }
 
 #define EXCHANGE(T, field)                                                                         \

@@ -48,7 +48,8 @@ enum {
     LT_FLAG_AT_HOME = 128, /* allocated together with its first storage (tensor.c) */
     /* int64 positions as a script counts them, from 1, on their way to a kernel that takes the 1 off itself: only
      * ops declared with `positions` meet them. Views and copies have the flag, what is computed has not. */
-    LT_FLAG_POSITIONS = 256
+    LT_FLAG_POSITIONS = 256,
+    LT_FLAG_SPARSE = 512 /* the storage has no elements but components: sparse.h. Ops look at it first of all */
 };
 
 /* The bits of flags from here on say which batches of torch.func.vmap lie behind the sizes, one a level: view_base is then the
@@ -114,6 +115,8 @@ lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out);
 
 /* Whether a batch that the function under vmap does not see lies behind the sizes. */
 static inline bool lt_is_batched(const lt_tensor *t) { return t != NULL && t->flags & LT_FLAGS_BATCHES; }
+
+static inline bool lt_is_sparse(const lt_tensor *t) { return t != NULL && t->flags & LT_FLAG_SPARSE; }
 
 /* New reference: same storage and geometry, no autograd data, no view_base (shares the version); batched as t is. */
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);

@@ -15,6 +15,7 @@
 #include "dtypes/dtype.h"
 #include "dtypes/fits.h"
 #include "dtypes/half.h"
+#include "sparse.h"
 #include "hollow.h"
 #include "op/_to_copy.h"
 
@@ -325,6 +326,7 @@ static int tolist(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     if (lt_is_batched(t)) return lt_lua_error(L, "vmap: tolist() of a batched tensor is not possible: its numbers differ from sample to sample");
+    lt_lua_check(L, lt_require_strided("tolist", t));
     lt_lua_do(L, lt_refuse_hollow("tolist", t));
     if (t->device.type != LT_CPU) {
         lt_tensor **host = lt_lua_new(L);

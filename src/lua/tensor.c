@@ -11,6 +11,7 @@
 #include "hollow.h"
 #include "index/index_key.h"
 #include "print/print.h"
+#include "sparse.h"
 #include "op/permute.h"
 #include "op/to.h"
 #include "op/transpose.h"
@@ -77,7 +78,7 @@ static int tensor_tostring(lua_State *L)
 typedef enum field {
     FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_NDIM,
     FIELD_REQUIRES_GRAD, FIELD_GRAD_FN, FIELD_IS_LEAF, FIELD_IS_CUDA, FIELD_IS_CPU, FIELD_RETAINS_GRAD,
-    FIELD_VERSION, FIELD_NBYTES, FIELD_ITEMSIZE
+    FIELD_VERSION, FIELD_NBYTES, FIELD_ITEMSIZE, FIELD_LAYOUT, FIELD_IS_SPARSE, FIELD_IS_SPARSE_CSR
 } field;
 
 static const struct { const char *name; field id; } field_names[] = {
@@ -87,6 +88,7 @@ static const struct { const char *name; field id; } field_names[] = {
     {"grad_fn", FIELD_GRAD_FN}, {"is_leaf", FIELD_IS_LEAF}, {"is_cuda", FIELD_IS_CUDA},
     {"is_cpu", FIELD_IS_CPU},   {"retains_grad", FIELD_RETAINS_GRAD},
     {"_version", FIELD_VERSION}, {"nbytes", FIELD_NBYTES}, {"itemsize", FIELD_ITEMSIZE},
+    {"layout", FIELD_LAYOUT}, {"is_sparse", FIELD_IS_SPARSE}, {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
 };
 
 static lt_status transpose_all(lt_tensor *self, lt_tensor **out)
@@ -131,6 +133,9 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_RETAINS_GRAD: lua_pushboolean(L, (self->flags & LT_FLAG_RETAINS_GRAD) != 0); return 1;
     case FIELD_VERSION: lua_pushinteger(L, atomic_load(&self->storage->version)); return 1;
     case FIELD_NBYTES: lua_pushinteger(L, self->numel * (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
+    case FIELD_LAYOUT: lua_pushstring(L, lt_layout_name(lt_tensor_layout(self))); return 1;
+    case FIELD_IS_SPARSE: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_COO); return 1;
+    case FIELD_IS_SPARSE_CSR: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_CSR); return 1;
     case FIELD_ITEMSIZE: lua_pushinteger(L, (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
     }
     return 0;
@@ -223,6 +228,7 @@ static int tensor_size(lua_State *L)
 static int tensor_stride(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lt_lua_check(L, lt_require_strided("stride", self));
     if (!lua_isnoneornil(L, 2)) {
         lua_pushinteger(L, self->strides[wrap_position(L, self, dim_argument(L))]);
         return 1;
@@ -262,6 +268,7 @@ static int tensor_storage_offset(lua_State *L)
 static int tensor_data_ptr(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lt_lua_check(L, lt_require_strided("data_ptr", self));
     lt_lua_do(L, lt_refuse_hollow("data_ptr", self));
     lua_pushinteger(L, self->numel == 0 ? 0 : (lua_Integer)(intptr_t)lt_data(self));
     return 1;

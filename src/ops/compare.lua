@@ -37,8 +37,8 @@ return {
   comparison_ 'logical_xor',
   { 'logical_not_(Tensor self) -> self', variants = 'method', overlap = 'elementwise',
     doc = 'What logical_not says, as 1 and 0 in the dtype of self, which is overwritten.', grad = { self = 'zeros_like(grad)' } },
-  { 'isnan(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is nan.' },
-  { 'isinf(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is plus or minus infinity.' },
+  { 'isnan(Tensor self) -> Tensor', sparse = 'values', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is nan.' },
+  { 'isinf(Tensor self) -> Tensor', sparse = 'values', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is plus or minus infinity.' },
   { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is neither infinite nor nan.' },
 
   -- ---- whole tensors -------------------------------------------------------------------------------------------

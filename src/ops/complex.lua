@@ -35,7 +35,7 @@ return {
     doc = 'The angle in radians from -pi to pi; of real numbers 0 or pi.', forward = 'real(conj(_angle_backward(ones_like(result), self)) * self_t)', grad = { self = '_angle_backward(grad, self)' } },
   { '_angle(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'functions: complex(REAL)', doc = 'The angle of complex numbers.' },
   { '_angle_backward(Tensor grad_output, Tensor self) -> Tensor', variants = '', composite = true, doc = 'Derivative of angle.' },
-  { 'sgn(Tensor self) -> Tensor', variants = 'function method inplace out', holomorphic = false, overlap = 'elementwise',
+  { 'sgn(Tensor self) -> Tensor', sparse = 'values', variants = 'function method inplace out', holomorphic = false, overlap = 'elementwise',
     doc = 'self / |self|, 0 where self is 0; of real numbers the sign.', forward = 'elementwise', grad = { self = '_sgn_backward(grad, self, result)' } },
   { '_sgn(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: complex', doc = 'The direction of complex numbers.' },
   { '_sgn_backward(Tensor grad_output, Tensor self, Tensor result) -> Tensor', variants = '', composite = true, doc = 'Derivative of sgn.' },

@@ -28,7 +28,7 @@ return {
     factory = true, doc = 'The positions (rows, then columns) of the upper triangle of a row x col matrix.' },
   { 'empty_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', batch = 'broadcast', variants = fn, factory = true,
     doc = 'Uninitialized, of the shape, dtype and device of self.' },
-  { 'zeros_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', batch = 'broadcast', variants = fn, factory = true,
+  { 'zeros_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', sparse = 'form', batch = 'broadcast', variants = fn, factory = true,
     doc = 'Zeros, of the shape, dtype and device of self.' },
   { 'ones_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', batch = 'broadcast', variants = fn, factory = true,
     doc = 'Ones, of the shape, dtype and device of self.' },
@@ -48,5 +48,5 @@ return {
     grad = { self = 'zeros_like(grad)' } },
   { 'fill_.tensor(Tensor self, Tensor value) -> self', batch = 'loop', overlap = 'aside', variants = 'method', doc = 'Fills self with the value of a 0-dim tensor.',
     grad_fn = 'FillBackward1', forward = 'linear', grad = { self = 'zeros_like(grad)', value = 'sum(grad)' } },
-  { 'zero_(Tensor self) -> self', batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
+  { 'zero_(Tensor self) -> self', sparse = 'form', batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
 }

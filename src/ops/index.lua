@@ -52,7 +52,7 @@ return {
   { 'scatter_add(Tensor self, Dim dim, IndexTensor index, Tensor src) -> Tensor', positions = true, variants = all,
     doc = 'Adds the elements of src along a dimension at the positions of an index tensor.',
     forward = 'linear', grad = { self = 'grad', src = 'gather(grad, dim, index)' } },
-  { 'index_select(Tensor self, Dim dim, IndexTensor index) -> Tensor', batch = 'index_select', positions = true, variants = 'function method out',
+  { 'index_select(Tensor self, Dim dim, IndexTensor index) -> Tensor', batch = 'index_select', sparse = 'form', positions = true, variants = 'function method out',
     doc = 'The entries of a dimension at the positions of a 1-D index tensor.',
     forward = 'linear', grad = { self = '_index_select_backward(grad, sizes_of(self), dim, index)' } },
   { '_index_select_backward(Tensor grad_output, Size sizes, Dim dim, IndexTensor index) -> Tensor', variants = '', composite = true,

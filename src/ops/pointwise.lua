@@ -2,11 +2,15 @@
 
 local all = 'function method inplace out'
 
+-- What keeps 0: sparse tensors have it done to their values.
+local keeps_zero = {}
+for name in ('abs neg sign sqrt sin tan sinh tanh asin atan erf expm1 log1p floor ceil round trunc relu square'):gmatch '%S+' do keeps_zero[name] = true end
+
 -- An op of one tensor.
 local function unary(name, rule, kernel, doc, derivative, more)
   local entry = {
     name .. '(Tensor self) -> Tensor', variants = all, pointwise = rule, kernel = kernel, doc = doc,
-    grad = derivative and { self = derivative },
+    grad = derivative and { self = derivative }, sparse = keeps_zero[name] and 'values' or nil,
   }
   for field, value in pairs(more or {}) do entry[field] = value end
   return entry
@@ -22,22 +26,22 @@ end
 return {
   -- ---- arithmetic ---------------------------------------------------------------------------------------
   { 'add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
-    operator = '__add', pointwise = 'promote', kernel = 'arithmetic: float integer bool complex unsigned', numbers = 'fit',
+    operator = '__add', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer bool complex unsigned', numbers = 'fit',
     doc = 'Adds `other`, multiplied by `alpha`, to `self`.',
     grad = { self = 'grad', other = 'mul(grad, alpha)' }, example = 'torch.add(a, b, {alpha = 2})' },
   { 'sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
-    operator = '__sub', aliases = 'subtract', pointwise = 'promote', kernel = 'arithmetic: float integer complex unsigned',
+    operator = '__sub', aliases = 'subtract', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer complex unsigned',
     numbers = 'fit', refuses_bool = 'Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` ' ..
       'or `logical_xor()` operator instead.',
     doc = 'Subtracts `other`, multiplied by `alpha`, from `self`.',
     grad_fn_number = { self = 'RsubBackward1' }, grad = { self = 'grad', other = '-mul(grad, alpha)' } },
   binary('mul', 'promote', 'arithmetic: float integer bool complex unsigned', 'Multiplies element by element.',
-    { operator = '__mul', aliases = 'multiply', exact_number = true, grad = { self = 'grad * other', other = 'grad * self' } }),
+    { operator = '__mul', sparse = 'form', aliases = 'multiply', exact_number = true, grad = { self = 'grad * other', other = 'grad * self' } }),
   binary('div', 'float', 'arithmetic: float complex', 'Divides element by element; integers give the default floating dtype.',
-    { operator = '__div', aliases = 'divide true_divide', exact_number = true, grad_fn_number = { self = 'MulBackward0' },
+    { operator = '__div', sparse = 'form', aliases = 'divide true_divide', exact_number = true, grad_fn_number = { self = 'MulBackward0' },
       grad = { self = 'grad / other', other = '-grad * (self / other) / other' } }),
   binary('pow', 'promote', 'functions: float(POWER) int64 complex', 'Raises `self` to the power `exponent`, element by element.',
-    { check = 'power', [1] = 'pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', operator = '__pow',
+    { check = 'power', sparse = 'form', [1] = 'pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', operator = '__pow',
       grad_fn = 'PowBackward1', grad_fn_number = { self = 'PowBackward2', exponent = 'PowBackward0' },
       grad = { self = '_pow_backward_self(grad, self, exponent)',
         exponent = '_pow_backward_exponent(grad, self, exponent, result)' } }),

@@ -5,9 +5,9 @@ local both = 'function method'
 
 return {
   -- ---- sums -------------------------------------------------------------------------------------------------
-  { 'sum(Tensor self, *, Dtype? dtype=nil) -> Tensor', batch = 'whole', doc = 'The sum of all elements; integers are summed as int64.',
+  { 'sum(Tensor self, *, Dtype? dtype=nil) -> Tensor', sparse = 'form', batch = 'whole', doc = 'The sum of all elements; integers are summed as int64.',
     forward = 'linear', grad = { self = 'expand(grad, sizes_of(self))' } },
-  { 'sum.dim(Tensor self, Dims? dim, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', variants = both .. ' out',
+  { 'sum.dim(Tensor self, Dims? dim, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', variants = both .. ' out', sparse = 'form',
     grad_fn = 'SumBackward1', doc = 'Sums over the given dimensions; `keepdim` leaves them with size 1.',
     forward = 'linear', grad = { self = '_sum_backward(grad, sizes_of(self), dim, keepdim)' }, example = 'x:sum{dim = 1, keepdim = true}' },
   { '_sum_backward(Tensor grad_output, Size sizes, Dims? dim, bool keepdim) -> Tensor', variants = '', composite = true,

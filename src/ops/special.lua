@@ -2,9 +2,13 @@
 
 local all = 'function method inplace out'
 
+-- What keeps 0: sparse tensors have it done to their values.
+local keeps_zero = {}
+for name in ('asinh atanh erfinv frac'):gmatch '%S+' do keeps_zero[name] = true end
+
 local function unary(name, rule, kernel, doc, derivative, more)
   local entry = { name .. '(Tensor self) -> Tensor', variants = all, pointwise = rule, kernel = kernel, doc = doc,
-    grad = derivative and { self = derivative } }
+    grad = derivative and { self = derivative }, sparse = keeps_zero[name] and 'values' or nil }
   for field, value in pairs(more or {}) do entry[field] = value end
   return entry
 end

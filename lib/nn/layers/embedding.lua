@@ -27,7 +27,6 @@ local function setup(self, options)
   self.num_embeddings, self.embedding_dim = options.num_embeddings, options.embedding_dim
   self.padding_idx = check_padding(options.padding_idx, options.num_embeddings)
   for _, name in ipairs(settings) do self[name] = options[name] end
-  if self.sparse then fail 'sparse gradients are not supported' end
   if options._weight ~= nil then
     if options._weight.shape ~= torch.Size { options.num_embeddings, options.embedding_dim } then
       fail 'Shape of weight does not match num_embeddings and embedding_dim'
@@ -73,11 +72,11 @@ M.Embedding.reset_parameters = reset_parameters
 M.Embedding.from_pretrained = from_pretrained(M.Embedding)
 
 function M.Embedding:forward(input)
-  if not self.padding_idx and not self.max_norm and not self.scale_grad_by_freq then
+  if not self.padding_idx and not self.max_norm and not self.scale_grad_by_freq and not self.sparse then
     return torch.embedding(self.weight, input)
   end
   return F.embedding(input, self.weight, { padding_idx = self.padding_idx, max_norm = self.max_norm,
-    norm_type = self.norm_type, scale_grad_by_freq = self.scale_grad_by_freq })
+    norm_type = self.norm_type, scale_grad_by_freq = self.scale_grad_by_freq, sparse = self.sparse })
 end
 
 -- The settings that are not as by default, in PyTorch's order.
@@ -89,7 +88,7 @@ local function extra_repr(self)
   if self.scale_grad_by_freq then text = text .. ', scale_grad_by_freq=True' end
   return text
 end
-M.Embedding.extra_repr = extra_repr
+function M.Embedding:extra_repr() return extra_repr(self) .. (self.sparse and ', sparse=True' or '') end
 
 -- ---- bags -----------------------------------------------------------------------------------------------------
 
@@ -116,7 +115,7 @@ function M.EmbeddingBag:forward(input, offsets, per_sample_weights)
   if type(offsets) == 'table' then offsets, per_sample_weights = offsets.offsets, offsets.per_sample_weights end
   return (F.embedding_bag(input, self.weight, { offsets = offsets, max_norm = self.max_norm, norm_type = self.norm_type,
     scale_grad_by_freq = self.scale_grad_by_freq, mode = self.mode, per_sample_weights = per_sample_weights,
-    include_last_offset = self.include_last_offset, padding_idx = self.padding_idx }))
+    include_last_offset = self.include_last_offset, padding_idx = self.padding_idx, sparse = self.sparse }))
 end
 
 function M.EmbeddingBag:extra_repr() return extra_repr(self) .. (", mode='%s'"):format(self.mode) end

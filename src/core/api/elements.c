@@ -11,7 +11,7 @@
 
 void *lt_tensor_data(const lt_tensor *t)
 {
-    return t != NULL && lt_refuse_hollow("lt_tensor_data", t) == LT_OK ? lt_data(t) : NULL;
+    return t != NULL && !lt_is_sparse(t) && lt_refuse_hollow("lt_tensor_data", t) == LT_OK ? lt_data(t) : NULL;
 }
 
 /* Moves all elements between t and row-major host memory. */

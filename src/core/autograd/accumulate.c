@@ -83,7 +83,7 @@ static bool is_alone(const lt_tensor *t, int32_t tensors)
            (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype) == t->storage->nbytes;
 }
 
-bool lt_is_unshared(const lt_tensor *t) { return t->view_base == NULL && is_alone(t, 1); }
+bool lt_is_unshared(const lt_tensor *t) { return !lt_is_sparse(t) && t->view_base == NULL && is_alone(t, 1); }
 
 /* A view of a tensor that only it holds: a product turned round, for one. */
 static bool is_only_view(const lt_tensor *t)
@@ -103,6 +103,7 @@ static bool lies_as_grad_of(const lt_tensor *grad, const lt_tensor *leaf)
 /* The first gradient: with grad mode off one that nobody else has is taken as it is. */
 static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **out)
 {
+    if (lt_is_sparse(grad)) return lt_tensor_alias(grad, out); /* components are never written */
     bool fits = lies_as_grad_of(grad, leaf);
     const bool free = fits && !lt_grad_mode_on() && !(grad->flags & LT_FLAG_REQUIRES_GRAD);
     if (free && is_only_view(grad)) return lt_tensor_alias(grad, out);
@@ -132,7 +133,7 @@ lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
     LT_CHECK(lt_autograd_of(t, &autograd));
     if (autograd->grad == NULL) {
         LT_CHECK(first_gradient(t, grad, &sum));
-    } else if (!lt_grad_mode_on()) {
+    } else if (!lt_grad_mode_on() && !lt_is_sparse(autograd->grad)) {
         LT_CHECK(lt_add_(autograd->grad, grad, lt_int(1)));
     } else {
         LT_CHECK(lt_add(autograd->grad, grad, lt_int(1), &sum));

@@ -14,6 +14,7 @@
 #include "error.h"
 #include "graph.h"
 #include "mem.h"
+#include "sparse.h"
 #include "op/add.h"
 #include "op/ones_like.h"
 
@@ -56,6 +57,14 @@ static void leave_stream(const stream_scope *scope)
     if (scope->own != scope->previous) lt_backends[scope->device.type]->set_stream(scope->device.index, scope->previous);
 }
 
+/* The components of a sparse tensor are in use on stream `to`. */
+static void record_components(const lt_backend *backend, const lt_sparse *parts, uint64_t to)
+{
+    lt_tensor *const all[] = {parts->indices, parts->compressed, parts->plain, parts->values};
+    for (int i = 0; i < 4; i++)
+        if (all[i] != NULL && all[i]->storage->release == NULL) backend->record_stream(all[i]->storage->ctx, to);
+}
+
 /* Makes stream `to` wait for what is queued on `from`, where t was written. */
 static lt_status order(lt_tensor *t, uint64_t from, uint64_t to)
 {
@@ -67,6 +76,7 @@ static lt_status order(lt_tensor *t, uint64_t from, uint64_t to)
     if (status == LT_OK) status = backend->stream_wait_event(t->device.index, to, event);
     backend->event_free(event);
     if (t->storage->release == NULL) backend->record_stream(t->storage->ctx, to);
+    if (lt_is_sparse(t)) record_components(backend, lt_sparse_of(t), to);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
+#include "sparse.h"
 #include "op/any.h"
 #include "op/isnan.h"
 
@@ -54,7 +55,7 @@ static lt_status holds_nan(lt_tensor *t, bool *out)
     lt_scalar found;
     lt_status status;
     bool grad_mode = lt_set_grad_enabled(false);
-    LT_CHECK(lt_isnan(t, &marks));
+    LT_CHECK(lt_isnan(lt_is_sparse(t) ? lt_sparse_of(t)->values : t, &marks));
     LT_CHECK(lt_any(marks, &any));
     LT_CHECK(lt_tensor_item(any, &found));
     *out = found.v.i != 0;

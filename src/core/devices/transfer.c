@@ -9,6 +9,7 @@
 #include "hollow.h"
 #include "iter.h"
 #include "mem.h"
+#include "sparse.h"
 #include "tensor.h"
 
 /* ---- one element ------------------------------------------------------------------------------------------- */
@@ -21,6 +22,7 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
         return lt_error(LT_ERR_RUNTIME,
                         "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
                         "Tensor, please try to rewrite what you're doing with other operations.");
+    LT_TRY(lt_require_strided("item", t));
     if (t->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "a Tensor with %lld elements cannot be converted to Scalar",
                         (long long)t->numel);
@@ -91,6 +93,7 @@ static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_t
 lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out)
 {
     lt_tensor *pinned = NULL;
+    LT_TRY(lt_require_strided("pin_memory", t));
     if (t->device.type != LT_CPU)
         return lt_error(LT_ERR_RUNTIME, "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
                         lt_dtype_scalar_name((lt_dtype)t->dtype));

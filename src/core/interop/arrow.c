@@ -9,6 +9,7 @@
 #include "error.h"
 #include "hollow.h"
 #include "mem.h"
+#include "sparse.h"
 #include "tensor.h"
 #include "op/contiguous.h"
 
@@ -44,6 +45,7 @@ static void end_schema(struct ArrowSchema *schema) { schema->release = NULL; }
 static lt_status check_column(const lt_tensor *t)
 {
     char name[64];
+    LT_TRY(lt_require_strided("to_arrow", t));
     if (t->ndim != 1)
         return lt_error(LT_ERR_RUNTIME, "to_arrow: a column has 1 dimension, but the tensor has %d",
                         t->ndim);

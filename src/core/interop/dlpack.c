@@ -10,6 +10,7 @@
 #include "error.h"
 #include "hollow.h"
 #include "mem.h"
+#include "sparse.h"
 #include "tensor.h"
 
 static const DLDataType types[LT_DTYPE_COUNT] = {
@@ -58,6 +59,7 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
 {
     LT_REQUIRE(t);
     LT_REQUIRE(out);
+    LT_TRY(lt_require_strided("to_dlpack", t));
     if (lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");

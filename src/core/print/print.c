@@ -17,10 +17,13 @@
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "counting.h"
 #include "hollow.h"
 #include "mem.h"
+#include "sparse.h"
 #include "tensor.h"
 #include "op/_to_copy.h"
+#include "op/add.h"
 #include "op/contiguous.h"
 
 /* Continuation lines stand below what follows this, a parameter's too. */
@@ -345,7 +348,8 @@ static void write_dimension(printer *p, int d, const char *at, int indent)
     text_add(&p->out, "]");
 }
 
-static lt_status write_elements(printer *p, lt_tensor *t)
+/* indent: columns before the elements. */
+static lt_status write_elements(printer *p, lt_tensor *t, int indent)
 {
     if (t->numel == 0) {
         text_add(&p->out, "[]");
@@ -357,7 +361,7 @@ static lt_status write_elements(printer *p, lt_tensor *t)
         if (lt_dtype_is_inexact(p->shown.dtype)) choose_notation(p, part);
         find_width(p, part, 0, p->shown.data);
     }
-    write_dimension(p, 0, p->shown.data, (int)strlen(OPENING));
+    write_dimension(p, 0, p->shown.data, indent);
     lt_tensor_release(p->shown.owner);
     if (lt_interrupted()) return lt_stopped();
     return LT_OK;
@@ -398,6 +402,13 @@ __attribute__((format(printf, 2, 3))) static void trailer_add(trailer *s, const 
     va_end(args);
 }
 
+/* Whether elements tell the dtype. */
+static bool is_usual(lt_dtype dtype)
+{
+    return dtype == lt_default_dtype() || dtype == LT_INT64 || dtype == LT_BOOL ||
+           dtype == (lt_default_dtype() == LT_FLOAT64 ? LT_COMPLEX128 : LT_COMPLEX64);
+}
+
 /* "(2, 0)", "(5,)", "()". */
 static void trailer_add_size(trailer *s, const lt_tensor *t)
 {
@@ -405,6 +416,21 @@ static void trailer_add_size(trailer *s, const lt_tensor *t)
     lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes);
     int inner = (int)strlen(sizes) - 2; /* without the brackets */
     trailer_add(s, "size=(%.*s%s)", inner, sizes + 1, t->ndim == 1 ? "," : "");
+}
+
+/* What is said of a sparse tensor behind its components; in COO on a line of its own. */
+static void trailer_add_sparse(trailer *s, const lt_tensor *t)
+{
+    const lt_sparse *parts = lt_sparse_of(t);
+    if (parts->layout == LT_SPARSE_COO) s->column = lt_print_settings()->linewidth;
+    if (t->device.type != LT_CPU) {
+        char device[16];
+        trailer_add(s, "device='%s'", lt_format_device(device, sizeof device, t->device));
+    }
+    trailer_add_size(s, t);
+    trailer_add(s, "nnz=%lld", (long long)parts->values->sizes[0]);
+    if (!is_usual((lt_dtype)t->dtype)) trailer_add(s, "dtype=torch.%s", lt_dtype_name((lt_dtype)t->dtype));
+    trailer_add(s, "layout=%s", lt_layout_name(parts->layout));
 }
 
 static lt_status trailer_add_gradient(trailer *s, lt_tensor *t)
@@ -429,6 +455,10 @@ static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
     bool usual = dtype == lt_default_dtype();
     trailer s;
     trailer_begin(&s, out, start);
+    if (lt_is_sparse(t)) {
+        trailer_add_sparse(&s, t);
+        return trailer_add_gradient(&s, t);
+    }
     if (t->device.type != LT_CPU) {
         char device[16];
         trailer_add(&s, "device='%s'", lt_format_device(device, sizeof device, t->device));
@@ -436,12 +466,51 @@ static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
     if (t->numel == 0) {
         if (t->ndim != 1) trailer_add_size(&s, t);
     } else {
-        /* Elements tell these dtypes. */
-        usual = usual || dtype == LT_INT64 || dtype == LT_BOOL || dtype == (lt_default_dtype() == LT_FLOAT64 ? LT_COMPLEX128 : LT_COMPLEX64);
+        usual = is_usual(dtype);
         if (lt_print_settings()->edgeitems == 0) trailer_add_size(&s, t);
     }
     if (!usual) trailer_add(&s, "dtype=torch.%s", lt_dtype_name(dtype));
     return trailer_add_gradient(&s, t);
+}
+
+/* One component: "values=tensor([1., 2.])". */
+static lt_status write_component(printer *p, const char *name, lt_tensor *t)
+{
+    const size_t start = p->out.n;
+    text_add(&p->out, "%s=%s", name, OPENING);
+    LT_TRY(write_elements(p, t, (int)(2 * strlen(OPENING) + strlen(name) + 1)));
+    if (t->numel == 0) {
+        trailer size = {.out = &p->out, .column = (int64_t)start - (int64_t)p->out.n}; /* never on another line */
+        trailer_add_size(&size, t);
+    }
+    text_add(&p->out, ")");
+    return p->out.status;
+}
+
+/* The same of indices, as the caller counts them. */
+static lt_status write_indices(printer *p, const char *name, lt_tensor *indices)
+{
+    lt_tensor *base = NULL, *counted = NULL;
+    lt_status status = lt_tensor_from_scalar(lt_int(lt_shown(0)), &base);
+    if (status == LT_OK) status = lt_add(indices, base, lt_int(1), &counted);
+    if (status == LT_OK) status = write_component(p, name, counted);
+    lt_tensor_release(base);
+    lt_tensor_release(counted);
+    text_add(&p->out, ",\n%*s", (int)strlen(OPENING), "");
+    return status;
+}
+
+static lt_status write_components(printer *p, const lt_tensor *t)
+{
+    const lt_sparse *parts = lt_sparse_of(t);
+    const bool by_rows = parts->layout == LT_SPARSE_CSR;
+    if (parts->layout == LT_SPARSE_COO) {
+        LT_TRY(write_indices(p, "indices", parts->indices));
+    } else {
+        LT_TRY(write_indices(p, by_rows ? "crow_indices" : "ccol_indices", parts->compressed));
+        LT_TRY(write_indices(p, by_rows ? "col_indices" : "row_indices", parts->plain));
+    }
+    return write_component(p, "values", parts->values);
 }
 
 /* Everything; p->out holds what was written even when it fails. */
@@ -456,7 +525,7 @@ static lt_status write_tensor(printer *p, lt_tensor *t)
     if (t->flags & LT_FLAG_PARAMETER) text_add(&p->out, "Parameter containing:\n");
     size_t start = p->out.n;
     text_add(&p->out, OPENING);
-    LT_TRY(write_elements(p, t));
+    LT_TRY(lt_is_sparse(t) ? write_components(p, t) : write_elements(p, t, (int)strlen(OPENING)));
     LT_TRY(p->out.status);
     LT_TRY(write_trailer(&p->out, start, t));
     text_add(&p->out, ")");

@@ -109,7 +109,9 @@ static const struct operation *find_operation(lua_State *L, const char *name)
 
 static lt_tensor *optional_tensor(lua_State *L, int arg)
 {
-    return lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg);
+    lt_tensor *t = lua_isnoneornil(L, arg) ? NULL : lt_lua_check_tensor(L, arg);
+    if (lt_is_sparse(t)) lt_lua_refuse(L, arg, "an ordinary tensor, not a sparse one");
+    return t;
 }
 
 /* The integers of the table at arg as a userdata that is pushed; NULL where it is nil (pushed as well). */

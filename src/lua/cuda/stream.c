@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "sparse.h"
 
 #define STREAM_META "ltensor.Stream"
 #define EVENT_META "ltensor.Event"
@@ -206,6 +207,7 @@ static int record_stream(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     stream *s = check_stream(L, 2);
+    lt_lua_check(L, lt_require_strided("record_stream", t));
     if (t->device.type != LT_CUDA) return raise(L, "record_stream() expects a tensor on a cuda device, got cpu");
     if (t->device.index != s->device)
         return raise(L, "record_stream(): the stream and the tensor are on different devices");

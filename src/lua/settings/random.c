@@ -131,7 +131,7 @@ static void take_state(lua_State *L, lt_generator *g, int arg)
 {
     const lt_tensor *t = lt_lua_check_tensor(L, arg);
     char bytes[sizeof(cpu_state)];
-    if (t->dtype != LT_UINT8 || t->device.type != LT_CPU || t->ndim != 1) {
+    if (t->dtype != LT_UINT8 || lt_is_sparse(t) || t->device.type != LT_CPU || t->ndim != 1) {
         lt_error_set(LT_ERR_TYPE, "RNG state must be a torch.ByteTensor");
         lt_lua_raise(L);
     }

@@ -32,8 +32,8 @@ LEFT_OUT = {
 SAMPLES_LEFT_OUT = {
     "nn.functional.scaled_dot_product_attention": (lambda s: s.kwargs.get("dropout_p", 0) > 0, "random numbers"),
     "nn.functional.batch_norm": (lambda s: s.kwargs.get("training"), "running statistics are changed: modules.lua has them"),
-    "nn.functional.embedding": (lambda s: s.kwargs.get("sparse"), "no sparse tensors"),
-    "nn.functional.embedding_bag": (lambda s: s.kwargs.get("sparse"), "no sparse tensors"),
+    "nn.functional.embedding": (lambda s: s.kwargs.get("sparse"), "its gradient is sparse: sparse.lua has it"),
+    "nn.functional.embedding_bag": (lambda s: s.kwargs.get("sparse"), "its gradient is sparse: sparse.lua has it"),
     "nn.functional.instance_norm": (lambda s: "running_mean" in s.kwargs, "running statistics are changed: modules.lua has them"),
     "masked.norm": (lambda s: s.args and abs(s.args[0]) == float("inf"), "of nothing but what is masked out it is infinite, and infinity times 0 is a matter of the order"),
     "linalg.pinv": (lambda s: s.kwargs.get("hermitian"), "the sample is not hermitian: which half is read is free"),

@@ -4,6 +4,7 @@
 #include "ops/compose.h"
 #include "ops/steps.h"
 #include "op/_embedding_backward.h"
+#include "op/_sparse_coo.h"
 #include "op/embedding.h"
 #include "op/embedding_bag.h"
 #include "op/index_add.h"
@@ -14,10 +15,10 @@
 #include "op/searchsorted.h"
 #include "counting.h"
 #include "step/masked_select.h"
+#include "step/nonzero.h"
 
-static lt_status check_table(const char *op, const lt_tensor *weight, const lt_tensor *indices, bool sparse)
+static lt_status check_table(const char *op, const lt_tensor *weight, const lt_tensor *indices)
 {
-    if (sparse) return lt_error(LT_ERR_RUNTIME, "%s: sparse gradients are not supported", op);
     if (weight->ndim != 2) return lt_error(LT_ERR_RUNTIME, "'weight' must be 2-D");
     if ((lt_dtype)indices->dtype == LT_INT64 || (lt_dtype)indices->dtype == LT_INT32) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
@@ -31,8 +32,8 @@ static lt_status check_table(const char *op, const lt_tensor *weight, const lt_t
 lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t *padding_idx, bool scale_grad_by_freq,
                             bool sparse, lt_tensor **out)
 {
-    (void)padding_idx, (void)scale_grad_by_freq; /* both are about the gradient */
-    LT_TRY(check_table("embedding", weight, indices, sparse));
+    (void)padding_idx, (void)scale_grad_by_freq, (void)sparse; /* all about the gradient */
+    LT_TRY(check_table("embedding", weight, indices));
     if (indices->ndim == LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, LT_MAX_DIMS + 1);
     lt_scope s;
@@ -62,13 +63,35 @@ static lt_tensor *do_counts(lt_scope *s, lt_tensor *line, int64_t n, const lt_te
     return do_unsqueeze(s, do_index_select(s, counts, 0, line), 1);
 }
 
+/* The rows that were looked up, each at its place: as many as there were indices, but for the padding. */
+static lt_tensor *do_sparse_rows(lt_scope *s, lt_tensor *line, lt_tensor *rows, const lt_dims *sizes, const int64_t *padding_idx)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_tensor *from_0 = do_cast(s, line, LT_INT64);
+    if (line->flags & LT_FLAG_POSITIONS) from_0 = do_sub(s, from_0, do_scalar(s, lt_int(1)));
+    if (padding_idx != NULL) {
+        const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
+        lt_tensor *present = do_flatten(s, do_nonzero(s, do_ne(s, from_0, do_scalar(s, lt_int(row)))));
+        from_0 = do_index_select(s, from_0, 0, present);
+        rows = do_index_select(s, rows, 0, present);
+    }
+    lt_tensor *places = do_unsqueeze(s, from_0, 0);
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = lt__sparse_coo(places, rows, sizes, false, &out);
+    return lt_scope_hold(s, status, out);
+}
+
 lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *indices,
-                                      const int64_t *padding_idx, bool scale_grad_by_freq, lt_tensor **out)
+                                      const int64_t *padding_idx, bool scale_grad_by_freq, bool sparse, lt_tensor **out)
 {
     lt_scope s;
+    if (sparse && scale_grad_by_freq)
+        return lt_error(LT_ERR_RUNTIME, "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
     lt_scope_open(&s, LT_COMPOSITE(_embedding_backward));
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
     lt_tensor *rows = do_reshape(&s, grad_output, &(lt_dims){2, {indices->numel, sizes->v[1]}});
+    if (sparse) return lt_scope_give(&s, do_sparse_rows(&s, line, rows, sizes, padding_idx), out);
     if (padding_idx != NULL) {
         const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
         const int64_t given = row + ((indices->flags & LT_FLAG_POSITIONS) != 0);
@@ -111,7 +134,7 @@ static lt_status check_padding(const lt_tensor *weight, const int64_t *padding_i
 lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_t *padding_idx, const double *max_norm,
                                double norm_type, bool scale_grad_by_freq, bool sparse, lt_tensor **out)
 {
-    LT_TRY(check_table("embedding", weight, input, sparse));
+    LT_TRY(check_table("embedding", weight, input));
     LT_TRY(check_padding(weight, padding_idx));
     if (max_norm != NULL) LT_TRY(renormalize(weight, input, *max_norm, norm_type));
     return lt_embedding(weight, input, padding_idx, scale_grad_by_freq, sparse, out);
@@ -206,7 +229,9 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
                                 lt_tensor **out)
 {
     lt_scope s;
-    LT_TRY(check_table("embedding_bag", weight, input, sparse));
+    LT_TRY(check_table("embedding_bag", weight, input));
+    if (sparse && strcmp(mode, "max") == 0)
+        return lt_error(LT_ERR_RUNTIME, "embedding_bag: max mode does not support sparse weights");
     LT_TRY(check_bags(input, offsets, mode, per_sample_weights, include_last_offset));
     LT_TRY(check_padding(weight, padding_idx));
     const int64_t bags = offsets == NULL ? input->sizes[0] : offsets->numel - include_last_offset;
@@ -226,7 +251,7 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
                 do_masked_select(&s, do_reshape(&s, per_sample_weights, &line), present);
     }
     if (s.status == LT_OK) {
-        lt_status status = lt_embedding_nn(ids, weight, NULL, max_norm, norm_type, scale_grad_by_freq, false, &rows);
+        lt_status status = lt_embedding_nn(ids, weight, NULL, max_norm, norm_type, scale_grad_by_freq, sparse, &rows);
         rows = lt_scope_hold(&s, status, rows);
     }
     if (per_sample_weights != NULL && s.status == LT_OK)

@@ -1,0 +1,83 @@
+-- sparse.lua - what the public function of an op does with sparse arguments (src/core/sparse.h): for autograd.lua. One word of each
+-- tensor is looked at; what follows says the field `sparse` of the declaration:
+--   nil        the op has no sparse form: an error
+--   'values'   the op is done to the values; the result has the pattern of self
+--   'form'     lt_<name>_sparse of src/core/ops/sparse does it; 'form inplace': and lt_<name>__sparse what is done in place
+--   true       the implementation takes sparse tensors: nothing is looked at
+-- In place and with out=, the result of such a form takes the place of what is written.
+
+local declarations = require 'declarations'
+
+local M = {}
+
+local function base_of(a) return (a.type:gsub('%?$', '')) end
+local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
+local function is_list(a) return a.type:sub(-2) == '[]' end
+
+-- The C text of whether any argument is sparse; nil where none can be.
+local function condition(op, form)
+  local flags, others = {}, {}
+  for _, a in ipairs(op.args) do
+    if is_list(a) then others[#others + 1] = ('lt_any_sparse(%s)'):format(a.name)
+    elseif is_tensor(a) and a.optional then others[#others + 1] = ('lt_is_sparse(%s)'):format(a.name)
+    elseif is_tensor(a) then flags[#flags + 1] = a.name .. '->flags' end
+  end
+  if form == 'OUT' then flags[#flags + 1] = 'out->flags' end
+  if #flags > 0 then table.insert(others, 1, ('((%s) & LT_FLAG_SPARSE)'):format(table.concat(flags, ' | '))) end
+  return #others > 0 and table.concat(others, ' || ') or nil
+end
+
+local function arguments(op, first)
+  local names = {}
+  for i, a in ipairs(op.args) do names[i] = i == 1 and first or a.name end
+  return names
+end
+
+-- The name of the function that a new result comes from; nil where there is none.
+local function source_of(op)
+  if not op.sparse then return nil end
+  if op.sparse == 'values' then return 'sparse_' .. op.cname end
+  return op.sparse:find '^form' and ('lt_%s_sparse'):format(op.cname) or nil
+end
+
+-- Done to the values: those of self, as a tensor of their own.
+local function emit_values(text, op)
+  local given = arguments(op, 'values')
+  given[#given + 1] = '&result'
+  text:line('static __attribute__((noinline, cold)) lt_status sparse_%s(%s)\n{', op.cname, declarations.c_prototype(op))
+  text:line('    lt_tensor *pattern = NULL, *values = NULL, *result = NULL;')
+  text:line('    lt_status status = lt_sparse_open(self, &pattern, &values);')
+  text:line('    if (status == LT_OK) status = lt_%s(%s);', op.cname, table.concat(given, ', '))
+  text:line('    return lt_sparse_close(status, pattern, values, result, out);\n}\n')
+end
+
+--- The function that makes a result of the values, before the op's public ones.
+function M.emit(text, op)
+  if op.sparse == 'values' then emit_values(text, op) end
+end
+
+--- The lines of a function that look for sparse arguments. form: 'NEW', 'INPLACE', 'INPLACE_VIEW', 'OUT'. outputs: names of
+--- the places for results.
+function M.check(op, form, outputs)
+  if op.sparse == true then return nil end
+  local asked, source = condition(op, form), source_of(op)
+  if not asked then return nil end
+  local statement
+  local names = arguments(op, op.args[1] and op.args[1].name)
+  if form == 'INPLACE' and op.sparse == 'form inplace' then
+    statement = ('return lt_%s_sparse(%s);'):format(declarations.inplace_name(op), table.concat(names, ', '))
+  elseif source and (form == 'NEW' or op.inplace_only) then
+    for _, output in ipairs(outputs) do names[#names + 1] = output end
+    statement = ('return %s(%s);'):format(source, table.concat(names, ', '))
+  elseif source and (form == 'INPLACE' or form == 'OUT') then
+    local written = form == 'OUT' and 'out' or 'self'
+    names[#names + 1] = '&sparse_result'
+    statement = ('{\n        lt_tensor *sparse_result = NULL;\n        LT_TRY(%s(%s));\n        return lt_sparse_store_give("%s", %s, sparse_result);\n    }'):format(
+      source, table.concat(names, ', '), op.name, written)
+  else
+    statement = ('return lt_refuse_sparse("%s");'):format((op.name:gsub('^_+', '')))
+  end
+  return ('    if (__builtin_expect(%s, 0)) %s'):format(asked, statement)
+end
+
+return M

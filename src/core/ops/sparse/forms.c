@@ -1,0 +1,52 @@
+/* forms.c - what generated wrappers do around the sparse form of an op (sparse.h): to the values and back, into a given tensor. */
+#include "autograd/autograd.h"
+#include "error.h"
+#include "sparse.h"
+#include "op/_sparse_like.h"
+#include "op/_sparse_values.h"
+#include "op/coalesce.h"
+#include "op/copy_.h"
+
+lt_status lt_sparse_open(lt_tensor *self, lt_tensor **pattern, lt_tensor **values)
+{
+    if (!lt_is_sparse(self)) return lt_error(LT_ERR_RUNTIME, "the other arguments of an operation on a sparse tensor may not be sparse");
+    if (lt_sparse_of(self)->coalesced)
+        *pattern = lt_tensor_retain(self);
+    else
+        LT_TRY(lt_coalesce(self, pattern));
+    return lt__sparse_values(*pattern, values);
+}
+
+lt_status lt_sparse_close(lt_status status, lt_tensor *pattern, lt_tensor *values, lt_tensor *result, lt_tensor **out)
+{
+    if (status == LT_OK) status = lt__sparse_like(pattern, result, out);
+    lt_tensor_release(pattern);
+    lt_tensor_release(values);
+    lt_tensor_release(result);
+    return status;
+}
+
+static lt_status store(const char *op, lt_tensor *written, lt_tensor *result)
+{
+    if (written == result) return LT_OK;
+    if (lt_grad_mode_on() && (lt_requires_grad(written) || lt_requires_grad(result)))
+        return lt_error(LT_ERR_RUNTIME, "%s_(): autograd does not follow what is written to sparse tensors, or in place from them", op);
+    if (!lt_is_sparse(written) && !lt_is_sparse(result)) return lt_copy_(written, result, false);
+    if (lt_tensor_layout(written) != lt_tensor_layout(result))
+        return lt_error(LT_ERR_RUNTIME, "%s_(): the result has the layout %s, what is written %s", op,
+                        lt_layout_name(lt_tensor_layout(result)), lt_layout_name(lt_tensor_layout(written)));
+    bool fits = written->dtype == result->dtype && written->ndim == result->ndim && lt_device_equal(written->device, result->device);
+    for (int d = 0; fits && d < written->ndim; d++) fits = written->sizes[d] == result->sizes[d];
+    if (!fits)
+        return lt_error(LT_ERR_RUNTIME, "%s_(): the result has another shape, dtype or device than what is written", op);
+    lt_sparse_replace(written, result);
+    lt_bump_version(written);
+    return LT_OK;
+}
+
+lt_status lt_sparse_store_give(const char *op, lt_tensor *written, lt_tensor *result)
+{
+    const lt_status status = store(op, written, result);
+    lt_tensor_release(result);
+    return status;
+}

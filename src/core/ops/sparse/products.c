@@ -1,0 +1,130 @@
+/* products.c - the sparse forms of products of matrices. A sparse matrix times an ordinary one is an ordinary one, two sparse ones make
+ * a sparse one. What is differentiated is the stored values: the gradient of a sparse matrix has its places. */
+#include "parts.h"
+
+#include "op/addmm.h"
+#include "op/bmm.h"
+#include "op/matmul.h"
+#include "op/mm.h"
+#include "op/mv.h"
+
+static lt_status require_matrices(const char *op, const lt_tensor *a, const lt_tensor *b)
+{
+    char x[256], y[256];
+    if (a->ndim != 2 || b->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "%s: Expected 2D matrices, but got %dD and %dD", op, a->ndim, b->ndim);
+    if (a->sizes[1] != b->sizes[0])
+        return lt_error(LT_ERR_RUNTIME, "%s: mat1 and mat2 shapes cannot be multiplied (%s and %s)", op,
+                        lt_format_sizes(x, sizeof x, 2, a->sizes), lt_format_sizes(y, sizeof y, 2, b->sizes));
+    if (a->dtype != b->dtype)
+        return lt_error(LT_ERR_RUNTIME, "%s: expected mat1 and mat2 to have the same dtype, but got: %s != %s", op,
+                        lt_dtype_name((lt_dtype)a->dtype), lt_dtype_name((lt_dtype)b->dtype));
+    for (int i = 0; i < 2; i++) {
+        const lt_tensor *t = i == 0 ? a : b;
+        if (lt_is_sparse(t) && lt_sparse_dims_of(t) != 2)
+            return lt_error(LT_ERR_RUNTIME, "%s: a sparse matrix with dense dimensions cannot be multiplied", op);
+    }
+    lt_device device;
+    return lt_check_same_device(op, (lt_tensor *[]){(lt_tensor *)a, (lt_tensor *)b}, 2, false, &device);
+}
+
+/* Each value times the row of dense that its column names, added to its row. */
+static lt_tensor *do_times_dense(lt_scope *s, lt_tensor *a, lt_tensor *dense)
+{
+    lt_tensor *places = do_coordinates(s, a);
+    lt_tensor *rows = do_index_select(s, dense, 0, do_coordinate(s, places, 1));
+    rows = do_mul(s, rows, do_unsqueeze(s, do__sparse_values(s, a), 1));
+    return do_added_rows(s, a->sizes[0], do_coordinate(s, places, 0), rows);
+}
+
+/* Each value (i, k) of a meets all of row k of b. */
+static lt_tensor *do_times_sparse(lt_scope *s, lt_tensor *a, lt_tensor *b)
+{
+    lt_tensor *which = NULL;
+    const lt_layout layout = lt_tensor_layout(a);
+    const lt_dims sizes = {2, {a->sizes[0], b->sizes[1]}};
+    b = do_as_layout(s, b, LT_SPARSE_CSR);
+    if (s->status != LT_OK) return NULL;
+    lt_tensor *begins = lt_sparse_of(b)->compressed, *places = do_coordinates(s, a), *middle = do_coordinate(s, places, 1);
+    lt_tensor *starts = do_index_select(s, do_part(s, begins, 0, 0, b->sizes[0]), 0, middle);
+    lt_tensor *ends = do_index_select(s, do_part(s, begins, 0, 1, b->sizes[0] + 1), 0, middle);
+    lt_tensor *of_b = do_ranges(s, starts, do_sub(s, ends, starts), &which);
+    lt_tensor *pair[] = {do_index_select(s, do_coordinate(s, places, 0), 0, which), NULL};
+    if (s->status == LT_OK) pair[1] = do_index_select(s, lt_sparse_of(b)->plain, 0, of_b);
+    lt_tensor *values = do_mul(s, do_index_select(s, do__sparse_values(s, a), 0, which),
+                               do_index_select(s, do__sparse_values(s, b), 0, of_b));
+    if (s->status != LT_OK) return NULL;
+    lt_tensor *product = do_coalesce(s, do_coo(s, do_stack(s, pair, 2, 0), values, &sizes, false));
+    return product != NULL ? do_as_layout(s, product, layout) : NULL;
+}
+
+static lt_tensor *do_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
+{
+    if (lt_is_sparse(a)) return lt_is_sparse(b) ? do_times_sparse(s, a, b) : do_times_dense(s, a, b);
+    return do_t(s, do_times_dense(s, do_t(s, b), do_t(s, a)));
+}
+
+lt_status lt_mm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
+{
+    lt_scope s;
+    LT_TRY(require_matrices("mm", self, mat2));
+    lt_scope_open(&s, true);
+    return lt_scope_give(&s, do_product(&s, self, mat2), out);
+}
+
+lt_status lt_mv_sparse(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
+{
+    lt_scope s;
+    if (lt_is_sparse(vec) || vec->ndim != 1 || self->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "mv: expected a sparse matrix and an ordinary vector, but got %dD and %dD", self->ndim, vec->ndim);
+    lt_scope_open(&s, true);
+    lt_tensor *column = do_unsqueeze(&s, vec, 1);
+    if (s.status == LT_OK) s.status = require_matrices("mv", self, column);
+    return lt_scope_give(&s, s.status == LT_OK ? do_select(&s, do_product(&s, self, column), 1, 0) : NULL, out);
+}
+
+lt_status lt_matmul_sparse(lt_tensor *self, lt_tensor *other, lt_tensor **out)
+{
+    if (self->ndim == 2 && other->ndim == 2) return lt_mm(self, other, out);
+    if (self->ndim == 2 && other->ndim == 1) return lt_mv(self, other, out);
+    if (self->ndim == 3 && other->ndim == 3) return lt_bmm(self, other, out);
+    return lt_error(LT_ERR_RUNTIME, "matmul: of sparse tensors a matrix can be multiplied with a matrix or a vector, a batch with a batch, not %dD with %dD",
+                    self->ndim, other->ndim);
+}
+
+lt_status lt_addmm_sparse(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_scalar beta, lt_scalar alpha, lt_tensor **out)
+{
+    lt_scope s;
+    LT_TRY(require_matrices("addmm", mat1, mat2));
+    lt_scope_open(&s, true);
+    lt_tensor *product = do_mul_scalar(&s, do_product(&s, mat1, mat2), alpha), *added = NULL;
+    if (s.status == LT_OK && lt_scalar_double(beta) == 0) return lt_scope_give(&s, product, out);
+    if (s.status == LT_OK && !lt_is_sparse(self)) {
+        const lt_dims sizes = lt_dims_of(product);
+        self = do_expand(&s, self, &sizes);
+    }
+    added = do_mul_scalar(&s, self, beta);
+    return lt_scope_give(&s, do_add(&s, added, product), out);
+}
+
+/* A batch in COO as one matrix [batches * rows, batches * columns] whose blocks lie on the diagonal. */
+lt_status lt_bmm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
+{
+    lt_scope s;
+    if (lt_tensor_layout(self) != LT_SPARSE_COO || lt_is_sparse(mat2) || lt_sparse_dims_of(self) != 3 || mat2->ndim != 3)
+        return lt_error(LT_ERR_RUNTIME, "bmm: expected a batch of sparse matrices in COO and one of ordinary matrices");
+    if (self->sizes[0] != mat2->sizes[0])
+        return lt_error(LT_ERR_RUNTIME, "bmm: expected batches of the same size, but got %lld and %lld", (long long)self->sizes[0],
+                        (long long)mat2->sizes[0]);
+    lt_scope_open(&s, true);
+    const int64_t batches = self->sizes[0], rows = self->sizes[1], columns = self->sizes[2];
+    lt_tensor *places = do_coordinates(&s, self), *batch = do_coordinate(&s, places, 0);
+    lt_tensor *pair[] = {do_add(&s, do_mul_scalar(&s, batch, lt_int(rows)), do_coordinate(&s, places, 1)),
+                         do_add(&s, do_mul_scalar(&s, batch, lt_int(columns)), do_coordinate(&s, places, 2))};
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    lt_tensor *blocks = do_coo(&s, do_stack(&s, pair, 2, 0), do__sparse_values(&s, self), &(lt_dims){2, {batches * rows, batches * columns}}, false);
+    lt_tensor *stacked = do_flat(&s, mat2, 2);
+    if (s.status == LT_OK) s.status = require_matrices("bmm", blocks, stacked);
+    lt_tensor *product = s.status == LT_OK ? do_times_dense(&s, blocks, stacked) : NULL;
+    return lt_scope_give(&s, do_reshape(&s, product, &(lt_dims){3, {batches, rows, mat2->sizes[2]}}), out);
+}

@@ -1,0 +1,50 @@
+-- sparse.lua - sparse tensors: how they are made, their components, other layouts (docs/design/sparse.md). What ordinary ops do with
+-- them is the field `sparse` of their declarations. The public constructors, which take tables, are lib/sparse.lua's.
+
+return {
+  -- ---- construction ---------------------------------------------------------------------------------------------
+  { 'sparse_coo_tensor(IndexTensor indices, Tensor values, Size size, bool is_coalesced=false) -> Tensor', variants = 'library', composite = true,
+    doc = 'A sparse tensor of values [nnz, ...] at the places in the columns of indices [dimensions, nnz]; values at one place add up. is_coalesced: the caller knows the places to be in order, each once.',
+    batch = 'loop' },
+  { 'sparse_compressed_tensor(IndexTensor compressed_indices, IndexTensor plain_indices, Tensor values, Size size, string layout) -> Tensor', variants = 'library', composite = true,
+    doc = "A sparse matrix by rows ('sparse_csr') or columns ('sparse_csc'): values [nnz, ...], the column (row) of each in plain_indices [nnz], and in compressed_indices [rows + 1] where the values of each row (column) begin.",
+    batch = 'loop' },
+  { '_sparse_coo(IndexTensor indices, Tensor values, Size size, bool coalesced) -> Tensor', variants = '', doc = 'sparse_coo_tensor of indices that are known to fit.',
+    grad_fn = 'SparseCooTensorBackward0', batch = 'loop', forward = 'linear', grad = { values = '_sparse_values_at(grad, result)' } },
+  { '_sparse_compressed(IndexTensor compressed, IndexTensor plain, Tensor values, Size size, string layout) -> Tensor', variants = '',
+    grad_fn = 'SparseCompressedTensorBackward0', batch = 'loop', doc = 'sparse_compressed_tensor of indices that are known to fit.', forward = 'linear', grad = { values = '_sparse_values_at(grad, result)' } },
+
+  -- ---- components -------------------------------------------------------------------------------------------------
+  { '_sparse_values(Tensor self) -> Tensor', variants = 'library', sparse = true, grad_fn = 'ValuesBackward0', batch = 'loop', doc = 'The values, whether coalesced or not.',
+    forward = 'linear', grad = { self = '_sparse_gradient(self, grad)' } },
+  { '_sparse_gradient(Tensor self, Tensor grad_values) -> Tensor', variants = '', composite = true, sparse = true, batch = 'loop',
+    doc = 'The gradient by a sparse tensor of the gradients by its values: each place once. Values of one place have equal gradients, since only their sum counts.' },
+  { '_sparse_like(Tensor self, Tensor values) -> Tensor', variants = 'library', sparse = true, grad_fn = 'SparseLikeBackward0', batch = 'loop',
+    doc = 'A sparse tensor with the places of self and other values, whose dimensions after the first are its last ones.',
+    forward = { values = '_sparse_like(self, values_t)' }, grad = { values = '_sparse_values_at(grad, self)' } },
+  { '_sparse_values_at(Tensor self, Tensor pattern) -> Tensor', variants = '', composite = true, sparse = true, batch = 'loop',
+    doc = 'The elements of self, of any layout, at the places of pattern, in their order.' },
+  { 'values(Tensor self) -> Tensor', variants = 'method', composite = true, sparse = true, batch = 'loop', doc = 'The values of a sparse tensor, in the order of its places; of one in COO that must be coalesced.' },
+  { 'stored_values(Tensor self) -> Tensor', variants = 'library', composite = true, sparse = true, batch = 'loop', doc = 'The values of a sparse tensor, whether it is coalesced or not.' },
+  { 'indices(Tensor self) -> IndexTensor', variants = 'method', sparse = true, batch = 'loop', doc = 'The places of the values of a coalesced sparse tensor in COO, a column for each.' },
+  { 'stored_indices(Tensor self) -> IndexTensor', variants = 'library', sparse = true, batch = 'loop', doc = 'The places of the values of a sparse tensor in COO, whether it is coalesced or not.' },
+  { 'crow_indices(Tensor self) -> IndexTensor', variants = 'method', sparse = true, batch = 'loop', doc = 'Where the values of each row of a matrix in CSR begin, and behind the last where they end.' },
+  { 'col_indices(Tensor self) -> IndexTensor', variants = 'method', sparse = true, batch = 'loop', doc = 'The column of each value of a matrix in CSR.' },
+  { 'ccol_indices(Tensor self) -> IndexTensor', variants = 'method', sparse = true, batch = 'loop', doc = 'Where the values of each column of a matrix in CSC begin, and behind the last where they end.' },
+  { 'row_indices(Tensor self) -> IndexTensor', variants = 'method', sparse = true, batch = 'loop', doc = 'The row of each value of a matrix in CSC.' },
+  { 'nnz(Tensor self) -> int', variants = 'library', sparse = true, batch = 'loop', doc = 'How many values a sparse tensor stores.' },
+  { 'sparse_dim(Tensor self) -> int', variants = 'method', sparse = true, batch = 'loop', doc = 'How many dimensions have places; 0 for ordinary tensors.' },
+  { 'dense_dim(Tensor self) -> int', variants = 'method', sparse = true, batch = 'loop', doc = 'How many dimensions each value has.' },
+  { 'is_coalesced(Tensor self) -> bool', sparse = true, batch = 'loop', doc = 'Whether the places of a sparse tensor in COO are in order, each once.' },
+
+  -- ---- other layouts ------------------------------------------------------------------------------------------------
+  { 'coalesce(Tensor self) -> Tensor', variants = 'method', composite = true, sparse = true, batch = 'loop', doc = 'A sparse tensor in COO with its places in order, values of one place added up.' },
+  { 'to_dense(Tensor self, Dtype? dtype=nil, *, bool? masked_grad=nil) -> Tensor', variants = 'method', composite = true, sparse = true, batch = 'loop',
+    doc = 'The ordinary tensor of a sparse one; ordinary ones are returned as they are. The gradient reaches the stored values alone, whatever masked_grad says.' },
+  { 'to_sparse_coo(Tensor self, int? sparse_dim=nil) -> Tensor', variants = 'library', composite = true, sparse = true, batch = 'loop',
+    doc = 'The tensor in COO: the elements that are not 0, or of a sparse tensor the stored ones. sparse_dim: how many dimensions have places, the others belong to the values.' },
+  { 'to_sparse_compressed(Tensor self, string layout, int dense_dim=0) -> Tensor', variants = 'library', composite = true, sparse = true, batch = 'loop',
+    doc = "A matrix in 'sparse_csr' or 'sparse_csc'; dense_dim: how many of the last dimensions belong to the values." },
+  { 'sparse_mask(Tensor self, Tensor mask) -> Tensor', variants = 'method', composite = true, sparse = true, batch = 'loop',
+    doc = 'The elements of self, of any layout, at the places of the sparse tensor mask.' },
+}

@@ -207,7 +207,7 @@ end
 -- ---- the rest, when it is named ------------------------------------------------------------------------------------
 
 local where = { Function = 'function', once_differentiable = 'function', gradcheck = 'gradcheck', gradgradcheck = 'gradcheck',
-  functional = 'functional' }
+  functional = 'functional', forward_ad = 'forward_ad' }
 autograd.__names = where
 
 return setmetatable(autograd, {

@@ -14,7 +14,7 @@ local current = autograd.__current
 -- ---- the context ------------------------------------------------------------------------------------------------
 
 -- Keys of a context that cannot meet a user's field.
-local SAVED, DIRTY, PLAIN, MATERIALIZE, NAME = {}, {}, {}, {}, {}
+local SAVED, FORWARD, DIRTY, PLAIN, MATERIALIZE, NAME = {}, {}, {}, {}, {}, {}
 
 local Context = { __name = 'FunctionCtx' }
 
@@ -34,6 +34,8 @@ end
 
 -- The saved tensors as a list, each checked against its version when forward ended.
 local function unpack_saved(context)
+  local forward = rawget(context, FORWARD)
+  if forward then return { table.unpack(forward, 1, forward.n) } end
   local saved = rawget(context, SAVED)
   if saved == nil then return {} end
   if saved.freed then fail(freed_message) end
@@ -57,6 +59,9 @@ function methods:save_for_backward(...)
   end
   rawset(self, SAVED, saved)
 end
+
+--- Keeps tensors (inputs, outputs or nil) for jvp, which sees them as saved_tensors; called once, in forward.
+function methods:save_for_forward(...) rawset(self, FORWARD, table.pack(...)) end
 
 --- Names the outputs that have no derivative.
 function methods:mark_non_differentiable(...) rawset(self, PLAIN, { ... }) end
@@ -244,10 +249,8 @@ local function apply_batched(class, arguments, level)
   return table.unpack(list)
 end
 
-local function apply(class, ...)
-  local arguments = table.pack(...)
-  local level = level_of(arguments)
-  if level then return apply_batched(class, arguments, level) end
+-- The outputs and the context of a call, whose derivative by backward is recorded.
+local function apply_plain(class, arguments)
   local inputs, needs, tensors, any = inputs_of(arguments)
   local context = setmetatable({ [NAME] = class.__classname .. 'Backward', needs_input_grad = needs }, Context)
   local outputs = run_forward(class, context, arguments)
@@ -257,6 +260,81 @@ local function apply(class, ...)
     if saved then note_versions(saved) end
     local results = torch.no_grad(results_of, context, outputs, tensors)
     if any_tensor(results) then record(class, context, inputs, outputs, results) end
+  end
+  return outputs, context
+end
+
+-- ---- forward mode -----------------------------------------------------------------------------------------------
+
+-- The level at which arguments have tangents, nil where none has: the arguments without them, and the tangents; false where there is none.
+local function without_tangents(class, arguments)
+  local level, primals, tangents
+  for at = 0, C.dual_depth() - 1 do
+    for i = 1, arguments.n do
+      local primal, tangent
+      if is_tensor(arguments[i]) then primal, tangent = C.unpack_dual(arguments[i], at) end
+      if tangent then
+        if level and level ~= at then
+          fail('%s: a custom autograd.Function in forward mode inside of forward mode is not supported.', class.__classname)
+        end
+        if not level then level, primals, tangents = at, table.move(arguments, 1, arguments.n, 1, { n = arguments.n }), {} end
+        primals[i], tangents[i] = primal, tangent
+      end
+    end
+  end
+  return level, primals, tangents
+end
+
+-- The class's jvp gives a tangent for each output, nil for none; they are carried by the outputs.
+local function push(class, context, outputs, tangents, n, level)
+  local own = table.pack(class.jvp(context, table.unpack(tangents, 1, n)))
+  if own.n ~= outputs.n then
+    fail("Function's jvp returned an invalid number of forward gradients (expected %d but got %d)", outputs.n, own.n)
+  end
+  for i = 1, outputs.n do
+    local output, tangent = outputs[i], own[i]
+    if tangent ~= nil and not is_tensor(tangent) then
+      fail('jvp of %s: expected a Tensor or nil as tangent %d, got %s', class.__classname, i, torch.type(tangent))
+    elseif tangent ~= nil then
+      outputs[i] = autograd.forward_ad.__dual_of(output, tangent, level)
+    end
+  end
+end
+
+-- What was saved for backward is dual as the arguments and the outputs are, so that the gradients are.
+local function keep_dual(context, before, after)
+  local saved = rawget(context, SAVED)
+  for i = 1, saved and saved.n or 0 do
+    for k = 1, before.n do
+      if saved[i] ~= nil and saved[i] == before[k] then saved[i] = after[k] end
+    end
+  end
+  if saved and saved.versions then note_versions(saved) end
+end
+
+local function apply_dual(class, arguments, level, primals, tangents)
+  local outputs, context = apply_plain(class, primals)
+  local plain = table.move(outputs, 1, outputs.n, 1, { n = outputs.n })
+  for _, tensor in ipairs(rawget(context, DIRTY) or {}) do
+    if is_tensor(tensor) then fail('%s: mark_dirty is not supported in forward mode.', class.__classname) end
+  end
+  push(class, context, outputs, tangents, arguments.n, level)
+  keep_dual(context, primals, arguments)
+  keep_dual(context, plain, outputs)
+  rawset(context, FORWARD, nil)
+  return outputs
+end
+
+local function apply(class, ...)
+  local arguments = table.pack(...)
+  local level = level_of(arguments)
+  if level then return apply_batched(class, arguments, level) end
+  local outputs
+  local at, primals, tangents = without_tangents(class, arguments)
+  if at then
+    outputs = apply_dual(class, arguments, at, primals, tangents)
+  else
+    outputs = apply_plain(class, arguments)
   end
   return table.unpack(outputs, 1, outputs.n)
 end
@@ -273,9 +351,14 @@ function Function.backward()
   fail('You must implement the backward method for your custom autograd.Function to use it with backward().')
 end
 
+function Function.jvp()
+  fail('You must implement the jvp function for custom autograd.Function to use it with forward mode AD.')
+end
+
 --- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...) and call it or its apply. Instead of the
 --- former forward(...) and setup_context(ctx, inputs, output) may be defined; for torch.func.vmap a vmap(info, in_dims, ...),
---- which gets the batches, with info.batch_size, and gives the output, or a table of them, and its out_dims.
+--- which gets the batches, with info.batch_size, and gives the output, or a table of them, and its out_dims; for forward mode a
+--- jvp(ctx, tangents...), called after forward with the tangents of the inputs (nil where there is none), which gives one for each output.
 function Function:extend(name)
   if type(name) ~= 'string' then fail("extend(): the class's name must be a string, not %s", type(name)) end
   local class = { __classname = name, super = self }

@@ -1,7 +1,8 @@
 -- functional.lua - torch.autograd.functional: products with Jacobians and Hessians of a function of tensors, and these whole.
 --
 -- inputs is a tensor or a list of them, and what belongs to them is returned in the same form; a function that returns
--- several values has a list as output. jvp and hvp apply backward twice: the first gradient is linear in its weights.
+-- several values has a list as output. jvp is forward mode; hvp, and jvp where strict, apply backward twice: the first gradient is linear in
+-- its weights.
 -- With create_graph the results can be differentiated by the inputs; strict makes independence of an input an error
 -- instead of zeros.
 
@@ -182,13 +183,30 @@ function functional.vjp(func, ...)
   end)
 end
 
+-- The inputs for forward mode, and func as a function with a list as value; several() says whether it gave one.
+local function for_forward(func, given, name, create_graph)
+  local inputs, is_list = {}, false
+  for i, input in ipairs(given) do inputs[i] = create_graph and input or input:detach() end
+  local function f(...)
+    local outputs
+    outputs, is_list = outputs_of(func, { ... }, name)
+    return outputs
+  end
+  return inputs, f, function() return is_list end
+end
+
 --- jvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, and its Jacobian times v.
 function functional.jvp(func, ...)
   local o = read('jvp', PRODUCT, func, ...)
   return torch.enable_grad(function()
     local given = as_list(o.inputs, 'inputs', 'jvp')
-    local inputs = prepared(given, o.create_graph)
     local v = vector_of(o.v, 'jvp', given, type(o.inputs) == 'table', no_input_vector)
+    if not o.strict then
+      local inputs, f, several = for_forward(func, given, 'jvp', o.create_graph)
+      local outputs, product = torch.func.jvp(f, inputs, v)
+      return in_form(finished(outputs, o.create_graph), several()), in_form(finished(product, o.create_graph), several())
+    end
+    local inputs = prepared(given, o.create_graph)
     local outputs, several = outputs_of(func, inputs, 'jvp', o.strict)
     local weights = {}
     for i, output in ipairs(outputs) do weights[i] = torch.zeros_like(output):requires_grad_() end
@@ -265,9 +283,20 @@ local function rows_of(output, k, inputs, o)
   return rows
 end
 
+-- The Jacobian by forward mode.
+local function columns_of(func, given)
+  local list, is_list = as_list(given, 'inputs', 'jacobian')
+  local inputs, f, several = for_forward(func, list, 'jacobian')
+  local positions = {}
+  for i in ipairs(inputs) do positions[i] = i end
+  local jacobian = torch.func.jacfwd(f, { argnums = positions, randomness = 'same' })(table.unpack(inputs))
+  for k, row in ipairs(jacobian) do jacobian[k] = in_form(finished(row), is_list) end
+  return in_form(jacobian, several())
+end
+
 --- jacobian(func, inputs, {create_graph = false, strict = false, vectorize = false, strategy = 'reverse-mode'}): the Jacobian, of
---- the output's shape followed by the input's; for lists of inputs or outputs lists of them, outputs outermost. The rows are
---- computed one after the other, by backward, whatever vectorize and strategy say.
+--- the output's shape followed by the input's; for lists of inputs or outputs lists of them, outputs outermost. 'reverse-mode': row by
+--- row, by backward, whatever vectorize says; 'forward-mode', with vectorize = true: all columns at once, by forward mode under vmap.
 function functional.jacobian(func, ...)
   local o = read('jacobian', MATRIX, func, ...)
   local strategy = o.strategy or 'reverse-mode'
@@ -285,6 +314,7 @@ function functional.jacobian(func, ...)
     elseif not o.vectorize then
       fail('Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`.')
     end
+    return columns_of(func, o.inputs)
   elseif o.strict and o.vectorize then
     fail('torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either '
       .. 'set `strict=False` or `vectorize=False`.')
@@ -301,8 +331,9 @@ function functional.jacobian(func, ...)
   end)
 end
 
---- hessian(func, inputs, {create_graph = false, strict = false}): the second derivatives of func, which gives a number: of the
---- input's shape twice; for a list of inputs a list of lists.
+--- hessian(func, inputs, {create_graph = false, strict = false, vectorize = false, outer_jacobian_strategy = 'reverse-mode'}): the
+--- second derivatives of func, which gives a number: of the input's shape twice; for a list of inputs a list of lists. With 'forward-mode',
+--- which needs vectorize = true, they are forward mode over backward.
 function functional.hessian(func, ...)
   local o = read('hessian', { 'inputs', 'create_graph', 'strict', 'vectorize', 'outer_jacobian_strategy' }, func, ...)
   local given, is_list = as_list(o.inputs, 'inputs', 'hessian')
@@ -313,7 +344,16 @@ function functional.hessian(func, ...)
     check_history(gradients, o.strict, 'slope')
     return table.unpack(gradients)
   end
-  local result = functional.jacobian(slope, given, { create_graph = o.create_graph, strict = o.strict })
+  local options = { create_graph = o.create_graph, strict = o.strict }
+  if o.outer_jacobian_strategy == 'forward-mode' then
+    local positions = {}
+    for i in ipairs(given) do positions[i] = i end
+    local function value(...) return number_of(func, { ... }, 'hessian')[1]:reshape {} end
+    local gradient = torch.func.grad(value, { argnums = positions })
+    function slope(...) return table.unpack(gradient(...)) end
+    options.vectorize, options.strategy = o.vectorize, 'forward-mode'
+  end
+  local result = functional.jacobian(slope, given, options)
   if is_list then
     if #given == 1 then return { result } end
     return result

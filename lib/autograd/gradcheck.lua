@@ -2,7 +2,8 @@
 --
 -- Inputs that require grad are changed in place, element by element, and put back. They should be float64:
 -- the central differences of smaller dtypes say little. Complex numbers are looked at as their two parts: the gradient of the real
--- (imaginary) part of an output, which backward gives for the seed 1 (i), has the derivatives by both parts of an input.
+-- (imaginary) part of an output, which backward gives for the seed 1 (i), has the derivatives by both parts of an input. Forward
+-- mode gives them for the tangent 1 (i).
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
@@ -10,6 +11,7 @@ local autograd = require 'torch.autograd'
 local fail = require 'torch.support.fail'
 local read_options = require 'torch.support.options'
 local is_tensor = torch.is_tensor
+local forward_ad = autograd.forward_ad
 
 local function list_of(value) return is_tensor(value) and { value } or value end
 
@@ -112,6 +114,26 @@ local function analytical(output, inputs)
   return jacobians
 end
 
+-- Jacobians by forward mode, of all outputs by input i: [output][element of input][element of output].
+local function pushed(fn, inputs, i)
+  local input, jacobians = inputs[i], {}
+  for k = 1, parts(input):numel() do
+    local tangent = torch.zeros(input:numel(), { dtype = input.dtype })
+    parts(tangent):view(-1)[k] = 1
+    tangent = tangent:reshape(input.shape):to(input.device)
+    forward_ad.dual_level(function()
+      local given = table.move(inputs, 1, #inputs, 1, {})
+      given[i] = forward_ad.make_dual(input, tangent)
+      for o, output in ipairs(call(fn, given)) do
+        local _, product = forward_ad.unpack_dual(output)
+        jacobians[o] = jacobians[o] or {}
+        jacobians[o][k] = elements(product or torch.zeros_like(output))
+      end
+    end)
+  end
+  return jacobians
+end
+
 local function close(a, b, options)
   if a ~= a or b ~= b then return a ~= a and b ~= b end
   return a == b or math.abs(a - b) <= options.atol + options.rtol * math.abs(b)
@@ -127,6 +149,13 @@ local function equal(found, expected, options)
 end
 
 -- The first mismatch as a message; nil when all Jacobians agree.
+local MISMATCH = '%smismatch for output %d with respect to input %d,\nnumerical:%s\nanalytical:%s\n'
+
+local function described(what, o, i, numbers, found)
+  return MISMATCH:format(what, o, i, tostring(torch.tensor(numbers, { dtype = torch.float64 })),
+    tostring(torch.tensor(found, { dtype = torch.float64 })))
+end
+
 local function mismatch(fn, inputs, options)
   local leaves = differentiable(inputs)
   if #leaves == 0 then
@@ -134,24 +163,36 @@ local function mismatch(fn, inputs, options)
   end
   local expected = {}
   for i, leaf in ipairs(leaves) do expected[i] = numerical(fn, inputs, leaf, options.eps) end
+  if options.check_forward_ad then
+    local n = 0
+    for at, input in ipairs(inputs) do
+      if is_tensor(input) and input.requires_grad then
+        n = n + 1
+        for o, found in ipairs(pushed(fn, inputs, at)) do
+          local numbers = expected[n][o] or {}
+          if not equal(found, numbers, options) then return described('Jacobian computed with forward mode ', o, n, numbers, found) end
+        end
+      end
+    end
+  end
+  if not options.check_backward_ad then return nil end
   for o, output in ipairs(call(fn, inputs)) do
     local found = analytical(output, leaves)
     for i = 1, #leaves do
       local numbers = expected[i][o] or {}
       if not equal(found[i], numbers, options) then
-        return ('Jacobian mismatch for output %d with respect to input %d,\nnumerical:%s\nanalytical:%s\n'):format(o, i,
-          tostring(torch.tensor(numbers, { dtype = torch.float64 })),
-          tostring(torch.tensor(found[i], { dtype = torch.float64 })))
+        return described('Jacobian ', o, i, numbers, found[i])
       end
     end
   end
   return nil
 end
 
-local defaults = { eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise_exception = true }
+local defaults = { eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise_exception = true, check_forward_ad = false, check_backward_ad = true }
+local second_defaults = { eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise_exception = true, check_fwd_over_rev = false, check_rev_over_rev = true }
 
 --- Whether the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
---- raise_exception is false.
+--- raise_exception is false. check_forward_ad: those of forward mode too; check_backward_ad = false: only those.
 local function gradcheck(fn, inputs, options)
   kinds.check('gradcheck', 'fn', fn, 'function')
   kinds.check('gradcheck', 'inputs', inputs, 'Tensor|table')
@@ -161,11 +202,12 @@ local function gradcheck(fn, inputs, options)
   return message == nil
 end
 
---- The same for second derivatives: gradcheck of the gradients of fn, weighted by grad_outputs (default: random).
+--- The same for second derivatives: gradcheck of the gradients of fn, weighted by grad_outputs (default: random); by backward unless
+--- check_rev_over_rev is false, by forward mode with check_fwd_over_rev.
 local function gradgradcheck(fn, inputs, grad_outputs, options)
   kinds.check('gradgradcheck', 'fn', fn, 'function')
   kinds.check('gradgradcheck', 'inputs', inputs, 'Tensor|table')
-  options = read_options('gradgradcheck', options, defaults)
+  options = read_options('gradgradcheck', options, second_defaults)
   inputs = list_of(inputs)
   local n, leaves = #inputs, {}
   for i, input in ipairs(inputs) do
@@ -188,7 +230,8 @@ local function gradgradcheck(fn, inputs, grad_outputs, options)
       { create_graph = true, allow_unused = true, materialize_grads = true }))
     return table.unpack(results, 1, results.n)
   end
-  return gradcheck(gradients, all, options)
+  return gradcheck(gradients, all, { eps = options.eps, atol = options.atol, rtol = options.rtol, raise_exception = options.raise_exception,
+    check_forward_ad = options.check_fwd_over_rev, check_backward_ad = options.check_rev_over_rev })
 end
 
 return { gradcheck = gradcheck, gradgradcheck = gradgradcheck }

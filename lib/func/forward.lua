@@ -1,7 +1,8 @@
--- forward.lua - torch.func's jvp, jacfwd, hessian and linearize: the Jacobian from its other side.
+-- forward.lua - torch.func's jvp, jacfwd, hessian and linearize: the Jacobian from its other side, by forward mode
+-- (src/core/autograd/dual.h).
 --
--- A product with a tangent is made of two backward passes: the gradient is linear in the cotangent, so its own gradient by
--- the cotangent, weighted with the tangent, is the product. It works for all that can be differentiated twice.
+-- linearize alone goes another way: it calls f once, and multiplies with any number of tangents later. It records the gradient by a
+-- cotangent; the gradient of that by the cotangent, weighted with a tangent, is the product.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -13,25 +14,25 @@ local trees = require 'torch.func.trees'
 
 local M = {}
 local JVP = 'jvp(f, primals, tangents)'
+local C = torch._C
+local dual_of = torch.autograd.forward_ad.__dual_of
 
 -- ---- products ---------------------------------------------------------------------------------------------------------
 
--- f at the primals, ready to be multiplied: value, function of the tangents' leaves, aux.
-local function prepare(f, primals, has_aux, strict)
+-- f at the primals, ready to be multiplied: value, function of the tangents' leaves, form of the primals.
+local function prepare(f, primals)
   local level = Level.new()
   local inputs, form = trees.flatten(primals)
   if #inputs == 0 then fail('%s: Expected primals to contain at least one Tensor.', JVP) end
   for i = 1, #inputs do inputs[i] = level:input(inputs[i]) end
   local given = trees.rebuild(form, inputs)
-  local output, aux = arguments_of.with_aux(table.pack(level:call(f, table.unpack(given))), has_aux, JVP)
+  local output = trees.of_results(table.pack(level:call(f, table.unpack(given))))
   local outputs, output_form = outputs_of(output, JVP)
   local weights, roots, cotangents = {}, {}, {}
   for i, tensor in ipairs(outputs) do
     if tensor.requires_grad then
       weights[i] = level:leaf(torch.zeros_like(tensor))
       roots[#roots + 1], cotangents[#cotangents + 1] = tensor, weights[i]
-    elseif strict then
-      fail('jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.')
     end
   end
   local slopes = level:call(level.gradients, level, roots, inputs, cotangents, true, true)
@@ -44,7 +45,7 @@ local function prepare(f, primals, has_aux, strict)
     end
     return level:leave(trees.rebuild(output_form, list))
   end
-  return level:leave(output), apply, level:leave(aux), form
+  return level:leave(output), apply, form
 end
 
 local function tangents_of(tangents, form, primals)
@@ -62,21 +63,46 @@ local function tangents_of(tangents, form, primals)
   return list
 end
 
+local leaving = { __close = function(guard) C.dual_leave(guard.level) end }
+
+-- What a dual output is, and its tangent: zeros where it has none.
+local function parts_of(output, level, strict)
+  local primal, tangent = C.unpack_dual(output, level)
+  if not tangent and strict then
+    fail('jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.')
+  end
+  return primal, tangent or torch.zeros_like(primal)
+end
+
+-- f(arguments...) of the list of tensors that `form` makes them from, with a tangent for each: value, product, aux.
+local function push(f, form, primals, tangents, options)
+  local level = C.dual_enter()
+  local _ <close> = setmetatable({ level = level }, leaving)
+  local duals = {}
+  for i, primal in ipairs(primals) do duals[i] = dual_of(primal, tangents[i], level) end
+  local output, aux = arguments_of.with_aux(table.pack(f(table.unpack(trees.rebuild(form, duals)))), options.has_aux, JVP)
+  local outputs, output_form = outputs_of(output, JVP)
+  local products = {}
+  for i, tensor in ipairs(outputs) do outputs[i], products[i] = parts_of(tensor, level, options.strict) end
+  aux = aux ~= nil and trees.map(function(leaf) return torch.is_tensor(leaf) and (C.unpack_dual(leaf, level)) or leaf end, aux) or aux
+  return trees.rebuild(output_form, outputs), trees.rebuild(output_form, products), aux
+end
+
 --- jvp(f, primals, tangents, {strict = false, has_aux = false}): the value of f at the list of its arguments, and its derivative
 --- in the direction of the tangents, a list of the same form; with has_aux the second value of f too.
 function M.jvp(f, primals, tangents, options)
   kinds.check('jvp', 'func', f, 'function')
   kinds.check_names('jvp', options, 'strict has_aux')
-  options = options or {}
   if type(primals) ~= 'table' then
     fail('%s: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).', JVP)
   end
   kinds.check('jvp', 'tangents', tangents, 'table')
-  local _, form = trees.flatten(primals)
+  local leaves, form = trees.flatten(primals)
+  if #leaves == 0 then fail('%s: Expected primals to contain at least one Tensor.', JVP) end
   local list = tangents_of(tangents, form, primals)
-  local output, apply, aux = prepare(f, primals, options.has_aux, options.strict)
-  if options.has_aux then return output, apply(list), aux end
-  return output, apply(list)
+  local output, product, aux = push(f, form, leaves, list, options or {})
+  if options and options.has_aux then return output, product, aux end
+  return output, product
 end
 
 --- linearize(f, primals...): the value of f, and a function that takes a tangent for each primal and gives the derivative in that
@@ -84,38 +110,69 @@ end
 function M.linearize(f, ...)
   kinds.check('linearize', 'func', f, 'function')
   local primals = { ... }
-  local output, apply, _, form = prepare(f, primals)
+  local output, apply, form = prepare(f, primals)
   return output, function(...) return apply(tangents_of({ ... }, form, primals)) end
 end
 
 -- ---- matrices -----------------------------------------------------------------------------------------------------------
 
--- One output's Jacobian by one input: columns are a list of its products with the unit tangents.
-local function jacobian_of(columns, k, output, input)
-  local shape = table.move(output.shape, 1, #output.shape, 1, {})
-  local n = #shape
-  table.move(input.shape, 1, #input.shape, n + 1, shape)
-  if #columns == 0 then return torch.zeros(shape, { dtype = output.dtype, device = output.device }) end
-  local list = {}
-  for j, column in ipairs(columns) do list[j] = column[k] end
-  return torch.stack(list, -1):reshape(shape)
-end
-
--- The products with the unit tangents of input i: lists of the outputs' leaves.
-local function columns_of(apply, inputs, i)
-  local columns, tangents = {}, {}
-  for at, input in ipairs(inputs) do tangents[at] = torch.zeros_like(input) end
-  local input, n = inputs[i], inputs[i]:numel()
-  for j = 1, n do
-    local unit = torch.zeros(n, { dtype = input.dtype, device = input.device })
-    unit[j] = 1
-    tangents[i] = unit:reshape(input.shape)
-    columns[j] = trees.flatten(apply(tangents))
+-- The unit tangents of all elements of the inputs, a row each: a batch for every input.
+local function unit_tangents(inputs)
+  local n, units, first = 0, {}, 1
+  for _, input in ipairs(inputs) do n = n + input:numel() end
+  for i, input in ipairs(inputs) do
+    local size = input:numel()
+    local rows = torch.zeros(n, size, { dtype = input.dtype, device = input.device })
+    if size > 0 then rows:narrow(1, first, size):diagonal():fill_(1) end
+    units[i] = rows:reshape { n, table.unpack(input.shape) }
+    first = first + size
   end
-  return columns
+  return units, n
 end
 
---- jacfwd(f, {argnums = 1, has_aux = false}): as jacrev, by columns: a product for every element of the argument.
+-- The rows of `columns`, products with the unit tangents of an input, as the Jacobian of the output by it.
+local function jacobian_of(columns, output, input)
+  local shape = table.move(output, 1, #output, 1, {})
+  table.move(input.shape, 1, #input.shape, #shape + 1, shape)
+  return columns:movedim(1, -1):reshape(shape)
+end
+
+-- The products of f with all unit tangents, a batch for every output; the form of f's value; aux.
+local function products_of(f, form, inputs, options)
+  local units, n = unit_tangents(inputs)
+  local own = { has_aux = options.has_aux }
+  if n == 0 then
+    local output, _, aux = push(f, form, inputs, units, own)
+    local products, output_form = trees.flatten(output)
+    for i, tensor in ipairs(products) do
+      products[i] = torch.zeros({ 0, table.unpack(tensor.shape) }, { dtype = tensor.dtype, device = tensor.device })
+    end
+    return products, output_form, aux
+  end
+  local output_form, aux, n_outputs
+  -- The tensors of aux leave vmap as its last results do; aux itself keeps their places.
+  local function one(...)
+    local _, product, besides = push(f, form, inputs, { ... }, own)
+    local results
+    results, output_form = trees.flatten(product)
+    n_outputs = #results
+    if besides ~= nil then
+      aux = trees.map(function(leaf)
+        if not torch.is_tensor(leaf) then return leaf end
+        results[#results + 1] = leaf
+        local at = #results
+        return function(all) return all[at][1] end
+      end, besides)
+    end
+    return results
+  end
+  local results = torch.func.vmap(one, { chunk_size = options.chunk_size, randomness = options.randomness or 'error' })(table.unpack(units))
+  if aux ~= nil then aux = trees.map(function(leaf) return type(leaf) == 'function' and leaf(results) or leaf end, aux) end
+  return table.move(results, 1, n_outputs, 1, {}), output_form, aux
+end
+
+--- jacfwd(f, {argnums = 1, has_aux = false, chunk_size = nil, randomness = 'error'}): as jacrev, by columns: the products with a tangent
+--- for every element of the argument, as many at a time as chunk_size says, by vmap.
 function M.jacfwd(f, ...)
   kinds.check('jacfwd', 'func', f, 'function')
   local options = arguments_of.options('jacfwd', { 'argnums', 'has_aux', 'chunk_size', 'randomness' },
@@ -127,14 +184,17 @@ function M.jacfwd(f, ...)
       local given = arguments_of.replaced(arguments, options.argnums, value)
       return f(table.unpack(given, 1, given.n))
     end
-    local output, apply, aux = prepare(partial, { chosen }, options.has_aux)
-    local inputs, input_form = trees.flatten(chosen)
-    local outputs, output_form = trees.flatten(output)
-    local columns, jacobians = {}, {}
-    for i in ipairs(inputs) do columns[i] = columns_of(apply, inputs, i) end
-    for k, tensor in ipairs(outputs) do
-      local list = {}
-      for i, input in ipairs(inputs) do list[i] = jacobian_of(columns[i], k, tensor, input) end
+    local inputs, form = trees.flatten { chosen }
+    local _, input_form = trees.flatten(chosen)
+    local products, output_form, aux = products_of(partial, form, inputs, options)
+    local jacobians = {}
+    for k, product in ipairs(products) do
+      local list, first = {}, 1
+      local output = { table.unpack(product.shape, 2) }
+      for i, input in ipairs(inputs) do
+        list[i] = jacobian_of(product:narrow(1, first, input:numel()), output, input)
+        first = first + input:numel()
+      end
       jacobians[k] = trees.rebuild(input_form, list)
     end
     local jacobian = trees.rebuild(output_form, jacobians)

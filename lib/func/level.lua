@@ -7,6 +7,8 @@
 -- Inside of vmap the level's tensors are whole batches, looked at without the dimensions that are mapped over: every input is
 -- repeated to be one, and it is batches that backward sees (src/core/ops/batch/batch.h).
 --
+-- Inside of forward mode an input keeps its tangents, the graph saves them with the tensors, and backward gives dual gradients.
+--
 -- What leaves a level keeps its history only where that leads beyond the level's own leaves: grad(f)(x) of plain tensors
 -- is a plain tensor, and its graph is gone; where f uses a parameter of a model, the result can be differentiated by it.
 
@@ -37,7 +39,7 @@ end
 
 --- A leaf of this level with the memory of the tensor.
 function Level:leaf(tensor)
-  local leaf = whole(self, tensor):detach():requires_grad_()
+  local leaf = C.dual_detach(whole(self, tensor), true):requires_grad_()
   local at = leaf:data_ptr()
   local list = self.leaves[at] or {}
   list[#list + 1] = leaf
@@ -58,6 +60,27 @@ end
 function Level:owns(tensor)
   for _, leaf in ipairs(self.leaves[tensor:data_ptr()] or {}) do
     if leaf == tensor then return true end
+  end
+  return false
+end
+
+-- The tensors and their tangents at all levels of forward mode, whose histories are others.
+local function with_tangents(tensors)
+  if C.dual_depth() == 0 then return tensors end
+  local list = {}
+  for _, tensor in ipairs(tensors) do
+    list[#list + 1] = tensor
+    for level = 0, C.dual_depth() - 1 do
+      local _, tangent = C.unpack_dual(tensor, level)
+      if tangent then table.move(with_tangents { tangent }, 1, 64, #list + 1, list) end
+    end
+  end
+  return list
+end
+
+local function any_requires_grad(tensors)
+  for _, tensor in ipairs(tensors) do
+    if tensor.requires_grad then return true end
   end
   return false
 end
@@ -86,8 +109,8 @@ function Level:gradients(outputs, inputs, weights, keep, differentiable)
     end
   end
   if #roots > 0 then
-    local create = differentiable or self:leads_beyond(roots)
-    for _, seed in ipairs(seeds) do create = create or self.outer and seed.requires_grad end
+    local create = differentiable or self:leads_beyond(with_tangents(roots))
+    create = create or self.outer and any_requires_grad(with_tangents(seeds))
     for i, input in ipairs(inputs) do wanted[i] = whole(self, input) end
     results = table.pack(torch.autograd.grad(roots, wanted, seeds,
       { create_graph = create, retain_graph = keep or create, allow_unused = true }))
@@ -97,8 +120,9 @@ function Level:gradients(outputs, inputs, weights, keep, differentiable)
 end
 
 local function settled(self, tensor)
-  if not tensor.requires_grad or self:leads_beyond { tensor } then return tensor end
-  return tensor:detach()
+  local all = with_tangents { tensor }
+  if not any_requires_grad(all) or self:leads_beyond(all) then return tensor end
+  return C.dual_detach(tensor, false)
 end
 
 --- A value, or tables of them, as it leaves the level.

@@ -7,6 +7,7 @@
 --   lt_<op>             the implementation, then the node when an argument requires grad
 --   lt_<op>_            in place: the node first, since the arguments are saved as they were
 --   lt_<op>_out         refuses arguments that require grad
+--   <op>_dual           the op on tensors with tangents (forward.lua)
 -- Public functions store their result only when all went well: what *out held before does not matter.
 --
 -- Usage: lua5.4 scripts/gen/autograd.lua OUT_DIR
@@ -15,9 +16,11 @@ package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local batches = require 'batches'
 local declarations = require 'declarations'
 local derivative = require 'derivative'
+local forward = require 'forward'
 
 -- Names that the emitted functions use themselves.
-local reserved = { node = true, saved = true, status = true, results = true, needs = true, grads = true, original = true }
+local reserved = { node = true, saved = true, status = true, results = true, needs = true, grads = true, original = true,
+  d = true, any = true, given = true, leaf = true, level = true, made = true, pieces = true, places = true, term = true }
 
 -- ---- text ------------------------------------------------------------------------------------------------------
 
@@ -407,6 +410,8 @@ local function emit_plain(text, op)
     text:line('    return %s;\n}\n', call_impl(op, outputs))
     return
   end
+  local made = {}
+  for i, result in ipairs(op.returns) do made[i] = 'new_' .. result_name(result) end
   -- Arguments of derivatives may be called result.
   local refs = {}
   for i, result in ipairs(op.returns) do
@@ -414,6 +419,12 @@ local function emit_plain(text, op)
     refs[i] = '&new_' .. result_name(result)
   end
   text:line('    LT_TRY(%s);', call_impl(op, refs))
+  local refusal = forward.refusal(op, made)
+  if refusal then
+    local releases = {}
+    for i, name in ipairs(made) do releases[i] = ('lt_tensor_release(%s); '):format(name) end
+    text:line('    ' .. refusal:gsub('return (.*)$', function(rest) return ('{ %sreturn %s }'):format(table.concat(releases), rest) end))
+  end
   if op.view then text:line('    lt_note_view(self, new_result);') end
   for i, result in ipairs(op.returns) do text:line('    *%s = new_%s;', outputs[i], result_name(result)) end
   text:line('    return LT_OK;\n}\n')
@@ -430,7 +441,7 @@ local function emit_differentiable(text, op)
     refs[i] = '&' .. result_name(result)
   end
   text:line('    lt_status status = LT_OK;')
-  text:line('    LT_CHECK(%s);', call_impl(op, refs))
+  text:line('    LT_CHECK(%s);', forward.call(op, call_impl(op, refs), refs))
   if op.view then text:line('    lt_note_view(self, %s);', first) end
   text:line('    if (lt_grad_mode_on() && %s && lt_dtype_is_inexact((lt_dtype)%s->dtype)) {',
     count > 1 and '(' .. condition .. ')' or condition, first)
@@ -467,6 +478,9 @@ local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out
 local function emit_inplace(text, op, name)
   local has_out = #op.returns > 0
   open_function(text, op, name, declarations.c_params(op), {}, 'INPLACE')
+  local refusal = op.inplace_only and not op.dual and forward.refusal(op, {})
+  if refusal then text:line('    ' .. refusal) end
+  if not op.inplace_only then forward.emit_inplace(text, op, name) end
   if op.args[1].type == 'Tensor[]' then
     text:line('    for (int64_t i = 0; lt_grad_mode_on() && i < self->n; i++)')
     text:line('        if (lt_requires_grad(self->v[i])) LT_TRY(lt_check_inplace(self->v[i]));')
@@ -495,7 +509,8 @@ local function emit_inplace(text, op, name)
     text:line('            ' .. when(needed(op, op.keeps_original, requires), 'LT_CHECK(lt_clone(self, &original));'))
   end
   text:line('            %s\n        }\n    }', record_call(op, 'original'))
-  text:line('    LT_CHECK(%s);\n    lt_bump_version(self);', inplace_impl(op))
+  local impl = inplace_impl(op)
+  text:line('    LT_CHECK(%s);\n    lt_bump_version(self);', op.inplace_only and forward.call(op, impl, {}) or impl)
   local saves = output_saves(op, function() return 'self' end)
   if #saves > 0 then
     text:line('    if (node != NULL) {')
@@ -525,6 +540,7 @@ local function emit_out(text, op)
   if not op.grad then condition = '' end
   open_function(text, op, op.cname .. '_out', declarations.c_params(op) .. ', lt_tensor *out', { 'out' }, 'OUT')
   text:line('    lt_tensor *result = out;')
+  text:line('    ' .. forward.refusal_out(op))
   text:line('    if (lt_grad_mode_on() && (lt_requires_grad(out)%s)) return lt_refuse_out("%s");',
     condition ~= '' and ' || ' .. condition or '', op.name)
   text:lines(overlap_checks(op, 'out'), '    ')
@@ -591,6 +607,7 @@ local function emit_op(text, op)
     end
     if op.view and op.variants.inplace then emit_class(op.label .. '_inplace', op.grad_fn_inplace or node_name(op)) end
     emit_record(text, op)
+    forward.emit(text, op, conjugates(op))
   end
   if op.inplace_only then
     emit_inplace(text, op, op.cname)
@@ -610,7 +627,7 @@ local function emit_group(model, group)
   local head, text = new_text(), new_text()
   head:line('/* Generated by scripts/gen/autograd.lua from src/ops/%s.lua. Do not edit. */', group)
   head:line('#include <stddef.h>')
-  for _, header in ipairs { 'autograd/autograd.h', 'dtypes/dtype.h', 'error.h', 'mem.h', 'op_name.h', 'ops/batch/batch.h', 'ops/shape/backward.h', 'overlap.h', 'tensor.h' } do
+  for _, header in ipairs { 'autograd/autograd.h', 'autograd/forward.h', 'dtypes/dtype.h', 'error.h', 'mem.h', 'op_name.h', 'ops/batch/batch.h', 'ops/shape/backward.h', 'overlap.h', 'tensor.h' } do
     head:line('#include "%s"', header)
   end
   for _, op in ipairs(model.ops) do
@@ -623,6 +640,7 @@ end
 local dir = assert(arg[1], 'usage: autograd.lua OUT_DIR')
 local model = declarations.load()
 for _, op in ipairs(model.ops) do analyse(model, op) end
+for _, op in ipairs(model.ops) do forward.analyse(model, op) end
 for _, group in ipairs(model.groups) do
   declarations.write(('%s/ops_autograd_%s.c'):format(dir, group), emit_group(model, group))
 end

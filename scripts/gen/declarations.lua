@@ -32,7 +32,7 @@ local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
   numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
-  batch = true, random = true, run = true, [1] = true,
+  batch = true, random = true, forward = true, run = true, [1] = true,
 }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
@@ -126,7 +126,7 @@ local function parse_op(entry, group, where)
     operator = entry.operator, pointwise = entry.pointwise, view = entry.view,
     composite = entry.composite, factory = entry.factory, grad = entry.grad, grad_fn = entry.grad_fn,
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
-    doc = entry.doc, example = entry.example, positions = entry.positions, batch = entry.batch, random = entry.random,
+    doc = entry.doc, example = entry.example, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
     numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
     exact_number = entry.exact_number, holomorphic = entry.holomorphic,

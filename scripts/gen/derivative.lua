@@ -62,6 +62,7 @@ end
 
 local Translator = {}
 Translator.__index = Translator
+M.Translator = Translator -- for forward.lua
 
 function Translator:fail(message) error(('%s: derivative of %s: %s'):format(self.op.line, self.argument, message), 0) end
 

@@ -4,6 +4,7 @@
  * the last problem makes the message. What needs memory of Lua's (the array of a list of tensors) is a
  * userdata left on the stack, so that nothing is lost when an error is raised. Besides this folder it uses
  * core's dtypes and the ops that shift index tensors. */
+#include "autograd/dual.h"
 #include "args.h"
 
 #include <stdio.h>
@@ -220,7 +221,7 @@ static bool takes_table(const lt_arg_spec *arg)
 static lt_tensor *number_tensor(lua_State *L, int index, bool integer)
 {
     lt_tensor *t = lt_lua_get(L, index);
-    if (t == NULL || t->ndim > 0 || lt_requires_grad(t)) return NULL;
+    if (t == NULL || t->ndim > 0 || lt_requires_grad(t) || (lt_here.duals != 0 && lt_is_dual(t))) return NULL;
     bool whole = lt_dtype_is_int((lt_dtype)t->dtype) && t->dtype != LT_BOOL;
     return integer && !whole ? NULL : t;
 }

@@ -190,6 +190,7 @@ void lt_lua_open_places(lua_State *L); /* where, nonzero; after the ops */
 void lt_lua_open_convert(lua_State *L);
 void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_batches(lua_State *L);
+void lt_lua_open_duals(lua_State *L);
 void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
 void lt_lua_open_files(lua_State *L);    /* torch._C.save_safetensors, load_safetensors */

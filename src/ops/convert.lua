@@ -7,20 +7,20 @@ end
 
 return {
   -- ---- copies -----------------------------------------------------------------------------------------------
-  { 'detach(Tensor self) -> Tensor', batch = 'broadcast', doc = 'The same memory without history: no gradient flows through it.' },
+  { 'detach(Tensor self) -> Tensor', forward = 'constant', batch = 'broadcast', doc = 'The same memory without history: no gradient flows through it.' },
   { 'clone(Tensor self) -> Tensor', batch = 'broadcast', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
-    grad = { self = 'grad' } },
-  { 'clone.format(Tensor self, *, string memory_format) -> Tensor', batch = 'broadcast', grad_fn = 'CloneBackward0', grad = { self = 'grad' },
+    forward = 'linear', grad = { self = 'grad' } },
+  { 'clone.format(Tensor self, *, string memory_format) -> Tensor', batch = 'broadcast', grad_fn = 'CloneBackward0', forward = 'linear', grad = { self = 'grad' },
     doc = 'A copy as of clone, or with `torch.contiguous_format` one whose dimensions lie in order.',
     example = 'x:t():clone({memory_format = torch.contiguous_format})' },
   { 'contiguous(Tensor self) -> Tensor', batch = 'broadcast', variants = 'method', composite = true,
     doc = 'The tensor itself when its elements lie in order, else a copy.' },
   { 'copy_(Tensor self, Tensor src, bool non_blocking=false) -> self', overlap = 'elementwise', variants = 'method', grad_fn = 'CopyBackwards',
     doc = 'Copies the elements of `src` (broadcast, converted, from any device) into self.',
-    grad = { self = 'zeros_like(grad)', src = 'to(grad, device_of(src), dtype_of(src))' } },
+    forward = 'linear', grad = { self = 'zeros_like(grad)', src = 'to(grad, device_of(src), dtype_of(src))' } },
   { '_to_copy(Tensor self, Dtype? dtype=nil, Device? device=nil, bool non_blocking=false) -> Tensor', batch = 'broadcast', variants = 'function',
     doc = 'A copy on another device, in another dtype, or both.', grad_fn = 'ToCopyBackward0',
-    grad = { self = 'to(grad, device_of(self), dtype_of(self))' } },
+    forward = 'linear', grad = { self = 'to(grad, device_of(self), dtype_of(self))' } },
 
   -- ---- other dtypes and devices ------------------------------------------------------------------------------
   { 'to(Tensor self, Device? device=nil, Dtype? dtype=nil, bool non_blocking=false, bool copy=false) -> Tensor', batch = 'broadcast', variants = 'method',

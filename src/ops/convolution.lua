@@ -9,17 +9,21 @@ local same = 'stride, padding, dilation, transposed, output_padding, groups'
 local list = {
   { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn, batch = 'convolution',
     doc = 'The convolution of any number of spatial dimensions that the others come down to; transposed: its transpose. Integers are computed exactly, in their dtype.',
+    forward = { input = 'convolution(input_t, weight, nil, stride, padding, dilation, transposed, output_padding, groups)', weight = 'convolution(input, weight_t, nil, stride, padding, dilation, transposed, output_padding, groups)',
+      bias = '_before_places(bias_t, sizes_of(weight))' },
     grad = { input = '_convolution_grad_input(grad, weight, sizes_of(input), ' .. same .. ')',
       weight = '_convolution_grad_weight(grad, input, sizes_of(weight), ' .. same .. ')',
       bias = '_convolution_grad_bias(grad)' } },
   { '_convolution_grad_input(Tensor grad_output, Tensor weight, Size sizes, ' .. rest .. ') -> Tensor', variants = '',
     doc = 'The derivative of convolution by its input.',
-    grad = { grad_output = 'convolution(grad, weight, nil, ' .. same .. ')',
+    forward = { grad_output = 'linear', weight = 'linear' }, grad = { grad_output = 'convolution(grad, weight, nil, ' .. same .. ')',
       weight = '_convolution_grad_weight(grad_output, grad, sizes_of(weight), ' .. same .. ')' } },
   { '_convolution_grad_weight(Tensor grad_output, Tensor input, Size sizes, ' .. rest .. ') -> Tensor', variants = '',
     doc = 'The derivative of convolution by its weight.',
-    grad = { grad_output = 'convolution(input, grad, nil, ' .. same .. ')',
+    forward = { grad_output = 'linear', input = 'linear' }, grad = { grad_output = 'convolution(input, grad, nil, ' .. same .. ')',
       input = '_convolution_grad_input(grad_output, grad, sizes_of(input), ' .. same .. ')' } },
+  { '_before_places(Tensor bias, Size sizes) -> Tensor', variants = '', composite = true,
+    doc = 'A number for each channel, to be added to images whose windows have the sizes of a weight.' },
   { '_convolution_grad_bias(Tensor grad_output) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of convolution by its bias: the sum over all but the channels.' },
 }
@@ -42,10 +46,10 @@ end
 
 table.insert(list, { 'im2col(Tensor input, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor', variants = fn,
   grad_fn = 'Im2ColBackward0', doc = 'The windows of images as columns: [batch, channels * kernel, windows]; floating dtypes and bool. torch.nn.functional.unfold.',
-  grad = { input = '_col2im(grad, sizes_of(input), kernel_size, dilation, padding, stride)' } })
+  forward = 'linear', grad = { input = '_col2im(grad, sizes_of(input), kernel_size, dilation, padding, stride)' } })
 table.insert(list, { 'col2im(Tensor input, Size output_size, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor',
   variants = fn, grad_fn = 'Col2ImBackward0', doc = 'Columns of windows summed into images. torch.nn.functional.fold.',
-  grad = { input = 'im2col(grad, kernel_size, dilation, padding, stride)' } })
+  forward = 'linear', grad = { input = 'im2col(grad, kernel_size, dilation, padding, stride)' } })
 table.insert(list, { '_col2im(Tensor input, Size sizes, Size kernel_size, Size dilation, Size padding, Size stride) -> Tensor', variants = '',
   composite = true, doc = 'The derivative of im2col.' })
 

@@ -6,6 +6,7 @@ local fn = 'function'
 return {
   -- ---- inverses and determinants -------------------------------------------------------------------------------
   { 'inverse(Tensor self) -> Tensor', batch = 'front', grad_fn = 'LinalgInvExBackward0', doc = 'The inverse of each matrix.',
+    forward = '-matmul(matmul(result, self_t), result)',
     grad = { self = '-matmul(matmul(transpose(result, -2, -1), grad), transpose(result, -2, -1))' },
     example = 'torch.linalg.inv(a)' },
   { 'det(Tensor self) -> Tensor', batch = 'front', grad_fn = 'LinalgDetBackward0', doc = 'The determinant of each matrix.',
@@ -30,6 +31,7 @@ return {
     doc = 'X with self @ X = other (left = false: X @ self = other); other holds matrices or vectors.' },
   { '_linalg_solve(Tensor self, Tensor other) -> Tensor', variants = '', grad_fn = 'LinalgSolveExBackward0',
     doc = 'X with self @ X = other, batches broadcast.',
+    forward = { self = '-_linalg_solve(self, matmul(self_t, result))', other = 'linear' },
     grad = { self = '-matmul(_linalg_solve(transpose(self, -2, -1), grad), transpose(result, -2, -1))',
       other = '_linalg_solve(transpose(self, -2, -1), grad)' } },
   { 'linalg_solve_triangular(Tensor self, Tensor other, *, bool upper, bool left=true, bool unitriangular=false) -> Tensor',

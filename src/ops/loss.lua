@@ -3,10 +3,10 @@
 return {
   { "nll_loss(Tensor self, IndexTensor target, Tensor? weight=nil, Index ignore_index=-100, string reduction='mean') -> Tensor", batch = 'nll',
     variants = 'function', doc = 'The negative log likelihood: -self at the target class. self: [classes] or [n, classes, ...].',
-    grad = { self = '_nll_loss_backward(grad, sizes_of(self), target, weight, ignore_index, reduction)' } },
+    forward = 'linear', grad = { self = '_nll_loss_backward(grad, sizes_of(self), target, weight, ignore_index, reduction)' } },
   { '_nll_loss_backward(Tensor grad_output, Size sizes, IndexTensor target, Tensor? weight, Index ignore_index, string reduction) -> Tensor',
     variants = '', doc = 'The derivative of nll_loss.',
-    grad = { grad_output = 'nll_loss(grad, target, weight, ignore_index, reduction)' } },
+    forward = 'linear', grad = { grad_output = 'nll_loss(grad, target, weight, ignore_index, reduction)' } },
   { "cross_entropy(Tensor input, IndexTensor target, Tensor? weight=nil, Index ignore_index=-100, string reduction='mean', float label_smoothing=0.0) -> Tensor", batch = 'through',
     variants = 'function', composite = true, doc = 'nll_loss(log_softmax(input), target): the loss of unnormalized scores.' },
   { "cross_entropy.prob(Tensor input, Tensor target, Tensor? weight=nil, *, string reduction='mean', float label_smoothing=0.0) -> Tensor",

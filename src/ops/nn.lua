@@ -20,7 +20,7 @@ return {
 
   { 'embedding(Tensor weight, IndexTensor indices, Index? padding_idx=nil, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', batch = 'front', positions = true,
     variants = 'function', doc = 'The rows of weight that indices name; that of padding_idx gets no gradient.',
-    grad = { weight = '_embedding_backward(grad, sizes_of(weight), indices, padding_idx, scale_grad_by_freq)' } },
+    forward = 'linear', grad = { weight = '_embedding_backward(grad, sizes_of(weight), indices, padding_idx, scale_grad_by_freq)' } },
   { 'embedding.nn(IndexTensor input, Tensor weight, Index? padding_idx=nil, float? max_norm=nil, float norm_type=2.0, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', batch = 'front', positions = true,
     variants = 'nn', composite = true,
     doc = 'The rows of weight that input names, after those longer than max_norm have been shortened to it.' },

@@ -66,7 +66,7 @@ return {
   -- ---- draws that carry gradients: what torch.distributions is made of ----------------------------------
   { '_standard_gamma(Tensor self, Generator? generator=nil) -> Tensor', batch = 'broadcast', variants = 'library',
     doc = 'Numbers of the gamma distributions with the shapes in self and scale 1.',
-    grad = { self = 'grad * _standard_gamma_grad(self, result)' } },
+    forward = 'elementwise', grad = { self = 'grad * _standard_gamma_grad(self, result)' } },
   { '_standard_gamma_grad(Tensor self, Tensor output) -> Tensor', variants = 'library', pointwise = 'float', kernel = 'gamma: float',
     doc = 'The derivative of numbers drawn by _standard_gamma by their shapes.',
     grad = { self = '_no_derivative(grad, 0)', output = '_no_derivative(grad, 0)' } },

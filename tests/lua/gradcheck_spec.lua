@@ -5,6 +5,7 @@
 -- are constants. Values are distinct and lie off the kinks. Ops behind brackets have tests of their own.
 
 local torch = require 'torch'
+local pushed = require 'support.pushed'
 local transformed = require 'support.transformed'
 local gradcheck, gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
 local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
@@ -421,6 +422,7 @@ local function check(f, arguments, leaves)
   end
   assert.is_true(gradcheck(fn, leaves))
   assert.is_true(gradgradcheck(fn, leaves))
+  pushed.check(fn, leaves)
   transformed.check(fn, leaves)
 end
 

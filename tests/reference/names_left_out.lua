@@ -60,7 +60,7 @@ return {
       torch.utils.checkpoint.CheckpointPolicy torch.utils.checkpoint.SAC_IGNORED_OPS torch.utils.checkpoint.GraphExecGroup torch.utils.checkpoint.noop_context_fn
       torch.utils.checkpoint.[gs]et_device_states torch.linalg.LinAlgError torch.OutOfMemoryError torch.utils.checkpoint.CheckpointError torch.slice_copy torch.Tensor.index
       torch.Tensor.values torch.Tensor.indices torch.Tensor.output_nr torch.GradScaler torch.Event torch.Stream torch.is_anomaly_enabled torch.is_anomaly_check_nan_enabled
-      torch.set_anomaly_enabled torch.is_inference_mode_enabled torch.[gs]et_deterministic_debug_mode torch.autograd.graph.Node torch.nn.utils.parametrize.cached
+      torch.set_anomaly_enabled torch.is_inference_mode_enabled torch.[gs]et_deterministic_debug_mode torch.autograd.graph.Node torch.autograd.forward_ad.UnpackedDualTensor torch.nn.utils.parametrize.cached
       torch.nn.Buffer torch.utils.data.default_convert torch.Tensor.grad torch.Tensor.grad_fn torch.slice_inverse torch.Tensor.slice_inverse]] },
   { reason = 'not yet: complex numbers and Fourier transforms',
     names = [[torch.complex%d* torch.[cC]half torch.cdouble torch.cfloat torch.Tensor.c%a+ torch.ComplexFloatStorage *.angle *.conj%g* *.imag *.real *.polar *.resolve_%a+ *.is_conj
@@ -71,8 +71,8 @@ return {
     names = [[torch.%a*sparse%g* torch.Tensor.is_sparse%g* torch.sparse.%g+ *.[cr%a]*_indices *.%a+_indices_copy *.indices_copy *.values_copy torch.[dhs]s?mm torch.h?spmm torch.spmm torch.saddmm *.sspaddmm *.smm
       torch.Tensor.coalesce torch.Tensor.is_coalesced torch.Tensor.dense_dim torch.Tensor.sparse_%g+ torch.Tensor.to_sparse%g* torch.Tensor.to_dense
       *.resize_as_sparse_ torch.optim.SparseAdam]] },
-  { reason = 'not yet: tangents that stand with their tensors, hooks of saved tensors',
-    names = [[torch.autograd.forward_ad.%g+ torch.autograd.graph.%g+
+  { reason = 'not yet: hooks of saved tensors',
+    names = [[torch.autograd.graph.%g+
       torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
   { reason = 'not yet: layers, optimizers and their tools',
     names = [[torch.nn.LinearCrossEntropyOptions torch.utils.data.StackDataset torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },

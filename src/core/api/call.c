@@ -3,6 +3,7 @@
  * Matching only looks: each overload is tried in turn, and what does not fit is noted, for the message. Then the values of the
  * overload are converted; what that makes (numbers as tensors, indices as int64) belongs to the call and goes with it. The
  * rules are those of the Lua binding (src/lua/args.c), but that indices count from 0 and that values have kinds. */
+#include "autograd/dual.h"
 #include "api/call.h"
 
 #include <stdarg.h>
@@ -109,7 +110,7 @@ static bool is_number_tensor(const lt_value *v, bool integer)
 {
     if (v->kind != LT_KIND_TENSOR || v->v.tensor == NULL) return false;
     const lt_tensor *t = v->v.tensor;
-    return t->ndim == 0 && !lt_requires_grad(t) &&
+    return t->ndim == 0 && !lt_requires_grad(t) && !(lt_here.duals != 0 && lt_is_dual(t)) &&
            (!integer || lt_dtype_is_int((lt_dtype)t->dtype));
 }
 

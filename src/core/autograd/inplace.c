@@ -6,6 +6,7 @@
  * when it is next asked for. */
 #include <stddef.h>
 
+#include "autograd/dual.h"
 #include "autograd/internal.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -46,10 +47,8 @@ static lt_status check_no_grad_view(const lt_tensor *t, const lt_tensor *base, u
     return no_grad_view("its base or another view of its base has been");
 }
 
-/* as_strided of memory as elements of a dtype, which may be that of memory's parts, or have memory's as its parts. The offset
- * counts such elements, and is one of a memory whose first element lies at `from`; here it lies at `to` (elements of memory). */
-static lt_status strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *sizes, const lt_dims *strides, int64_t offset,
-                              int64_t from, int64_t to, lt_tensor **out)
+lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *sizes, const lt_dims *strides, int64_t offset,
+                          int64_t from, int64_t to, lt_tensor **out)
 {
     const bool parts = lt_dtype_is_complex((lt_dtype)memory->dtype) && !lt_dtype_is_complex(dtype);
     const bool pairs = !lt_dtype_is_complex((lt_dtype)memory->dtype) && lt_dtype_is_complex(dtype);
@@ -82,7 +81,7 @@ static lt_status regenerate(lt_tensor *t, lt_tensor *base)
     for (int d = 0; d < t->ndim; d++) sizes.v[d] = t->sizes[d], strides.v[d] = t->strides[d];
     lt_tensor *again = NULL;
     bool grad_mode = lt_set_grad_enabled(true);
-    lt_status status = strided_view(base, (lt_dtype)t->dtype, &sizes, &strides, t->offset, 0, 0, &again);
+    lt_status status = lt_strided_view(base, (lt_dtype)t->dtype, &sizes, &strides, t->offset, 0, 0, &again);
     lt_set_grad_enabled(grad_mode);
     if (status == LT_OK) status = lt_node_attach(again->autograd->grad_fn, 0, t);
     lt_tensor_release(again);
@@ -151,7 +150,7 @@ static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometr
 {
     lt_dims sizes = sizes_of(geometry), strides = strides_of(geometry);
     const lt_dtype dtype = geometry == &c->part ? (lt_dtype)c->part_dtype : (lt_dtype)memory->dtype;
-    return strided_view(memory, dtype, &sizes, &strides, geometry->offset, c->base.offset, memory->offset, out);
+    return lt_strided_view(memory, dtype, &sizes, &strides, geometry->offset, c->base.offset, memory->offset, out);
 }
 
 /* New reference: the base's gradient with its elements placed in memory as the base's are. */
@@ -263,6 +262,7 @@ lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *cla
     for (int d = 0; d < view->ndim; d++) t->sizes[d] = view->sizes[d], t->strides[d] = view->strides[d];
     t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (view->flags & LT_FLAG_CONTIGUOUS));
     lt_bump_version(t);
+    if (__builtin_expect(lt_here.duals != 0, 0)) LT_TRY(lt_dual_share(view, t));
     if (node == NULL) return LT_OK;
     node->class = class;
     return lt_node_attach(node, 0, t);

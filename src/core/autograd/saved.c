@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "autograd/dual.h"
 #include "autograd/internal.h"
 #include "counting.h"
 #include "dtypes/dtype.h"
@@ -20,6 +21,13 @@ static uint32_t version_of(const lt_tensor *t)
     return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
 }
 
+/* New reference: t without its history, with its tangents. */
+static lt_status kept(lt_tensor *t, lt_tensor **out)
+{
+    LT_TRY(lt_tensor_alias(t, out));
+    return __builtin_expect(lt_here.duals != 0, 0) ? lt_dual_share(t, *out) : LT_OK;
+}
+
 lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 {
     lt_node *fn = NULL;
@@ -29,7 +37,7 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
     if ((has_grad && fn == NULL) || t->flags & LT_FLAG_WRAPPED_NUMBER)
         s->tensor = lt_tensor_retain(t);
     else
-        LT_TRY(lt_tensor_alias(t, &s->tensor));
+        LT_TRY(kept(t, &s->tensor));
     s->version = version_of(t);
     s->is_view = t->view_base != NULL;
     if (fn == NULL) return LT_OK;
@@ -40,7 +48,7 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
 {
-    LT_TRY(lt_tensor_alias(t, &s->tensor));
+    LT_TRY(kept(t, &s->tensor));
     s->version = version_of(t);
     s->is_output = true;
     s->slot = slot;
@@ -95,7 +103,7 @@ static lt_status unpack_with_history(const lt_saved *s, lt_node *fn, lt_tensor *
 {
     lt_tensor *t = NULL;
     lt_autograd *autograd;
-    LT_TRY(lt_tensor_alias(s->tensor, &t));
+    LT_TRY(kept(s->tensor, &t));
     lt_status status = lt_autograd_of(t, &autograd);
     if (status != LT_OK) {
         lt_tensor_release(t);

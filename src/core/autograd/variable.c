@@ -1,6 +1,7 @@
 /* variable.c - the autograd part of a tensor: requires_grad, is_leaf, its gradient, its end. */
 #include <string.h>
 
+#include "autograd/dual.h"
 #include "autograd/internal.h"
 #include "devices/device.h"
 #include "dtypes/dtype.h"
@@ -25,6 +26,7 @@ static void autograd_free(lt_tensor *t)
     lt_node *fn = autograd->grad_fn;
     forget_retained(t);
     if (autograd->may_be_cyclic) lt_cycles_forget(t);
+    if (autograd->tangents != NULL) lt_tangents_free(t);
     t->autograd = NULL;
     lt_node_release(fn);
     lt_tensor_release(autograd->grad);

@@ -101,6 +101,7 @@ typedef struct lt_thread {
     bool process_grad_mode; /* of the process's context, while the thread is in another */
     bool helper;            /* works for another thread: it calls nobody back */
     uint8_t batches;        /* how many calls of vmap are going on (ops/batch/batch.h) */
+    uint8_t duals;          /* how many levels of forward mode are open (autograd/dual.h) */
     lt_guest guest;         /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;

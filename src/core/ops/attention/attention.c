@@ -2,6 +2,7 @@
  * don't do: dropout on the CPU, masks with a gradient, inputs of other dimensions, derivatives of derivatives. */
 #include <math.h>
 
+#include "autograd/dual.h"
 #include "ops/compose.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"
@@ -245,8 +246,8 @@ lt_status lt__attention_backward_impl(lt_tensor *grad_output, lt_tensor *query, 
     const bool needs[] = {needs_query, needs_key, needs_value};
     const rule r = {attn_mask, seed, is_causal, scale, dropout_p};
     lt_tensor *outs[3] = {NULL, NULL, NULL};
-    const bool again = lt_grad_mode_on() && (lt_requires_grad(grad_output) || lt_requires_grad(query) ||
-                                             lt_requires_grad(key) || lt_requires_grad(value));
+    const bool again = lt_is_differentiated(grad_output) || lt_is_differentiated(query) ||
+                       lt_is_differentiated(key) || lt_is_differentiated(value);
     LT_TRY(again ? backward_by_formula(grad_output, inputs, &r, needs, outs)
                  : backward_by_kernel(grad_output, inputs, &r, result, logsumexp, needs, outs));
     *out_grad_query = outs[0];
@@ -312,7 +313,7 @@ static bool fits_kernel(const lt_tensor *q, const lt_tensor *k, const lt_tensor 
     if (!fits || q->sizes[q->ndim - 1] != k->sizes[q->ndim - 1] || k->sizes[q->ndim - 2] != v->sizes[q->ndim - 2])
         return false;
     if (mask == NULL) return k->sizes[q->ndim - 2] > 0;
-    return !lt_requires_grad(mask) && mask->ndim <= q->ndim && k->sizes[q->ndim - 2] > 0;
+    return !lt_requires_grad(mask) && !lt_is_differentiated(mask) && mask->ndim <= q->ndim && k->sizes[q->ndim - 2] > 0;
 }
 
 /* Two numbers of chance for a kernel that drops. */

@@ -8,6 +8,7 @@
 #include "devices/device_type.h"
 #include "ops/windows.h"
 #include "op/_col2im.h"
+#include "op/_before_places.h"
 #include "op/_convolution_grad_bias.h"
 #include "op/_convolution_grad_input.h"
 #include "op/_convolution_grad_weight.h"
@@ -329,6 +330,13 @@ static lt_tensor *do_sum_spatial(lt_scope *s, lt_tensor *grad)
     if (ones == NULL) return NULL;
     status = lt_mv(lines, ones, &sums);
     return do_reshape(s, lt_scope_hold(s, status, sums), &(lt_dims){2, {n, channels}});
+}
+
+lt_status lt__before_places_impl(lt_tensor *bias, const lt_dims *sizes, lt_tensor **out)
+{
+    lt_dims shape = {.n = sizes->n - 1, .v = {bias->sizes[0]}};
+    for (int d = 1; d < shape.n; d++) shape.v[d] = 1;
+    return lt_reshape(bias, &shape, out);
 }
 
 lt_status lt__convolution_grad_bias_impl(lt_tensor *grad_output, lt_tensor **out)

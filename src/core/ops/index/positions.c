@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "autograd/dual.h"
 #include "mem.h"
 #include "devices/transfer.h"
 #include "ops/steps.h"
@@ -277,7 +278,7 @@ static place_products do_place_products(lt_scope *s, lt_tensor *self, int64_t di
     p.self_zero = do_eq(s, self, none);
     p.src_zero = do_eq(s, src, none);
     if (s->status != LT_OK) return p;
-    if (lt_grad_mode_on() && (lt_requires_grad(self) || lt_requires_grad(src)))
+    if (lt_is_differentiated(self) || lt_is_differentiated(src))
         refuse_zeros(s, p.self_zero, p.src_zero);
     p.self_factors = do_where(s, p.self_zero, one, self);
     p.src_factors = do_where(s, p.src_zero, one, src);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "autograd/dual.h"
 #include "devices/transfer.h"
 #include "linalg.h"
 #include "op/_linalg_cholesky.h"
@@ -536,7 +537,7 @@ lt_status lt_svd_impl(lt_tensor *self, bool some, bool compute_uv, lt_tensor **U
 lt_status lt_linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
 {
     LT_TRY(lt_linalg_check_matrix("linalg.svd", self));
-    if (!lt_grad_mode_on() || !lt_requires_grad(self)) return lt__linalg_svdvals(self, out);
+    if (!lt_is_differentiated(self)) return lt__linalg_svdvals(self, out);
     lt_tensor *u = NULL, *vh = NULL;
     LT_TRY(lt_linalg_svd(self, false, &u, out, &vh));
     lt_tensor_release(u);
@@ -643,7 +644,7 @@ lt_status lt_linalg_eigvalsh_impl(lt_tensor *self, const char *UPLO, lt_tensor *
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(linalg_eigvalsh));
     lt_tensor *packed = NULL;
-    lt_status status = lt__linalg_eigh(self, upper, lt_grad_mode_on() && lt_requires_grad(self), &packed);
+    lt_status status = lt__linalg_eigh(self, upper, lt_is_differentiated(self), &packed);
     packed = lt_scope_hold(&s, status, packed);
     return lt_scope_give(&s, do_real(&s, do_select(&s, packed, -2, lt_rows(self))), out);
 }
@@ -681,7 +682,7 @@ lt_status lt_linalg_eig_impl(lt_tensor *self, lt_tensor **eigenvalues, lt_tensor
 
 lt_status lt_linalg_eigvals_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (!lt_grad_mode_on() || !lt_requires_grad(self)) return lt__linalg_eigvals(self, out);
+    if (!lt_is_differentiated(self)) return lt__linalg_eigvals(self, out);
     lt_tensor *vectors = NULL;
     LT_TRY(lt_linalg_eig(self, out, &vectors));
     lt_tensor_release(vectors);

@@ -1,6 +1,7 @@
 /* matmul.c - products of matrices and vectors. Everything comes down to one call of the backend's gemm: an
  * operand whose rows or columns are dense is read where it lies, any other is copied first. The result is
  * always dense. matmul, outer and linear are made of these products and record themselves for autograd. */
+#include "autograd/dual.h"
 #include "ops/compose.h"
 #include "complex.h"
 #include "op/_addmm_backward.h"
@@ -392,7 +393,7 @@ lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const
 {
     lt_scope s;
     lt_tensor *of_self = NULL, *of_mat2 = NULL;
-    const bool again = lt_grad_mode_on() && (lt_requires_grad(grad_output) || lt_requires_grad(mat1));
+    const bool again = lt_is_differentiated(grad_output) || lt_is_differentiated(mat1);
     *out_self = *out_mat2 = NULL;
     if (needs_self && needs_mat2 && !again &&
         sums_within(grad_output, mat1, sizes, strides, lt_scalar_double(beta), lt_scalar_double(alpha)))

@@ -3,6 +3,7 @@
  * float; every tensor of statistics is float, or double. */
 #include <stdio.h>
 
+#include "autograd/dual.h"
 #include "norm.h"
 #include "ops/pointwise.h"
 #include "op/_group_norm.h"
@@ -155,8 +156,7 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
 /* Whether a derivative will be differentiated: then it must be a formula. */
 bool lt_norm_differentiated(const lt_norm_grads *g)
 {
-    return lt_grad_mode_on() &&
-           (lt_requires_grad(g->grad) || lt_requires_grad(g->input) || lt_requires_grad(g->weight));
+    return lt_is_differentiated(g->grad) || lt_is_differentiated(g->input) || lt_is_differentiated(g->weight);
 }
 
 static lt_status rows_gradients(const lt_rows_shape *shape, const lt_norm_grads *g, lt_tensor **outs)

@@ -1,5 +1,6 @@
 /* pool.c - extremes and averages of windows: geometry and checks; the kernels see planes (backend.h). The number of
  * windows follows from the input's sizes, so that a derivative finds them again from these. */
+#include "autograd/dual.h"
 #include "ops/steps.h"
 #include "ops/windows.h"
 #include "op/_adaptive_avg_pool_backward.h"
@@ -386,7 +387,7 @@ lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes,
                                            const lt_dims *padding, const lt_dims *dilation, bool ceil_mode,         \
                                            lt_tensor **out)                                                         \
     {                                                                                                               \
-        if (!lt_grad_mode_on() || !lt_requires_grad(self))                                                          \
+        if (!lt_is_differentiated(self))                                                                            \
             return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding, dilation,         \
                             ceil_mode, out, NULL);                                                                  \
         lt_tensor *indices = NULL;                                                                                  \

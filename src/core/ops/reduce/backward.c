@@ -2,12 +2,15 @@
  * back to the sizes before the reduction and weighted. */
 #include <math.h>
 
+#include "autograd/dual.h"
 #include "ops/compose.h"
+#include "step/gather.h"
 #include "statistics.h"
 #include "op/_extreme_backward.h"
 #include "op/_logsumexp_backward.h"
 #include "op/_mean_backward.h"
 #include "op/_norm_backward.h"
+#include "op/_pick.h"
 #include "op/_pick_backward.h"
 #include "op/_prod_backward.h"
 #include "op/_reverse_cumsum.h"
@@ -142,7 +145,7 @@ static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *
  * derivative is something else than 0; where several are, none. */
 static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
 {
-    if (lt_grad_mode_on() && lt_requires_grad(self)) return times_others_exactly(s, grad, self, dim);
+    if (lt_is_differentiated(self)) return times_others_exactly(s, grad, self, dim);
     lt_tensor *is_zero = do_eq(s, self, zero(s)), *product = NULL;
     lt_tensor *factors = do_where(s, is_zero, do_number(s, 1), self);
     lt_tensor *zeros = do_sum_dims(s, is_zero, dim, dim != NULL);
@@ -173,6 +176,16 @@ lt_status lt__prod_backward_dim_impl(lt_tensor *grad_output, lt_tensor *self, in
 }
 
 /* ---- extremes ---------------------------------------------------------------------------------------------- */
+
+lt_status lt__pick_impl(lt_tensor *self, int64_t dim, lt_tensor *indices, bool keepdim, lt_tensor **out)
+{
+    const lt_dims dims = {.n = 1, .v = {dim}};
+    if (self->ndim == 0) return lt_clone(self, out);
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_pick));
+    lt_tensor *picked = do_gather(&s, self, dim, do_restore_dims(&s, indices, self->ndim, &dims, keepdim));
+    return lt_scope_give(&s, keepdim ? picked : do_squeeze_dim(&s, picked, dim), out);
+}
 
 lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *indices,
                                  bool keepdim, lt_tensor **out)

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "ops/compose.h"
+#include "op/_as_strided_at.h"
 #include "op/_as_strided_backward.h"
 #include "op/_diagonal_backward.h"
 #include "op/_permute_backward.h"
@@ -173,6 +174,13 @@ static bool is_dense(const lt_dims *sizes, const lt_dims *strides)
 
 /* Both geometries look at one line of memory: the gradient is added up along it where the view read, then
  * read where self lies. Elements of self that share memory (an expanded tensor) share what arrives there. */
+lt_status lt__as_strided_at_impl(lt_tensor *self, const lt_dims *size, const lt_dims *stride, const int64_t *storage_offset,
+                                 int64_t offset, lt_tensor **out)
+{
+    const int64_t from_own = storage_offset != NULL ? *storage_offset - offset + self->offset : self->offset;
+    return lt_as_strided(self, size, stride, &from_own, out);
+}
+
 lt_status lt__as_strided_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *strides,
                                        int64_t offset, const lt_dims *size, const lt_dims *stride,
                                        const int64_t *storage_offset, lt_tensor **out)

@@ -1,0 +1,94 @@
+-- forward_ad.lua - torch.autograd.forward_ad: tensors that carry a tangent through a computation. What ops do with them is core's
+-- (src/core/autograd/dual.h).
+--
+--     local fw = torch.autograd.forward_ad
+--     fw.dual_level(function()
+--       local x = fw.make_dual(primal, tangent)
+--       local value, derivative = fw.unpack_dual(f(x))
+--     end)
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+
+local C = torch._C
+local forward_ad = {}
+
+--- A level begins, inside of those that are open; its number, which counts from 1.
+function forward_ad.enter_dual_level() return C.dual_enter() + 1 end
+
+--- The level that began last ends: tensors lose the tangents that they have at it. With a number, that has to be its.
+function forward_ad.exit_dual_level(options)
+  kinds.check_names('exit_dual_level', options, 'level')
+  local depth = C.dual_depth()
+  if depth == 0 then fail('Trying to exit a forward AD level but no level is active.') end
+  C.dual_leave((options and options.level or depth) - 1)
+end
+
+local guard_metatable = { __name = 'guard', __close = function(guard) C.dual_leave(guard.level - 1) end }
+
+--- A level for the time of body(...), whose results are returned; without a body a guard for `local _ <close>`.
+function forward_ad.dual_level(body, ...)
+  kinds.check('dual_level', 'body', body, 'function?')
+  local guard = setmetatable({ level = forward_ad.enter_dual_level() }, guard_metatable)
+  if body == nil then return guard end
+  local _ <close> = guard
+  return body(...)
+end
+
+local function level_of(what, options)
+  kinds.check_names(what, options, 'level')
+  local level = options and options.level or C.dual_depth()
+  if options and options.level then kinds.check(what, 'level', level, 'integer') end
+  return level
+end
+
+local function check_inexact(what, tensor)
+  if not (tensor:is_floating_point() or tensor:is_complex()) then
+    fail('Expected %s to be floating point or complex, but got: %s', what, tostring(tensor.dtype))
+  end
+end
+
+-- The dual tensor at a level, which counts from 0. Under vmap both are batches that show all levels of it.
+local function dual_of(primal, tangent, level)
+  check_inexact('primal', primal)
+  check_inexact('tangent', tangent)
+  if primal.shape ~= tangent.shape then
+    fail('Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor '
+      .. 'is of size %s while the given forward gradient is of size %s.', tostring(primal.shape), tostring(tangent.shape))
+  end
+  if primal.dtype ~= tangent.dtype or primal.device ~= tangent.device then
+    fail('make_dual: the tangent must have the dtype and the device of the primal, %s on %s, but has %s on %s', tostring(primal.dtype),
+      tostring(primal.device), tostring(tangent.dtype), tostring(tangent.device))
+  end
+  if select(2, C.unpack_dual(primal, level)) then
+    fail('Making a dual Tensor based on a Tensor that already has a forward gradient at the same level %d is not supported.', level + 1)
+  end
+  local depth = C.batch_depth()
+  if depth == 0 or not (C.is_batched(primal) or C.is_batched(tangent)) then return C.make_dual(primal, tangent, level) end
+  local dual = C.make_dual(C.batch_show_below(primal, depth), C.batch_show_below(tangent, depth), level)
+  return C.batch_hide_below(dual, depth)
+end
+forward_ad.__dual_of = dual_of
+
+--- A view of the tensor that carries the tangent, of the same shape, dtype and device, through what is computed from it; {level =}: at
+--- another level than the last one. What is written into it in place is written into both.
+function forward_ad.make_dual(tensor, tangent, options)
+  kinds.check('make_dual', 'tensor', tensor, 'Tensor')
+  kinds.check('make_dual', 'tangent', tangent, 'Tensor')
+  local level = level_of('make_dual', options)
+  if level == 0 then
+    fail('Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.')
+  end
+  return dual_of(tensor, tangent, level - 1)
+end
+
+--- The tensor without its tangent, and the tangent: nil where it has none at that level.
+function forward_ad.unpack_dual(tensor, options)
+  kinds.check('unpack_dual', 'tensor', tensor, 'Tensor')
+  local level = level_of('unpack_dual', options)
+  if level == 0 then return tensor, nil end
+  return C.unpack_dual(tensor, level - 1)
+end
+
+return { forward_ad = forward_ad }

@@ -482,13 +482,13 @@ test-asan:
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs
 	@BUILD=build-asan sh tests/run.sh asan
 
-# Threads with a context each, and those of a simulated GPU: the program, its backend and what tests streams. Clang's OpenMP, with
-# the tool libarcher, tells the sanitizer what its threads wait for; GCC's does not.
 test-checks:
 	@sh scripts/deps.sh test
 	@$(MAKE) $(JOBS) --no-print-directory all checked
 	@BUILD=$(BUILD) sh tests/run.sh checks
 
+# Threads with a context each, and those of a simulated GPU: the program, its backend and what tests streams. Clang's OpenMP, with
+# the tool libarcher, tells the sanitizer what its threads wait for; GCC's does not.
 test-tsan:
 	@CC=clang sh scripts/deps.sh test
 	@$(MAKE) --no-print-directory BUILD=build-tsan SANITIZE=thread CUDA=no OPT="-O1 -g" CC=clang CXX=clang++ \

@@ -117,7 +117,8 @@ if [ "$mode" = tsan ]; then
     TSAN_OPTIONS="halt_on_error=1 exitcode=66 die_after_fork=0" export TSAN_OPTIONS
     LTENSOR_TSAN=1 export LTENSOR_TSAN
 fi
-[ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed
+# rss, speed: sanitizers have memory and time of their own. plain: programs and libraries that are not built with them.
+[ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed,plain LTENSOR_ASAN=1 && export LTENSOR_ASAN
 for program in "$BUILD"/tests/*_test; do
     [ "$mode" = checks ] && break
     # What OpenMP does inside is not known to the sanitizer; of a simulated GPU all has to be.
@@ -157,7 +158,7 @@ else
     specs "specs on the CPU" LTENSOR_TEST_DEVICE=cpu
 fi
 if [ "$mode" = full ] || [ "$mode" = asan ]; then
-    EXCLUDE="--exclude-tags=${EXCLUDE:+rss,speed,}cpu"
+    EXCLUDE="--exclude-tags=${EXCLUDE:+rss,speed,plain,}cpu"
     # What CUDA leaves open is decided by a seed: SEED=n make test tries another.
     SEED=${SEED-1} LTENSOR_SIM_CHECK=1 export LTENSOR_SIM_CHECK
     specs "specs on 1 simulated GPU, SEED=$SEED" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_SEED="$SEED"

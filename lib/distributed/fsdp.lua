@@ -7,6 +7,9 @@
 -- themselves; after it their memory goes, although the graph still refers to them, and backward brings it back before the module's part of
 -- it begins (core's exchange.h). As gradients of all parameters of a unit are there, the ranks reduce and scatter them: the pieces' .grad is
 -- the mean over the ranks. The unit that was used after one is gathered while that works, in backward the one before.
+--
+-- Whoever keeps a parameter, or a view of one, beyond the use of its module has a tensor without memory (core's hollow.h): reading or
+-- writing it is an error that names the parameter.
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
@@ -14,6 +17,7 @@ local autograd = require 'torch.autograd'
 local class = require 'torch.support.class'
 local dist = require 'torch.distributed'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local options_of = require 'torch.support.options'
 local sharding = require 'torch.distributed.sharding'
 
@@ -23,6 +27,9 @@ local storage_take, storage_drop = torch._C.storage_take, torch._C.storage_drop
 local M = {}
 
 local LEAST = 2048 -- bytes: less lies with its tensor and cannot be freed alone
+
+local FREED = "fully_shard has freed it after its module's use, and each rank keeps its own part alone. Use parameters within their module's "
+  .. "forward, keep a clone() of them, or have the module's unshard() before"
 
 -- The units of modules, and the slots of parameters that belong to one.
 local units = setmetatable({}, { __mode = 'k' })
@@ -39,7 +46,7 @@ local function new_flat(group, entries)
   for _, entry in ipairs(entries) do elements = elements + entry.parameter:numel() end
   local each = (elements + size - 1) // size
   local self = setmetatable({ group = group, entries = entries, each = each, total = each * size, trains = first.requires_grad,
-    dtype = first.dtype, device = first.device, room = math.max(each * size, LEAST // first:element_size()) }, Flat)
+    dtype = first.dtype, device = first.device, syncs = true, frees = true, room = math.max(each * size, LEAST // first:element_size()) }, Flat)
   local whole, at = torch.zeros(self.total, { dtype = self.dtype, device = self.device }), 0
   for _, entry in ipairs(entries) do
     local n = entry.parameter:numel()
@@ -69,29 +76,37 @@ end
 
 -- The first time: parameters in what was gathered. They are the same ones from then on.
 function Flat:make_parameters(whole)
-  self.whole = whole
+  self.whole, self.since = whole, whole._version - self.version -- its version grows with the part's
   for _, entry in ipairs(self.entries) do
     entry.full = torch.nn.Parameter(whole:narrow(1, entry.at + 1, entry.n):view(entry.shape), { requires_grad = self.trains })
     if self.trains then entry.full:register_post_accumulate_grad_hook(function() self:arrived(entry) end) end
   end
 end
 
--- Begins to gather.
+-- Begins to gather the parts as they are now.
 function Flat:begin()
+  if self.version ~= self.part._version then
+    self:forget()
+    if self.there then self:free() end
+  end
   if self.there or self.coming then return end
   local whole = torch.empty(self.room, { dtype = self.dtype, device = self.device })
   local work = dist.all_gather_into_tensor(whole:narrow(1, 1, self.total), self.part, { group = self.group, async_op = true })
-  self.coming = { work = work, whole = whole }
+  self.coming, self.version = { work = work, whole = whole }, self.part._version
 end
 
 -- The parameters are there, and where modules look.
 function Flat:gather()
+  self:begin()
   if not self.there then
-    self:begin()
     local coming = self.coming
     coming.work:wait()
     self.coming, self.there = nil, true
-    if self.whole then storage_take(self.whole, coming.whole) else torch.no_grad(self.make_parameters, self, coming.whole) end
+    if self.whole then
+      storage_take(self.whole, coming.whole, self.since + self.version)
+    else
+      torch.no_grad(self.make_parameters, self, coming.whole)
+    end
   end
   self:show 'full'
 end
@@ -100,7 +115,7 @@ function Flat:free()
   self:show 'piece'
   if not self.there then return end
   self.there = false
-  storage_drop(self.whole)
+  storage_drop(self.whole, self.entries, FREED)
 end
 
 -- What was gathered for nothing.
@@ -109,24 +124,33 @@ function Flat:forget()
   self.coming = nil
 end
 
--- Another forward may be followed by a backward.
+-- Backward is over.
+function Flat:leave()
+  self:show 'piece'
+  if self.frees then self:free() end
+end
+
+-- A backward may follow.
 function Flat:expect() self.expecting, self.left = self.trains, #self.entries end
 
 -- A parameter's gradient is there.
 function Flat:arrived(entry)
   if not self.expecting then return end
   if not self.grads then self.grads = torch.zeros(self.total, { dtype = self.dtype, device = self.device }) end
-  self.grads:narrow(1, entry.at + 1, entry.n):copy_(entry.full.grad:detach():reshape(-1))
+  local sum, grad = self.grads:narrow(1, entry.at + 1, entry.n), entry.full.grad:detach():reshape(-1)
+  if self.adds_up then sum:add_(grad) else sum:copy_(grad) end
   entry.full.grad = nil
   self.left = self.left - 1
   if self.left > 0 then return end
   self:reduce()
-  self:free() -- what has used them in backward has come before
+  if self.frees then self:free() end -- what has used them in backward has come before
 end
 
--- Gradients go out; what has not come is zero.
+-- Gradients go out; what has not come is zero. Without sync they stay and the next backward's are added.
 function Flat:reduce()
   self.expecting = false
+  self.adds_up = not self.syncs and self.grads ~= nil
+  if not self.syncs then return end
   local grads = self.grads or torch.zeros(self.total, { dtype = self.dtype, device = self.device })
   self.grads, self.mine = nil, torch.empty(self.each, { dtype = self.dtype, device = self.device })
   self.work = dist.reduce_scatter_tensor(self.mine, grads, { op = dist.ReduceOp.AVG, group = self.group, async_op = true })
@@ -170,21 +194,25 @@ local function finish(chain)
   for _, unit in ipairs(chain.used) do
     unit:each(Flat.finish)
     unit:each(Flat.forget)
-    unit:each(Flat.free)
+    unit:each(Flat.leave)
     unit.in_backward, unit.is_used = false, false
   end
   chain.order, chain.used = chain.used, {}
 end
 
+-- A backward may follow.
+function Unit:expect()
+  local chain = self.chain
+  if not self.is_used then
+    self.is_used, self.place = true, #chain.used + 1
+    chain.used[self.place] = self
+  end
+  self:each(Flat.expect)
+end
+
 function Unit:before_forward()
   local chain = self.chain
-  if not self.in_backward and torch.is_grad_enabled() then
-    if not self.is_used then
-      self.is_used, self.place = true, #chain.used + 1
-      chain.used[self.place] = self
-    end
-    self:each(Flat.expect)
-  end
+  if not self.in_backward and torch.is_grad_enabled() then self:expect() end
   self:gather()
   self:prefetch(chain.order, 1)
 end
@@ -193,6 +221,7 @@ function Unit:before_backward()
   local chain = self.chain
   if self.in_backward then return end
   self.in_backward = true
+  if not self.is_used then self:expect() end -- the same graph once more
   if not chain.at_end then
     chain.at_end = true
     autograd.__at_end(function() finish(chain) end)
@@ -217,6 +246,51 @@ function Unit:after_forward(outputs)
     if not self.reshard or self.in_backward then return end
   end
   self:each(Flat.free)
+end
+
+-- ---- what a module of a unit has -----------------------------------------------------------------------------------------
+
+local methods = {}
+
+local function unit_of(name, module)
+  return units[module] or fail('%s(): a module that fully_shard was called with is expected, got %s', name, torch.type(module))
+end
+
+-- Calls f with the unit of a module, and unless recurse = false with those of the modules inside.
+local function each_unit(name, module, options, f)
+  unit_of(name, module)
+  options = options_of(name, options, { recurse = true })
+  for _, part in ipairs(options.recurse and module:modules() or { module }) do
+    if units[part] then f(units[part]) end
+  end
+end
+
+-- A method that sets something of units to true or false: module:name(on, {recurse = true}).
+local function switch(name, set)
+  methods[name] = function(module, on, options)
+    kinds.check(name, 'on', on, 'boolean')
+    each_unit(name, module, options, function(unit) set(unit, on) end)
+  end
+end
+
+-- Whether backward brings the gradients of the ranks together. Without it they add up, whole, on each rank until a backward does (gradient
+-- accumulation).
+switch('set_requires_gradient_sync', function(unit, on) unit:each(function(flat) flat.syncs = on end) end)
+
+-- As the option of fully_shard.
+switch('set_reshard_after_forward', function(unit, on) unit.reshard = on end)
+
+-- Whether the memory of the parameters goes after backward, so that the next forward gathers them; without, it does where the parts have changed.
+switch('set_reshard_after_backward', function(unit, on) unit:each(function(flat) flat.frees = on end) end)
+
+-- Gathers the unit's own parameters into the module's fields, until reshard() or the end of what uses them next. All ranks call it.
+function methods.unshard(module) unit_of('unshard', module):gather() end
+
+-- The fields hold the rank's pieces, and the memory of the whole parameters goes. What was done to them is gone as well.
+function methods.reshard(module)
+  local unit = unit_of('reshard', module)
+  unit:each(Flat.forget)
+  unit:each(Flat.free)
 end
 
 -- ---- fully_shard ----------------------------------------------------------------------------------------------------------
@@ -258,10 +332,26 @@ local function sorted(entries)
   return lists
 end
 
+-- Names by which messages know the parameters of units inside of the module, from there.
+local function name_parameters(module)
+  local names = {}
+  for name, part in module:named_modules() do names[fields_of(part)] = name end
+  for _, part in ipairs(module:modules()) do
+    for _, flat in ipairs(units[part] and units[part].flats or {}) do
+      for _, entry in ipairs(flat.entries) do
+        local slot = entry.slots[1]
+        entry.name = (names[slot.fields] ~= '' and names[slot.fields] .. '.' or '') .. slot.name
+      end
+    end
+  end
+end
+
 --- fully_shard(module, {process_group =, reshard_after_forward = true}): from now on each rank of the group (all, if not given) has its
 -- part of the parameters alone, which become those of the group's first rank; called with the larger parts of a model before the model
 -- itself. Optimizers are made afterwards. reshard_after_forward: memory goes after forward and comes again in backward; else it stays until
--- backward is over, which gathers once (gradients and the state of optimizers are shared out, as in ZeRO's stage 2).
+-- backward is over, which gathers once (gradients and the state of optimizers are shared out, as in ZeRO's stage 2). The module gets the
+-- methods set_requires_gradient_sync(on), set_reshard_after_forward(on), set_reshard_after_backward(on), for it and the units in it unless
+-- {recurse = false} follows; unshard() and reshard().
 function M.fully_shard(module, options)
   options = options_of('fully_shard', options, { process_group = false, reshard_after_forward = true })
   local group = options.process_group or dist._group(nil)
@@ -274,6 +364,8 @@ function M.fully_shard(module, options)
   local unit = setmetatable({ chain = chain, flats = {}, reshard = options.reshard_after_forward }, Unit)
   for i, list in ipairs(sorted(own_parameters(module))) do unit.flats[i] = torch.no_grad(new_flat, group, list) end
   units[module] = unit
+  name_parameters(module)
+  for name, method in pairs(methods) do fields_of(module)[name] = method end
   module:register_forward_pre_hook(function() unit:before_forward() end)
   module:register_forward_hook(function(_, _, ...) unit:after_forward { ... } end)
   return module

@@ -9,6 +9,7 @@ local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local dist = require 'torch.distributed'
 local fail = require 'torch.support.fail'
+local join = require 'torch.distributed.algorithms.join'
 local kinds = require 'torch.support.kinds'
 local sharding = require 'torch.distributed.sharding'
 
@@ -97,6 +98,12 @@ end
 -- ---- steps ------------------------------------------------------------------------------------------------------------------
 
 function ZeRO:_update_all()
+  join.notify(self)
+  self:_step_parts()
+end
+
+-- Steps this rank's part with the gradients that there are, and gathers all.
+function ZeRO:_step_parts()
   for g, group in ipairs(self.param_groups) do
     local inner = self.optim.param_groups[g]
     for name, value in pairs(group) do
@@ -114,6 +121,12 @@ function ZeRO:_update_all()
     works[i] = dist.all_gather_into_tensor(flat.all, flat.mine, { group = self.process_group, async_op = true })
   end
   for _, work in ipairs(works) do work:wait() end
+end
+
+--- What a rank that has joined does (Join calls it): its part is stepped with the gradients of the others, which
+-- DistributedDataParallel, named before, has brought, by the options that its groups have then. So every batch is followed by a step.
+function ZeRO:join_hook()
+  return { main_hook = function() self:_step_parts() end, post_hook = function() end }
 end
 
 -- ---- state ------------------------------------------------------------------------------------------------------------------

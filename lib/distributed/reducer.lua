@@ -1,5 +1,6 @@
 -- reducer.lua - how nn.parallel.DistributedDataParallel brings gradients together: parameters go into buckets in the order in which
 -- their gradients come, a bucket is all-reduced as soon as it is full, while backward goes on, and the end of backward waits for all.
+-- What is done for each parameter is src/comm/reducer.c's: it tells of full buckets.
 --
 -- The first plan is the parameters' order reversed; after the first backward it is the order that rank 0 has seen. Buckets are begun in
 -- their order on every rank, whatever comes first. A gradient becomes the sum over the ranks, in their order, by their number; or what a
@@ -14,6 +15,8 @@ local fail = require 'torch.support.fail'
 local GradBucket = require 'torch.distributed.grad_bucket'
 
 local FIRST_BYTES = 1 << 20
+
+local told = {}
 
 local Reducer = class.Object:extend('Reducer')
 
@@ -38,17 +41,16 @@ end
 -- buckets), static (every backward is like the first)
 function Reducer:init(named, group, options)
   self.group, self.bytes, self.as_view, self.rebuilt = group, options.bytes, options.as_view, false
-  self.learning, self.often = options.static, nil
+  self.learning, self.never = options.static, {}
   self.names, self.number, self.parameters = {}, {}, {}
   for i = #named, 1, -1 do -- the last layers' come first
     local name, p = named[i][1], named[i][2]
     local place = #self.parameters + 1
     self.parameters[place], self.names[place] = p, name
     self.number[p] = place
-    p:register_post_accumulate_grad_hook(function()
-      if self.expecting then self:arrived(place) end
-    end)
   end
+  self.core = torch._C.reducer(self.parameters, self.as_view, function(event, number) told[event](self, number) end)
+  self.core:count_only(self.learning)
   self:build(self.parameters)
 end
 
@@ -68,35 +70,31 @@ function Reducer:build(order)
     end
     self.buckets[b] = bucket
   end
+  self.core:set_buckets(self.buckets)
   self:reset()
 end
 
-function Reducer:reset()
-  self.expecting, self.at_end, self.begun, self.left, self.order, self.seen, self.here = false, false, 0, #self.parameters, {}, {}, {}
-  for _, bucket in ipairs(self.buckets) do bucket.left, bucket.work, bucket.future = #bucket.places, nil, nil end
+function Reducer:reset(expecting)
+  self.core:reset(expecting)
+  self.begun = 0
+  for _, bucket in ipairs(self.buckets) do bucket.work, bucket.future = nil, nil end
 end
 
 -- Names those that have had no gradient.
 function Reducer:refuse_unfinished()
   local missing = {}
-  for place, name in ipairs(self.names) do
-    if not self.here[place] then missing[#missing + 1] = name end
-  end
+  for i, place in ipairs(self.core:missing()) do missing[i] = self.names[place] end
   self:reset()
   fail('Expected to have finished reduction in the prior iteration before starting a new one. These parameters had no part in the loss on '
     .. 'rank %d: %s. Where that is meant, find_unused_parameters=true lets the others go on without them', dist.get_rank(),
     table.concat(missing, ', '))
 end
 
---- Before a forward whose backward is to be reduced.
-function Reducer:expect()
-  if self.expecting and self.left < #self.parameters then self:refuse_unfinished() end -- an error has ended the backward
-  self:reset()
-  self.expecting = #self.parameters > 0
-  if not self.often then return end
-  for place = 1, #self.parameters do
-    if not self.often[place] then self:ready(place) end
-  end
+--- Before a forward whose backward is to be reduced, or not.
+function Reducer:expect(expecting)
+  if expecting and self.core:expects() and self.core:left() < #self.parameters then self:refuse_unfinished() end -- an error has ended the backward
+  self:reset(expecting)
+  if expecting then self:ready(self.never) end
 end
 
 -- Which parameters any rank has a gradient for, of those that this one has none for.
@@ -110,47 +108,33 @@ end
 --- Parameters that will get no gradient, by their place.
 function Reducer:mark_unused(places)
   self.used = self:find_used(places)
-  for _, place in ipairs(places) do self:ready(place) end
+  self:ready(places)
 end
 
--- The gradient of a parameter is there.
-function Reducer:arrived(place)
-  if not self.at_end then
-    self.at_end = true
-    autograd.__at_end(function() self:finish() end)
-  end
-  local seen, often = (self.seen[place] or 0) + 1, self.often and self.often[place] or 1
-  self.seen[place] = seen
-  if self.learning then
-    if seen == 1 then self.order[#self.order + 1] = place end
-  elseif seen > often or self.here[place] and not self.often then
-    fail("Expected to mark a variable ready only once: parameter '%s' has got a gradient once more after it was reduced, from a "
-      .. 'backward inside of backward. static_graph=true first counts how often it gets one', self.names[place])
-  elseif seen == often then
-    self:ready(place)
-  end
+-- All that the gradients of these parameters get on this rank is in them.
+function Reducer:ready(places)
+  for _, place in ipairs(places) do self.core:ready(place) end
+  self:begin(self.core:full())
 end
 
--- All that a parameter's gradient gets on this rank is in it.
-function Reducer:ready(place)
-  if self.here[place] then return end
-  local at, p = self.where[place], self.parameters[place]
-  local bucket = self.buckets[at.bucket]
-  local view, grad = bucket.views[at.index], p.grad
-  if not grad then
-    view:zero_()
-  elseif grad:data_ptr() ~= view:data_ptr() then
-    view:copy_(grad:detach())
-  end
-  if grad and self.as_view then p.grad = view end
-  self.here[place], self.left = true, self.left - 1
-  if not self.learning then self.order[#self.order + 1] = place end
-  bucket.left = bucket.left - 1
-  while self.begun < #self.buckets and self.buckets[self.begun + 1].left == 0 do self:begin() end
+-- What hooks of the parameters tell.
+function told.first(self)
+  autograd.__at_end(function() self:finish() end)
 end
 
--- The next bucket goes out.
-function Reducer:begin()
+function told.full(self, n) self:begin(n) end
+
+function told.twice(self, place)
+  fail("Expected to mark a variable ready only once: parameter '%s' has got a gradient once more after it was reduced, from a "
+    .. 'backward inside of backward. static_graph=true first counts how often it gets one', self.names[place])
+end
+
+-- The first n buckets go out.
+function Reducer:begin(n)
+  while self.begun < n do self:begin_next() end
+end
+
+function Reducer:begin_next()
   self.begun = self.begun + 1
   local full = self.buckets[self.begun]
   if self.hook then
@@ -177,40 +161,35 @@ function Reducer:wait(bucket)
   if result:data_ptr() ~= bucket.flat:data_ptr() then bucket.flat:copy_(result:detach():reshape(-1)) end
 end
 
--- The first backward of a static graph is over: what it did is what all do.
+-- The first backward of a static graph is over: what it did is what all do. Gives the order in which the gradients have come.
 function Reducer:learn()
-  local places = {}
-  for place = 1, #self.parameters do
-    if not self.seen[place] then places[#places + 1] = place end
+  local order, all = self.core:order(), {}
+  self.never = self.core:unseen()
+  self.always_used = self:find_used(self.never)
+  table.move(self.never, 1, #self.never, #order + 1, order)
+  for place = 1, #self.parameters do all[place] = place end
+  self:ready(all)
+  self.learning = false
+  self.core:count_only(false)
+  self.core:keep_counts()
+  return order
+end
+
+-- What the ranks have made of the buckets becomes the parameters' gradients. used: for each parameter whether a rank has one for it, 1 or 0;
+-- nil: all.
+function Reducer:take(used)
+  for b, bucket in ipairs(self.buckets) do
+    self:wait(bucket)
+    self.core:take(b, used)
   end
-  self.always_used = self:find_used(places)
-  for place = 1, #self.parameters do self:ready(place) end
-  self.learning, self.often = false, self.seen
-  for _, place in ipairs(places) do self.order[#self.order + 1] = place end
 end
 
 -- Backward is over: the gradients of all ranks become those of the parameters.
 function Reducer:finish()
-  if self.learning then self:learn() end
-  if self.left > 0 then self:refuse_unfinished() end
-  local used = self.used or self.always_used
-  for _, bucket in ipairs(self.buckets) do
-    self:wait(bucket)
-    for i, place in ipairs(bucket.places) do
-      local p, view = self.parameters[place], bucket.views[i]
-      local grad = p.grad
-      if used and used[place] == 0 then
-        view = nil -- on no rank
-      elseif self.as_view then
-        p.grad = view
-      elseif grad then
-        grad:detach():copy_(view)
-      else
-        p.grad = view:clone()
-      end
-    end
-  end
-  local order = self.order
+  local order = self.learning and self:learn()
+  if self.core:left() > 0 then self:refuse_unfinished() end
+  self:take(self.used or self.always_used)
+  order = order or self.core:order()
   self.used = nil
   self:reset()
   self:rebuild(order)
@@ -238,16 +217,22 @@ function Reducer:rebuild(order)
   end
 end
 
---- Takes part in what the others reduce, with zeros (join.lua). find_unused: they look for unused parameters.
+--- Takes part in what the others reduce, with zeros (join.lua), and has the gradients that they have. find_unused: they look for unused
+-- parameters.
 function Reducer:shadow(find_unused)
   self:reset()
   local all = {}
   for place = 1, #self.parameters do all[place] = place end
-  if find_unused or self.learning then self:find_used(all) end
-  if self.learning then self.learning, self.often = false, {} end
+  local used = self.always_used
+  if find_unused or self.learning then used = self:find_used(all) end
+  if self.learning then
+    self.learning, self.never, self.always_used = false, all, used
+    self.core:count_only(false)
+    self.core:keep_counts()
+  end
   for _, bucket in ipairs(self.buckets) do bucket.flat:zero_() end
-  while self.begun < #self.buckets do self:begin() end
-  for _, bucket in ipairs(self.buckets) do self:wait(bucket) end
+  self:begin(#self.buckets)
+  self:take(used)
   self:rebuild(all)
   self:reset()
 end

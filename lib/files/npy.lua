@@ -17,6 +17,7 @@ local MAX_DIMS = 16
 local ALIGNMENT = 64 -- of the first element in the file
 
 local dtypes = { b1 = torch.bool, u1 = torch.uint8, i1 = torch.int8, i2 = torch.int16, i4 = torch.int32, i8 = torch.int64,
+  u2 = torch.uint16, u4 = torch.uint32, u8 = torch.uint64,
   f2 = torch.float16, f4 = torch.float32, f8 = torch.float64,
   c8 = torch.complex64, c16 = torch.complex128 }
 local codes = {}

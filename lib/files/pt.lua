@@ -34,7 +34,8 @@ local function storage_reader(archive, folder, put)
   if order ~= 'little' and order ~= 'big' then archive:fail('the byte order %q', order) end
   local found = {}
   return function(machine, id)
-    local dtype, key, location, numel = pt_globals.storage_id(machine, id)
+    local dtype, key, location, numel, _, untyped = pt_globals.storage_id(machine, id)
+    if untyped and order == 'big' then machine:fail 'bytes of an unknown dtype, whose order is not that of this machine' end
     local storage = found[key]
     if storage then
       if storage.dtype ~= dtype then machine:fail('storage %s is used with elements of two types', key) end
@@ -174,10 +175,13 @@ function Pickler:tensor(tensor)
       step = step * math.max(1, tensor:size(i))
     end
   end
-  local storage = tuple { unicode 'storage', ('ctorch\n%s\n'):format(storage_names[tensor.dtype]), unicode(tostring(number)),
-    unicode(tostring(tensor.device)), integer(numel) } .. 'Q'
-  self:put('ctorch._utils\n_rebuild_tensor_v2\n', tuple { storage, integer(offset), sizes_text(tensor.shape),
-    sizes_text(strides), tensor.requires_grad and '\x88' or '\x89', 'ccollections\nOrderedDict\n)R' }, 'R')
+  local class = storage_names[tensor.dtype] -- none: a storage of bytes, and the dtype beside it
+  local storage = tuple { unicode 'storage', class and ('ctorch\n%s\n'):format(class) or 'ctorch.storage\nUntypedStorage\n',
+    unicode(tostring(number)), unicode(tostring(tensor.device)), integer(class and numel or numel * tensor.dtype.itemsize) } .. 'Q'
+  local fields = { storage, integer(offset), sizes_text(tensor.shape), sizes_text(strides), tensor.requires_grad and '\x88' or '\x89',
+    'ccollections\nOrderedDict\n)R' }
+  if not class then fields[#fields + 1] = ('c%s\n%s\n'):format(tostring(tensor.dtype):match '^(.*)%.([^.]*)$') end
+  self:put(('ctorch._utils\n_rebuild_tensor_v%d\n'):format(class and 2 or 3), tuple(fields), 'R')
   self.memo[tensor] = self.memos
   self:put('r' .. ('<I4'):pack(self.memos))
   self.memos = self.memos + 1

@@ -14,10 +14,9 @@ M.storage_types = { BoolStorage = torch.bool, ByteStorage = torch.uint8, CharSto
   BFloat16Storage = torch.bfloat16, FloatStorage = torch.float32, DoubleStorage = torch.float64,
   ComplexFloatStorage = torch.complex64, ComplexDoubleStorage = torch.complex128 }
 local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64',
-  'complex32', 'complex64', 'complex128' }
+  'complex32', 'complex64', 'complex128', 'uint16', 'uint32', 'uint64' }
 -- Storages of elements that ltensor does not have: named when they are met.
-local other_storages = { 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage',
-  'UntypedStorage' }
+local other_storages = { 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage' }
 -- Classes of tensors, which the oldest files name beside each tensor.
 M.tensor_types = { 'ByteTensor', 'CharTensor', 'ShortTensor', 'IntTensor', 'LongTensor', 'HalfTensor', 'FloatTensor',
   'DoubleTensor' }
@@ -58,7 +57,7 @@ function M.storage_id(machine, id)
     machine:fail 'its pickle is damaged: a storage'
   end
   if not class.dtype then machine:fail('elements of %s, which ltensor does not have', class.name) end
-  return class.dtype, key, location, numel, view
+  return class.dtype, key, location, numel, view, class.untyped
 end
 
 --- A tensor of a storage; nil and what is wrong when it does not fit.
@@ -86,6 +85,21 @@ local function rebuild_tensor(machine, arguments, count)
   if not tensor then machine:fail('%s', message) end
   if requires_grad and tensor.dtype.is_floating_point then tensor:requires_grad_(true) end
   return tensor
+end
+
+-- _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata): of dtypes without a class of storages,
+-- whose elements lie in a storage of bytes.
+local function rebuild_of_dtype(machine, arguments, count)
+  local storage, dtype = arguments[1], arguments[7]
+  if count < 7 or machine.kinds[storage] ~= 'storage' or torch.type(dtype) ~= 'dtype' then
+    machine:fail 'its pickle is damaged: a tensor without a storage or a dtype'
+  end
+  if storage.dtype ~= torch.uint8 or storage.tensor:numel() % dtype.itemsize ~= 0 or storage.first ~= 0 then
+    machine:fail('its pickle is damaged: a storage that holds no elements of %s', tostring(dtype))
+  end
+  local elements = { tensor = storage.tensor:view(dtype), dtype = dtype, first = 0 }
+  machine.kinds[elements] = 'storage'
+  return rebuild_tensor(machine, { elements, arguments[2], arguments[3], arguments[4], arguments[5], arguments[6], arguments[8] }, count - 1)
 end
 
 -- _rebuild_parameter(tensor, requires_grad, hooks)
@@ -161,11 +175,13 @@ function M.make()
     add('torch.storage.' .. name, nil, { dtype = dtype })
   end
   for _, name in ipairs(other_storages) do add('torch.' .. name, nil, { other = true }) end
-  add('torch.storage.UntypedStorage', nil, { other = true })
+  add('torch.storage.UntypedStorage', nil, { dtype = torch.uint8, untyped = true })
+  add('torch.UntypedStorage', nil, { dtype = torch.uint8, untyped = true })
   for _, name in ipairs(dtypes) do globals['torch.' .. name] = torch[name] end
   for _, name in ipairs(M.tensor_types) do add('torch.' .. name) end
   add('torch._utils._rebuild_tensor', rebuild_tensor, { tensor = true })
   add('torch._utils._rebuild_tensor_v2', rebuild_tensor, { tensor = true })
+  add('torch._utils._rebuild_tensor_v3', rebuild_of_dtype, { tensor = true })
   add('torch._utils._rebuild_parameter', rebuild_parameter, { tensor = true })
   add('torch._tensor._rebuild_from_type_v2', rebuild_from_type)
   add('torch.serialization._get_layout', function(machine, arguments)

@@ -19,6 +19,9 @@
 ---@field int16 torch.dtype
 ---@field int32 torch.dtype
 ---@field int64 torch.dtype
+---@field uint16 torch.dtype
+---@field uint32 torch.dtype
+---@field uint64 torch.dtype
 ---@field bool torch.dtype
 ---@field half torch.dtype
 ---@field float torch.dtype

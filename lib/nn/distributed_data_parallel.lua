@@ -141,11 +141,11 @@ function DistributedDataParallel:forward(...)
     self.reducer.divisor = nil
   end
   if not sync then
-    self.reducer.expecting = false
+    self.reducer:expect(false)
     return self.module(...)
   end
   if self.training and broadcasts(self) then broadcast_buffers(self, self._join and common_rank(self.process_group, true) or 0) end
-  self.reducer:expect()
+  self.reducer:expect(true)
   if not self.find_unused_parameters then return self.module(...) end
   local outputs = table.pack(self.module(...))
   self.reducer:mark_unused(unused(self.reducer, outputs))

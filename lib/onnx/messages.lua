@@ -36,7 +36,7 @@ local all = {
     [13] = { 'overload', 'string' } }),
   message('Tensor', { { '*dims', 'int' }, { 'data_type', 'int' }, [4] = { '*float_data', 'span', 'float' }, [5] = { '*int32_data', 'span', 'int' },
     [6] = { '*string_data', 'string' }, [7] = { '*int64_data', 'span', 'int' }, [8] = { 'name', 'string' }, [9] = { 'raw_data', 'span' },
-    [10] = { '*double_data', 'span', 'double' }, [13] = { '*external_data', 'Entry' }, [14] = { 'data_location', 'int' } }),
+    [10] = { '*double_data', 'span', 'double' }, [11] = { '*uint64_data', 'span', 'int' }, [13] = { '*external_data', 'Entry' }, [14] = { 'data_location', 'int' } }),
   message('SparseTensor', { { 'values', 'Tensor' }, { 'indices', 'Tensor' }, { '*dims', 'int' } }),
   message('ValueInfo', { { 'name', 'string' }, { 'type', 'Type' } }),
   message('Type', { { 'tensor_type', 'TensorType' }, [4] = { 'sequence_type', 'ElementType' }, [5] = { 'map_type', 'MapType' },

@@ -5,8 +5,8 @@ local wire = require 'torch.onnx.wire'
 
 local M = {}
 
-M.dtypes = { [1] = torch.float32, [2] = torch.uint8, [3] = torch.int8, [5] = torch.int16, [6] = torch.int32, [7] = torch.int64, [9] = torch.bool,
-  [10] = torch.float16, [11] = torch.float64, [16] = torch.bfloat16 }
+M.dtypes = { [1] = torch.float32, [2] = torch.uint8, [3] = torch.int8, [4] = torch.uint16, [5] = torch.int16, [6] = torch.int32, [7] = torch.int64, [9] = torch.bool,
+  [10] = torch.float16, [11] = torch.float64, [12] = torch.uint32, [13] = torch.uint64, [16] = torch.bfloat16 }
 local names = { [0] = 'undefined', 'float', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string', 'bool', 'float16', 'double', 'uint32',
   'uint64', 'complex64', 'complex128', 'bfloat16', 'float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz', 'uint4', 'int4', 'float4e2m1',
   'float8e8m0', 'uint2', 'int2', 'float6e2m3', 'float6e3m2' }
@@ -43,7 +43,8 @@ end
 
 -- Elements of TensorProto's typed fields: which holds them, the kind of number there, and the dtype it is read as.
 local typed = { float32 = { 'float_data', 'float', torch.float32 }, float64 = { 'double_data', 'double', torch.float64 },
-  int64 = { 'int64_data', 'int', torch.int64 }, bfloat16 = { 'int32_data', 'int', torch.int16 }, float16 = { 'int32_data', 'int', torch.int16 } }
+  int64 = { 'int64_data', 'int', torch.int64 }, bfloat16 = { 'int32_data', 'int', torch.int16 }, float16 = { 'int32_data', 'int', torch.int16 },
+  uint32 = { 'uint64_data', 'int', torch.int64 }, uint64 = { 'uint64_data', 'int', torch.int64 } }
 local as_int32 = { 'int32_data', 'int', torch.int32 }
 
 local function of_typed(reader, proto, dtype, numel, where)

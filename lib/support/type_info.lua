@@ -60,7 +60,7 @@ function type_info.iinfo(dtype)
     fail("torch.iinfo() requires an integer input type. Use torch.finfo to handle '%s'", tostring(dtype))
   end
   local bits = dtype.itemsize * 8
-  local max = dtype.is_signed and math.maxinteger >> (64 - bits) or (1 << bits) - 1
+  local max = dtype.is_signed and math.maxinteger >> (64 - bits) or bits < 64 and (1 << bits) - 1 or 2.0 ^ 64 -- the nearest number
   return object('iinfo', { bits = bits, dtype = dtype, min = dtype.is_signed and -max - 1 or 0, max = max }, { 'min', 'max', 'dtype' })
 end
 

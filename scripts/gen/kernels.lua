@@ -50,7 +50,11 @@ local function read_families(model)
       kernel.shape = shape_of(kernel)
       kernel.reals = {}
       for _, dtype in ipairs(kernel.dtypes) do
-        if dtype.name ~= 'complex' then
+        if dtype.name == 'unsigned' then
+          kernel.same_bits = true
+        elseif dtype.name == 'order' then
+          kernel.by_order = true
+        elseif dtype.name ~= 'complex' then
           table.insert(kernel.reals, dtype)
         else -- the kernels of complex numbers stand together, in a list of their own
           kernel.complex = dtype.shape and kernel.shape .. '_' .. dtype.shape or op.pointwise == 'compare' and kernel.shape .. '_TEST' or kernel.shape
@@ -149,6 +153,8 @@ local function facts_of(kernel)
   if op.divides then add('divides', 'true') end
   if op.exact_number then add('exact_number', 'true') end
   if kernel.gives_real then add('gives_real', 'true') end
+  if kernel.same_bits then add('same_bits', 'true') end
+  if kernel.by_order then add('by_order', 'true') end
   if op.check then add('check', 'lt_check_' .. op.check) end
   return ('    [%s] = {%s},\n'):format(kernel.enum, table.concat(fields, ', '))
 end

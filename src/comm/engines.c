@@ -33,6 +33,23 @@ static const launcher *launcher_here(void)
     return NULL;
 }
 
+/* What srun says of its own accord, where no MPI was asked for. */
+static const char *slurm_tasks(void)
+{
+    return getenv("SLURM_PROCID") != NULL ? getenv("SLURM_STEP_NUM_TASKS") : NULL;
+}
+
+lt_status lt_launcher_alone(void)
+{
+    const char *tasks = slurm_tasks();
+    if (tasks == NULL || atoi(tasks) <= 1) return LT_OK;
+    return lt_error(LT_ERR_DEVICE,
+                    "srun has started %s processes and nothing by which they could find each other: srun "
+                    "--mpi=pmix does for Open MPI, srun --mpi=pmi2 for MPICH (srun --mpi=list names what "
+                    "Slurm was built with)",
+                    tasks);
+}
+
 bool lt_launcher_place(int *rank, int *size)
 {
     const launcher *l = launcher_here();
@@ -59,12 +76,17 @@ static void set(const char *name, const char *value, const char *otherwise)
 
 void lt_comm_environment(void)
 {
+    static const launcher srun = {.rank = "SLURM_PROCID",
+                                  .size = "SLURM_STEP_NUM_TASKS",
+                                  .local_rank = "SLURM_LOCALID",
+                                  .local_size = "SLURM_STEP_TASKS_PER_NODE"};
     const launcher *l = launcher_here();
+    if (l == NULL && slurm_tasks() != NULL) l = &srun;
     if (l == NULL) return;
     set("RANK", getenv(l->rank), NULL);
     set("WORLD_SIZE", getenv(l->size), NULL);
-    set("LOCAL_RANK", getenv(l->local_rank), getenv("SLURM_LOCALID"));
-    set("LOCAL_WORLD_SIZE", getenv(l->local_size), getenv("SLURM_STEP_TASKS_PER_NODE"));
+    set("LOCAL_RANK", getenv(l->local_rank), getenv(srun.local_rank));
+    set("LOCAL_WORLD_SIZE", getenv(l->local_size), getenv(srun.local_size));
     set("MASTER_ADDR", getenv("SLURM_LAUNCH_NODE_IPADDR"), "127.0.0.1");
     set("MASTER_PORT", NULL, "29500");
 }

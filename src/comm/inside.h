@@ -144,6 +144,8 @@ lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out
 lt_status lt_engine_of_launcher(const lt_engine **out);
 /* The rank and the size that the launcher says; false: there is none. */
 bool lt_launcher_place(int *rank, int *size);
+/* Where it says nothing: the error if others were started beside this process all the same. */
+lt_status lt_launcher_alone(void);
 
 /* fake.c */
 extern const lt_engine lt_fake_engine;

@@ -13,7 +13,11 @@ lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype)
 {
     if ((unsigned)reduction >= LT_REDUCTIONS)
         return lt_error(LT_ERR_TYPE, "%d is no ReduceOp", (int)reduction);
-    if (reduction == LT_REDUCE_AVG && !lt_dtype_is_float(dtype))
+    const bool summed = reduction == LT_REDUCE_SUM || reduction == LT_REDUCE_AVG;
+    if (lt_dtype_is_complex(dtype) && !summed)
+        return lt_error(LT_ERR_RUNTIME, "ReduceOp.%s needs a real dtype, got %s", names[reduction],
+                        lt_dtype_scalar_name(dtype));
+    if (reduction == LT_REDUCE_AVG && !lt_dtype_is_inexact(dtype))
         return lt_error(LT_ERR_RUNTIME, "ReduceOp.AVG needs a floating point dtype, got %s",
                         lt_dtype_scalar_name(dtype));
     if (reduction >= LT_REDUCE_BAND && lt_dtype_is_float(dtype))
@@ -68,6 +72,9 @@ INTEGERS(int8_t, unsigned)
 INTEGERS(int16_t, unsigned)
 INTEGERS(int32_t, uint32_t)
 INTEGERS(int64_t, uint64_t)
+INTEGERS(uint16_t, unsigned)
+INTEGERS(uint32_t, uint32_t)
+INTEGERS(uint64_t, uint64_t)
 #undef FLOATS
 #undef INTEGERS
 #undef EACH
@@ -117,6 +124,9 @@ WHOLE(int8_t, PLAIN)
 WHOLE(int16_t, PLAIN)
 WHOLE(int32_t, PLAIN)
 WHOLE(int64_t, PLAIN)
+WHOLE(uint16_t, PLAIN)
+WHOLE(uint32_t, PLAIN)
+WHOLE(uint64_t, PLAIN)
 HALVES(lt_half, lt_half_to_float, lt_float_to_half)
 HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
 #undef WHOLE
@@ -133,6 +143,7 @@ HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
 void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride,
                     int64_t count, void *out)
 {
+    if (lt_dtype_is_complex(dtype)) dtype = lt_real_of(dtype), stride *= 2, count *= 2; /* sums are those of the parts */
     switch (dtype) {
     case LT_BOOL: reduction = of_bools(reduction); /* fall through */
     case LT_UINT8: BLOCKS(uint8_t)
@@ -140,6 +151,9 @@ void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, in
     case LT_INT16: BLOCKS(int16_t)
     case LT_INT32: BLOCKS(int32_t)
     case LT_INT64: BLOCKS(int64_t)
+    case LT_UINT16: BLOCKS(uint16_t)
+    case LT_UINT32: BLOCKS(uint32_t)
+    case LT_UINT64: BLOCKS(uint64_t)
     case LT_FLOAT16: BLOCKS(lt_half)
     case LT_BFLOAT16: BLOCKS(lt_bfloat16)
     case LT_FLOAT32: BLOCKS(float)

@@ -7,6 +7,7 @@
 
 #include "context/clock.h"
 #include "context/interrupt.h"
+#include "hollow.h"
 #include "inside.h"
 
 lt_work *lt_work_retain(lt_work *w)
@@ -62,6 +63,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
     lt_world *world = g->world;
     const bool message = call->kind == LT_SEND || call->kind == LT_RECV;
     const lt_tensor *t = call->output != NULL ? call->output : call->input;
+    LT_TRY(lt_refuse_hollow_all(call->name, 2, (lt_tensor *const[]){call->input, call->output}));
     if (world->process != getpid())
         return lt_error(LT_ERR_RUNTIME,
                         "%s(): torch.distributed belongs to the process that began it, and this is "

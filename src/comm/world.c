@@ -346,6 +346,8 @@ static void at_exit(int status, void *unused)
     pthread_cond_signal(&world->given);
     while (world->joined && !world->gone) pthread_cond_wait(&world->changed, &world->lock);
     pthread_mutex_unlock(&world->lock);
+    /* Launchers take the status of the rank that ends first for the job's: one that left early must not say that all is well. */
+    if (status == 0 && world->joined && others_end(world) < 0) _exit(1);
 }
 
 static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int size,
@@ -434,7 +436,7 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
         world->all.timeout = timeout;
         goto done;
     }
-    if (lt_launcher_place(&rank, &size)) LT_CHECK(lt_engine_of_launcher(&engine));
+    LT_CHECK(lt_launcher_place(&rank, &size) ? lt_engine_of_launcher(&engine) : lt_launcher_alone());
     world = lt_mem_zalloc(sizeof *world);
     status = world != NULL ? prepare(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
     if (status != LT_OK)

@@ -1,51 +1,110 @@
-/* hollow.c - see hollow.h. On the host what has no memory has addresses: pages that are never written. */
+/* hollow.c - see hollow.h. On the host what has no memory has addresses, pages that are never written: whatever should come by the checks,
+ * such as a thread that reads while another frees, finds zeros and does not end the process. */
 #include "hollow.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
+#include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
 
 enum { HOLLOW_VERSION = 1 << 30 };
 
-typedef struct pages {
-    void *start;
-    size_t bytes;
-} pages;
+_Atomic int32_t lt_hollow_storages;
 
-static void give_back(void *given)
+/* The ctx of a hollow storage. */
+typedef struct hollow {
+    void *pages; /* NULL on devices */
+    size_t bytes;
+    const char *reason; /* behind the parts; the names follow it */
+    int n;
+    lt_hollow_part parts[];
+} hollow;
+
+static void release(void *given)
 {
-    pages *p = given;
-    munmap(p->start, p->bytes);
-    lt_mem_free(p);
+    hollow *h = given;
+    if (h->pages != NULL) munmap(h->pages, h->bytes);
+    lt_mem_free(h);
+    atomic_fetch_sub_explicit(&lt_hollow_storages, 1, memory_order_relaxed);
 }
 
-static lt_status find_pages(size_t bytes, lt_foreign *memory)
+/* Puts a text at *place, which goes on behind it. */
+static const char *keep(char **place, const char *text)
 {
-    pages *p = lt_mem_alloc(sizeof *p);
-    if (p == NULL) return LT_ERR_MEMORY;
-    p->bytes = bytes > 0 ? bytes : 1;
-    p->start = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p->start == MAP_FAILED) {
-        lt_mem_free(p);
-        return lt_error(LT_ERR_MEMORY, "no addresses are left for %zu bytes", bytes);
-    }
-    *memory =
-        (lt_foreign){.data = p->start, .device = memory->device, .release = give_back, .ctx = p};
+    const size_t n = strlen(text) + 1;
+    char *kept = memcpy(*place, text, n);
+    *place += n;
+    return kept;
+}
+
+static lt_status describe(const lt_hollow_part *parts, int n, const char *reason, hollow **out)
+{
+    const size_t fixed = sizeof(hollow) + (size_t)n * sizeof *parts;
+    size_t texts = strlen(reason) + 1;
+    for (int i = 0; i < n; i++) texts += strlen(parts[i].name) + 1;
+    hollow *h = lt_mem_zalloc(fixed + texts);
+    if (h == NULL) return LT_ERR_MEMORY;
+    char *place = (char *)h + fixed;
+    h->n = n;
+    h->reason = keep(&place, reason);
+    for (int i = 0; i < n; i++)
+        h->parts[i] = (lt_hollow_part){parts[i].from, keep(&place, parts[i].name)};
+    *out = h;
     return LT_OK;
 }
 
-lt_status lt_storage_hollow(const lt_tensor *t, lt_tensor **out)
+static lt_status find_pages(hollow *h, size_t bytes)
 {
-    lt_foreign memory = {.device = t->storage->device};
+    h->bytes = bytes > 0 ? bytes : 1;
+    void *pages = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return lt_error(LT_ERR_MEMORY, "no addresses are left for %zu bytes", h->bytes);
+    h->pages = pages;
+    return LT_OK;
+}
+
+lt_status lt_storage_hollow(const lt_tensor *t, const lt_hollow_part *parts, int n,
+                            const char *reason, lt_tensor **out)
+{
+    const lt_device device = t->storage->device;
     const int64_t bytes = (int64_t)t->storage->nbytes;
-    if (memory.device.type == LT_CPU) LT_TRY(find_pages((size_t)bytes, &memory));
-    const lt_status status = lt_tensor_over(&memory, LT_UINT8, 1, &bytes, NULL, out);
+    hollow *h;
+    LT_TRY(describe(parts, n, reason, &h));
+    atomic_fetch_add_explicit(&lt_hollow_storages, 1, memory_order_relaxed);
+    lt_status status = device.type == LT_CPU ? find_pages(h, (size_t)bytes) : LT_OK;
+    if (status == LT_OK)
+        status = lt_tensor_over(
+            &(lt_foreign){.data = h->pages, .device = device, .release = release, .ctx = h},
+            LT_UINT8, 1, &bytes, NULL, out);
     if (status != LT_OK) {
-        if (memory.release != NULL) memory.release(memory.ctx);
+        release(h);
         return status;
     }
+    (*out)->storage->hollow = true;
     atomic_store_explicit(&(*out)->storage->version, HOLLOW_VERSION, memory_order_relaxed);
+    return LT_OK;
+}
+
+lt_status lt_hollow_error(const char *op, const lt_tensor *t)
+{
+    const hollow *h = t->storage->ctx;
+    const int64_t at = t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    const char *name = NULL;
+    char sizes[256];
+    for (int i = 0; i < h->n && h->parts[i].from <= at; i++) name = h->parts[i].name;
+    return lt_error(LT_ERR_RUNTIME, "%s(): the memory of the %s Tensor %s%s%s%s is not there: %s",
+                    op, lt_dtype_scalar_name((lt_dtype)t->dtype),
+                    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes),
+                    name != NULL ? ", of parameter '" : "", name != NULL ? name : "",
+                    name != NULL ? "'," : "", h->reason);
+}
+
+lt_status lt_refuse_hollow_all(const char *op, int64_t n, lt_tensor *const *v)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (v[i] != NULL) LT_TRY(lt_refuse_hollow(op, v[i]));
     return LT_OK;
 }

@@ -279,7 +279,7 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
     finish(it);
 }
 
-lt_status lt_iter_lanes(lt_iter *it)
+static lt_status part_lanes(lt_iter *it)
 {
     if (it->ndim == LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "complex numbers in %d dimensions that cannot be merged are not supported", LT_MAX_DIMS);
@@ -297,6 +297,16 @@ lt_status lt_iter_lanes(lt_iter *it)
     it->numel *= 2;
     finish(it);
     return LT_OK;
+}
+
+lt_status lt_iter_for_moving(lt_iter *it)
+{
+    bool pairs = false;
+    for (int k = 0; k < it->operands; k++) {
+        pairs = pairs || lt_dtype_is_complex(it->dtype[k]);
+        it->dtype[k] = lt_same_bits(it->dtype[k]);
+    }
+    return pairs ? part_lanes(it) : LT_OK;
 }
 
 /* ---- results ----------------------------------------------------------------------------------------- */

@@ -39,9 +39,9 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
 void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, const int64_t *sizes,
                      const int64_t *const *strides);
 
-/* Complex operands as their parts: a new innermost dimension of 2, along which the others repeat. LT_ERR_RUNTIME where
- * there is no room for it. */
-lt_status lt_iter_lanes(lt_iter *it);
+/* As kernels that move elements want it. Complex operands as their parts: a new innermost dimension of 2, along which the others
+ * repeat; LT_ERR_RUNTIME where there is no room for it. Elements of an unsigned dtype as integers of their size. */
+lt_status lt_iter_for_moving(lt_iter *it);
 
 /* Broadcast shape of n tensors; PyTorch's message when they do not fit. */
 lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_t *sizes);

@@ -54,6 +54,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     s->device = device;
     s->pinned = false;
     s->read_only = false;
+    s->hollow = false;
     s->home = (uint32_t)size;
     s->nbytes = nbytes;
     s->capacity = nbytes;
@@ -285,7 +286,6 @@ const int64_t *lt_tensor_sizes(const lt_tensor *t) { return t != NULL ? t->sizes
 const int64_t *lt_tensor_strides(const lt_tensor *t) { return t != NULL ? t->strides : NULL; }
 int64_t lt_tensor_numel(const lt_tensor *t) { return t != NULL ? t->numel : 0; }
 bool lt_tensor_is_contiguous(const lt_tensor *t) { return t != NULL && lt_is_contiguous(t); }
-void *lt_tensor_data(const lt_tensor *t) { return t != NULL ? lt_data(t) : NULL; }
 
 static lt_status shared_geometry(lt_tensor *base, int ndim, const int64_t *sizes,
                                  const int64_t *strides, int64_t offset, lt_tensor **out)
@@ -486,6 +486,7 @@ lt_status lt_storage_exchange(lt_tensor *x, lt_tensor *y)
     EXCHANGE(void *, ctx);
     EXCHANGE(struct lt_context *, context);
     EXCHANGE(bool, pinned);
+    EXCHANGE(bool, hollow);
     void (*release)(void *) = a->release;
     a->release = b->release;
     b->release = release;

@@ -18,6 +18,7 @@ typedef struct lt_storage {
     lt_device device;
     bool pinned; /* host memory locked for transfers */
     bool read_only; /* foreign memory that its owner forbids to write: overlap.h's lt_refuse_read_only */
+    bool hollow;    /* without memory: hollow.h */
     _Atomic uint32_t version;
     void *data;
     uint32_t home; /* bytes of the allocation that holds this struct */

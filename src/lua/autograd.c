@@ -85,19 +85,24 @@ static int call_closure(lua_State *L)
     return 0;
 }
 
-static lt_status run_callback(lt_callback *c, lt_callback_call *call)
+lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *argument)
 {
-    lua_State *L = c->state->running;
+    lua_State *L = state->running;
     if (L == NULL) return lt_error(LT_ERR_RUNTIME, "a hook written in Lua was reached from outside of its interpreter");
     if (!lua_checkstack(L, 4)) return lt_error(LT_ERR_MEMORY, "Lua stack overflow in a hook");
-    call->id = c->id;
-    lua_pushcfunction(L, call_closure);
-    lua_pushlightuserdata(L, call);
+    lua_pushcfunction(L, f);
+    lua_pushlightuserdata(L, argument);
     if (lua_pcall(L, 1, 0, 0) == LUA_OK) return LT_OK;
     lt_status status = lt_error(LT_ERR_RUNTIME, "%s",
                                 lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key);
     return status;
+}
+
+static lt_status run_callback(lt_callback *c, lt_callback_call *call)
+{
+    call->id = c->id;
+    return lt_lua_call_back(c->state, call_closure, call);
 }
 
 static lt_status run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement)

@@ -107,6 +107,10 @@ static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
     if (allocated >= s->next_step) lt_lua_pace_slow(L, s);
 }
 
+/* For what core calls while Lua is inside of backward: f with the argument, protected, as a light userdata. What it raises comes out of
+ * backward as it is. */
+lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *argument);
+
 /* ---- boxes --------------------------------------------------------------------------------------------------- */
 
 #define LT_TENSOR_NAME "Tensor"

@@ -15,6 +15,7 @@
 #include "dtypes/dtype.h"
 #include "dtypes/fits.h"
 #include "dtypes/half.h"
+#include "hollow.h"
 #include "op/_to_copy.h"
 
 /* ---- tables to tensors ---------------------------------------------------------------------------------------- */
@@ -48,6 +49,7 @@ static void note_number(lua_State *L, int index, lt_literal *m)
                                     : "tensor(): only one element tensors can be converted to numbers",
                        lt_lua_type_name(L, index));
         m->dtype = m->tensors ? lt_promote(m->dtype, (lt_dtype)t->dtype) : (lt_dtype)t->dtype;
+        if (m->dtype == LT_DTYPE_NONE) lt_lua_error(L, "%s", lt_error_message());
         m->tensors = true;
         return;
     }
@@ -323,6 +325,7 @@ static int tolist(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     if (lt_is_batched(t)) return lt_lua_error(L, "vmap: tolist() of a batched tensor is not possible: its numbers differ from sample to sample");
+    lt_lua_do(L, lt_refuse_hollow("tolist", t));
     if (t->device.type != LT_CPU) {
         lt_tensor **host = lt_lua_new(L);
         lt_entry entry = lt_enter(L);

@@ -8,6 +8,7 @@
 #include "devices/backend.h"
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
+#include "hollow.h"
 #include "index/index_key.h"
 #include "print/print.h"
 #include "op/adjoint.h"
@@ -274,6 +275,7 @@ static int tensor_storage_offset(lua_State *L)
 static int tensor_data_ptr(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lt_lua_do(L, lt_refuse_hollow("data_ptr", self));
     lua_pushinteger(L, self->numel == 0 ? 0 : (lua_Integer)(intptr_t)lt_data(self));
     return 1;
 }

@@ -167,7 +167,7 @@ static int dtype_index(lua_State *L)
     else if (strcmp(key, "is_complex") == 0)
         lua_pushboolean(L, lt_dtype_is_complex(*dtype));
     else if (strcmp(key, "is_signed") == 0)
-        lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8);
+        lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8 && !lt_dtype_is_unsigned(*dtype));
     else if (strcmp(key, "itemsize") == 0)
         lua_pushinteger(L, (lua_Integer)lt_dtype_size(*dtype));
     else

@@ -1,9 +1,9 @@
 -- compare.lua - comparisons and logic, element by element and of whole tensors. A bool result waits for the device.
 
--- A comparison: bool results, no derivative.
-local function comparison(name, doc, aliases, complex)
+-- A comparison: bool results, no derivative. `equal`: it asks what is equal, or 0, and not what is less.
+local function comparison(name, doc, aliases, equal)
   return { name .. '(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function method out',
-    pointwise = 'compare', kernel = 'compare: float integer bool' .. (complex and ' complex' or ''), doc = doc, aliases = aliases }
+    pointwise = 'compare', kernel = 'compare: float integer bool' .. (equal and ' complex unsigned' or ' order'), doc = doc, aliases = aliases }
 end
 
 -- Its in-place form: 1 and 0 of self's dtype, which no longer depend on what self was.
@@ -24,7 +24,7 @@ return {
   comparison('logical_and', 'Where both are non-zero.', nil, true),
   comparison('logical_or', 'Where one or both are non-zero.', nil, true),
   comparison('logical_xor', 'Where exactly one is non-zero.', nil, true),
-  { 'logical_not(Tensor self) -> Tensor', variants = 'function method out', pointwise = 'compare', kernel = 'compare: float integer bool complex',
+  { 'logical_not(Tensor self) -> Tensor', variants = 'function method out', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned',
     doc = 'Where self is zero.' },
   comparison_ 'eq',
   comparison_('ne', 'not_equal_'),
@@ -37,9 +37,9 @@ return {
   comparison_ 'logical_xor',
   { 'logical_not_(Tensor self) -> self', variants = 'method', overlap = 'elementwise',
     doc = 'What logical_not says, as 1 and 0 in the dtype of self, which is overwritten.', grad = { self = 'zeros_like(grad)' } },
-  { 'isnan(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex', doc = 'Where self is nan.' },
-  { 'isinf(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex', doc = 'Where self is plus or minus infinity.' },
-  { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex', doc = 'Where self is neither infinite nor nan.' },
+  { 'isnan(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is nan.' },
+  { 'isinf(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is plus or minus infinity.' },
+  { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is neither infinite nor nan.' },
 
   -- ---- whole tensors -------------------------------------------------------------------------------------------
   { 'equal(Tensor self, Tensor other) -> bool', doc = 'Whether two tensors have the same sizes and elements.' },

@@ -7,7 +7,8 @@ end
 
 return {
   -- ---- copies -----------------------------------------------------------------------------------------------
-  { 'detach(Tensor self) -> Tensor', forward = 'constant', batch = 'broadcast', doc = 'The same memory without history: no gradient flows through it.' },
+  { 'detach(Tensor self) -> Tensor', forward = 'constant', batch = 'broadcast', reads = false,
+    doc = 'The same memory without history: no gradient flows through it.' },
   { 'clone(Tensor self) -> Tensor', batch = 'broadcast', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
     forward = 'linear', grad = { self = 'grad' } },
   { 'clone.format(Tensor self, *, string memory_format) -> Tensor', batch = 'broadcast', grad_fn = 'CloneBackward0', forward = 'linear', grad = { self = 'grad' },

@@ -26,7 +26,7 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
   local d = tostring(spatial)
   local windows = 'Size kernel_size, Size? stride=nil, Size padding=0, Size dilation=1, bool ceil_mode=false'
   local of = (' of self [batch, channels, %s] (the batch may be left out)'):format(shape)
-  table.insert(list, { ('max_pool%sd(Tensor self, %s) -> Tensor'):format(d, windows), variants = fn, batch = 'fold', composite = true,
+  table.insert(list, { ('max_pool%sd(Tensor self, %s) -> Tensor'):format(d, windows), variants = fn, batch = 'fold', composite = true, reads = true,
     doc = 'The largest elements of the windows' .. of .. ', of any dtype but bool; stride: the kernel size unless given.',
     example = ('torch.nn.functional.max_pool%sd(x, 2)'):format(d) })
   table.insert(list, { ('max_pool%sd_with_indices(Tensor self, %s) -> (Tensor values, IndexTensor indices)'):format(d, windows), variants = fn, batch = 'fold',

@@ -101,7 +101,7 @@ static void numbers_come_back_from_memory(void **state)
         assert_true(round_trip(dtype, lt_boolean(true)) == 1);
         assert_true(round_trip(dtype, lt_float(2.75)) ==
                     (lt_dtype_is_inexact(dtype) ? 2.75 : 2)); /* towards 0 */
-        if (dtype != LT_UINT8)
+        if (dtype != LT_UINT8 && !lt_dtype_is_unsigned(dtype))
             assert_true(round_trip(dtype, lt_float(-2.75)) ==
                         (lt_dtype_is_inexact(dtype) ? -2.75 : -2));
         uint64_t memory[2] = {0, 0};
@@ -124,7 +124,8 @@ static void the_ends_of_ranges_are_kept(void **state)
     } ranges[] = {
         {LT_UINT8, 0, UINT8_MAX},         {LT_INT8, INT8_MIN, INT8_MAX},
         {LT_INT16, INT16_MIN, INT16_MAX}, {LT_INT32, INT32_MIN, INT32_MAX},
-        {LT_INT64, INT64_MIN, INT64_MAX},
+        {LT_INT64, INT64_MIN, INT64_MAX}, {LT_UINT16, 0, UINT16_MAX},
+        {LT_UINT32, 0, UINT32_MAX},
     };
     for (size_t i = 0; i < COUNT(ranges); i++) {
         uint64_t memory = 0;
@@ -136,6 +137,13 @@ static void the_ends_of_ranges_are_kept(void **state)
         lt_store_scalar(&memory, ranges[i].dtype, lt_int(ranges[i].most + 1)); /* the low bits */
         assert_true(lt_load_scalar(&memory, ranges[i].dtype).v.i == ranges[i].least);
     }
+    uint64_t most = 0; /* what no int64_t holds is a double, and one makes it */
+    lt_store_scalar(&most, LT_UINT64, lt_int(-1));
+    assert_true(most == UINT64_MAX && lt_load_scalar(&most, LT_UINT64).v.d == 0x1p64);
+    lt_store_scalar(&most, LT_UINT64, lt_float(0x1.8p63));
+    assert_true(most == UINT64_C(3) << 62);
+    lt_store_scalar(&most, LT_UINT64, lt_int(INT64_MAX));
+    assert_true(lt_load_scalar(&most, LT_UINT64).v.i == INT64_MAX);
     assert_true(lt_scalar_int(lt_float(NAN)) == 0);
     assert_true(lt_scalar_int(lt_float(INFINITY)) == INT64_MAX &&
                 lt_scalar_int(lt_float(-INFINITY)) == INT64_MIN);

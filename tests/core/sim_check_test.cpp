@@ -3,6 +3,7 @@
  *
  * This file is compiled as kernels are in the build with checks (src/cuda/sim/check/). */
 #include "kernels/launch.cuh"
+#include "libraries/cusolver_api.h"
 #include "runtime/marks.cuh"
 #include "sim/sim.h"
 
@@ -559,6 +560,34 @@ void launches_beyond_limits(void **)
                   "uses 49156 bytes of shared memory, 48900 of them dynamic, the limit is 49152"});
 }
 
+/* ---- libraries --------------------------------------------------------------------------------------------------------- */
+
+void a_library_that_reads_what_nothing_has_written(void **)
+{
+    const lt_cusolver *f;
+    cusolverDnHandle_t handle;
+    float *a = device_new<float>(4), *work = device_new<float>(1000);
+    int *info = device_new<int>(1), size = 0;
+    assert_int_equal(lt_cusolver_get(&f), LT_OK);
+    assert_int_equal(f->create(&handle), CUSOLVER_STATUS_SUCCESS);
+    assert_int_equal(f->s.potrf_size(handle, CUBLAS_FILL_MODE_UPPER, 2, a, 2, &size),
+                     CUSOLVER_STATUS_SUCCESS);
+    const auto factor = [&](cublasFillMode_t triangle) {
+        assert_int_equal(f->s.potrf(handle, triangle, 2, a, 2, work, size, info),
+                         CUSOLVER_STATUS_SUCCESS);
+    };
+    /* All but the element below the diagonal. */
+    OK(cudaMemset(a, 0, sizeof *a));
+    OK(cudaMemset(a + 2, 0, 2 * sizeof *a));
+    factor(CUBLAS_FILL_MODE_UPPER);
+    expect_none();
+    factor(CUBLAS_FILL_MODE_LOWER);
+    OK(cudaDeviceSynchronize());
+    assert_int_equal(f->destroy(handle), CUSOLVER_STATUS_SUCCESS);
+    expect_fault(cudaSuccess, {"init: cusolverDnPotrf reads memory that nothing has written",
+                               "(byte 4 of the 512 allocated at"});
+}
+
 const CMUnitTest tests[] = {
     cmocka_unit_test_setup(a_misaligned_vector, as_new),
     cmocka_unit_test_setup(memory_beyond_an_allocation, as_new),
@@ -584,6 +613,7 @@ const CMUnitTest tests[] = {
     cmocka_unit_test_setup(a_mask_that_leaves_the_caller_out, as_new),
     cmocka_unit_test_setup(an_integer_of_a_number_beyond_its_range, as_new),
     cmocka_unit_test_setup(launches_beyond_limits, as_new),
+    cmocka_unit_test_setup(a_library_that_reads_what_nothing_has_written, as_new),
 };
 
 } // namespace

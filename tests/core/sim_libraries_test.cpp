@@ -2,6 +2,7 @@
  * each test makes a call that works, and then the same with one argument wrong. */
 #include "libraries/cublas_api.h"
 #include "libraries/cudnn_api.h"
+#include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
 #include "sim/sim.h"
 
@@ -293,12 +294,78 @@ void test_jacobi(void **)
     assert_int_equal(solver.f->destroy_gesvdj(parameters), CUSOLVER_STATUS_SUCCESS);
 }
 
+/* A matrix of large numbers is beyond Jacobi's method; the other one takes it, if it is not wide. */
+void test_bidiagonal(void **)
+{
+    Solver solver;
+    const lt_cusolver_real<float> &f = solver.f->s;
+    gesvdjInfo_t parameters;
+    const std::vector<float> large = {3e25f, 0, 0, 4e25f};
+    float *a = device_new(large), *s = device_new<float>({0, 0}),
+          *u = device_new<float>(std::vector<float>(4)),
+          *v = device_new<float>(std::vector<float>(4)),
+          *work = device_new<float>(std::vector<float>(1000));
+    int *info = device_new<int>({7}), size = 0;
+    assert_int_equal(solver.f->create_gesvdj(&parameters), CUSOLVER_STATUS_SUCCESS);
+    assert_int_equal(f.gesvdj(solver.handle, CUSOLVER_EIG_MODE_VECTOR, 1, 2, 2, a, 2, s, u, 2, v, 2,
+                              work, 1000, info, parameters),
+                     CUSOLVER_STATUS_SUCCESS);
+    assert_int_equal(host(info, 1)[0], 3); /* min(m, n) + 1: it did not converge */
+    a = device_new(large);
+    assert_int_equal(f.gesvd_size(solver.handle, 1, 2, &size), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(f.gesvd_size(solver.handle, 2, 2, &size), CUSOLVER_STATUS_SUCCESS);
+    const auto gesvd = [&](signed char job, int ldvt, int elements) {
+        return f.gesvd(solver.handle, job, job, 2, 2, a, 2, s, u, 2, v, ldvt, work, elements,
+                       nullptr, info);
+    };
+    assert_int_equal(gesvd('X', 2, size), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(gesvd('S', 1, size), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(gesvd('S', 2, size - 1), CUSOLVER_STATUS_INVALID_VALUE);
+    assert_int_equal(gesvd('S', 2, size), CUSOLVER_STATUS_SUCCESS);
+    assert_int_equal(host(info, 1)[0], 0);
+    assert_true((host(s, 2) == std::vector<float>{4e25f, 3e25f}));
+    assert_int_equal(solver.f->destroy_gesvdj(parameters), CUSOLVER_STATUS_SUCCESS);
+}
+
+/* ---- cuFFT ---------------------------------------------------------------------------------------------------------- */
+
+void test_transforms(void **)
+{
+    const lt_cufft *f;
+    cufftHandle plan;
+    size_t bytes = 0;
+    float *from = device_new<float>({1, 2, 3, 0, 0}),
+          *to = device_new<float>(std::vector<float>(8));
+    char *area = device_new<char>(std::vector<char>(1 << 16));
+    const auto at = [](float *p) { return reinterpret_cast<cufftComplex *>(p); };
+    long long three = 3, two = 2;
+    assert_int_equal(lt_cufft_get(&f), LT_OK);
+    assert_int_equal(f->create(&plan), CUFFT_SUCCESS);
+    assert_int_equal(f->set_auto_allocation(plan, 0), CUFFT_SUCCESS);
+    const auto make = [&](long long distance) {
+        return f->make_plan(plan, 1, &three, &three, 1, distance, &two, 1, 2, CUFFT_R2C, 1, &bytes);
+    };
+    assert_int_equal(make(2), CUFFT_INVALID_VALUE);
+    assert_int_equal(make(3), CUFFT_SUCCESS);
+    assert_int_equal(make(3), CUFFT_INVALID_PLAN); /* it is made */
+    assert_int_equal(f->set_auto_allocation(plan, 1), CUFFT_INVALID_VALUE);
+    assert_true(bytes > 0);
+    assert_int_equal(f->r2c(plan, from, at(to)), CUFFT_EXEC_FAILED); /* nowhere to work */
+    assert_int_equal(f->set_work_area(plan, area), CUFFT_SUCCESS);
+    assert_int_equal(f->r2c(plan, from + 1, at(to)), CUFFT_INVALID_VALUE); /* read by pairs */
+    assert_int_equal(f->c2r(plan, at(from), to), CUFFT_INVALID_PLAN);
+    assert_int_equal(f->r2c(plan, from, at(to)), CUFFT_SUCCESS);
+    assert_true(host(to, 1)[0] == 6);
+    assert_int_equal(f->destroy(plan), CUFFT_SUCCESS);
+    assert_int_equal(f->r2c(plan, from, at(to)), CUFFT_INVALID_PLAN);
+}
+
 /* ---- cuDNN ---------------------------------------------------------------------------------------------------------- */
 
 void test_convolutions(void **)
 {
     const lt_cudnn *f;
-    cudnnHandle_t handle;
+    static cudnnHandle_t handle; /* as in the backend, never destroyed */
     cudnnTensorDescriptor_t x, y;
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t convolution;
@@ -370,6 +437,7 @@ void test_handles_in_captures(void **)
     assert_int_not_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
     assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
     (void)cudaGetLastError();
+    assert_int_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 
 /* A product in a capture has a workspace that is not the handle's own, which its replays would share with others. */
@@ -422,6 +490,8 @@ int main()
         cmocka_unit_test(test_biased_products),
         cmocka_unit_test(test_factors),
         cmocka_unit_test(test_jacobi),
+        cmocka_unit_test(test_bidiagonal),
+        cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_convolutions),
         cmocka_unit_test(test_handles_in_captures),
         cmocka_unit_test(test_workspaces_in_captures),

@@ -13,7 +13,7 @@ local function chance(p) return random() < p end
 M.variables = 8
 local function variable() return 'v' .. random(M.variables) end
 
-local DTYPES = { 'float32', 'float64', 'float16', 'bfloat16', 'int64', 'int32', 'int16', 'int8', 'uint8', 'bool', 'complex64' }
+local DTYPES = { 'float32', 'float64', 'float16', 'bfloat16', 'int64', 'int32', 'int16', 'int8', 'uint8', 'bool', 'complex64', 'uint16', 'uint32', 'uint64' }
 local DEVICES = { 'cpu', 'cuda', 'cuda:0', 'cuda:1' }
 
 local integers = { '0', '1', '-1', '2', '3', '-2', '4', '7', '100', '-100', '2^31|0', '-2^31|0', '2^32|0', '2^53|0', '2^61|0', '2^62|0',

@@ -142,7 +142,12 @@ for dtype in ("complex64", "complex128"):
     lua("y = x * 2")
     b = np.from_dlpack(Lua("y"))
     check(b.dtype == a.dtype and b.tolist() == [2 + 4j, 6 - 2j], f"{dtype} in an array")
-refused(lambda: lua("torch.from_dlpack(...)", np.zeros(2, "u4").__dlpack__()), "dtype uint32 is not supported", "uint32")
+for dtype in ("uint16", "uint32", "uint64"):
+    a = np.array([np.iinfo(dtype).max, 7], dtype)
+    lua("x = torch.from_dlpack(...)", a.__dlpack__())
+    check(lua("return tostring(x.dtype) .. ' ' .. x:double()[1]:item()") == f"torch.{dtype} {float(a[0])!r}".replace("e+", "e+"), f"{dtype} of an array")
+    b = np.from_dlpack(Lua("x"))
+    check(b.dtype == a.dtype and b.tolist() == a.tolist(), f"{dtype} in an array")
 
 # Read-only arrays: read, never written, lent on as such.
 if NEW:

@@ -1,5 +1,5 @@
 -- What a GPU does by NVIDIA's libraries equals what the CPU does: linear layers (cuBLASLt), convolutions (cuDNN, and our own
--- kernels where it is not). Factorizations are linalg_spec's.
+-- kernels where it is not), Fourier transforms that share a plan (cuFFT). Factorizations are linalg_spec's.
 
 local torch = require 'torch'
 local F = torch.nn.functional
@@ -35,6 +35,35 @@ describe('convolutions #cpu', function()
       return output
     end
     assert.equal(run 'LTENSOR_CUDNN=0', run '')
+  end)
+end)
+
+-- Transforms of one length: on two streams at once, and in a graph that is replayed when many other plans have come.
+local TRANSFORMS = [[
+local fft, cuda = torch.fft, torch.cuda
+local a, b = torch.randn(3, 1000):cuda(), torch.randn(3, 1000):cuda()
+local first, second = fft.rfft(a), fft.rfft(b)
+local one, other = cuda.Stream(), cuda.Stream()
+cuda.synchronize()
+for _ = 1, 20 do
+  local x, y
+  cuda.stream(one, function() x = fft.rfft(a) end)
+  cuda.stream(other, function() y = fft.rfft(b) end)
+  cuda.synchronize()
+  assert(torch.equal(x, first) and torch.equal(y, second), 'streams')
+end
+local graph, out = cuda.CUDAGraph(), nil
+cuda.graph(graph, function() out = fft.rfft(a) end)
+for n = 1, 1100 do fft.fft(a[1]:narrow(1, 1, n % 900 + 1):reshape(1, -1):expand(n // 900 + 1, -1)) end
+a:copy_(b)
+graph:replay()
+assert(torch.equal(out, second), 'graph')
+]]
+
+describe('Fourier transforms #cpu', function()
+  it('share their plans between streams and with graphs', function()
+    local output, message, status = process.run(('%s --no-copies --sim-gpus 1 -e %s'):format(process.quote(process.ltensor), process.quote(TRANSFORMS)))
+    assert.equal(0, status, message .. output)
   end)
 end)
 

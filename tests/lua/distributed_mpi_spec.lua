@@ -24,6 +24,40 @@ describe('#cpu what ranks find in their environment', function()
       assert.equal('3 8 1 2 10.0.0.7 1\n', output)
     end
   end)
+
+  for mpi, kind in pairs { openmpi = 'pmix', mpich = 'pmi2' } do
+    it('lets them meet where srun --mpi=' .. kind .. ' has started them', function()
+      if not table.concat(installed, ' '):find(mpi, 1, true) then return pending(mpi .. ' is not installed') end
+      local path = os.tmpname()
+      local file = assert(io.open(path, 'w'))
+      file:write [[
+        local dist = torch.distributed
+        dist.init_process_group('mpi', { timeout = 20 })
+        local x = torch.tensor { dist.get_rank() + 1 }
+        dist.all_reduce(x)
+        assert(x:item() == 6 and dist.get_world_size() == 3)
+        for name, value in pairs { RANK = dist.get_rank(), LOCAL_RANK = dist.get_rank(), WORLD_SIZE = 3, LOCAL_WORLD_SIZE = 3 } do
+          assert(os.getenv(name) == tostring(value), name)
+        end
+        dist.barrier()
+        if dist.get_rank() == 0 then print 'all well' end
+      ]]
+      file:close()
+      local output, errors, status = process.run(('ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 timeout 60 tests/tools/srun --mpi=%s -n 3 %s %s'):format(kind,
+        process.quote(process.ltensor), path))
+      os.remove(path)
+      assert.equal(0, status, errors)
+      assert.equal('all well\n', output)
+    end)
+  end
+
+  it('is an error where srun has started them and they cannot meet', function()
+    local output, errors, status = process.run(('timeout 60 tests/tools/srun --mpi=none -n 2 %s -e %s'):format(process.quote(process.ltensor),
+      process.quote "io.write(os.getenv 'RANK', ' of ', os.getenv 'WORLD_SIZE', '\\n') torch.distributed.init_process_group('mpi')"))
+    assert.not_equal(0, status)
+    assert.matches('srun has started 2 processes and nothing by which they could find each other', errors, 1, true)
+    assert.is_true(output:find('0 of 2', 1, true) and output:find('1 of 2', 1, true) and true)
+  end)
 end)
 
 for _, mpi in ipairs(installed) do
@@ -251,7 +285,7 @@ for _, mpi in ipairs(installed) do
 
     local module = (os.getenv 'LTENSOR_BUILD' or 'build') .. '/torch.so'
     if io.open(module) and os.execute 'command -v lua5.4 >/dev/null' then
-      it('runs in another interpreter, which closes its modules at the end', function()
+      it('runs in another interpreter, which closes its modules at the end #plain', function()
         all_well(2, 'local x = torch.ones(3) dist.all_reduce(x) assert(x:sum():item() == 6)',
           { program = 'lua5.4', environment = ("LUA_CPATH='%s'"):format((module:gsub('torch%.so$', '?.so'))) })
       end)
@@ -337,9 +371,10 @@ for _, mpi in ipairs(installed) do
           local ok, message = pcall(work.wait, work, 0.1)
           assert(not ok and message:find('has not ended after 0.1 s', 1, true))
           assert(not work:is_completed())
+          dist.send(torch.ones(1), 1) -- goes beside
           work:wait()
         else
-          os.execute 'sleep 0.5'
+          dist.recv(torch.ones(1), 0)
           dist.all_reduce(x)
         end
         assert(x:eq(2):all():item())

@@ -366,6 +366,131 @@ for _, mpi in ipairs(ranks.installed()) do
       os.execute('rm -r ' .. folder)
     end)
 
+    it('adds gradients up without bringing them together, and keeps or frees memory, as it is told', function()
+      all_well(2, [[
+        local function gathered() return dist.traffic('all_gather_into_tensor').count end
+        local function reduced() return dist.traffic('reduce_scatter_tensor').count end
+        local plain, net = nn.parallel.DistributedDataParallel(model(2, 16)), shard(model(2, 16))
+        local function gradients_agree()
+          local others = {}
+          for name, p in plain.module:named_parameters() do others[name] = p.grad end
+          for name, p in net:named_parameters() do
+            local place = require('torch.distributed.sharding').place(p)
+            assert(p.grad:allclose(others[name]:reshape(-1):narrow(1, place.first, p:numel()), { rtol = 1e-4, atol = 1e-6 }), name)
+          end
+        end
+        local before = reduced()
+        for step = 1, 3 do
+          net:set_requires_gradient_sync(step == 3)
+          loss_of(net, rank, step):backward()
+          if step < 3 then
+            plain:no_sync(function() loss_of(plain, rank, step):backward() end)
+            assert(net[1].weight.grad == nil)
+          else
+            loss_of(plain, rank, step):backward()
+          end
+        end
+        assert(reduced() - before == 3)
+        gradients_agree()
+        -- one unit alone
+        for _, p in ipairs(net:parameters()) do p.grad = nil end
+        plain:zero_grad()
+        net:set_requires_gradient_sync(false, { recurse = false })
+        before = reduced()
+        loss_of(net, rank, 4):backward()
+        assert(reduced() - before == 2)
+        net:set_requires_gradient_sync(true)
+        -- memory that stays is used again, until a step has changed the parts
+        net:set_reshard_after_backward(false)
+        net:set_reshard_after_forward(false)
+        local optimizer = torch.optim.SGD(net:parameters(), { lr = 0.1 })
+        loss_of(net, rank, 5):backward()
+        before = gathered()
+        loss_of(net, rank, 6):backward()
+        assert(gathered() == before)
+        optimizer:step()
+        loss_of(net, rank, 7):backward()
+        assert(gathered() == before + 3)
+        local loss = loss_of(net, rank, 8)
+        net:set_reshard_after_forward(true)
+        net:set_reshard_after_backward(true)
+        before = gathered()
+        loss_of(net, rank, 9):backward()
+        assert(gathered() == before + 3) -- in backward alone
+      ]])
+    end)
+
+    it('goes backward over one graph twice', function()
+      all_well(2, [[
+        local net = shard(model(2, 16))
+        for _ = 1, 2 do
+          local loss, once = loss_of(net, rank, 1), {}
+          for _, p in ipairs(net:parameters()) do p.grad = nil end
+          loss:backward { retain_graph = true }
+          for i, p in ipairs(net:parameters()) do once[i] = p.grad:clone() end
+          loss:backward()
+          for i, p in ipairs(net:parameters()) do assert(p.grad:allclose(2 * once[i]), i) end
+        end
+      ]])
+    end)
+
+    local kept = [[
+        local net = shard(model(2, 16))
+        local weight, view
+        net[2].up:register_forward_pre_hook(function(layer) weight, view = layer.weight, layer.weight:detach()[3] end)
+        loss_of(net, rank, 1):backward()
+        local function refused(what, f, ...)
+          local ok, message = pcall(f, ...)
+          assert(not ok and message:find("1.up.weight', is not there: fully_shard has freed it after its module's use", 1, true), what .. ': ' .. tostring(message))
+        end
+        for _, t in ipairs { view, weight:detach(), view:narrow(1, 2, 3), weight } do
+          refused('read', torch.exp, t)
+          refused('second argument', torch.add, torch.ones(3, { device = device }), t)
+          refused('list', torch.cat, { t, t })
+          refused('out', function() torch.no_grad(torch.add, 1.0, 2.0, { out = t:detach() }) end)
+          refused('write', function() t:detach():zero_() end)
+          refused('subscript', function() t:detach():reshape(-1)[{ {1, 2} }] = 1 end)
+          refused('copy', t.clone, t)
+          refused('to the CPU', function() t:detach():to { device = 'cpu', copy = true } end)
+          refused('to', function() t:to(torch.float64) end)
+          refused('number', function() return t:detach():reshape(-1)[1]:item() end)
+          refused('table', t.tolist, t)
+          refused('text', tostring, t)
+          refused('address', t.data_ptr, t)
+          refused('equal', t.equal, t, t)
+          refused('DLPack', torch.utils.dlpack.to_dlpack, t:detach())
+          refused('NumPy', t.__dlpack__, t:detach(), { max_version = { 1, 0 } })
+          if device.type == 'cpu' then refused('bytes', torch._C.tensor_bytes, t:detach():reshape(-1)) end
+          refused('all_reduce', function() dist.all_reduce(t:detach()) end)
+          refused('reduce', function() dist.reduce(t:detach(), 0) end)
+          refused('send', function() dist.send(t:detach(), 1 - rank) end)
+          for _, suffix in ipairs { 'safetensors', 'npy', 'pt', 'bin' } do
+            local path = ('%s/%d.%s'):format(os.getenv 'TMPDIR' or '/tmp', math.random(0), suffix)
+            refused(suffix, torch.save, suffix == 'npy' and t:detach() or { t = t:detach() }, path)
+            assert(not io.open(path))
+          end
+          assert(t:numel() == t:detach():reshape(-1):numel() and t:dim() == t:detach():dim() and torch.zeros_like(t):sum():item() == 0)
+        end
+        assert(net[2].up.weight:numel() < weight:numel())
+        -- there again, and gone
+        net[2]:unshard()
+        assert(rawequal(net[2].up.weight, weight) and view:equal(weight:detach()[3]) and view:abs():sum():item() > 0)
+        net[2]:reshard()
+        refused('read', torch.exp, view)
+        for name, call in pairs { unshard = net[2].unshard, set_requires_gradient_sync = net.set_requires_gradient_sync } do
+          local ok, message = pcall(call, nn.Linear(1, 1), true)
+          assert(not ok and message:find(name .. '(): a module that fully_shard was called with is expected, got Linear', 1, true), message)
+        end
+        local ok, message = pcall(net.set_reshard_after_forward, net, 1)
+        assert(not ok and message:find("argument 'on' must be true or false, not a number", 1, true), message)
+        collectgarbage() collectgarbage()
+    ]]
+
+    it('refuses a view that was kept, wherever it is read or written', function()
+      all_well(2, kept, { environment = 'LTENSOR_SIM_GPUS=0' })
+      all_well(2, kept, { environment = 'LTENSOR_SIM_GPUS=1 LTENSOR_COPIES=0' })
+    end)
+
     it('refuses what a derivative has saved of parameters that were freed', function()
       all_well(2, [[
         local net = nn.Linear(64, 64)
@@ -378,8 +503,16 @@ for _, mpi in ipairs(ranks.installed()) do
         local leak = fully_shard(Leak())
         leak(torch.ones(2, 64))
         local ok, message = pcall(aside.backward, aside)
-        assert(not ok and message:find('has been modified by an inplace operation', 1, true), message)
+        assert(not ok and message:find("of parameter 'layer.weight', is not there: fully_shard has freed it", 1, true), message)
         assert(not pcall(fully_shard, leak))
+        -- nor does it take parameters that a step has changed since
+        for _, reshard in ipairs { true, false } do
+          local net = fully_shard(nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64)), { reshard_after_forward = reshard })
+          local loss = net(torch.ones(2, 64)):sum()
+          torch.no_grad(function() net[2].weight:add_(1) end)
+          local ok, message = pcall(loss.backward, loss)
+          assert(not ok and message:find('has been modified by an inplace operation', 1, true), message)
+        end
       ]])
     end)
   end)

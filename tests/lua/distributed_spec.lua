@@ -82,6 +82,33 @@ describe('torch.distributed', function()
       end)
     end
 
+    it('sums complex numbers, and has no other way to reduce them', function()
+      for _, dtype in ipairs { 'complex64', 'complex128' } do
+        run(3, function(rank)
+          local function number(real, imaginary) return torch.complex(torch.tensor { real, -real }, torch.tensor { imaginary, 1.0 }):to(torch[dtype]):to(device) end
+          local x, mean = number(rank + 1.0, 2.0), number(rank + 0.0, 6.0)
+          dist.all_reduce(x)
+          assert.is_true(x:cpu():equal(torch.complex(torch.tensor { 6.0, -6.0 }, torch.tensor { 6.0, 3.0 }):to(torch[dtype])), dtype)
+          dist.all_reduce(mean, dist.ReduceOp.AVG)
+          assert.is_true(mean:cpu():equal(number(1.0, 6.0):cpu()), dtype)
+          assert.error_matches(function() dist.all_reduce(x, dist.ReduceOp.MAX) end, 'ReduceOp.MAX needs a real dtype', 1, true)
+        end)
+      end
+    end)
+
+    it('reduces unsigned integers, which wrap', function()
+      for _, dtype in ipairs { 'uint16', 'uint32', 'uint64' } do
+        run(2, function(rank)
+          local function pair(a, b) return torch.tensor({ a, b }, { dtype = torch[dtype], device = device }) end
+          for op, expected in pairs { SUM = pair(-3, 6), PRODUCT = pair(2, 8), MIN = pair(-2, 2), MAX = pair(-1, 4), BAND = pair(-2, 0), BXOR = pair(1, 6) } do
+            local x = rank == 0 and pair(-1, 2) or pair(-2, 4)
+            dist.all_reduce(x, dist.ReduceOp[op])
+            assert.is_true(x:equal(expected), dtype .. ' ' .. op)
+          end
+        end)
+      end
+    end)
+
     it('gives the same bits for few elements and for many, in the order of the ranks', function()
       local n = 50001 -- chunks are exchanged
       local generator = torch.Generator()

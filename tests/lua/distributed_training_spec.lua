@@ -154,6 +154,21 @@ describe('DistributedDataParallel', function()
     end)
   end)
 
+  it('lets go of the module when nobody holds it any more', function()
+    run(1, function()
+      local net = model()
+      local held = setmetatable({ DDP(net) }, { __mode = 'v' })
+      loss_of(held[1], 0, 1):backward()
+      local first = gradients(net)
+      collectgarbage()
+      collectgarbage()
+      assert.is_nil(held[1])
+      for _, p in ipairs(net:parameters()) do p.grad = nil end
+      loss_of(net, 0, 1):backward()
+      same(first, gradients(net))
+    end)
+  end)
+
   it('takes no gradient for a parameter twice, unless the graph is static', function()
     local Inside = torch.autograd.Function:extend 'Inside' -- its layer is run again in a backward of its own
     function Inside.forward(ctx, x, layer)
@@ -315,6 +330,36 @@ describe('DistributedDataParallel', function()
         end
       end)
     end
+
+    it('lets an optimizer whose state is shared out join as well', function()
+      local results = run(3, function(rank)
+        local net = DDP(model(), { bucket_cap_mb = 0.003 })
+        local optimizer = dist.optim.ZeroRedundancyOptimizer(net:parameters(), torch.optim.SGD, { lr = 0.1 })
+        dist.algorithms.Join({ net, optimizer }, {}, function()
+          for step = 1, rank + 1 do
+            optimizer:zero_grad()
+            loss_of(net, rank, step):backward()
+            optimizer:step()
+          end
+        end)
+        local values = {}
+        for i, p in ipairs(net:parameters()) do values[i] = p:detach():cpu() end
+        return values
+      end)
+      local wanted = alone(3, true)
+      for rank = 0, 2 do close(wanted, results[rank], 1e-6) end
+      -- alone it says itself that a rank goes on
+      local steps = run(2, function(rank)
+        local p = nn.Parameter(torch.zeros(600, { device = device }))
+        local optimizer = dist.optim.ZeroRedundancyOptimizer({ p }, torch.optim.SGD, { lr = 1 })
+        p.grad = torch.ones(600, { device = device })
+        dist.algorithms.Join({ optimizer }, {}, function()
+          for _ = 1, rank + 1 do optimizer:step() end
+        end)
+        return p:detach():cpu()
+      end)
+      for rank = 0, 1 do assert.is_true(steps[rank]:equal(torch.full({ 600 }, -2.0)), rank) end
+    end)
 
     it('has steps that bring nothing together, and buffers', function()
       run(2, function(rank)

@@ -53,6 +53,14 @@ describe('a Fourier transform', function()
     assert.is_true(torch.equal(before, x))
   end)
 
+  it('begins at any element', function()
+    local x = random(torch.float32, 26)
+    for _, n in ipairs { 25, 16 } do
+      local lines, copied = x:narrow(1, 2, n), x:narrow(1, 2, n):clone()
+      assert.is_true(torch.equal(fft.rfft(lines), fft.rfft(copied)), n)
+    end
+  end)
+
   it('of a product is a convolution', function()
     local a, b = random(torch.float64, 12), random(torch.float64, 12)
     local circular = fft.irfft(fft.rfft(a) * fft.rfft(b))

@@ -127,6 +127,19 @@ describe('batches of matrices', function()
     end)
   end
 
+  it('of large numbers have singular values', function()
+    torch.manual_seed(2)
+    for _, sizes in ipairs { { 5, 3 }, { 3, 5 }, { 2, 4, 4 }, { 40, 36 }, { 2, 36, 40 } } do
+      local x = torch.randn(table.unpack(sizes)):mul(1e25):to(device)
+      local k = math.min(sizes[#sizes], sizes[#sizes - 1])
+      for _, full in ipairs { true, false } do
+        local u, s, vh = linalg.svd(x, full)
+        near((u:narrow(-1, 1, k) * s:unsqueeze(-2)):matmul(vh:narrow(-2, 1, k)) / 1e25, x / 1e25, 1e-4)
+        near(linalg.svdvals(x) / 1e25, s / 1e25, 1e-4)
+      end
+    end
+  end)
+
   it('of 520 rows are solved one by one', function()
     torch.manual_seed(1)
     local n = 520

@@ -5,39 +5,45 @@
 #include "ltensor.h"
 
 static const lt_dtype promoted[LT_DTYPE_COUNT][LT_DTYPE_COUNT] = {
-    [LT_BOOL] = {LT_BOOL, LT_UINT8, LT_INT8, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_UINT8] = {LT_UINT8, LT_UINT8, LT_INT16, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_INT8] = {LT_INT8, LT_INT16, LT_INT8, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_INT16] = {LT_INT16, LT_INT16, LT_INT16, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_INT32] = {LT_INT32, LT_INT32, LT_INT32, LT_INT32, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_INT64] = {LT_INT64, LT_INT64, LT_INT64, LT_INT64, LT_INT64, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_FLOAT16] = {LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT32, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_BFLOAT16] = {LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_FLOAT32] = {LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_FLOAT64] = {LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128},
-    [LT_COMPLEX32] = {LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_COMPLEX64] = {LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128},
-    [LT_COMPLEX128] = {LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128},
+    [LT_BOOL] = {LT_BOOL, LT_UINT8, LT_INT8, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_UINT8] = {LT_UINT8, LT_UINT8, LT_INT16, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_INT8] = {LT_INT8, LT_INT16, LT_INT8, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_INT16] = {LT_INT16, LT_INT16, LT_INT16, LT_INT16, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_INT32] = {LT_INT32, LT_INT32, LT_INT32, LT_INT32, LT_INT32, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_INT64] = {LT_INT64, LT_INT64, LT_INT64, LT_INT64, LT_INT64, LT_INT64, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_FLOAT16] = {LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16, LT_FLOAT32, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_FLOAT16, LT_FLOAT16, LT_FLOAT16},
+    [LT_BFLOAT16] = {LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128, LT_BFLOAT16, LT_BFLOAT16, LT_BFLOAT16},
+    [LT_FLOAT32] = {LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32, LT_FLOAT64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128, LT_FLOAT32, LT_FLOAT32, LT_FLOAT32},
+    [LT_FLOAT64] = {LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_FLOAT64, LT_FLOAT64, LT_FLOAT64},
+    [LT_COMPLEX32] = {LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128, LT_COMPLEX32, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_COMPLEX64] = {LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128, LT_COMPLEX64, LT_COMPLEX64, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_COMPLEX128] = {LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_COMPLEX128, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_UINT16] = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_UINT16, LT_DTYPE_NONE, LT_DTYPE_NONE},
+    [LT_UINT32] = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_UINT32, LT_DTYPE_NONE},
+    [LT_UINT64] = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_FLOAT16, LT_BFLOAT16, LT_FLOAT32, LT_FLOAT64, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE, LT_UINT64},
 };
 
 /* From the row's dtype to the column's. */
 static const bool castable[LT_DTYPE_COUNT][LT_DTYPE_COUNT] = {
-    [LT_BOOL] = {true, true, true, true, true, true, true, true, true, true, true, true, true},
-    [LT_UINT8] = {false, true, true, true, true, true, true, true, true, true, true, true, true},
-    [LT_INT8] = {false, true, true, true, true, true, true, true, true, true, true, true, true},
-    [LT_INT16] = {false, true, true, true, true, true, true, true, true, true, true, true, true},
-    [LT_INT32] = {false, true, true, true, true, true, true, true, true, true, true, true, true},
-    [LT_INT64] = {false, true, true, true, true, true, true, true, true, true, true, true, true},
-    [LT_FLOAT16] = {false, false, false, false, false, false, true, true, true, true, true, true, true},
-    [LT_BFLOAT16] = {false, false, false, false, false, false, true, true, true, true, true, true, true},
-    [LT_FLOAT32] = {false, false, false, false, false, false, true, true, true, true, true, true, true},
-    [LT_FLOAT64] = {false, false, false, false, false, false, true, true, true, true, true, true, true},
-    [LT_COMPLEX32] = {false, false, false, false, false, false, false, false, false, false, true, true, true},
-    [LT_COMPLEX64] = {false, false, false, false, false, false, false, false, false, false, true, true, true},
-    [LT_COMPLEX128] = {false, false, false, false, false, false, false, false, false, false, true, true, true},
+    [LT_BOOL] = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_UINT8] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_INT8] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_INT16] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_INT32] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_INT64] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_FLOAT16] = {false, false, false, false, false, false, true, true, true, true, true, true, true, false, false, false},
+    [LT_BFLOAT16] = {false, false, false, false, false, false, true, true, true, true, true, true, true, false, false, false},
+    [LT_FLOAT32] = {false, false, false, false, false, false, true, true, true, true, true, true, true, false, false, false},
+    [LT_FLOAT64] = {false, false, false, false, false, false, true, true, true, true, true, true, true, false, false, false},
+    [LT_COMPLEX32] = {false, false, false, false, false, false, false, false, false, false, true, true, true, false, false, false},
+    [LT_COMPLEX64] = {false, false, false, false, false, false, false, false, false, false, true, true, true, false, false, false},
+    [LT_COMPLEX128] = {false, false, false, false, false, false, false, false, false, false, true, true, true, false, false, false},
+    [LT_UINT16] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_UINT32] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    [LT_UINT64] = {false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
 };
 
-static const size_t bytes[LT_DTYPE_COUNT] = {[LT_BOOL] = 1, [LT_UINT8] = 1, [LT_INT8] = 1, [LT_INT16] = 2, [LT_INT32] = 4, [LT_INT64] = 8, [LT_FLOAT16] = 2, [LT_BFLOAT16] = 2, [LT_FLOAT32] = 4, [LT_FLOAT64] = 8, [LT_COMPLEX32] = 4, [LT_COMPLEX64] = 8, [LT_COMPLEX128] = 16};
+static const size_t bytes[LT_DTYPE_COUNT] = {[LT_BOOL] = 1, [LT_UINT8] = 1, [LT_INT8] = 1, [LT_INT16] = 2, [LT_INT32] = 4, [LT_INT64] = 8, [LT_FLOAT16] = 2, [LT_BFLOAT16] = 2, [LT_FLOAT32] = 4, [LT_FLOAT64] = 8, [LT_COMPLEX32] = 4, [LT_COMPLEX64] = 8, [LT_COMPLEX128] = 16, [LT_UINT16] = 2, [LT_UINT32] = 4, [LT_UINT64] = 8};
 
 static const struct {
     uint64_t number;

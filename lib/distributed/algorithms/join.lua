@@ -1,7 +1,7 @@
 -- join.lua - Join: training where ranks have different numbers of batches. A rank that has no more takes part in what the others do, with
 -- nothing of its own, until all are through.
 --
--- A joinable (DistributedDataParallel) has the field process_group, calls notify(self) once before the
+-- A joinable (DistributedDataParallel, ZeroRedundancyOptimizer) has the field process_group, calls notify(self) once before the
 -- collectives of each step, and has join_hook(options), which gives main_hook() (the collectives of a step, shadowed) and
 -- post_hook(is_last_joiner) (after all; is_last_joiner: this rank was among the last). In one scope the first joinable alone notifies.
 

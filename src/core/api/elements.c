@@ -3,10 +3,16 @@
 #include "autograd/autograd.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/copy_.h"
 #include "op/to.h"
+
+void *lt_tensor_data(const lt_tensor *t)
+{
+    return t != NULL && lt_refuse_hollow("lt_tensor_data", t) == LT_OK ? lt_data(t) : NULL;
+}
 
 /* Moves all elements between t and row-major host memory. */
 static lt_status move(const char *function, lt_tensor *t, void *data, size_t bytes, bool into_t)

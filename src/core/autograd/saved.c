@@ -14,6 +14,7 @@
 #include "counting.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 
 static uint32_t version_of(const lt_tensor *t)
@@ -133,7 +134,10 @@ lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
         *out = NULL;
         return LT_OK;
     }
-    if (version_of(s->tensor) != s->version) return changed(s, node);
+    if (version_of(s->tensor) != s->version) {
+        LT_TRY(lt_refuse_hollow("backward", s->tensor));
+        return changed(s, node);
+    }
     lt_node *fn = s->is_output ? node : s->fn;
     if (fn != NULL && lt_grad_mode_on()) return unpack_with_history(s, fn, out);
     *out = lt_tensor_retain(s->tensor);

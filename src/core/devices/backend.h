@@ -99,6 +99,8 @@ typedef struct lt_factor {
     bool upper, transposed, unit, full, vectors;
     bool hermitian; /* LDL: L D L^H */
     bool v_by_rows; /* SVD, told by the backend: v is V itself, row after row */
+    bool robust;     /* SVD, m >= n: by the way that deals with more matrices ... */
+    bool has_robust; /* ... told by the backend: there is one, besides that which it has just gone */
     double rcond;
     void *a, *b, *u, *v, *values;
     int32_t *pivots, *infos;

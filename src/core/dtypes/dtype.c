@@ -9,29 +9,33 @@
 #include "half.h"
 
 static const struct {
-    const char *name, *alias, *scalar_name;
+    const char *name, *alias, *scalar_name, *element_name;
     uint8_t size;
 } info[LT_DTYPE_COUNT] = {
-    [LT_BOOL] = {"bool", NULL, "Bool", 1},
-    [LT_UINT8] = {"uint8", NULL, "Byte", 1},
-    [LT_INT8] = {"int8", NULL, "Char", 1},
-    [LT_INT16] = {"int16", "short", "Short", 2},
-    [LT_INT32] = {"int32", "int", "Int", 4},
-    [LT_INT64] = {"int64", "long", "Long", 8},
-    [LT_FLOAT16] = {"float16", "half", "Half", 2},
-    [LT_BFLOAT16] = {"bfloat16", NULL, "BFloat16", 2},
-    [LT_FLOAT32] = {"float32", "float", "Float", 4},
-    [LT_FLOAT64] = {"float64", "double", "Double", 8},
-    [LT_COMPLEX32] = {"complex32", "chalf", "ComplexHalf", 4},
-    [LT_COMPLEX64] = {"complex64", "cfloat", "ComplexFloat", 8},
-    [LT_COMPLEX128] = {"complex128", "cdouble", "ComplexDouble", 16},
+    [LT_BOOL] = {"bool", NULL, "Bool", "bool", 1},
+    [LT_UINT8] = {"uint8", NULL, "Byte", "unsigned char", 1},
+    [LT_INT8] = {"int8", NULL, "Char", "signed char", 1},
+    [LT_INT16] = {"int16", "short", "Short", "short int", 2},
+    [LT_INT32] = {"int32", "int", "Int", "int", 4},
+    [LT_INT64] = {"int64", "long", "Long", "long int", 8},
+    [LT_FLOAT16] = {"float16", "half", "Half", "c10::Half", 2},
+    [LT_BFLOAT16] = {"bfloat16", NULL, "BFloat16", "c10::BFloat16", 2},
+    [LT_FLOAT32] = {"float32", "float", "Float", "float", 4},
+    [LT_FLOAT64] = {"float64", "double", "Double", "double", 8},
+    [LT_COMPLEX32] = {"complex32", "chalf", "ComplexHalf", "c10::complex<c10::Half>", 4},
+    [LT_COMPLEX64] = {"complex64", "cfloat", "ComplexFloat", "c10::complex<float>", 8},
+    [LT_COMPLEX128] = {"complex128", "cdouble", "ComplexDouble", "c10::complex<double>", 16},
+    [LT_UINT16] = {"uint16", NULL, "UInt16", "short unsigned int", 2},
+    [LT_UINT32] = {"uint32", NULL, "UInt32", "unsigned int", 4},
+    [LT_UINT64] = {"uint64", NULL, "UInt64", "long unsigned int", 8},
 };
 
 static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
 
 size_t lt_dtype_size(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].size : 0; }
 const char *lt_dtype_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].name : NULL; }
-const char *lt_dtype_scalar_name(lt_dtype dtype) { return info[dtype].scalar_name; }
+const char *lt_dtype_scalar_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].scalar_name : "Undefined"; }
+const char *lt_dtype_element_name(lt_dtype dtype) { return info[dtype].element_name; }
 
 lt_dtype lt_dtype_from_name(const char *name)
 {
@@ -78,7 +82,13 @@ static lt_dtype promote_complex(lt_dtype a, lt_dtype b)
 
 lt_dtype lt_promote(lt_dtype a, lt_dtype b)
 {
-    if (a == b) return a;
+    if (a == b || b == LT_DTYPE_NONE) return b;
+    if (a == LT_DTYPE_NONE) return a;
+    if ((lt_dtype_is_unsigned(a) && !lt_dtype_is_float(b)) || (lt_dtype_is_unsigned(b) && !lt_dtype_is_float(a))) {
+        lt_error_set(LT_ERR_RUNTIME, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote %s and %s",
+                     info[a].scalar_name, info[b].scalar_name);
+        return LT_DTYPE_NONE;
+    }
     if (lt_dtype_is_complex(a) || lt_dtype_is_complex(b)) return promote_complex(a, b);
     if (lt_dtype_is_float(a) || lt_dtype_is_float(b)) {
         if (!lt_dtype_is_float(a)) return b;
@@ -130,6 +140,9 @@ lt_scalar lt_load_scalar(const void *p, lt_dtype dtype)
         return lt_complex_number(lt_half_to_float(((const lt_half *)p)[0]), lt_half_to_float(((const lt_half *)p)[1]));
     case LT_COMPLEX64: return lt_complex_number(((const float *)p)[0], ((const float *)p)[1]);
     case LT_COMPLEX128: return lt_complex_number(((const double *)p)[0], ((const double *)p)[1]);
+    case LT_UINT16: return lt_int(*(const uint16_t *)p);
+    case LT_UINT32: return lt_int(*(const uint32_t *)p);
+    case LT_UINT64: return *(const uint64_t *)p > INT64_MAX ? lt_float((double)*(const uint64_t *)p) : lt_int(*(const int64_t *)p);
     default: return lt_float(*(const double *)p);
     }
 }
@@ -155,6 +168,11 @@ void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)
     case LT_COMPLEX32:
     case LT_COMPLEX64:
     case LT_COMPLEX128: store_complex(p, lt_real_of(dtype), s); break;
+    case LT_UINT16: *(uint16_t *)p = (uint16_t)lt_scalar_int(s); break;
+    case LT_UINT32: *(uint32_t *)p = (uint32_t)lt_scalar_int(s); break;
+    case LT_UINT64:
+        *(uint64_t *)p = lt_scalar_is_inexact(s) && s.v.d >= 0x1p63 && s.v.d < 0x1p64 ? (uint64_t)s.v.d : (uint64_t)lt_scalar_int(s);
+        break;
     default: *(double *)p = lt_scalar_double(s); break;
     }
 }

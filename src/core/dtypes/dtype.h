@@ -6,13 +6,22 @@
 
 /* Real numbers; complex ones are apart. */
 static inline bool lt_dtype_is_float(lt_dtype d) { return d >= LT_FLOAT16 && d <= LT_FLOAT64; }
-static inline bool lt_dtype_is_complex(lt_dtype d) { return d >= LT_COMPLEX32; }
-static inline bool lt_dtype_is_inexact(lt_dtype d) { return d >= LT_FLOAT16; } /* either */
-static inline bool lt_dtype_is_int(lt_dtype d) { return d >= LT_UINT8 && d <= LT_INT64; }
-static inline bool lt_dtype_is_integral(lt_dtype d) { return d <= LT_INT64; } /* bool included */
+static inline bool lt_dtype_is_complex(lt_dtype d) { return d >= LT_COMPLEX32 && d <= LT_COMPLEX128; }
+static inline bool lt_dtype_is_inexact(lt_dtype d) { return d >= LT_FLOAT16 && d <= LT_COMPLEX128; } /* either */
+/* uint16, uint32, uint64; uint8 is as any integer. */
+static inline bool lt_dtype_is_unsigned(lt_dtype d) { return d >= LT_UINT16; }
+static inline bool lt_dtype_is_int(lt_dtype d) { return (d >= LT_UINT8 && d <= LT_INT64) || lt_dtype_is_unsigned(d); }
+static inline bool lt_dtype_is_integral(lt_dtype d) { return d <= LT_INT64 || lt_dtype_is_unsigned(d); } /* bool included */
+/* Of an unsigned dtype the integers of its size, whose bits sums, products and tests for equality share; others as they are. */
+static inline lt_dtype lt_same_bits(lt_dtype d)
+{
+    return d == LT_UINT16 ? LT_INT16 : d == LT_UINT32 ? LT_INT32 : d == LT_UINT64 ? LT_INT64 : d;
+}
 
 /* "Float", "Long", "Bool": the names PyTorch's messages use. */
 const char *lt_dtype_scalar_name(lt_dtype dtype);
+/* "float", "long int", "c10::Half": by the C++ type, as PyTorch's messages about products and convolutions name it. */
+const char *lt_dtype_element_name(lt_dtype dtype);
 /* LT_DTYPE_NONE when there is none of that name ("float32", "float", "long", "half", ...). */
 lt_dtype lt_dtype_from_name(const char *name);
 
@@ -21,7 +30,8 @@ lt_dtype lt_dtype_from_name(const char *name);
 lt_dtype lt_real_of(lt_dtype dtype);
 lt_dtype lt_complex_of(lt_dtype dtype);
 
-/* The smallest type both convert to (same category rules not applied: plain lattice). */
+/* The smallest type both convert to (same category rules not applied: plain lattice). There is none of an unsigned dtype and
+ * another that is not of floats: LT_DTYPE_NONE, which stays so, and the error is set. */
 lt_dtype lt_promote(lt_dtype a, lt_dtype b);
 /* Whether results of dtype `from` may be stored in a tensor of dtype `to`: not floats in integers, nor numbers in bools. */
 bool lt_can_cast(lt_dtype from, lt_dtype to);

@@ -34,7 +34,7 @@ static const char METADATA[] = "__metadata__";
 static const char *const dtype_names[LT_DTYPE_COUNT] = {
     [LT_BOOL] = "BOOL", [LT_UINT8] = "U8",    [LT_INT8] = "I8",       [LT_INT16] = "I16",   [LT_INT32] = "I32",
     [LT_INT64] = "I64", [LT_FLOAT16] = "F16", [LT_BFLOAT16] = "BF16", [LT_FLOAT32] = "F32", [LT_FLOAT64] = "F64",
-    [LT_COMPLEX64] = "C64",
+    [LT_COMPLEX64] = "C64", [LT_UINT16] = "U16", [LT_UINT32] = "U32", [LT_UINT64] = "U64",
 };
 
 /* ---- reading the header ------------------------------------------------------------------------------------- */

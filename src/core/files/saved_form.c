@@ -4,6 +4,7 @@
 #include "autograd/autograd.h"
 #include "devices/copies.h"
 #include "error.h"
+#include "hollow.h"
 #include "tensor.h"
 #include "op/_to_copy.h"
 #include "op/contiguous.h"
@@ -12,6 +13,7 @@ lt_status lt_saved_form(lt_tensor *t, lt_tensor **out)
 {
     lt_status status = LT_OK;
     lt_tensor *host = NULL;
+    LT_TRY(lt_refuse_hollow("save", t));
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"save", false});
     bool grad = lt_set_grad_enabled(false);
     if (t->device.type == LT_CPU)

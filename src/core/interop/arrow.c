@@ -7,6 +7,7 @@
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/contiguous.h"
@@ -15,7 +16,8 @@
 static const char *const formats[LT_DTYPE_COUNT] = {
     [LT_BOOL] = "b",    [LT_UINT8] = "C",  [LT_INT8] = "c",    [LT_INT16] = "s",
     [LT_INT32] = "i",   [LT_INT64] = "l",  [LT_FLOAT16] = "e", [LT_BFLOAT16] = NULL,
-    [LT_FLOAT32] = "f", [LT_FLOAT64] = "g"};
+    [LT_FLOAT32] = "f", [LT_FLOAT64] = "g",
+    [LT_UINT16] = "S",  [LT_UINT32] = "I", [LT_UINT64] = "L"};
 
 /* The lowest bit of the first byte is the first. */
 static bool bit_at(const uint8_t *bits, int64_t i) { return bits[i >> 3] >> (i & 7) & 1; }
@@ -55,7 +57,7 @@ static lt_status check_column(const lt_tensor *t)
     if (lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");
-    return LT_OK;
+    return lt_refuse_hollow("to_arrow", t);
 }
 
 /* New tensor of the bytes that hold a bit for each of t's bools; the last byte's other bits are 0. */
@@ -108,9 +110,6 @@ static const char *kind_of(const char *format)
     static const struct {
         const char *begins, *kind;
     } kinds[] = {
-        {"S", "uint16"},
-        {"I", "uint32"},
-        {"L", "uint64"},
         {"n", "null"},
         {"u", "text"},
         {"U", "large text"},

@@ -8,6 +8,7 @@
 #include "devices/device_type.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 #include "tensor.h"
 
@@ -19,6 +20,7 @@ static const DLDataType types[LT_DTYPE_COUNT] = {
     [LT_FLOAT32] = {kDLFloat, 32, 1}, [LT_FLOAT64] = {kDLFloat, 64, 1},
     [LT_COMPLEX32] = {kDLComplex, 32, 1}, [LT_COMPLEX64] = {kDLComplex, 64, 1},
     [LT_COMPLEX128] = {kDLComplex, 128, 1},
+    [LT_UINT16] = {kDLUInt, 16, 1}, [LT_UINT32] = {kDLUInt, 32, 1}, [LT_UINT64] = {kDLUInt, 64, 1},
 };
 
 /* ---- lending ------------------------------------------------------------------------------------------------- */
@@ -64,6 +66,7 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
             LT_ERR_RUNTIME,
             "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
             "before 1.0, which cannot say so");
+    LT_TRY(lt_refuse_hollow("to_dlpack", t));
     loan *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = lt_tensor_alias(t, &l->alias);

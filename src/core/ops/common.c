@@ -14,10 +14,20 @@ lt_array lt_line_array_of(const lt_tensor *t)
     return a;
 }
 
+static lt_status refuse(bool refused, const char *op, const lt_tensor *t)
+{
+    if (!refused) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+}
+
 lt_status lt_refuse_complex(const char *op, const lt_tensor *t)
 {
-    if (!lt_dtype_is_complex((lt_dtype)t->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return refuse(lt_dtype_is_complex((lt_dtype)t->dtype), op, t);
+}
+
+lt_status lt_refuse_unsigned(const char *op, const lt_tensor *t)
+{
+    return refuse(lt_dtype_is_unsigned((lt_dtype)t->dtype), op, t);
 }
 
 lt_status lt_lanes_of(const lt_array *a, lt_lanes *out)
@@ -49,6 +59,12 @@ lt_status lt_fill_value(lt_tensor *t, lt_scalar value)
     lt_iter it;
     if (t->numel != 1 || !lt_is_half((lt_dtype)t->dtype)) LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
     LT_TRY(lt_iter_elementwise(&it, &t, 1));
+    if (lt_dtype_is_unsigned((lt_dtype)t->dtype)) { /* what the element is, as an integer of its bits */
+        uint64_t element = 0;
+        lt_store_scalar(&element, (lt_dtype)t->dtype, value);
+        it.dtype[0] = lt_same_bits((lt_dtype)t->dtype);
+        value = lt_load_scalar(&element, it.dtype[0]);
+    }
     return it.numel > 0 ? lt_backend_of(t)->fill(&it, value) : LT_OK;
 }
 

@@ -7,10 +7,10 @@
 #include "error.h"
 #include "tensor.h"
 
-/* A tensor as kernels outside the iterator see it. Borrows t. */
+/* A tensor as kernels outside the iterator see it: elements of an unsigned dtype as integers of their size. Borrows t. */
 static inline lt_array lt_array_of(const lt_tensor *t)
 {
-    lt_array v = {lt_data(t), (lt_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->device,
+    lt_array v = {lt_data(t), lt_same_bits((lt_dtype)t->dtype), t->ndim, t->sizes, t->strides, t->device,
                   (t->flags & LT_FLAG_POSITIONS) != 0};
     return v;
 }
@@ -20,6 +20,8 @@ lt_array lt_line_array_of(const lt_tensor *t);
 
 /* Error of an op that has no kernel for complex numbers; LT_OK for other tensors. */
 lt_status lt_refuse_complex(const char *op, const lt_tensor *t);
+/* The same of an op that looks which elements are larger and takes an unsigned dtype's bits for integers of their size. */
+lt_status lt_refuse_unsigned(const char *op, const lt_tensor *t);
 
 /* An array that lives in this struct: complex numbers as pairs along a last dimension of 2, others repeated along it. */
 typedef struct lt_lanes {

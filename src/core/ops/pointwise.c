@@ -9,6 +9,7 @@
 #include "dtypes/promotion.h"
 #include "error.h"
 #include "iter.h"
+#include "pointwise_ops.h"
 
 #define MAX_INPUTS 4
 
@@ -68,6 +69,9 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
         if (facts->refuses_bool != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_bool);
         dtype = facts->bool_as;
     }
+    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME; /* lt_promote's words */
+    if (dtype == LT_UINT64 && !facts->same_bits && !facts->by_order)
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
     if (lt_dtype_is_complex(dtype) && facts->refuses_complex != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_complex);
     if (facts->check != NULL) LT_TRY(facts->check(inputs, dtype));
     for (int i = 0; i < n_params && facts->numbers != LT_NUMBERS_ANY; i++) LT_TRY(lt_check_fits(params[i], dtype));
@@ -99,6 +103,90 @@ static bool overlaps(const lt_tensor *out, const lt_tensor *input)
     return !same;
 }
 
+/* ---- unsigned integers ------------------------------------------------------------------------------------------- */
+
+/* New reference: t converted to dtype, the bits of an unsigned one as integers of its size. */
+static lt_status without_unsigned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+{
+    lt_tensor *cast = NULL;
+    LT_TRY(lt_cast(t, dtype, &cast));
+    lt_status status = LT_OK;
+    *out = cast;
+    if (lt_dtype_is_unsigned(dtype)) {
+        status = lt_tensor_alias(cast, out);
+        lt_tensor_release(cast);
+        if (status == LT_OK) (*out)->dtype = (int8_t)lt_same_bits(dtype);
+    }
+    return status;
+}
+
+/* New reference: uint64 as int64 and back, 0 as the least. */
+static lt_status turned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+{
+    lt_tensor *bits = NULL, *least = NULL, *moved = NULL;
+    lt_status status;
+    LT_CHECK(lt_cast(t, LT_INT64, &bits));
+    LT_CHECK(lt_tensor_from_scalar(lt_int(INT64_MIN), &least));
+    LT_CHECK(lt_pointwise_run(LT_PW_BITWISE_XOR, (lt_tensor *[]){bits, least}, 2, NULL, 0, &moved));
+    status = lt_cast(moved, dtype, out);
+done:
+    lt_tensor_release(bits);
+    lt_tensor_release(least);
+    lt_tensor_release(moved);
+    return status;
+}
+
+/* Kernels know no unsigned dtype but uint8: they see its bits as integers of its size where that comes to the same, what it is
+ * converted to elsewhere. compute: what the op would be computed in. */
+static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
+                              lt_dtype compute, lt_tensor **out)
+{
+    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
+    const bool by_bits = facts->same_bits && lt_dtype_is_unsigned(compute), by_order = compute == LT_UINT64 && !by_bits;
+    const int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
+    lt_tensor *known[MAX_INPUTS] = {NULL}, *result = NULL, *work = NULL;
+    lt_status status = LT_OK;
+    for (int i = 0; i < n; i++) {
+        const bool kept = i < first || !(by_bits || lt_dtype_is_unsigned((lt_dtype)inputs[i]->dtype));
+        const lt_dtype as = by_bits || !lt_dtype_is_unsigned(compute) ? compute : LT_INT64;
+        if (kept && !by_order) known[i] = lt_tensor_retain(inputs[i]);
+        else if (by_order) LT_CHECK(turned(inputs[i], LT_INT64, &known[i]));
+        else LT_CHECK(without_unsigned(inputs[i], as, &known[i]));
+    }
+    LT_CHECK(lt_pointwise_run(op, known, n, params, n_params, &result));
+    lt_dtype dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL : facts->gives_real ? lt_real_of(compute) : compute;
+    if (by_bits && dtype == compute) result->dtype = (int8_t)compute;
+    if (by_order && dtype == compute) {
+        lt_tensor *found = result;
+        result = NULL;
+        status = turned(found, compute, &result);
+        lt_tensor_release(found);
+        if (status != LT_OK) goto done;
+    }
+    if (*out == NULL) {
+        status = lt_cast(result, dtype, out);
+        goto done;
+    }
+    work = *out;
+    LT_CHECK(lt_output(&work, dtype, result->device, result->ndim, result->sizes));
+    lt_iter it;
+    LT_CHECK(lt_iter_elementwise(&it, (lt_tensor *[]){work, result}, 2));
+    if (it.numel > 0) LT_CHECK(lt_backend_of(work)->copy(&it));
+done:
+    for (int i = 0; i < n; i++) lt_tensor_release(known[i]);
+    lt_tensor_release(result);
+    return status;
+}
+
+static bool any_unsigned(lt_tensor *const *inputs, int n)
+{
+    bool any = false;
+    for (int i = 0; i < n; i++) any = any || lt_dtype_is_unsigned((lt_dtype)inputs[i]->dtype);
+    return any;
+}
+
+/* ---- the pass ----------------------------------------------------------------------------------------------------- */
+
 lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
                            lt_tensor **out)
 {
@@ -114,6 +202,7 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
 
     LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
+    if (__builtin_expect(any_unsigned(inputs, n), 0)) return run_unsigned(op, inputs, n, params, n_params, compute, out);
     LT_TRY(result_shape(inputs, n, &ndim, sizes));
     const lt_backend *backend = lt_backends[device.type];
     lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL

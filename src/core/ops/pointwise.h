@@ -32,6 +32,8 @@ typedef struct lt_pointwise_facts {
     const char *refuses_complex; /* the same for complex numbers, where there is more to say than that there is no kernel */
     bool divides;             /* integers may not be divided by 0 */
     bool gives_real;          /* of complex numbers: the real dtype of their parts */
+    bool same_bits;           /* the integers of its size compute what an unsigned dtype does */
+    bool by_order;            /* only which is larger matters: uint64 is computed as int64 that begin with the least */
     bool exact_number;        /* of half types, a number as the second input is not rounded to them first */
     lt_status (*check)(lt_tensor *const *inputs, lt_dtype dtype); /* NULL: none */
 } lt_pointwise_facts;

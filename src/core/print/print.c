@@ -17,6 +17,7 @@
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "mem.h"
 #include "tensor.h"
 #include "op/_to_copy.h"
@@ -149,6 +150,7 @@ static lt_status find_elements(elements *e, lt_tensor *t)
         any = any && e->shown[d] > 0;
     }
     if (!any) return LT_OK;
+    LT_TRY(lt_refuse_hollow("print", t));
     if (t->device.type != LT_CPU) return fetch(e, t);
     e->owner = lt_tensor_retain(t);
     e->data = lt_data(t);
@@ -183,9 +185,10 @@ typedef struct printer {
 
 static bool is_complex(const printer *p) { return lt_dtype_is_complex(p->shown.dtype); }
 
-/* The element at a place, or its part as a number of its own. */
+/* The element at a place, or its part as a number of its own; of a uint64 the bits as an integer. */
 static lt_scalar load_part(const elements *e, const char *at, int part)
 {
+    if (e->dtype == LT_UINT64) return lt_load_scalar(at, LT_INT64);
     lt_scalar s = lt_load_scalar(at, e->dtype);
     return s.kind != LT_SCALAR_COMPLEX ? s : lt_float(part == 0 ? s.v.d : s.imaginary);
 }
@@ -241,6 +244,8 @@ static int64_t add_element(printer *p, const notation *n, lt_scalar s)
     size_t start = p->out.n;
     if (s.kind == LT_SCALAR_FLOAT)
         add_float(p, n, s.v.d);
+    else if (p->shown.dtype == LT_UINT64)
+        text_add(&p->out, "%llu", (unsigned long long)s.v.i);
     else if (s.kind == LT_SCALAR_INT)
         text_add(&p->out, "%lld", (long long)s.v.i);
     else
@@ -314,11 +319,10 @@ static void write_dimension(printer *p, int d, const char *at, int indent)
     const elements *e = &p->shown;
     int inside = e->ndim - d - 1;
     if (inside < 0) {
-        lt_scalar s = lt_load_scalar(at, e->dtype);
-        if (s.kind == LT_SCALAR_COMPLEX)
-            add_complex(p, s);
+        if (is_complex(p))
+            add_complex(p, lt_load_scalar(at, e->dtype));
         else
-            add_aligned(p, &p->parts[0], s);
+            add_aligned(p, &p->parts[0], load_part(e, at, 0));
         return;
     }
     list l = {.out = &p->out, .per_line = 1, .newlines = 1, .indent = indent + 1};

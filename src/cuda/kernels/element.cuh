@@ -268,12 +268,15 @@ LT_CUDA_FN int64_t lt_element_size(lt_dtype dtype)
 {
     switch (dtype) {
     case LT_INT16:
+    case LT_UINT16:
     case LT_FLOAT16:
     case LT_BFLOAT16: return 2;
     case LT_INT32:
+    case LT_UINT32:
     case LT_COMPLEX32:
     case LT_FLOAT32: return 4;
     case LT_INT64:
+    case LT_UINT64:
     case LT_COMPLEX64:
     case LT_FLOAT64: return 8;
     case LT_COMPLEX128: return 16;
@@ -284,8 +287,10 @@ LT_CUDA_FN int64_t lt_element_size(lt_dtype dtype)
 /* Whether accesses of 16 bytes may begin at p. */
 static inline bool lt_is_aligned(const void *p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
-static inline bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16 && dtype <= LT_FLOAT64; }
-static inline bool lt_is_complex(lt_dtype dtype) { return dtype >= LT_COMPLEX32; }
+LT_CUDA_FN bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16 && dtype <= LT_FLOAT64; }
+static inline bool lt_is_complex(lt_dtype dtype) { return dtype >= LT_COMPLEX32 && dtype <= LT_COMPLEX128; }
+/* uint16, uint32, uint64: copied and converted (copy.cu), else core hands over their bits as integers of their size. */
+static inline bool lt_is_unsigned(lt_dtype dtype) { return dtype >= LT_UINT16; }
 /* Of a complex dtype that of its parts. */
 static inline lt_dtype lt_part_of(lt_dtype dtype)
 {

@@ -41,9 +41,13 @@ enum { CUFFT_FORWARD = -1, CUFFT_INVERSE = 1 };
 #endif
 
 #define LT_CUFFT_FUNCTIONS(X)                                                                      \
-    X(plan_many, cufftPlanMany,                                                                    \
-      (cufftHandle * plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed,   \
-       int ostride, int odist, cufftType type, int batch))                                         \
+    X(create, cufftCreate, (cufftHandle * plan))                                                   \
+    X(set_auto_allocation, cufftSetAutoAllocation, (cufftHandle plan, int automatic))              \
+    X(make_plan, cufftMakePlanMany64,                                                              \
+      (cufftHandle plan, int rank, long long *n, long long *inembed, long long istride,            \
+       long long idist, long long *onembed, long long ostride, long long odist, cufftType type,    \
+       long long batch, size_t *bytes))                                                            \
+    X(set_work_area, cufftSetWorkArea, (cufftHandle plan, void *area))                             \
     X(destroy, cufftDestroy, (cufftHandle plan))                                                   \
     X(set_stream, cufftSetStream, (cufftHandle plan, cudaStream_t stream))                         \
     X(c2c, cufftExecC2C, (cufftHandle plan, cufftComplex * in, cufftComplex * out, int direction)) \

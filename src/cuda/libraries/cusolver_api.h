@@ -87,6 +87,12 @@ typedef enum { LT_CUSOLVER_JOBS(LT_ENUM) } cusolverEigMode_t;
       (cusolverDnHandle_t handle, cusolverEigMode_t job, int m, int n, real *a, int lda, real *s,  \
        real *u, int ldu, real *v, int ldv, real *work, int size, int *infos,                       \
        gesvdjInfo_t parameters, int batch))                                                        \
+    X(gesvd_size, cusolverDn##S##gesvd_bufferSize,                                                 \
+      (cusolverDnHandle_t handle, int m, int n, int *size))                                        \
+    X(gesvd, cusolverDn##S##gesvd,                                                                 \
+      (cusolverDnHandle_t handle, signed char job_u, signed char job_v, int m, int n, real *a,     \
+       int lda, real *s, real *u, int ldu, real *vt, int ldvt, real *work, int size,               \
+       real *unconverged, int *info))                                                              \
     X(syevd_size, cusolverDn##S##syevd_bufferSize,                                                 \
       (cusolverDnHandle_t handle, cusolverEigMode_t job, cublasFillMode_t uplo, int n,             \
        const real *a, int lda, const real *w, int *size))                                          \

@@ -14,7 +14,8 @@ static const char *scalar_name(lt_dtype dtype)
 {
     static const char *const names[LT_DTYPE_COUNT] = {"Bool", "Byte", "Char",     "Short", "Int",
                                                       "Long", "Half", "BFloat16", "Float", "Double",
-                                                      "ComplexHalf", "ComplexFloat", "ComplexDouble"};
+                                                      "ComplexHalf", "ComplexFloat", "ComplexDouble",
+                                                      "UInt16", "UInt32", "UInt64"};
     return dtype >= 0 && dtype < LT_DTYPE_COUNT ? names[dtype] : "Undefined";
 }
 

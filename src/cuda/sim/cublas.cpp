@@ -165,18 +165,21 @@ cublasStatus_t status_of(cudaError_t error)
 }
 
 template <class T> struct Real {
-    /* Runs one(i) for each matrix of a batch whose addresses, of `each` elements, are memory of the device. */
+    /* Runs one(i, uses) for each matrix of a batch whose addresses, of `each` elements, are memory of the device. */
     template <class One>
-    static cublasStatus_t each(cublasHandle_t handle, int batch, const T *const *a, int64_t of_a,
-                               const T *const *b, int64_t of_b, One one)
+    static cublasStatus_t each(cublasHandle_t handle, const char *call, int batch,
+                               const T *const *a, int64_t of_a, const T *const *b, int64_t of_b,
+                               One one)
     {
         const int device = handle->device;
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, call, [=](const Uses &uses) {
+            uses.reads(a, batch);
+            if (b != nullptr) uses.reads(b, batch);
             for (int i = 0; i < batch; i++) {
                 if (!on_device(device, a[i], of_a) ||
                     (b != nullptr && !on_device(device, b[i], of_b)))
                     return cudaErrorIllegalAddress;
-                one(i);
+                one(i, uses);
             }
             return cudaSuccess;
         }));
@@ -194,14 +197,19 @@ template <class T> struct Real {
             !on_device(handle->device, b, batch))
             return CUBLAS_STATUS_INVALID_VALUE;
         const T scale = *alpha;
-        return each(handle, batch, a, span(m, m, lda), b, span(m, n, ldb), [=](int i) {
-            solve_one(uplo, trans, diag, m, n, scale, a[i], lda, b[i], ldb);
-        });
+        return each(handle, "cublasTrsmBatched", batch, a, span(m, m, lda), b, span(m, n, ldb),
+                    [=](int i, const Uses &uses) {
+                        solve_one(uses, uplo, trans, diag, m, n, scale, a[i], lda, b[i], ldb);
+                    });
     }
 
-    static void solve_one(cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag,
-                          int m, int n, T scale, const T *a, int lda, T *b, int ldb)
+    static void solve_one(const Uses &uses, cublasFillMode_t uplo, cublasOperation_t trans,
+                          cublasDiagType_t diag, int m, int n, T scale, const T *a, int lda, T *b,
+                          int ldb)
     {
+        uses.reads_triangle(uplo == CUBLAS_FILL_MODE_UPPER, a, m, lda, diag == CUBLAS_DIAG_UNIT)
+            .reads(b, m, n, ldb)
+            .writes(b, m, n, ldb);
         solve(uplo == CUBLAS_FILL_MODE_UPPER ? CblasUpper : CblasLower,
               trans == CUBLAS_OP_T ? CblasTrans : CblasNoTrans,
               diag == CUBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit, m, n, scale, a, lda, b, ldb);
@@ -218,8 +226,8 @@ template <class T> struct Real {
             !on_device(handle->device, b, span(m, n, ldb)))
             return CUBLAS_STATUS_INVALID_VALUE;
         const T scale = *alpha;
-        return status_of(queue(handle, [=] {
-            solve_one(uplo, trans, diag, m, n, scale, a, lda, b, ldb);
+        return status_of(queue(handle, "cublasTrsm", [=](const Uses &uses) {
+            solve_one(uses, uplo, trans, diag, m, n, scale, a, lda, b, ldb);
             return cudaSuccess;
         }));
     }
@@ -232,8 +240,13 @@ template <class T> struct Real {
             !on_device(handle->device, pivots, (int64_t)n * batch) ||
             !on_device(handle->device, infos, batch))
             return CUBLAS_STATUS_INVALID_VALUE;
-        return each(handle, batch, a, span(n, n, lda), nullptr, 0,
-                    [=](int i) { getrf(n, a[i], lda, pivots + (int64_t)i * n, infos + i); });
+        return each(handle, "cublasGetrfBatched", batch, a, span(n, n, lda), nullptr, 0,
+                    [=](int i, const Uses &uses) {
+                        int *const to = pivots + (int64_t)i * n;
+                        uses.reads(a[i], n, n, lda).writes(a[i], n, n, lda).writes(to, n);
+                        uses.writes(infos + i, 1);
+                        getrf(n, a[i], lda, to, infos + i);
+                    });
     }
 
     static cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t trans, int n,
@@ -252,11 +265,15 @@ template <class T> struct Real {
             !on_device(handle->device, b, batch) ||
             !on_device(handle->device, pivots, (int64_t)n * batch))
             return CUBLAS_STATUS_INVALID_VALUE;
-        return each(handle, batch, a, span(n, n, lda), b, span(n, columns, ldb), [=](int i) {
-            int info = 0;
-            getrs(trans == CUBLAS_OP_T ? "T" : "N", n, columns, a[i], lda, pivots + (int64_t)i * n,
-                  b[i], ldb, &info);
-        });
+        return each(handle, "cublasGetrsBatched", batch, a, span(n, n, lda), b,
+                    span(n, columns, ldb), [=](int i, const Uses &uses) {
+                        const int *const order = pivots + (int64_t)i * n;
+                        int info = 0;
+                        uses.reads(a[i], n, n, lda).reads(order, n);
+                        uses.reads(b[i], n, columns, ldb).writes(b[i], n, columns, ldb);
+                        getrs(trans == CUBLAS_OP_T ? "T" : "N", n, columns, a[i], lda, order, b[i],
+                              ldb, &info);
+                    });
     }
 
     static cublasStatus_t geqrf_batched(cublasHandle_t handle, int m, int n, T *const *a, int lda,
@@ -269,11 +286,14 @@ template <class T> struct Real {
         if (*info_on_host != 0 || batch < 0 || !on_device(handle->device, a, batch) ||
             !on_device(handle->device, tau, batch))
             return CUBLAS_STATUS_INVALID_VALUE;
-        return each(handle, batch, a, span(m, n, lda), tau, std::min(m, n), [=](int i) {
-            std::vector<T> work((size_t)std::max(1, n));
-            int info = 0;
-            geqrf(m, n, a[i], lda, tau[i], work.data(), (int)work.size(), &info);
-        });
+        return each(handle, "cublasGeqrfBatched", batch, a, span(m, n, lda), tau, std::min(m, n),
+                    [=](int i, const Uses &uses) {
+                        std::vector<T> work((size_t)std::max(1, n));
+                        int info = 0;
+                        uses.reads(a[i], m, n, lda).writes(a[i], m, n, lda);
+                        uses.writes(tau[i], std::min(m, n));
+                        geqrf(m, n, a[i], lda, tau[i], work.data(), (int)work.size(), &info);
+                    });
     }
 
     static lt_cublas_real<T> functions()

@@ -307,11 +307,18 @@ void convolve(Part part, const Geometry &g, void *px, void *pw, void *py, double
         part == DATA ? write(px, x, g.type, alpha, beta) : write(pw, w, g.type, alpha, beta);
 }
 
-/* Tells who looks on what a call has written. */
-void wrote(void *p, int64_t count, cudnnDataType_t type)
+int64_t bytes_of(int64_t count, cudnnDataType_t type)
 {
-    const size_t size = type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2;
-    if (monitor) monitor->written(p, (size_t)count * size);
+    return count * (type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2);
+}
+
+/* Tells who looks on of an operand: a result, of which what was there counts with a factor that is not 0. */
+void tell(const Uses &uses, const void *p, int64_t count, cudnnDataType_t type, bool is_result,
+          double beta)
+{
+    const int64_t bytes = bytes_of(count, type);
+    if (!is_result || beta != 0) uses.reads(static_cast<const char *>(p), bytes);
+    if (is_result) uses.writes(static_cast<char *>(const_cast<void *>(p)), bytes);
 }
 
 bool lies(int device, const void *p, int64_t count, cudnnDataType_t type)
@@ -355,21 +362,16 @@ cudnnStatus_t run(cudnnHandle_t handle, Part part, const Geometry &g, const void
     const double scale = number(alpha, g.type), keep = number(beta, g.type);
     void *to_x = const_cast<void *>(x), *to_w = const_cast<void *>(w),
          *to_y = const_cast<void *>(y);
-    return status_of(queue(
-        handle,
-        [=] {
-            Watched watched;
-            if (g.type == CUDNN_DATA_DOUBLE)
-                convolve<double>(part, g, to_x, to_w, to_y, scale, keep);
-            else
-                convolve<float>(part, g, to_x, to_w, to_y, scale, keep);
-            if (part == FORWARD)
-                wrote(to_y, g.count_y(), g.type);
-            else
-                part == DATA ? wrote(to_x, g.count_x(), g.type) : wrote(to_w, g.count_w(), g.type);
-            return cudaSuccess;
-        },
-        false));
+    return status_of(queue(handle, "cuDNN's convolution", [=](const Uses &uses) {
+        tell(uses, x, g.count_x(), g.type, part == DATA, keep);
+        tell(uses, w, g.count_w(), g.type, part == FILTER, keep);
+        tell(uses, y, g.count_y(), g.type, part == FORWARD, keep);
+        if (g.type == CUDNN_DATA_DOUBLE)
+            convolve<double>(part, g, to_x, to_w, to_y, scale, keep);
+        else
+            convolve<float>(part, g, to_x, to_w, to_y, scale, keep);
+        return cudaSuccess;
+    }));
 }
 
 template <class Performance>
@@ -491,18 +493,15 @@ cudnnStatus_t add_tensor(cudnnHandle_t handle, const void *alpha, cudnnTensorDes
              lies(handle->device, c, images * channels * width, type),
          CUDNN_STATUS_BAD_PARAM);
     const double scale = number(alpha, type), keep = number(beta, type);
-    return status_of(queue(
-        handle,
-        [=] {
-            Watched watched;
-            if (type == CUDNN_DATA_DOUBLE)
-                add_channels<double>(a, c, images, channels, width, type, scale, keep);
-            else
-                add_channels<float>(a, c, images, channels, width, type, scale, keep);
-            wrote(c, images * channels * width, type);
-            return cudaSuccess;
-        },
-        false));
+    return status_of(queue(handle, "cudnnAddTensor", [=](const Uses &uses) {
+        tell(uses, a, channels, type, false, 0);
+        tell(uses, c, images * channels * width, type, true, keep);
+        if (type == CUDNN_DATA_DOUBLE)
+            add_channels<double>(a, c, images, channels, width, type, scale, keep);
+        else
+            add_channels<float>(a, c, images, channels, width, type, scale, keep);
+        return cudaSuccess;
+    }));
 }
 
 /* ---- handles -------------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <complex>
 #include <limits>
 #include <mutex>
+#include <string.h>
 #include <vector>
 
 using namespace lt_sim;
@@ -15,9 +16,15 @@ namespace {
 
 using number = std::complex<double>;
 
+constexpr long long most_length = 1 << 27; /* of the library's documentation */
+
 struct Plan : LibraryHandle {
-    int n = 0, batch = 0;
+    int n = 0; /* 0: it is not made yet */
+    int64_t batch = 0;
     cufftType type = CUFFT_C2C;
+    bool automatic = true; /* it has memory of its own to work in */
+    void *area = nullptr;
+    size_t bytes = 0;
 };
 
 std::mutex plans_lock;
@@ -96,35 +103,69 @@ template <class T> void lines(const Plan &plan, const T *in, T *out, bool invers
                   std::numeric_limits<T>::quiet_NaN());
 }
 
-cufftResult plan_many(cufftHandle *handle, int rank, int *n, int *inembed, int istride, int idist,
-                      int *onembed, int ostride, int odist, cufftType type, int batch)
+cufftResult create(cufftHandle *handle)
 {
     if (begin_on_device(cudaErrorMemoryAllocation) != cudaSuccess) return CUFFT_ALLOC_FAILED;
-    if (handle == nullptr || rank != 1 || n == nullptr || *n < 1 || batch < 1)
-        return CUFFT_INVALID_SIZE;
-    const int half = *n / 2 + 1;
-    const int in = type == CUFFT_C2R || type == CUFFT_Z2D ? half : *n,
-              out = type == CUFFT_R2C || type == CUFFT_D2Z ? half : *n;
-    if (inembed == nullptr || onembed == nullptr || istride != 1 || ostride != 1 || idist != in ||
-        odist != out)
-        return CUFFT_INVALID_VALUE;
-    if (capturing(current_device())) return CUFFT_SETUP_FAILED;
+    if (handle == nullptr) return CUFFT_INVALID_VALUE;
     Plan *plan = new (std::nothrow) Plan;
     if (plan == nullptr) return CUFFT_ALLOC_FAILED;
     plan->device = current_device();
-    plan->n = *n;
-    plan->batch = batch;
-    plan->type = type;
     std::lock_guard<std::mutex> lock(plans_lock);
     plans.push_back(plan);
     *handle = (int)plans.size();
     return CUFFT_SUCCESS;
 }
 
+/* Before the plan is made, or not at all. */
+cufftResult set_auto_allocation(cufftHandle handle, int automatic)
+{
+    Plan *plan = find(handle);
+    if (!usable(plan)) return CUFFT_INVALID_PLAN;
+    if (plan->n != 0) return CUFFT_INVALID_VALUE;
+    plan->automatic = automatic != 0;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult make_plan(cufftHandle handle, int rank, long long *n, long long *inembed,
+                      long long istride, long long idist, long long *onembed, long long ostride,
+                      long long odist, cufftType type, long long batch, size_t *bytes)
+{
+    if (begin_on_device(cudaErrorMemoryAllocation) != cudaSuccess) return CUFFT_ALLOC_FAILED;
+    Plan *plan = find(handle);
+    if (!usable(plan) || plan->n != 0) return CUFFT_INVALID_PLAN;
+    if (rank != 1 || n == nullptr || *n < 1 || *n > most_length || batch < 1)
+        return CUFFT_INVALID_SIZE;
+    const long long half = *n / 2 + 1;
+    const long long in = type == CUFFT_C2R || type == CUFFT_Z2D ? half : *n,
+                    out = type == CUFFT_R2C || type == CUFFT_D2Z ? half : *n;
+    if (inembed == nullptr || onembed == nullptr || istride != 1 || ostride != 1 || idist != in ||
+        odist != out || bytes == nullptr)
+        return CUFFT_INVALID_VALUE;
+    if (capturing(current_device())) return CUFFT_SETUP_FAILED;
+    plan->n = (int)*n;
+    plan->batch = batch;
+    plan->type = type;
+    /* As the real one: none for short powers of two. */
+    const bool simple = (*n & (*n - 1)) == 0 && *n <= 4096;
+    plan->bytes = *bytes = simple ? 0 : (size_t)(16 * *n);
+    return CUFFT_SUCCESS;
+}
+
+cufftResult set_work_area(cufftHandle handle, void *area)
+{
+    Plan *plan = find(handle);
+    if (!usable(plan)) return CUFFT_INVALID_PLAN;
+    plan->area = area;
+    return CUFFT_SUCCESS;
+}
+
+/* Frees memory of the device, and waits for that. */
 cufftResult destroy(cufftHandle handle)
 {
     Plan *plan = find(handle);
     if (plan == nullptr) return CUFFT_INVALID_PLAN;
+    if (capturing(plan->device)) return CUFFT_INTERNAL_ERROR;
+    sync_device(*device_at(plan->device));
     std::lock_guard<std::mutex> lock(plans_lock);
     plans[(size_t)handle - 1] = nullptr;
     delete plan;
@@ -154,8 +195,21 @@ cufftResult execute(cufftHandle handle, cufftType type, T *in, T *out, bool inve
                   numbers_out = plan->batch * (to_real ? n : 2 * (to_complex ? half : n));
     if (!on_device(plan->device, in, numbers_in) || !on_device(plan->device, out, numbers_out))
         return CUFFT_INVALID_VALUE;
+    for (const T *p : {in, out}) /* as complex numbers, also where they are real */
+        if ((uintptr_t)p % (2 * sizeof(T)) != 0) return CUFFT_INVALID_VALUE;
+    if (!plan->automatic && plan->bytes > 0 &&
+        !on_device(plan->device, static_cast<number *>(plan->area),
+                   (int64_t)(plan->bytes / sizeof(number))))
+        return CUFFT_EXEC_FAILED;
     const Plan now = *plan;
-    const cudaError_t error = queue(plan, [now, in, out, inverse] {
+    const cudaError_t error = queue(plan, "cuFFT", [=](const Uses &uses) {
+        if (find(handle) == nullptr) return cudaErrorIllegalAddress; /* a graph outlived it */
+        uses.reads(in, numbers_in).writes(out, numbers_out);
+        if (to_real) uses.writes(in, numbers_in);
+        if (!now.automatic && now.bytes > 0) {
+            uses.writes(static_cast<char *>(now.area), (int64_t)now.bytes);
+            memset(now.area, 0xff, now.bytes);
+        }
         lines<T>(now, in, out, inverse);
         return cudaSuccess;
     });
@@ -193,8 +247,12 @@ cufftResult z2d(cufftHandle plan, cufftDoubleComplex *in, cufftDoubleReal *out)
 
 lt_status lt_cufft_get(const lt_cufft **table)
 {
-    static const lt_cufft functions = {plan_many, destroy, set_stream, c2c, r2c,
-                                       c2r,       z2z,     d2z,        z2d};
+    static const lt_cufft functions = {create,    set_auto_allocation,
+                                       make_plan, set_work_area,
+                                       destroy,   set_stream,
+                                       c2c,       r2c,
+                                       c2r,       z2z,
+                                       d2z,       z2d};
     *table = &functions;
     return LT_OK;
 }

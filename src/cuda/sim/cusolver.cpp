@@ -111,8 +111,9 @@ template <class T> struct Real {
     {
         return size >= needed && on_device(handle->device, work, needed);
     }
-    static void spoil(T *work, int size)
+    static void spoil(const Uses &uses, T *work, int size)
     {
+        uses.writes(work, size);
         std::fill(work, work + size, std::numeric_limits<T>::quiet_NaN());
     }
     static bool matrix(cusolverDnHandle_t handle, const T *a, int rows, int columns, int leading,
@@ -124,6 +125,12 @@ template <class T> struct Real {
     }
 
     /* -- Cholesky ------------------------------------------------------------------------------------------- */
+    static void factor_triangle(const Uses &uses, cublasFillMode_t uplo, int n, T *a, int lda,
+                                int *info)
+    {
+        uses.reads_triangle(uplo == CUBLAS_FILL_MODE_UPPER, a, n, lda).writes(info, 1);
+        potrf(triangle(uplo), n, a, lda, info);
+    }
     static cusolverStatus_t potrf_size(cusolverDnHandle_t handle, cublasFillMode_t, int n, T *,
                                        int lda, int *size)
     {
@@ -137,9 +144,9 @@ template <class T> struct Real {
         BEGIN(handle);
         NEED(matrix(handle, a, n, n, lda) && has_room(handle, work, size, room(n, n)) &&
              on_device(handle->device, info, 1));
-        return status_of(queue(handle, [=] {
-            potrf(triangle(uplo), n, a, lda, info);
-            spoil(work, room(n, n));
+        return status_of(queue(handle, "cusolverDnPotrf", [=](const Uses &uses) {
+            factor_triangle(uses, uplo, n, a, lda, info);
+            spoil(uses, work, room(n, n));
             return cudaSuccess;
         }));
     }
@@ -150,10 +157,11 @@ template <class T> struct Real {
         NEED(fits(n, lda) && batch >= 0 && on_device(handle->device, a, batch) &&
              on_device(handle->device, infos, batch));
         const int device = handle->device;
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, "cusolverDnPotrfBatched", [=](const Uses &uses) {
+            uses.reads(a, batch);
             for (int i = 0; i < batch; i++) {
                 if (!on_device(device, a[i], span(n, n, lda))) return cudaErrorIllegalAddress;
-                potrf(triangle(uplo), n, a[i], lda, infos + i);
+                factor_triangle(uses, uplo, n, a[i], lda, infos + i);
             }
             return cudaSuccess;
         }));
@@ -174,9 +182,11 @@ template <class T> struct Real {
         NEED(matrix(handle, a, m, n, lda) && on_device(handle->device, work, room(m, n)) &&
              on_device(handle->device, pivots, std::min(m, n)) &&
              on_device(handle->device, info, 1));
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, "cusolverDnGetrf", [=](const Uses &uses) {
+            uses.reads(a, m, n, lda).writes(a, m, n, lda);
+            uses.writes(pivots, std::min(m, n)).writes(info, 1);
             getrf(m, n, a, lda, pivots, info);
-            spoil(work, room(m, n));
+            spoil(uses, work, room(m, n));
             return cudaSuccess;
         }));
     }
@@ -187,7 +197,9 @@ template <class T> struct Real {
         BEGIN(handle);
         NEED(matrix(handle, a, n, n, lda) && matrix(handle, b, n, columns, ldb) &&
              on_device(handle->device, pivots, n) && on_device(handle->device, info, 1));
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, "cusolverDnGetrs", [=](const Uses &uses) {
+            uses.reads(a, n, n, lda).reads(pivots, n).reads(b, n, columns, ldb);
+            uses.writes(b, n, columns, ldb).writes(info, 1);
             getrs(trans == CUBLAS_OP_T ? "T" : "N", n, columns, a, lda, pivots, b, ldb, info);
             return cudaSuccess;
         }));
@@ -207,9 +219,11 @@ template <class T> struct Real {
         BEGIN(handle);
         NEED(matrix(handle, a, m, n, lda) && on_device(handle->device, tau, std::min(m, n)) &&
              has_room(handle, work, size, room(m, n)) && on_device(handle->device, info, 1));
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, "cusolverDnGeqrf", [=](const Uses &uses) {
+            uses.reads(a, m, n, lda).writes(a, m, n, lda);
+            uses.writes(tau, std::min(m, n)).writes(info, 1);
             geqrf(m, n, a, lda, tau, work, size, info);
-            spoil(work, room(m, n));
+            spoil(uses, work, room(m, n));
             return cudaSuccess;
         }));
     }
@@ -227,9 +241,10 @@ template <class T> struct Real {
         NEED(k >= 0 && n >= k && m >= n && matrix(handle, a, m, n, lda) &&
              on_device(handle->device, tau, k) && has_room(handle, work, size, room(m, n)) &&
              on_device(handle->device, info, 1));
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, "cusolverDnOrgqr", [=](const Uses &uses) {
+            uses.reads(a, m, k, lda).reads(tau, k).writes(a, m, n, lda).writes(info, 1);
             orgqr(m, n, k, a, lda, tau, work, size, info);
-            spoil(work, room(m, n));
+            spoil(uses, work, room(m, n));
             return cudaSuccess;
         }));
     }
@@ -245,12 +260,28 @@ template <class T> struct Real {
         return matrix(handle, u, m, economic ? k : m, ldu, batch) &&
                matrix(handle, v, n, economic ? k : n, ldv, batch);
     }
+    /* Jacobi's method forms the squares of elements: it gets nowhere where these leave the range of the numbers. */
+    static bool squares(int m, int n, const T *a, int lda)
+    {
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = 0; i < m; i++)
+                if (!(a[j * lda + i] * a[j * lda + i] < std::numeric_limits<T>::infinity()))
+                    return false;
+        return true;
+    }
     /* V, where LAPACK leaves its transpose. */
-    static void one_svd(cusolverEigMode_t job, int economic, int m, int n, T *a, int lda, T *s,
-                        T *u, int ldu, T *v, int ldv, T *work, int size, int *info)
+    static void one_svd(const Uses &uses, cusolverEigMode_t job, int economic, int m, int n, T *a,
+                        int lda, T *s, T *u, int ldu, T *v, int ldv, T *work, int size, int *info)
     {
         const bool vectors = job == CUSOLVER_EIG_MODE_VECTOR;
-        const int rows = economic ? std::min(m, n) : n;
+        const int least = std::min(m, n), rows = economic ? least : n;
+        uses.reads(a, m, n, lda).writes(a, m, n, lda).writes(s, least).writes(info, 1);
+        if (vectors) uses.writes(u, m, economic ? least : m, ldu).writes(v, n, rows, ldv);
+        if (!squares(m, n, a, lda)) {
+            *info = least + 1;
+            std::fill(s, s + least, std::numeric_limits<T>::quiet_NaN());
+            return;
+        }
         std::vector<T> vt((size_t)rows * (size_t)n + 1);
         gesvd(!vectors   ? "N"
               : economic ? "S"
@@ -276,9 +307,38 @@ template <class T> struct Real {
         NEED(parameters != nullptr && matrix(handle, a, m, n, lda) &&
              factors(handle, job, economic, m, n, s, u, ldu, v, ldv, 1) &&
              has_room(handle, work, size, room(m, n)) && on_device(handle->device, info, 1));
-        return status_of(queue(handle, [=] {
-            one_svd(job, economic, m, n, a, lda, s, u, ldu, v, ldv, work, size, info);
-            spoil(work, room(m, n));
+        return status_of(queue(handle, "cusolverDnGesvdj", [=](const Uses &uses) {
+            one_svd(uses, job, economic, m, n, a, lda, s, u, ldu, v, ldv, work, size, info);
+            spoil(uses, work, room(m, n));
+            return cudaSuccess;
+        }));
+    }
+    static cusolverStatus_t gesvd_size(cusolverDnHandle_t handle, int m, int n, int *size)
+    {
+        BEGIN(handle);
+        NEED(n >= 0 && m >= n);
+        return tell(room(m, n), size);
+    }
+    static cusolverStatus_t gesvd_(cusolverDnHandle_t handle, signed char job_u, signed char job_v,
+                                   int m, int n, T *a, int lda, T *s, T *u, int ldu, T *vt,
+                                   int ldvt, T *work, int size, T *unconverged, int *info)
+    {
+        const char job = (char)job_u;
+        const bool vectors = job != 'N';
+        const int columns = job == 'A' ? m : n;
+        BEGIN(handle);
+        NEED((job == 'A' || job == 'S' || job == 'N') && job_v == job_u && m >= n &&
+             matrix(handle, a, m, n, lda) && on_device(handle->device, s, n) &&
+             has_room(handle, work, size, room(m, n)) && on_device(handle->device, info, 1));
+        NEED(fits(m, ldu) && fits(n, ldvt) &&
+             (unconverged == nullptr || on_device(handle->device, unconverged, n - 1)));
+        NEED(!vectors || (matrix(handle, u, m, columns, ldu) && matrix(handle, vt, n, n, ldvt)));
+        return status_of(queue(handle, "cusolverDnGesvd", [=](const Uses &uses) {
+            const char how[] = {job, '\0'};
+            uses.reads(a, m, n, lda).writes(a, m, n, lda).writes(s, n).writes(info, 1);
+            if (vectors) uses.writes(u, m, columns, ldu).writes(vt, n, n, ldvt);
+            gesvd(how, m, n, a, lda, s, u, ldu, vt, ldvt, work, size, info);
+            spoil(uses, work, room(m, n));
             return cudaSuccess;
         }));
     }
@@ -304,16 +364,22 @@ template <class T> struct Real {
              factors(handle, job, 0, m, n, s, u, ldu, v, ldv, batch) &&
              has_room(handle, work, size, room(m, n) * batch) &&
              on_device(handle->device, infos, batch));
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, "cusolverDnGesvdjBatched", [=](const Uses &uses) {
             for (int64_t i = 0; i < batch; i++)
-                one_svd(job, 0, m, n, a + i * lda * n, lda, s + i * std::min(m, n), u + i * ldu * m,
-                        ldu, v + i * ldv * n, ldv, work, size, infos + i);
-            spoil(work, room(m, n) * batch);
+                one_svd(uses, job, 0, m, n, a + i * lda * n, lda, s + i * std::min(m, n),
+                        u + i * ldu * m, ldu, v + i * ldv * n, ldv, work, size, infos + i);
+            spoil(uses, work, room(m, n) * batch);
             return cudaSuccess;
         }));
     }
 
     /* -- symmetric eigenvalues --------------------------------------------------------------------------------------- */
+    static void tell_eigen(const Uses &uses, cublasFillMode_t uplo, int n, T *a, int lda, T *w,
+                           int *info)
+    {
+        uses.reads_triangle(uplo == CUBLAS_FILL_MODE_UPPER, a, n, lda).writes(a, n, n, lda);
+        uses.writes(w, n).writes(info, 1);
+    }
     static cusolverStatus_t syevd_size(cusolverDnHandle_t handle, cusolverEigMode_t,
                                        cublasFillMode_t, int n, const T *, int lda, const T *,
                                        int *size)
@@ -329,10 +395,11 @@ template <class T> struct Real {
         BEGIN(handle);
         NEED(matrix(handle, a, n, n, lda) && on_device(handle->device, w, n) &&
              has_room(handle, work, size, room(n, n)) && on_device(handle->device, info, 1));
-        return status_of(queue(handle, [=] {
+        return status_of(queue(handle, "cusolverDnSyevd", [=](const Uses &uses) {
+            tell_eigen(uses, uplo, n, a, lda, w, info);
             syev(job == CUSOLVER_EIG_MODE_VECTOR ? "V" : "N", triangle(uplo), n, a, lda, w, work,
                  size, info);
-            spoil(work, room(n, n));
+            spoil(uses, work, room(n, n));
             return cudaSuccess;
         }));
     }
@@ -355,35 +422,23 @@ template <class T> struct Real {
              on_device(handle->device, w, (int64_t)n * batch) &&
              has_room(handle, work, size, room(n, n) * batch) &&
              on_device(handle->device, infos, batch));
-        return status_of(queue(handle, [=] {
-            for (int64_t i = 0; i < batch; i++)
+        return status_of(queue(handle, "cusolverDnSyevjBatched", [=](const Uses &uses) {
+            for (int64_t i = 0; i < batch; i++) {
+                tell_eigen(uses, uplo, n, a + i * lda * n, lda, w + i * n, infos + i);
                 syev(job == CUSOLVER_EIG_MODE_VECTOR ? "V" : "N", triangle(uplo), n,
                      a + i * lda * n, lda, w + i * n, work, size, infos + i);
-            spoil(work, room(n, n) * batch);
+            }
+            spoil(uses, work, room(n, n) * batch);
             return cudaSuccess;
         }));
     }
 
     static lt_cusolver_real<T> functions()
     {
-        return {potrf_size,
-                potrf_,
-                potrf_batched,
-                getrf_size,
-                getrf_,
-                getrs_,
-                geqrf_size,
-                geqrf_,
-                orgqr_size,
-                orgqr_,
-                gesvdj_size,
-                gesvdj,
-                gesvdj_batched_size,
-                gesvdj_batched,
-                syevd_size,
-                syevd,
-                syevj_batched_size,
-                syevj_batched};
+        return {potrf_size,          potrf_,         potrf_batched, getrf_size, getrf_,      getrs_,
+                geqrf_size,          geqrf_,         orgqr_size,    orgqr_,     gesvdj_size, gesvdj,
+                gesvdj_batched_size, gesvdj_batched, gesvd_size,    gesvd_,     syevd_size,  syevd,
+                syevj_batched_size,  syevj_batched};
     }
 };
 

@@ -281,7 +281,7 @@ cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 bloc
     return finish((cudaError_t)stream->device->error.load());
 }
 
-cudaError_t submit_function(Work *work, cudaStream_t handle, bool unseen)
+cudaError_t submit_function(Work *work, cudaStream_t handle)
 {
     cudaError_t error = begin_on_device(cudaErrorLaunchOutOfResources);
     CUstream_st *stream = error ? nullptr : find_stream(handle);
@@ -291,7 +291,6 @@ cudaError_t submit_function(Work *work, cudaStream_t handle, bool unseen)
         return error;
     }
     work->devices = 1u << stream->device->index | stream->device->peers;
-    work->unseen = unseen;
     submit(stream, work);
     return cudaSuccess;
 }

@@ -262,14 +262,17 @@ ncclResult_t collective(ncclComm_t comm, Call call, const void *from, void *to, 
     LibraryHandle at = *comm;
     at.stream = stream;
     const uint64_t number = ++comm->called;
+    const size_t each = size_of(type);
     return result_of(queue(
-        &at,
-        [comm, call, number, from, to] {
+        &at, "NCCL",
+        [comm, call, number, from, to, sizes, each](const Uses &uses) {
+            uses.reads(static_cast<const char *>(from), static_cast<int64_t>(sizes.given * each));
             if (comm->broken == ncclSuccess)
                 comm->broken = carry_out(*comm, call, number, from, to);
+            uses.writes(static_cast<char *>(to), static_cast<int64_t>(sizes.got * each));
             return cudaSuccess;
         },
-        false));
+        true));
 }
 
 /* Messages of one stream: all are sent, then all are taken. */
@@ -305,12 +308,18 @@ ncclResult_t queue_messages(std::vector<Message> messages)
     LibraryHandle at = *comm;
     at.stream = messages[0].stream;
     return result_of(queue(
-        &at,
-        [comm, messages] {
+        &at, "NCCL",
+        [comm, messages](const Uses &uses) {
+            for (const Message &m : messages)
+                if (m.sends)
+                    uses.reads(static_cast<const char *>(m.data), static_cast<int64_t>(m.bytes));
             if (comm->broken == ncclSuccess) comm->broken = deliver(messages);
+            for (const Message &m : messages)
+                if (!m.sends)
+                    uses.writes(static_cast<char *>(m.data), static_cast<int64_t>(m.bytes));
             return cudaSuccess;
         },
-        false));
+        true));
 }
 
 ncclResult_t message(ncclComm_t comm, bool sends, void *data, size_t count, ncclDataType_t type,

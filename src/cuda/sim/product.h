@@ -74,6 +74,7 @@ class Product final : public Work {
     cudaError_t run() override
     {
         Watched watched;
+        tell();
         if (workspace != nullptr)
             memset(workspace, 0xff, workspace_bytes); /* what is there is the library's */
         try {
@@ -82,14 +83,26 @@ class Product final : public Work {
         } catch (const std::bad_alloc &) {
             return cudaErrorLaunchFailure;
         }
-        const size_t size = element_size(c.type);
-        for (int64_t i = 0; i < batch && monitor; i++)
-            for (int64_t j = 0; j < c.columns; j++)
-                monitor->written(at(c, i) + (size_t)(j * c.leading) * size, (size_t)c.rows * size);
         return cudaSuccess;
     }
 
   private:
+    /* Who looks on. */
+    void tell() const
+    {
+        const Uses uses("cuBLAS's product");
+        const auto bytes = [](const Matrix &m) { return (int64_t)element_size(m.type); };
+        for (int64_t i = 0; i < batch && monitor; i++) {
+            for (const Matrix &m : {a, b})
+                uses.reads(at(m, i), m.rows * bytes(m), m.columns, m.leading * bytes(m));
+            if (beta != 0) uses.reads(at(c, i), c.rows * bytes(c), c.columns, c.leading * bytes(c));
+            uses.writes(at(c, i), c.rows * bytes(c), c.columns, c.leading * bytes(c));
+        }
+        if (bias != nullptr) uses.reads(static_cast<const char *>(bias), c.rows * bytes(c));
+        if (sums != nullptr) uses.writes(static_cast<char *>(sums), c.columns * bytes(c));
+        uses.writes(static_cast<char *>(workspace), (int64_t)workspace_bytes);
+    }
+
     static char *at(const Matrix &m, int64_t i)
     {
         return m.data + i * m.stride * (int64_t)element_size(m.type);
@@ -103,7 +116,6 @@ class Product final : public Work {
         case CUDA_R_16F: sum_columns<__half, float>(); break;
         default: sum_columns<__nv_bfloat16, float>(); break;
         }
-        if (monitor) monitor->written(sums, (size_t)c.columns * element_size(c.type));
     }
 
     template <class T, class Sum> void sum_columns() const
@@ -245,7 +257,7 @@ inline cublasStatus_t submit_product(cublasHandle_t handle, Product *work,
     work->workspace = workspace;
     work->rounded = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     work->workspace_bytes = workspace != nullptr ? std::min<size_t>(bytes, 1 << 16) : 0;
-    return submit_function(work, handle->stream, false) == cudaSuccess
+    return submit_function(work, handle->stream) == cudaSuccess
                ? CUBLAS_STATUS_SUCCESS
                : CUBLAS_STATUS_EXECUTION_FAILED;
 }

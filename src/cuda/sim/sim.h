@@ -203,8 +203,8 @@ class Monitor {
     virtual void freed(const void *pointer, size_t bytes) = 0;
     virtual void written(const void *pointer, size_t bytes) = 0;
     virtual void copied(const void *dst, const void *src, size_t bytes) = 0;
-    /* A work ran that does not say what it writes. */
-    virtual void ran_unseen(uint32_t devices) = 0;
+    /* call: the name of what reads. */
+    virtual void read(const char *call, const void *pointer, size_t bytes) = 0;
     /* Faults that were told are told again. */
     virtual void forget() = 0;
     std::recursive_mutex mutex; /* held by the work that runs */

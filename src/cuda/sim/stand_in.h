@@ -46,28 +46,74 @@ inline bool usable(const LibraryHandle *handle)
 /* Making and destroying handles waits for the device: a capture on it is lost by that. */
 inline bool capturing(int device) { return refuse_waiting(*device_at(device)) != cudaSuccess; }
 
-/* Queues f, which returns what becomes of the device; unseen: it does not tell the monitor what it writes (sim.h). */
+/* What a call of a library, by this name, reads and writes, told to who looks on (sim.h): said in front of the work itself. Matrices
+ * are column-major, `leading` elements from a column to the next. */
+class Uses {
+  public:
+    explicit Uses(const char *call) : call(call) {}
+    template <class T> const Uses &reads(const T *p, int64_t count) const
+    {
+        if (monitor && count > 0) monitor->read(call, p, (size_t)count * sizeof(T));
+        return *this;
+    }
+    template <class T> const Uses &writes(T *p, int64_t count) const
+    {
+        if (monitor && count > 0) monitor->written(p, (size_t)count * sizeof(T));
+        return *this;
+    }
+    template <class T>
+    const Uses &reads(const T *p, int64_t rows, int64_t columns, int64_t leading) const
+    {
+        for (int64_t j = 0; monitor && j < columns; j++) reads(p + j * leading, rows);
+        return *this;
+    }
+    template <class T>
+    const Uses &writes(T *p, int64_t rows, int64_t columns, int64_t leading) const
+    {
+        for (int64_t j = 0; monitor && j < columns; j++) writes(p + j * leading, rows);
+        return *this;
+    }
+    /* Of a square matrix one triangle, from the diagonal on, or (skip 1) from beside it. */
+    template <class T>
+    const Uses &reads_triangle(bool upper, const T *p, int64_t n, int64_t leading,
+                               int64_t skip = 0) const
+    {
+        for (int64_t j = 0; monitor && j < n; j++)
+            upper ? reads(p + j * leading, j + 1 - skip)
+                  : reads(p + j * leading + j + skip, n - j - skip);
+        return *this;
+    }
+
+  private:
+    const char *call;
+};
+
+/* f(uses), which returns what becomes of the device. One that waits for other processes lets other works run meanwhile. */
 template <class F> class LibraryWork final : public Work {
   public:
-    explicit LibraryWork(F &&f) : f(std::move(f)) {}
+    LibraryWork(const char *call, F &&f, bool waits) : uses(call), f(std::move(f)), waits(waits) {}
     cudaError_t run() override
     {
         try {
-            return f();
+            if (waits) return f(uses);
+            Watched watched;
+            return f(uses);
         } catch (const std::bad_alloc &) {
             return cudaErrorLaunchFailure;
         }
     }
 
   private:
+    Uses uses;
     F f;
+    bool waits;
 };
 
-template <class F> cudaError_t queue(const LibraryHandle *handle, F f, bool unseen = true)
+template <class F>
+cudaError_t queue(const LibraryHandle *handle, const char *call, F f, bool waits = false)
 {
-    Work *work = new (std::nothrow) LibraryWork<F>(std::move(f));
-    return work != nullptr ? submit_function(work, handle->stream, unseen)
-                           : cudaErrorMemoryAllocation;
+    Work *work = new (std::nothrow) LibraryWork<F>(call, std::move(f), waits);
+    return work != nullptr ? submit_function(work, handle->stream) : cudaErrorMemoryAllocation;
 }
 
 } // namespace lt_sim

@@ -152,7 +152,6 @@ cudaError_t run_work(Work &work)
     open_memory(work.devices);
     works = true;
     cudaError_t error = work.run();
-    if (monitor && work.unseen) monitor->ran_unseen(work.devices);
     works = false;
     close_memory(work.devices);
     return error;

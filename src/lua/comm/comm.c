@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "buckets.h"
 #include "gpus.h"
 #include "devices/copies.h"
 #include "hollow.h"
@@ -355,20 +356,40 @@ static int comm_origin(lua_State *L)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------------------------- */
 
-/* storage_take(tensor, other): the tensor, its views and what is saved of it have the other's memory, which has theirs. */
+/* storage_take(tensor, other, version): the tensor, its views and what is saved of it have the other's memory, which has theirs, and this
+ * version: derivatives refuse what they have saved of another. */
 static int storage_take(lua_State *L)
 {
-    lt_lua_do(L, lt_storage_exchange(lt_lua_check_tensor(L, 1), lt_lua_check_tensor(L, 2)));
+    lt_tensor *self = lt_lua_check_tensor(L, 1), *other = lt_lua_check_tensor(L, 2);
+    const lua_Integer version = lt_lua_check_integer(L, 3);
+    lt_lua_do(L, lt_storage_exchange(self, other));
+    atomic_store_explicit(&self->storage->version, (uint32_t)version, memory_order_relaxed);
     return 0;
 }
 
-/* storage_drop(tensor): it, its views and what is saved of it have no memory, until storage_take gives them some. */
+/* storage_drop(tensor, parts, reason): it, its views and what is saved of it have no memory, until storage_take gives them some. parts: a list
+ * of { at =, name = }, the element from which on the tensor holds what has that name, counted from 0; reason: for the message of who reads it. */
 static int storage_drop(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
-    lua_settop(L, 1);
+    lt_lua_check_type(L, 2, LUA_TTABLE);
+    const char *reason = lt_lua_check_string(L, 3);
+    const int64_t size = (int64_t)lt_dtype_size((lt_dtype)self->dtype);
+    const int n = (int)lua_rawlen(L, 2);
+    lua_settop(L, 3);
+    luaL_checkstack(L, n + 4, NULL); /* the names stay on it */
+    lt_hollow_part *parts = lua_newuserdatauv(L, (size_t)n * sizeof *parts, 0);
+    for (int i = 0; i < n; i++) {
+        lua_rawgeti(L, 2, i + 1);
+        lua_getfield(L, -1, "at");
+        parts[i].from = (self->offset + lua_tointeger(L, -1)) * size;
+        lua_pop(L, 1);
+        lua_getfield(L, -1, "name");
+        parts[i].name = lt_lua_check_string(L, -1);
+        lua_remove(L, -2);
+    }
     lt_tensor **hollow = lt_lua_new(L);
-    lt_lua_do(L, lt_storage_hollow(self, hollow));
+    lt_lua_do(L, lt_storage_hollow(self, parts, n, reason, hollow));
     lt_lua_do(L, lt_storage_exchange(self, *hollow));
     lt_tensor_release(*hollow);
     *hollow = NULL;
@@ -392,24 +413,17 @@ static void new_type(lua_State *L, const char *name, const luaL_Reg *methods, lu
 
 void lt_lua_open_comm(lua_State *L)
 {
-    static const luaL_Reg of_worlds[] = {{"rank", world_rank},
-                                         {"size", world_size},
-                                         {"engine", world_engine},
-                                         {"group", world_group},
-                                         {"step", world_step},
-                                         {"set_native", world_set_native},
-                                         {"describe", world_describe},
-                                         {NULL, NULL}};
+    static const luaL_Reg of_worlds[] = {
+        {"rank", world_rank},         {"size", world_size}, {"engine", world_engine},
+        {"group", world_group},       {"step", world_step}, {"set_native", world_set_native},
+        {"describe", world_describe}, {NULL, NULL}};
     static const luaL_Reg of_groups[] = {
         {"size", group_size},     {"me", group_me},
         {"global", group_global}, {"set_timeout", group_set_timeout},
         {"begin", group_begin},   {NULL, NULL}};
-    static const luaL_Reg of_works[] = {{"ended", work_ended},
-                                        {"wait", work_wait},
-                                        {"from", work_from},
-                                        {"group", work_group},
-                                        {"times", work_times},
-                                        {NULL, NULL}};
+    static const luaL_Reg of_works[] = {{"ended", work_ended}, {"wait", work_wait},
+                                        {"from", work_from},   {"group", work_group},
+                                        {"times", work_times}, {NULL, NULL}};
     static const luaL_Reg functions[] = {{"comm_open", comm_open},
                                          {"comm_fake", comm_fake},
                                          {"comm_environment", comm_environment},
@@ -421,6 +435,7 @@ void lt_lua_open_comm(lua_State *L)
     new_type(L, GROUP_NAME, of_groups, NULL);
     new_type(L, WORK_NAME, of_works, work_gc);
     lt_lua_open_device_comm(L);
+    lt_lua_open_reducer(L);
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, functions);
     lua_pop(L, 1);

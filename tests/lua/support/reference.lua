@@ -346,7 +346,8 @@ local function changed_by(case, via, self)
   if case.op:sub(-1) == '_' or via == 'i' and case.op ~= 'index' then return self end
 end
 
-local function run_once(case, via)
+--- The function of a case by its `via`, its arguments, packed, and the tensors in them.
+function M.call_of(case, via)
   local leaves = { tensors = {} }
   local args = {n = #case.args}
   for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
@@ -359,7 +360,11 @@ local function run_once(case, via)
     args.n = args.n + 1
     args[args.n] = named
   end
-  local call = callee(case.op, via, args[1])
+  return callee(case.op, via, args[1]), args, leaves
+end
+
+local function run_once(case, via)
+  local call, args, leaves = M.call_of(case, via)
   if call == nil then
     error(('there is no %s%s'):format(via == 'm' and 'method ' or 'function ', case.op), 0)
   end

@@ -10,6 +10,7 @@ DTYPES = {
     "LT_BOOL": torch.bool, "LT_UINT8": torch.uint8, "LT_INT8": torch.int8, "LT_INT16": torch.int16, "LT_INT32": torch.int32,
     "LT_INT64": torch.int64, "LT_FLOAT16": torch.float16, "LT_BFLOAT16": torch.bfloat16, "LT_FLOAT32": torch.float32,
     "LT_FLOAT64": torch.float64, "LT_COMPLEX32": torch.complex32, "LT_COMPLEX64": torch.complex64, "LT_COMPLEX128": torch.complex128,
+    "LT_UINT16": torch.uint16, "LT_UINT32": torch.uint32, "LT_UINT64": torch.uint64,
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -27,6 +28,13 @@ def table(out, kind, name, entry):
     out.append("};")
 
 
+def promoted(a, b):
+    try:
+        return NAMES[torch.promote_types(a, b)]
+    except RuntimeError:  # unsigned integers with what is no float
+        return "LT_DTYPE_NONE"
+
+
 def bits(x, dtype):
     return torch.tensor([x], dtype=torch.float64).to(dtype).view(torch.int16).item() & 0xFFFF
 
@@ -39,7 +47,7 @@ def literal(x):
 def write(path):
     out = ["/* Written by generate.py dtypes: PyTorch's torch.promote_types and torch.can_cast, the sizes of elements, and doubles",
            " * (their bits) as float16 and bfloat16. */", "#include <stdint.h>", "", '#include "ltensor.h"', ""]
-    table(out, "lt_dtype", "promoted", lambda a, b: NAMES[torch.promote_types(a, b)])
+    table(out, "lt_dtype", "promoted", promoted)
     out += ["", "/* From the row's dtype to the column's. */"]
     table(out, "bool", "castable", lambda a, b: str(torch.can_cast(a, b)).lower())
     out += ["", "static const size_t bytes[LT_DTYPE_COUNT] = {" +

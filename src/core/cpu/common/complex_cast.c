@@ -69,7 +69,10 @@ static void copy_c128(char *const *ptrs, const int64_t *strides, int64_t n, cons
     X(c, PART, LT_FLOAT16)                                                                         \
     X(c, PART, LT_BFLOAT16)                                                                        \
     X(c, PART, LT_FLOAT32)                                                                         \
-    X(c, PART, LT_FLOAT64)
+    X(c, PART, LT_FLOAT64)                                                                         \
+    X(c, PART, LT_UINT16)                                                                          \
+    X(c, PART, LT_UINT32)                                                                          \
+    X(c, PART, LT_UINT64)
 #define COMPLEX(X)                                                                                 \
     X(LT_COMPLEX32, LT_FLOAT16)                                                                    \
     X(LT_COMPLEX64, LT_FLOAT32)                                                                    \
@@ -88,7 +91,7 @@ LOOP(c128_of_c64, between(LT_FLOAT64, LT_FLOAT32, ptrs, strides, n))
 LOOP(c32_of_c128, between(LT_FLOAT16, LT_FLOAT64, ptrs, strides, n))
 LOOP(c64_of_c128, between(LT_FLOAT32, LT_FLOAT64, ptrs, strides, n))
 
-void lt_complete_casts(lt_loop (*cast)[LT_DTYPE_COUNT])
+void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT])
 {
 #define ENTER_TO(c, PART, from) cast[c][from] = c##_of_##from;
 #define ENTER_FROM(c, PART, to) cast[to][c] = to##_of_##c;

@@ -170,9 +170,10 @@ extern lt_cpu_loops lt_loops;
 /* Its elementwise loops, by op and dtype; NULL where there is no loop. */
 extern lt_pointwise_row lt_pointwise_loops[];
 
-/* Of complex numbers, which have no instruction set: the conversions that a table lacks (common/complex_cast.c), the elementwise
- * loops (pointwise/complex.c). */
-void lt_complete_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
+/* What has no instruction set: the conversions that a table lacks, first those of unsigned integers (common/unsigned_cast.c),
+ * then those of complex numbers (common/complex_cast.c), whose elementwise loops are pointwise/complex.c. */
+void lt_enter_unsigned_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
+void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 void lt_enter_complex_loops(lt_pointwise_row *rows);
 
 #define LT_LOOP_PASTE(name, isa) lt_##name##_##isa

@@ -72,28 +72,19 @@ static lt_status read_numbers(int spatial, const lt_dims *stride, const lt_dims 
     return LT_OK;
 }
 
-static const char *element_name(const lt_tensor *t)
-{
-    static const char *const names[LT_DTYPE_COUNT] = {
-        [LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char", [LT_INT16] = "short int",
-        [LT_INT32] = "int", [LT_INT64] = "long int", [LT_FLOAT16] = "c10::Half", [LT_BFLOAT16] = "c10::BFloat16",
-        [LT_FLOAT32] = "float", [LT_FLOAT64] = "double"};
-    return names[t->dtype];
-}
-
 static lt_status check_dtypes(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias)
 {
-    if (input->dtype == LT_BOOL)
+    if (input->dtype == LT_BOOL || lt_dtype_is_unsigned((lt_dtype)input->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
                         input->device.type == LT_CPU ? "slow_conv2d_cpu" : "convolution_cuda",
                         lt_dtype_scalar_name((lt_dtype)input->dtype));
     if (input->dtype != weight->dtype)
         return lt_error(LT_ERR_RUNTIME, "Input type (%s) and weight type (%s) should be the same: expected scalar type %s but found %s",
-                        element_name(input), element_name(weight), lt_dtype_scalar_name((lt_dtype)input->dtype),
+                        lt_dtype_element_name((lt_dtype)input->dtype), lt_dtype_element_name((lt_dtype)weight->dtype), lt_dtype_scalar_name((lt_dtype)input->dtype),
                         lt_dtype_scalar_name((lt_dtype)weight->dtype));
     if (bias != NULL && bias->dtype != input->dtype)
-        return lt_error(LT_ERR_RUNTIME, "Input type (%s) and bias type (%s) should be the same", element_name(input),
-                        element_name(bias));
+        return lt_error(LT_ERR_RUNTIME, "Input type (%s) and bias type (%s) should be the same", lt_dtype_element_name((lt_dtype)input->dtype),
+                        lt_dtype_element_name((lt_dtype)bias->dtype));
     return LT_OK;
 }
 

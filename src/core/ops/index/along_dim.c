@@ -174,6 +174,7 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
     if (src != NULL && src->dtype != self->dtype)
         return lt_error(LT_ERR_RUNTIME, "%s(): Expected self.dtype to be equal to src.dtype", op);
     if (index->numel > 0) LT_TRY(check_scatter(self, d, index, src));
+    if (mode != LT_SCATTER_SET && mode != LT_SCATTER_ADD) LT_TRY(lt_refuse_unsigned(op, self));
     LT_CHECK(begin_change(self, "contiguous_format", out, &work));
     LT_CHECK(bring_index(op, index, &where));
     if (index->numel > 0) {
@@ -337,7 +338,7 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
     LT_CHECK(bring_index("index_select", index, &where));
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, self->ndim, sizes, &work));
     along(self, d, where, work, &it, &args);
-    if (lt_dtype_is_complex((lt_dtype)self->dtype)) LT_CHECK(lt_iter_lanes(&it));
+    LT_CHECK(lt_iter_for_moving(&it));
     if (it.numel > 0) {
         status = lt_backend_of(self)->index_get(&it, &args);
         if (status == LT_ERR_INDEX) lt_error_set(status, "index out of range in self: %s", lt_error_message());
@@ -367,7 +368,7 @@ static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_ten
     LT_CHECK(bring_index(op, index, &where));
     along(work, dim, where, source, &it, &args);
     args.fresh = *out == NULL;
-    if (lt_dtype_is_complex((lt_dtype)self->dtype)) LT_CHECK(lt_iter_lanes(&it));
+    LT_CHECK(lt_iter_for_moving(&it));
     if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
     end_change(out, work);
     work = NULL;

@@ -278,7 +278,7 @@ lt_status lt__index_impl(lt_tensor *self, const lt_tensor_list *indices, lt_tens
     LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, p.shape_ndim, p.shape, &result));
     if (result->numel > 0) {
         plan_iter(&p, self, result, &it, &args);
-        if (lt_dtype_is_complex((lt_dtype)self->dtype)) LT_CHECK(lt_iter_lanes(&it));
+        LT_CHECK(lt_iter_for_moving(&it));
         LT_CHECK(lt_backend_of(self)->index_get(&it, &args));
     }
     *out = result;
@@ -369,7 +369,7 @@ lt_status lt__index_put__impl(lt_tensor *self, const lt_tensor_list *indices, lt
     LT_CHECK(plan_make(&p, self, indices));
     LT_CHECK(check_values(&p, here));
     plan_iter(&p, self, here, &it, &args);
-    if (lt_dtype_is_complex((lt_dtype)self->dtype)) LT_CHECK(lt_iter_lanes(&it));
+    LT_CHECK(lt_iter_for_moving(&it));
     if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
 done:
     plan_free(&p);

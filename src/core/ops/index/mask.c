@@ -123,7 +123,7 @@ static lt_status count_nonzero(const lt_array *in, int64_t *count)
 
 lt_status lt_nonzero_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (lt_dtype_is_complex((lt_dtype)self->dtype)) {
+    if (lt_dtype_is_complex((lt_dtype)self->dtype)) { /* unsigned ones are 0 where integers of the same bits are */
         lt_tensor *flags = NULL;
         LT_TRY(lt_cast(self, LT_BOOL, &flags));
         lt_status status = lt_nonzero_impl(flags, out);

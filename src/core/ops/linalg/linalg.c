@@ -161,8 +161,9 @@ static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **n
     return LT_OK;
 }
 
-/* The error of the first matrix that could not be dealt with. a has the shape that the caller knows. */
-static lt_status refused(const refusal *r, const lt_tensor *a, lt_tensor *infos)
+/* The error of the first matrix that could not be dealt with, or, where `any` asks, whether there is one. a has the shape
+ * that the caller knows. */
+static lt_status refused(const refusal *r, const lt_tensor *a, lt_tensor *infos, bool *any)
 {
     char batch[48] = "", reason[256];
     const int32_t *info;
@@ -170,6 +171,10 @@ static lt_status refused(const refusal *r, const lt_tensor *a, lt_tensor *infos)
     lt_status status = numbers_on_host(r->op, infos, &info, &copy);
     for (int64_t i = 0; status == LT_OK && i < infos->numel; i++) {
         if (info[i] == 0) continue;
+        if (any != NULL) {
+            *any = true;
+            break;
+        }
         if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_shown(i));
         snprintf(reason, sizeof reason, r->format, r->element ? (int)lt_shown(info[i] - 1) : info[i]);
         status = lt_error(LT_ERR_RUNTIME, "%s: %s%s", r->op, batch, reason);
@@ -178,19 +183,22 @@ static lt_status refused(const refusal *r, const lt_tensor *a, lt_tensor *infos)
     return status;
 }
 
-/* Runs f; with `r`, a matrix of a that cannot be dealt with is an error. */
-static void do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const refusal *r)
+/* Runs f; with `r`, a matrix of a that cannot be dealt with is an error, or, where the backend has a way that deals with more,
+ * makes this false. */
+static bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const refusal *r)
 {
     lt_tensor *infos = NULL;
-    if (s->status != LT_OK || f->batch == 0) return;
+    bool any = false;
+    if (s->status != LT_OK || f->batch == 0) return true;
     if (r != NULL) {
         infos = do_new_of(s, LT_INT32, a->device, &(lt_dims){1, {f->batch}});
-        if (infos == NULL) return;
+        if (infos == NULL) return true;
         f->infos = integers_of(infos);
     }
     const bool at_home = f->device.type == LT_CPU || !lt_dtype_is_complex(f->dtype);
     s->status = at_home ? lt_backends[f->device.type]->factor(f) : lt_linalg_factor_on_host(f, r != NULL ? r->op : "linalg");
-    if (s->status == LT_OK && r != NULL) s->status = refused(r, a, infos);
+    if (s->status == LT_OK && r != NULL) s->status = refused(r, a, infos, f->has_robust ? &any : NULL);
+    return !any;
 }
 
 /* LU factors of square matrices that lie column after column, in place; the pivots. */
@@ -487,6 +495,38 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
 static const refusal divergent = {"linalg.svd", "The algorithm failed to converge because the input matrix is ill-conditioned "
                                   "or has too many repeated singular values (error code: %d).", false};
 
+/* values becomes the singular values of self; *u and *v, unless NULL, its vectors U and V^H transposed. The robust way, of real matrices, is for
+ * matrices that are not wide: the transposed of wide ones have their vectors in each other's place. False: another way deals
+ * with more matrices. */
+static bool do_svd_by(lt_scope *s, bool robust, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u, lt_tensor **v)
+{
+    const bool turned = robust && lt_rows(self) < lt_columns(self);
+    lt_tensor *given = turned ? do_turn(s, self) : self, *work = do_dense_copy(s, turned ? self : do_turn(s, self));
+    if (s->status != LT_OK) return true;
+    const int64_t m = lt_rows(given), n = lt_columns(given), k = m < n ? m : n, of_u = full ? m : k, of_v = full ? n : k;
+    const lt_dims u_room = batch_of(self, of_u, m), v_room = batch_of(self, n, of_v), v_turned = batch_of(self, of_v, n);
+    lt_tensor *left = u != NULL ? do_zeros(s, self, &u_room) : NULL, *right = v != NULL ? do_zeros(s, self, &v_room) : NULL;
+    if (s->status != LT_OK) return true;
+    lt_factor f = factor_of(LT_FACTOR_SVD, work);
+    f.full = full;
+    f.robust = robust;
+    f.values = lt_data(values);
+    f.u = left != NULL ? lt_data(left) : NULL;
+    f.v = right != NULL ? lt_data(right) : NULL;
+    if (!do_factor(s, &f, self, &divergent)) return false;
+    if (u == NULL) return true;
+    left = do_turn(s, left);
+    if (f.v_by_rows) right = do_adjoint(s, do_reshape(s, right, &v_turned));
+    *u = turned ? right : left;
+    *v = turned ? left : right;
+    return true;
+}
+
+static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u, lt_tensor **v)
+{
+    if (!do_svd_by(s, false, self, full, values, u, v)) do_svd_by(s, true, self, full, values, u, v);
+}
+
 /* Rows: U, then S, then V^H transposed, all of one width: that of the largest of them. */
 lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **out)
 {
@@ -494,25 +534,17 @@ lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **o
     LT_TRY(lt_linalg_check_kind(divergent.op, self));
     int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n, width = !full_matrices ? k : m > n ? m : n;
     int64_t of_u = full_matrices ? m : k, of_v = full_matrices ? n : k;
-    lt_dims u_room = batch_of(self, of_u, m), v_room = batch_of(self, n, of_v), s_room = batch_of(self, 1, k);
-    lt_dims sizes = batch_of(self, m + 1 + n, width), v_turned = batch_of(self, of_v, n);
+    lt_dims s_room = batch_of(self, 1, k), sizes = batch_of(self, m + 1 + n, width);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_svd));
-    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *packed = do_zeros(&s, self, &sizes);
-    lt_tensor *u = do_zeros(&s, self, &u_room), *v = do_zeros(&s, self, &v_room), *values = do_new_real(&s, self, &s_room);
+    lt_tensor *packed = do_zeros(&s, self, &sizes), *values = do_new_real(&s, self, &s_room), *u = NULL, *v = NULL;
     if (values != NULL && k > 0) {
-        lt_factor f = factor_of(LT_FACTOR_SVD, work);
-        f.full = full_matrices;
-        f.values = lt_data(values);
-        f.u = lt_data(u);
-        f.v = lt_data(v);
-        do_factor(&s, &f, self, &divergent);
-        if (f.v_by_rows) v = do_adjoint(&s, do_reshape(&s, v, &v_turned));
+        do_svd(&s, self, full_matrices, values, &u, &v);
+        if (s.status != LT_OK) return lt_scope_close(&s);
+        do_store(&s, do_part(&s, do_part(&s, packed, -2, 0, m), -1, 0, of_u), u);
+        do_store(&s, do_part(&s, do_part(&s, packed, -2, m, m + 1), -1, 0, k), values);
+        do_store(&s, do_part(&s, do_part(&s, packed, -2, m + 1, m + 1 + n), -1, 0, of_v), v);
     }
-    if (s.status != LT_OK) return lt_scope_close(&s);
-    do_store(&s, do_part(&s, do_part(&s, packed, -2, 0, m), -1, 0, of_u), do_turn(&s, u));
-    do_store(&s, do_part(&s, do_part(&s, packed, -2, m, m + 1), -1, 0, k), values);
-    do_store(&s, do_part(&s, do_part(&s, packed, -2, m + 1, m + 1 + n), -1, 0, of_v), v);
     return lt_scope_store(&s, packed, out);
 }
 
@@ -524,12 +556,8 @@ lt_status lt__linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
     lt_dims sizes = batch_of(self, 1, k), shape = batch_of(self, k, -1);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_svdvals));
-    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_new_real(&s, self, &sizes);
-    if (values != NULL && k > 0) {
-        lt_factor f = factor_of(LT_FACTOR_SVD, work);
-        f.values = lt_data(values);
-        do_factor(&s, &f, self, &divergent);
-    }
+    lt_tensor *values = do_new_real(&s, self, &sizes);
+    if (values != NULL && k > 0) do_svd(&s, self, false, values, NULL, NULL);
     return lt_scope_store(&s, do_reshape(&s, values, &shape), out);
 }
 

@@ -162,20 +162,9 @@ done:
 static lt_status check_supported(const lt_tensor *t, const char *on_cpu, const char *on_cuda)
 {
     lt_dtype dtype = (lt_dtype)t->dtype;
-    if (dtype != LT_BOOL && dtype != LT_COMPLEX32) return LT_OK;
+    if (dtype != LT_BOOL && dtype != LT_COMPLEX32 && !lt_dtype_is_unsigned(dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", t->device.type == LT_CPU ? on_cpu : on_cuda,
                     lt_dtype_scalar_name(dtype));
-}
-
-/* A dtype as PyTorch's messages about products name it: by the C++ type. */
-static const char *element_name(const lt_tensor *t)
-{
-    static const char *const names[LT_DTYPE_COUNT] = {
-        [LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char", [LT_INT16] = "short int",
-        [LT_INT32] = "int", [LT_INT64] = "long int", [LT_FLOAT16] = "c10::Half", [LT_BFLOAT16] = "c10::BFloat16",
-        [LT_FLOAT32] = "float", [LT_FLOAT64] = "double", [LT_COMPLEX32] = "c10::complex<c10::Half>",
-        [LT_COMPLEX64] = "c10::complex<float>", [LT_COMPLEX128] = "c10::complex<double>"};
-    return names[t->dtype];
 }
 
 static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
@@ -216,7 +205,7 @@ lt_status lt_mm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     LT_TRY(check_mm_shapes(self, mat2));
     if (self->dtype != mat2->dtype)
         return lt_error(LT_ERR_RUNTIME, "expected m1 and m2 to have the same dtype, but got: %s != %s",
-                        element_name(self), element_name(mat2));
+                        lt_dtype_element_name((lt_dtype)self->dtype), lt_dtype_element_name((lt_dtype)mat2->dtype));
     LT_TRY(check_supported(self, "addmm_impl_cpu_", "addmm_cuda"));
     if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
     int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
@@ -262,7 +251,7 @@ lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2,
     LT_TRY(check_devices("baddbmm", self, batch1, batch2));
     if (self->dtype != batch1->dtype || batch1->dtype != batch2->dtype)
         return lt_error(LT_ERR_RUNTIME, "Input dtypes must be the same, got: input %s, batch1: %s, batch2: %s",
-                        element_name(self), element_name(batch1), element_name(batch2));
+                        lt_dtype_element_name((lt_dtype)self->dtype), lt_dtype_element_name((lt_dtype)batch1->dtype), lt_dtype_element_name((lt_dtype)batch2->dtype));
     LT_TRY(check_supported(batch1, "baddbmm", "baddbmm_cuda"));
     if (is_complex(self)) return lt_complex_product(self, batch1, batch2, beta, alpha, out);
     int64_t sizes[] = {batch1->sizes[0], batch1->sizes[1], batch2->sizes[2]};

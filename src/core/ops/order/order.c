@@ -29,6 +29,10 @@
 
 /* ---- sorting --------------------------------------------------------------------------------------------------- */
 
+/* The same of integers that hold the elements of an unsigned dtype. */
+static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int64_t count, lt_tensor **out_values,
+                                 lt_tensor **out_indices);
+
 /* The first `count` places of sorted lines, as new tensors; values NULL: not wanted. */
 static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t count, lt_tensor **out_values,
                              lt_tensor **out_indices)
@@ -37,6 +41,7 @@ static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t 
     lt_status status;
     if (lt_dtype_is_complex((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "Sort does not support complex dtypes on %s", self->device.type == LT_CPU ? "CPU" : "CUDA");
+    if (lt_dtype_is_unsigned((lt_dtype)self->dtype)) return sorted_unsigned(self, dim, descending, count, out_values, out_indices);
     lt_dims sizes = lt_dims_of(self);
     if (self->ndim > 0) sizes.v[dim] = count;
     if (out_values != NULL)
@@ -54,6 +59,23 @@ done:
     lt_tensor_release(values);
     lt_tensor_release(indices);
     return status;
+}
+
+static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int64_t count, lt_tensor **out_values,
+                                 lt_tensor **out_indices)
+{
+    lt_scope s;
+    lt_tensor *values = NULL, *indices = NULL;
+    lt_scope_open(&s, false);
+    /* of 64 bits, the least becomes the least that there is with a sign */
+    lt_tensor *shift = self->dtype == LT_UINT64 ? do_scalar(&s, lt_int(INT64_MIN)) : do_scalar(&s, lt_int(0));
+    lt_tensor *wide = do_sub(&s, do_cast(&s, self, LT_INT64), shift);
+    if (s.status == LT_OK) s.status = sorted_part(wide, dim, descending, count, out_values != NULL ? &values : NULL, &indices);
+    if (s.status == LT_OK) indices = lt_scope_hold(&s, LT_OK, indices);
+    if (values != NULL) values = do_cast(&s, do_add(&s, lt_scope_hold(&s, s.status, values), shift), (lt_dtype)self->dtype);
+    if (s.status == LT_OK && values != NULL) *out_values = lt_tensor_retain(values);
+    if (s.status == LT_OK) *out_indices = lt_tensor_retain(indices);
+    return lt_scope_close(&s);
 }
 
 /* Size of a dimension; 1 where there is none. */
@@ -138,6 +160,7 @@ static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim, lt
 {
     lt_scope s;
     LT_TRY(lt_refuse_complex("kthvalue", self));
+    LT_TRY(lt_refuse_unsigned("kthvalue", self));
     lt_dims sizes = lt_dims_of(self);
     if (self->ndim > 0) sizes.v[dim] = 1;
     lt_scope_open(&s, false);
@@ -344,6 +367,7 @@ static lt_status running_extreme(bool maximum, lt_tensor *self, int64_t dim, lt_
     lt_tensor *values = NULL, *indices = NULL;
     lt_status status;
     LT_TRY(lt_refuse_complex(maximum ? "cummax" : "cummin", self));
+    LT_TRY(lt_refuse_unsigned(maximum ? "cummax" : "cummin", self));
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, self->ndim, self->sizes, &indices));

@@ -134,11 +134,12 @@ static lt_status check_inexact(const char *op, lt_dtype dtype)
 static lt_status check_range(int64_t low, int64_t high, lt_dtype dtype)
 {
     const int bits = lt_dtype_is_float(dtype) ? 64 : dtype == LT_BOOL ? 1 : 8 * (int)lt_dtype_size(dtype);
-    const bool from_zero = dtype == LT_BOOL || dtype == LT_UINT8;
-    const int64_t most = from_zero ? (1 << bits) - 1 : (int64_t)(UINT64_MAX >> (65 - bits)), least = from_zero ? 0 : -most - 1;
+    const bool from_zero = dtype == LT_BOOL || dtype == LT_UINT8 || lt_dtype_is_unsigned(dtype);
+    const int64_t most = (int64_t)(UINT64_MAX >> (from_zero && bits < 64 ? 64 - bits : 65 - bits)), least = from_zero ? 0 : -most - 1;
     if (low < high && low >= least && high - 1 <= most) return LT_OK;
     static const char *const names[LT_DTYPE_COUNT] = {[LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char",
-                                                      [LT_INT16] = "short", [LT_INT32] = "int"};
+                                                      [LT_INT16] = "short", [LT_INT32] = "int", [LT_UINT16] = "uint16_t",
+                                                      [LT_UINT32] = "uint32_t", [LT_UINT64] = "uint64_t"};
     if (low < high)
         return lt_error(LT_ERR_RUNTIME, "%s is out of bounds for %s", low < least || low > most ? "from" : "to - 1", names[dtype]);
     return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
@@ -303,6 +304,7 @@ lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator
 
 lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to, lt_generator *generator)
 {
+    if (from == NULL) LT_TRY(lt_refuse_unsigned("random_", self));
     if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, zero, zero, generator);
     int64_t low = to != NULL ? *from : 0, high = to != NULL ? *to : *from;
     LT_TRY(check_range(low, high, (lt_dtype)self->dtype));

@@ -222,6 +222,7 @@ lt_status lt_nextafter_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
     lt_tensor *const both[] = {self, other};
     const lt_dtype dtype = lt_result_type(both, 2);
+    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
     if (!lt_dtype_is_float(dtype))
         return lt_error(LT_ERR_RUNTIME, "\"nextafter\" not implemented for '%s'",
                         lt_dtype_scalar_name(dtype));

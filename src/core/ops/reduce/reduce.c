@@ -73,10 +73,22 @@ lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, 
     return run_kernel(op, self, mask, keepdim, result, parameter, out);
 }
 
+/* What the elements of an unsigned dtype are reduced as: bools of what asks whether they are 0, int64 of sums and products.
+ * LT_DTYPE_NONE: refused. */
+static lt_dtype read_unsigned(lt_reduction op)
+{
+    if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || op == LT_REDUCE_COUNT) return LT_BOOL;
+    return op == LT_REDUCE_SUM || op == LT_REDUCE_PROD ? LT_INT64 : LT_DTYPE_NONE;
+}
+
 /* The same with the input converted to `read` first. */
 static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim, lt_dtype read,
                         lt_dtype result, double parameter, lt_tensor **out)
 {
+    if (lt_dtype_is_unsigned(read)) {
+        read = read_unsigned(op);
+        if (read == LT_DTYPE_NONE) return lt_refuse_unsigned(op == LT_REDUCE_MAX ? "max" : "min", self);
+    }
     if ((lt_dtype)self->dtype == read) return lt_reduce_over(op, self, dims, keepdim, result, parameter, out);
     lt_tensor *in = NULL;
     LT_TRY(lt_cast(self, read, &in));
@@ -134,7 +146,7 @@ lt_status lt_mean_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 
 lt_status lt_count_nonzero_impl(lt_tensor *self, const lt_dims *dim, lt_tensor **out)
 {
-    return lt_reduce_over(LT_REDUCE_COUNT, self, dim, false, LT_INT64, 0, out);
+    return reduce(LT_REDUCE_COUNT, self, dim, false, (lt_dtype)self->dtype, LT_INT64, 0, out);
 }
 
 lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)
@@ -190,6 +202,7 @@ static lt_status extreme_over(lt_reduction op, const char *name, lt_tensor *self
     LT_TRY(lt_dims_mask(dim, self->ndim, &mask));
     if (self->numel == 0 && (dim == NULL || dim->n == 0)) return needs_dim(name);
     LT_TRY(check_not_empty(name, self, mask));
+    LT_TRY(lt_refuse_unsigned(name, self));
     return run_kernel(op, self, mask, keepdim, (lt_dtype)self->dtype, 0, out);
 }
 
@@ -244,6 +257,7 @@ static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, 
     kept v, i;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     if (is_complex(self)) return lt_error(LT_ERR_RUNTIME, "%s(): does not support complex input", name);
+    LT_TRY(lt_refuse_unsigned(name, self));
     LT_TRY(check_not_empty(name, self, 1u << d));
     ndim = reduced_shape(self, 1u << d, keepdim, sizes);
     if (out_values != NULL) LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, ndim, sizes, &values));

@@ -370,6 +370,7 @@ lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
         rows = lt_plus(rows, t->ndim == 2 ? t->sizes[0] : 1);
         columns = lt_plus(columns, t->ndim == 2 ? t->sizes[1] : t->numel);
     }
+    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
     lt_device device = tensors->n > 0 ? tensors->v[0]->device : lt_host;
     LT_TRY(lt_zeros(&(lt_dims){2, {tensors->n > 0 ? rows : 1, columns}}, dtype, &device, &result));
     for (int64_t i = 0, row = 0, column = 0; i < tensors->n; i++) {

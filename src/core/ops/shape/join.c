@@ -91,6 +91,7 @@ lt_status lt_cat_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **ou
     sizes[d] = total;
     lt_dtype dtype = (lt_dtype)tensors->v[0]->dtype;
     for (int64_t i = 1; i < tensors->n; i++) dtype = lt_promote(dtype, (lt_dtype)tensors->v[i]->dtype);
+    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
     LT_TRY(lt_tensor_new(dtype, device, first->ndim, sizes, &result));
     for (int64_t i = 0; i < tensors->n; i++) {
         lt_tensor *t = tensors->v[i];
@@ -136,6 +137,7 @@ lt_status lt_stack_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
                             lt_format_sizes(b, sizeof b, t->ndim, t->sizes), lt_shown(i));
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
     }
+    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
     for (int k = 0, from = 0; k <= first->ndim; k++) sizes[k] = k == d ? tensors->n : first->sizes[from++];
     LT_TRY(lt_tensor_new(dtype, device, first->ndim + 1, sizes, &result));
     for (int k = 0, to = 0; k <= first->ndim; k++)

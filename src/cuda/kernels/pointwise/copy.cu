@@ -251,6 +251,76 @@ static void launch_convert(const lt_iter *it, cudaStream_t stream)
         LT_LAUNCH(convert<float>, blocks, BLOCK, stream, a);
 }
 
+/* ---- unsigned integers --------------------------------------------------------------------------------------- */
+
+/* As on the CPU: the fraction is dropped, what is below 0 wraps. */
+static __device__ __forceinline__ uint64_t whole(double x)
+{
+    if (!(x >= -0x1p63)) return x < 0 ? (uint64_t)INT64_MIN : 0; /* nan: 0 */
+    if (x < 0x1p63) return (uint64_t)(int64_t)x;
+    return x < 0x1p64 ? (uint64_t)x : UINT64_MAX;
+}
+
+/* Out of U elements. */
+template <class U> static __global__ void __launch_bounds__(BLOCK) from_unsigned(copy_operands a)
+{
+    int32_t offset[ITEMS][2];
+    const int n = locate(a, offset);
+    for (int i = 0; i < n; i++) {
+        const U value = *reinterpret_cast<const U *>(a.in + offset[i][1]);
+        char *const to = a.out + offset[i][0];
+        if (a.out_dtype == LT_FLOAT64)
+            *reinterpret_cast<double *>(to) = (double)value;
+        else if (lt_is_floating(a.out_dtype))
+            lt_store<float>(a.out_dtype, to, (float)value);
+        else
+            lt_store<int64_t>(a.out_dtype, to, (int64_t)value);
+    }
+}
+
+/* Into U elements; an unsigned input has the bits of integers of its size, which are taken off again above them. */
+template <class U> static __global__ void __launch_bounds__(BLOCK) to_unsigned(copy_operands a, uint64_t kept)
+{
+    int32_t offset[ITEMS][2];
+    const int n = locate(a, offset);
+    for (int i = 0; i < n; i++) {
+        const char *const from = a.in + offset[i][1];
+        const uint64_t value = lt_is_floating(a.in_dtype) ? whole(lt_load<double>(a.in_dtype, from))
+                                                          : (uint64_t)lt_load<int64_t>(a.in_dtype, from) & kept;
+        *reinterpret_cast<U *>(a.out + offset[i][0]) = (U)value;
+    }
+}
+
+static lt_dtype same_bits(lt_dtype dtype)
+{
+    return dtype == LT_UINT16 ? LT_INT16 : dtype == LT_UINT32 ? LT_INT32 : dtype == LT_UINT64 ? LT_INT64 : dtype;
+}
+
+/* The dtypes differ, and one of them is unsigned. */
+static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
+{
+    copy_operands a = operands(it, 1, nullptr);
+    const unsigned blocks = lt_blocks(a.places.numel, BLOCK * ITEMS);
+    const lt_dtype in = a.in_dtype;
+    if (!lt_is_unsigned(a.out_dtype)) {
+        if (in == LT_UINT16)
+            LT_LAUNCH(from_unsigned<uint16_t>, blocks, BLOCK, stream, a);
+        else if (in == LT_UINT32)
+            LT_LAUNCH(from_unsigned<uint32_t>, blocks, BLOCK, stream, a);
+        else
+            LT_LAUNCH(from_unsigned<uint64_t>, blocks, BLOCK, stream, a);
+        return;
+    }
+    const uint64_t kept = in == LT_UINT16 ? UINT16_MAX : in == LT_UINT32 ? UINT32_MAX : UINT64_MAX;
+    a.in_dtype = same_bits(in);
+    if (a.out_dtype == LT_UINT16)
+        LT_LAUNCH(to_unsigned<uint16_t>, blocks, BLOCK, stream, a, kept);
+    else if (a.out_dtype == LT_UINT32)
+        LT_LAUNCH(to_unsigned<uint32_t>, blocks, BLOCK, stream, a, kept);
+    else
+        LT_LAUNCH(to_unsigned<uint64_t>, blocks, BLOCK, stream, a, kept);
+}
+
 /* ---- complex numbers by their parts --------------------------------------------------------------------------- */
 
 /* Whether either part is not 0; T: a part. */
@@ -326,6 +396,8 @@ lt_status lt_cuda_copy(const lt_iter *it)
     LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
         if (same)
             launch_same(piece, stream);
+        else if (lt_is_unsigned(it->dtype[0]) || lt_is_unsigned(it->dtype[1]))
+            launch_unsigned(piece, stream);
         else
             launch_convert(piece, stream);
         return LT_OK;

@@ -233,9 +233,12 @@ template <class T> class Factorization {
         return LT_OK;
     }
 
-    /* Jacobi's method, as PyTorch's first choice; V, not V', is what it leaves. */
+    /* Jacobi's method, as PyTorch's first choice; V, not V', is what it leaves. It does not always come to an end: the robust
+     * one, by bidiagonal matrices, is for those it did not. */
     lt_status svd()
     {
+        if (f->robust) return svd_by_bidiagonal();
+        f->has_robust = true;
         gesvdjInfo_t parameters = nullptr;
         LT_CUSOLVER_TRY(solver_scope.functions->create_gesvdj(&parameters));
         const bool square =
@@ -246,6 +249,24 @@ template <class T> class Factorization {
         (void)solver_scope.functions->destroy_gesvdj(parameters);
         f->v_by_rows = true;
         return status;
+    }
+
+    lt_status svd_by_bidiagonal()
+    {
+        const int m = f->m, n = f->n;
+        const bool vectors = f->u != nullptr;
+        const signed char job = !vectors ? 'N' : f->full ? 'A' : 'S';
+        const int64_t each_u = (int64_t)m * (f->full ? m : n), each_v = (int64_t)n * n;
+        T *u = static_cast<T *>(f->u), *v = static_cast<T *>(f->v), *work;
+        int size = 0;
+        LT_CUSOLVER_TRY(solver->gesvd_size(solver_scope.handle, m, n, &size));
+        LT_TRY(take_work(size, &work));
+        for (int64_t i = 0; i < f->batch; i++)
+            LT_CUSOLVER_TRY(solver->gesvd(solver_scope.handle, job, job, m, n, a + i * f->stride_a,
+                                          m, value_at(i, n), vectors ? u + i * each_u : nullptr, m,
+                                          vectors ? v + i * each_v : nullptr, n, work, size,
+                                          nullptr, infos + i));
+        return LT_OK;
     }
 
     lt_status svd_batched(gesvdjInfo_t parameters)

@@ -1,32 +1,13 @@
-/* fft.cu - Fourier transforms on a GPU, by cuFFT. Plans are kept for the next call of the same kind, as many as PLANS; one runs at a
- * time, since a plan has one stream and one piece of memory to work in. */
-#include <limits.h>
-#include <list>
-#include <mutex>
-
+/* fft.cu - Fourier transforms on a GPU, by cuFFT. Each thread keeps its plans for the next call of the same shape. A plan works in
+ * memory of our allocator, taken for each call: calls on several streams, and graphs, have memory of their own. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
 #include "libraries/cufft_api.h"
+#include "libraries/plans.cuh"
 
-enum { PLANS = 32, BLOCK = 256 };
-
-struct plan_key {
-    int device, n, batch;
-    cufftType type;
-    bool operator==(const plan_key &o) const
-    {
-        return device == o.device && n == o.n && batch == o.batch && type == o.type;
-    }
-};
-struct kept_plan {
-    plan_key key;
-    cufftHandle handle = 0;
-};
-
-static std::mutex &plans_lock = *new std::mutex;
-static std::list<kept_plan> &plans = *new std::list<kept_plan>; /* those used last first */
+enum { BLOCK = 256 };
 
 static lt_status failed(cufftResult status, const char *call)
 {
@@ -46,47 +27,79 @@ static lt_status failed(cufftResult status, const char *call)
         if (fft_status_ != CUFFT_SUCCESS) return failed(fft_status_, #call);                       \
     } while (0)
 
-/* The lock is held. */
-static lt_status take_plan(const lt_cufft *cufft, const plan_key &key, cufftHandle *out)
-{
-    for (auto p = plans.begin(); p != plans.end(); ++p) {
-        if (!(p->key == key)) continue;
-        plans.splice(plans.begin(), plans, p);
-        *out = p->handle;
+struct shape {
+    int64_t n, lines;
+    int32_t device, type; /* cufftType */
+};
+
+class plan {
+  public:
+    plan() = default;
+    plan(const plan &) = delete;
+    plan &operator=(const plan &) = delete;
+    ~plan()
+    {
+        if (made && !recorded) (void)cufft->destroy(handle);
+    }
+    lt_status make(const shape &s)
+    {
+        const auto type = static_cast<cufftType>(s.type);
+        const bool to_complex = type == CUFFT_R2C || type == CUFFT_D2Z,
+                   to_real = type == CUFFT_C2R || type == CUFFT_Z2D;
+        const long long half = s.n / 2 + 1;
+        long long n = s.n, in = to_real ? half : n, out = to_complex ? half : n;
+        LT_TRY(lt_cufft_get(&cufft));
+        if (lt_cuda_recording())
+            return lt_cuda_core->error(
+                LT_ERR_RUNTIME,
+                "a Fourier transform of a new length cannot be planned while a graph is "
+                "recorded: run it once before");
+        TRY_FFT(cufft->create(&handle));
+        made = true;
+        TRY_FFT(cufft->set_auto_allocation(handle, 0));
+        TRY_FFT(cufft->make_plan(handle, 1, &n, &in, 1, in, &out, 1, out, type, s.lines, &bytes));
         return LT_OK;
     }
-    if (lt_cuda_recording())
-        return lt_cuda_core->error(
-            LT_ERR_RUNTIME,
-            "a Fourier transform of a new length cannot be planned while a graph is "
-            "recorded: run it once before");
-    const bool to_complex = key.type == CUFFT_R2C || key.type == CUFFT_D2Z,
-               to_real = key.type == CUFFT_C2R || key.type == CUFFT_Z2D;
-    const int half = key.n / 2 + 1;
-    int n = key.n, in = to_real ? half : n, out_size = to_complex ? half : n;
+
+    const lt_cufft *cufft = nullptr;
     cufftHandle handle = 0;
-    TRY_FFT(
-        cufft->plan_many(&handle, 1, &n, &in, 1, in, &out_size, 1, out_size, key.type, key.batch));
-    if (plans.size() == PLANS) {
-        cufft->destroy(plans.back().handle);
-        plans.pop_back();
-    }
-    plans.push_front({key, handle});
-    *out = handle;
-    return LT_OK;
-}
+    size_t bytes = 0;      /* that it works in */
+    bool recorded = false; /* a graph has it, and may live longer: it stays */
+
+  private:
+    bool made = false;
+};
 
 template <class T>
 static __global__ void __launch_bounds__(BLOCK) scale_all(T *data, int64_t n, T factor)
 {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * BLOCK + threadIdx.x;
-    if (i < n) data[i] *= factor;
+    constexpr int N = 16 / sizeof(T);
+    const int64_t first = lt_thread_number() * N;
+    if (first + N <= n) {
+        auto *const place = reinterpret_cast<lt_vector<T, N> *>(data + first);
+        lt_vector<T, N> v = *place;
+        LT_UNROLLED
+        for (int i = 0; i < N; i++) v.v[i] *= factor;
+        *place = v;
+    } else {
+        for (int64_t i = first; i < n; i++) data[i] *= factor;
+    }
 }
 
-static lt_status run(const lt_cufft *cufft, cufftHandle plan, const lt_fft *f)
+template <class T> static void scale(const lt_fft *f, cudaStream_t stream)
+{
+    const int64_t of_line = f->kind == LT_FFT_TO_REAL   ? f->n
+                            : f->kind == LT_FFT_COMPLEX ? 2 * f->n
+                                                        : 2 * (f->n / 2 + 1);
+    const int64_t numbers = f->lines * of_line;
+    LT_LAUNCH(scale_all<T>, lt_blocks(numbers, BLOCK * (16 / sizeof(T))), BLOCK, stream,
+              static_cast<T *>(f->out), numbers, static_cast<T>(f->scale));
+}
+
+/* in: what f has, or a copy of it. */
+static lt_status run(const lt_cufft *cufft, cufftHandle plan, const lt_fft *f, void *in)
 {
     const int direction = f->inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
-    void *in = const_cast<void *>(f->in);
     if (f->dtype == LT_FLOAT32) {
         const auto from = static_cast<cufftComplex *>(in), to = static_cast<cufftComplex *>(f->out);
         if (f->kind == LT_FFT_COMPLEX)
@@ -112,31 +125,29 @@ lt_status lt_cuda_fft(const lt_fft *f)
 {
     static const cufftType types[][3] = {{CUFFT_C2C, CUFFT_R2C, CUFFT_C2R},
                                          {CUFFT_Z2Z, CUFFT_D2Z, CUFFT_Z2D}};
-    const lt_cufft *cufft;
+    static thread_local lt_cuda_plans<shape, plan> known;
+    const int device = f->device.index;
+    const shape s = {f->n, f->lines, device, types[f->dtype == LT_FLOAT64][f->kind]};
+    const size_t complex = 2 * lt_element_size(f->dtype);
+    void *in = const_cast<void *>(f->in);
+    plan *p = nullptr;
     cudaStream_t stream;
-    if (f->n > INT_MAX / 2 || f->lines > INT_MAX / 2)
-        return lt_cuda_core->error(
-            LT_ERR_RUNTIME,
-            "a Fourier transform on a GPU is of at most 2^30 lines of 2^30 elements");
-    LT_TRY(lt_cuda_enter(f->device.index, &stream));
-    LT_TRY(lt_cufft_get(&cufft));
-    const plan_key key = {f->device.index, static_cast<int>(f->n), static_cast<int>(f->lines),
-                          types[f->dtype == LT_FLOAT64][f->kind]};
-    {
-        std::lock_guard<std::mutex> lock(plans_lock);
-        cufftHandle plan = 0;
-        LT_TRY(take_plan(cufft, key, &plan));
-        TRY_FFT(cufft->set_stream(plan, stream));
-        LT_TRY(run(cufft, plan, f));
+    lt_cuda_scratch area, aligned;
+    LT_TRY(lt_cuda_enter(device, &stream));
+    LT_TRY(known.find(
+        s, [&](plan *fresh) { return fresh->make(s); }, &p));
+    if (reinterpret_cast<uintptr_t>(in) % complex !=
+        0) { /* real numbers, which cuFFT reads by pairs */
+        const size_t bytes = static_cast<size_t>(f->lines * f->n) * (complex / 2);
+        LT_TRY(aligned.take(device, bytes));
+        CUDA_TRY(cudaMemcpyAsync(aligned.as<void>(), in, bytes, cudaMemcpyDeviceToDevice, stream));
+        in = aligned.as<void>();
     }
-    const int64_t numbers =
-        f->lines *
-        (f->kind == LT_FFT_TO_REAL ? f->n : 2 * (f->kind == LT_FFT_COMPLEX ? f->n : f->n / 2 + 1));
-    if (f->scale != 1 && f->dtype == LT_FLOAT32)
-        LT_LAUNCH(scale_all<float>, lt_blocks(numbers, BLOCK), BLOCK, stream,
-                  static_cast<float *>(f->out), numbers, static_cast<float>(f->scale));
-    else if (f->scale != 1)
-        LT_LAUNCH(scale_all<double>, lt_blocks(numbers, BLOCK), BLOCK, stream,
-                  static_cast<double *>(f->out), numbers, f->scale);
-    return lt_cuda_launched(f->device.index, stream, "fft");
+    if (p->bytes > 0) LT_TRY(area.take(device, p->bytes));
+    p->recorded |= lt_cuda_recording();
+    TRY_FFT(p->cufft->set_stream(p->handle, stream));
+    TRY_FFT(p->cufft->set_work_area(p->handle, area.as<void>()));
+    LT_TRY(run(p->cufft, p->handle, f, in));
+    if (f->scale != 1) f->dtype == LT_FLOAT32 ? scale<float>(f, stream) : scale<double>(f, stream);
+    return lt_cuda_launched(device, stream, "fft");
 }

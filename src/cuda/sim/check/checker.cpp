@@ -79,11 +79,24 @@ void Checker::copied(const void *dst, const void *src, size_t bytes)
         from ? (size_t)(static_cast<const char *>(src) - from->base) : 0, bytes);
 }
 
-void Checker::ran_unseen(uint32_t mask)
+/* That addresses are memory of the device has been looked at by who calls. */
+void Checker::read(const char *call, const void *pointer, size_t bytes)
 {
     std::lock_guard<std::recursive_mutex> lock(mutex);
-    for (int i = 0; i < max_devices; i++)
-        if (mask >> i & 1) devices[i].write_all();
+    Device *device = owner(pointer);
+    if (!device) return;
+    Shadow &shadow = devices[device->index];
+    const size_t first_byte = (size_t)(static_cast<const char *>(pointer) - device->base);
+    for (size_t i = first_byte; i < first_byte + bytes; i++) {
+        uint8_t &state = shadow.at(i).state[i % chunk_bytes];
+        if (state == written_memory) continue;
+        if (first("library", reinterpret_cast<uintptr_t>(call)))
+            fault_in_kernel(state == unwritten ? "init" : "memory", "",
+                            "%s reads memory that %s %s", call,
+                            state == unwritten ? "nothing has written" : "was freed",
+                            place(reinterpret_cast<uintptr_t>(device->base.load()) + i).c_str());
+        if (state == unwritten) state = written_memory;
+    }
 }
 
 /* ---- the running launch --------------------------------------------------------------------------------------------- */
@@ -149,22 +162,28 @@ void Checker::forget()
 /* Told once: what many threads do at one place. */
 bool Checker::first(const char *check, uintptr_t code) { return told.insert({check, code}).second; }
 
-/* "at ADDRESS (byte 12 of 512 allocated at ... on device 0), in FILE:LINE" */
-std::string Checker::where(const Touch &touch)
+/* "at ADDRESS (byte 12 of 512 allocated at ... on device 0)" */
+std::string Checker::place(uintptr_t address)
 {
     char text[200];
-    snprintf(text, sizeof text, "at 0x%zx", (size_t)touch.address);
+    snprintf(text, sizeof text, "at 0x%zx", (size_t)address);
     std::string result = text;
-    auto after = live.upper_bound(touch.address);
-    if (owner(reinterpret_cast<const void *>(touch.address)) && after != live.begin()) {
+    auto after = live.upper_bound(address);
+    if (owner(reinterpret_cast<const void *>(address)) && after != live.begin()) {
         --after;
-        const size_t distance = touch.address - after->first;
+        const size_t distance = address - after->first;
         const char *relation = distance < after->second ? "byte" : "beyond the end, byte";
         snprintf(text, sizeof text, " (%s %zu of the %zu allocated at 0x%zx)", relation, distance,
                  after->second, (size_t)after->first);
         result += text;
     }
-    return result + ", in " + places.source(touch.code);
+    return result;
+}
+
+/* ... and "in FILE:LINE". */
+std::string Checker::where(const Touch &touch)
+{
+    return place(touch.address) + ", in " + places.source(touch.code);
 }
 
 void Checker::access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code)

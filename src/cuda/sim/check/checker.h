@@ -31,7 +31,7 @@ class Checker final : public Monitor {
     void freed(const void *pointer, size_t bytes) override;
     void written(const void *pointer, size_t bytes) override;
     void copied(const void *dst, const void *src, size_t bytes) override;
-    void ran_unseen(uint32_t devices) override;
+    void read(const char *call, const void *pointer, size_t bytes) override;
     void forget() override;
 
     /* By the code whose call returns to `code`. */
@@ -63,6 +63,7 @@ class Checker final : public Monitor {
     bool conflicts(const Access &before, const Touch &touch, bool shared) const;
     bool ordered(const Access &before) const;
     void race(const Access &before, const char *did, const Touch &touch, bool shared);
+    std::string place(uintptr_t address);
     std::string where(const Touch &touch);
     bool first(const char *check, uintptr_t code);
     unsigned thread() const;

@@ -45,15 +45,6 @@ void Shadow::set(size_t offset, size_t bytes, State state)
     }
 }
 
-void Shadow::write_all()
-{
-    for (Chunk *chunk : chunks) {
-        if (!chunk) continue;
-        for (uint8_t &state : chunk->state)
-            if (state == unwritten) state = written_memory;
-    }
-}
-
 void Shadow::copy(size_t to, const Shadow *source, size_t from, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

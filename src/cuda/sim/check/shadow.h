@@ -42,8 +42,6 @@ class Shadow {
     Chunk &at(size_t offset);
     Cell &byte(Chunk &chunk, size_t offset);
     void set(size_t offset, size_t bytes, State state);
-    /* Every byte that is unwritten counts as written. */
-    void write_all();
     void copy(size_t to, const Shadow *source, size_t from,
               size_t bytes); /* null: from memory that is written */
 

@@ -42,7 +42,6 @@ class Work {
     uint64_t number = 0;
     uint32_t devices = 0;    /* whose memory it may touch, a bit per device */
     bool joins = true;       /* a stream with it is to be joined before a recording ends */
-    bool unseen = false;     /* it does not tell a monitor (sim.h) what it writes */
     struct Waits *waits = nullptr; /* works of other streams that come first (sim.h) */
 };
 
@@ -114,8 +113,7 @@ class ThreadBody {
 /* Takes the work over, also when it fails. */
 cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 block, size_t dynamic_shared,
                           cudaStream_t stream);
-/* unseen: the work does not tell a monitor (sim.h) what it writes. */
-cudaError_t submit_function(Work *work, cudaStream_t stream, bool unseen = true);
+cudaError_t submit_function(Work *work, cudaStream_t stream);
 void run_team(const Kernel &kernel, const ThreadBody &body);
 
 /* A kernel's arguments, copied as CUDA does when it is launched, and the function that runs it with them for the thread of
@@ -149,25 +147,6 @@ template <class... P> class MeetKernel final : public Kernel, private ThreadBody
     void (*const body)(P...);
     const std::tuple<P...> arguments;
 };
-
-template <class F> class FunctionWork final : public Work {
-  public:
-    explicit FunctionWork(F &&f) : f(std::move(f)) {}
-    cudaError_t run() override
-    {
-        f();
-        return cudaSuccess;
-    }
-
-  private:
-    F f;
-};
-
-/* A host function over device memory, in the order of a stream: the CUB and cuBLAS stand-ins. */
-template <class F> cudaError_t enqueue(cudaStream_t stream, F f)
-{
-    return submit_function(new FunctionWork<F>(std::move(f)), stream);
-}
 
 template <class... P, class... A>
 cudaError_t launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream, void (*kernel)(P...), const A &...args)

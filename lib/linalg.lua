@@ -134,11 +134,11 @@ function linalg.lstsq(A, B, ...)
   if A:size(-2) > A:size(-1) and full then
     local vectors = B.ndim == A.ndim - 1
     local x, b = vectors and solution:unsqueeze(-1) or solution, vectors and B:unsqueeze(-1) or B
-    residuals = (A:matmul(x) - b):square():sum(-2)
+    residuals = (A:matmul(x) - b):abs():square():sum(-2)
     if vectors then residuals = residuals:squeeze(-1) end
   end
   if driver == 'gels' then return solution, residuals, rank:flatten():narrow(1, 1, 0), values end
-  return solution, residuals, rank, linalg.svdvals(A)
+  return solution, residuals, rank, linalg.svdvals(A:detach())
 end
 
 --- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 = -1}).

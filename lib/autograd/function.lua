@@ -158,7 +158,7 @@ local function results_of(context, outputs, tensors)
         outputs[i] = output:detach()
       end
       seen[#seen + 1] = output
-      if output:is_floating_point() and not holds(plain, output) then results[i] = outputs[i] end
+      if (output:is_floating_point() or output:is_complex()) and not holds(plain, output) then results[i] = outputs[i] end
     end
   end
   for _, tensor in ipairs(dirty or {}) do

@@ -16,7 +16,8 @@ end
 local function float_power(self, exponent)
   local like = torch.is_tensor(self) and self or exponent
   if not torch.is_tensor(like) then fail("float_power(): argument 'self' must be a Tensor where 'exponent' is a number") end
-  return torch.pow(as_tensor(self, like):double(), torch.is_tensor(exponent) and exponent:double() or exponent)
+  local function wide(x) return x:is_complex() and x:cdouble() or x:double() end
+  return torch.pow(wide(as_tensor(self, like)), torch.is_tensor(exponent) and wide(exponent) or exponent)
 end
 
 -- x * 2^e in two steps, for 2^e alone may be out of range where the product is not.

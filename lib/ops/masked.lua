@@ -4,7 +4,8 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 
-local function is_float(x) return x.dtype.is_floating_point end
+local function is_inexact(dtype) return dtype.is_floating_point or dtype.is_complex end
+local function is_float(x) return is_inexact(x.dtype) end
 
 -- The number of x's dtype that is not larger (high) or smaller than any.
 local function extreme(x, high)
@@ -75,7 +76,7 @@ end
 
 local function mean(x, dim, keepdim, dtype, mask)
   local wanted = dtype or x.dtype
-  if not wanted.is_floating_point then
+  if not is_inexact(wanted) then
     fail('mean(): Could not infer output dtype. %s dtype must be either a floating point or complex dtype. Got: %s',
       dtype and 'Optional' or 'Input', tostring(wanted))
   end
@@ -115,11 +116,11 @@ local function spread(root)
     if unbiased ~= nil and correction ~= nil then fail 'Only one of unbiased and correction may be given' end
     if correction == nil then correction = unbiased == false and 0 or 1 end
     local wanted = dtype or x.dtype
-    if not wanted.is_floating_point then wanted = torch.float32 end
+    if not is_inexact(wanted) then wanted = torch.float32 end
     local compute = (wanted == torch.float16 or wanted == torch.bfloat16) and torch.float32 or wanted
     local center = sum(x, dim, true, wanted, mask) / counts(x, dim, true, mask)
     local distance = x - center
-    local total = sum(distance * distance, dim, keepdim, compute, mask)
+    local total = sum(distance * distance:conj(), dim, keepdim, compute, mask)
     local freedom = (counts(x, dim, keepdim, mask) - correction):clamp { min = 0 }
     local result = (total / freedom):to(wanted)
     return root and result:sqrt() or result

@@ -17,9 +17,11 @@ local function check_square(what, A)
   end
 end
 
+local KINDS = { [torch.float32] = true, [torch.float64] = true, [torch.complex64] = true, [torch.complex128] = true }
+
 local function check_kind(what, A)
-  if not A.dtype.is_floating_point then fail('%s: Expected a floating point or complex tensor as input. Got %s', what, tostring(A.dtype)) end
-  if A.dtype ~= torch.float32 and A.dtype ~= torch.float64 then fail('%s: Low precision dtypes not supported. Got %s', what, tostring(A.dtype)) end
+  if not (A.dtype.is_floating_point or A.dtype.is_complex) then fail('%s: Expected a floating point or complex tensor as input. Got %s', what, tostring(A.dtype)) end
+  if not KINDS[A.dtype] then fail('%s: Low precision dtypes not supported. Got %s', what, tostring(A.dtype)) end
 end
 
 local function like(x, more)
@@ -92,15 +94,15 @@ local function lu_backward(grad, LU, pivots)
   local by_lower, by_upper = square:tril(-1), square:triu()
   local rest
   if m > n then
-    rest = triangular(U, rows(grad, k + 1, m).mT, true).mT
-    by_upper = by_upper - rows(LU, k + 1, m).mT:matmul(rest)
+    rest = triangular(U, rows(grad, k + 1, m).mH, true).mH
+    by_upper = by_upper - rows(LU, k + 1, m).mH:matmul(rest)
   elseif n > m then
-    rest = triangular(L.mT, columns(grad, k + 1, n), true, true, true)
-    by_lower = by_lower - rest:matmul(columns(LU, k + 1, n).mT)
+    rest = triangular(L.mH, columns(grad, k + 1, n), true, true, true)
+    by_lower = by_lower - rest:matmul(columns(LU, k + 1, n).mH)
   end
-  local inner = L.mT:matmul(by_lower):tril(-1) + by_upper:matmul(U.mT):triu()
-  -- X U^-T = (U^-1 X')'; U is upper, so U^-1 X' is a solution with U itself
-  local of_square = triangular(L.mT, triangular(U, inner.mT, true).mT, true, true, true)
+  local inner = L.mH:matmul(by_lower):tril(-1) + by_upper:matmul(U.mH):triu()
+  -- X U^-H = (U^-1 X^H)^H; U is upper, so U^-1 X^H is a solution with U itself
+  local of_square = triangular(L.mH, triangular(U, inner.mH, true).mH, true, true, true)
   if m > n then
     of_square = torch.cat({ of_square, rest }, -2)
   elseif n > m then
@@ -171,23 +173,23 @@ local function lu(A, pivot)
   return permutation(pivots, A:size(-2), A.dtype), lower_of(LU), upper_of(LU)
 end
 
--- X with A X = B, A' X = B (adjoint), X A = B or X A' = B, from the factors of A.
+-- X with A X = B, A^H X = B (adjoint), X A = B or X A^H = B, from the factors of A.
 local function lu_solve(LU, pivots, B, left, adjoint)
   check_square('torch.linalg.lu_solve', LU)
   check_kind('torch.linalg.lu_solve', LU)
   if LU.dtype ~= B.dtype then
     fail('linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type %s and B of type %s instead', tostring(LU.dtype), tostring(B.dtype))
   end
-  if not left then return lu_solve(LU, pivots, B.mT, true, not adjoint).mT end
+  if not left then return lu_solve(LU, pivots, B.mH, true, not adjoint).mH end
   if B.ndim < 2 then fail 'linalg.lu_solve: The input tensor B must have at least 2 dimensions.' end
   if B:size(-2) ~= LU:size(-1) then
     fail('linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)', LU:size(-2), LU:size(-1), B:size(-2), B:size(-1))
   end
   local P = permutation(pivots, LU:size(-2), LU.dtype)
   if adjoint then
-    return P:matmul(triangular(LU.mT, triangular(LU.mT, B, false), true, true, true))
+    return P:matmul(triangular(LU.mH, triangular(LU.mH, B, false), true, true, true))
   end
-  return triangular(LU, triangular(LU, P.mT:matmul(B), false, true, true), true)
+  return triangular(LU, triangular(LU, P.mH:matmul(B), false, true, true), true)
 end
 
 -- ---- without raising ----------------------------------------------------------------------------------------------------
@@ -230,13 +232,46 @@ local function solve_ex(A, B, left, check_errors)
   return torch.linalg.solve(whole, B, { left = left }), info
 end
 
+-- ---- symmetric matrices that need not be positive ------------------------------------------------------------------------
+
+local function ldl_factor_ex(A, hermitian, check_errors)
+  local LD, pivots, info = torch._C._linalg_ldl(A:detach(), hermitian)
+  if check_errors and info:ne(0):any():item() then
+    fail('torch.linalg.ldl_factor_ex: The factorization could not be completed because a block of D is 0 (block %d)', info:max():item())
+  end
+  return LD, pivots, info
+end
+
+local function ldl_factor(A, hermitian)
+  local LD, pivots = ldl_factor_ex(A, hermitian, true)
+  return LD, pivots
+end
+
+local function ldl_solve(LD, pivots, B, hermitian)
+  check_square('torch.linalg.ldl_solve', LD)
+  check_kind('torch.linalg.ldl_solve', LD)
+  if B.ndim < 2 then fail('torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has %d dimensions instead', B.ndim) end
+  if LD:size(-1) ~= B:size(-2) then
+    fail('torch.linalg.ldl_solve: Incompatible shapes of LD and B for the equation AX = B (%dx%d and %dx%d)', LD:size(-2), LD:size(-1), B:size(-2), B:size(-1))
+  end
+  if pivots:dim() ~= LD.ndim - 1 or pivots:size(-1) ~= LD:size(-1) then
+    fail('torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape %s instead', tostring(pivots.shape))
+  end
+  if pivots.dtype.is_floating_point or pivots.dtype.is_complex or pivots.dtype == torch.bool then
+    fail('torch.linalg.ldl_solve: Expected pivots to be integers. Got %s', tostring(pivots.dtype))
+  end
+  if LD.dtype ~= B.dtype then fail('torch.linalg.ldl_solve: LD dtype %s does not match b dtype %s', tostring(LD.dtype), tostring(B.dtype)) end
+  local batch = torch.broadcast_shapes(torch.Size(batch_of(LD)), torch.Size(batch_of(B)))
+  return torch._C._linalg_ldl_solve(LD:detach(), pivots:to(torch.int32), B:detach():expand(with(table.move(batch, 1, #batch, 1, {}), B:size(-2), B:size(-1))), hermitian)
+end
+
 -- ---- Cholesky, triangles -------------------------------------------------------------------------------------------------
 
 local function cholesky_solve(B, L, upper)
   check_square('cholesky_solve', L)
   if B.ndim < 2 then fail('b should have at least 2 dimensions, but has %d dimensions instead', B.ndim) end
-  if upper then return triangular(L, triangular(L.mT, B, false), true) end
-  return triangular(L.mT, triangular(L, B, false), true)
+  if upper then return triangular(L, triangular(L.mH, B, false), true) end
+  return triangular(L.mH, triangular(L, B, false), true)
 end
 
 local function cholesky_inverse(L, upper)
@@ -252,12 +287,12 @@ end
 
 -- ---- Householder's reflectors ----------------------------------------------------------------------------------------------
 
--- x less tau v v' x, for the i-th reflector below the diagonal of A, from whose first i - 1 rows it takes nothing.
+-- x less tau v v^H x, for the i-th reflector below the diagonal of A, from whose first i - 1 rows it takes nothing.
 local function reflect(A, tau, i, x)
   local m = A:size(-2)
   local below = A:select(-1, i):narrow(-1, i + 1, m - i):unsqueeze(-1)
   local v = torch.cat({ torch.zeros(with(batch_of(A), i - 1, 1), like(A)), torch.ones(with(batch_of(A), 1, 1), like(A)), below }, -2)
-  return x - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mT:matmul(x))
+  return x - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mH:matmul(x))
 end
 
 local function householder_product(A, tau)
@@ -272,9 +307,10 @@ end
 local function ormqr(A, tau, C, left, transpose)
   check_matrix('torch.ormqr', A)
   if C.ndim < 2 then fail 'torch.ormqr: other must have at least 2 dimensions.' end
-  if not left then return ormqr(A, tau, C.mT, true, not transpose).mT end
+  if not left then return ormqr(A, tau, C.mH, true, not transpose).mH end
   if A:size(-2) ~= C:size(-2) then fail 'torch.ormqr: other.shape[-2] must be equal to input.shape[-2]' end
   local k = tau:size(-1)
+  if transpose then tau = tau:conj() end -- the adjoint of 1 - tau v v^H
   for i = transpose and 1 or k, transpose and k or 1, transpose and 1 or -1 do C = reflect(A, tau, i, C) end
   return C:clone()
 end
@@ -287,7 +323,7 @@ local PADE = { 64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 118
 
 local function matrix_exp(A)
   check_square('linalg.matrix_exp', A)
-  if not A.dtype.is_floating_point then fail('linalg.matrix_exp: Expected a floating point or complex tensor as input. Got %s', tostring(A.dtype)) end
+  if not (A.dtype.is_floating_point or A.dtype.is_complex) then fail('linalg.matrix_exp: Expected a floating point or complex tensor as input. Got %s', tostring(A.dtype)) end
   if A:numel() == 0 then return A:clone() end
   if A.dtype == torch.float16 or A.dtype == torch.bfloat16 then return matrix_exp(A:float()):to(A.dtype) end
   local n = A:size(-1)
@@ -360,7 +396,7 @@ end
 local function basis_of(A, q, rounds)
   local function orthonormal(x) return (torch.linalg.qr(x)) end
   local Q = orthonormal(A:matmul(torch.randn(A:size(-1), q, like(A))))
-  for _ = 1, rounds do Q = orthonormal(A:matmul(orthonormal(A.mT:matmul(Q)))) end
+  for _ = 1, rounds do Q = orthonormal(A:matmul(orthonormal(A.mH:matmul(Q)))) end
   return Q
 end
 
@@ -368,12 +404,12 @@ local function svd_lowrank(A, q, rounds, M)
   check_matrix('svd_lowrank', A)
   if M then A = A - M:expand(A.shape) end
   local wide = A:size(-2) < A:size(-1)
-  if wide then A = A.mT end
+  if wide then A = A.mH end
   local Q = basis_of(A:detach(), q, rounds)
-  local U, S, Vh = torch.linalg.svd(Q.mT:matmul(A), false)
+  local U, S, Vh = torch.linalg.svd(Q.mH:matmul(A), false)
   U = Q:matmul(U)
-  if wide then return Vh.mT, S, U end
-  return U, S, Vh.mT
+  if wide then return Vh.mH, S, U end
+  return U, S, Vh.mH
 end
 
 local function pca_lowrank(A, q, center, rounds)
@@ -387,7 +423,7 @@ end
 
 local function vecdot(x, y, dim)
   if not x.dtype.is_floating_point and x.dtype == torch.bool then fail 'linalg.vecdot: bool is not supported' end
-  return (x * y):sum(dim)
+  return (x:conj() * y):sum(dim)
 end
 
 local function entry(signature, run, doc, variants, aliases) return { signature, variants = variants or 'function', run = run, doc = doc, aliases = aliases } end
@@ -399,7 +435,7 @@ return {
     'lu_factor, and of each matrix which element of the diagonal of U is 0, or 0.'),
   entry('linalg_lu(Tensor A, *, bool pivot=true) -> (Tensor P, Tensor L, Tensor U)', lu, 'A permutation, a lower triangle of ones and an upper triangle with P L U = A.'),
   entry('linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=true, bool adjoint=false) -> Tensor', lu_solve,
-    "X with A X = B, from what lu_factor gave of A; left = false: X A = B; adjoint: A' X = B."),
+    "X with A X = B, from what lu_factor gave of A; left = false: X A = B; adjoint: A^H X = B."),
   entry('lu_solve(Tensor b, Tensor LU_data, Tensor LU_pivots) -> Tensor', function(b, LU, pivots) return lu_solve(LU, pivots, b, true, false) end,
     'X with A X = b, from what lu_factor gave of A.', both),
   entry('lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=true, bool unpack_pivots=true) -> (Tensor P, Tensor L, Tensor U)', lu_unpack,
@@ -410,13 +446,19 @@ return {
     if get_infos then return LU, pivots, info end
     return LU, pivots
   end, 'The factors of lu_factor and the pivots, with get_infos also the info.', both),
+  entry('linalg_ldl_factor(Tensor A, *, bool hermitian=false) -> (Tensor LD, Tensor pivots)', ldl_factor,
+    "L and D of symmetric matrices L D L' (hermitian: L D L^H), which need not be positive, in one tensor; D has blocks of 1 and 2 rows. LAPACK computes them, on the host. "
+    .. "The pivots are the rows, from 1, that were exchanged, negative for blocks of 2."),
+  entry('linalg_ldl_factor_ex(Tensor A, *, bool hermitian=false, bool check_errors=false) -> (Tensor LD, Tensor pivots, Tensor info)', ldl_factor_ex,
+    'ldl_factor, and of each matrix which block of D is 0, or 0.'),
+  entry('linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=false) -> Tensor', ldl_solve, 'X with A X = B, from what ldl_factor gave of A.'),
   entry('linalg_cholesky_ex(Tensor A, *, bool upper=false, bool check_errors=false) -> (Tensor L, Tensor info)', cholesky_ex,
     'cholesky, and of each matrix the order of the minor that is not positive, or 0.'),
   entry('linalg_inv_ex(Tensor A, *, bool check_errors=false) -> (Tensor inverse, Tensor info)', inv_ex, 'The inverse, and of each matrix whether it has none.'),
   entry('linalg_solve_ex(Tensor A, Tensor B, *, bool left=true, bool check_errors=false) -> (Tensor result, Tensor info)', solve_ex,
     'solve, and of each matrix whether it is singular.'),
-  entry('cholesky_solve(Tensor B, Tensor L, bool upper=false) -> Tensor', cholesky_solve, "X with L L' X = B.", both),
-  entry('cholesky_inverse(Tensor L, bool upper=false) -> Tensor', cholesky_inverse, "The inverse of L L'.", both),
+  entry('cholesky_solve(Tensor B, Tensor L, bool upper=false) -> Tensor', cholesky_solve, "X with L L^H X = B.", both),
+  entry('cholesky_inverse(Tensor L, bool upper=false) -> Tensor', cholesky_inverse, "The inverse of L L^H.", both),
   entry('triangular_solve(Tensor b, Tensor A, bool upper=true, bool transpose=false, bool unitriangular=false) -> (Tensor solution, Tensor cloned_coefficient)',
     triangular_solve, 'X with A X = b, of which only one triangle of A is read, and a copy of A.', both),
   entry('geqrf(Tensor self) -> (Tensor a, Tensor tau)', function(A) return torch._C._linalg_reflectors(A) end,
@@ -431,7 +473,7 @@ return {
   entry('linalg_cond.named(Tensor A, string p) -> Tensor', cond, "The condition of each matrix by the norm 'fro' or 'nuc'."),
   entry('linalg_tensorinv(Tensor A, int ind=2) -> Tensor', tensorinv, 'The inverse of A as a map of its last dimensions to its first `ind` ones.'),
   entry('linalg_tensorsolve(Tensor A, Tensor B, Dims? dims=nil) -> Tensor', tensorsolve, 'X with tensordot(A, X) = B.'),
-  entry('linalg_vecdot(Tensor x, Tensor y, *, Dim dim=-1) -> Tensor', vecdot, 'The sums of products of vectors along a dimension.'),
+  entry('linalg_vecdot(Tensor x, Tensor y, *, Dim dim=-1) -> Tensor', vecdot, 'The sums of products of vectors along a dimension, the first of which is conjugated where it is complex.'),
   entry('svd_lowrank(Tensor A, int q=6, int niter=2, Tensor? M=nil) -> (Tensor U, Tensor S, Tensor V)', svd_lowrank,
     'The q largest singular values and their vectors, about, of A or A - M, found from random directions.'),
   entry('pca_lowrank(Tensor A, int? q=nil, bool center=true, int niter=2) -> (Tensor U, Tensor S, Tensor V)', pca_lowrank,

@@ -195,7 +195,7 @@ local function cov(x, correction, fweights, aweights)
     check_weights('aweights', aweights, 'floating point', false)
     weights = weights and weights:to(aweights.dtype) * aweights:reshape(-1) or aweights:reshape(-1)
   end
-  rows = is_float(rows) and rows or rows:to(torch.get_default_dtype())
+  rows = (is_float(rows) or rows:is_complex()) and rows or rows:to(torch.get_default_dtype())
   local mean
   if weights then
     total = weights:sum()
@@ -217,7 +217,7 @@ local function cov(x, correction, fweights, aweights)
   end
   if torch.is_tensor(freedom) then freedom = freedom:clamp { min = 0 } else freedom = math.max(freedom, 0) end
   local distance = rows - mean
-  local other = weights and (distance * weights):t() or distance:t()
+  local other = (weights and distance * weights or distance):t():conj()
   local product = torch.matmul(distance, other) / freedom
   return product:squeeze()
 end
@@ -226,8 +226,10 @@ local function corrcoef(x)
   if x.ndim > 2 then fail('corrcoef(): expected input to have two or fewer dimensions but got an input with %d dimensions', x.ndim) end
   local c = cov(x, 1)
   if c.ndim == 0 then return c / c end
-  local deviation = c:diag():sqrt()
-  return (c / deviation:unsqueeze(2) / deviation):clamp(-1, 1)
+  local deviation = torch.real(c:diag()):sqrt()
+  local result = c / deviation:unsqueeze(2) / deviation
+  if result:is_complex() then return torch.complex(torch.real(result):clamp(-1, 1), torch.imag(result):clamp(-1, 1)) end
+  return result:clamp(-1, 1)
 end
 
 local function with_mean(f)
@@ -264,7 +266,7 @@ local function vander(x, n, increasing)
   local list = {}
   local shape = { table.unpack(x.shape) }
   local dtype = x.dtype
-  if not is_float(x) then dtype = torch.int64 end
+  if not is_float(x) and not x.dtype.is_complex then dtype = torch.int64 end
   local base = x:to(dtype)
   for i = 1, n do list[i] = i == 1 and torch.ones_like(base) or list[i - 1] * base end
   shape[#shape + 1] = n

@@ -12,6 +12,8 @@
 #include "index/index_key.h"
 #include "print/print.h"
 #include "sparse.h"
+#include "op/adjoint.h"
+#include "op/conj.h"
 #include "op/permute.h"
 #include "op/to.h"
 #include "op/transpose.h"
@@ -76,7 +78,7 @@ static int tensor_tostring(lua_State *L)
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 typedef enum field {
-    FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_NDIM,
+    FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_H, FIELD_MH, FIELD_NDIM,
     FIELD_REQUIRES_GRAD, FIELD_GRAD_FN, FIELD_IS_LEAF, FIELD_IS_CUDA, FIELD_IS_CPU, FIELD_RETAINS_GRAD,
     FIELD_VERSION, FIELD_NBYTES, FIELD_ITEMSIZE, FIELD_LAYOUT, FIELD_IS_SPARSE, FIELD_IS_SPARSE_CSR
 } field;
@@ -87,6 +89,7 @@ static const struct { const char *name; field id; } field_names[] = {
     {"mT", FIELD_MT},           {"ndim", FIELD_NDIM},       {"requires_grad", FIELD_REQUIRES_GRAD},
     {"grad_fn", FIELD_GRAD_FN}, {"is_leaf", FIELD_IS_LEAF}, {"is_cuda", FIELD_IS_CUDA},
     {"is_cpu", FIELD_IS_CPU},   {"retains_grad", FIELD_RETAINS_GRAD},
+    {"H", FIELD_H},             {"mH", FIELD_MH},
     {"_version", FIELD_VERSION}, {"nbytes", FIELD_NBYTES}, {"itemsize", FIELD_ITEMSIZE},
     {"layout", FIELD_LAYOUT}, {"is_sparse", FIELD_IS_SPARSE}, {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
 };
@@ -99,6 +102,14 @@ static lt_status transpose_all(lt_tensor *self, lt_tensor **out)
 }
 
 static lt_status transpose_last(lt_tensor *self, lt_tensor **out) { return lt_transpose(self, -2, -1, out); }
+
+static lt_status adjoint_of_matrix(lt_tensor *self, lt_tensor **out)
+{
+    if (self->ndim != 0 && self->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor.%s", self->ndim,
+                        self->ndim > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+    return self->ndim == 0 ? lt_conj(self, out) : lt_adjoint(self, out);
+}
 
 static lt_status data_of(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
 
@@ -124,6 +135,8 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_DATA: return push_unary(L, self, data_of);
     case FIELD_T: return push_unary(L, self, transpose_all);
     case FIELD_MT: return push_unary(L, self, transpose_last);
+    case FIELD_H: return push_unary(L, self, adjoint_of_matrix);
+    case FIELD_MH: return push_unary(L, self, lt_adjoint);
     case FIELD_NDIM: lua_pushinteger(L, self->ndim); return 1;
     case FIELD_REQUIRES_GRAD: lua_pushboolean(L, lt_requires_grad(self)); return 1;
     case FIELD_GRAD_FN: return push_grad_fn(L, self);

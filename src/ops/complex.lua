@@ -27,6 +27,8 @@ return {
     doc = 'The complex conjugate, a copy.', forward = 'linear', grad = { self = 'conj(grad)' } },
   { '_conj(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: complex', grad_fn = 'ConjBackward0',
     doc = 'The conjugate of complex numbers.', grad = { self = 'conj(grad)' } },
+  { 'adjoint(Tensor self) -> Tensor', composite = true,
+    doc = 'The conjugates of matrices, transposed; of real matrices a view. Also as the field `mH`, of a single matrix `H`.' },
   { 'resolve_conj(Tensor self) -> Tensor', composite = true, doc = 'The tensor itself: conjugates are copies, no marks.' },
   { 'resolve_neg(Tensor self) -> Tensor', composite = true, doc = 'The tensor itself: negatives are copies, no marks.' },
   { 'is_conj(Tensor self) -> bool', doc = 'Whether the tensor is marked as conjugated: never.' },

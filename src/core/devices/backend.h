@@ -70,7 +70,7 @@ typedef struct lt_fft {
     double scale;
 } lt_fft;
 
-/* What becomes of a batch of float or double matrices. Each lies column after column with no gaps, as LAPACK wants it;
+/* What becomes of a batch of float, double or complex matrices. Each lies column after column with no gaps, as LAPACK wants it;
  * those of a are stride_a elements apart, all others follow one another. n x n unless said otherwise. infos, one a
  * matrix, on the device: 0, or what LAPACK says of a matrix that it cannot deal with; NULL: nobody asks. */
 typedef enum lt_factor_kind {
@@ -81,10 +81,13 @@ typedef enum lt_factor_kind {
     LT_FACTOR_TRIANGULAR, /* b becomes X of A X = b or A' X = b, of a one triangle is read */
     LT_FACTOR_QR,         /* a (m x n) becomes R above the diagonal, reflectors below it; their factors in values, min(m, n) */
     LT_FACTOR_Q,          /* a (m x columns), of which k columns are reflectors, becomes the first columns of Q */
-    LT_FACTOR_SVD,        /* values (k = min(m, n)), u (m x k; full: m x m) and v' (k x n; full: n x n); u NULL: values only.
+    LT_FACTOR_SVD,        /* values (k = min(m, n), real), u (m x k; full: m x m) and v, V's adjoint (k x n; full: n x n); u NULL: values only.
                              a is destroyed */
-    LT_FACTOR_EIGH,       /* values, ascending, and with `vectors` the eigenvectors in place of a */
-    LT_FACTOR_LEAST_SQUARES /* b (max(m, n) x columns) becomes X, infos the ranks; a (m x n) is destroyed. CPU only */
+    LT_FACTOR_EIGH,       /* values (real), ascending, and with `vectors` the eigenvectors in place of a */
+    LT_FACTOR_LEAST_SQUARES, /* b (max(m, n) x columns) becomes X, infos the ranks; a (m x n) is destroyed. CPU only */
+    LT_FACTOR_EIG,          /* values and, unless u is NULL, eigenvectors in u, both complex; a is destroyed. CPU only */
+    LT_FACTOR_LDL,          /* the lower triangle becomes L and D of L D L', pivots as LAPACK's sytrf has them. CPU only */
+    LT_FACTOR_LDL_SOLVE     /* b (n x columns) becomes X of A X = b, from what LDL left. CPU only */
 } lt_factor_kind;
 
 typedef struct lt_factor {
@@ -94,7 +97,8 @@ typedef struct lt_factor {
     int64_t batch, stride_a;
     int m, n, k, columns; /* none is 0 */
     bool upper, transposed, unit, full, vectors;
-    bool v_by_rows; /* SVD, told by the backend: v lies row after row */
+    bool hermitian; /* LDL: L D L^H */
+    bool v_by_rows; /* SVD, told by the backend: v is V itself, row after row */
     bool robust;     /* SVD, m >= n: by the way that deals with more matrices ... */
     bool has_robust; /* ... told by the backend: there is one, besides that which it has just gone */
     double rcond;

@@ -8,46 +8,100 @@
 #include <stdatomic.h>
 
 #include "context/apart.h"
+#include "checked.h"
 #include "cpu/common/threads.h"
+#include "dtypes/dtype.h"
 #include "library.h"
 #include "mem.h"
 
-#define DECLARE(p, real)                                                                                            \
-    void p##getrf_(const int *m, const int *n, real *a, const int *lda, int *pivots, int *info);                    \
-    void p##getri_(const int *n, real *a, const int *lda, const int *pivots, real *work, const int *lwork,          \
-                   int *info);                                                                                      \
-    void p##getrs_(const char *trans, const int *n, const int *nrhs, const real *a, const int *lda,                 \
-                   const int *pivots, real *b, const int *ldb, int *info);                                          \
-    void p##potrf_(const char *uplo, const int *n, real *a, const int *lda, int *info);                             \
-    void p##trsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, \
-                  const real *alpha, const real *a, const int *lda, real *b, const int *ldb);                       \
-    void p##geqrf_(const int *m, const int *n, real *a, const int *lda, real *tau, real *work, const int *lwork,    \
-                   int *info);                                                                                      \
-    void p##orgqr_(const int *m, const int *n, const int *k, real *a, const int *lda, const real *tau, real *work,  \
-                   const int *lwork, int *info);                                                                    \
-    void p##gesdd_(const char *jobz, const int *m, const int *n, real *a, const int *lda, real *s, real *u,         \
-                   const int *ldu, real *vt, const int *ldvt, real *work, const int *lwork, int *iwork, int *info); \
-    void p##syevd_(const char *jobz, const char *uplo, const int *n, real *a, const int *lda, real *w, real *work,  \
-                   const int *lwork, int *iwork, const int *liwork, int *info);                                     \
-    void p##gelsy_(const int *m, const int *n, const int *nrhs, real *a, const int *lda, real *b, const int *ldb,   \
-                   int *jpvt, const real *rcond, int *rank, real *work, const int *lwork, int *info);
-DECLARE(s, float)
-DECLARE(d, double)
-#undef DECLARE
-void openblas_set_num_threads(int n);
-char *openblas_get_config(void);
+/* One prototype for the four types of elements, in the order of `kind_of`: a pointer of Fortran's has no type. `real`
+ * arguments are of the type of an element's parts. Where the routine for complex elements takes more, it has a row of its own. */
+#define ROUTINES(X)                                                                                                     \
+    X(getrf, "sgetrf_", "dgetrf_", "cgetrf_", "zgetrf_",                                                               \
+      (const int *m, const int *n, void *a, const int *lda, int *pivots, int *info))                                   \
+    X(getri, "sgetri_", "dgetri_", "cgetri_", "zgetri_",                                                               \
+      (const int *n, void *a, const int *lda, const int *pivots, void *work, const int *lwork, int *info))             \
+    X(getrs, "sgetrs_", "dgetrs_", "cgetrs_", "zgetrs_",                                                               \
+      (const char *trans, const int *n, const int *nrhs, const void *a, const int *lda, const int *pivots, void *b,    \
+       const int *ldb, int *info))                                                                                     \
+    X(potrf, "spotrf_", "dpotrf_", "cpotrf_", "zpotrf_",                                                               \
+      (const char *uplo, const int *n, void *a, const int *lda, int *info))                                            \
+    X(trsm, "strsm_", "dtrsm_", "ctrsm_", "ztrsm_",                                                                    \
+      (const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,            \
+       const void *alpha, const void *a, const int *lda, void *b, const int *ldb))                                     \
+    X(geqrf, "sgeqrf_", "dgeqrf_", "cgeqrf_", "zgeqrf_",                                                               \
+      (const int *m, const int *n, void *a, const int *lda, void *tau, void *work, const int *lwork, int *info))       \
+    X(orgqr, "sorgqr_", "dorgqr_", "cungqr_", "zungqr_",                                                               \
+      (const int *m, const int *n, const int *k, void *a, const int *lda, const void *tau, void *work,                 \
+       const int *lwork, int *info))                                                                                   \
+    X(sytrf, "ssytrf_", "dsytrf_", "csytrf_", "zsytrf_",                                                               \
+      (const char *uplo, const int *n, void *a, const int *lda, int *pivots, void *work, const int *lwork, int *info)) \
+    X(sytrs, "ssytrs_", "dsytrs_", "csytrs_", "zsytrs_",                                                               \
+      (const char *uplo, const int *n, const int *nrhs, const void *a, const int *lda, const int *pivots, void *b,     \
+       const int *ldb, int *info))                                                                                     \
+    X(hetrf, "ssytrf_", "dsytrf_", "chetrf_", "zhetrf_",                                                               \
+      (const char *uplo, const int *n, void *a, const int *lda, int *pivots, void *work, const int *lwork, int *info)) \
+    X(hetrs, "ssytrs_", "dsytrs_", "chetrs_", "zhetrs_",                                                               \
+      (const char *uplo, const int *n, const int *nrhs, const void *a, const int *lda, const int *pivots, void *b,     \
+       const int *ldb, int *info))                                                                                     \
+    X(gesdd, "sgesdd_", "dgesdd_", NULL, NULL,                                                                         \
+      (const char *jobz, const int *m, const int *n, void *a, const int *lda, void *s, void *u, const int *ldu,        \
+       void *vt, const int *ldvt, void *work, const int *lwork, int *iwork, int *info))                                \
+    X(complex_gesdd, NULL, NULL, "cgesdd_", "zgesdd_",                                                                 \
+      (const char *jobz, const int *m, const int *n, void *a, const int *lda, void *s, void *u, const int *ldu,        \
+       void *vt, const int *ldvt, void *work, const int *lwork, void *rwork, int *iwork, int *info))                   \
+    X(syevd, "ssyevd_", "dsyevd_", NULL, NULL,                                                                         \
+      (const char *jobz, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work,                 \
+       const int *lwork, int *iwork, const int *liwork, int *info))                                                    \
+    X(heevd, NULL, NULL, "cheevd_", "zheevd_",                                                                         \
+      (const char *jobz, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work,                 \
+       const int *lwork, void *rwork, const int *lrwork, int *iwork, const int *liwork, int *info))                    \
+    X(gelsy, "sgelsy_", "dgelsy_", NULL, NULL,                                                                         \
+      (const int *m, const int *n, const int *nrhs, void *a, const int *lda, void *b, const int *ldb, int *jpvt,       \
+       const void *rcond, int *rank, void *work, const int *lwork, int *info))                                         \
+    X(complex_gelsy, NULL, NULL, "cgelsy_", "zgelsy_",                                                                 \
+      (const int *m, const int *n, const int *nrhs, void *a, const int *lda, void *b, const int *ldb, int *jpvt,       \
+       const void *rcond, int *rank, void *work, const int *lwork, void *rwork, int *info))                            \
+    X(geev, "sgeev_", "dgeev_", NULL, NULL,                                                                            \
+      (const char *left, const char *right, const int *n, void *a, const int *lda, void *wr, void *wi, void *vl,       \
+       const int *ldvl, void *vr, const int *ldvr, void *work, const int *lwork, int *info))                           \
+    X(complex_geev, NULL, NULL, "cgeev_", "zgeev_",                                                                    \
+      (const char *left, const char *right, const int *n, void *a, const int *lda, void *w, void *vl, const int *ldvl, \
+       void *vr, const int *ldvr, void *work, const int *lwork, void *rwork, int *info))
 
-#define ROUTINES(X)                                                                                                 \
-    X(sgetrf_) X(dgetrf_) X(sgetri_) X(dgetri_) X(sgetrs_) X(dgetrs_) X(spotrf_) X(dpotrf_) X(strsm_) X(dtrsm_)   \
-    X(sgeqrf_) X(dgeqrf_) X(sorgqr_) X(dorgqr_) X(sgesdd_) X(dgesdd_) X(ssyevd_) X(dsyevd_) X(sgelsy_) X(dgelsy_)   \
-    X(openblas_set_num_threads) X(openblas_get_config)
+#define KINDS 4
 
-static struct {
-#define X(name) __typeof__(&name) name;
+typedef struct routines {
+#define X(name, s, d, c, z, arguments) void(*name) arguments;
     ROUTINES(X)
 #undef X
+} routines;
+
+static struct {
+    routines of[KINDS];
+    void (*set_num_threads)(int n);
+    char *(*get_config)(void);
     bool complete;
 } lib;
+
+/* Of the element type, which decides the first letter of the routine. */
+static int kind_of(lt_dtype dtype)
+{
+    switch (dtype) {
+    case LT_FLOAT32: return 0;
+    case LT_FLOAT64: return 1;
+    case LT_COMPLEX64: return 2;
+    default: return 3;
+    }
+}
+
+static void look_up(void *library, const char *symbol, void *place)
+{
+    if (symbol == NULL) return;
+    void *found = dlsym(library, symbol);
+    lib.complete = lib.complete && found != NULL;
+    *(void **)place = found;
+}
 
 static void open_library(const lt_library *self)
 {
@@ -55,7 +109,11 @@ static void open_library(const lt_library *self)
     void *library = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_LOCAL);
     lib.complete = library != NULL;
     if (library == NULL) return;
-#define X(name) lib.complete = lib.complete && (*(void **)&lib.name = dlsym(library, #name)) != NULL;
+    look_up(library, "openblas_set_num_threads", &lib.set_num_threads);
+    look_up(library, "openblas_get_config", &lib.get_config);
+#define X(name, s, d, c, z, arguments)                                                                                  \
+    for (int kind = 0; kind < KINDS; kind++)                                                                           \
+        look_up(library, (const char *[KINDS]){s, d, c, z}[kind], &lib.of[kind].name);
     ROUTINES(X)
 #undef X
 }
@@ -69,11 +127,15 @@ static int missing(void)
     const lt_status status = lt_library_need(&openblas);
     if (status != LT_OK) return LT_LAPACK_FAILED(status);
     const int threads = lt_get_num_threads();
-    if (lib.complete && atomic_exchange(&told, threads) != threads) lib.openblas_set_num_threads(threads);
+    if (lib.complete && atomic_exchange(&told, threads) != threads) lib.set_num_threads(threads);
     return lib.complete ? 0 : LT_LAPACK_ABSENT;
 }
 
-const char *lt_lapack_config(void) { return missing() == 0 ? lib.openblas_get_config() : "none"; }
+const char *lt_lapack_config(void) { return missing() == 0 ? lib.get_config() : "none"; }
+
+static const routines *of(lt_dtype dtype) { return &lib.of[kind_of(dtype)]; }
+
+static bool narrow(lt_dtype dtype) { return lt_real_of(dtype) == LT_FLOAT32; }
 
 static int at_least_1(int n) { return n > 1 ? n : 1; }
 
@@ -81,7 +143,7 @@ static int at_least_1(int n) { return n > 1 ? n : 1; }
 typedef struct call {
     lt_dtype dtype;
     int m, n, k, columns;
-    bool upper, transposed, unit, full;
+    bool upper, transposed, unit, full, hermitian;
     double rcond;
     void *a, *b; /* matrices */
     void *u, *vt;
@@ -119,10 +181,7 @@ static void lu(void *context)
 {
     call *c = context;
     int n = c->n, lda = at_least_1(n);
-    if (c->dtype == LT_FLOAT32)
-        lib.sgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
-    else
-        lib.dgetrf_(&n, &n, c->a, &lda, c->vector, &c->info);
+    of(c->dtype)->getrf(&n, &n, c->a, &lda, c->vector, &c->info);
 }
 
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots)
@@ -138,10 +197,7 @@ static void lu_solve(void *context)
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     const char *trans = c->transposed ? "T" : "N";
-    if (c->dtype == LT_FLOAT32)
-        lib.sgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
-    else
-        lib.dgetrs_(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
+    of(c->dtype)->getrs(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
 }
 
 int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a, const int *pivots, void *b)
@@ -158,10 +214,7 @@ static void cholesky(void *context)
 {
     call *c = context;
     int n = c->n, lda = at_least_1(n);
-    if (c->dtype == LT_FLOAT32)
-        lib.spotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
-    else
-        lib.dpotrf_(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
+    of(c->dtype)->potrf(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
 }
 
 int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a)
@@ -176,10 +229,8 @@ static void triangular(void *context)
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     const char *uplo = c->upper ? "U" : "L", *trans = c->transposed ? "T" : "N", *diag = c->unit ? "U" : "N";
-    if (c->dtype == LT_FLOAT32)
-        lib.strsm_("L", uplo, trans, diag, &n, &c->columns, &(float){1}, c->a, &lda, c->b, &lda);
-    else
-        lib.dtrsm_("L", uplo, trans, diag, &n, &c->columns, &(double){1}, c->a, &lda, c->b, &lda);
+    const void *one = narrow(c->dtype) ? (const void *)(float[]){1, 0} : (const void *)(double[]){1, 0};
+    of(c->dtype)->trsm("L", uplo, trans, diag, &n, &c->columns, one, c->a, &lda, c->b, &lda);
 }
 
 int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns, const void *a,
@@ -195,64 +246,63 @@ int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit,
 /* ---- routines that want room: asked for how much first --------------------------------------------------------- */
 
 typedef struct room {
-    void *work;
-    int *whole; /* integers */
-    int size, whole_size;
+    void *work, *parts; /* elements; numbers of the type of their parts */
+    int *whole;         /* integers */
+    int size, parts_size, whole_size;
     union {
         float f;
-        double d;
-    } asked;
+        double d[2];
+    } asked, parts_asked;
     int whole_asked;
 } room;
 
 static void ask(room *r, int integers)
 {
-    *r = (room){.size = -1, .whole_size = -1};
+    *r = (room){.size = -1, .parts_size = -1, .whole_size = -1};
     r->whole = &r->whole_asked;
     r->work = &r->asked;
+    r->parts = &r->parts_asked;
     r->whole_asked = integers;
 }
 
-/* After the question: the room itself. `integers` of them when not asked for. */
-static bool take(room *r, lt_dtype dtype)
+/* After the question: the room itself. `integers` and `parts` of them when not asked for. */
+static bool take(room *r, lt_dtype dtype, int64_t parts)
 {
-    r->size = at_least_1((int)(dtype == LT_FLOAT32 ? (double)r->asked.f * 1.0000002 : r->asked.d));
+    r->size = at_least_1((int)(narrow(dtype) ? (double)r->asked.f * 1.0000002 : r->asked.d[0]));
     r->whole_size = at_least_1(r->whole_asked);
-    r->work = lt_mem_array(r->size, sizeof(double));
+    if (parts < 0) parts = (int64_t)(narrow(dtype) ? (double)r->parts_asked.f * 1.0000002 : r->parts_asked.d[0]);
+    r->parts_size = parts > 1 ? (int)parts : 1;
+    r->work = lt_mem_array(r->size, (int64_t)lt_dtype_size(dtype));
+    r->parts = lt_mem_array(parts > 1 ? parts : 1, sizeof(double));
     r->whole = lt_mem_zarray(r->whole_size, sizeof(int));
-    return r->work != NULL && r->whole != NULL;
+    return r->work != NULL && r->parts != NULL && r->whole != NULL;
 }
 
 static void give(room *r)
 {
     lt_mem_free(r->work);
+    lt_mem_free(r->parts);
     lt_mem_free(r->whole);
 }
 
-/* Runs call_s or call_d twice, with room r: once to ask, once in earnest. */
-#define IN_ROOM(integers, call_s, call_d)                                                          \
+/* Runs a call twice, with room r: once to ask, once in earnest. parts: numbers in r.parts, -1 where the call says how many. */
+#define IN_ROOM(integers, numbers, call)                                                           \
     room r;                                                                                        \
     ask(&r, integers);                                                                             \
-    if (c->dtype == LT_FLOAT32)                                                                    \
-        call_s;                                                                                    \
-    else                                                                                           \
-        call_d;                                                                                    \
+    call;                                                                                          \
     if (c->info != 0) return;                                                                      \
-    const bool enough = take(&r, c->dtype);                                                        \
+    const bool enough = take(&r, c->dtype, numbers);                                               \
     if (!enough)                                                                                   \
         c->info = -1;                                                                              \
-    else if (c->dtype == LT_FLOAT32)                                                               \
-        call_s;                                                                                    \
     else                                                                                           \
-        call_d;                                                                                    \
+        call;                                                                                      \
     give(&r);
 
 static void lu_inverse(void *context)
 {
     call *c = context;
     int n = c->n, lda = at_least_1(n);
-    IN_ROOM(1, lib.sgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
-            lib.dgetri_(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, 0, of(c->dtype)->getri(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_lu_inverse(lt_dtype dtype, int n, void *a, const int *pivots)
@@ -267,8 +317,7 @@ static void qr(void *context)
 {
     call *c = context;
     int m = c->m, n = c->n, lda = at_least_1(m);
-    IN_ROOM(1, lib.sgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info),
-            lib.dgeqrf_(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, 0, of(c->dtype)->geqrf(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau)
@@ -283,8 +332,7 @@ static void qr_q(void *context)
 {
     call *c = context;
     int m = c->m, columns = c->columns, k = c->k, lda = at_least_1(m);
-    IN_ROOM(1, lib.sorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info),
-            lib.dorgqr_(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, 0, of(c->dtype)->orgqr(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const void *tau)
@@ -300,9 +348,16 @@ static void svd(void *context)
     call *c = context;
     int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m), ldvt = at_least_1(c->full ? n : k);
     const char *job = c->u == NULL ? "N" : c->full ? "A" : "S";
-    IN_ROOM(8 * k,
-            lib.sgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info),
-            lib.dgesdd_(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole, &c->info))
+    const int64_t longer = m > n ? m : n, parts = lt_times(k, 5 * (int64_t)k + 2 * longer + 7); /* enough for either of the documented sizes */
+    if (lt_dtype_is_complex(c->dtype)) {
+        IN_ROOM(8 * k, parts,
+                of(c->dtype)->complex_gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size,
+                                            r.parts, r.whole, &c->info))
+    } else {
+        IN_ROOM(8 * k, 0,
+                of(c->dtype)->gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole,
+                                    &c->info))
+    }
 }
 
 int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, void *u, void *vt)
@@ -320,8 +375,14 @@ static void symmetric_eigen(void *context)
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     const char *job = c->full ? "V" : "N", *uplo = c->upper ? "U" : "L";
-    IN_ROOM(1, lib.ssyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info),
-            lib.dsyevd_(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info))
+    if (lt_dtype_is_complex(c->dtype)) {
+        IN_ROOM(1, -1,
+                of(c->dtype)->heevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.parts, &r.parts_size, r.whole,
+                                    &r.whole_size, &c->info))
+    } else {
+        IN_ROOM(1, 0,
+                of(c->dtype)->syevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info))
+    }
 }
 
 int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a, void *values)
@@ -335,10 +396,17 @@ static void least_squares(void *context)
 {
     call *c = context;
     int m = c->m, n = c->n, lda = at_least_1(m), ldb = at_least_1(m > n ? m : n);
-    float rcond_s = (float)c->rcond;
-    IN_ROOM(n,
-            lib.sgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &rcond_s, &c->rank, r.work, &r.size, &c->info),
-            lib.dgelsy_(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, &c->rcond, &c->rank, r.work, &r.size, &c->info))
+    const float narrow_rcond = (float)c->rcond;
+    const void *rcond = narrow(c->dtype) ? (const void *)&narrow_rcond : &c->rcond;
+    if (lt_dtype_is_complex(c->dtype)) {
+        IN_ROOM(n, 2 * (int64_t)n,
+                of(c->dtype)->complex_gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, rcond, &c->rank, r.work,
+                                            &r.size, r.parts, &c->info))
+    } else {
+        IN_ROOM(n, 0,
+                of(c->dtype)->gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, rcond, &c->rank, r.work, &r.size,
+                                    &c->info))
+    }
 }
 
 int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b, double rcond, int *rank)
@@ -349,4 +417,115 @@ int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, 
     const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns), arrays, 2);
     *rank = c.rank;
     return info;
+}
+
+/* ---- eigenvalues of any square matrix ---------------------------------------------------------------------------- */
+
+/* The number i of an array of parts. */
+static double part(lt_dtype dtype, const void *array, int64_t i)
+{
+    return narrow(dtype) ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+
+static void set_pair(lt_dtype dtype, void *array, int64_t i, double real, double imaginary)
+{
+    if (narrow(dtype)) {
+        ((float *)array)[2 * i] = (float)real;
+        ((float *)array)[2 * i + 1] = (float)imaginary;
+    } else {
+        ((double *)array)[2 * i] = real;
+        ((double *)array)[2 * i + 1] = imaginary;
+    }
+}
+
+/* What geev leaves of a real matrix as complex numbers: values of parts re and im; two columns of v are the real and the
+ * imaginary part of a vector whose neighbour is its conjugate. */
+static void as_complex(const call *c, const void *re, const void *im, const void *v)
+{
+    const int64_t n = c->n;
+    for (int64_t i = 0; i < n; i++) set_pair(c->dtype, c->vector, i, part(c->dtype, re, i), part(c->dtype, im, i));
+    for (int64_t i = 0; v != NULL && i < n; i++) {
+        const bool pair = part(c->dtype, im, i) != 0;
+        for (int64_t row = 0; row < n; row++) {
+            const double x = part(c->dtype, v, i * n + row), y = pair ? part(c->dtype, v, (i + 1) * n + row) : 0;
+            set_pair(c->dtype, c->u, i * n + row, x, y);
+            if (pair) set_pair(c->dtype, c->u, (i + 1) * n + row, x, -y);
+        }
+        if (pair) i++;
+    }
+}
+
+static void eigen_of_real(call *c, void *re, void *im, void *v)
+{
+    int n = c->n, lda = at_least_1(n);
+    IN_ROOM(1, 0,
+            of(c->dtype)->geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, re, im, NULL, &lda, v, &lda, r.work, &r.size,
+                               &c->info))
+}
+
+static void eigen(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    if (lt_dtype_is_complex(c->dtype)) {
+        IN_ROOM(1, 2 * (int64_t)n,
+                of(c->dtype)->complex_geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, c->vector, NULL, &lda, c->u, &lda,
+                                           r.work, &r.size, r.parts, &c->info))
+        return;
+    }
+    void *re = lt_mem_array(n, sizeof(double)), *im = lt_mem_array(n, sizeof(double));
+    void *v = c->u != NULL ? lt_mem_array(lt_times(n, n), sizeof(double)) : NULL;
+    if (re == NULL || im == NULL || (c->u != NULL && v == NULL))
+        c->info = -1;
+    else
+        eigen_of_real(c, re, im, v);
+    if (c->info == 0) as_complex(c, re, im, v);
+    lt_mem_free(re);
+    lt_mem_free(im);
+    lt_mem_free(v);
+}
+
+int lt_lapack_eigen(lt_dtype dtype, int n, void *a, void *values, void *vectors)
+{
+    call c = {.dtype = dtype, .n = n, .a = a, .vector = values, .u = vectors};
+    const int64_t pair = 2 * (int64_t)lt_dtype_size(lt_real_of(dtype));
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false), ARRAY(vector, lt_times(n, pair), false, true),
+                                     ARRAY(u, vectors != NULL ? lt_times(lt_times(n, n), pair) : 0, false, true)};
+    return made(eigen, &c, 25 * cube(n), arrays, 3);
+}
+
+/* ---- symmetric indefinite matrices ------------------------------------------------------------------------------- */
+
+static void ldl(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    const routines *all = of(c->dtype);
+    IN_ROOM(1, 0, (c->hermitian ? all->hetrf : all->sytrf)("L", &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+}
+
+int lt_lapack_ldl(lt_dtype dtype, bool hermitian, int n, void *a, int *pivots)
+{
+    call c = {.dtype = dtype, .n = n, .hermitian = hermitian, .a = a, .vector = pivots};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
+                                     ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
+    return made(ldl, &c, cube(n), arrays, 2);
+}
+
+static void ldl_solve(void *context)
+{
+    call *c = context;
+    int n = c->n, lda = at_least_1(n);
+    const routines *all = of(c->dtype);
+    (c->hermitian ? all->hetrs : all->sytrs)("L", &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
+}
+
+int lt_lapack_ldl_solve(lt_dtype dtype, bool hermitian, int n, int columns, const void *a, const int *pivots, void *b)
+{
+    call c = {.dtype = dtype, .n = n, .columns = columns, .hermitian = hermitian, .a = (void *)a,
+              .vector = (void *)pivots, .b = b};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
+                                     ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
+                                     ARRAY(b, matrix(&c, n, columns), true, true)};
+    return made(ldl_solve, &c, (double)n * n * columns, arrays, 3);
 }

@@ -10,7 +10,7 @@ local declared = dofile(here .. '../../../scripts/gen/declarations.lua').load(he
 
 -- Ops that are no views as declared, but give their input or a part of it where nothing has to be computed, as PyTorch's do.
 local MAY_SHARE = {}
-for name in ([[alpha_dropout conj real imag resolve_conj resolve_neg atleast_1d atleast_2d atleast_3d bfloat16 bool broadcast_tensors broadcast_to byte cartesian_prod
+for name in ([[alpha_dropout adjoint conj real imag resolve_conj resolve_neg atleast_1d atleast_2d atleast_3d bfloat16 bool broadcast_tensors broadcast_to byte cartesian_prod cdouble cfloat
   char chunk contiguous cpu detach double dropout dropout1d dropout2d dropout3d einsum expand_as feature_alpha_dropout flatten
   float half index int long hsplit vsplit dsplit meshgrid moveaxis movedim narrow positive ravel reshape reshape_as short split split_with_sizes unsafe_chunk unsafe_split unsafe_split_with_sizes sum_to_size swapaxes swapdims tensor_split to type_as unbind
   unflatten unfold view_as]]):gmatch '%S+' do

@@ -159,7 +159,8 @@ for name in ([[nonzero argwhere cholesky inverse linalg_eigvalsh linalg_qr linal
   scatter_add index_add index_copy pad addbmm put unique_consecutive msort argsort lstsq index inv eigvalsh svdvals fft ifft rfft irfft hfft ihfft
   fftn ifftn rfftn irfftn hfftn ihfftn fft2 ifft2 rfft2 irfft2 hfft2 ihfft2 stft istft
   select_scatter slice_scatter diagonal_scatter renorm unravel_index orgqr cholesky_ex lu ormqr triangular_solve householder_product lu_factor lu_factor_ex
-  lu_solve inv_ex tensorinv]]):gmatch '%S+' do
+  lu_solve inv_ex tensorinv linalg_inv_ex linalg_cholesky_ex linalg_matrix_exp linalg_ldl_factor linalg_ldl_factor_ex linalg_lu_factor
+  linalg_householder_product linalg_lu_solve linalg_eig]]):gmatch '%S+' do
   OTHER_LAYOUT[name] = true
 end
 

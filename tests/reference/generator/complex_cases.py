@@ -45,6 +45,25 @@ def elementwise(g):
         g.add("real", Arg(values(dtype, 2, 4)), via="f")
         if dtype is not torch.bool:
             g.add("sgn", Arg(values(dtype, 2, 4)))
+    for dtype in (torch.complex64, torch.complex128, torch.float32, torch.int32, torch.bool):
+        for op in ("cfloat", "cdouble"):
+            g.add(op, Arg(values(dtype, 2, 3)), via="m", run=lambda a, op=op: getattr(a, op)())
+    for dtype in KINDS:
+        z = values(dtype, 4)
+        away = z + torch.tensor([0, 1e-9j, 0.5j, 0.5], dtype=dtype)
+        g.add("isclose", Arg(z), Arg(away))
+        g.add("allclose", Arg(z), Arg(away), atol=1.0)
+        g.add("isclose", Arg(odd(dtype)), Arg(odd(dtype)), equal_nan=True)
+        for p in (2, 0.5, z):
+            g.add("float_power", Arg(values(dtype, 4)), Arg(p) if isinstance(p, torch.Tensor) else p, loose=20)
+        for observations in ((4,), (2, 5)):
+            g.add("cov", Arg(values(dtype, *observations)), via="f", loose=4)
+            g.add("corrcoef", Arg(values(dtype, *observations)), via="f", loose=4)
+        g.add("unfold", Arg(values(dtype, 1, 2, 4, 4)), [2, 2], run=torch.nn.functional.unfold, via="F")
+        g.add("fold", Arg(values(dtype, 1, 8, 4)), [3, 3], [2, 2], run=torch.nn.functional.fold, via="F", loose=4)
+        mask = torch.tensor([[True, False, True], [False, True, True]])
+        for op in ("mean", "var", "std", "logsumexp"):
+            g.add(op, Arg(values(dtype, 2, 3)), Dim(1), mask=Arg(mask), run=getattr(torch.masked, op), via="M", loose=20)
     g.add("angle", Arg(torch.tensor([1.0, -1.0, NAN, -0.0])))
     g.add("sgn", Arg(values(torch.float64, 3), **GRAD))
     g.add("angle", Arg(values(torch.float64, 3), **GRAD))

@@ -12,6 +12,18 @@ static char *at(const lt_factor *f, void *array, int64_t i, int64_t stride)
     return array != NULL ? (char *)array + i * stride * (int64_t)lt_dtype_size(f->dtype) : NULL;
 }
 
+/* Of numbers that are real whatever the matrices are. */
+static char *real_at(const lt_factor *f, void *array, int64_t i, int64_t stride)
+{
+    return (char *)array + i * stride * (int64_t)lt_dtype_size(lt_real_of(f->dtype));
+}
+
+/* Of numbers that are complex whatever the matrices are; NULL of none. */
+static char *complex_at(const lt_factor *f, void *array, int64_t i, int64_t stride)
+{
+    return array != NULL ? real_at(f, array, i, 2 * stride) : NULL;
+}
+
 /* What LAPACK says of matrix i. */
 static int one(const lt_factor *f, int64_t i, int *rank)
 {
@@ -37,12 +49,19 @@ static int one(const lt_factor *f, int64_t i, int *rank)
     case LT_FACTOR_Q:
         return lt_lapack_qr_q(dtype, f->m, f->columns, f->k, a, at(f, f->values, i, f->k));
     case LT_FACTOR_SVD:
-        return lt_lapack_svd(dtype, f->full, f->m, f->n, a, at(f, f->values, i, k),
+        return lt_lapack_svd(dtype, f->full, f->m, f->n, a, real_at(f, f->values, i, k),
                              at(f, f->u, i, m * (f->full ? m : k)),
                              at(f, f->v, i, (f->full ? n : k) * n));
     case LT_FACTOR_EIGH:
         return lt_lapack_symmetric_eigen(dtype, f->upper, f->vectors, f->n, a,
-                                         at(f, f->values, i, n));
+                                         real_at(f, f->values, i, n));
+    case LT_FACTOR_EIG:
+        return lt_lapack_eigen(dtype, f->n, a, complex_at(f, f->values, i, n),
+                               complex_at(f, f->u, i, n * n));
+    case LT_FACTOR_LDL: return lt_lapack_ldl(dtype, f->hermitian, f->n, a, pivots);
+    case LT_FACTOR_LDL_SOLVE:
+        return lt_lapack_ldl_solve(dtype, f->hermitian, f->n, f->columns, a, pivots,
+                                   at(f, f->b, i, n * columns));
     case LT_FACTOR_LEAST_SQUARES:
         return lt_lapack_least_squares(dtype, f->m, f->n, f->columns, a,
                                        at(f, f->b, i, (m > n ? m : n) * columns), f->rcond, rank);

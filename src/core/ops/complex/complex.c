@@ -12,6 +12,7 @@
 #include "op/_conj.h"
 #include "op/_sgn.h"
 #include "op/_sgn_backward.h"
+#include "op/adjoint.h"
 #include "op/angle.h"
 #include "op/complex.h"
 #include "op/conj.h"
@@ -213,6 +214,16 @@ lt_status lt_conj_physical_impl(lt_tensor *self, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, false);
     return lt_scope_store(&s, *out == NULL ? do_clone(&s, self) : self, out);
+}
+
+lt_status lt_adjoint_impl(lt_tensor *self, lt_tensor **out)
+{
+    if (self->ndim < 2)
+        return lt_error(LT_ERR_RUNTIME, "tensor.adjoint() is only supported on matrices or batches of matrices. Got %d-D tensor.",
+                        self->ndim);
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(adjoint));
+    return lt_scope_give(&s, do_transpose(&s, do_conj(&s, self), -2, -1), out);
 }
 
 lt_status lt_resolve_conj_impl(lt_tensor *self, lt_tensor **out)

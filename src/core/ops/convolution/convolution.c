@@ -16,7 +16,10 @@
 #include "op/col2im.h"
 #include "op/constant_pad_nd.h"
 #include "op/convolution.h"
+#include "op/complex.h"
 #include "op/im2col.h"
+#include "step/imag.h"
+#include "step/real.h"
 #include "op/mv.h"
 #include "op/new_ones.h"
 #include "op/sum.h"
@@ -478,7 +481,8 @@ static lt_status count_windows(lt_conv *c)
 /* The dtypes that PyTorch has windows of: floating ones and bool. */
 static lt_status check_columns(const lt_tensor *t, const char *op)
 {
-    if (lt_dtype_is_float((lt_dtype)t->dtype) || t->dtype == LT_BOOL) return LT_OK;
+    const lt_dtype dtype = (lt_dtype)t->dtype;
+    if ((lt_dtype_is_inexact(dtype) && dtype != LT_COMPLEX32) || dtype == LT_BOOL) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op, lt_device_type_name(t->device),
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
@@ -502,9 +506,32 @@ done:
     return status;
 }
 
-/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is. */
-static lt_status move_bools(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+/* One of the parts of complex elements, moved. */
+static lt_tensor *do_move_part(lt_scope *s, bool back, lt_conv *c, lt_tensor *part, const lt_dims *sizes)
 {
+    lt_tensor *moved = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = move_windows(back, c, part, sizes, &moved);
+    return lt_scope_hold(s, status, moved);
+}
+
+static lt_status move_complex(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+{
+    lt_tensor *result = NULL;
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *real = do_move_part(&s, back, c, do_real(&s, input), sizes);
+    lt_tensor *imaginary = do_move_part(&s, back, c, do_imag(&s, input), sizes);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    const lt_status status = lt_complex(real, imaginary, &result);
+    return lt_scope_store(&s, lt_scope_hold(&s, status, result), out);
+}
+
+/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is. Complex elements are
+ * moved part by part. */
+static lt_status move_elements(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+{
+    if (lt_dtype_is_complex((lt_dtype)input->dtype)) return move_complex(back, c, input, sizes, out);
     if (input->dtype != LT_BOOL) return move_windows(back, c, input, sizes, out);
     lt_scope s;
     lt_tensor *result = NULL;
@@ -538,7 +565,7 @@ lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_
     sizes.v[0] = c.batch;
     sizes.v[n - 3] = c.in_channels * c.kernel[1] * c.kernel[2];
     sizes.v[n - 2] = c.out[1] * c.out[2];
-    return move_bools(false, &c, input, &sizes, out);
+    return move_elements(false, &c, input, &sizes, out);
 }
 
 lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_dims *kernel_size, const lt_dims *dilation,
@@ -583,7 +610,7 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
     sizes.v[n - 2] = c.in_channels;
     sizes.v[n - 1] = c.in[1];
     sizes.v[n] = c.in[2];
-    return move_bools(true, &c, input, &sizes, out);
+    return move_elements(true, &c, input, &sizes, out);
 }
 
 lt_status lt__col2im_impl(lt_tensor *input, const lt_dims *sizes, const lt_dims *kernel_size, const lt_dims *dilation,

@@ -9,8 +9,11 @@
 #include "op/_linalg_cholesky.h"
 #include "op/_linalg_cholesky_backward.h"
 #include "op/_linalg_det_backward.h"
+#include "op/_linalg_eig.h"
+#include "op/_linalg_eig_backward.h"
 #include "op/_linalg_eigh.h"
 #include "op/_linalg_eigh_backward.h"
+#include "op/_linalg_eigvals.h"
 #include "op/_linalg_logabsdet.h"
 #include "op/_linalg_logabsdet_backward.h"
 #include "op/_linalg_lstsq.h"
@@ -21,6 +24,7 @@
 #include "op/_linalg_qr.h"
 #include "op/_linalg_qr_backward.h"
 #include "op/_linalg_sign_det.h"
+#include "op/_linalg_sign_det_backward.h"
 #include "op/_linalg_solve.h"
 #include "op/_linalg_solve_triangular.h"
 #include "op/_linalg_solve_triangular_backward.h"
@@ -37,7 +41,9 @@
 #include "op/detach.h"
 #include "op/diag_embed.h"
 #include "op/eye.h"
+#include "op/linalg_eig.h"
 #include "op/linalg_eigh.h"
+#include "op/linalg_eigvals.h"
 #include "op/linalg_eigvalsh.h"
 #include "op/linalg_lstsq.h"
 #include "op/linalg_matrix_norm.h"
@@ -57,6 +63,8 @@
 #include "op/svd.h"
 #include "op/tril.h"
 #include "op/triu.h"
+#include "step/real.h"
+#include "step/sgn.h"
 
 /* ---- steps ------------------------------------------------------------------------------------------------- */
 
@@ -87,7 +95,7 @@ static lt_tensor *do_amin(lt_scope *s, lt_tensor *a, int64_t dim, bool keepdim)
     STEP(lt_amin(a, &(lt_dims){1, {dim}}, keepdim, &out))
 }
 
-static double epsilon(const lt_tensor *t) { return t->dtype == LT_FLOAT32 ? FLT_EPSILON : DBL_EPSILON; }
+static double epsilon(const lt_tensor *t) { return lt_real_of((lt_dtype)t->dtype) == LT_FLOAT32 ? FLT_EPSILON : DBL_EPSILON; }
 
 /* The result t of one output, moved out of an open scope. */
 static lt_status hand(lt_scope *s, lt_tensor *t, lt_tensor **out)
@@ -109,7 +117,7 @@ static bool any_singular(lt_scope *s, lt_tensor *det)
     return s->status == LT_OK && lt_scalar_double(all) == 0;
 }
 
-/* 1 or -1, a constant: the determinant of an orthogonal matrix. */
+/* The determinant of an orthogonal or unitary matrix, a constant of length 1. */
 static lt_tensor *do_orientation(lt_scope *s, lt_tensor *q)
 {
     lt_tensor *constant = NULL, *det = NULL;
@@ -118,10 +126,10 @@ static lt_tensor *do_orientation(lt_scope *s, lt_tensor *q)
     constant = lt_scope_hold(s, status, constant);
     if (s->status != LT_OK) return NULL;
     status = lt_det(constant, &det);
-    return do_sign(s, lt_scope_hold(s, status, det));
+    return do_sgn(s, lt_scope_hold(s, status, det));
 }
 
-/* The cofactors by the singular values, which need no inverse: det(U) det(V) U diag(products of the others) V^H. */
+/* The cofactors by the singular values, which need no inverse: det(U) det(V^H) conj(U diag(products of the others) V^H). */
 static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
 {
     lt_tensor *u = NULL, *values = NULL, *vh = NULL, *ones = NULL, *others = NULL;
@@ -137,7 +145,7 @@ static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
     others = lt_scope_hold(s, status, others);
     lt_tensor *sign = do_mul(s, do_orientation(s, u), do_orientation(s, vh));
     others = do_mul(s, do_unsqueeze(s, others, -2), do_unsqueeze(s, do_unsqueeze(s, sign, -1), -1));
-    return do_matmul(s, do_mul(s, u, others), vh);
+    return do_matmul(s, do_mul(s, do_conj(s, u), others), do_conj(s, vh));
 }
 
 lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *det, lt_tensor **out)
@@ -153,13 +161,32 @@ lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
     return lt_scope_give(&s, do_mul(&s, do_solve(&s, do_turn(&s, self), eye), factor), out);
 }
 
+/* The inverse of A^H times a number a matrix. */
+static lt_tensor *do_adjoint_inverse(lt_scope *s, lt_tensor *a, lt_tensor *factor)
+{
+    lt_tensor *eye = do_eye(s, a, lt_columns(a));
+    return do_mul(s, do_solve(s, do_adjoint(s, a), eye), do_unsqueeze(s, do_unsqueeze(s, factor, -1), -1));
+}
+
 lt_status lt__linalg_logabsdet_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_logabsdet_backward));
-    lt_tensor *factor = do_unsqueeze(&s, do_unsqueeze(&s, grad_output, -1), -1);
-    lt_tensor *eye = do_eye(&s, self, lt_columns(self));
-    return lt_scope_give(&s, do_mul(&s, do_solve(&s, do_turn(&s, self), eye), factor), out);
+    return lt_scope_give(&s, do_adjoint_inverse(&s, self, grad_output), out);
+}
+
+lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *sign, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_sign_det_backward));
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) {
+        const lt_dims sizes = lt_dims_of(self);
+        return lt_scope_give(&s, do_zeros(&s, self, &sizes), out);
+    }
+    /* d sign = i sign Im(tr(A^-1 dA)) */
+    lt_tensor *turned = do_mul(&s, do_conj(&s, grad_output), sign);
+    lt_tensor *along = do_sub(&s, turned, do_conj(&s, turned)); /* 2 i Im */
+    return lt_scope_give(&s, do_adjoint_inverse(&s, self, do_mul(&s, along, do_number(&s, -0.5))), out);
 }
 
 lt_status lt_slogdet_impl(lt_tensor *self, lt_tensor **sign, lt_tensor **logabsdet)
@@ -182,6 +209,8 @@ lt_status lt_logdet_impl(lt_tensor *self, lt_tensor **out)
     lt_scope_open(&s, LT_COMPOSITE(logdet));
     lt_scope_hold(&s, LT_OK, sign);
     lt_scope_hold(&s, LT_OK, log_magnitude);
+    if (lt_dtype_is_complex((lt_dtype)self->dtype))
+        return lt_scope_give(&s, do_add(&s, do_log(&s, sign), log_magnitude), out);
     lt_tensor *negative = do_lt(&s, sign, do_number(&s, 0));
     return lt_scope_give(&s, do_where(&s, negative, do_number(&s, NAN), log_magnitude), out);
 }
@@ -264,7 +293,7 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
         ranks = lt_scope_hold(&s, status, ranks);
     }
     lt_tensor *given = vectors && x != NULL ? do_squeeze_dim(&s, x, -1) : x;
-    lt_tensor *none = do_zeros(&s, self, &(lt_dims){1, {0}}), *empty = do_zeros(&s, self, &(lt_dims){1, {0}});
+    lt_tensor *none = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}})), *empty = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}}));
     if (hand(&s, given, solution) == LT_OK) {
         hand(&s, none, residuals);
         hand(&s, ranks, rank);
@@ -273,20 +302,20 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
     return lt_scope_close(&s);
 }
 
-/* With P the pseudo-inverse of A: -P'G X' + (B - A X) (P P'G)' + P'X G' (1 - P A). */
+/* With P the pseudo-inverse of A: -P'G X' + (B - A X) (P P'G)' + P'X G' (1 - P A); X' is the adjoint. */
 lt_status lt__linalg_lstsq_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *other, lt_tensor *result,
                                          lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_lstsq_backward));
-    lt_tensor *p = do_pinv(&s, self), *pt = p != NULL ? do_turn(&s, p) : NULL;
+    lt_tensor *p = do_pinv(&s, self), *pt = p != NULL ? do_adjoint(&s, p) : NULL;
     if (pt == NULL) return lt_scope_close(&s);
     lt_tensor *ptg = do_matmul(&s, pt, grad_output);
-    lt_tensor *first = do_matmul(&s, ptg, do_turn(&s, result));
+    lt_tensor *first = do_matmul(&s, ptg, do_adjoint(&s, result));
     lt_tensor *rest = do_sub(&s, other, do_matmul(&s, self, result));
-    lt_tensor *sum = do_sub(&s, do_matmul(&s, rest, do_turn(&s, do_matmul(&s, p, ptg))), first);
+    lt_tensor *sum = do_sub(&s, do_matmul(&s, rest, do_adjoint(&s, do_matmul(&s, p, ptg))), first);
     lt_tensor *free_part = do_sub(&s, do_eye(&s, self, lt_columns(self)), do_matmul(&s, p, self));
-    lt_tensor *last = do_matmul(&s, do_matmul(&s, do_matmul(&s, pt, result), do_turn(&s, grad_output)), free_part);
+    lt_tensor *last = do_matmul(&s, do_matmul(&s, do_matmul(&s, pt, result), do_adjoint(&s, grad_output)), free_part);
     return lt_scope_give(&s, do_add(&s, sum, last), out);
 }
 
@@ -297,8 +326,9 @@ lt_status lt_linalg_pinv_impl(lt_tensor *self, const double *rtol, bool hermitia
     LT_TRY(lt_linalg_check_matrix("linalg.pinv", self));
     if (hermitian) LT_TRY(lt_linalg_check_square("linalg.pinv", self));
     LT_TRY(lt_linalg_check_kind("linalg.pinv", self));
-    int64_t m = lt_rows(self), n = lt_columns(self);
-    return lt__linalg_pinv(self, rtol != NULL ? *rtol : epsilon(self) * (double)(m > n ? m : n), out);
+    const int64_t m = lt_rows(self), n = lt_columns(self);
+    const double tolerance = rtol != NULL ? *rtol : epsilon(self) * (double)(m > n ? m : n);
+    return lt__linalg_pinv(self, tolerance, hermitian, out);
 }
 
 lt_status lt_pinverse_impl(lt_tensor *self, double rcond, lt_tensor **out)
@@ -306,8 +336,26 @@ lt_status lt_pinverse_impl(lt_tensor *self, double rcond, lt_tensor **out)
     return lt_linalg_pinv(self, &rcond, false, out);
 }
 
-lt_status lt__linalg_pinv_impl(lt_tensor *self, double rtol, lt_tensor **out)
+/* By the eigenvalues, which one triangle of the matrix decides: Q diag(1 / L) Q^H. */
+static lt_status pinv_hermitian(lt_tensor *self, double rtol, lt_tensor **out)
 {
+    lt_tensor *values = NULL, *vectors = NULL;
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv));
+    s.status = lt_linalg_eigh(self, "L", &values, &vectors);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    lt_scope_hold(&s, LT_OK, values);
+    lt_scope_hold(&s, LT_OK, vectors);
+    lt_tensor *size = do_abs(&s, values), *least = times(&s, do_amax(&s, size, -1, true), rtol);
+    lt_tensor *kept = do_gt(&s, size, least), *one = do_number(&s, 1);
+    lt_tensor *inverted = do_where(&s, kept, do_div(&s, one, do_where(&s, kept, values, one)), do_number(&s, 0));
+    lt_tensor *scaled = do_mul(&s, vectors, do_unsqueeze(&s, inverted, -2));
+    return lt_scope_store(&s, do_matmul(&s, scaled, do_adjoint(&s, vectors)), out);
+}
+
+lt_status lt__linalg_pinv_impl(lt_tensor *self, double rtol, bool hermitian, lt_tensor **out)
+{
+    if (hermitian && self->numel > 0) return pinv_hermitian(self, rtol, out);
     lt_tensor *u = NULL, *values = NULL, *vh = NULL;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv));
@@ -324,16 +372,16 @@ lt_status lt__linalg_pinv_impl(lt_tensor *self, double rtol, lt_tensor **out)
     lt_scope_hold(&s, LT_OK, vh);
     lt_tensor *least = do_mul(&s, do_amax(&s, values, -1, true), do_number(&s, rtol));
     lt_tensor *inverted = do_where(&s, do_gt(&s, values, least), do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
-    lt_tensor *scaled = do_mul(&s, do_turn(&s, vh), do_unsqueeze(&s, inverted, -2));
-    return lt_scope_store(&s, do_matmul(&s, scaled, do_turn(&s, u)), out);
+    lt_tensor *scaled = do_mul(&s, do_adjoint(&s, vh), do_unsqueeze(&s, inverted, -2));
+    return lt_scope_store(&s, do_matmul(&s, scaled, do_adjoint(&s, u)), out);
 }
 
-/* -P'G P' + (1 - A P) G' P P' + P'P G' (1 - P A) */
+/* -P'G P' + (1 - A P) G' P P' + P'P G' (1 - P A); X' is the adjoint */
 lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv_backward));
-    lt_tensor *p = result, *pt = do_turn(&s, p), *gt = do_turn(&s, grad_output);
+    lt_tensor *p = result, *pt = do_adjoint(&s, p), *gt = do_adjoint(&s, grad_output);
     lt_tensor *first = do_matmul(&s, do_matmul(&s, pt, grad_output), pt);
     lt_tensor *left = do_sub(&s, do_eye(&s, self, lt_rows(self)), do_matmul(&s, self, p));
     lt_tensor *second = do_matmul(&s, do_matmul(&s, left, gt), do_matmul(&s, p, pt));
@@ -346,23 +394,23 @@ lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self,
 
 lt_status lt_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out) { return lt__linalg_cholesky(self, upper, out); }
 
-/* The lower triangle with half the diagonal. */
-static lt_tensor *do_half_lower(lt_scope *s, lt_tensor *a)
+/* The lower triangle, mirrored to the upper one. */
+static lt_tensor *do_mirrored(lt_scope *s, lt_tensor *a)
 {
-    lt_tensor *diagonal = do_diag_embed(s, do_diagonal(s, a, 0, -2, -1));
-    return do_sub(s, do_tril(s, a, 0), do_mul(s, diagonal, do_number(s, 0.5)));
+    return do_add(s, do_tril(s, a, 0), do_adjoint(s, do_tril(s, a, -1)));
 }
 
+/* L^-H (L^H G, mirrored) L^-1 / 2 */
 lt_status lt__linalg_cholesky_backward_impl(lt_tensor *grad_output, lt_tensor *result, bool upper, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_cholesky_backward));
-    lt_tensor *l = upper ? do_turn(&s, result) : result, *g = upper ? do_turn(&s, grad_output) : grad_output;
+    lt_tensor *l = upper ? do_adjoint(&s, result) : result, *g = upper ? do_adjoint(&s, grad_output) : grad_output;
     if (g == NULL || l == NULL) return lt_scope_close(&s);
-    lt_tensor *lt = do_turn(&s, l), *inner = do_half_lower(&s, do_matmul(&s, lt, g));
-    lt_tensor *half = do_solve_triangular(&s, lt, inner, true, false);
-    lt_tensor *full = do_solve_triangular(&s, lt, do_turn(&s, half), true, false);
-    return lt_scope_give(&s, do_mul(&s, do_add(&s, full, do_turn(&s, full)), do_number(&s, 0.5)), out);
+    lt_tensor *lh = do_adjoint(&s, l), *inner = do_mirrored(&s, do_matmul(&s, lh, g));
+    lt_tensor *left = do_solve_triangular(&s, lh, inner, true, false);
+    lt_tensor *full = do_adjoint(&s, do_solve_triangular(&s, lh, do_adjoint(&s, left), true, false));
+    return lt_scope_give(&s, times(&s, full, 0.5), out);
 }
 
 /* ---- QR ------------------------------------------------------------------------------------------------------------ */
@@ -394,7 +442,7 @@ lt_status lt_linalg_qr_impl(lt_tensor *self, const char *mode, lt_tensor **Q, lt
     if (packed == NULL) return lt_scope_close(&s);
     unpack_qr(&s, packed, m, wide ? m : n, k, &q, &r);
     if (wide && s.status == LT_OK) {
-        lt_tensor *rest = do_matmul(&s, do_turn(&s, q), do_part(&s, self, -1, m, n));
+        lt_tensor *rest = do_matmul(&s, do_adjoint(&s, q), do_part(&s, self, -1, m, n));
         r = do_cat(&s, (lt_tensor *[]){r, rest}, 2, -1);
     }
     if (only_r) q = do_zeros(&s, self, &(lt_dims){1, {0}});
@@ -407,7 +455,8 @@ lt_status lt_qr_impl(lt_tensor *self, bool some, lt_tensor **Q, lt_tensor **R)
     return lt_linalg_qr(self, some ? "reduced" : "complete", Q, R);
 }
 
-/* With M = R GR' - GQ' Q: (GQ + Q copyltu(M)) R^-T, where copyltu mirrors the lower triangle. */
+/* With M = R GR^H - GQ^H Q: (GQ + Q copyltu(M)) R^-H, where copyltu mirrors the lower triangle and keeps of the diagonal
+ * what is real, as the diagonal of R is. */
 lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *result, bool complete,
                                       lt_tensor **out)
 {
@@ -420,23 +469,25 @@ lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     unpack_qr(&s, result, m, n, n, &q, &r);
     unpack_qr(&s, grad_output, m, n, n, &gq, &gr);
     if (s.status != LT_OK) return lt_scope_close(&s);
-    lt_tensor *inner = do_sub(&s, do_matmul(&s, r, do_turn(&s, gr)), do_matmul(&s, do_turn(&s, gq), q));
+    lt_tensor *inner = do_sub(&s, do_matmul(&s, r, do_adjoint(&s, gr)), do_matmul(&s, do_adjoint(&s, gq), q));
     if (inner == NULL) return lt_scope_close(&s);
-    lt_tensor *mirrored = do_add(&s, do_tril(&s, inner, 0), do_turn(&s, do_tril(&s, inner, -1)));
-    lt_tensor *sum = do_add(&s, gq, do_matmul(&s, q, mirrored)); /* X R' = sum: R X' = sum' */
-    return lt_scope_give(&s, do_turn(&s, do_solve_triangular(&s, r, do_turn(&s, sum), true, false)), out);
+    lt_tensor *lower = do_tril(&s, inner, -1);
+    lt_tensor *middle = do_diag_embed(&s, do_real(&s, do_diagonal(&s, inner, 0, -2, -1)));
+    lt_tensor *mirrored = do_add(&s, do_add(&s, lower, do_adjoint(&s, lower)), middle);
+    lt_tensor *sum = do_add(&s, gq, do_matmul(&s, q, mirrored)); /* X R^H = sum: R X^H = sum^H */
+    return lt_scope_give(&s, do_adjoint(&s, do_solve_triangular(&s, r, do_adjoint(&s, sum), true, false)), out);
 }
 
 /* ---- singular values ------------------------------------------------------------------------------------------------- */
 
-/* U (m x of_u), S (k) and V (n x of_v) of a packed result of _linalg_svd. */
+/* U (m x of_u), S (k) and V^H transposed (n x of_v) of a packed result of _linalg_svd. */
 static void unpack_svd(lt_scope *s, lt_tensor *packed, int64_t m, int64_t n, int64_t of_u, int64_t of_v, lt_tensor **u,
-                       lt_tensor **values, lt_tensor **v)
+                       lt_tensor **values, lt_tensor **v_conj)
 {
     int64_t k = m < n ? m : n;
     *u = do_part(s, do_part(s, packed, -2, 0, m), -1, 0, of_u);
-    *values = do_part(s, do_select(s, packed, -2, m), -1, 0, k);
-    *v = do_part(s, do_part(s, packed, -2, m + 1, m + 1 + n), -1, 0, of_v);
+    *values = do_real(s, do_part(s, do_select(s, packed, -2, m), -1, 0, k));
+    *v_conj = do_part(s, do_part(s, packed, -2, m + 1, m + 1 + n), -1, 0, of_v);
 }
 
 static lt_status decompose(lt_tensor *self, bool full, bool turn_v, lt_tensor **U, lt_tensor **S, lt_tensor **V)
@@ -450,7 +501,7 @@ static lt_status decompose(lt_tensor *self, bool full, bool turn_v, lt_tensor **
     packed = lt_scope_hold(&s, status, packed);
     if (packed == NULL) return lt_scope_close(&s);
     unpack_svd(&s, packed, m, n, full ? m : k, full ? n : k, &u, &values, &v);
-    if (turn_v && v != NULL) v = do_turn(&s, v);
+    v = turn_v ? do_turn(&s, v) : do_conj(&s, v);
     if (hand(&s, u, U) == LT_OK) {
         hand(&s, values, S);
         hand(&s, v, V);
@@ -514,8 +565,9 @@ static lt_tensor *do_quotient(lt_scope *s, lt_tensor *a, lt_tensor *b)
     return lt_scope_hold(s, status, out);
 }
 
-/* U [ (skew(U'GU) / E) S + S (skew(V'GV) / E) + diag(GS) ] V', and what GU and GV say outside of the spans of U and
- * V; E = differences of S squared, skew(X) = X - X'. */
+/* U [ (skew(U'GU) / E) S + S (skew(V'GV) / E) + diag(GS) + i Im(diag(U'GU)) / S ] V', and what GU and GV say outside of the
+ * spans of U and V; E = differences of S squared, skew(X) = X - X', X' the adjoint. The last term, of complex matrices, is
+ * that of columns of U and V that turn together. */
 lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *result, lt_tensor **out)
 {
     int64_t m = sizes->v[sizes->n - 2], n = sizes->v[sizes->n - 1], k = m < n ? m : n;
@@ -524,31 +576,36 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
     lt_tensor *u, *values, *v, *gu, *gs, *gv;
     unpack_svd(&s, result, m, n, k, k, &u, &values, &v);
     unpack_svd(&s, grad_output, m, n, k, k, &gu, &gs, &gv);
+    v = do_conj(&s, v), gv = do_conj(&s, gv);
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_scope inner;
     lt_scope_open(&inner, LT_COMPOSITE(_linalg_svd_backward));
-    lt_tensor *row = do_unsqueeze(&inner, values, -2), *column = do_unsqueeze(&inner, values, -1), *ut = do_turn(&inner, u),
-              *vt = do_turn(&inner, v);
+    lt_tensor *row = do_unsqueeze(&inner, values, -2), *column = do_unsqueeze(&inner, values, -1), *ut = do_adjoint(&inner, u),
+              *vt = do_adjoint(&inner, v);
     lt_tensor *e = do_differences(&inner, do_mul(&inner, values, values));
     lt_tensor *of_u = do_matmul(&inner, ut, gu), *of_v = do_matmul(&inner, vt, gv), *sum = NULL, *core = NULL;
     if (of_u != NULL && of_v != NULL) {
-        lt_tensor *skew_u = do_quotient(&inner, do_sub(&inner, of_u, do_turn(&inner, of_u)), e);
-        lt_tensor *skew_v = do_quotient(&inner, do_sub(&inner, of_v, do_turn(&inner, of_v)), e);
+        lt_tensor *of_u_skew = do_sub(&inner, of_u, do_adjoint(&inner, of_u)), *skew_u = do_quotient(&inner, of_u_skew, e);
+        lt_tensor *skew_v = do_quotient(&inner, do_sub(&inner, of_v, do_adjoint(&inner, of_v)), e);
         core = do_add(&inner, do_add(&inner, do_mul(&inner, skew_u, row), do_mul(&inner, column, skew_v)),
                       do_diag_embed(&inner, gs));
+        if (core != NULL && lt_dtype_is_complex((lt_dtype)core->dtype)) {
+            lt_tensor *turns = do_quotient(&inner, do_diagonal(&inner, of_u_skew, 0, -2, -1), times(&inner, values, 2));
+            core = do_add(&inner, core, do_diag_embed(&inner, turns));
+        }
     }
     lt_status status = lt_scope_give(&inner, core, &sum);
     core = lt_scope_hold(&s, status, sum);
     if (core == NULL) return lt_scope_close(&s);
     row = do_unsqueeze(&s, values, -2);
-    lt_tensor *total = do_matmul(&s, do_matmul(&s, u, core), do_turn(&s, v));
+    lt_tensor *total = do_matmul(&s, do_matmul(&s, u, core), do_adjoint(&s, v));
     if (m > k) {
-        lt_tensor *outside = do_sub(&s, gu, do_matmul(&s, u, do_matmul(&s, do_turn(&s, u), gu)));
-        total = do_add(&s, total, do_matmul(&s, do_quotient(&s, outside, row), do_turn(&s, v)));
+        lt_tensor *outside = do_sub(&s, gu, do_matmul(&s, u, do_matmul(&s, do_adjoint(&s, u), gu)));
+        total = do_add(&s, total, do_matmul(&s, do_quotient(&s, outside, row), do_adjoint(&s, v)));
     }
     if (n > k) {
-        lt_tensor *outside = do_sub(&s, gv, do_matmul(&s, v, do_matmul(&s, do_turn(&s, v), gv)));
-        total = do_add(&s, total, do_matmul(&s, u, do_turn(&s, do_quotient(&s, outside, row))));
+        lt_tensor *outside = do_sub(&s, gv, do_matmul(&s, v, do_matmul(&s, do_adjoint(&s, v), gv)));
+        total = do_add(&s, total, do_matmul(&s, u, do_adjoint(&s, do_quotient(&s, outside, row))));
     }
     return lt_scope_give(&s, total, out);
 }
@@ -574,7 +631,7 @@ lt_status lt_linalg_eigh_impl(lt_tensor *self, const char *UPLO, lt_tensor **eig
     lt_tensor *packed = NULL;
     lt_status status = lt__linalg_eigh(self, upper, true, &packed);
     packed = lt_scope_hold(&s, status, packed);
-    lt_tensor *values = do_select(&s, packed, -2, n), *vectors = do_part(&s, packed, -2, 0, n);
+    lt_tensor *values = do_real(&s, do_select(&s, packed, -2, n)), *vectors = do_part(&s, packed, -2, 0, n);
     if (hand(&s, values, eigenvalues) == LT_OK) hand(&s, vectors, eigenvectors);
     return lt_scope_close(&s);
 }
@@ -589,22 +646,66 @@ lt_status lt_linalg_eigvalsh_impl(lt_tensor *self, const char *UPLO, lt_tensor *
     lt_tensor *packed = NULL;
     lt_status status = lt__linalg_eigh(self, upper, lt_is_differentiated(self), &packed);
     packed = lt_scope_hold(&s, status, packed);
-    return lt_scope_give(&s, do_select(&s, packed, -2, lt_rows(self)), out);
+    return lt_scope_give(&s, do_real(&s, do_select(&s, packed, -2, lt_rows(self))), out);
 }
 
-/* V [ (V'GV) / E + diag(GL) ] V' with E = differences of the eigenvalues. */
+/* V [ (V'GV) / E + diag(GL) ] V', V' the adjoint, with E = differences of the eigenvalues. */
 lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *result, lt_tensor **out)
 {
     int64_t n = lt_columns(result);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh_backward));
     lt_tensor *v = do_part(&s, result, -2, 0, n), *gv = do_part(&s, grad_output, -2, 0, n);
-    lt_tensor *vt = do_turn(&s, v), *apart = do_differences(&s, do_select(&s, result, -2, n));
+    lt_tensor *vt = do_adjoint(&s, v), *apart = do_differences(&s, do_real(&s, do_select(&s, result, -2, n)));
     lt_tensor *mixed = do_quotient(&s, do_matmul(&s, vt, gv), apart);
     if (mixed == NULL) return lt_scope_close(&s);
     lt_tensor *off = do_sub(&s, mixed, do_diag_embed(&s, do_diagonal(&s, mixed, 0, -2, -1)));
-    lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_select(&s, grad_output, -2, n)));
+    lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_real(&s, do_select(&s, grad_output, -2, n))));
     return lt_scope_give(&s, do_matmul(&s, do_matmul(&s, v, core), vt), out);
+}
+
+/* ---- eigenvalues of any square matrix ---------------------------------------------------------------------------------- */
+
+lt_status lt_linalg_eig_impl(lt_tensor *self, lt_tensor **eigenvalues, lt_tensor **eigenvectors)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(linalg_eig));
+    lt_tensor *packed = NULL;
+    lt_status status = lt__linalg_eig(self, &packed);
+    packed = lt_scope_hold(&s, status, packed);
+    if (packed == NULL) return lt_scope_close(&s);
+    const int64_t n = lt_columns(packed);
+    lt_tensor *values = do_select(&s, packed, -2, n), *vectors = do_part(&s, packed, -2, 0, n);
+    if (hand(&s, values, eigenvalues) == LT_OK) hand(&s, vectors, eigenvectors);
+    return lt_scope_close(&s);
+}
+
+lt_status lt_linalg_eigvals_impl(lt_tensor *self, lt_tensor **out)
+{
+    if (!lt_is_differentiated(self)) return lt__linalg_eigvals(self, out);
+    lt_tensor *vectors = NULL;
+    LT_TRY(lt_linalg_eig(self, out, &vectors));
+    lt_tensor_release(vectors);
+    return LT_OK;
+}
+
+/* V^-H [ diag(GL) + (V^H GV - V^H V diag(Re(V^H GV))) / conj(E) ] V^H with E = differences of the eigenvalues: the vectors have
+ * length 1 (C. Boeddeker et al., On the computation of complex-valued gradients, 2017, 4.60). */
+lt_status lt__linalg_eig_backward_impl(lt_tensor *grad_output, lt_tensor *result, lt_tensor **out)
+{
+    const int64_t n = lt_columns(result);
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_eig_backward));
+    lt_tensor *v = do_part(&s, result, -2, 0, n), *gv = do_part(&s, grad_output, -2, 0, n);
+    lt_tensor *vh = do_adjoint(&s, v), *mixed = do_matmul(&s, vh, gv);
+    lt_tensor *lengths = do_unsqueeze(&s, do_real(&s, do_diagonal(&s, mixed, 0, -2, -1)), -2);
+    lt_tensor *turned = do_sub(&s, mixed, do_mul(&s, do_matmul(&s, vh, v), lengths));
+    lt_tensor *apart = do_differences(&s, do_conj(&s, do_select(&s, result, -2, n)));
+    lt_tensor *quotient = do_quotient(&s, turned, apart);
+    if (quotient == NULL) return lt_scope_close(&s);
+    lt_tensor *off = do_sub(&s, quotient, do_diag_embed(&s, do_diagonal(&s, quotient, 0, -2, -1)));
+    lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_select(&s, grad_output, -2, n)));
+    return lt_scope_give(&s, do_solve(&s, vh, do_matmul(&s, core, vh)), out);
 }
 
 /* ---- norms and ranks ------------------------------------------------------------------------------------------------- */
@@ -624,8 +725,7 @@ static lt_status at_the_end(lt_scope *s, lt_tensor *self, const lt_dims *dims, l
         if (a == b)
             return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: dims must be different. Got (%d, %d)", a + 1, b + 1);
     }
-    LT_TRY(lt_refuse_complex("linalg.matrix_norm", self));
-    if (!lt_dtype_is_float((lt_dtype)self->dtype))
+    if (!lt_dtype_is_inexact((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
     lt_dims order = {.n = 0};

@@ -6,6 +6,7 @@
  * them into a single tensor, and of views of its parts. */
 #include "linalg.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,11 @@
 #include "mem.h"
 #include "iter.h"
 #include "op/_linalg_cholesky.h"
+#include "op/_linalg_eig.h"
 #include "op/_linalg_eigh.h"
+#include "op/_linalg_eigvals.h"
+#include "op/_linalg_ldl.h"
+#include "op/_linalg_ldl_solve.h"
 #include "op/_linalg_logabsdet.h"
 #include "op/_linalg_lu.h"
 #include "op/_linalg_lstsq.h"
@@ -34,8 +39,11 @@
 #include "op/inverse.h"
 #include "op/linalg_svd.h"
 #include "op/prod.h"
+#include "op/to.h"
 #include "op/tril.h"
 #include "op/triu.h"
+#include "step/isfinite.h"
+#include "step/sgn.h"
 
 /* ---- checks ------------------------------------------------------------------------------------------------ */
 
@@ -57,11 +65,10 @@ lt_status lt_linalg_check_square(const char *op, const lt_tensor *a)
 lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a)
 {
     lt_dtype dtype = (lt_dtype)a->dtype;
-    LT_TRY(lt_refuse_complex(op, a));
-    if (!lt_dtype_is_float(dtype))
+    if (!lt_dtype_is_inexact(dtype))
         return lt_error(LT_ERR_RUNTIME, "%s: Expected a floating point or complex tensor as input. Got %s", op,
                         lt_dtype_scalar_name(dtype));
-    if (dtype != LT_FLOAT32 && dtype != LT_FLOAT64)
+    if (dtype != LT_FLOAT32 && dtype != LT_FLOAT64 && dtype != LT_COMPLEX64 && dtype != LT_COMPLEX128)
         return lt_error(LT_ERR_RUNTIME, "%s: Low precision dtypes not supported. Got %s", op, lt_dtype_scalar_name(dtype));
     return LT_OK;
 }
@@ -96,6 +103,14 @@ static lt_tensor *do_new_of(lt_scope *s, lt_dtype dtype, lt_device device, const
 static lt_tensor *do_new(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
 {
     return do_new_of(s, (lt_dtype)like->dtype, like->device, sizes);
+}
+
+/* Numbers that are real whatever a is: its singular values, its eigenvalues. */
+static lt_tensor *do_new_real(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
+{
+    lt_tensor *t = do_new_of(s, lt_real_of((lt_dtype)like->dtype), like->device, sizes);
+    if (t != NULL) s->status = lt_fill_value(t, lt_int(0));
+    return s->status == LT_OK ? t : NULL;
 }
 
 /* The sizes of a batch like a's, of rows x columns matrices; columns < 0: of vectors; rows < 0: of numbers. */
@@ -180,7 +195,8 @@ static bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const refus
         if (infos == NULL) return true;
         f->infos = integers_of(infos);
     }
-    s->status = lt_backends[f->device.type]->factor(f);
+    const bool at_home = f->device.type == LT_CPU || !lt_dtype_is_complex(f->dtype);
+    s->status = at_home ? lt_backends[f->device.type]->factor(f) : lt_linalg_factor_on_host(f, r != NULL ? r->op : "linalg");
     if (s->status == LT_OK && r != NULL) s->status = refused(r, a, infos, f->has_robust ? &any : NULL);
     return !any;
 }
@@ -230,28 +246,45 @@ static lt_tensor *do_products(lt_scope *s, lt_tensor *a) /* of the last dimensio
 
 typedef enum determinant { DETERMINANT, SIGN, LOG_MAGNITUDE } determinant;
 
+static double complex element_of(lt_tensor *t, int64_t i)
+{
+    const void *data = lt_data(t);
+    switch (t->dtype) {
+    case LT_FLOAT32: return ((const float *)data)[i];
+    case LT_FLOAT64: return ((const double *)data)[i];
+    case LT_COMPLEX64: return ((const float complex *)data)[i];
+    default: return ((const double complex *)data)[i];
+    }
+}
+
+static void set_element(lt_tensor *t, int64_t i, double complex x)
+{
+    void *data = lt_data(t);
+    switch (t->dtype) {
+    case LT_FLOAT32: ((float *)data)[i] = (float)creal(x); break;
+    case LT_FLOAT64: ((double *)data)[i] = creal(x); break;
+    case LT_COMPLEX64: ((float complex *)data)[i] = (float complex)x; break;
+    default: ((double complex *)data)[i] = x;
+    }
+}
+
 /* On the host in double, one matrix after the other. */
 static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *pivots, lt_tensor *out)
 {
-    const bool narrow = work->dtype == LT_FLOAT32;
     const int64_t n = lt_rows(work);
     const int32_t *pivot = integers_of(pivots);
     for (int64_t i = 0; i < out->numel; i++) {
-        double sign = 1, log_magnitude = 0, product = 1;
+        double complex sign = 1, product = 1;
+        double log_magnitude = 0;
         for (int64_t d = 0; d < n; d++) {
-            const int64_t at = i * n * n + d * (n + 1);
-            const double x = narrow ? (double)((const float *)(const void *)lt_data(work))[at] : ((const double *)(const void *)lt_data(work))[at];
+            const double complex x = element_of(work, i * n * n + d * (n + 1));
+            const double magnitude = cabs(x);
             if (pivot[i * n + d] != d + 1) sign = -sign, product = -product;
-            if (x < 0) sign = -sign;
-            if (x == 0) sign = 0;
-            log_magnitude += log(fabs(x));
+            sign *= magnitude == 0 ? 0 : x / magnitude;
+            log_magnitude += log(magnitude);
             product *= x;
         }
-        const double result = what == SIGN ? sign : what == LOG_MAGNITUDE ? log_magnitude : product;
-        if (narrow)
-            ((float *)(void *)lt_data(out))[i] = (float)result;
-        else
-            ((double *)(void *)lt_data(out))[i] = result;
+        set_element(out, i, what == SIGN ? sign : what == LOG_MAGNITUDE ? log_magnitude : product);
     }
 }
 
@@ -263,7 +296,7 @@ static lt_tensor *do_determinants(lt_scope *s, determinant what, lt_tensor *work
     lt_tensor *places = do_range(s, lt_rows(work), work->device);
     lt_tensor *kept = do_eq(s, pivots, do_add(s, places, do_number(s, 1)));
     lt_tensor *one = do_number(s, 1), *signs = do_where(s, kept, one, do_number(s, -1));
-    return do_products(s, do_mul(s, what == SIGN ? do_sign(s, elements) : elements, signs));
+    return do_products(s, do_mul(s, what == SIGN ? do_sgn(s, elements) : elements, signs));
 }
 
 static lt_status determinants(const char *op, determinant what, lt_tensor *self, lt_tensor **out)
@@ -277,7 +310,7 @@ static lt_status determinants(const char *op, determinant what, lt_tensor *self,
     if (s.status == LT_OK && self->device.type != LT_CPU) {
         result = do_determinants(&s, what, work, pivots);
     } else {
-        result = do_new(&s, self, &sizes);
+        result = what == LOG_MAGNITUDE ? do_new_real(&s, self, &sizes) : do_new(&s, self, &sizes);
         if (result != NULL) determinants_of_host(what, work, pivots, result);
     }
     return lt_scope_store(&s, result, out);
@@ -462,7 +495,7 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
 static const refusal divergent = {"linalg.svd", "The algorithm failed to converge because the input matrix is ill-conditioned "
                                   "or has too many repeated singular values (error code: %d).", false};
 
-/* values becomes the singular values of self; *u and *v, unless NULL, its vectors, neither transposed. The robust way is for
+/* values becomes the singular values of self; *u and *v, unless NULL, its vectors U and V^H transposed. The robust way, of real matrices, is for
  * matrices that are not wide: the transposed of wide ones have their vectors in each other's place. False: another way deals
  * with more matrices. */
 static bool do_svd_by(lt_scope *s, bool robust, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u, lt_tensor **v)
@@ -483,7 +516,7 @@ static bool do_svd_by(lt_scope *s, bool robust, lt_tensor *self, bool full, lt_t
     if (!do_factor(s, &f, self, &divergent)) return false;
     if (u == NULL) return true;
     left = do_turn(s, left);
-    if (f.v_by_rows) right = do_turn(s, do_reshape(s, right, &v_turned));
+    if (f.v_by_rows) right = do_adjoint(s, do_reshape(s, right, &v_turned));
     *u = turned ? right : left;
     *v = turned ? left : right;
     return true;
@@ -494,7 +527,7 @@ static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, l
     if (!do_svd_by(s, false, self, full, values, u, v)) do_svd_by(s, true, self, full, values, u, v);
 }
 
-/* Rows: U, then S, then V (not transposed), all of one width: that of the largest of them. */
+/* Rows: U, then S, then V^H transposed, all of one width: that of the largest of them. */
 lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **out)
 {
     LT_TRY(lt_linalg_check_matrix(divergent.op, self));
@@ -504,7 +537,7 @@ lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **o
     lt_dims s_room = batch_of(self, 1, k), sizes = batch_of(self, m + 1 + n, width);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_svd));
-    lt_tensor *packed = do_zeros(&s, self, &sizes), *values = do_zeros(&s, self, &s_room), *u = NULL, *v = NULL;
+    lt_tensor *packed = do_zeros(&s, self, &sizes), *values = do_new_real(&s, self, &s_room), *u = NULL, *v = NULL;
     if (values != NULL && k > 0) {
         do_svd(&s, self, full_matrices, values, &u, &v);
         if (s.status != LT_OK) return lt_scope_close(&s);
@@ -523,7 +556,7 @@ lt_status lt__linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
     lt_dims sizes = batch_of(self, 1, k), shape = batch_of(self, k, -1);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_svdvals));
-    lt_tensor *values = do_zeros(&s, self, &sizes);
+    lt_tensor *values = do_new_real(&s, self, &sizes);
     if (values != NULL && k > 0) do_svd(&s, self, false, values, NULL, NULL);
     return lt_scope_store(&s, do_reshape(&s, values, &shape), out);
 }
@@ -538,7 +571,7 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
     lt_dims sizes = batch_of(self, 1, lt_rows(self));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh));
-    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_zeros(&s, self, &sizes);
+    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_new_real(&s, self, &sizes);
     if (values != NULL && work->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_EIGH, work);
         f.upper = upper;
@@ -546,12 +579,127 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
         f.values = lt_data(values);
         do_factor(&s, &f, self, &endless);
     }
-    return lt_scope_store(&s, do_cat(&s, (lt_tensor *[]){do_turn(&s, work), values}, 2, -2), out);
+    return lt_scope_store(&s, do_cat(&s, (lt_tensor *[]){do_turn(&s, work), do_cast(&s, values, (lt_dtype)self->dtype)}, 2, -2), out);
+}
+
+/* ---- any square matrices: on the host, whatever device they are on, as LAPACK alone has them ---------------------------- */
+
+static lt_tensor *do_to_device(lt_scope *s, lt_tensor *a, lt_device device)
+{
+    lt_tensor *moved = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = lt_to(a, &device, LT_DTYPE_NONE, false, false, &moved);
+    return lt_scope_hold(s, status, moved);
+}
+
+static lt_tensor *do_on_host(lt_scope *s, lt_tensor *a) { return do_to_device(s, a, lt_host); }
+
+/* The eigenvectors (n x n), or NULL, and the eigenvalues of a batch, both complex, on the host. */
+static void do_eigen(lt_scope *s, lt_tensor *a, lt_tensor **vectors, lt_tensor **values)
+{
+    static const refusal endless = {"linalg.eig", "The algorithm failed to converge because the input matrix is ill-conditioned "
+                                    "or has too many repeated eigenvalues (error code: %d).", false};
+    const lt_dtype dtype = lt_complex_of((lt_dtype)a->dtype);
+    const lt_dims row = batch_of(a, lt_rows(a), -1), square = lt_dims_of(a);
+    lt_tensor *work = do_dense_copy(s, do_turn(s, do_on_host(s, a)));
+    *values = do_new_of(s, dtype, lt_host, &row);
+    if (vectors != NULL) *vectors = do_new_of(s, dtype, lt_host, &square);
+    if (s->status != LT_OK || a->numel == 0) return;
+    lt_factor f = factor_of(LT_FACTOR_EIG, work);
+    f.values = lt_data(*values);
+    f.u = vectors != NULL ? lt_data(*vectors) : NULL;
+    do_factor(s, &f, a, &endless);
+    if (vectors != NULL) *vectors = do_turn(s, *vectors);
+}
+
+static lt_status check_eigen(lt_tensor *self, bool vectors)
+{
+    const char *op = vectors ? "linalg.eig" : "linalg.eigvals";
+    LT_TRY(lt_linalg_check_square(op, self));
+    LT_TRY(lt_linalg_check_kind(op, self));
+    bool endless = false;
+    lt_scope s;
+    lt_scope_open(&s, false);
+    s.status = lt_any_set(&s, do_logical_not(&s, do_isfinite(&s, self)), &endless);
+    LT_TRY(lt_scope_close(&s));
+    if (endless) return lt_error(LT_ERR_RUNTIME, "torch.linalg.eig: input tensor should not contain infs or NaNs.");
+    return LT_OK;
+}
+
+/* The eigenvectors, below them the eigenvalues. */
+lt_status lt__linalg_eig_impl(lt_tensor *self, lt_tensor **out)
+{
+    LT_TRY(check_eigen(self, true));
+    lt_tensor *vectors, *values;
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_eig));
+    do_eigen(&s, self, &vectors, &values);
+    lt_tensor *packed = do_cat(&s, (lt_tensor *[]){vectors, do_unsqueeze(&s, values, -2)}, 2, -2);
+    return lt_scope_store(&s, do_to_device(&s, packed, self->device), out);
+}
+
+lt_status lt__linalg_eigvals_impl(lt_tensor *self, lt_tensor **out)
+{
+    LT_TRY(check_eigen(self, false));
+    lt_tensor *values;
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_eigvals));
+    do_eigen(&s, self, NULL, &values);
+    return lt_scope_store(&s, do_to_device(&s, values, self->device), out);
+}
+
+static lt_tensor *do_lower(lt_scope *s, lt_tensor *a)
+{
+    lt_tensor *lower = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = lt_tril(a, 0, &lower);
+    return lt_scope_hold(s, status, lower);
+}
+
+lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_LD, lt_tensor **out_pivots, lt_tensor **out_info)
+{
+    LT_TRY(lt_linalg_check_square("torch.linalg.ldl_factor_ex", self));
+    LT_TRY(lt_linalg_check_kind("torch.linalg.ldl_factor_ex", self));
+    const lt_dims row = batch_of(self, lt_rows(self), -1), one = batch_of(self, -1, -1);
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *work = do_dense_copy(&s, do_turn(&s, do_on_host(&s, self)));
+    lt_tensor *pivots = do_new_of(&s, LT_INT32, lt_host, &row), *info = do_new_of(&s, LT_INT32, lt_host, &one);
+    if (info != NULL) s.status = lt_fill_value(info, lt_int(0));
+    if (s.status == LT_OK && self->numel > 0) {
+        lt_factor f = factor_of(LT_FACTOR_LDL, work);
+        f.hermitian = hermitian;
+        f.pivots = integers_of(pivots);
+        f.infos = integers_of(info);
+        do_factor(&s, &f, work, NULL);
+    }
+    lt_tensor *factors = do_to_device(&s, do_lower(&s, do_turn(&s, work)), self->device);
+    pivots = do_to_device(&s, pivots, self->device), info = do_to_device(&s, info, self->device);
+    return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info}, (lt_tensor **[]){out_LD, out_pivots, out_info});
+}
+
+lt_status lt__linalg_ldl_solve_impl(lt_tensor *LD, lt_tensor *pivots, lt_tensor *B, bool hermitian, lt_tensor **out)
+{
+    const lt_dims square = batch_of(B, lt_rows(LD), lt_rows(LD)), row = batch_of(B, lt_rows(LD), -1);
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_ldl_solve));
+    lt_tensor *left = do_dense_copy(&s, do_turn(&s, do_on_host(&s, do_expand(&s, LD, &square))));
+    lt_tensor *places = do_dense_copy(&s, do_on_host(&s, do_expand(&s, pivots, &row)));
+    lt_tensor *right = do_dense_copy(&s, do_turn(&s, do_on_host(&s, B)));
+    if (s.status == LT_OK && B->numel > 0) {
+        lt_factor f = factor_of(LT_FACTOR_LDL_SOLVE, left);
+        f.hermitian = hermitian;
+        f.pivots = integers_of(places);
+        f.columns = (int)lt_columns(B);
+        f.b = lt_data(right);
+        do_factor(&s, &f, left, NULL);
+    }
+    return lt_scope_store(&s, do_to_device(&s, do_turn(&s, right), B->device), out);
 }
 
 /* ---- least squares --------------------------------------------------------------------------------------------------- */
 
-/* By the singular values, of which those up to rcond times the largest count as 0: V diag(1 / S) U' b. */
+/* By the singular values, of which those up to rcond times the largest count as 0: V diag(1 / S) U^H b. */
 static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, const lt_dims *room, lt_tensor **ranks,
                                     lt_tensor **out)
 {
@@ -570,10 +718,10 @@ static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, co
     lt_tensor *taken = do_gt(&s, values, times(&s, largest, rcond));
     if (ranks != NULL) return lt_scope_store(&s, do_sum_dim(&s, taken, -1, false), ranks);
     lt_tensor *inverted = do_where(&s, taken, do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
-    lt_tensor *scaled = do_mul(&s, do_matmul(&s, do_turn(&s, u), b), do_unsqueeze(&s, inverted, -1));
+    lt_tensor *scaled = do_mul(&s, do_matmul(&s, do_adjoint(&s, u), b), do_unsqueeze(&s, inverted, -1));
     lt_tensor *right = do_zeros(&s, a, room); /* the solutions lie as LAPACK leaves them */
     lt_tensor *solution = do_turn(&s, do_part(&s, right, -1, 0, lt_columns(a)));
-    return lt_scope_store(&s, do_store(&s, solution, do_matmul(&s, do_turn(&s, vh), scaled)), out);
+    return lt_scope_store(&s, do_store(&s, solution, do_matmul(&s, do_adjoint(&s, vh), scaled)), out);
 }
 
 /* The solutions (n x columns) in *out; where ranks is not NULL, the ranks of the matrices in it instead. */

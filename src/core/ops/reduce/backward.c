@@ -29,6 +29,7 @@
 #include "op/prod.h"
 #include "op/reshape.h"
 #include "op/scatter.h"
+#include "step/sgn.h"
 
 static lt_tensor *zero(lt_scope *s) { return do_number(s, 0); }
 
@@ -232,15 +233,15 @@ static lt_tensor *norm_gradient(lt_scope *s, lt_tensor *grad, lt_tensor *self, d
 {
     lt_dims sizes = lt_dims_of(self);
     if (p == 0) return do_zeros(s, self, &sizes);
-    if (p == 1) return do_mul(s, do_sign(s, self), grad);
-    if (isinf(p)) return do_mul(s, do_sign(s, self), shared(s, grad, do_eq(s, do_abs(s, self), norm), dim));
+    if (p == 1) return do_mul(s, do_sgn(s, self), grad);
+    if (isinf(p)) return do_mul(s, do_sgn(s, self), shared(s, grad, do_eq(s, do_abs(s, self), norm), dim));
     lt_tensor *nothing = do_eq(s, norm, zero(s));
     if (p == 2) return do_mul(s, grad, unless(s, nothing, do_div(s, self, norm)));
     lt_tensor *scale = unless(s, nothing, do_div(s, grad, do_pow(s, norm, do_number(s, p - 1))));
     if (p > 2) return do_mul(s, do_mul(s, self, do_pow(s, do_abs(s, self), do_number(s, p - 2))), scale);
     lt_tensor *power = do_pow(s, do_abs(s, self), do_number(s, p - 1));
     if (p < 1) power = unless(s, do_eq(s, self, zero(s)), power);
-    return do_mul(s, do_mul(s, do_sign(s, self), power), scale);
+    return do_mul(s, do_mul(s, do_sgn(s, self), power), scale);
 }
 
 lt_status lt__norm_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar p, lt_tensor *result,

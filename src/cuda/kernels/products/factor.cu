@@ -66,7 +66,10 @@ template <class T> class Factorization {
         case LT_FACTOR_Q: return q();
         case LT_FACTOR_SVD: return svd();
         case LT_FACTOR_EIGH: return eigh();
-        case LT_FACTOR_LEAST_SQUARES: break;
+        case LT_FACTOR_LEAST_SQUARES:
+        case LT_FACTOR_EIG:
+        case LT_FACTOR_LDL:
+        case LT_FACTOR_LDL_SOLVE: break;
         }
         return lt_cuda_core->error(LT_ERR_RUNTIME, "a GPU has no such factorization");
     }

@@ -8,6 +8,15 @@
 #include <cmocka.h>
 
 #include "ltensor.h"
+#include "op/clone.h"
+#include "op/crow_indices.h"
+#include "op/exp.h"
+#include "op/mm.h"
+#include "op/nnz.h"
+#include "op/sparse_coo_tensor.h"
+#include "op/sum.h"
+#include "op/to_dense.h"
+#include "op/to_sparse_compressed.h"
 
 static void ok(lt_status status)
 {

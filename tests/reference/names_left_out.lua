@@ -78,6 +78,5 @@ return {
       torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
   { reason = 'not yet: layers, optimizers and their tools',
     names = [[torch.nn.LinearCrossEntropyOptions torch.utils.data.StackDataset torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },
-  { reason = 'not yet: unsigned integers', names = [[torch.uint16 torch.uint32 torch.uint64]] },
   { reason = 'not yet: tensors with a mask of their own', names = [[torch.masked.%g*[mM]asked_?[tT]ensor]] },
 }

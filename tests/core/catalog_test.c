@@ -14,6 +14,8 @@
 #include "ltensor.h"
 
 #include "failing.h"
+#include "op/to_sparse_compressed.h"
+#include "op/to_sparse_coo.h"
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 #define MOST_ARGS    16
@@ -75,6 +77,11 @@ static const lt_dims whole_dims[] = {{1, {0}},    {1, {1}},      {1, {-1}},     
 
 static const lt_device cpu = {LT_CPU, 0};
 static lt_tensor *pool[COUNT(shapes)]; /* numbers between 0 and 1, or 0 and 1 */
+/* The matrix in layouts of its own: those operations take it first that are for such tensors alone. */
+static const char *const of_layouts[] = {"sparse_coo", "sparse_csr", "sparse_csc"};
+static lt_tensor *layouts[COUNT(of_layouts)];
+static const char *const for_layouts[] = {"coalesce",     "is_coalesced", "indices",     "values",
+                                          "crow_indices", "col_indices",  "ccol_indices", "row_indices"};
 static lt_generator *generator;
 static unsigned seed;
 
@@ -99,6 +106,9 @@ static int setup(void **state)
         assert_ok(lt_tensor_to(wide, shapes[i].dtype, NULL, &pool[i]));
         lt_tensor_release(wide);
     }
+    assert_ok(lt_to_sparse_coo(pool[MATRIX], NULL, &layouts[0]));
+    for (int i = 1; i < COUNT(of_layouts); i++)
+        assert_ok(lt_to_sparse_compressed(pool[MATRIX], of_layouts[i], 0, &layouts[i]));
     assert_ok(lt_generator_new(cpu, &generator));
     return 0;
 }
@@ -107,6 +117,7 @@ static int teardown(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT(shapes); i++) lt_tensor_release(pool[i]);
+    for (int i = 0; i < COUNT(of_layouts); i++) lt_tensor_release(layouts[i]);
     lt_generator_free(generator);
     return 0;
 }
@@ -160,6 +171,15 @@ static lt_value some(const lt_arg_info *arg, lt_tensor **entries)
     return lt_value_dims(dims->n, dims->v);
 }
 
+static bool wants_layout(const lt_op_info *op, const lt_arg_info *arg)
+{
+    const bool first = strcmp(arg->name, "self") == 0;
+    if (strcmp(op->name, "sparse_mask") == 0) return !first;
+    for (int i = 0; i < COUNT(for_layouts); i++)
+        if (strcmp(op->name, for_layouts[i]) == 0) return first;
+    return false;
+}
+
 /* Arguments that are left out half of the time where they may be; none is a tensor that is to be filled. */
 static void choose(trial *t)
 {
@@ -170,7 +190,9 @@ static void choose(trial *t)
         if (strcmp(arg->name, "out") == 0 || (may_be_absent && below(3) > 0)) continue;
         const bool absent = arg->optional && below(2);
         t->args[t->n].name = arg->name;
-        t->args[t->n].value = absent ? lt_value_none() : some(arg, t->lists[t->n]);
+        t->args[t->n].value = absent                       ? lt_value_none()
+                              : wants_layout(t->op, arg) ? lt_value_tensor(layouts[below(COUNT(of_layouts))])
+                                                          : some(arg, t->lists[t->n]);
         t->n++;
     }
 }

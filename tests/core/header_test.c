@@ -214,6 +214,7 @@ static void list_free_null(void)
 static lt_status look(void)
 {
     assert_true(lt_tensor_dtype(x) == LT_FLOAT32 && lt_tensor_device(x).type == LT_CPU &&
+                lt_tensor_layout(x) == LT_STRIDED &&
                 lt_tensor_ndim(x) == 2);
     assert_true(lt_tensor_sizes(x)[1] == 3 && lt_tensor_strides(x)[0] == 3 &&
                 lt_tensor_numel(x) == 6);
@@ -224,7 +225,7 @@ static lt_status look(void)
 static void look_null(void)
 {
     assert_true(lt_tensor_dtype(NULL) == LT_DTYPE_NONE && lt_tensor_ndim(NULL) == 0 &&
-                lt_tensor_numel(NULL) == 0);
+                lt_tensor_numel(NULL) == 0 && lt_tensor_layout(NULL) == LT_STRIDED);
     assert_int_equal(lt_tensor_device(NULL).type, LT_CPU);
     NONE_OF(lt_tensor_sizes(NULL), lt_tensor_strides(NULL), lt_tensor_data(NULL),
             lt_tensor_grad(NULL));
@@ -638,6 +639,7 @@ static const row rows[] = {
     {"lt_tensor_release", tensor_retain, tensor_retain_null},
     {"lt_tensor_list_free", list_free, list_free_null},
     {"lt_tensor_dtype", look, look_null},
+    {"lt_tensor_layout", look, look_null},
     {"lt_tensor_device", look, look_null},
     {"lt_tensor_ndim", look, look_null},
     {"lt_tensor_sizes", look, look_null},

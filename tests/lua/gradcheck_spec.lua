@@ -619,6 +619,15 @@ describe('the derivative of matrices\' factors:', function()
     return values, vectors * vectors
   end)
   checks('eigvalsh', { X(3, 3) }, function(x) return linalg.eigvalsh(x + x:t()) end)
+  checks('eig', { X(3, 3) }, function(x)
+    local values, vectors = linalg.eig(torch.diag(torch.tensor({ 1, 3, 7 }, { dtype = x.dtype, device = x.device })) + x * 0.3)
+    return torch.real(values), torch.real(vectors * vectors:conj())
+  end)
+  checks('eigvals', { X(2, 2) }, function(x)
+    return torch.view_as_real(linalg.eigvals(x * 0.3 + torch.tensor({ { 0, 2 }, { -1, 0 } }, { dtype = x.dtype, device = x.device })))
+  end)
+  checks('adjoint', { X(2, 2, 2) }, function(x) return torch.view_as_real(torch.adjoint(torch.view_as_complex(x)):contiguous()) end)
+  checks('cdouble', { X(2, 3) }, function(x) return torch.view_as_real(x:cdouble()) end)
   checks('svd', { X(3, 2) }, function(x)
     local u, s, vh = linalg.svd(x, false)
     return u:matmul(vh), s
@@ -660,7 +669,7 @@ end)
 describe('every op made of others', function()
   -- Casts to dtypes without derivatives or with too few digits, a count, and the way to a GPU; sparse tensors: sparse_spec.lua.
   local excused = {}
-  for name in ([[bool_cast byte_cast char_cast short_cast int_cast long_cast half_cast bfloat16_cast float_cast cuda
+  for name in ([[bool_cast byte_cast char_cast short_cast int_cast long_cast half_cast bfloat16_cast float_cast cfloat_cast cuda
     linalg_matrix_rank isreal sparse_coo_tensor sparse_compressed_tensor values stored_values coalesce to_dense to_sparse_coo to_sparse_compressed sparse_mask]]):gmatch '%S+' do
     excused[name] = true
   end

@@ -243,7 +243,7 @@ end
 local function callee(op)
   if op.variants.nn then return torch._C.nn[op.name] end
   if op.variants['function'] then return torch[op.name] end
-  return torch._C.methods[op.name]
+  return torch._C.methods[op.name] or torch._C[op.name] -- the last: what the library's own Lua calls
 end
 
 local function describe(value)

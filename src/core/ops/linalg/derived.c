@@ -179,9 +179,10 @@ lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *s
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_sign_det_backward));
-    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) {
-        const lt_dims sizes = lt_dims_of(self);
-        return lt_scope_give(&s, do_zeros(&s, self, &sizes), out);
+    const lt_dims sizes = lt_dims_of(self);
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) { /* nothing, but linear in the gradient as any derivative is */
+        lt_tensor *nothing = do_mul(&s, grad_output, do_number(&s, 0));
+        return lt_scope_give(&s, do_mul(&s, do_zeros(&s, self, &sizes), do_unsqueeze(&s, do_unsqueeze(&s, nothing, -1), -1)), out);
     }
     /* d sign = i sign Im(tr(A^-1 dA)) */
     lt_tensor *turned = do_mul(&s, do_conj(&s, grad_output), sign);

@@ -106,9 +106,9 @@ typedef enum lt_dtype {
     LT_COMPLEX128, /* of doubles */
     LT_UINT16,     /* these three are stored and converted, compared for equality and added, but have few of the other operations */
     LT_UINT32,
-    LT_UINT64,     /* an lt_scalar holds one above INT64_MAX as a double */
-    LT_DTYPE_COUNT /* grows from version to version */
+    LT_UINT64      /* an lt_scalar holds one above INT64_MAX as a double */
 } lt_dtype;
+#define LT_DTYPE_COUNT 16 /* of this header; later versions have more */
 
 LT_API size_t lt_dtype_size(lt_dtype dtype); /* bytes of an element; 0: there is no such dtype */
 LT_API const char *

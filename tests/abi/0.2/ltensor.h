@@ -104,12 +104,23 @@ typedef enum lt_dtype {
     LT_COMPLEX32,  /* pairs of halves, the real part first; stored and converted, not computed with */
     LT_COMPLEX64,  /* of floats */
     LT_COMPLEX128, /* of doubles */
-    LT_DTYPE_COUNT
+    LT_UINT16,     /* these three are stored and converted, compared for equality and added, but have few of the other operations */
+    LT_UINT32,
+    LT_UINT64      /* an lt_scalar holds one above INT64_MAX as a double */
 } lt_dtype;
+#define LT_DTYPE_COUNT 16 /* of this header; later versions have more */
 
 LT_API size_t lt_dtype_size(lt_dtype dtype); /* bytes of an element; 0: there is no such dtype */
 LT_API const char *
 lt_dtype_name(lt_dtype dtype); /* "float32"; NULL: there is no such dtype. Static */
+
+/* How the elements of a tensor are stored: all of them, or only some, with their places: the others are 0. */
+typedef enum lt_layout {
+    LT_STRIDED = 0,
+    LT_SPARSE_COO, /* the indices of each value; a place may occur twice, its values add up */
+    LT_SPARSE_CSR, /* matrices, row by row: the columns of the values, and where each row begins */
+    LT_SPARSE_CSC  /* column by column */
+} lt_layout;
 
 typedef enum lt_device_type { LT_CPU = 0, LT_CUDA = 1, LT_DEVICE_TYPES } lt_device_type;
 
@@ -119,7 +130,8 @@ typedef struct lt_device {
     int8_t index;
 } lt_device;
 
-/* A number: truth value, integer, float or complex. */
+/* A number: truth value, integer, float or complex. It is passed by value and stays as it is: nothing that an element can be is larger
+ * than its two doubles. */
 typedef enum lt_scalar_kind {
     LT_SCALAR_BOOL,
     LT_SCALAR_INT,
@@ -335,7 +347,10 @@ LT_API const int64_t *lt_tensor_sizes(const lt_tensor *t);
 LT_API const int64_t *lt_tensor_strides(const lt_tensor *t);
 LT_API int64_t lt_tensor_numel(const lt_tensor *t);
 LT_API bool lt_tensor_is_contiguous(const lt_tensor *t);
-/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU. */
+/* LT_STRIDED for ordinary tensors; and NULL. */
+LT_API lt_layout lt_tensor_layout(const lt_tensor *t);
+/* Address of the first element, borrowed; of a tensor on a GPU an address on that GPU. NULL for NULL and for a sparse tensor, and with an error's message where
+ * the memory has been taken away for a while (parameters that torch.distributed's fully_shard has freed). */
 LT_API void *lt_tensor_data(const lt_tensor *t);
 
 /* The number in a tensor of one element. Waits for the GPU that the tensor is on. */
@@ -720,8 +735,8 @@ LT_API lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema,
  * tensor that shares it is gone, on whatever thread that is, and as Arrow's memory is not to be written, ops refuse to:
  * lt_tensor_is_read_only. Of bools, of empty columns, of floats of which some are null (they become nan), and of
  * data that are not aligned to their elements *out is a copy, and the array is released at once. When the call fails the
- * array is still the caller's. LT_ERR_RUNTIME for integers and bools of which some are null, for other formats (uint16, uint32 and
- * uint64, text, times, dictionaries, nested ones), for what was released before, and for arrays that no producer may make. */
+ * array is still the caller's. LT_ERR_RUNTIME for integers and bools of which some are null, for other formats
+ * (text, times, dictionaries, nested ones), for what was released before, and for arrays that no producer may make. */
 LT_API lt_status lt_tensor_from_arrow(const struct ArrowSchema *schema, struct ArrowArray *array,
                                       lt_tensor **out);
 

@@ -278,6 +278,10 @@ LT_API lt_status lt_conj_physical(lt_tensor *self, lt_tensor **out);
 LT_API lt_status lt_conj_physical_(lt_tensor *self);
 LT_API lt_status lt_conj_physical_out(lt_tensor *self, lt_tensor *out);
 
+/* adjoint(Tensor self) -> Tensor
+ * The conjugates of matrices, transposed; of real matrices a view. Also as the field `mH`, of a single matrix `H`. */
+LT_API lt_status lt_adjoint(lt_tensor *self, lt_tensor **out);
+
 /* resolve_conj(Tensor self) -> Tensor
  * The tensor itself: conjugates are copies, no marks. */
 LT_API lt_status lt_resolve_conj(lt_tensor *self, lt_tensor **out);
@@ -392,6 +396,14 @@ LT_API lt_status lt_float_cast(lt_tensor *self, lt_tensor **out);
 /* double.cast(Tensor self) -> Tensor
  * self:to(torch.float64). */
 LT_API lt_status lt_double_cast(lt_tensor *self, lt_tensor **out);
+
+/* cfloat.cast(Tensor self) -> Tensor
+ * self:to(torch.complex64). */
+LT_API lt_status lt_cfloat_cast(lt_tensor *self, lt_tensor **out);
+
+/* cdouble.cast(Tensor self) -> Tensor
+ * self:to(torch.complex128). */
+LT_API lt_status lt_cdouble_cast(lt_tensor *self, lt_tensor **out);
 
 /* convolution(Tensor input, Tensor weight, Tensor? bias, Size stride, Size padding, Size dilation, bool transposed, Size output_padding, int groups) -> Tensor
  * The convolution of any number of spatial dimensions that the others come down to; transposed: its transpose. Integers are computed exactly, in their dtype. */
@@ -655,11 +667,11 @@ LT_API lt_status lt_inverse(lt_tensor *self, lt_tensor **out);
 LT_API lt_status lt_det(lt_tensor *self, lt_tensor **out);
 
 /* slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
- * The sign of each determinant and the logarithm of its magnitude. */
+ * The sign of each determinant, of complex matrices its direction, and the logarithm of its magnitude. */
 LT_API lt_status lt_slogdet(lt_tensor *self, lt_tensor **out_sign, lt_tensor **out_logabsdet);
 
 /* logdet(Tensor self) -> Tensor
- * The logarithm of each determinant: nan where it is negative, -inf where it is 0. */
+ * The logarithm of each determinant: nan where it is negative, -inf where it is 0. Of complex matrices the principal logarithm. */
 LT_API lt_status lt_logdet(lt_tensor *self, lt_tensor **out);
 
 /* linalg_solve(Tensor self, Tensor other, *, bool left=true) -> Tensor
@@ -683,7 +695,7 @@ LT_API lt_status lt_linalg_pinv(lt_tensor *self, const double *rtol, bool hermit
 LT_API lt_status lt_pinverse(lt_tensor *self, double rcond, lt_tensor **out);
 
 /* cholesky(Tensor self, bool upper=false) -> Tensor
- * L with L @ L.T = self, lower triangular, of positive-definite matrices; upper: its transpose. */
+ * L with L @ L.mH = self, lower triangular, of positive-definite matrices; upper: its adjoint. */
 LT_API lt_status lt_cholesky(lt_tensor *self, bool upper, lt_tensor **out);
 
 /* linalg_qr(Tensor self, string mode='reduced') -> (Tensor Q, Tensor R)
@@ -699,7 +711,7 @@ LT_API lt_status lt_qr(lt_tensor *self, bool some, lt_tensor **out_Q, lt_tensor 
 LT_API lt_status lt_linalg_svd(lt_tensor *self, bool full_matrices, lt_tensor **out_U, lt_tensor **out_S, lt_tensor **out_Vh);
 
 /* svd(Tensor self, bool some=true, bool compute_uv=true) -> (Tensor U, Tensor S, Tensor V)
- * As torch.linalg.svd, with V instead of its transpose, reduced unless some is false; U and V are zeros unless compute_uv. */
+ * As torch.linalg.svd, with V instead of its adjoint, reduced unless some is false; U and V are zeros unless compute_uv. */
 LT_API lt_status lt_svd(lt_tensor *self, bool some, bool compute_uv, lt_tensor **out_U, lt_tensor **out_S, lt_tensor **out_V);
 
 /* linalg_svdvals(Tensor self) -> Tensor
@@ -707,12 +719,20 @@ LT_API lt_status lt_svd(lt_tensor *self, bool some, bool compute_uv, lt_tensor *
 LT_API lt_status lt_linalg_svdvals(lt_tensor *self, lt_tensor **out);
 
 /* linalg_eigh(Tensor self, string UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)
- * Eigenvalues, ascending, and eigenvectors (columns) of symmetric matrices, of which one triangle is read. */
+ * Eigenvalues, ascending, and eigenvectors (columns) of symmetric or Hermitian matrices, of which one triangle is read. */
 LT_API lt_status lt_linalg_eigh(lt_tensor *self, const char *UPLO, lt_tensor **out_eigenvalues, lt_tensor **out_eigenvectors);
 
 /* linalg_eigvalsh(Tensor self, string UPLO='L') -> Tensor
- * The eigenvalues of symmetric matrices, ascending. */
+ * The eigenvalues of symmetric or Hermitian matrices, ascending. */
 LT_API lt_status lt_linalg_eigvalsh(lt_tensor *self, const char *UPLO, lt_tensor **out);
+
+/* linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
+ * Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices, complex also where these are real. LAPACK computes them, on the host. */
+LT_API lt_status lt_linalg_eig(lt_tensor *self, lt_tensor **out_eigenvalues, lt_tensor **out_eigenvectors);
+
+/* linalg_eigvals(Tensor self) -> Tensor
+ * The eigenvalues of square matrices, complex, in no order. */
+LT_API lt_status lt_linalg_eigvals(lt_tensor *self, lt_tensor **out);
 
 /* linalg_matrix_norm(Tensor self, Scalar ord, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor
  * A norm of matrices: 1 and -1 by columns, inf and -inf by rows, 2 and -2 by singular values. */
@@ -909,7 +929,7 @@ LT_API lt_status lt_einsum(const char *equation, const lt_tensor_list *operands,
 LT_API lt_status lt_cross(lt_tensor *self, lt_tensor *other, const int64_t *dim, lt_tensor **out);
 
 /* cdist(Tensor x1, Tensor x2, float p=2.0, string compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor
- * The p-norm distances between all pairs of rows. compute_mode, where p is 2: 'use_mm_for_euclid_dist_if_necessary' (a product of matrices for more than 25 rows), 'use_mm_for_euclid_dist' or 'donot_use_mm_for_euclid_dist'; here the differences themselves are always summed, which is the more exact way. */
+ * The p-norm distances between all pairs of rows. compute_mode, where p is 2: 'use_mm_for_euclid_dist_if_necessary' (a product of matrices for more than 25 rows), 'use_mm_for_euclid_dist' or 'donot_use_mm_for_euclid_dist', which sums the differences themselves and is the more exact way. */
 LT_API lt_status lt_cdist(lt_tensor *x1, lt_tensor *x2, double p, const char *compute_mode, lt_tensor **out);
 
 /* chain_matmul(Tensor[] matrices) -> Tensor
@@ -1573,6 +1593,213 @@ LT_API lt_status lt_poisson(lt_tensor *self, lt_generator *generator, lt_tensor 
  * How many of `count` trials succeed, each with probability `prob`; the time does not depend on the count. */
 LT_API lt_status lt_binomial(lt_tensor *count, lt_tensor *prob, lt_generator *generator, lt_tensor **out);
 
+/* special_airy_ai(Tensor self) -> Tensor
+ * The Airy function Ai. */
+LT_API lt_status lt_special_airy_ai(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_airy_ai_out(lt_tensor *self, lt_tensor *out);
+
+/* special_bessel_j0(Tensor self) -> Tensor
+ * Bessel function of the first kind of order 0. */
+LT_API lt_status lt_special_bessel_j0(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_bessel_j0_out(lt_tensor *self, lt_tensor *out);
+
+/* special_bessel_j1(Tensor self) -> Tensor
+ * Bessel function of the first kind of order 1. */
+LT_API lt_status lt_special_bessel_j1(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_bessel_j1_out(lt_tensor *self, lt_tensor *out);
+
+/* special_bessel_y0(Tensor self) -> Tensor
+ * Bessel function of the second kind of order 0. */
+LT_API lt_status lt_special_bessel_y0(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_bessel_y0_out(lt_tensor *self, lt_tensor *out);
+
+/* special_bessel_y1(Tensor self) -> Tensor
+ * Bessel function of the second kind of order 1. */
+LT_API lt_status lt_special_bessel_y1(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_bessel_y1_out(lt_tensor *self, lt_tensor *out);
+
+/* special_spherical_bessel_j0(Tensor self) -> Tensor
+ * Spherical Bessel function of order 0: sin(self) / self. */
+LT_API lt_status lt_special_spherical_bessel_j0(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_spherical_bessel_j0_out(lt_tensor *self, lt_tensor *out);
+
+/* i0(Tensor self) -> Tensor
+ * Modified Bessel function of the first kind of order 0. */
+LT_API lt_status lt_i0(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_i0_(lt_tensor *self);
+LT_API lt_status lt_i0_out(lt_tensor *self, lt_tensor *out);
+
+/* special_i0e(Tensor self) -> Tensor
+ * exp(-|self|) * i0(self). */
+LT_API lt_status lt_special_i0e(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_i0e_out(lt_tensor *self, lt_tensor *out);
+
+/* special_i1(Tensor self) -> Tensor
+ * Modified Bessel function of the first kind of order 1. */
+LT_API lt_status lt_special_i1(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_i1_out(lt_tensor *self, lt_tensor *out);
+
+/* special_i1e(Tensor self) -> Tensor
+ * exp(-|self|) * i1(self). */
+LT_API lt_status lt_special_i1e(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_i1e_out(lt_tensor *self, lt_tensor *out);
+
+/* special_modified_bessel_i0(Tensor self) -> Tensor
+ * Modified Bessel function of the first kind of order 0. */
+LT_API lt_status lt_special_modified_bessel_i0(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_modified_bessel_i0_out(lt_tensor *self, lt_tensor *out);
+
+/* special_modified_bessel_i1(Tensor self) -> Tensor
+ * Modified Bessel function of the first kind of order 1. */
+LT_API lt_status lt_special_modified_bessel_i1(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_modified_bessel_i1_out(lt_tensor *self, lt_tensor *out);
+
+/* special_modified_bessel_k0(Tensor self) -> Tensor
+ * Modified Bessel function of the second kind of order 0. */
+LT_API lt_status lt_special_modified_bessel_k0(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_modified_bessel_k0_out(lt_tensor *self, lt_tensor *out);
+
+/* special_modified_bessel_k1(Tensor self) -> Tensor
+ * Modified Bessel function of the second kind of order 1. */
+LT_API lt_status lt_special_modified_bessel_k1(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_modified_bessel_k1_out(lt_tensor *self, lt_tensor *out);
+
+/* special_scaled_modified_bessel_k0(Tensor self) -> Tensor
+ * exp(self) * modified_bessel_k0(self). */
+LT_API lt_status lt_special_scaled_modified_bessel_k0(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_scaled_modified_bessel_k0_out(lt_tensor *self, lt_tensor *out);
+
+/* special_scaled_modified_bessel_k1(Tensor self) -> Tensor
+ * exp(self) * modified_bessel_k1(self). */
+LT_API lt_status lt_special_scaled_modified_bessel_k1(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_scaled_modified_bessel_k1_out(lt_tensor *self, lt_tensor *out);
+
+/* special_erfcx(Tensor self) -> Tensor
+ * exp(self^2) * erfc(self), which does not overflow for large self. */
+LT_API lt_status lt_special_erfcx(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_erfcx_out(lt_tensor *self, lt_tensor *out);
+
+/* special_ndtr(Tensor self) -> Tensor
+ * The standard normal distribution: the share below self. */
+LT_API lt_status lt_special_ndtr(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_ndtr_out(lt_tensor *self, lt_tensor *out);
+
+/* special_log_ndtr(Tensor self) -> Tensor
+ * The logarithm of ndtr, exact in the lower tail. */
+LT_API lt_status lt_special_log_ndtr(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_log_ndtr_out(lt_tensor *self, lt_tensor *out);
+
+/* special_ndtri(Tensor self) -> Tensor
+ * The number below which a share self of the standard normal distribution lies. */
+LT_API lt_status lt_special_ndtri(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_ndtri_out(lt_tensor *self, lt_tensor *out);
+
+/* igamma(Tensor self, Tensor other) -> Tensor
+ * The regularized lower incomplete gamma function P(self, other). */
+LT_API lt_status lt_igamma(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_igamma_(lt_tensor *self, lt_tensor *other);
+LT_API lt_status lt_igamma_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* igammac(Tensor self, Tensor other) -> Tensor
+ * The regularized upper incomplete gamma function, 1 - igamma(self, other). */
+LT_API lt_status lt_igammac(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_igammac_(lt_tensor *self, lt_tensor *other);
+LT_API lt_status lt_igammac_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* special_zeta(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+ * The Hurwitz zeta function: the sum of (k + other)^-self over k from 0 on. */
+LT_API lt_status lt_special_zeta(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_special_zeta_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* nextafter(Tensor self, Tensor other) -> Tensor
+ * The next number of the dtype after self in the direction of other. */
+LT_API lt_status lt_nextafter(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_nextafter_(lt_tensor *self, lt_tensor *other);
+LT_API lt_status lt_nextafter_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the first kind of degree n. */
+LT_API lt_status lt_special_chebyshev_polynomial_t(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_chebyshev_polynomial_t_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the first kind of degree n at 2 x - 1. */
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_t(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_t_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the second kind of degree n. */
+LT_API lt_status lt_special_chebyshev_polynomial_u(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_chebyshev_polynomial_u_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the second kind of degree n at 2 x - 1. */
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_u(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_u_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the third kind of degree n. */
+LT_API lt_status lt_special_chebyshev_polynomial_v(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_chebyshev_polynomial_v_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the third kind of degree n at 2 x - 1. */
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_v(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_v_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the fourth kind of degree n. */
+LT_API lt_status lt_special_chebyshev_polynomial_w(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_chebyshev_polynomial_w_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Chebyshev polynomial of the fourth kind of degree n at 2 x - 1. */
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_w(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_shifted_chebyshev_polynomial_w_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The physicists' Hermite polynomial of degree n. */
+LT_API lt_status lt_special_hermite_polynomial_h(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_hermite_polynomial_h_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The probabilists' Hermite polynomial of degree n. */
+LT_API lt_status lt_special_hermite_polynomial_he(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_hermite_polynomial_he_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Laguerre polynomial of degree n. */
+LT_API lt_status lt_special_laguerre_polynomial_l(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_laguerre_polynomial_l_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ * The Legendre polynomial of degree n. */
+LT_API lt_status lt_special_legendre_polynomial_p(lt_tensor *x, lt_tensor *n, lt_tensor **out);
+LT_API lt_status lt_special_legendre_polynomial_p_out(lt_tensor *x, lt_tensor *n, lt_tensor *out);
+
+/* polygamma(int n, Tensor self) -> Tensor
+ * The derivative of digamma of order n; x:polygamma(n) as a method. */
+LT_API lt_status lt_polygamma(int64_t n, lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_polygamma_out(int64_t n, lt_tensor *self, lt_tensor *out);
+
+/* mvlgamma(Tensor self, int p) -> Tensor
+ * The logarithm of the multivariate gamma function of dimension p. */
+LT_API lt_status lt_mvlgamma(lt_tensor *self, int64_t p, lt_tensor **out);
+LT_API lt_status lt_mvlgamma_(lt_tensor *self, int64_t p);
+LT_API lt_status lt_mvlgamma_out(lt_tensor *self, int64_t p, lt_tensor *out);
+
+/* gcd(Tensor self, Tensor other) -> Tensor
+ * The greatest common divisor. */
+LT_API lt_status lt_gcd(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_gcd_(lt_tensor *self, lt_tensor *other);
+LT_API lt_status lt_gcd_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* lcm(Tensor self, Tensor other) -> Tensor
+ * The least common multiple. */
+LT_API lt_status lt_lcm(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_lcm_(lt_tensor *self, lt_tensor *other);
+LT_API lt_status lt_lcm_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
 /* sum(Tensor self, *, Dtype? dtype=nil) -> Tensor
  * The sum of all elements; integers are summed as int64. */
 LT_API lt_status lt_sum(lt_tensor *self, lt_dtype dtype, lt_tensor **out);
@@ -2012,6 +2239,82 @@ LT_API lt_status lt_constant_pad_nd(lt_tensor *self, const lt_dims *pad, lt_scal
  * Padded before and after the last dimensions: mode 'constant', 'reflect', 'replicate' or 'circular'. */
 LT_API lt_status lt_pad(lt_tensor *self, const lt_dims *pad, const char *mode, const double *value, lt_tensor **out);
 
+/* sparse_coo_tensor(IndexTensor indices, Tensor values, Size size, bool is_coalesced=false) -> Tensor
+ * A sparse tensor of values [nnz, ...] at the places in the columns of indices [dimensions, nnz]; values at one place add up. is_coalesced: the caller knows the places to be in order, each once. */
+LT_API lt_status lt_sparse_coo_tensor(lt_tensor *indices, lt_tensor *values, const lt_dims *size, bool is_coalesced, lt_tensor **out);
+
+/* sparse_compressed_tensor(IndexTensor compressed_indices, IndexTensor plain_indices, Tensor values, Size size, string layout) -> Tensor
+ * A sparse matrix by rows ('sparse_csr') or columns ('sparse_csc'): values [nnz, ...], the column (row) of each in plain_indices [nnz], and in compressed_indices [rows + 1] where the values of each row (column) begin. */
+LT_API lt_status lt_sparse_compressed_tensor(lt_tensor *compressed_indices, lt_tensor *plain_indices, lt_tensor *values, const lt_dims *size, const char *layout, lt_tensor **out);
+
+/* values(Tensor self) -> Tensor
+ * The values of a sparse tensor, in the order of its places; of one in COO that must be coalesced. */
+LT_API lt_status lt_values(lt_tensor *self, lt_tensor **out);
+
+/* stored_values(Tensor self) -> Tensor
+ * The values of a sparse tensor, whether it is coalesced or not. */
+LT_API lt_status lt_stored_values(lt_tensor *self, lt_tensor **out);
+
+/* indices(Tensor self) -> IndexTensor
+ * The places of the values of a coalesced sparse tensor in COO, a column for each. */
+LT_API lt_status lt_indices(lt_tensor *self, lt_tensor **out);
+
+/* stored_indices(Tensor self) -> IndexTensor
+ * The places of the values of a sparse tensor in COO, whether it is coalesced or not. */
+LT_API lt_status lt_stored_indices(lt_tensor *self, lt_tensor **out);
+
+/* crow_indices(Tensor self) -> IndexTensor
+ * Where the values of each row of a matrix in CSR begin, and behind the last where they end. */
+LT_API lt_status lt_crow_indices(lt_tensor *self, lt_tensor **out);
+
+/* col_indices(Tensor self) -> IndexTensor
+ * The column of each value of a matrix in CSR. */
+LT_API lt_status lt_col_indices(lt_tensor *self, lt_tensor **out);
+
+/* ccol_indices(Tensor self) -> IndexTensor
+ * Where the values of each column of a matrix in CSC begin, and behind the last where they end. */
+LT_API lt_status lt_ccol_indices(lt_tensor *self, lt_tensor **out);
+
+/* row_indices(Tensor self) -> IndexTensor
+ * The row of each value of a matrix in CSC. */
+LT_API lt_status lt_row_indices(lt_tensor *self, lt_tensor **out);
+
+/* nnz(Tensor self) -> int
+ * How many values a sparse tensor stores. */
+LT_API lt_status lt_nnz(lt_tensor *self, int64_t *out);
+
+/* sparse_dim(Tensor self) -> int
+ * How many dimensions have places; 0 for ordinary tensors. */
+LT_API lt_status lt_sparse_dim(lt_tensor *self, int64_t *out);
+
+/* dense_dim(Tensor self) -> int
+ * How many dimensions each value has. */
+LT_API lt_status lt_dense_dim(lt_tensor *self, int64_t *out);
+
+/* is_coalesced(Tensor self) -> bool
+ * Whether the places of a sparse tensor in COO are in order, each once. */
+LT_API lt_status lt_is_coalesced(lt_tensor *self, bool *out);
+
+/* coalesce(Tensor self) -> Tensor
+ * A sparse tensor in COO with its places in order, values of one place added up. */
+LT_API lt_status lt_coalesce(lt_tensor *self, lt_tensor **out);
+
+/* to_dense(Tensor self, Dtype? dtype=nil, *, bool? masked_grad=nil) -> Tensor
+ * The ordinary tensor of a sparse one; ordinary ones are returned as they are. The gradient reaches the stored values alone, whatever masked_grad says. */
+LT_API lt_status lt_to_dense(lt_tensor *self, lt_dtype dtype, const bool *masked_grad, lt_tensor **out);
+
+/* to_sparse_coo(Tensor self, int? sparse_dim=nil) -> Tensor
+ * The tensor in COO: the elements that are not 0, or of a sparse tensor the stored ones. sparse_dim: how many dimensions have places, the others belong to the values. */
+LT_API lt_status lt_to_sparse_coo(lt_tensor *self, const int64_t *sparse_dim, lt_tensor **out);
+
+/* to_sparse_compressed(Tensor self, string layout, int dense_dim=0) -> Tensor
+ * A matrix in 'sparse_csr' or 'sparse_csc'; dense_dim: how many of the last dimensions belong to the values. */
+LT_API lt_status lt_to_sparse_compressed(lt_tensor *self, const char *layout, int64_t dense_dim, lt_tensor **out);
+
+/* sparse_mask(Tensor self, Tensor mask) -> Tensor
+ * The elements of self, of any layout, at the places of the sparse tensor mask. */
+LT_API lt_status lt_sparse_mask(lt_tensor *self, lt_tensor *mask, lt_tensor **out);
+
 /* asinh(Tensor self) -> Tensor
  * Inverse hyperbolic sine. */
 LT_API lt_status lt_asinh(lt_tensor *self, lt_tensor **out);
@@ -2077,6 +2380,32 @@ LT_API lt_status lt_logit_out(lt_tensor *self, const double *eps, lt_tensor *out
 LT_API lt_status lt_xlogy(lt_tensor *self, lt_tensor *other, lt_tensor **out);
 LT_API lt_status lt_xlogy_(lt_tensor *self, lt_tensor *other);
 LT_API lt_status lt_xlogy_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* special_xlog1py(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+ * self * log1p(other), 0 where self is 0. */
+LT_API lt_status lt_special_xlog1py(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_special_xlog1py_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* special_entr(Tensor self) -> Tensor
+ * The entropy -self * log(self), 0 at 0 and -inf below. */
+LT_API lt_status lt_special_entr(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_special_entr_out(lt_tensor *self, lt_tensor *out);
+
+/* sinc(Tensor self) -> Tensor
+ * sin(pi self) / (pi self), 1 at 0. */
+LT_API lt_status lt_sinc(lt_tensor *self, lt_tensor **out);
+LT_API lt_status lt_sinc_(lt_tensor *self);
+LT_API lt_status lt_sinc_out(lt_tensor *self, lt_tensor *out);
+
+/* logaddexp(Tensor self, Tensor other) -> Tensor
+ * log(exp(self) + exp(other)) without overflow. */
+LT_API lt_status lt_logaddexp(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_logaddexp_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
+
+/* logaddexp2(Tensor self, Tensor other) -> Tensor
+ * log2(2^self + 2^other) without overflow. */
+LT_API lt_status lt_logaddexp2(lt_tensor *self, lt_tensor *other, lt_tensor **out);
+LT_API lt_status lt_logaddexp2_out(lt_tensor *self, lt_tensor *other, lt_tensor *out);
 
 /* frac(Tensor self) -> Tensor
  * self - trunc(self): the part behind the point, with the sign. */

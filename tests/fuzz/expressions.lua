@@ -31,7 +31,7 @@ end
 
 function encode(value)
   if torch.is_tensor(value) then
-    local data = value:detach():flatten():tolist()
+    local data = (value.layout == torch.strided and value or value:to_dense()):detach():flatten():tolist()
     if type(data) ~= 'table' then data = { data } end
     local expanded = {}
     for d = 1, value.ndim do expanded[d] = value:stride(d) == 0 and value.shape[d] > 1 end

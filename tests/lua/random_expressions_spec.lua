@@ -33,6 +33,7 @@ local left_by_rounding = { local_response_norm = true }
 local MOST = 100000
 local function flat(t)
   t = t:detach()
+  if t.layout ~= torch.strided then t = t:to_dense() end
   while t:numel() > MOST do t = t:dim() > 1 and t:select(1, (t:size(1) + 1) // 2) or t:narrow(1, 1, MOST) end
   t = t:cpu()
   return (t.dtype.is_complex and torch.view_as_real(t) or t):reshape(-1):tolist()

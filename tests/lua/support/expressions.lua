@@ -246,8 +246,11 @@ local function callee(op)
   return torch._C.methods[op.name] or torch._C[op.name] -- the last: what the library's own Lua calls
 end
 
-local function describe(value)
-  if torch.is_tensor(value) then
+local describe
+function describe(value)
+  if torch.is_tensor(value) and value.layout ~= torch.strided then
+    return ('%s of %s'):format(tostring(value.layout), describe(value:to_dense()))
+  elseif torch.is_tensor(value) then
     local strides = { value:stride() }
     if type(strides[1]) == 'table' then strides = strides[1] end
     return ('%s[%s] strides {%s}%s'):format(tostring(value.dtype):gsub('torch%.', ''), table.concat(value.shape, ', '), table.concat(strides, ', '),

@@ -30,7 +30,8 @@ local function about(group)
   return text:sub(1, 1):upper() .. text:sub(2)
 end
 
-local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) ~= nil end
+-- Not what only the library's own Lua calls (sparse_coo_tensor, beneath torch.sparse_coo_tensor).
+local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) ~= nil and not op.variants.library end
 
 local function where_of(op)
   local parts = {}

@@ -145,7 +145,7 @@ for dtype in ("complex64", "complex128"):
 for dtype in ("uint16", "uint32", "uint64"):
     a = np.array([np.iinfo(dtype).max, 7], dtype)
     lua("x = torch.from_dlpack(...)", a.__dlpack__())
-    check(lua("return tostring(x.dtype) .. ' ' .. x:double()[1]:item()") == f"torch.{dtype} {float(a[0])!r}".replace("e+", "e+"), f"{dtype} of an array")
+    check(lua("return tostring(x.dtype)") == f"torch.{dtype}" and lua("return x:double()[1]:item()") == float(a[0]), f"{dtype} of an array")
     b = np.from_dlpack(Lua("x"))
     check(b.dtype == a.dtype and b.tolist() == a.tolist(), f"{dtype} in an array")
 

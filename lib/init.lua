@@ -83,6 +83,9 @@ function torch.iinfo(...) return require('torch.support.type_info').iinfo(...) e
 -- A function of samples as one of batches: torch.func has the rest.
 function torch.vmap(...) return require('torch.func.vmap').vmap(...) end
 
+-- Functions whose elementwise ops run together.
+function torch.compile(...) return require 'torch.compile' (...) end
+
 -- Mixed precision: torch.amp has the rest.
 function torch.autocast(...) return require('torch.amp').autocast(...) end
 

@@ -30,7 +30,7 @@ local c_results = {
 
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
-  view = true, composite = true, factory = true, reads = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
+  view = true, composite = true, factory = true, reads = true, records = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
   numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
   batch = true, random = true, forward = true, run = true, sparse = true, [1] = true,
 }
@@ -127,7 +127,7 @@ local function parse_op(entry, group, where)
     inplace_only = name:sub(-1) == '_' and not name:match('^__'),
     variants = words(entry.variants or 'function method'), aliases = list_of(entry.aliases),
     operator = entry.operator, pointwise = entry.pointwise, view = entry.view,
-    composite = entry.composite, factory = entry.factory, reads = entry.reads, grad = entry.grad, grad_fn = entry.grad_fn,
+    composite = entry.composite, factory = entry.factory, reads = entry.reads, records = entry.records or entry.pointwise ~= nil, grad = entry.grad, grad_fn = entry.grad_fn,
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
     doc = entry.doc, example = entry.example, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,

@@ -15,6 +15,7 @@ _Atomic int32_t lt_hollow_storages;
 
 /* The ctx of a hollow storage. */
 typedef struct hollow {
+    lt_absence absence;
     void *pages; /* NULL on devices */
     size_t bytes;
     const char *reason; /* behind the parts; the names follow it */
@@ -39,6 +40,20 @@ static const char *keep(char **place, const char *text)
     return kept;
 }
 
+static lt_status hollow_error(const char *op, const lt_tensor *t)
+{
+    const hollow *h = t->storage->ctx;
+    const int64_t at = t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    const char *name = NULL;
+    char sizes[256];
+    for (int i = 0; i < h->n && h->parts[i].from <= at; i++) name = h->parts[i].name;
+    return lt_error(LT_ERR_RUNTIME, "%s(): the memory of the %s Tensor %s%s%s%s is not there: %s",
+                    op, lt_dtype_scalar_name((lt_dtype)t->dtype),
+                    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes),
+                    name != NULL ? ", of parameter '" : "", name != NULL ? name : "",
+                    name != NULL ? "'," : "", h->reason);
+}
+
 static lt_status describe(const lt_hollow_part *parts, int n, const char *reason, hollow **out)
 {
     const size_t fixed = sizeof(hollow) + (size_t)n * sizeof *parts;
@@ -47,6 +62,7 @@ static lt_status describe(const lt_hollow_part *parts, int n, const char *reason
     hollow *h = lt_mem_zalloc(fixed + texts);
     if (h == NULL) return LT_ERR_MEMORY;
     char *place = (char *)h + fixed;
+    h->absence.meet = hollow_error;
     h->n = n;
     h->reason = keep(&place, reason);
     for (int i = 0; i < n; i++)
@@ -86,20 +102,6 @@ lt_status lt_storage_hollow(const lt_tensor *t, const lt_hollow_part *parts, int
     (*out)->storage->hollow = true;
     atomic_store_explicit(&(*out)->storage->version, HOLLOW_VERSION, memory_order_relaxed);
     return LT_OK;
-}
-
-lt_status lt_hollow_error(const char *op, const lt_tensor *t)
-{
-    const hollow *h = t->storage->ctx;
-    const int64_t at = t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
-    const char *name = NULL;
-    char sizes[256];
-    for (int i = 0; i < h->n && h->parts[i].from <= at; i++) name = h->parts[i].name;
-    return lt_error(LT_ERR_RUNTIME, "%s(): the memory of the %s Tensor %s%s%s%s is not there: %s",
-                    op, lt_dtype_scalar_name((lt_dtype)t->dtype),
-                    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes),
-                    name != NULL ? ", of parameter '" : "", name != NULL ? name : "",
-                    name != NULL ? "'," : "", h->reason);
 }
 
 lt_status lt_refuse_hollow_all(const char *op, int64_t n, lt_tensor *const *v)

@@ -7,6 +7,7 @@
 #include "counting.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "tensor.h"
 
 lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_t *sizes)
@@ -31,6 +32,12 @@ lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_
     }
     *ndim = rank;
     return LT_OK;
+}
+
+/* Gives memory to what is computed when it is looked at. */
+static inline lt_status meet(lt_tensor *const *operands, int n)
+{
+    return lt_any_hollow() ? lt_refuse_hollow_all("an op", n, operands) : LT_OK;
 }
 
 static void set_operands(lt_iter *it, lt_tensor *const *operands, int n)
@@ -209,6 +216,7 @@ static bool flat_case(lt_iter *it, lt_tensor *const *operands, int n)
 lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n)
 {
     const lt_tensor *out = operands[0];
+    LT_TRY(meet(operands, n));
     set_operands(it, operands, n);
     it->numel = out->numel;
     if (flat_case(it, operands, n)) return LT_OK;
@@ -225,6 +233,7 @@ lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n)
 lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t mask, int *reduced_dims)
 {
     lt_tensor *operands[] = {out, in};
+    LT_TRY(meet(operands, 2));
     set_operands(it, operands, 2);
     it->numel = in->numel;
     it->ndim = in->ndim;

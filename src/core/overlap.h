@@ -5,6 +5,7 @@
 #ifndef LT_OVERLAP_H
 #define LT_OVERLAP_H
 
+#include "compile/window.h"
 #include "error.h"
 #include "tensor.h"
 
@@ -20,11 +21,12 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
 /* Whether two of t's elements lie in the same memory. Exact, as lt_overlap_of. */
 lt_status lt_overlaps_itself(const lt_tensor *t, bool *out);
 
-/* Error when t's memory may only be read: every in-place and every out= form asks, and whatever else writes arguments. */
+/* Error when t's memory may only be read: every in-place and every out= form asks, and whatever else writes arguments. What is still to be
+ * computed from what is there is computed before. */
 lt_status lt_read_only_error(const lt_tensor *t);
 static inline lt_status lt_refuse_read_only(const lt_tensor *written)
 {
-    return __builtin_expect(written->storage->read_only, 0) ? lt_read_only_error(written) : LT_OK;
+    return __builtin_expect(written->storage->read_only, 0) ? lt_read_only_error(written) : lt_before_write(written);
 }
 
 /* What the inline functions below do once the usual case is excluded. */

@@ -55,6 +55,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     s->pinned = false;
     s->read_only = false;
     s->hollow = false;
+    atomic_init(&s->readers, 0);
     s->home = (uint32_t)size;
     s->nbytes = nbytes;
     s->capacity = nbytes;
@@ -245,6 +246,35 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), device, true, &h));
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     return LT_OK;
+}
+
+lt_status lt_tensor_promised(lt_dtype dtype, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out)
+{
+    int64_t numel;
+    home *h;
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), lt_host, false, &h));
+    h->storage.data = NULL;
+    h->storage.hollow = true;
+    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
+    if (strides != NULL) lt_set_strides(*out, strides);
+    return LT_OK;
+}
+
+lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capacity, void **block)
+{
+    return lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, data, capacity, block);
+}
+
+void lt_storage_give_memory(lt_storage *s, void *data, size_t capacity, void *block)
+{
+    s->data = data;
+    s->capacity = capacity;
+    s->ctx = block;
+    s->release = NULL;
+    s->hollow = false;
+    s->context = lt_here.context;
+    lt_context_hold(s->context);
 }
 
 lt_tensor *lt_tensor_retain(lt_tensor *t)

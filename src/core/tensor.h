@@ -19,6 +19,7 @@ typedef struct lt_storage {
     bool pinned; /* host memory locked for transfers */
     bool read_only; /* foreign memory that its owner forbids to write: overlap.h's lt_refuse_read_only */
     bool hollow;    /* without memory: hollow.h */
+    _Atomic int32_t readers; /* inputs of values yet to be computed that lie in it: compile/window.h */
     _Atomic uint32_t version;
     void *data;
     uint32_t home; /* bytes of the allocation that holds this struct */
@@ -131,6 +132,13 @@ lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_d
 
 /* New uninitialized tensor shaped like t and dense in the order of its dimensions. */
 lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out);
+
+/* New tensor on the host whose memory comes later (hollow.h): the caller sets its storage's release and ctx; strides NULL: row-major. */
+lt_status lt_tensor_promised(lt_dtype dtype, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out);
+/* Memory for a storage that was promised some; it counts against this thread's context. */
+lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capacity, void **block);
+/* The storage has that memory from now on. */
+void lt_storage_give_memory(lt_storage *s, void *data, size_t capacity, void *block);
 
 /* New uninitialized contiguous tensor shaped like t, on its device. */
 static inline lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)

@@ -197,6 +197,7 @@ void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_batches(lua_State *L);
 void lt_lua_open_duals(lua_State *L);
 void lt_lua_open_saved(lua_State *L); /* hooks of saved tensors */
+void lt_lua_open_windows(lua_State *L); /* of torch.compile */
 /* Lets go of the values of hooks that no graph needs any more; and of what is kept for that, when the state goes. */
 void lt_lua_forget_saved(lua_State *L, lt_lua_state *s);
 void lt_lua_saved_free(struct lt_saved_values *values);

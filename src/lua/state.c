@@ -11,6 +11,7 @@
 
 #include "autograd/autograd.h"
 #include "binding.h"
+#include "compile/window.h"
 #include "context/clock.h"
 #include "devices/copies.h"
 #include "settings/autocast.h"
@@ -234,6 +235,11 @@ static void collect(void *ctx)
     lt_cycles_collect();
 }
 
+static void collect_young(void *ctx)
+{
+    if (lua_gc(ctx, LUA_GCISRUNNING) == 1) lua_gc(ctx, LUA_GCSTEP, 0);
+}
+
 static const char sentinel_key = 0;
 
 /* An object that nobody refers to: every collection finds it, and its finalizer leaves the next. Cycles of gradients
@@ -279,7 +285,7 @@ void lt_lua_open_reclaimer(lua_State *L)
 
 lt_entry lt_enter(lua_State *L)
 {
-    static const lt_guest_class lua = {1, collect, write_origin};
+    static const lt_guest_class lua = {1, collect, collect_young, write_origin};
     const lt_entry entry = {lt_here.guest, lt_context_visit(lt_lua_state_here(L)->context), -1};
     lt_here.guest = (lt_guest){&lua, L};
     return entry;
@@ -343,7 +349,10 @@ lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
 lt_tensor *lt_lua_tensor(lua_State *L, int index)
 {
     lt_box *box = L != NULL ? luaL_testudata(L, index, LT_TENSOR_META_NAME) : NULL;
-    return box != NULL ? box->tensor : NULL;
+    if (box == NULL) return NULL;
+    /* A host may do with it what it wants, in other threads too. Where that fails, who looks at the elements is told. */
+    if (lt_any_window()) (void)lt_window_settle();
+    return box->tensor;
 }
 
 void lt_lua_push(lua_State *L, lt_tensor *t)

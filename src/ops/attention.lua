@@ -11,5 +11,5 @@ return {
     grad = { ['query key value'] =
       '_attention_backward(grad, query, key, value, attn_mask, seed, result, logsumexp, dropout_p, is_causal, scale, needs_query, needs_key, needs_value)' } },
   { '_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, Tensor result, Tensor logsumexp, float dropout_p, bool is_causal, float scale, bool needs_query, bool needs_key, bool needs_value) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)',
-    variants = '', composite = true, doc = 'The derivatives of attention.' },
+    variants = '', composite = true, reads = true, doc = 'The derivatives of attention.' },
 }

@@ -40,7 +40,7 @@ return {
   { 'sgn(Tensor self) -> Tensor', sparse = 'values', variants = 'function method inplace out', holomorphic = false, overlap = 'elementwise',
     doc = 'self / |self|, 0 where self is 0; of real numbers the sign.', forward = 'elementwise', grad = { self = '_sgn_backward(grad, self, result)' } },
   { '_sgn(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: complex', doc = 'The direction of complex numbers.' },
-  { '_sgn_backward(Tensor grad_output, Tensor self, Tensor result) -> Tensor', variants = '', composite = true, doc = 'Derivative of sgn.' },
+  { '_sgn_backward(Tensor grad_output, Tensor self, Tensor result) -> Tensor', variants = '', composite = true, reads = true, doc = 'Derivative of sgn.' },
   { 'isreal(Tensor self) -> Tensor', composite = true, doc = 'Where the imaginary part is 0.' },
 
   -- ---- parts of derivatives -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ return {
   { 'copy_(Tensor self, Tensor src, bool non_blocking=false) -> self', sparse = 'form', overlap = 'elementwise', variants = 'method', grad_fn = 'CopyBackwards',
     doc = 'Copies the elements of `src` (broadcast, converted, from any device) into self.',
     forward = 'linear', grad = { self = 'zeros_like(grad)', src = 'to(grad, device_of(src), dtype_of(src))' } },
-  { '_to_copy(Tensor self, Dtype? dtype=nil, Device? device=nil, bool non_blocking=false) -> Tensor', batch = 'broadcast', sparse = 'form', variants = 'function',
+  { '_to_copy(Tensor self, Dtype? dtype=nil, Device? device=nil, bool non_blocking=false) -> Tensor', batch = 'broadcast', sparse = 'form', records = true, variants = 'function',
     doc = 'A copy on another device, in another dtype, or both.', grad_fn = 'ToCopyBackward0',
     forward = 'linear', grad = { self = 'to(grad, device_of(self), dtype_of(self))' } },
 

@@ -24,7 +24,7 @@ local list = {
       input = '_convolution_grad_input(grad_output, grad, sizes_of(input), ' .. same .. ')' } },
   { '_before_places(Tensor bias, Size sizes) -> Tensor', variants = '', composite = true,
     doc = 'A number for each channel, to be added to images whose windows have the sizes of a weight.' },
-  { '_convolution_grad_bias(Tensor grad_output) -> Tensor', variants = '', composite = true,
+  { '_convolution_grad_bias(Tensor grad_output) -> Tensor', variants = '', composite = true, reads = true,
     doc = 'The derivative of convolution by its bias: the sum over all but the channels.' },
 }
 

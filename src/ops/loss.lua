@@ -8,9 +8,9 @@ return {
     variants = '', doc = 'The derivative of nll_loss.',
     forward = 'linear', grad = { grad_output = 'nll_loss(grad, target, weight, ignore_index, reduction)' } },
   { "cross_entropy(Tensor input, IndexTensor target, Tensor? weight=nil, Index ignore_index=-100, string reduction='mean', float label_smoothing=0.0) -> Tensor", batch = 'through',
-    variants = 'function', composite = true, doc = 'nll_loss(log_softmax(input), target): the loss of unnormalized scores.' },
+    variants = 'function', composite = true, reads = true, doc = 'nll_loss(log_softmax(input), target): the loss of unnormalized scores.' },
   { "cross_entropy.prob(Tensor input, Tensor target, Tensor? weight=nil, *, string reduction='mean', float label_smoothing=0.0) -> Tensor",
-    variants = 'function', composite = true, doc = 'The cross entropy with probabilities of the classes as targets.' },
+    variants = 'function', composite = true, reads = true, doc = 'The cross entropy with probabilities of the classes as targets.' },
   { "mse_loss(Tensor self, Tensor target, string reduction='mean', Tensor? weight=nil) -> Tensor", variants = 'function',
     composite = true, doc = 'The squared difference; with weights, the mean is over their sum.' },
   { "_mse_loss(Tensor self, Tensor target, string reduction) -> Tensor", batch = 'loss', variants = '', doc = 'mse_loss without weights.',
@@ -75,8 +75,8 @@ return {
   { "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=false, string reduction='mean') -> Tensor",
     variants = 'nn', composite = true, doc = 'max(0, distance of anchor and positive - distance of anchor and negative + margin).' },
   { "multi_margin_loss(Tensor input, IndexTensor target, float p=1, float margin=1.0, Tensor? weight=nil, string reduction='mean') -> Tensor",
-    variants = 'nn', composite = true, doc = 'The mean over the other classes of max(0, margin - input[target] + input)^p.' },
-  { "multilabel_margin_loss(Tensor input, IndexTensor target, string reduction='mean') -> Tensor", variants = 'nn', composite = true,
+    variants = 'nn', composite = true, reads = true, doc = 'The mean over the other classes of max(0, margin - input[target] + input)^p.' },
+  { "multilabel_margin_loss(Tensor input, IndexTensor target, string reduction='mean') -> Tensor", variants = 'nn', composite = true, reads = true,
     doc = 'As multi_margin_loss with several targets: a row of classes that ends at -1.' },
 
   -- ---- distances ----------------------------------------------------------------------------------------------

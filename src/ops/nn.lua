@@ -27,6 +27,6 @@ return {
   { '_embedding_backward(Tensor grad_output, Size sizes, IndexTensor indices, Index? padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor',
     variants = '', composite = true, doc = 'Zeros with grad_output added to the rows that were looked up; sparse: those rows alone, in COO.' },
   { "embedding_bag(IndexTensor input, Tensor weight, IndexTensor? offsets=nil, float? max_norm=nil, float norm_type=2.0, bool scale_grad_by_freq=false, string mode='mean', bool sparse=false, Tensor? per_sample_weights=nil, bool include_last_offset=false, Index? padding_idx=nil) -> Tensor",
-    variants = 'nn', composite = true,
+    variants = 'nn', composite = true, reads = true,
     doc = "The sum, mean or max of the rows of each bag: a row of input, or what begins at a position in offsets." },
 }

@@ -13,7 +13,7 @@ return {
     grad = { ['input weight bias'] =
       '_layer_norm_backward(grad, input, weight, mean, rstd, length, eps, needs_input, needs_weight, needs_bias)' } },
   { '_layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor? mean, Tensor rstd, int length, float eps, bool needs_input, bool needs_weight, bool needs_bias) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)',
-    variants = '', composite = true, doc = 'The derivatives of layer_norm; of rms_norm without a mean.' },
+    variants = '', composite = true, reads = true, doc = 'The derivatives of layer_norm; of rms_norm without a mean.' },
 
   { 'rms_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, float? eps=nil) -> Tensor', batch = 'scaled_rows', variants = 'function',
     composite = true, doc = 'input over the root of its mean square (of the last dimensions, normalized_shape), times weight.' },
@@ -21,7 +21,7 @@ return {
     doc = 'rms_norm with the reciprocal roots of the rows.', grad_fn = 'FusedRmsNormBackward0',
     grad = { ['input weight'] = '_rms_norm_backward(grad, input, weight, rstd, length, eps, needs_input, needs_weight)' } },
   { '_rms_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor rstd, int length, float eps, bool needs_input, bool needs_weight) -> (Tensor grad_input, Tensor grad_weight)',
-    variants = '', composite = true, doc = 'The derivatives of rms_norm.' },
+    variants = '', composite = true, reads = true, doc = 'The derivatives of rms_norm.' },
 
   { 'group_norm(Tensor input, int num_groups, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor',
     variants = 'function', composite = true,
@@ -31,7 +31,7 @@ return {
     grad = { ['input weight bias'] =
       '_group_norm_backward(grad, input, weight, mean, rstd, groups, eps, needs_input, needs_weight, needs_bias)' } },
   { '_group_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, int groups, float eps, bool needs_input, bool needs_weight, bool needs_bias) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)',
-    variants = '', composite = true, doc = 'The derivatives of group_norm.' },
+    variants = '', composite = true, reads = true, doc = 'The derivatives of group_norm.' },
 
   { 'batch_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool training=false, float momentum=0.1, float eps=1e-05) -> Tensor',
     variants = 'nn', composite = true,
@@ -41,9 +41,9 @@ return {
     grad = { ['input weight bias'] =
       '_batch_norm_backward(grad, input, weight, mean, rstd, training, eps, needs_input, needs_weight, needs_bias)' } },
   { '_batch_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, float eps, bool needs_input, bool needs_weight, bool needs_bias) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)',
-    variants = '', composite = true, doc = 'The derivatives of batch_norm.' },
+    variants = '', composite = true, reads = true, doc = 'The derivatives of batch_norm.' },
   { 'instance_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool use_input_stats=true, float momentum=0.1, float eps=1e-05) -> Tensor',
-    variants = 'nn', composite = true, doc = 'Each channel of each entry of input [n, channels, ...] normalized by itself.' },
+    variants = 'nn', composite = true, reads = true, doc = 'Each channel of each entry of input [n, channels, ...] normalized by itself.' },
   { 'local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor', variants = 'nn',
     composite = true, doc = 'input over (k + alpha * mean square of `size` neighbouring channels) ^ beta.' },
 }

@@ -73,7 +73,7 @@ return {
   { '_sample_dirichlet(Tensor self, Generator? generator=nil) -> Tensor', variants = 'library',
     doc = 'Points of the Dirichlet distributions with the concentrations in the last dimension of self.',
     grad = { self = '_dirichlet_backward(grad, result, self)' } },
-  { '_dirichlet_backward(Tensor grad_output, Tensor x, Tensor concentration) -> Tensor', variants = '', composite = true,
+  { '_dirichlet_backward(Tensor grad_output, Tensor x, Tensor concentration) -> Tensor', variants = '', composite = true, reads = true,
     doc = 'The gradient of concentration where x was drawn.' },
   { '_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor', variants = 'library', pointwise = 'float', kernel = 'gamma: float',
     doc = 'The derivative, scaled by 1 / (1 - x), of numbers of Beta(alpha, total - alpha) by alpha.',

@@ -9,7 +9,7 @@ return {
       torch.PyTorchFileReader torch.PyTorchFileWriter torch.Script%a+ torch.StaticModule torch.ThroughputBenchmark torch.BenchmarkConfig
       torch.BenchmarkExecutionStats torch.TracingState torch.Type torch.Use torch.Value torch.BufferDict torch.ModuleDict torch.ParameterDict torch.fork torch.wait
       torch.import_ir_module torch.import_ir_module_from_buffer torch.merge_type_from_type_comment torch.parse_ir torch.parse_schema
-      torch.parse_type_comment torch.unify_type_list torch.compile torch.cond torch.testing.FileCheck torch.init_num_threads torch.Tag torch.is_storage]] },
+      torch.parse_type_comment torch.unify_type_list torch.cond torch.testing.FileCheck torch.init_num_threads torch.Tag torch.is_storage]] },
   { reason = "symbolic sizes, and hooks of Python's objects into PyTorch's dispatcher",
     names = [[torch.sym_%g+ torch.Sym%a+ torch.DispatchKey torch.DispatchKeySet torch.ExcludeDispatchKeyGuard
       torch.DisableTorchFunction torch.DisableTorchFunctionSubclass torch.nn.functional.handle_torch_function torch.nn.functional.has_torch_function%g*

@@ -103,6 +103,7 @@ struct lt_node {
     struct lt_hook_list *hooks; /* tensor hooks, per input; NULL when none */
     char *origin;    /* anomaly mode: the Lua line of the forward op; NULL otherwise */
     uint64_t stream; /* of the device of output 0, at the time of the forward op; GPUs only */
+    int64_t recorded; /* the forward op was in a window that takes so many elements: backward opens one, too; 0: it was not */
     lt_node *next;   /* among the nodes that wait to be freed */
     lt_context *context; /* its `bytes` count against this one, held; NULL: they are not counted */
     int64_t bytes;

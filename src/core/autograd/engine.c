@@ -6,6 +6,7 @@
  *
  * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on that
  * node's stream already; what the caller gets is ordered on the caller's. */
+#include "compile/window.h"
 #include "context/interrupt.h"
 #include "context/profile.h"
 #include "counting.h"
@@ -31,6 +32,7 @@ typedef struct run {
     capture *captures;
     bool retain_graph;
     bool leaf_hooks; /* hooks of leaves see their gradients */
+    bool window;     /* one is open: a node was met whose forward op was recorded */
 } run;
 
 /* ---- streams ------------------------------------------------------------------------------------------ */
@@ -104,7 +106,7 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
         *sum = grad;
         return LT_OK;
     }
-    if (!lt_grad_mode_on() && lt_is_unshared(*sum)) {
+    if (!lt_grad_mode_on() && lt_is_unshared(*sum) && !(*sum)->storage->hollow) {
         status = lt_add_(*sum, grad, lt_int(1));
     } else {
         status = lt_add(*sum, grad, lt_int(1), &result);
@@ -156,8 +158,12 @@ static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
     return LT_OK;
 }
 
-static lt_status compute(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
 {
+    if (node->recorded != 0 && !r->window) {
+        LT_TRY(lt_window_open(node->recorded));
+        r->window = true;
+    }
     int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
     lt_status status = lt_node_apply(node, grads, results, needs);
     if (event >= 0) lt_profile_end(event);
@@ -190,7 +196,7 @@ static lt_status run_node(run *r, lt_visit *v, bool any)
         needs[i] = next != NULL && lt_graph_wants(&r->graph, lt_graph_find(&r->graph, next));
     }
     lt_tensor **grads = lt_visit_grads(v);
-    if (any) LT_CHECK(compute(node, grads, results, needs));
+    if (any) LT_CHECK(compute(r, node, grads, results, needs));
     if (!r->retain_graph && !node->saved_released) {
         node->class->release_saved(node);
         node->saved_released = true;
@@ -376,6 +382,7 @@ static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, 
     r.retain_graph = retain_graph;
     r.leaf_hooks = leaf_hooks;
     r.captures = NULL;
+    r.window = false;
     if (inputs == NULL) n_inputs = 0;
     if (inputs != NULL && n_inputs == 0)
         return lt_error(LT_ERR_RUNTIME, "`inputs` argument to `%s()` cannot be empty.",
@@ -387,6 +394,10 @@ static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, 
     LT_CHECK(run_all(&r));
     LT_CHECK(give_captures(&r, inputs, n_inputs, allow_unused, results));
 done:
+    if (r.window) {
+        lt_status closed = lt_window_close();
+        if (status == LT_OK) status = closed;
+    }
     for (int i = 0; r.captures != NULL && i < n_inputs; i++) lt_tensor_release(r.captures[i].grad);
     lt_mem_free(r.captures);
     lt_graph_close(&r.graph);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "autograd/internal.h"
+#include "compile/window.h"
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -108,6 +109,7 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     node->outputs = outputs;
     node->sequence = atomic_fetch_add_explicit(&next_sequence, 1, memory_order_relaxed);
     node->class = c;
+    if (lt_any_window()) node->recorded = lt_window_least();
     node->edges = (lt_edge *)((char *)node + edges_at);
     node->meta = (lt_like *)((char *)node + meta_at);
     for (int i = 0; i < inputs; i++) node->meta[i].ndim = 0, node->meta[i].device = lt_host;

@@ -87,6 +87,7 @@ struct lt_context {
 typedef struct lt_guest_class {
     int first; /* what it calls the first of several: dimensions, indices (counting.h) */
     void (*reclaim)(void *ctx);                        /* memory has run out: called before an allocation is tried again */
+    void (*tidy)(void *ctx);                           /* drops what has lately become garbage, as far as that is quick */
     void (*origin)(void *ctx, char *buffer, size_t n); /* where the user's code is, "train.lua:31" or "" */
 } lt_guest_class;
 typedef struct lt_guest {
@@ -103,6 +104,8 @@ typedef struct lt_thread {
     uint8_t batches;        /* how many calls of vmap are going on, and LT_BATCHES_LEFT (ops/batch/batch.h) */
     uint8_t duals;          /* how many levels of forward mode are open (autograd/dual.h) */
     struct lt_saved_hooks *saved_hooks; /* NULL: what is saved for backward is kept as it is (autograd/autograd.h) */
+    struct lt_window *window; /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
+    struct lt_window *open_window; /* the same while it is suspended */
     lt_guest guest;         /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;

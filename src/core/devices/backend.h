@@ -10,6 +10,7 @@
 #define LT_BACKEND_H
 
 #include "cell.h"
+#include "chain.h"
 #include "ltensor.h"
 #include "optim_rules.h"
 #include "random/random.h"
@@ -271,6 +272,8 @@ typedef struct lt_backend {
     lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
     /* operands of any dtypes: the kernel converts as it reads and writes */
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+    bool (*chains)(int op, lt_dtype compute); /* whether it may be a step of a chain: it is there, and fails for no values */
+    lt_status (*chain)(const lt_chain *c); /* the host's alone, as chains: NULL elsewhere */
 
     /* -- reductions -------------------------------------------------------------------------------- */
     /* op: an lt_reduction (reduction.h). compute: dtype in which elements are read; accumulate in float (half types, float), double,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "compile/window.h"
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "dtypes/fits.h"
@@ -141,6 +142,7 @@ done:
 static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
                               lt_dtype compute, lt_tensor **out)
 {
+    LT_AT_ONCE();
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     const bool by_bits = facts->same_bits && lt_dtype_is_unsigned(compute), by_order = compute == LT_UINT64 && !by_bits;
     const int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
@@ -202,12 +204,20 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
 
     LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
-    if (__builtin_expect(any_unsigned(inputs, n), 0)) return run_unsigned(op, inputs, n, params, n_params, compute, out);
+    if (__builtin_expect(any_unsigned(inputs, n), 0)) {
+        if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
+        return run_unsigned(op, inputs, n, params, n_params, compute, out);
+    }
     LT_TRY(result_shape(inputs, n, &ndim, sizes));
     const lt_backend *backend = lt_backends[device.type];
     lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL
                             : facts->gives_real            ? lt_real_of(compute)
                                                            : compute;
+    if (given == NULL && lt_any_window()) {
+        LT_TRY(lt_window_record(&(lt_recorded){op, compute, result_dtype, inputs, n, params, n_params, ndim, sizes}, out));
+        if (*out != NULL) return LT_OK;
+    }
+    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
     if (given != NULL) LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
 
     /* Kernels convert as they read and write: what is given is written at once unless an input lies in it. */

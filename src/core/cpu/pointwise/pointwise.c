@@ -4,21 +4,13 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "blocks.h"
 #include "cpu/common/for_each.h"
 #include "ops/pointwise.h"
 
 #define BLOCK 512 /* elements of 8 bytes; half as many of 16 */
-#define OPERANDS 4
 
-/* How an operand is brought to a loop's dtype: by way of a narrower one when that is the op's dtype (narrow: NULL if
- * not), so that a number that it cannot hold wraps, or is rounded, first. */
-typedef struct conversion {
-    lt_loop narrow, convert;
-    int64_t narrow_size;
-    bool same; /* there is nothing to convert, only elements to gather */
-} conversion;
-
-static void convert(const conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
+static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
 {
     _Alignas(64) char narrow[BLOCK * 8];
     if (c->narrow != NULL) {
@@ -29,27 +21,16 @@ static void convert(const conversion *c, char *to, int64_t size, char *from, int
     c->convert((char *[]){to, from}, (int64_t[]){size, stride}, n, NULL);
 }
 
-static conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wanted)
+static lt_conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wanted)
 {
     bool narrows = wanted != compute && wanted != LT_BOOL && from != compute && from != LT_BOOL;
-    return (conversion){
+    return (lt_conversion){
         .narrow = narrows ? lt_loops.cast[compute][from] : NULL,
         .convert = lt_loops.cast[wanted][narrows ? compute : from],
         .narrow_size = (int64_t)lt_dtype_size(compute),
         .same = from == wanted && !narrows,
     };
 }
-
-/* A loop and what stands around it. */
-typedef struct blocks {
-    lt_loop loop, store;
-    bool stored_as_is; /* store only scatters */
-    int operands;
-    conversion in[OPERANDS]; /* of the inputs, from 1 */
-    int64_t size[OPERANDS];  /* of the loop's elements */
-    int64_t length;          /* elements of a block */
-    const lt_scalar *params;
-} blocks;
 
 /* Whether the loop takes input k as one number for all elements: of two inputs one, the second where both are, so that an exponent stays
  * one; of three the second and the third. */
@@ -63,7 +44,7 @@ static bool may_be_number(int k, int operands, const int64_t *strides)
 static bool takes_numbers(const lt_iter *it)
 {
     if (it->numel == 1) return true;
-    int64_t strides[OPERANDS];
+    int64_t strides[LT_BLOCKS_OPERANDS];
     for (int k = 0; k < it->operands; k++) strides[k] = it->strides[k][0];
     for (int k = 1; k < it->operands; k++)
         if (strides[k] == 0 && !may_be_number(k, it->operands, strides)) return false;
@@ -71,13 +52,13 @@ static bool takes_numbers(const lt_iter *it)
 }
 
 /* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
-static void run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
-    const blocks *b = context;
-    _Alignas(64) char buffer[OPERANDS][BLOCK * 8];
-    char *at[OPERANDS];
-    int64_t step[OPERANDS];
-    bool in_place[OPERANDS], all = true;
+    const lt_blocks *b = context;
+    _Alignas(64) char buffer[LT_BLOCKS_OPERANDS][BLOCK * 8];
+    char *at[LT_BLOCKS_OPERANDS];
+    int64_t step[LT_BLOCKS_OPERANDS];
+    bool in_place[LT_BLOCKS_OPERANDS], all = true;
     for (int k = 0; k < b->operands; k++) {
         const bool one = k > 0 && strides[k] == 0 && may_be_number(k, b->operands, strides);
         step[k] = one ? 0 : b->size[k];
@@ -113,7 +94,7 @@ static lt_dtype operand_dtype(const lt_pointwise_facts *facts, int k, lt_dtype c
 
 /* Context of find_zero. */
 typedef struct divisor {
-    conversion convert;
+    lt_conversion convert;
     bool *zero; /* threads only ever set it */
 } divisor;
 
@@ -147,34 +128,58 @@ static bool is_one_number(const lt_iter *it, int k)
     return true;
 }
 
+/* The loop that computes op in compute, and the dtype of its elements; NULL: there is none. */
+static lt_loop loop_of(int op, lt_dtype compute, lt_dtype *computed)
+{
+    *computed = compute == LT_FLOAT16 || compute == LT_BFLOAT16 ? LT_FLOAT32 : compute;
+    lt_loop loop = lt_pointwise_loops[op][*computed];
+    if (loop == NULL && lt_dtype_is_int(compute)) loop = lt_pointwise_loops[op][*computed = LT_INT64];
+    return loop;
+}
+
+bool lt_cpu_chains(int op, lt_dtype compute)
+{
+    lt_dtype computed;
+    return loop_of(op, compute, &computed) != NULL && !(computed == LT_INT64 && lt_pointwise_table[op].divides);
+}
+
+bool lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands, const lt_dtype *dtypes, const bool *numbers,
+                       lt_blocks *b)
+{
+    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
+    lt_dtype computed;
+    *b = (lt_blocks){.loop = loop_of(op, compute, &computed), .operands = operands, .params = params};
+    b->length = computed == LT_COMPLEX128 ? BLOCK / 2 : BLOCK;
+    bool plain = true;
+    for (int k = 0; k < operands; k++) {
+        lt_dtype wanted = operand_dtype(facts, k, computed);
+        b->size[k] = (int64_t)lt_dtype_size(wanted);
+        if (k == 0) {
+            b->store = lt_loops.cast[dtypes[0]][wanted];
+            b->stored_as_is = dtypes[0] == wanted;
+            plain = plain && b->stored_as_is;
+        } else {
+            bool exact = k == 2 && facts->exact_number && lt_dtype_is_float(compute) && numbers[k];
+            b->in[k] = conversion_of(dtypes[k], exact ? computed : compute, wanted);
+            plain = plain && b->in[k].same;
+        }
+    }
+    return plain;
+}
+
 lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
-    lt_dtype computed = compute;
-    if (compute == LT_FLOAT16 || compute == LT_BFLOAT16) computed = LT_FLOAT32;
-    lt_loop loop = lt_pointwise_loops[op][computed];
-    if (loop == NULL && lt_dtype_is_int(compute)) loop = lt_pointwise_loops[op][computed = LT_INT64];
-    if (loop == NULL)
+    lt_dtype computed;
+    if (loop_of(op, compute, &computed) == NULL)
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
                         lt_dtype_scalar_name(compute));
     if (computed == LT_INT64 && facts->divides) LT_TRY(check_divisor(it, compute));
 
-    blocks b = {.loop = loop, .operands = it->operands, .params = params};
-    b.length = computed == LT_COMPLEX128 ? BLOCK / 2 : BLOCK;
-    bool plain = it->contiguous;
-    for (int k = 0; k < it->operands; k++) {
-        lt_dtype wanted = operand_dtype(facts, k, computed);
-        b.size[k] = (int64_t)lt_dtype_size(wanted);
-        if (k == 0) {
-            b.store = lt_loops.cast[it->dtype[0]][wanted];
-            b.stored_as_is = it->dtype[0] == wanted;
-            plain = plain && b.stored_as_is;
-        } else {
-            bool exact = k == 2 && facts->exact_number && lt_dtype_is_float(compute) && is_one_number(it, k);
-            b.in[k] = conversion_of(it->dtype[k], exact ? computed : compute, wanted);
-            plain = plain && b.in[k].same;
-        }
-    }
-    plain = plain && takes_numbers(it);
-    return plain ? lt_cpu_for_each(it, loop, params) : lt_cpu_for_each(it, run_blocks, &b);
+    lt_blocks b;
+    const bool exact = facts->exact_number && it->operands > 2 && is_one_number(it, 2);
+    const bool plain =
+        lt_prepare_blocks(op, compute, params, it->operands, it->dtype, (bool[LT_BLOCKS_OPERANDS]){false, false, exact}, &b) &&
+        it->contiguous && takes_numbers(it);
+    return plain ? lt_cpu_for_each(it, b.loop, params) : lt_cpu_for_each(it, lt_run_blocks, &b);
 }

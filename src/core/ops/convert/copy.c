@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "compile/window.h"
 #include "ops/common.h"
 #include "devices/copies.h"
 #include "ops/pointwise.h"
@@ -121,6 +122,15 @@ lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *dev
     lt_device target = device != NULL ? *device : self->device;
     LT_TRY(lt_device_resolve(&target));
     lt_tensor *result = NULL;
+    if (lt_any_window() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype && target.type == LT_CPU) {
+        LT_TRY(lt_window_record(
+            &(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes}, &result));
+        if (result != NULL) {
+            *out = result;
+            return LT_OK;
+        }
+    }
+    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("_to_copy", self));
     LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target, &result));
     lt_status status = lt_copy(result, self, non_blocking);
     if (status != LT_OK) {

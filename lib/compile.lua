@@ -1,0 +1,76 @@
+-- compile.lua - torch.compile: a function whose elementwise ops run together, in few passes over memory. What is recorded and when it is
+-- computed is core's (src/core/compile/); here are the options, and what `explain` says.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local named = require 'torch.support.named'
+
+local C = torch._C
+
+-- Fewer elements lie in the caches between two ops as well.
+local LEAST = 16384
+
+local reasons = { ['end'] = 'the function returned', write = 'memory that they read was about to be written',
+  limit = 'too many were waiting' }
+
+-- A line of the report.
+local function told(note)
+  local where = note.where ~= '' and note.where or '?'
+  return ('[compile] %s: %d ops as %d in %d pass%s over %d elements, %d written: %s'):format(where, note.ops, note.steps, note.passes,
+    note.passes == 1 and '' or 'es', note.elements, note.written, reasons[note.reason] or ('%s looked at them'):format(note.reason))
+end
+
+-- Gives the notes of a call to the user's function, or shows those that are new.
+local function report(explain, shown)
+  local notes, all = C.window_notes()
+  if explain ~= true then return explain(notes, all) end
+  for _, note in ipairs(notes) do
+    local line = told(note)
+    if not shown[line] then
+      shown[line] = true
+      io.stderr:write(line, '\n')
+    end
+  end
+end
+
+local function compiled(f, options)
+  local least, explain = (options.options or {}).min_numel or LEAST, options.explain
+  if not explain then
+    return function(...)
+      local _ <close> = C.window_open(least)
+      return f(...)
+    end
+  end
+  local shown = {}
+  local function call(...)
+    local _ <close> = C.window_open(least)
+    return f(...)
+  end
+  local function explained(...)
+    report(explain, shown)
+    return ...
+  end
+  return function(...) return explained(call(...)) end
+end
+
+--- A function that does what `model`, a function or a module, does, with the same results: its elementwise ops on the CPU are recorded and
+-- run together where their values are looked at, at the latest when it returns.
+-- Options: explain (true: each new way in which ops were put together is shown on stderr; a function: it is called with the notes after each call), disable
+-- (true: `model` itself is the result), options = {min_numel = 16384} (ops on fewer elements are done at once).
+-- Its backward pass is put together in the same way.
+return function(model, options)
+  local is_module = type(model) == 'userdata' and kinds.fits(model, 'Module')
+  if not is_module and not kinds.fits(model, 'function') then
+    fail("compile(): argument 'model' must be a function or a Module, got %s", kinds.described(model))
+  end
+  options = named('compile', options, { explain = 'boolean|function?', disable = 'boolean?', options = 'named?' })
+  local inner = named('compile', options.options, { min_numel = 'integer?' })
+  if inner.min_numel and inner.min_numel < 1 then fail('compile(): min_numel must be at least 1, got %d', inner.min_numel) end
+  if options.disable then return model end
+  if is_module then
+    local class = require 'torch.nn.optimized_module'
+    return class(model, compiled(model, options))
+  end
+  return compiled(model, options)
+end

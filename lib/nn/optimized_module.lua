@@ -1,0 +1,16 @@
+-- optimized_module.lua - what torch.compile makes of a module: the module is its child `_orig_mod`, whose parameters and state are its own.
+
+local class = require 'torch.support.class'
+local Module = require 'torch.nn.module'
+
+local OptimizedModule = Module:extend('OptimizedModule')
+
+function OptimizedModule:init(module, run)
+  self._orig_mod = module
+  class.fields(self)._run = run
+  self.training = module.training
+end
+
+function OptimizedModule:forward(...) return class.fields(self)._run(...) end
+
+return OptimizedModule

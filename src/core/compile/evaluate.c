@@ -1,0 +1,293 @@
+/* evaluate.c - see evaluate.h. */
+#include "evaluate.h"
+
+#include <string.h>
+
+#include "devices/backend.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "iter.h"
+#include "mem.h"
+
+/* Memory for a value, before its storage has it. */
+typedef struct block {
+    void *data, *handle;
+    size_t capacity;
+} block;
+
+/* One evaluation: the values that it computes, in the order of recording, and their chains. */
+typedef struct plan {
+    lt_pending *values[LT_WINDOW_MOST];
+    block blocks[LT_WINDOW_MOST]; /* of those that are written */
+    int n, groups;
+    struct {
+        const lt_pending *shape; /* the first: all have its geometry */
+        int steps, values;       /* values: at most */
+    } group[LT_WINDOW_MOST];
+    lt_chain chain; /* of the group at hand */
+    const lt_tensor *read
+        [LT_CHAIN_VALUES]; /* what each of its values is in memory; NULL: the result of a step */
+    lt_iter *walks[LT_CHAIN_VALUES];
+} plan;
+
+/* ---- what belongs together ------------------------------------------------------------------------------------ */
+
+static bool same_geometry(const lt_pending *a, int ndim, const int64_t *sizes,
+                          const int64_t *strides)
+{
+    const size_t bytes = (size_t)ndim * sizeof *sizes;
+    return a->ndim == ndim && memcmp(a->sizes, sizes, bytes) == 0 &&
+           memcmp(a->strides, strides, bytes) == 0;
+}
+
+/* Whether t is the whole of what p is to be, element by element. */
+static bool is_whole(const lt_tensor *t, const lt_pending *p)
+{
+    return t->offset == 0 && t->dtype == (int8_t)p->dtype &&
+           same_geometry(p, t->ndim, t->sizes, t->strides);
+}
+
+/* The wanted values and what they are made of: inputs are recorded before what reads them. */
+static void collect(plan *s, struct lt_window *w)
+{
+    for (lt_pending *p = w->first; p != NULL; p = p->after) p->needed = p->written = p->wanted;
+    for (lt_pending *p = w->last; p != NULL; p = p->before)
+        for (int i = 0; p->needed && i < p->n; i++) {
+            lt_pending *input = lt_pending_of(p->inputs[i]->storage);
+            if (input != NULL) input->needed = true;
+        }
+    s->n = 0;
+    for (lt_pending *p = w->first; p != NULL; p = p->after)
+        if (p->needed) s->values[s->n++] = p;
+}
+
+/* A chain that p may join: the last of its geometry, unless it needs from memory what that one or a later one writes. */
+static int group_for(plan *s, const lt_pending *p, int least)
+{
+    for (int g = s->groups - 1; g >= least; g--)
+        if (same_geometry(s->group[g].shape, p->ndim, p->sizes, p->strides) &&
+            s->group[g].steps + 2 <= LT_CHAIN_STEPS &&
+            s->group[g].values + 2 + p->n <= LT_CHAIN_VALUES)
+            return g;
+    s->group[s->groups].shape = p;
+    s->group[s->groups].steps = s->group[s->groups].values = 0;
+    return s->groups++;
+}
+
+/* Puts each value into a chain; what is read across chains is written. */
+static void group_all(plan *s)
+{
+    s->groups = 0;
+    for (int v = 0; v < s->n; v++) {
+        lt_pending *p = s->values[v];
+        int least = 0;
+        for (int i = 0; i < p->n; i++) {
+            lt_pending *input = lt_pending_of(p->inputs[i]->storage);
+            if (input == NULL) continue;
+            const bool inside = is_whole(p->inputs[i], input) &&
+                                same_geometry(p, input->ndim, input->sizes, input->strides);
+            if (!inside) input->written = true;
+            const int from = inside ? input->group : input->group + 1;
+            if (from > least) least = from;
+        }
+        p->group = group_for(s, p, least);
+        s->group[p->group].steps += 2; /* itself and, where an equal one was before it, a copy */
+        s->group[p->group].values += 2 + p->n;
+        for (int i = 0; i < p->n; i++) {
+            lt_pending *input = lt_pending_of(p->inputs[i]->storage);
+            if (input != NULL && input->group != p->group) input->written = true;
+        }
+        if (p->passed && lt_is_held(p->storage)) p->written = true;
+    }
+}
+
+/* ---- one chain ------------------------------------------------------------------------------------------------ */
+
+static bool same_memory(const lt_tensor *a, const lt_tensor *b)
+{
+    const size_t bytes = (size_t)a->ndim * sizeof *a->sizes;
+    if (a->dtype != b->dtype) return false;
+    if (a->numel == 1 && b->numel == 1)
+        return memcmp(lt_data(a), lt_data(b), lt_dtype_size((lt_dtype)a->dtype)) == 0;
+    return a->storage == b->storage && a->offset == b->offset && a->ndim == b->ndim &&
+           memcmp(a->sizes, b->sizes, bytes) == 0 && memcmp(a->strides, b->strides, bytes) == 0;
+}
+
+/* How t lies beside the chain's elements. */
+static lt_status describe(const lt_pending *shape, lt_tensor *t, lt_chain_value *value,
+                          lt_iter **walk)
+{
+    static lt_storage nowhere;
+    lt_tensor dense = {.dtype = t->dtype,
+                       .ndim = (uint8_t)shape->ndim,
+                       .numel = shape->numel,
+                       .storage = &nowhere};
+    lt_iter it;
+    dense.device = lt_host;
+    memcpy(dense.sizes, shape->sizes, sizeof dense.sizes);
+    lt_contiguous_strides(dense.ndim, dense.sizes, dense.strides);
+    dense.flags = LT_FLAG_CONTIGUOUS;
+    lt_set_strides(&dense, shape->strides);
+    LT_TRY(lt_iter_elementwise(&it, (lt_tensor *[]){&dense, t}, 2));
+    bool number = true, flat = it.ndim <= 1;
+    for (int d = 0; d < it.ndim; d++) number = number && it.strides[1][d] == 0;
+    if (it.ndim == 1) flat = it.strides[1][0] == (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    *value = (lt_chain_value){.dtype = (lt_dtype)t->dtype, .number = number, .data = lt_data(t)};
+    if (number || flat) return LT_OK;
+    *walk = lt_mem_alloc(sizeof it);
+    if (*walk == NULL) return LT_ERR_MEMORY;
+    **walk = it;
+    value->walk = *walk;
+    return LT_OK;
+}
+
+/* The chain's value that a step reads: an earlier result, or what lies in memory. */
+static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i, int *out)
+{
+    lt_tensor *t = p->inputs[i];
+    const lt_pending *input = lt_pending_of(t->storage);
+    lt_chain *c = &s->chain;
+    if (input != NULL && input->group == p->group) {
+        *out = input->value;
+        return LT_OK;
+    }
+    lt_tensor at = *t; /* in memory that its storage does not have yet */
+    lt_storage memory;
+    if (input != NULL) {
+        memory = *t->storage;
+        for (int v = 0; v < s->n; v++)
+            if (s->values[v] == input) memory.data = s->blocks[v].data;
+        memory.hollow = false;
+        at.storage = &memory;
+    }
+    for (int v = 0; v < c->n_values && input == NULL; v++) {
+        if (s->read[v] == NULL || !same_memory(s->read[v], t)) continue;
+        *out = v;
+        return LT_OK;
+    }
+    const int made = c->n_values++;
+    s->read[made] = input == NULL ? t : NULL;
+    s->walks[made] = NULL;
+    *out = made;
+    return describe(shape, &at, &c->values[made], &s->walks[made]);
+}
+
+static bool same_step(const lt_chain_step *a, const lt_chain_step *b)
+{
+    if (a->op != b->op || a->compute != b->compute || a->n != b->n || a->n_params != b->n_params)
+        return false;
+    for (int i = 0; i < a->n; i++)
+        if (a->in[i] != b->in[i]) return false;
+    for (int i = 0; i < a->n_params; i++)
+        if (a->params[i].kind != b->params[i].kind || a->params[i].v.i != b->params[i].v.i ||
+            memcmp(&a->params[i].imaginary, &b->params[i].imaginary, sizeof(double)) != 0)
+            return false;
+    return true;
+}
+
+/* A new value that is the result of a step; data: where it is written, NULL: nowhere. */
+static int new_result(plan *s, lt_dtype dtype, char *data)
+{
+    lt_chain *c = &s->chain;
+    c->values[c->n_values] = (lt_chain_value){.dtype = dtype, .data = data};
+    s->read[c->n_values] = NULL;
+    s->walks[c->n_values] = NULL;
+    return c->n_values++;
+}
+
+static lt_status add_step(plan *s, const lt_pending *shape, int v)
+{
+    lt_pending *p = s->values[v];
+    lt_chain *c = &s->chain;
+    lt_chain_step step = {.op = p->op, .compute = p->compute, .n = p->n, .n_params = p->n_params};
+    char *data = p->written ? s->blocks[v].data : NULL;
+    memcpy(step.params, p->params, sizeof step.params);
+    for (int i = 0; i < p->n; i++) LT_TRY(value_of(s, shape, p, i, &step.in[i]));
+    int known = 0;
+    while (known < c->n_steps && !same_step(&c->steps[known], &step)) known++;
+    if (known == c->n_steps) {
+        p->value = step.out = new_result(s, p->dtype, data);
+        c->steps[c->n_steps++] = step;
+        return LT_OK;
+    }
+    p->value = c->steps[known].out;
+    if (data == NULL) return LT_OK;
+    if (c->values[p->value].data == NULL) {
+        c->values[p->value].data = data;
+    } else {
+        c->steps[c->n_steps++] = (lt_chain_step){.op = LT_CHAIN_COPY,
+                                                 .compute = p->dtype,
+                                                 .n = 1,
+                                                 .in = {p->value},
+                                                 .out = new_result(s, p->dtype, data)};
+    }
+    return LT_OK;
+}
+
+static lt_status run_group(plan *s, int g, lt_evaluated *done)
+{
+    const lt_pending *shape = s->group[g].shape;
+    lt_chain *c = &s->chain;
+    lt_status status = LT_OK;
+    c->numel = shape->numel;
+    c->n_steps = c->n_values = 0;
+    for (int v = 0; v < s->n; v++)
+        if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));
+    status = lt_backends[LT_CPU]->chain(c);
+    done->steps += c->n_steps;
+    done->passes++;
+    if (c->numel > done->elements) done->elements = c->numel;
+done:
+    for (int v = 0; v < c->n_values; v++) lt_mem_free(s->walks[v]);
+    return status;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------ */
+
+static lt_status compute_all(plan *s, lt_evaluated *done)
+{
+    lt_status status = LT_OK;
+    int found = 0, given = 0;
+    memset(s->blocks, 0, sizeof s->blocks);
+    for (; found < s->n; found++) {
+        block *b = &s->blocks[found];
+        if (s->values[found]->written)
+            LT_CHECK(lt_storage_find_memory(s->values[found]->storage, &b->data, &b->capacity,
+                                            &b->handle));
+    }
+    for (int g = 0; g < s->groups; g++) LT_CHECK(run_group(s, g, done));
+    done->ops = s->n;
+    for (int v = 0; v < s->n; v++) {
+        lt_pending *p = s->values[v];
+        p->passed = true;
+        if (!p->written) continue;
+        lt_storage_give_memory(p->storage, s->blocks[v].data, s->blocks[v].capacity,
+                               s->blocks[v].handle);
+        s->blocks[v].data = NULL;
+        s->values[given++] = p;
+        done->written++;
+    }
+    /* Only now: what one of them reads may go with it. */
+    for (int v = 0; v < given; v++) lt_pending_done(s->values[v]);
+    found = 0;
+done:
+    for (int v = 0; v < found; v++)
+        if (s->blocks[v].data != NULL)
+            lt_backends[LT_CPU]->free(0, s->blocks[v].data, s->blocks[v].capacity,
+                                      s->blocks[v].handle);
+    return status;
+}
+
+lt_status lt_evaluate(struct lt_window *w, lt_evaluated *done)
+{
+    plan *s = lt_mem_alloc(sizeof *s);
+    lt_status status = s != NULL ? LT_OK : LT_ERR_MEMORY;
+    if (s != NULL) {
+        collect(s, w);
+        group_all(s);
+        status = compute_all(s, done);
+    }
+    for (lt_pending *p = w->first; p != NULL; p = p->after) p->wanted = false;
+    lt_mem_free(s);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* blocks.h - an elementwise loop and the conversions around it, for operands of any dtypes and strides. */
+#ifndef LT_CPU_BLOCKS_H
+#define LT_CPU_BLOCKS_H
+
+#include "cpu/common/loops.h"
+
+#define LT_BLOCKS_OPERANDS 4
+
+/* How an operand is brought to a loop's dtype: by way of a narrower one when that is the op's dtype (narrow: NULL if
+ * not), so that a number that it cannot hold wraps, or is rounded, first. */
+typedef struct lt_conversion {
+    lt_loop narrow, convert;
+    int64_t narrow_size;
+    bool same; /* there is nothing to convert, only elements to gather */
+} lt_conversion;
+
+/* A loop and what stands around it. */
+typedef struct lt_blocks {
+    lt_loop loop, store;
+    bool stored_as_is; /* store only scatters */
+    int operands;
+    lt_conversion in[LT_BLOCKS_OPERANDS]; /* of the inputs, from 1 */
+    int64_t size[LT_BLOCKS_OPERANDS];     /* of the loop's elements */
+    int64_t length;                       /* elements of a block */
+    const lt_scalar *params;
+} lt_blocks;
+
+/* Fills b for op, whose loop must be there, and operands of these dtypes, the output first; numbers: which of them are one element for all.
+ * True: the loop itself takes them where they are dense, or one number at a place where it takes one. */
+bool lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands,
+                       const lt_dtype *dtypes, const bool *numbers, lt_blocks *b);
+
+/* An lt_loop whose context is an lt_blocks. */
+void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context);
+
+#endif

@@ -1,0 +1,34 @@
+-- compile_reference_spec.lua - every reference case once more inside of a compiled function: PyTorch's values, gradients, forms in place and
+-- with out=, whatever is recorded on the way.
+
+local torch = require 'torch'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local reference = dofile(here .. 'support/reference.lua')
+
+local apart = { printing = true, random = true } -- data of other forms
+local SHOWN = 5 -- failures of a group
+
+local function run_all(cases)
+  local run = torch.compile(reference.run, { options = { min_numel = 1 } })
+  local failures = {}
+  for number, case in ipairs(cases) do
+    local ok, message = pcall(run, case, number)
+    if not ok then failures[#failures + 1] = tostring(message) end
+  end
+  if #failures > 0 then
+    error(('%d of %d cases fail\n%s'):format(#failures, #cases, table.concat(failures, '\n\n', 1, math.min(#failures, SHOWN))), 0)
+  end
+end
+
+local listing = assert(io.popen('ls "' .. here .. '../reference"'))
+for file in listing:lines() do
+  local group = file:match '^(.*)%.lua$'
+  local cases = group and not apart[group] and reference.load(group)
+  if cases and type(cases[1]) == 'table' and cases[1].op then
+    describe('compiled: ' .. group, function()
+      it(('gives PyTorch\'s results, %d cases'):format(#cases), function() run_all(cases) end)
+    end)
+  end
+end
+listing:close()

@@ -1,0 +1,272 @@
+-- compile_spec.lua - torch.compile: the results are eager ones to the bit, whatever the function does; what runs together. The reference cases
+-- run compiled in compile_reference_spec.lua.
+
+local torch = require 'torch'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local programs = dofile(here .. 'support/programs.lua')
+
+local function gelu(x) return 0.5 * x * (1 + torch.tanh(0.798 * (x + 0.045 * x ^ 3))) end
+
+-- f compiled so that ops on any number of elements are recorded, and the notes of its last call.
+local function compiled(f)
+  local seen = {}
+  local run = torch.compile(f, { options = { min_numel = 1 }, explain = function(notes, all) seen.notes, seen.all = notes, all end })
+  return run, seen
+end
+
+local function assert_same(expected, got)
+  assert.is_true(programs.same(expected, got), ('expected %s\ngot %s'):format(expected, got))
+end
+
+describe('a compiled function', function()
+  it('gives eager results in one pass, and drops what nobody holds', function()
+    local x = torch.randn(300, 700)
+    local run, seen = compiled(gelu)
+    assert_same(gelu(x), run(x))
+    assert.equal(1, #seen.notes)
+    local note = seen.notes[1]
+    assert.same({ 8, 1, 1, 210000, 'end' }, { note.ops, note.passes, note.written, note.elements, note.reason })
+  end)
+
+  it('is eager where tensors are small', function()
+    local notes
+    local run = torch.compile(gelu, { explain = function(list) notes = list end })
+    local x = torch.randn(100)
+    assert_same(gelu(x), run(x))
+    assert.same({}, notes)
+  end)
+
+  it('takes each call as it comes: shapes, dtypes, strides, numbers', function()
+    local run = compiled(function(x, k) return (x * k + 1):exp() end)
+    for _, x in ipairs { torch.randn(5), torch.randn(3, 4), torch.randn(3, 4):t(), torch.randn(2, 6):double(), torch.randn(7):half(),
+      torch.arange(6), torch.randn(4, 1, 5):expand(4, 3, 5), torch.tensor(2.5), torch.empty(0) } do
+      for _, k in ipairs { 2, 0.5 } do assert_same((x * k + 1):exp(), run(x, k)) end
+    end
+  end)
+
+  it('runs as it stands: prints, counts and decides each time', function()
+    local calls, x = 0, torch.tensor { 1.0, 2.0 }
+    local run, seen = compiled(function(y)
+      calls = calls + 1
+      local twice = y * 2
+      if twice:sum():item() > 0 then return twice + calls end
+      return twice - calls
+    end)
+    assert_same(torch.tensor { 3.0, 5.0 }, run(x))
+    assert_same(torch.tensor { -4.0, -6.0 }, run(-x))
+    assert.equal(2, calls)
+    assert.equal('sum', seen.notes[1].reason)
+    assert.truthy(seen.notes[1].where:find 'compile_spec.lua:%d+')
+  end)
+
+  it('sees what changed in the tensors it closes over', function()
+    local weight = torch.ones(3)
+    local run = compiled(function(x) return x * weight + 1 end)
+    local x = torch.tensor { 1.0, 2.0, 3.0 }
+    assert_same(torch.tensor { 2.0, 3.0, 4.0 }, run(x))
+    weight:mul_(10)
+    assert_same(torch.tensor { 11.0, 21.0, 31.0 }, run(x))
+    weight = torch.zeros(3)
+    assert_same(torch.ones(3), run(x))
+  end)
+
+  it('computes what reads a tensor before that is written', function()
+    local run, seen = compiled(function(x)
+      local before = x + 1
+      x:mul_(2)
+      local between = before * x
+      before:sub_(1)
+      x[1] = 7
+      return before, between, x + 0
+    end)
+    local a, b, c = run(torch.tensor { 1.0, 2.0 })
+    assert_same(torch.tensor { 1.0, 2.0 }, a)
+    assert_same(torch.tensor { 4.0, 12.0 }, b)
+    assert_same(torch.tensor { 7.0, 4.0 }, c)
+    assert.equal('write', seen.notes[1].reason)
+  end)
+
+  it('gives equal results memory of their own', function()
+    local run, seen = compiled(function(x) return x * 2, x * 2, (x * 2):exp() end)
+    local x = torch.randn(50)
+    local a, b, c = run(x)
+    assert.equal(3, seen.notes[1].written)
+    assert.equal(3, seen.notes[1].steps) -- one product, a copy of it, exp
+    a:zero_()
+    assert_same(x * 2, b)
+    assert_same((x * 2):exp(), c)
+  end)
+
+  it('keeps what is held somewhere else', function()
+    local kept = {}
+    local run = compiled(function(x)
+      kept.hidden = x:exp()
+      kept.view = kept.hidden:narrow(1, 2, 2)
+      return kept.hidden + 1
+    end)
+    local x = torch.randn(6)
+    run(x)
+    assert_same(x:exp(), kept.hidden)
+    assert_same(x:exp():narrow(1, 2, 2), kept.view)
+  end)
+
+  it('draws the same random numbers', function()
+    local function f(x) return (x + torch.rand(5)) * torch.randn(5) end
+    local x = torch.randn(5)
+    torch.manual_seed(3)
+    local expected = f(x)
+    torch.manual_seed(3)
+    assert_same(expected, (compiled(f))(x))
+  end)
+
+  it('broadcasts, casts and gathers on the way', function()
+    local function f(x, row, column) return ((x:t() + row) * column):half():float():exp() end
+    local x, row, column = torch.randn(30, 40), torch.randn(30), torch.randn(40, 1)
+    local run, seen = compiled(f)
+    assert_same(f(x, row, column), run(x, row, column))
+    assert.equal(1, seen.notes[1].written)
+  end)
+
+  it('has more values than fit into one chain', function()
+    local function f(x)
+      local all = {}
+      for i = 1, 400 do
+        x = x * 1.001 + i
+        all[i] = x
+      end
+      return x, all[7], all[200]
+    end
+    local x = torch.randn(20)
+    local a, b, c = (compiled(f))(x)
+    local d, e, g = f(x)
+    assert_same(d, a)
+    assert_same(e, b)
+    assert_same(g, c)
+  end)
+
+  it('may call another one', function()
+    local inner = compiled(function(x) return x * 3 end)
+    local run, seen = compiled(function(x) return inner(x) + 1 end)
+    assert_same(torch.tensor { 4.0 }, run(torch.tensor { 1.0 }))
+    assert.equal(1, #seen.notes)
+  end)
+
+  it('raises the errors of ops where they are called, and leaves what was computed before', function()
+    local kept
+    local run = compiled(function(x)
+      kept = x * 2
+      return kept + torch.ones(5)
+    end)
+    local ok, message = pcall(run, torch.ones(3))
+    assert.is_false(ok)
+    assert.truthy(tostring(message):find('must match the size of tensor b (5)', 1, true))
+    assert_same(torch.full({ 3 }, 2.0), kept)
+  end)
+
+  it('works inside coroutines that are left', function()
+    local run = compiled(function(x)
+      local y = x * 2
+      coroutine.yield()
+      return y + 1
+    end)
+    local thread = coroutine.create(run)
+    coroutine.resume(thread, torch.ones(2))
+    assert_same(torch.tensor { 3.0, 3.0 }, torch.ones(2) * 3) -- meanwhile
+    local _, result = coroutine.resume(thread)
+    assert_same(torch.tensor { 3.0, 3.0 }, result)
+  end)
+end)
+
+describe('gradients through a compiled function', function()
+  local function gradients(f, ...)
+    local leaves = { ... }
+    for i, x in ipairs(leaves) do leaves[i] = x:clone():requires_grad_() end
+    local y = f(table.unpack(leaves))
+    y:backward(torch.ones_like(y) * 0.5)
+    local list = { y:detach() }
+    for _, x in ipairs(leaves) do list[#list + 1] = x.grad end
+    return list
+  end
+
+  it('are eager ones', function()
+    local function f(x, b) return gelu(x + b) * x - x:sigmoid() / (b * b + 1) end
+    local x, b = torch.randn(30, 50), torch.randn(50)
+    local expected, got = gradients(f, x, b), gradients((compiled(f)), x, b)
+    for i = 1, #expected do assert_same(expected[i], got[i]) end
+  end)
+
+  it('are computed inside, too, with steps of an optimizer', function()
+    local function train(step)
+      torch.manual_seed(1)
+      local w = torch.randn(40, 40):requires_grad_()
+      local optimizer = torch.optim.SGD({ w }, { lr = 0.1, momentum = 0.9 })
+      for _ = 1, 3 do step(w, optimizer) end
+      return w:detach()
+    end
+    local function step(w, optimizer)
+      optimizer:zero_grad()
+      local loss = gelu(w:mm(w)):square():mean()
+      loss:backward()
+      optimizer:step()
+    end
+    assert_same(train(step), train((compiled(step))))
+  end)
+
+  it('of second order are eager ones', function()
+    local function f(x)
+      local g = torch.autograd.grad({ (gelu(x) * x):sum() }, { x }, { create_graph = true })
+      return g
+    end
+    local function second(run)
+      local x = torch.linspace(-1, 1, 30):requires_grad_()
+      local g = run(x)
+      g = torch.is_tensor(g) and g or g[1]
+      g:sum():backward()
+      return x.grad
+    end
+    assert_same(second(f), second((compiled(f))))
+  end)
+end)
+
+describe('torch.compile', function()
+  it('takes a module, which stays the same module', function()
+    torch.manual_seed(2)
+    local net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.Linear(16, 4))
+    local run = torch.compile(net, { options = { min_numel = 1 } })
+    local x = torch.randn(5, 8)
+    assert_same(net(x):detach(), run(x):detach())
+    run:eval()
+    assert.is_false(net.training)
+    assert.equal(#net:state_dict(), #run:state_dict())
+    assert.truthy(run:state_dict()['_orig_mod.0.weight'])
+  end)
+
+  it('does nothing where it is disabled', function() assert.equal(gelu, torch.compile(gelu, { disable = true })) end)
+
+  it('says what it does not know', function()
+    assert.has_error(function() torch.compile(3) end)
+    assert.has_error(function() torch.compile(gelu, { expalin = true }) end)
+    assert.has_error(function() torch.compile(gelu, { options = { min_numel = 0 } }) end)
+  end)
+end)
+
+describe('random programs', function()
+  it('leave the same compiled', function()
+    local seed = tonumber(os.getenv 'SEED') or os.time()
+    for round = 1, tonumber(os.getenv 'ROUNDS') or 60 do
+      math.randomseed(seed, round)
+      torch.manual_seed(seed + round)
+      local inputs, program = programs.inputs(), programs.make(math.random(3, 40))
+      local plain, together = programs.copies(inputs), programs.copies(inputs)
+      torch.manual_seed(round)
+      local expected, messages = program(plain)
+      torch.manual_seed(round)
+      local got, others = (compiled(program))(together)
+      assert.same(messages, others, ('SEED=%d, round %d'):format(seed, round))
+      for i = 1, #expected do
+        assert.is_true(programs.same(expected[i], got[i]), ('SEED=%d, round %d, tensor %d'):format(seed, round, i))
+      end
+    end
+  end)
+end)

@@ -10,6 +10,7 @@
 #   make test-tsan     the tests of contexts, of streams and of ranks under ThreadSanitizer
 #   make test-checks   the suite on 2 simulated GPUs that look at every access, by SEEDS="1 2 ... 10": hours; SPECS="indexing optim": some of it
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
+#   make soak-ranks    two ranks that exchange tensors of more than 2^31 elements, on each MPI: 14 GiB of memory
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
@@ -145,7 +146,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES)
 
-.PHONY: all bench-distributed ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all bench-distributed ptx-report ptx-objects rock install-rock docs demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -516,6 +517,9 @@ bench-start: all
 
 soak: all
 	@LUA_PATH="tests/lua/?.lua;$${LUA_PATH-;}" $(PROGRAM) tests/soak/soak.lua $(COUNT)
+
+soak-ranks: all
+	@BUILD=$(BUILD) sh tests/soak/large_ranks.sh
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh

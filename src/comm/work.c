@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compile/window.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
 #include "hollow.h"
@@ -64,6 +65,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
     const bool message = call->kind == LT_SEND || call->kind == LT_RECV;
     const lt_tensor *t = call->output != NULL ? call->output : call->input;
     LT_TRY(lt_refuse_hollow_all(call->name, 2, (lt_tensor *const[]){call->input, call->output}));
+    if (call->output != NULL) LT_TRY(lt_before_write(call->output));
     if (world->process != getpid())
         return lt_error(LT_ERR_RUNTIME,
                         "%s(): torch.distributed belongs to the process that began it, and this is "

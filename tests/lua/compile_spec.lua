@@ -1,5 +1,5 @@
 -- compile_spec.lua - torch.compile: the results are eager ones to the bit, whatever the function does; what runs together. The reference cases
--- run compiled in compile_reference_spec.lua.
+-- run compiled in compile_reference_spec.lua. Random programs: ROUNDS=1000 runs more of them, SEED=n the same ones again.
 
 local torch = require 'torch'
 

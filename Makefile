@@ -141,10 +141,14 @@ CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
 
+# What speaks Jupyter's protocol, where the headers of ZeroMQ and Nettle are: the program opens it for --kernel.
+JUPYTER := $(if $(shell pkg-config --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
+JUPYTER_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
+
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
-           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES)
+           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
 .PHONY: all bench-distributed ptx-report ptx-objects rock install-rock docs demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
@@ -190,7 +194,7 @@ FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(FAMILY_FLAGS)
 $(OBJ)/flags_of_c: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_OF_C)' | cmp -s - $@ || echo '$(FLAGS_OF_C)' >$@
-$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ): $(OBJ)/flags_of_c
+$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(JUPYTER_OBJ): $(OBJ)/flags_of_c
 # Those of CUDA for other architectures, too.
 $(OBJ)/flags_of_cuda: FORCE
 	@mkdir -p $(@D)
@@ -364,6 +368,12 @@ $(ENGINES): $(BUILD)/libltensor_%.so: $(OBJ)/src/comm/mpi/mpi.%.o
 	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -o $@ $<
 
+# Lua's functions are the program's, which opens it.
+$(JUPYTER_OBJ): private CFLAGS += -fvisibility=hidden
+$(BUILD)/libltensor_jupyter.so: $(JUPYTER_OBJ)
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) -o $@ $^ -lzmq -lnettle -lcjson -lpthread
+
 # A program takes it where LTENSOR_LIB_DIR names its folder.
 checked: $(BUILD)/checked/libltensor_sim.so
 $(BUILD)/checked/libltensor_sim.so: $(CHECKED_OBJ)
@@ -386,6 +396,7 @@ include scripts/make/minimal.mk
 NO_TESTS := $(if $(SANITIZE),tests/core/sim_check_test.cpp)
 C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_test.c)) \
            $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/core/*_test.cpp)))
+JUPYTER_TEST := $(JUPYTER:$(BUILD)/%.so=$(BUILD)/tests/jupyter_wire_test)
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c))
 
 # Tests of what the library keeps to itself: one with nothing hidden, for all of them.
@@ -413,6 +424,10 @@ $(BUILD)/tests/sim_check_test: tests/core/sim_check_test.cpp $(SIM_RUNTIME_OBJ) 
 	@mkdir -p $(@D)
 	$(CHECK_CXX) $(CXXFLAGS_ALL) $(CHECK_FLAGS) -MF $@.d -MT $@ -Isrc/cuda/sim/include -Isrc/cuda -c $< -o $@.o
 	$(CHECK_CXX) -o $@ $@.o $(SIM_RUNTIME_OBJ) $(CHECK_OBJ) -lcmocka -lboost_context -lopenblas -lpthread
+
+$(BUILD)/tests/jupyter_wire_test: tests/jupyter/wire_test.c $(filter-out %/module.o,$(JUPYTER_OBJ))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -Irepl/jupyter/plugin -MF $@.d $(filter %.c %.o,$^) -o $@ -lzmq -lnettle -lcjson -lcmocka -lpthread
 
 HOST_LIBS := $(addprefix $(BUILD)/libltensor,_repl.a _lua.a .a)
 
@@ -467,7 +482,7 @@ test:
 check: all test-programs layers
 	@BUILD=$(BUILD) sh tests/run.sh quick
 
-test-programs: $(C_TESTS) $(TEST_TOOLS) $(BUILD)/tests/prompt_host python-host
+test-programs: $(C_TESTS) $(TEST_TOOLS) $(JUPYTER_TEST) $(BUILD)/tests/prompt_host python-host
 
 # Hostile calls and random typing: tests/README.md. `make fuzz MINUTES=10`, `SEED=n` to do the same again, FUZZERS="calls keys".
 fuzz: all $(FUZZ_TOOLS)

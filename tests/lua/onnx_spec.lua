@@ -39,7 +39,7 @@ local function compute(op, inputs, attributes, opset, n_outputs, domain)
   for i = 1, #inputs do
     names[i] = inputs[i] and 'x' .. i or ''
     if torch.is_tensor(inputs[i]) then
-      model.inputs[#model.inputs + 1] = { names[i], ({ ['torch.float32'] = FLOAT, ['torch.int64'] = INT64, ['torch.bool'] = BOOL, ['torch.uint8'] = 2 })[tostring(inputs[i].dtype)] }
+      model.inputs[#model.inputs + 1] = { names[i], ({ ['torch.float32'] = FLOAT, ['torch.int64'] = INT64, ['torch.bool'] = BOOL, ['torch.uint8'] = 2, ['torch.uint64'] = 13 })[tostring(inputs[i].dtype)] }
       given[#given + 1] = inputs[i]
     elseif inputs[i] then
       model.initializers[#model.initializers + 1] = { names[i], torch.tensor(inputs[i], { dtype = torch.int64 }) }
@@ -322,6 +322,38 @@ describe('operators', function()
     local sizes = { 1, 1, 8, 6 }
     assert_equal(torch.nn.functional.interpolate(image, { size = { 8, 6 }, mode = 'bilinear' }),
       compute('Resize', { image, false, false, sizes }, { mode = 'linear' }), 1e-5)
+  end)
+end)
+
+describe('integers of 64 bits without a sign', function()
+  local numbers = { 0, 1, 2, 3, 10, math.maxinteger, math.mininteger, math.mininteger + 1, -2, -1 }
+
+  -- Of all pairs of numbers, as Lua has them: signed ones of the same bits.
+  local function compute_all(op, divisors, attributes)
+    local a, b = {}, {}
+    for _, x in ipairs(numbers) do
+      for _, y in ipairs(divisors) do a[#a + 1], b[#b + 1] = x, y end
+    end
+    local function unsigned(list) return torch.tensor(list, { dtype = torch.int64, device = device }):view(torch.uint64) end
+    return a, b, compute(op, { unsigned(a), unsigned(b) }, attributes):view(torch.int64):tolist()
+  end
+
+  local function quotient(a, b)
+    if b < 0 then return math.ult(a, b) and 0 or 1 end
+    local q = ((a >> 1) // b) << 1
+    return math.ult(a - q * b, b) and q or q + 1
+  end
+
+  it('are divided and shifted', function()
+    local divisors = table.move(numbers, 2, #numbers, 1, {})
+    local a, b, got = compute_all('Div', divisors)
+    for i = 1, #a do assert.are.equal(quotient(a[i], b[i]), got[i], ('%d / %d'):format(a[i], b[i])) end
+    a, b, got = compute_all('Mod', divisors)
+    for i = 1, #a do assert.are.equal(a[i] - quotient(a[i], b[i]) * b[i], got[i], ('%d mod %d'):format(a[i], b[i])) end
+    for direction, shift in pairs { RIGHT = function(x, n) return x >> n end, LEFT = function(x, n) return x << n end } do
+      a, b, got = compute_all('BitShift', { 0, 1, 31, 63 }, { direction = direction })
+      for i = 1, #a do assert.are.equal(shift(a[i], b[i]), got[i], ('%d %s %d'):format(a[i], direction, b[i])) end
+    end
   end)
 end)
 

@@ -325,6 +325,64 @@ describe('operators', function()
   end)
 end)
 
+describe('nodes that are fused', function()
+  -- A convolution, its normalization and activation, a sum with the input, a product and its bias.
+  local function make()
+    torch.manual_seed(1)
+    local function drawn(...) return torch.randn(...) end
+    return load { inputs = { { 'x', FLOAT, { 'n', 4, 5, 5 } } }, outputs = { 'y', 'r' },
+      initializers = { { 'w', drawn(4, 4, 3, 3) }, { 'b', drawn(4) }, { 's', drawn(4) }, { 'h', drawn(4) }, { 'm', drawn(4) }, { 'v', torch.rand(4) + 0.5 }, { 'p', drawn(5, 3) }, { 'q', drawn(3) } },
+      nodes = { { 'Conv', { 'x', 'w', 'b' }, { 'c' }, pads = { 1, 1, 1, 1 } }, { 'BatchNormalization', { 'c', 's', 'h', 'm', 'v' }, { 'n' }, epsilon = 1e-3 },
+        { 'Relu', { 'n' }, { 'r' } }, { 'Add', { 'r', 'x' }, { 'a' } }, { 'Neg', { 'a' }, { 'k' } }, { 'Mul', { 'k', 'k' }, { 'l' } }, { 'Add', { 'l', 'x' }, { 'd' } },
+        { 'Relu', { 'd' }, { 'e' } }, { 'MatMul', { 'e', 'p' }, { 'f' } }, { 'Add', { 'f', 'q' }, { 'y' } } } }
+  end
+
+  -- The same by the library's functions, of the model's parameters.
+  local function wanted(model, x)
+    local F = nn.functional
+    local r = F.relu(F.batch_norm(F.conv2d(x, model.w, model.b, { padding = 1 }), model.m, model.v, model.s, model.h, false, 0, 1e-3))
+    return torch.matmul(F.relu((r + x) ^ 2 + x), model.p) + model.q, r
+  end
+
+  local function check(model)
+    local x = torch.randn(2, 4, 5, 5):to(device)
+    local before = x:clone()
+    for i, tensor in ipairs { model(x) } do assert_equal(select(i, wanted(model, x)):detach(), tensor:detach(), 1e-4) end
+    assert.is_true(torch.equal(before, x))
+  end
+
+  it('are the nodes, with gradients and without', function()
+    local model = make()
+    check(model)
+    torch.no_grad(function() check(model) end)
+    torch.no_grad(function() check(model) end)
+  end)
+
+  it('follow the parameters', function()
+    local model = make()
+    torch.no_grad(function()
+      check(model)
+      for _, parameter in ipairs(model:parameters()) do
+        parameter:mul_(0.5)
+        check(model)
+      end
+      model.w.data = torch.randn(4, 4, 3, 3):to(device)
+      check(model)
+      model.s = nn.Parameter(torch.randn(4):to(device))
+      check(model)
+    end)
+  end)
+
+  it('have the gradients of the parameters as the file has them', function()
+    local model = make()
+    local x = torch.randn(2, 4, 5, 5):to(device)
+    torch.no_grad(function() model(x) end)
+    local function gradients(f) return { torch.autograd.grad({ (f(x)):sum() }, { model.w, model.b, model.s, model.h, model.p, model.q }) } end
+    local got, expected = gradients(model), gradients(function(input) return wanted(model, input) end)
+    for i = 1, 6 do assert_equal(expected[i], got[i], 1e-3) end
+  end)
+end)
+
 describe('integers of 64 bits without a sign', function()
   local numbers = { 0, 1, 2, 3, 10, math.maxinteger, math.mininteger, math.mininteger + 1, -2, -1 }
 

@@ -228,6 +228,7 @@ class Interrupts(KernelCase):
             self.assertEqual("ok", self.client.get_control_msg(timeout=WAIT)["content"]["status"])
 
         self.interrupted("while true do end", send)
+        self.interrupted("os.execute 'sleep 60'; while true do end", lambda: (send(), time.sleep(1), send()))
 
     def test_while_it_waits_for_input(self):
         self.interrupted("io.read()", self.manager.interrupt_kernel)

@@ -52,7 +52,7 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 # What the binding needs besides the library.
-LUA_LIBS := -lz -ldl -lm
+LUA_LIBS := -lz -lcjson -ldl -lm
 LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)

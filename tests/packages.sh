@@ -70,6 +70,10 @@ run_examples() {
     expect "not permitted: writing the file '/tmp/stolen.pt'"
     expect 'out of memory'
     expect 'wrong: wrong:1: '
+    "$prefix/bin/ltensor" -e "torch.onnx.export(nn.Sequential(nn.AvgPool2d{16, 4}, nn.Flatten()), torch.randn(1, 1, 16, 32), '$work/columns.onnx')"
+    "$1/model" "$work/columns.onnx" 1 16 32 >"$work/out"
+    expect 'frame 1: output 1 of 8 is the largest'
+    expect 'frame 8: output 8 of 8 is the largest'
     "$1/ring" >"$work/out"
     expect 'moment 6: brightness 60, in the ring'
     expect 'the ring is given back'

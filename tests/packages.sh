@@ -37,6 +37,16 @@ printf '%s\n' '#define ARROW_C_DATA_INTERFACE' 'struct ArrowSchema { int theirs;
 gcc -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor) "$work/header.c"
 passed=$((passed + 1))
 
+# ---- what shells and Jupyter read ----
+for file in man/man1/ltensor.1 bash-completion/completions/ltensor zsh/site-functions/_ltensor fish/vendor_completions.d/ltensor.fish; do
+    grep -q 'sim-gpus\|sim\\-gpus' "$prefix/share/$file" || { echo "packages.sh: $file does not know the options" >&2; exit 1; }
+done
+if [ -f "$BUILD/libltensor_jupyter.so" ]; then
+    grep -qF "\"$prefix/bin/ltensor\"" "$prefix/share/jupyter/kernels/ltensor/kernel.json"
+    "$prefix/bin/ltensor" --doctor | grep -q '^ok *Jupyter '
+fi
+passed=$((passed + 1))
+
 # ---- examples ----
 # run_examples FOLDER: the programs in it.
 run_examples() {

@@ -26,7 +26,7 @@ static void nowhere(void *ctx, char *buffer, size_t n)
     (void)ctx;
     if (n > 0) buffer[0] = '\0';
 }
-static const lt_guest_class interpreter = {1, collect, nowhere};
+static const lt_guest_class interpreter = {1, collect, NULL, nowhere};
 
 static void call_as(const lt_guest_class *class) { lt_here.guest = (lt_guest){class, NULL}; }
 

@@ -363,7 +363,7 @@ static void nobody(void *ctx, char *buffer, size_t n)
     if (n > 0) buffer[0] = '\0';
 }
 
-static const lt_guest_class interpreter = {1, collect, nobody};
+static const lt_guest_class interpreter = {1, collect, NULL, nobody};
 
 static void an_interpreter_is_asked_to_collect(void **state)
 {

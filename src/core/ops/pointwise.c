@@ -202,6 +202,7 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     int64_t sizes[LT_MAX_DIMS];
     lt_iter it;
 
+    if (lt_any_hollow() && lt_here.window == NULL) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
     LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
     if (__builtin_expect(any_unsigned(inputs, n), 0)) {

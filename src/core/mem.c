@@ -15,7 +15,7 @@
 
 #include "error.h"
 
-#define FIRST_BIN 12 /* the logarithm of SMALL */
+#define FIRST_BIN 10 /* the logarithm of SMALL */
 #define SMALL ((size_t)1 << FIRST_BIN)
 #define MIDDLE ((size_t)64 * 1024)
 #define BINS 160

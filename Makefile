@@ -10,6 +10,7 @@
 #   make test-tsan     the tests of contexts, of streams and of ranks under ThreadSanitizer
 #   make test-checks   the suite on 2 simulated GPUs that look at every access, by SEEDS="1 2 ... 10": hours; SPECS="indexing optim": some of it
 #   make soak [COUNT=n] a million operations of thirty kinds, whose memory has to stay flat
+#   make soak-ranks    two ranks that exchange tensors of more than 2^31 elements, on each MPI: 14 GiB of memory
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
@@ -51,7 +52,7 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 # What the binding needs besides the library.
-LUA_LIBS := -lz -ldl -lm
+LUA_LIBS := -lz -lcjson -ldl -lm
 LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
@@ -140,12 +141,16 @@ CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
 
+# What speaks Jupyter's protocol, where the headers of ZeroMQ and Nettle are: the program opens it for --kernel.
+JUPYTER := $(if $(shell pkg-config --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
+JUPYTER_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
+
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
-           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES)
+           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all bench-distributed ptx-report ptx-objects rock install-rock docs demo test check soak bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all bench-distributed ptx-report ptx-objects rock install-rock docs demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -189,7 +194,7 @@ FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(FAMILY_FLAGS)
 $(OBJ)/flags_of_c: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_OF_C)' | cmp -s - $@ || echo '$(FLAGS_OF_C)' >$@
-$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ): $(OBJ)/flags_of_c
+$(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(JUPYTER_OBJ): $(OBJ)/flags_of_c
 # Those of CUDA for other architectures, too.
 $(OBJ)/flags_of_cuda: FORCE
 	@mkdir -p $(@D)
@@ -363,6 +368,12 @@ $(ENGINES): $(BUILD)/libltensor_%.so: $(OBJ)/src/comm/mpi/mpi.%.o
 	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -o $@ $<
 
+# Lua's functions are the program's, which opens it.
+$(JUPYTER_OBJ): private CFLAGS += -fvisibility=hidden
+$(BUILD)/libltensor_jupyter.so: $(JUPYTER_OBJ)
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) -o $@ $^ -lzmq -lnettle -lcjson -lpthread
+
 # A program takes it where LTENSOR_LIB_DIR names its folder.
 checked: $(BUILD)/checked/libltensor_sim.so
 $(BUILD)/checked/libltensor_sim.so: $(CHECKED_OBJ)
@@ -385,6 +396,7 @@ include scripts/make/minimal.mk
 NO_TESTS := $(if $(SANITIZE),tests/core/sim_check_test.cpp)
 C_TESTS := $(patsubst tests/core/%.c,$(BUILD)/tests/%,$(wildcard tests/core/*_test.c)) \
            $(patsubst tests/core/%.cpp,$(BUILD)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/core/*_test.cpp)))
+JUPYTER_TEST := $(JUPYTER:$(BUILD)/%.so=$(BUILD)/tests/jupyter_wire_test)
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c))
 
 # Tests of what the library keeps to itself: one with nothing hidden, for all of them.
@@ -412,6 +424,10 @@ $(BUILD)/tests/sim_check_test: tests/core/sim_check_test.cpp $(SIM_RUNTIME_OBJ) 
 	@mkdir -p $(@D)
 	$(CHECK_CXX) $(CXXFLAGS_ALL) $(CHECK_FLAGS) -MF $@.d -MT $@ -Isrc/cuda/sim/include -Isrc/cuda -c $< -o $@.o
 	$(CHECK_CXX) -o $@ $@.o $(SIM_RUNTIME_OBJ) $(CHECK_OBJ) -lcmocka -lboost_context -lopenblas -lpthread
+
+$(BUILD)/tests/jupyter_wire_test: tests/jupyter/wire_test.c $(filter-out %/module.o,$(JUPYTER_OBJ))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -Irepl/jupyter/plugin -MF $@.d $(filter %.c %.o,$^) -o $@ -lzmq -lnettle -lcjson -lcmocka -lpthread
 
 HOST_LIBS := $(addprefix $(BUILD)/libltensor,_repl.a _lua.a .a)
 
@@ -466,7 +482,7 @@ test:
 check: all test-programs layers
 	@BUILD=$(BUILD) sh tests/run.sh quick
 
-test-programs: $(C_TESTS) $(TEST_TOOLS) $(BUILD)/tests/prompt_host python-host
+test-programs: $(C_TESTS) $(TEST_TOOLS) $(JUPYTER_TEST) $(BUILD)/tests/prompt_host python-host
 
 # Hostile calls and random typing: tests/README.md. `make fuzz MINUTES=10`, `SEED=n` to do the same again, FUZZERS="calls keys".
 fuzz: all $(FUZZ_TOOLS)
@@ -516,6 +532,9 @@ bench-start: all
 
 soak: all
 	@LUA_PATH="tests/lua/?.lua;$${LUA_PATH-;}" $(PROGRAM) tests/soak/soak.lua $(COUNT)
+
+soak-ranks: all
+	@BUILD=$(BUILD) sh tests/soak/large_ranks.sh
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh

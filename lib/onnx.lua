@@ -16,4 +16,24 @@ function M.load(path)
   return require('torch.onnx.model').load(path)
 end
 
+--- Writes a call of a module as an ONNX model.
+--
+-- The module is called with args, in eval mode, and the operations of the library that it makes are written: what the program does in
+-- Lua (conditions, loops) stays as it was in this call. Parameters and buffers become initializers by the names of state_dict. Positions
+-- (of classes, rows, symbols) count from 1 in the model too, since it computes what the module does. An operation that ONNX has no
+-- form for, numbers of a tensor that the program reads (item, tolist) and random numbers are errors, with the operation's
+-- name and the module's.
+--
+-- With dynamic sizes the module is called again, with inputs of other sizes (fewer entries where a dimension has four or more).
+-- A size that the program reads may then be an integer times one such size plus a number, or a product of several, or a fraction of these.
+-- @param module  the nn.Module
+-- @param args  its inputs: a tensor, or a list of tensors and of (nested) lists of them
+-- @param path  the file, which appears whole or not at all
+-- @param options  input_names, output_names: lists of names, by default input_1, output_1, ...; of the inputs and results in order, those
+--   in lists too. dynamic_axes (also dynamic_shapes): {[input] = {[dim] = name of the size}} or {[input] = {dims}}; dims count from 1;
+--   sizes of one name are equal. opset_version: 18 (default) to 23
+function M.export(module, args, path, options)
+  return require 'torch.onnx.export'(module, args, path, options)
+end
+
 return M

@@ -160,7 +160,7 @@ function sparse.spdiags(...)
   local diagonals, offsets, shape = given.diagonals, given.offsets, given.shape
   kinds.check('sparse.spdiags', 'diagonals', diagonals, 'Tensor')
   kinds.check('sparse.spdiags', 'offsets', offsets, 'Tensor|table')
-  kinds.check('sparse.spdiags', 'shape', shape, 'integers|userdata')
+  kinds.check('sparse.spdiags', 'shape', shape, 'integers')
   if #shape ~= 2 then fail('sparse.spdiags(): Output shape must be 2d, but got %d sizes', #shape) end
   if diagonals.ndim == 1 then diagonals = diagonals:unsqueeze(1) end
   offsets = (torch.is_tensor(offsets) and offsets or torch.tensor(offsets)):to { dtype = torch.int64, device = diagonals.device }

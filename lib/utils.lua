@@ -1,6 +1,6 @@
--- utils.lua - torch.utils: data, benchmark, progress, plot, checkpoint, dlpack, arrow, tensorboard; each loaded when first named.
+-- utils.lua - torch.utils: data, benchmark, progress, plot, display, checkpoint, dlpack, arrow, tensorboard; each loaded when first named.
 
-local where = { data = true, benchmark = true, progress = true, plot = true, checkpoint = true, dlpack = true, arrow = true,
+local where = { data = true, benchmark = true, progress = true, plot = true, display = true, checkpoint = true, dlpack = true, arrow = true,
   tensorboard = true }
 
 local utils = { __names = where }

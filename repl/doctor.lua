@@ -98,8 +98,14 @@ local function report_terminal(say, facts)
   say(unicode, 'characters', unicode and locale or ('the locale (%s) is not UTF-8: other letters than those of ASCII are taken for bytes as they are typed'):format(locale == '' and 'C' or locale))
 end
 
---- Writes the report by write(text); true where nothing is missing.
-function doctor.main(write)
+-- open_plugin() raises what is missing.
+local function report_jupyter(say, open_plugin)
+  local works, why = pcall(open_plugin)
+  say(works, 'Jupyter', works and 'ltensor --kernel install tells Jupyter of the kernel' or tostring(why))
+end
+
+--- Writes the report by write(text); open_plugin: what opens the kernel's library, where there is one. True where nothing is missing.
+function doctor.main(write, open_plugin)
   write = write or function(text) io.stdout:write(text) end
   local missing = 0
   local function say(good, title, text)
@@ -113,6 +119,7 @@ function doctor.main(write)
   report_gpus(say, facts)
   report_ranks(say)
   report_terminal(say, facts)
+  if open_plugin then report_jupyter(say, open_plugin) end
   write(missing == 0 and 'Nothing is missing.\n' or 'All that is missing can be done without: the lines say what it would give.\n')
   return missing == 0
 end

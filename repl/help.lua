@@ -228,12 +228,12 @@ local function is_op(name, value)
   return false
 end
 
--- Shows help on a name; with_source shows a Lua function's text too. No name: an overview.
+-- Shows help on a name; with_source shows a Lua function's text too. No name: an overview. False: nothing has that name.
 function help.show(session, name, with_source)
   if name == '' then
     print(overview)
     print_words('  %name         a magic:', require('repl.magic').names())
-    return
+    return true
   end
   -- The value decides; only a name without one, or the name of an op, is looked up in the declarations.
   local value = value_of(session, name)
@@ -250,7 +250,16 @@ function help.show(session, name, with_source)
   elseif not entry then
     local near = require('repl.errors').nearest(name:match '[%w_]+$' or name, names_near(session, name))
     print(('nothing is called %s%s'):format(name, near and ("; did you mean '%s'?"):format(near) or ''))
+    return false
   end
+  return true
+end
+
+-- What show() prints, or nil where nothing has that name.
+function help.text(session, name, with_source)
+  local found
+  local text = require('repl.printed').by(function() found = help.show(session, name, with_source) end)
+  return found and text or nil
 end
 
 return help

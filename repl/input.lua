@@ -2,9 +2,11 @@
 --
 -- A cell is Lua, except for command lines at its start; they are carried out in order, then the
 -- rest runs as Lua with its line numbers kept. A magic that takes code takes all of the rest. A `%` or `!`
--- further down is what it is in Lua. May use repl.session's interface, repl.magic, repl.help and repl.reload.
+-- further down is what it is in Lua. May use repl.session's interface, repl.printed, repl.magic, repl.help and
+-- repl.reload.
 
 local cell = require 'repl.cell'
+local printed = require 'repl.later' 'repl.printed'
 
 local input = {}
 
@@ -117,10 +119,23 @@ function input.varies(source)
   return false
 end
 
+-- Carries out a command. Where the session has a page(text), help is for it, not for the screen.
+local function run_command(session, command)
+  if command.kind ~= 'help' or not session.page then
+    return session:protect(command.run, session, command.first, command.second, command.padding)
+  end
+  local ok, result
+  local text = printed.by(function()
+    ok, result = session:protect(command.run, session, command.first, command.second)
+  end)
+  if ok then session.page(text) end
+  return ok, result
+end
+
 local function run_parts(session, source, number)
   local commands, code = input.parts(source)
   for _, command in ipairs(commands) do
-    local ok, result = session:protect(command.run, session, command.first, command.second, command.padding)
+    local ok, result = run_command(session, command)
     if not ok then return {number = number, seconds = 0, report = result} end
     if type(result) == 'table' and result.number then return result end
   end

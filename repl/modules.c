@@ -10,7 +10,6 @@
 
 #include "edit/readline.h"
 #include "embedded.h"
-#include "notebook/json_reader.h"
 #include "system/interrupt.h"
 #include "system/notes.h"
 #include "system/shell.h"
@@ -94,8 +93,6 @@ void modules_preload(lua_State *L)
     lua_setfield(L, -2, "repl.interrupt");
     lua_pushcfunction(L, luaopen_repl_readline);
     lua_setfield(L, -2, "repl.edit.readline");
-    lua_pushcfunction(L, luaopen_repl_json_reader);
-    lua_setfield(L, -2, "repl.notebook.json_reader");
     lua_pushcfunction(L, luaopen_repl_notes);
     lua_setfield(L, -2, "repl.notes");
     lua_pushcfunction(L, luaopen_repl_shell);

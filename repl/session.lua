@@ -155,13 +155,14 @@ function Session:protect(f, ...) return protected(f, ...) end
 -- The name of the chunk that the current cell is.
 function Session:chunk_name() return ('(cell %d)'):format(self.count) end
 
--- Gives the next cell its number and remembers its text.
+-- Gives the next cell its number and remembers its text; while self.unrecorded is set it has the number for its errors alone.
 function Session:begin_cell(source)
-  self.count = self.count + 1
-  self.inputs[self.count] = source
+  local number = self.count + 1
+  if not self.unrecorded then self.count = number end
+  self.inputs[number] = source
   if self.notes then self.notes.begin() end
   errors.forget_coroutine()
-  return self.count
+  return number
 end
 
 -- Runs a command in the user's shell; its exit code. What it writes is noted down where notes are taken.
@@ -196,7 +197,13 @@ local function keep_shown(self, result)
 end
 
 -- Ends the cell that begin_cell has begun: what it has shown is kept.
-function Session:end_cell(result) keep_shown(self, result) end
+function Session:end_cell(result)
+  if self.unrecorded then
+    self.inputs[result.number] = nil
+  else
+    keep_shown(self, result)
+  end
+end
 
 -- Runs the text as cell `number` (begin_cell's). Returns {number, seconds} and, after success,
 -- values (packed), text (what to show, or nil) and hint (what may help, or nil); after an error, report.
@@ -222,7 +229,7 @@ function Session:run(source, number)
     if values.n > 0 and not compiled.silent and not is_output_handle(values, source) then
       result.text, result.report = show(values, width)
       if values.n == 1 and values[1] == nil then result.hint = self:undefined(source) end
-      if result.text then
+      if result.text and not self.unrecorded then
         shift_last(self, values.n == 1 and values[1] or values, largest(values))
       end
     end

@@ -13,7 +13,7 @@ set -eu
 
 build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
 libopenblas-openmp-dev libdnnl-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev
-libpng-dev libturbojpeg0-dev'
+libpng-dev libturbojpeg0-dev libzmq3-dev nettle-dev'
 case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
@@ -38,6 +38,7 @@ ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltenso
   oneDNN, version 2               zlib
   Boost.Context                   cJSON
   libpng 1.6                      TurboJPEG (of libjpeg-turbo)
+  ZeroMQ and Nettle (without them there is no kernel for Jupyter)
 To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Python with its headers and NumPy (without them that exchange is not tested)

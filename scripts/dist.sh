@@ -3,7 +3,7 @@
 # without installing anything. Uses $BUILD (built before), $VERSION.
 #
 #   bin/ltensor            finds its libraries relative to itself
-#   lib/*.so*              every library it needs, glibc's aside; lib/ltensor/: the GPU backends, the engines of torch.distributed
+#   lib/*.so*              every library it needs, glibc's aside; lib/ltensor/: the GPU backends, the engines of torch.distributed, the kernel for Jupyter
 #   share/ltensor/lib      the Lua sources; share/doc: licences of what is packed
 #   docs scripts include src/ops tests   with busted and its modules under tests/modules; build/: what the tests run
 #   run-tests              the suite, as tests/run.sh; run-bench-cuda: the table of make bench-cuda
@@ -28,7 +28,7 @@ mkdir -p "$root/bin" "$root/lib/ltensor" "$root/share/ltensor/lib" "$root/share/
 
 # ---- the program, its backends, what they need ----
 cp "$BUILD/dist/ltensor" "$root/bin/ltensor"
-for backend in sim cuda cuda12 openmpi mpich; do
+for backend in sim cuda cuda12 openmpi mpich jupyter; do
     library=$BUILD/libltensor_$backend.so
     [ ! -f "$library" ] || cp "$library" "$root/lib/ltensor/"
 done

@@ -5,7 +5,7 @@
 #   bin/ltensor                        the program
 #   lib/libltensor.{so,a}              the library; libltensor_lua.{so,a}: the binding; libltensor_repl.a: the prompt for hosts
 #   lib/lua/5.4/torch.so               the module for lua5.4
-#   lib/ltensor/                       the GPU backends, the engines of torch.distributed
+#   lib/ltensor/                       the GPU backends, the engines of torch.distributed, the kernel for Jupyter
 #   lib/pkgconfig/, lib/cmake/ltensor/ for those who build with it
 #   include/, share/ltensor/lib/, share/doc/ltensor/
 #
@@ -40,7 +40,7 @@ for library in libltensor libltensor_lua; do
     ln -sf "$library.so.$SONAME" "$dest/lib/$library.so"
 done
 install_binary "$BUILD/torch.so" "$dest/lib/lua/5.4/torch.so"
-for backend in sim cuda cuda12 openmpi mpich; do
+for backend in sim cuda cuda12 openmpi mpich jupyter; do
     file=libltensor_$backend.so
     [ ! -f "$BUILD/$file" ] || install_binary "$BUILD/$file" "$dest/lib/ltensor/$file"
 done

@@ -187,6 +187,15 @@ fi
 [ "$mode" = full ] && [ -x "$BUILD/tests/python_host" ] &&
     suite "tensors shared with Python" "$BUILD/tests/python_host" tests/interop/exchange.py
 
+if [ "$mode" = full ]; then
+    if reason=$(sh tests/jupyter/run.sh --can); then
+        suite "the kernel under Jupyter" sh tests/jupyter/run.sh
+    else
+        skipped=$((skipped + 1))
+        echo "the kernel under Jupyter: skipped: $reason"
+    fi
+fi
+
 wait
 show_ended
 echo

@@ -29,7 +29,7 @@ function M.folder(archive)
 end
 
 -- A function of the machine that finds the storage of a persistent id, each read once and put where it belongs.
-local function storage_reader(archive, folder, put)
+local function storage_reader(archive, folder, put, mmap)
   local order = archive.by_name[folder .. 'byteorder']
   order = order and archive:text(order, 100) or 'little'
   if order ~= 'little' and order ~= 'big' then archive:fail('the byte order %q', order) end
@@ -47,8 +47,11 @@ local function storage_reader(archive, folder, put)
     if entry.size // dtype.itemsize ~= numel or entry.size % dtype.itemsize ~= 0 then
       machine:fail("storage '%s' has %d bytes where %d elements of %d are promised", key, entry.size, numel, dtype.itemsize)
     end
-    local tensor = archive:begin(entry):tensor(dtype, numel, order == 'big')
-    archive:finish(entry)
+    local tensor = mmap and order == 'little' and archive:map(entry, dtype, numel)
+    if not tensor then
+      tensor = archive:begin(entry):tensor(dtype, numel, order == 'big')
+      archive:finish(entry)
+    end
     storage = pt_globals.storage(machine, pt_globals.placed(machine, put, tensor, location), dtype, 0)
     found[key] = storage
     return storage
@@ -57,12 +60,13 @@ end
 
 --- What an open archive (zip.lua) with this folder holds.
 -- @param put  places the storages: a function (tensor of one dimension, location) that returns a tensor
-function M.load(archive, folder, put)
+-- @param mmap  whether storages stay in the file, which is mapped
+function M.load(archive, folder, put, mmap)
   if archive.by_name[folder .. 'constants.pkl'] then
     archive:fail 'a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict()'
   end
   local text = archive:text(archive.by_name[folder .. 'data.pkl'], MAX_PICKLE)
-  local ok, result = unpickle.load(text, pt_globals.make(), storage_reader(archive, folder, put))
+  local ok, result = unpickle.load(text, pt_globals.make(), storage_reader(archive, folder, put, mmap))
   if not ok then torch._C.raise(archive.path .. ': ' .. result) end
   return result
 end

@@ -14,6 +14,7 @@ local file_kinds = require 'torch.files.file_kinds'
 local ordered_dict = require 'torch.support.ordered_dict'
 local pt = require 'torch.files.pt'
 local pt_legacy = require 'torch.files.pt_legacy'
+local sharded = require 'torch.files.sharded'
 local structure = require 'torch.files.structure'
 local zip = require 'torch.files.zip'
 
@@ -42,10 +43,11 @@ end
 -- Positions from 1 that the values hold are written as they are.
 -- @param obj   what to save
 -- @param path  the file
--- @param options  compressed (false): a .npz file is deflated, as numpy.savez_compressed does it
+-- @param options  compressed (false): a .npz file is deflated, as numpy.savez_compressed does it. max_shard_size (bytes, or a text such as
+--   '5GB'): safetensors of more become several files and an index, path .. '.index.json', which torch.load reads
 function M.save(obj, path, options)
   check_path('torch.save', path)
-  options = options_of('torch.save', options, { compressed = false })
+  options = options_of('torch.save', options, { compressed = false, max_shard_size = false })
   local suffix = path:match '%.([^./]*)$'
   suffix = suffix and suffix:lower()
   if others[suffix] then
@@ -53,8 +55,11 @@ function M.save(obj, path, options)
       .. 'PyTorch, .npy and .npz for NumPy', path, suffix)
   end
   if options.compressed and suffix ~= 'npz' then fail("torch.save: %s: only '.npz' files can be compressed", path) end
+  local most = options.max_shard_size and sharded.bytes(options.max_shard_size)
+  if most and savers[suffix] then fail("torch.save: %s: only safetensors are written in shards, not '.%s' files", path, suffix) end
   if savers[suffix] then return savers[suffix](obj, path, options.compressed) end
   local text, names, tensors = structure.encode(obj)
+  if most then return sharded.save(path, names, tensors, { [KEY] = text }, most) end
   torch._C.save_safetensors(path, names, tensors, { [KEY] = text })
 end
 
@@ -128,11 +133,17 @@ local function ours(path, text, names, tensors, put)
   return value
 end
 
--- map_location may also stand alone in place of the table of options.
+-- map_location may also stand alone in place of the table of options. Gives it, and mmap.
 local function read_options(options)
-  if type(options) ~= 'table' then return options end
-  kinds.check_names('torch.load', options, 'map_location weights_only')
-  return options.map_location
+  if type(options) ~= 'table' then return options, false end
+  kinds.check_names('torch.load', options, 'map_location weights_only mmap')
+  kinds.check('torch.load', 'mmap', options.mmap, 'boolean?')
+  return options.map_location, options.mmap or false
+end
+
+local function read_safetensors(path, put, names, tensors, metadata)
+  if type(metadata[KEY]) ~= 'string' then return foreign(names, tensors, put) end
+  return ours(path, metadata[KEY], names, tensors, put)
 end
 
 -- The first bytes of a file, which tell its format.
@@ -141,15 +152,20 @@ local function beginning(path)
   return file:text(math.min(size, 512))
 end
 
-local function load_archive(path, put)
+local function refuse_mmap(path, what)
+  fail("torch.load: %s: mmap = true is for safetensors and for PyTorch's zip archives; this is %s, which is read", path, what)
+end
+
+local function load_archive(path, put, mmap)
   local archive <close> = zip.open(path)
   local folder = pt.folder(archive)
-  if folder then return pt.load(archive, folder, put) end
+  if folder then return pt.load(archive, folder, put, mmap) end
+  if mmap then refuse_mmap(path, 'an archive of NumPy arrays') end
   return npy.load_archive(archive, function(tensor) return put(tensor, 'cpu') end)
 end
 
 --- Loads what torch.save has saved, NumPy's .npy and .npz, PyTorch's .pt and .pth (also those of before PyTorch 1.6),
--- or any safetensors file. The format is that of the content, whatever the name. Runs no code, whatever the file
+-- any safetensors file, or the index of one in several files (model.safetensors.index.json). The format is that of the content, whatever the name. Runs no code, whatever the file
 -- holds: a pickle that refers to anything but tensors and containers is refused.
 --
 -- Of PyTorch's files, lists and tuples become tables from 1, dicts tables with their keys as they are (an optimizer's
@@ -158,24 +174,31 @@ end
 -- @param path     the file
 -- @param options  {map_location = where tensors go: a device, a function (tensor, location) that returns a tensor or
 --                 nil, or a table {['cuda:0'] = 'cpu'}; else to the devices they were saved from}. The function gets
---                 the storages of PyTorch's files, as tensors of one dimension.
+--                 the storages of PyTorch's files, as tensors of one dimension. mmap (false): of safetensors and PyTorch's
+--                 zip archives, elements stay in the file, whose pages come when they are looked at; what is written to a
+--                 tensor stays in memory. The file must not become shorter while there are such tensors, and checksums are
+--                 not compared. Bools, and elements that are not aligned in the file, are read all the same.
 function M.load(path, options)
   check_path('torch.load', path)
-  local put = placer(read_options(options))
+  local map_location, mmap = read_options(options)
+  local put = placer(map_location)
   local start = beginning(path)
-  if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then return put(npy.load(path), 'cpu') end
-  if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then return load_archive(path, put) end
+  if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then
+    if mmap then refuse_mmap(path, 'a NumPy array') end
+    return put(npy.load(path), 'cpu')
+  end
+  if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then return load_archive(path, put, mmap) end
   local legacy = pt_legacy.kind(start)
+  if legacy and mmap then refuse_mmap(path, 'a file of before PyTorch 1.6') end
   if legacy then return pt_legacy.load(legacy, path, put) end
+  if sharded.is_index(path) then return read_safetensors(path, put, sharded.load(path, mmap)) end
   if start:sub(5, 9) ~= '\0\0\0\0{' then -- the length of a safetensors header, which begins with a brace
     local kind, reader = file_kinds.of(start)
     if kind then fail('%s: this is %s, which torch.load does not read%s', path, kind, reader and '; ' .. reader or '') end
     local suffix = path:match '%.([^./]*)$' or ''
     if savers[suffix:lower()] then fail('%s: not a .%s file: no zip archive', path, suffix) end
   end
-  local names, tensors, metadata = torch._C.load_safetensors(path)
-  if metadata[KEY] == nil then return foreign(names, tensors, put) end
-  return ours(path, metadata[KEY], names, tensors, put)
+  return read_safetensors(path, put, torch._C.load_safetensors(path, mmap))
 end
 
 return M

@@ -177,6 +177,13 @@ function Archive:finish(entry)
   if self.file:finish() ~= entry.crc then self:fail("entry '%s' is damaged: its checksum is another", entry.name) end
 end
 
+--- The elements of an entry where they lie in the file, which is mapped; nil where they cannot be used as they lie there. Its checksum is not compared.
+function Archive:map(entry, dtype, numel)
+  if entry.method ~= STORED or entry.packed ~= entry.size or entry.flags & (ENCRYPTED | PATCH) ~= 0 then return nil end
+  self.mapping = self.mapping or torch._C.map_file(self.path, false, self.size, torch.uint8)
+  return torch._C.mapped_part(self.mapping, self:check_header(entry), dtype, numel)
+end
+
 --- The content of an entry of at most `most` bytes.
 function Archive:text(entry, most)
   if entry.size > most then self:fail("entry '%s' has %d bytes, more than %d", entry.name, entry.size, most) end

@@ -89,12 +89,12 @@ function torch.manual_seed(seed) end
 ---Writes tensors, and tables of them, to a file: safetensors, or by suffix NumPy's (.npy, .npz) or PyTorch's (.pt, .pth).
 ---@param object any
 ---@param path string
----@param options? {compressed?: boolean}  of a .npz
+---@param options? {compressed?: boolean, max_shard_size?: integer|string}  of a .npz; of safetensors
 function torch.save(object, path, options) end
 
 ---Reads what torch.save, NumPy or PyTorch have written. Runs no code, whatever the file holds.
 ---@param path string
----@param options? {map_location?: torch.device|string}
+---@param options? {map_location?: torch.device|string, mmap?: boolean}
 ---@return any
 function torch.load(path, options) end
 

@@ -87,7 +87,7 @@ function construct.sparse_coo_tensor(...)
   local given = read('sparse_coo_tensor', { 'indices', 'values', 'size' }, { 'is_coalesced' }, ...)
   if given.values == nil then
     local size = given.size or given.indices
-    kinds.check('sparse_coo_tensor', 'size', size, 'integers|userdata')
+    kinds.check('sparse_coo_tensor', 'size', size, 'integers')
     return finish(empty(size, given), given)
   end
   local values = values_of('sparse_coo_tensor', given)

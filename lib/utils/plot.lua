@@ -183,16 +183,21 @@ function Figure:__tostring()
   return require('torch.utils.plot.terminal')[kind](self, math.min(columns or 80, 80) - 1, has_colour(columns))
 end
 
+local function svg_of(figure) return require('torch.utils.plot.svg')[drawn_by[figure.kind]](figure) end
+
+local function png_of(figure)
+  return require('torch.utils.plot.picture').png(require('torch.utils.plot.raster')[drawn_by[figure.kind]](figure))
+end
+
+--- How a notebook shows the figure: torch.utils.display.
+function Figure:mime_bundle() return { ['image/svg+xml'] = svg_of(self), ['image/png'] = png_of(self) } end
+
 --- Writes the figure into an SVG or PNG file.
 function Figure:save(path)
-  local kind, suffix = drawn_by[self.kind], path:match '%.(%a+)$'
+  local suffix = path:match '%.(%a+)$'
   if suffix ~= 'svg' and suffix ~= 'png' then fail(("save(): '%s' does not end in .svg or .png"):format(path)) end
   local file = assert(open(path, 'wb'))
-  if suffix == 'svg' then
-    assert(file:write(require('torch.utils.plot.svg')[kind](self)))
-  else
-    assert(file:write(require('torch.utils.plot.picture').png(require('torch.utils.plot.raster')[kind](self))))
-  end
+  assert(file:write((suffix == 'svg' and svg_of or png_of)(self)))
   assert(file:close())
 end
 

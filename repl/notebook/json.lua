@@ -2,11 +2,11 @@
 -- keys kept, so that a notebook that is written back differs only where it has changed.
 --
 -- An object is a table made by json.object(): its keys in order are kept outside of it. An array is a
--- plain list; json.null stands for null. cJSON reads (json_reader.c); the text is written here, since Jupyter
+-- plain list; json.null stands for null. cJSON reads (src/lua/files/json.c); the text is written here, since Jupyter
 -- indents by one space and cJSON by tabs, and since integers of 64 bits are no doubles.
 
 local quoted = require 'torch.support.json_string'
-local reader = require 'repl.notebook.json_reader'
+local torch = require 'torch'
 
 local json = {}
 
@@ -50,11 +50,11 @@ end
 function json.decode(text)
   local _, damaged = utf8.len(text)
   if damaged then fail(text, damaged, 'no UTF-8') end
-  -- A zero byte would end the reader's strings: see json_reader.c.
+  -- A zero byte would end the reader's strings: see src/lua/files/json.c.
   local readable = text:find('\\u0000', 1, true) and text:gsub('\\(.)(0?0?0?0?)', function(escape, zeros)
     return escape == 'u' and #zeros == 4 and '\xff' or nil
   end) or text
-  local value, what, position = reader.read(readable, json.object, json.null)
+  local value, what, position = torch._C.read_json(readable, json.object, json.null)
   if position then fail(readable, position, what or stuck_at(readable, position)) end
   return value
 end

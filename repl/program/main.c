@@ -19,6 +19,7 @@
 #include "ltensor_lua.h"
 #include "modules.h"
 #include "options.h"
+#include "plugin.h"
 #include "system/system.h"
 
 static const char program[] = "ltensor";
@@ -224,10 +225,42 @@ static bool run_cells(lua_State *L, const options *o, const char *path)
     return lua_toboolean(L, -1);
 }
 
+/* The program's path and the options before --kernel, which a kernel that is installed is started with. */
+static void push_own_command(lua_State *L, char **argv, int end)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+    lua_newtable(L);
+    if (n > 0)
+        lua_pushlstring(L, path, (size_t)n);
+    else
+        lua_pushstring(L, argv[0]);
+    lua_rawseti(L, -2, 1);
+    for (int i = 1; i < end; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+static bool run_kernel(lua_State *L, const options *o, int argc, char **argv)
+{
+    modules_push_function(L, "repl.jupyter", "main");
+    lua_pushcfunction(L, plugin_open);
+    push_own_command(L, argv, o->kernel - 1);
+    lua_newtable(L);
+    for (int i = o->kernel; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i - o->kernel + 1);
+    }
+    return report(L, call(L, 3, 0));
+}
+
 static bool run_doctor(lua_State *L)
 {
     modules_push_function(L, "repl.doctor", "main");
-    return report(L, call(L, 0, 0));
+    lua_pushnil(L);
+    lua_pushcfunction(L, plugin_open);
+    return report(L, call(L, 2, 0));
 }
 
 /* The prompt; a script that is given runs in it first, so that its locals and its errors are the prompt's. */
@@ -241,12 +274,13 @@ static bool run_prompt(lua_State *L, const options *o, const char *script)
 }
 
 /* Does all that the command line asks for; true when nothing failed. */
-static bool run(lua_State *L, const options *o, char **argv)
+static bool run(lua_State *L, const options *o, int argc, char **argv)
 {
     bool prompts = o->interactive && !o->cells; /* whatever fails before */
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
     if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
     if (o->doctor) return run_doctor(L);
+    if (o->kernel) return run_kernel(L, o, argc, argv);
     if (o->cells) return run_cells(L, o, argv[o->script]);
     if (o->script) {
         bool is_stdin = strcmp(argv[o->script], "-") == 0 && strcmp(argv[o->script - 1], "--") != 0;
@@ -277,7 +311,7 @@ static int protected_main(lua_State *L)
     open_torch(L);
     lua_settop(L, 0);
     if (o->version) print_version(L);
-    lua_pushboolean(L, run(L, o, argv));
+    lua_pushboolean(L, run(L, o, argc, argv));
     show_copies_summary(L);
     return 1;
 }

@@ -24,6 +24,9 @@ const char options_help[] =
     "  --cells FILE     run the cells of a Markdown notebook and print it with its outputs\n"
     "    --check          compare the outputs with the stored ones instead; exit 1 if they differ\n"
     "    --write          store the outputs in FILE\n"
+    "  --kernel FILE    a kernel for Jupyter, on the sockets that its connection file FILE names\n"
+    "  --kernel install [--user | --prefix DIR | --sys-prefix] [--name NAME]\n"
+    "                   tell Jupyter of it; options before --kernel are those it is started with\n"
     "  --nproc N        run the script, or the prompt, in N processes, started by mpirun: torch.distributed\n"
     "  --max-restarts N start them again so often where one has failed\n"
     "  --sim-gpus N     N simulated GPUs\n"
@@ -152,6 +155,11 @@ const char *options_parse(int *argc_place, char **argv, options *out, const char
         if (argv[i][0] != '-' || argv[i][1] == '\0') break;
         if (strcmp(argv[i], "--") == 0) {
             i++;
+            break;
+        }
+        if (strcmp(argv[i], "--kernel") == 0) { /* what follows is for it */
+            if (i + 1 == argc) return "needs a connection file, or the word install";
+            out->kernel = ++i;
             break;
         }
         if (argv[i][1] == '-') {

@@ -75,14 +75,14 @@ static void move_stdout(lua_State *L, FILE *from, FILE *to)
     stdout = to;
 }
 
-/* start(): from now on notes are taken. */
+/* start([lines]): from now on notes are taken. lines: what is written passes on at the end of each line, as to a terminal. */
 static int start(lua_State *L)
 {
     if (stdout == noting && noting) return 0;
     if (!noting) {
         noting = fopencookie(NULL, "w", (cookie_io_functions_t){.write = pass_on});
         if (!noting) return luaL_error(L, "cannot note output: %s", strerror(errno));
-        setvbuf(noting, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+        setvbuf(noting, NULL, isatty(STDOUT_FILENO) || lua_toboolean(L, 1) ? _IOLBF : _IOFBF, BUFSIZ);
     }
     plain = stdout;
     move_stdout(L, plain, noting);

@@ -129,16 +129,17 @@ void system_end_capture(void)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* make_directories(path): creates the folder and those above it, for the user alone. */
+/* make_directories(path [, for_all]): creates the folder and those above it, for the user alone or as the umask says. */
 static int make_directories(lua_State *L)
 {
     char *path = strdup(luaL_checkstring(L, 1));
+    mode_t mode = lua_toboolean(L, 2) ? 0777 : 0700;
     if (!path) return luaL_error(L, "out of memory");
     for (char *p = path + 1;; p++) {
         if (*p != '/' && *p != '\0') continue;
         char end = *p;
         *p = '\0';
-        mkdir(path, 0700); /* one that exists already is fine; the caller's open tells the rest */
+        mkdir(path, mode); /* one that exists already is fine; the caller's open tells the rest */
         *p = end;
         if (end == '\0') break;
     }

@@ -135,6 +135,8 @@ static void free_shared(fake_shared *s)
     lt_mem_free(s);
 }
 
+void lt_fake_request_free(lt_engine_request *r) { lt_mem_free(r); }
+
 void lt_fake_world_free(lt_engine_world *w)
 {
     lt_fake_hub *hub = w->hub;

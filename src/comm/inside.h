@@ -101,6 +101,7 @@ struct lt_world {
     lt_ranks all, *others;
     int n_groups;
     lt_peer *peers;
+    lt_work *stranded; /* have failed while the engine had their memory */
     lt_work *culprit; /* whose failure is the world's; to be compared, not read */
     lt_work *late;    /* a question about it is out */
     double asked;
@@ -156,5 +157,6 @@ typedef struct lt_fake_place {
 } lt_fake_place;
 lt_fake_hub *lt_fake_hub_new(int size);
 void lt_fake_world_free(lt_engine_world *world);
+void lt_fake_request_free(lt_engine_request *request); /* of an operation that nobody waits for any more */
 
 #endif

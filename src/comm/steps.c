@@ -190,7 +190,7 @@ static lt_status native_all_reduce(lt_work *w, int reduction, bool *done)
             lt_divide_row(dtype, output_data(w) + w->position * size, w->segment, w->group->n);
         w->position += w->segment;
     }
-    w->segment = smaller(w->call.output->numel - w->position, LT_ENGINE_MESSAGE);
+    w->segment = smaller(w->call.output->numel - w->position, LT_ENGINE_MESSAGE / size);
     *done = w->segment == 0;
     if (*done) return LT_OK;
     w->phase = GATHERED;
@@ -290,6 +290,8 @@ static lt_status reduce_scatter(lt_work *w, bool *done)
     return exchange(w, p, input_data(w), w->scratch);
 }
 
+enum { MORE = BEGIN + 1 }; /* what is not reduced: something has gone before */
+
 /* ---- what moves only ---------------------------------------------------------------------------------------------------------- */
 
 static lt_status all_gather(lt_work *w)
@@ -352,9 +354,20 @@ static lt_status all_to_all(lt_work *w)
     return exchange(w, p, input_data(w), output_data(w));
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------ */
+/* A message at a time, of which all ranks know how many there are. */
+static lt_status broadcast(lt_work *w, bool *done)
+{
+    const int64_t bytes = w->call.output->numel * element_size(&w->call);
+    w->position += w->segment;
+    w->segment = smaller(bytes - w->position, LT_ENGINE_MESSAGE);
+    *done = w->phase == MORE && w->segment == 0;
+    if (*done) return LT_OK;
+    w->phase = MORE;
+    return w->group->world->engine->broadcast(w->group->group, output_data(w) + w->position, w->segment,
+                                              w->call.peer, &w->request);
+}
 
-enum { MESSAGE = BEGIN, MORE };
+/* ---- messages ------------------------------------------------------------------------------------------------------------------ */
 
 static lt_status message(lt_work *w, bool *done)
 {
@@ -418,6 +431,7 @@ static lt_status next(lt_work *w, bool *done)
     case LT_ALL_REDUCE: return all_reduce(w, done);
     case LT_REDUCE: return reduce(w, done);
     case LT_REDUCE_SCATTER: return reduce_scatter(w, done);
+    case LT_BROADCAST: return broadcast(w, done);
     case LT_NEW_GROUP: return new_group(w, done);
     case LT_SEND:
     case LT_RECV: return message(w, done);
@@ -428,10 +442,6 @@ static lt_status next(lt_work *w, bool *done)
     w->phase = MORE;
     switch (w->call.kind) {
     case LT_BARRIER: return g->world->engine->barrier(g->group, &w->request);
-    case LT_BROADCAST:
-        return g->world->engine->broadcast(g->group, output_data(w),
-                                           w->call.output->numel * element_size(&w->call),
-                                           w->call.peer, &w->request);
     case LT_ALL_GATHER: return all_gather(w);
     case LT_GATHER: return gather(w);
     case LT_SCATTER: return scatter(w);

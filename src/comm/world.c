@@ -71,7 +71,12 @@ static void end_work(lt_world *world, lt_work *w, lt_status status, const char *
     atomic_store_explicit(&w->state, (int)state, memory_order_release);
     pthread_cond_broadcast(&world->changed);
     pthread_mutex_unlock(&world->lock);
-    if (w->request == NULL) lt_work_release(w); /* what the engine still has must stay */
+    if (w->request == NULL) {
+        lt_work_release(w);
+    } else { /* what the engine still has must stay */
+        w->next = world->stranded;
+        world->stranded = w;
+    }
 }
 
 static void fail_work(lt_world *world, lt_work *w)
@@ -469,6 +474,7 @@ static void free_list(lt_work *w)
 {
     while (w != NULL) {
         lt_work *next = w->next;
+        lt_fake_request_free(w->request);
         lt_work_release(w);
         w = next;
     }
@@ -477,6 +483,7 @@ static void free_list(lt_work *w)
 void lt_world_free(lt_world *world)
 {
     free_list(world->incoming);
+    free_list(world->stranded);
     for (lt_ranks *g = &world->all, *next; g != NULL; g = next) {
         next = after(world, g);
         free_list(g->first);

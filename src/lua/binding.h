@@ -21,22 +21,22 @@
 /* ---- the interpreter's state ------------------------------------------------------------------------- */
 
 /* Upvalues of every function made by lt_lua_setfuncs: the metatable of tensors, the state. More may follow. */
-#define LT_UPVALUES 2
-#define LT_TENSOR_META lua_upvalueindex(1)
+#define LT_UPVALUES      2
+#define LT_TENSOR_META   lua_upvalueindex(1)
 #define LT_STATE_UPVALUE lua_upvalueindex(2)
 
 /* One per lua_State universe; counted, since hooks in the graph may outlive the interpreter. */
 typedef struct lt_lua_state {
     _Atomic int32_t refs;
-    lt_context *context;    /* held: what scripts of this interpreter work in */
-    lua_State *main;        /* NULL after lua_close */
-    lua_State *running;     /* the thread inside backward, on which hooks are called */
-    uint64_t next_step;     /* context->allocated at which the collector runs again */
-    uint64_t next_full;     /* the same, for a full collection */
-    double last_minor;      /* seconds that the last minor collection took */
-    int64_t next_callback;  /* id of the next hook or Function context */
-    char origin[32];        /* of copies made while no code of the user runs: "(cell 7)", "" */
-    struct lt_autocast *autocast; /* autocast.c's; NULL: no scope has been opened yet */
+    lt_context *context;   /* held: what scripts of this interpreter work in */
+    lua_State *main;       /* NULL after lua_close */
+    lua_State *running;    /* the thread inside backward, on which hooks are called */
+    uint64_t next_step;    /* context->allocated at which the collector runs again */
+    uint64_t next_full;    /* the same, for a full collection */
+    double last_minor;     /* seconds that the last minor collection took */
+    int64_t next_callback; /* id of the next hook or Function context */
+    char origin[32];       /* of copies made while no code of the user runs: "(cell 7)", "" */
+    struct lt_autocast *autocast;         /* autocast.c's; NULL: no scope has been opened yet */
     struct lt_saved_values *saved_values; /* saved.c's; NULL: no hook has been set yet */
 } lt_lua_state;
 
@@ -97,7 +97,8 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
 /* For loops of the binding's own: raises when the interpreter's context is told to stop. */
 static inline void lt_lua_look(lua_State *L)
 {
-    if (lt_something_up(lt_lua_state_here(L)->context)) lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
+    if (lt_something_up(lt_lua_state_here(L)->context))
+        lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
 }
 
 /* Lets the collector keep pace with tensor memory; called before every result. */
@@ -114,7 +115,7 @@ lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *arg
 
 /* ---- boxes --------------------------------------------------------------------------------------------------- */
 
-#define LT_TENSOR_NAME "Tensor"
+#define LT_TENSOR_NAME      "Tensor"
 #define LT_TENSOR_META_NAME "ltensor.Tensor" /* in the registry */
 
 typedef struct lt_box {
@@ -163,8 +164,9 @@ void lt_lua_drop_anchor(lua_State *L, int64_t id);
 
 /* ---- other values ------------------------------------------------------------------------------------------------ */
 
-void lt_lua_push_size(lua_State *L, int n, const int64_t *sizes); /* a torch.Size: a table with a metatable */
-void lt_lua_push_dtype(lua_State *L, lt_dtype dtype);             /* the one userdata of each dtype */
+void lt_lua_push_size(lua_State *L, int n,
+                      const int64_t *sizes);          /* a torch.Size: a table with a metatable */
+void lt_lua_push_dtype(lua_State *L, lt_dtype dtype); /* the one userdata of each dtype */
 void lt_lua_push_device(lua_State *L, lt_device device);
 void lt_lua_push_scalar(lua_State *L, lt_scalar s);
 void lt_lua_push_complex(lua_State *L, double real, double imaginary);
@@ -174,7 +176,7 @@ bool lt_lua_to_complex(lua_State *L, int index, lt_scalar *out);
 lt_dtype lt_lua_to_dtype(lua_State *L, int index);
 /* A device userdata, or a string ("cuda:0"; false with core's error set when it is malformed). */
 bool lt_lua_to_device(lua_State *L, int index, lt_device *out);
-bool lt_lua_is_device(lua_State *L, int index); /* a userdata, not a string */
+bool lt_lua_is_device(lua_State *L, int index);             /* a userdata, not a string */
 lt_generator *lt_lua_to_generator(lua_State *L, int index); /* NULL when the value is none */
 /* A userdata that stands for the device's default generator, also after that was made anew. */
 void lt_lua_push_default_generator(lua_State *L, lt_device device);
@@ -184,14 +186,14 @@ struct lt_node;
 void lt_lua_push_node(lua_State *L, struct lt_node *node, int box);
 
 /* ---- openers: each adds to the table(s) named; stack: torch at 1, torch._C at 2, methods at 3 ------------------- */
-void lt_lua_open_state(lua_State *L);  /* registry only; first */
+void lt_lua_open_state(lua_State *L);     /* registry only; first */
 void lt_lua_open_reclaimer(lua_State *L); /* what is dropped when memory runs out */
-void lt_lua_open_types(lua_State *L);  /* Size, dtypes, device */
-void lt_lua_open_ops(lua_State *L);    /* generated functions and methods */
-void lt_lua_open_tensor(lua_State *L); /* metatable, fields, methods without declaration */
+void lt_lua_open_types(lua_State *L);     /* Size, dtypes, device */
+void lt_lua_open_ops(lua_State *L);       /* generated functions and methods */
+void lt_lua_open_tensor(lua_State *L);    /* metatable, fields, methods without declaration */
 void lt_lua_open_index(lua_State *L);
 void lt_lua_open_complex(lua_State *L); /* complex numbers; after the ops */
-void lt_lua_open_places(lua_State *L); /* where, nonzero; after the ops */
+void lt_lua_open_places(lua_State *L);  /* where, nonzero; after the ops */
 void lt_lua_open_convert(lua_State *L);
 void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_batches(lua_State *L);
@@ -202,18 +204,19 @@ void lt_lua_forget_saved(lua_State *L, lt_lua_state *s);
 void lt_lua_saved_free(struct lt_saved_values *values);
 void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
-void lt_lua_open_files(lua_State *L);    /* torch._C.save_safetensors, load_safetensors */
-void lt_lua_open_bytes(lua_State *L);    /* torch._C.tensor_bytes, tensor_of_bytes */
-void lt_lua_open_images(lua_State *L);   /* torch._C.decode_image */
-void lt_lua_open_worker(lua_State *L);   /* torch._C.fork_worker */
+void lt_lua_open_files(lua_State *L);      /* torch._C.save_safetensors, load_safetensors */
+void lt_lua_open_json(lua_State *L);       /* torch._C.read_json */
+void lt_lua_open_bytes(lua_State *L);      /* torch._C.tensor_bytes, tensor_of_bytes */
+void lt_lua_open_images(lua_State *L);     /* torch._C.decode_image */
+void lt_lua_open_worker(lua_State *L);     /* torch._C.fork_worker */
 void lt_lua_open_byte_files(lua_State *L); /* torch._C.open_file, create_file ... */
-void lt_lua_open_stoppable(lua_State *L); /* torch._C.stoppable */
-void lt_lua_open_dlpack(lua_State *L);   /* torch._C.to_dlpack, from_dlpack, map_file ... */
-void lt_lua_open_arrow(lua_State *L);    /* torch._C.to_arrow, from_arrow */
-void lt_lua_open_comm(lua_State *L);     /* torch._C.comm_open ... */
-void lt_lua_open_profile(lua_State *L);  /* torch._C.profile_... */
-void lt_lua_open_autocast(lua_State *L); /* torch.is_autocast_enabled ... */
-void lt_lua_open_settings(lua_State *L); /* threads, printing, default dtype, versions */
+void lt_lua_open_stoppable(lua_State *L);  /* torch._C.stoppable */
+void lt_lua_open_dlpack(lua_State *L);     /* torch._C.to_dlpack, from_dlpack, map_file ... */
+void lt_lua_open_arrow(lua_State *L);      /* torch._C.to_arrow, from_arrow */
+void lt_lua_open_comm(lua_State *L);       /* torch._C.comm_open ... */
+void lt_lua_open_profile(lua_State *L);    /* torch._C.profile_... */
+void lt_lua_open_autocast(lua_State *L);   /* torch.is_autocast_enabled ... */
+void lt_lua_open_settings(lua_State *L);   /* threads, printing, default dtype, versions */
 
 /* x[key] and x[key] = value; functions for the metatable. */
 int lt_lua_index(lua_State *L);

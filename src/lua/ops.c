@@ -70,11 +70,28 @@ lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_
     return requires_grad ? lt_set_requires_grad(*slot, true) : LT_OK;
 }
 
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static const lt_bound *const bound_groups[] = {LT_BOUND_GROUPS};
+
+/* op_name(f) -> the name of a generated function, and whether torch.nn.functional alone has it; nothing for any other value */
+static int op_name(lua_State *L)
+{
+    lua_CFunction f = lua_tocfunction(L, 1);
+    for (size_t g = 0; f != NULL && g < sizeof bound_groups / sizeof *bound_groups; g++)
+        for (const lt_bound *b = bound_groups[g]; b->f != NULL; b++) {
+            if (b->f != f) continue;
+            lua_pushstring(L, b->name);
+            lua_pushboolean(L, (b->kinds & LT_BOUND_NN) != 0);
+            return 2;
+        }
+    return 0;
+}
+
 /* ---- registration ------------------------------------------------------------------------------------------------- */
 
 void lt_lua_open_ops(lua_State *L)
 {
-    static const lt_bound *const groups[] = {LT_BOUND_GROUPS};
     luaL_newmetatable(L, LIST_META);
     lua_pushcfunction(L, list_gc);
     lua_setfield(L, -2, "__gc");
@@ -85,8 +102,10 @@ void lt_lua_open_ops(lua_State *L)
     int nn = lua_gettop(L);
     lua_pushvalue(L, nn);
     lua_setfield(L, 2, "nn");
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-        for (const lt_bound *b = groups[g]; b->f != NULL; b++) {
+    lt_lua_pushfunction(L, op_name);
+    lua_setfield(L, 2, "op_name");
+    for (size_t g = 0; g < sizeof bound_groups / sizeof *bound_groups; g++)
+        for (const lt_bound *b = bound_groups[g]; b->f != NULL; b++) {
             lt_lua_pushfunction(L, b->f);
             if (b->kinds & LT_BOUND_FUNCTION) {
                 lua_pushvalue(L, -1);

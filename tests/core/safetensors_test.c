@@ -60,7 +60,7 @@ static void comes_back(void **state)
     (void)state;
     lt_safetensors file;
     assert_int_equal(write_example(), LT_OK);
-    assert_int_equal(lt_safetensors_read(path, &file), LT_OK);
+    assert_int_equal(lt_safetensors_read(path, false, &file), LT_OK);
     assert_int_equal(file.n, 4);
     assert_int_equal(file.n_texts, 1);
     assert_string_equal(file.texts[0].text, "a \"text\"");
@@ -116,12 +116,14 @@ static void survives_damage(void **state)
         lt_safetensors file = {0};
         memcpy(bad, good, n);
         size_t changed = damage(bad, n);
-        if (rand() % 2 && changed > 8) { /* the header's length fits, so that more than it is looked at */
-            uint64_t length = (uint64_t)(changed > 70 ? changed - 64 + (size_t)(rand() % 32) : changed - 8);
+        if (rand() % 2 &&
+            changed > 8) { /* the header's length fits, so that more than it is looked at */
+            uint64_t length =
+                (uint64_t)(changed > 70 ? changed - 64 + (size_t)(rand() % 32) : changed - 8);
             if (changed != n) memcpy(bad, &length, sizeof length);
         }
         write_bytes(bad, changed);
-        lt_status status = lt_safetensors_read(path, &file);
+        lt_status status = lt_safetensors_read(path, false, &file);
         assert_true(status == LT_OK || status == LT_ERR_IO);
         if (status != LT_OK) assert_non_null(strstr(lt_error_message(), path));
         lt_safetensors_free(&file);
@@ -136,7 +138,7 @@ static void survives_failing_allocations(void **state)
     for (int nth = 1; nth < 60; nth++) {
         lt_safetensors file = {0};
         lt_mem_fail_after(nth);
-        lt_status status = lt_safetensors_read(path, &file);
+        lt_status status = lt_safetensors_read(path, false, &file);
         lt_mem_fail_after(0);
         assert_true(status == LT_OK || status == LT_ERR_MEMORY);
         failures += status != LT_OK;
@@ -146,7 +148,8 @@ static void survives_failing_allocations(void **state)
         status = write_example();
         lt_mem_fail_after(0);
         assert_true(status == LT_OK || status == LT_ERR_MEMORY);
-        assert_int_equal(lt_safetensors_read(path, &file), LT_OK); /* the old file or the new one */
+        assert_int_equal(lt_safetensors_read(path, false, &file),
+                         LT_OK); /* the old file or the new one */
         lt_safetensors_free(&file);
     }
     assert_true(failures > 3);

@@ -1,4 +1,4 @@
--- torch.utils.progress and torch.utils.plot.
+-- torch.utils.progress, torch.utils.plot and torch.utils.display.
 
 local torch = require 'torch'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
@@ -232,5 +232,32 @@ expect In [2]:
       assert.is_false(ok)
       assert(tostring(err):find(message, 1, true), tostring(err))
     end
+  end)
+end)
+
+describe('torch.utils.display', function()
+  it('prints where no notebook is', function()
+    local out, err, status = process.lua [[
+      local shown = torch.utils.display(torch.ones(2))
+      shown:update 'two'
+      torch.utils.display.clear()
+      print(shown.id)
+    ]]
+    assert.equal(0, status, err)
+    assert.equal('tensor([1., 1.])\ntwo\nnil\n', out)
+  end)
+
+  it('shows where a front end says', function()
+    local calls, last = {}, 0
+    torch.utils.display.show_with(function(value, id)
+      calls[#calls + 1] = ('%s in %s'):format(value, id)
+      last = last + 1
+      return id or last
+    end, function(wait) calls[#calls + 1] = ('clear %s'):format(wait) end)
+    torch.utils.display('a'):update 'b'
+    torch.utils.display 'c'
+    torch.utils.display.clear(true)
+    torch.utils.display.show_with(print, function() end)
+    assert.same({'a in nil', 'b in 1', 'c in nil', 'clear true'}, calls)
   end)
 end)

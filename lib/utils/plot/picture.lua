@@ -2,6 +2,7 @@
 -- kitty's protocol (sw.kovidgoyal.net/kitty/graphics-protocol) and sixel (DEC STD 070).
 
 local torch = require 'torch'
+local base64 = require 'torch.support.base64'
 
 local picture = {}
 
@@ -22,20 +23,6 @@ function picture.png(image)
 end
 
 -- ---- kitty ----
-
-local function base64(bytes)
-  local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-  local parts = {}
-  for i = 1, #bytes, 3 do
-    local a, b, c = bytes:byte(i, i + 2)
-    local bits = a << 16 | (b or 0) << 8 | (c or 0)
-    for k = 0, 3 do
-      local index = bits >> (18 - 6 * k) & 63
-      parts[#parts + 1] = (k == 2 and not b or k == 3 and not c) and '=' or alphabet:sub(index + 1, index + 1)
-    end
-  end
-  return table.concat(parts)
-end
 
 --- As kitty takes it: the PNG file in chunks of base64.
 function picture.kitty(image)

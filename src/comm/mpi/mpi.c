@@ -199,20 +199,8 @@ static lt_status broadcast(lt_engine_group *g, void *data, int64_t bytes, int ro
 {
     lt_engine_request *r = new_request(0);
     if (r == NULL) return no_memory();
-    if (bytes <= INT_MAX)
-        return begun(r, "MPI_Ibcast",
-                     MPI_Ibcast(data, (int)bytes, MPI_BYTE, root, g->comm, &r->request), out);
-    r->types = malloc(sizeof *r->types);
-    if (r->types == NULL) {
-        free_request(r);
-        return no_memory();
-    }
-    int code = large_type(bytes, 0, r->types);
-    if (code == MPI_SUCCESS) {
-        r->n_types = 1;
-        code = MPI_Ibcast(data, 1, r->types[0], root, g->comm, &r->request);
-    }
-    return begun(r, "MPI_Ibcast", code, out);
+    return begun(r, "MPI_Ibcast",
+                 MPI_Ibcast(data, (int)bytes, MPI_BYTE, root, g->comm, &r->request), out);
 }
 
 /* Whether counts and places are those of MPI. */

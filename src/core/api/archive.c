@@ -37,7 +37,7 @@ lt_status lt_load(const char *path, lt_archive **out)
     LT_REQUIRE(out);
     lt_archive *archive = lt_mem_zalloc(sizeof *archive);
     if (archive == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_safetensors_read(path, &archive->file);
+    lt_status status = lt_safetensors_read(path, false, &archive->file);
     if (status == LT_OK)
         *out = archive;
     else

@@ -1,4 +1,6 @@
-/* mapped_file.c - files as memory of tensors: lt_tensor_from_file. PyTorch's rules of sizes, and its messages. */
+/* mapped_file.c - files as memory of tensors: lt_tensor_from_file, and see mapped_file.h. PyTorch's rules of sizes, and its messages. */
+#include "mapped_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -110,5 +112,31 @@ done:
     if (status != LT_OK && fd >= 0 && made) (void)unlink(path);
     if (fd >= 0) close(fd);
     if (m != NULL) unmap(m);
+    return status;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------ */
+
+bool lt_can_map(int64_t at, lt_dtype dtype)
+{
+    return dtype != LT_BOOL && at % (int64_t)lt_dtype_size(dtype) == 0;
+}
+
+static void release_mapping(void *mapping) { lt_tensor_release(mapping); }
+
+lt_status lt_mapped_part(lt_tensor *mapping, int64_t at, lt_dtype dtype, int ndim,
+                         const int64_t *sizes, lt_tensor **out)
+{
+    int64_t numel, bytes;
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    const bool fits = !__builtin_mul_overflow(numel, (int64_t)lt_dtype_size(dtype), &bytes) &&
+                      at >= 0 && at <= mapping->numel && bytes <= mapping->numel - at;
+    if (!fits || !lt_can_map(at, dtype))
+        return lt_error(
+            LT_ERR_RUNTIME, "%lld elements of %s at byte %lld of a mapped file of %lld bytes",
+            (long long)numel, lt_dtype_name(dtype), (long long)at, (long long)mapping->numel);
+    lt_status status = lt_tensor_wrap((char *)lt_data(mapping) + at, dtype, ndim, sizes,
+                                      release_mapping, lt_tensor_retain(mapping), out);
+    if (status != LT_OK) lt_tensor_release(mapping);
     return status;
 }

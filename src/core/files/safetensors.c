@@ -16,11 +16,13 @@
 #include "context/interrupt.h"
 #include "counting.h"
 #include "error.h"
+#include "mapped_file.h"
 #include "mem.h"
 #include "saved_form.h"
 #include "tensor.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read and written as they lie");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the elements are read and written as they lie");
 
 enum {
     LENGTH_BYTES = 8,
@@ -32,9 +34,10 @@ static const char METADATA[] = "__metadata__";
 
 /* NULL: the format has no such elements. */
 static const char *const dtype_names[LT_DTYPE_COUNT] = {
-    [LT_BOOL] = "BOOL", [LT_UINT8] = "U8",    [LT_INT8] = "I8",       [LT_INT16] = "I16",   [LT_INT32] = "I32",
-    [LT_INT64] = "I64", [LT_FLOAT16] = "F16", [LT_BFLOAT16] = "BF16", [LT_FLOAT32] = "F32", [LT_FLOAT64] = "F64",
-    [LT_COMPLEX64] = "C64", [LT_UINT16] = "U16", [LT_UINT32] = "U32", [LT_UINT64] = "U64",
+    [LT_BOOL] = "BOOL",   [LT_UINT8] = "U8",    [LT_INT8] = "I8",       [LT_INT16] = "I16",
+    [LT_INT32] = "I32",   [LT_INT64] = "I64",   [LT_FLOAT16] = "F16",   [LT_BFLOAT16] = "BF16",
+    [LT_FLOAT32] = "F32", [LT_FLOAT64] = "F64", [LT_COMPLEX64] = "C64", [LT_UINT16] = "U16",
+    [LT_UINT32] = "U32",  [LT_UINT64] = "U64",
 };
 
 /* ---- reading the header ------------------------------------------------------------------------------------- */
@@ -49,7 +52,8 @@ typedef struct entry {
 
 #define DAMAGED(path, format, ...) lt_error(LT_ERR_IO, "%s: " format, path, __VA_ARGS__)
 /* Names come from the file: shown shortened. */
-#define BAD_TENSOR(path, name, format, ...) DAMAGED(path, "tensor '%.100s': " format, name, __VA_ARGS__)
+#define BAD_TENSOR(path, name, format, ...)                                                        \
+    DAMAGED(path, "tensor '%.100s': " format, name, __VA_ARGS__)
 
 static bool read_count(const cJSON *item, int64_t *out)
 {
@@ -63,8 +67,10 @@ static lt_status parse_shape(const char *path, const cJSON *shape, entry *e, int
 {
     const cJSON *size;
     int64_t numel;
-    cJSON_ArrayForEach(size, shape) {
-        if (e->ndim == LT_MAX_DIMS) return BAD_TENSOR(path, e->name, "more than %d dimensions", LT_MAX_DIMS);
+    cJSON_ArrayForEach(size, shape)
+    {
+        if (e->ndim == LT_MAX_DIMS)
+            return BAD_TENSOR(path, e->name, "more than %d dimensions", LT_MAX_DIMS);
         if (!read_count(size, &e->sizes[e->ndim++]))
             return BAD_TENSOR(path, e->name, "size %d of its shape is no whole number", e->ndim);
     }
@@ -88,8 +94,10 @@ static lt_status parse_entry(const char *path, const cJSON *item, entry *e)
 {
     const cJSON *dtype = NULL, *shape = NULL, *offsets = NULL, *field;
     *e = (entry){.name = item->string};
-    if (!cJSON_IsObject(item)) return BAD_TENSOR(path, e->name, "%s", "its description is no object");
-    cJSON_ArrayForEach(field, item) {
+    if (!cJSON_IsObject(item))
+        return BAD_TENSOR(path, e->name, "%s", "its description is no object");
+    cJSON_ArrayForEach(field, item)
+    {
         const cJSON **slot = strcmp(field->string, "dtype") == 0          ? &dtype
                              : strcmp(field->string, "shape") == 0        ? &shape
                              : strcmp(field->string, "data_offsets") == 0 ? &offsets
@@ -99,15 +107,18 @@ static lt_status parse_entry(const char *path, const cJSON *item, entry *e)
         *slot = field;
     }
     if (!cJSON_IsString(dtype) || !cJSON_IsArray(shape) || !cJSON_IsArray(offsets))
-        return BAD_TENSOR(path, e->name, "%s", "dtype, shape or data_offsets is missing or of the wrong kind");
+        return BAD_TENSOR(path, e->name, "%s",
+                          "dtype, shape or data_offsets is missing or of the wrong kind");
     int64_t bytes;
     LT_TRY(parse_dtype(path, dtype->valuestring, e));
     LT_TRY(parse_shape(path, shape, e, &bytes));
     const cJSON *begin = offsets->child, *end = begin != NULL ? begin->next : NULL;
-    if (end == NULL || end->next != NULL || !read_count(begin, &e->begin) || !read_count(end, &e->end))
+    if (end == NULL || end->next != NULL || !read_count(begin, &e->begin) ||
+        !read_count(end, &e->end))
         return BAD_TENSOR(path, e->name, "%s", "data_offsets are not two whole numbers");
     if (e->begin > e->end || e->end - e->begin != bytes)
-        return BAD_TENSOR(path, e->name, "its shape needs %lld bytes, its offsets %lld to %lld are for others",
+        return BAD_TENSOR(path, e->name,
+                          "its shape needs %lld bytes, its offsets %lld to %lld are for others",
                           (long long)bytes, (long long)e->begin, (long long)e->end);
     return LT_OK;
 }
@@ -137,13 +148,15 @@ static lt_status check_entries(const char *path, entry *entries, int64_t n, int6
     int64_t end = 0;
     for (int64_t i = 0; i < n; i++) {
         if (entries[i].begin != end)
-            return BAD_TENSOR(path, entries[i].name, "its bytes start at %lld, those before it end at %lld",
+            return BAD_TENSOR(path, entries[i].name,
+                              "its bytes start at %lld, those before it end at %lld",
                               (long long)entries[i].begin, (long long)end);
         end = entries[i].end;
     }
     if (end != data_bytes)
-        return DAMAGED(path, "%lld bytes of elements, the header describes %lld%s", (long long)data_bytes,
-                       (long long)end, end > data_bytes ? " (the file is cut short)" : "");
+        return DAMAGED(path, "%lld bytes of elements, the header describes %lld%s",
+                       (long long)data_bytes, (long long)end,
+                       end > data_bytes ? " (the file is cut short)" : "");
     return LT_OK;
 }
 
@@ -153,21 +166,25 @@ static lt_status parse_texts(const char *path, const cJSON *object, lt_safetenso
     if (!cJSON_IsObject(object)) return DAMAGED(path, "%s is no object", METADATA);
     out->texts = lt_mem_array(cJSON_GetArraySize(object), sizeof *out->texts);
     if (out->texts == NULL) return LT_ERR_MEMORY;
-    cJSON_ArrayForEach(item, object) {
-        if (!cJSON_IsString(item)) return DAMAGED(path, "%s holds '%.100s', which is no text", METADATA, item->string);
+    cJSON_ArrayForEach(item, object)
+    {
+        if (!cJSON_IsString(item))
+            return DAMAGED(path, "%s holds '%.100s', which is no text", METADATA, item->string);
         out->texts[out->n_texts++] = (lt_named_text){item->string, item->valuestring};
     }
     return LT_OK;
 }
 
 /* Finds *entries (*n of them, sorted by offset; freed by the caller) and the texts in out->json. */
-static lt_status parse_header(const char *path, int64_t data_bytes, lt_safetensors *out, entry **entries, int64_t *n)
+static lt_status parse_header(const char *path, int64_t data_bytes, lt_safetensors *out,
+                              entry **entries, int64_t *n)
 {
     const cJSON *root = out->json, *item;
     *n = 0;
     *entries = lt_mem_array(cJSON_GetArraySize(root), sizeof **entries);
     if (*entries == NULL) return LT_ERR_MEMORY;
-    cJSON_ArrayForEach(item, root) {
+    cJSON_ArrayForEach(item, root)
+    {
         if (strcmp(item->string, METADATA) != 0) {
             LT_TRY(parse_entry(path, item, &(*entries)[(*n)++]));
         } else {
@@ -202,15 +219,21 @@ static lt_status read_header(int fd, const char *path, lt_safetensors *out, int6
     if (fstat(fd, &info) != 0) return DAMAGED(path, "%s", strerror(errno));
     if (!S_ISREG(info.st_mode)) return DAMAGED(path, "%s", "not a file");
     int64_t rest = (int64_t)info.st_size - LENGTH_BYTES;
-    if (rest < 0) return DAMAGED(path, "%lld bytes, too short for a safetensors file", (long long)info.st_size);
+    if (rest < 0)
+        return DAMAGED(path, "%lld bytes, too short for a safetensors file",
+                       (long long)info.st_size);
     LT_TRY(read_fully(fd, path, start, LENGTH_BYTES));
     uint64_t length;
     memcpy(&length, start, sizeof length);
     if (length > HEADER_MAX)
-        return DAMAGED(path, "not a safetensors file: its header would have %llu bytes, at most %d are allowed",
-                       (unsigned long long)length, HEADER_MAX);
+        return DAMAGED(
+            path,
+            "not a safetensors file: its header would have %llu bytes, at most %d are allowed",
+            (unsigned long long)length, HEADER_MAX);
     if ((int64_t)length > rest)
-        return DAMAGED(path, "a header of %llu bytes, the file has only %lld more: cut short or not a safetensors file",
+        return DAMAGED(path,
+                       "a header of %llu bytes, the file has only %lld more: cut short or not a "
+                       "safetensors file",
                        (unsigned long long)length, (long long)rest);
 
     lt_status status = LT_OK;
@@ -249,7 +272,37 @@ static lt_status read_tensor(int fd, const char *path, const entry *e, lt_tensor
     return LT_OK;
 }
 
-lt_status lt_safetensors_read(const char *path, lt_safetensors *out)
+static lt_status read_tensors(int fd, const char *path, bool mapped, const entry *entries,
+                              int64_t n, int64_t data_bytes, lt_safetensors *out)
+{
+    lt_status status = LT_OK;
+    lt_tensor *mapping = NULL;
+    struct stat info;
+    if (fstat(fd, &info) != 0) return DAMAGED(path, "%s", strerror(errno));
+    const int64_t start = (int64_t)info.st_size - data_bytes;
+    if (mapped)
+        LT_CHECK(lt_tensor_from_file(path, false, (int64_t)info.st_size, LT_UINT8, &mapping));
+    for (; out->n < n; out->n++) {
+        const entry *e = &entries[out->n];
+        lt_named_tensor *named = &out->tensors[out->n];
+        if (mapped && lt_can_map(start + e->begin, e->dtype)) {
+            LT_CHECK(lt_mapped_part(mapping, start + e->begin, e->dtype, e->ndim, e->sizes,
+                                    &named->tensor));
+        } else {
+            if (mapped && lseek(fd, start + e->begin, SEEK_SET) < 0) {
+                status = DAMAGED(path, "%s", strerror(errno));
+                goto done;
+            }
+            LT_CHECK(read_tensor(fd, path, e, &named->tensor));
+        }
+        named->name = e->name;
+    }
+done:
+    if (mapping != NULL) lt_tensor_release(mapping);
+    return status;
+}
+
+lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out)
 {
     lt_status status = LT_OK;
     lt_safetensors file = {0};
@@ -266,10 +319,7 @@ lt_status lt_safetensors_read(const char *path, lt_safetensors *out)
         status = LT_ERR_MEMORY;
         goto done;
     }
-    for (; file.n < n; file.n++) {
-        LT_CHECK(read_tensor(fd, path, &entries[file.n], &file.tensors[file.n].tensor));
-        file.tensors[file.n].name = entries[file.n].name;
-    }
+    LT_CHECK(read_tensors(fd, path, mapped, entries, n, data_bytes, &file));
     *out = file;
     file = (lt_safetensors){0};
 done:
@@ -293,7 +343,8 @@ void lt_safetensors_free(lt_safetensors *file)
 /* Takes over item; NULL is a failed allocation, as cJSON has it. */
 static lt_status put(cJSON *parent, const char *name, cJSON *item)
 {
-    bool done = name != NULL ? cJSON_AddItemToObject(parent, name, item) : cJSON_AddItemToArray(parent, item);
+    bool done = name != NULL ? cJSON_AddItemToObject(parent, name, item)
+                             : cJSON_AddItemToArray(parent, item);
     if (done) return LT_OK;
     cJSON_Delete(item);
     return lt_error(LT_ERR_MEMORY, "out of memory");
@@ -312,7 +363,8 @@ static lt_status describe(cJSON *root, const lt_named_tensor *named, int64_t beg
     const lt_tensor *t = named->tensor;
     cJSON *item, *shape, *offsets;
     if (dtype_names[t->dtype] == NULL)
-        return lt_error(LT_ERR_RUNTIME, "tensor '%s': the format has no elements of %s", named->name, lt_dtype_name((lt_dtype)t->dtype));
+        return lt_error(LT_ERR_RUNTIME, "tensor '%s': the format has no elements of %s",
+                        named->name, lt_dtype_name((lt_dtype)t->dtype));
     LT_TRY(put(root, named->name, item = cJSON_CreateObject()));
     LT_TRY(put(item, "dtype", cJSON_CreateString(dtype_names[t->dtype])));
     LT_TRY(put(item, "shape", shape = cJSON_CreateArray()));
@@ -327,7 +379,8 @@ static lt_status describe_texts(cJSON *root, const lt_named_text *texts, int64_t
     cJSON *object;
     if (n == 0) return LT_OK;
     LT_TRY(put(root, METADATA, object = cJSON_CreateObject()));
-    for (int64_t i = 0; i < n; i++) LT_TRY(put(object, texts[i].name, cJSON_CreateString(texts[i].text)));
+    for (int64_t i = 0; i < n; i++)
+        LT_TRY(put(object, texts[i].name, cJSON_CreateString(texts[i].text)));
     return LT_OK;
 }
 
@@ -341,12 +394,14 @@ static void order_by_width(const lt_named_tensor *tensors, int64_t n, int64_t *o
     }
 }
 
-static lt_status describe_tensors(cJSON *root, const lt_named_tensor *tensors, int64_t n, const int64_t *order)
+static lt_status describe_tensors(cJSON *root, const lt_named_tensor *tensors, int64_t n,
+                                  const int64_t *order)
 {
     int64_t begin = 0, end, bytes;
     for (int64_t i = 0; i < n; i++, begin = end) {
         const lt_tensor *t = tensors[order[i]].tensor;
-        bool overflow = __builtin_mul_overflow(t->numel, (int64_t)lt_dtype_size((lt_dtype)t->dtype), &bytes);
+        bool overflow =
+            __builtin_mul_overflow(t->numel, (int64_t)lt_dtype_size((lt_dtype)t->dtype), &bytes);
         if (overflow || __builtin_add_overflow(begin, bytes, &end))
             return lt_error(LT_ERR_RUNTIME, "the tensors are too large for a file");
         LT_TRY(describe(root, &tensors[order[i]], begin, end));
@@ -381,7 +436,8 @@ static lt_status write_tensor(lt_atomic_file *f, lt_tensor *t)
     LT_TRY(lt_saved_form(t, &dense));
     lt_status status = LT_OK;
     if (t->numel > 0)
-        status = lt_atomic_file_write(f, lt_data(dense), (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype));
+        status = lt_atomic_file_write(f, lt_data(dense),
+                                      (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype));
     lt_tensor_release(dense);
     return status;
 }

@@ -26,7 +26,9 @@ typedef struct lt_safetensors {
     void *json; /* owns the names and texts */
 } lt_safetensors;
 
-lt_status lt_safetensors_read(const char *path, lt_safetensors *out);
+/* mapped: elements stay in the file, which is mapped: its pages come when they are looked at, and what is written to a tensor stays in
+ * memory. It must not become shorter meanwhile. Elements that are not aligned in the file, and bools, are read. */
+lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out);
 void lt_safetensors_free(lt_safetensors *file);
 
 /* Writes the file atomically. Tensors may be of any layout, on any device (copied to the host one at a time,

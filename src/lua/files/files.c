@@ -20,7 +20,8 @@ static int files_raise(lua_State *L)
 static const char *check_text(lua_State *L, int index, const char *what)
 {
     size_t n;
-    if (lua_type(L, index) != LUA_TSTRING) lt_lua_error(L, "%s must be strings, got %s", what, lt_lua_type_name(L, index));
+    if (lua_type(L, index) != LUA_TSTRING)
+        lt_lua_error(L, "%s must be strings, got %s", what, lt_lua_type_name(L, index));
     const char *text = lua_tolstring(L, index, &n);
     if (strlen(text) != n) lt_lua_error(L, "%s must not contain zero bytes", what);
     return text;
@@ -34,7 +35,8 @@ static lt_named_tensor *read_tensors(lua_State *L, int names, int tensors, lua_I
         lua_rawgeti(L, names, i + 1);
         lua_rawgeti(L, tensors, i + 1);
         named[i] = (lt_named_tensor){check_text(L, -2, "names"), lt_lua_get(L, -1)};
-        if (named[i].tensor == NULL) lt_lua_error(L, "tensor %I is a %s", (LUAI_UACINT)(i + 1), lt_lua_type_name(L, -1));
+        if (named[i].tensor == NULL)
+            lt_lua_error(L, "tensor %I is a %s", (LUAI_UACINT)(i + 1), lt_lua_type_name(L, -1));
         lua_pop(L, 2);
     }
     return named;
@@ -47,7 +49,8 @@ static lt_named_text *read_texts(lua_State *L, int table, int64_t *n)
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) count++;
     lt_named_text *texts = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *texts, 0);
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1))
-        texts[(*n)++] = (lt_named_text){check_text(L, -2, "keys of metadata"), check_text(L, -1, "metadata")};
+        texts[(*n)++] =
+            (lt_named_text){check_text(L, -2, "keys of metadata"), check_text(L, -1, "metadata")};
     return texts;
 }
 
@@ -91,16 +94,17 @@ static int push_contents(lua_State *L)
     return 3;
 }
 
-/* load_safetensors(path) -> names, tensors (on the host), metadata */
+/* load_safetensors(path, mapped) -> names, tensors (on the host), metadata */
 static int load_safetensors(lua_State *L)
 {
     lt_safetensors file = {0};
     const char *path = check_text(L, 1, "paths");
+    const bool mapped = lua_toboolean(L, 2);
     lua_settop(L, 1);
     lt_lua_pushfunction(L, push_contents);
     lua_pushlightuserdata(L, &file);
     lt_entry entry = lt_enter(L);
-    lt_status status = lt_safetensors_read(path, &file);
+    lt_status status = lt_safetensors_read(path, mapped, &file);
     lt_leave(entry);
     lt_lua_check(L, status);
     int failed = lua_pcall(L, 1, 3, 0);

@@ -1,11 +1,12 @@
 /* dlpack.c - capsules of DLPack (ltensor.h) as userdata "dltensor", and functions of torch._C for lib/utils/dlpack.lua
- * and lib/files/memory.lua: to_dlpack, from_dlpack, dlpack_device, is_read_only, map_file. */
+ * and lib/files/memory.lua: to_dlpack, from_dlpack, dlpack_device, is_read_only, map_file, mapped_part. */
 #include "interop/dlpack.h"
 
 #include <string.h>
 
 #include "binding.h"
 #include "error.h"
+#include "files/mapped_file.h"
 
 static const char CAPSULE_META[] = "dltensor";
 
@@ -147,12 +148,29 @@ static int map_file(lua_State *L)
     return 1;
 }
 
+/* mapped_part(mapping, byte from 0, dtype, number of elements) -> tensor; nil where they cannot be used as they lie there */
+static int mapped_part(lua_State *L)
+{
+    lt_tensor *mapping = lt_lua_check_tensor(L, 1);
+    const lua_Integer at = lt_lua_check_integer(L, 2);
+    const lt_dtype dtype = lt_lua_to_dtype(L, 3);
+    if (dtype == LT_DTYPE_NONE) return lt_lua_refuse(L, 3, "a dtype");
+    const int64_t numel = lt_lua_check_integer(L, 4);
+    if (!lt_can_map(at, dtype)) return 0;
+    lt_tensor **out = lt_lua_new(L);
+    lt_lua_do(L, lt_mapped_part(mapping, at, dtype, 1, &numel, out));
+    return 1;
+}
+
 void lt_lua_open_dlpack(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"to_dlpack", to_dlpack},         {"from_dlpack", from_dlpack},
-        {"dlpack_device", dlpack_device}, {"is_read_only", is_read_only},
-        {"map_file", map_file},           {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"to_dlpack", to_dlpack},
+                                         {"from_dlpack", from_dlpack},
+                                         {"dlpack_device", dlpack_device},
+                                         {"is_read_only", is_read_only},
+                                         {"map_file", map_file},
+                                         {"mapped_part", mapped_part},
+                                         {NULL, NULL}};
     static const luaL_Reg metamethods[] = {{"__gc", capsule_gc},
                                            {"__tostring", capsule_tostring},
                                            {"__index", capsule_index},

@@ -122,7 +122,8 @@ typedef enum lt_layout {
     LT_SPARSE_CSC  /* column by column */
 } lt_layout;
 
-typedef enum lt_device_type { LT_CPU = 0, LT_CUDA = 1, LT_DEVICE_TYPES } lt_device_type;
+typedef enum lt_device_type { LT_CPU = 0, LT_CUDA = 1 } lt_device_type;
+#define LT_DEVICE_TYPES 2 /* of this header; later versions have more */
 
 /* A place for tensors: an lt_device_type and a number. The CPU is {LT_CPU, 0}; of GPUs, -1 is the current one. */
 typedef struct lt_device {

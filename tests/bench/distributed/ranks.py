@@ -7,17 +7,20 @@ import time
 SIZES = [4, 1 << 10, 4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
 
 
-def seconds(f, calls, barrier):
-    samples = []
-    for _ in range(max(1, calls // 5)):
-        f()
-    for _ in range(5):
-        barrier()
-        start = time.perf_counter()
-        for _ in range(calls):
+def seconds(calls, rounds, barrier, *functions):
+    """Seconds of one call of each function, of many together, in rounds that alternate between them."""
+    samples = [[] for _ in functions]
+    for f in functions:
+        for _ in range(max(1, calls // 5)):
             f()
-        samples.append((time.perf_counter() - start) / calls)
-    return statistics.median(samples)
+    for _ in range(rounds):
+        for f, times in zip(functions, samples):
+            barrier()
+            start = time.perf_counter()
+            for _ in range(calls):
+                f()
+            times.append((time.perf_counter() - start) / calls)
+    return [statistics.median(times) for times in samples]
 
 
 def say(rank, name, unit, value):
@@ -27,7 +30,7 @@ def say(rank, name, unit, value):
 
 def all_reduces(rank, barrier, make):
     for size in SIZES:
-        t = seconds(make(size), 2000 if size <= 4096 else max(4, (64 << 20) // size), barrier)
+        (t,) = seconds(2000 if size <= 4096 else max(4, (64 << 20) // size), 5, barrier, make(size))
         name = f"{size} B" if size < 1024 else f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
         if size <= 4096:
             say(rank, f"all_reduce, {name}", "us", t * 1e6)
@@ -69,7 +72,7 @@ def with_gloo():
     all_reduces(rank, dist.barrier, make)
 
     def efficiency(name, build, loss_of, steps):
-        def step_time(wrap):
+        def trained(wrap):
             torch.manual_seed(1)
             net = wrap(build())
             optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
@@ -79,10 +82,11 @@ def with_gloo():
                 loss_of(net).backward()
                 optimizer.step()
 
-            return seconds(step, steps, dist.barrier)
+            return step
 
-        alone = step_time(lambda net: net)
-        together = step_time(lambda net: nn.parallel.DistributedDataParallel(net, gradient_as_bucket_view=True))
+        alone, together = seconds(
+            steps, 15, dist.barrier, trained(lambda net: net),
+            trained(lambda net: nn.parallel.DistributedDataParallel(net, gradient_as_bucket_view=True)))
         say(rank, f"{name}, step of one rank", "ms", alone * 1e3)
         say(rank, f"{name}, efficiency of DDP", "1", alone / together)
 

@@ -38,6 +38,7 @@ describe('--doctor', function()
     assert.is_truthy(out:find('missing  colours        none: TERM is dumb', 1, true), out)
     assert.is_truthy(out:find('missing  characters     the locale (C) is not UTF-8', 1, true), out)
     assert.is_truthy(out:find('missing  MPI ', 1, true), out)
+    assert.is_truthy(run('--doctor', 'LTENSOR_LIB_DIR=/nowhere'):find('missing  Jupyter        libltensor_jupyter.so', 1, true))
   end)
 
   -- A packed ltensor has no sources.

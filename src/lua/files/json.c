@@ -1,16 +1,13 @@
-/* json_reader.c - JSON as Lua tables: cJSON reads it, what it reads becomes tables here.
+/* json.c - torch._C.read_json: JSON as Lua tables. cJSON reads it, what it reads becomes tables here.
  *
- * cJSON keeps numbers as doubles, in the order of the text. Notebooks are written back, so 1 has to stay an integer,
+ * cJSON keeps numbers as doubles, in the order of the text. Notebooks are read by it and written back, so 1 has to stay an integer,
  * 1.0 a float and 2^60 + 1 itself: a number is taken from its place in the text, which is found by going along with
  * the tree. Strings of cJSON end at a zero byte: the caller puts ZERO, a byte that UTF-8 does not have, in its place.
- * Includes the Lua API and cJSON.
- */
-#include "json_reader.h"
-
+ * Includes the Lua API and cJSON. */
 #include <cjson/cJSON.h>
-#include <lauxlib.h>
-#include <stdbool.h>
 #include <string.h>
+
+#include "binding.h"
 
 enum { MAX_DEPTH = 200 };
 static const char ZERO = '\xff';
@@ -118,14 +115,13 @@ static int refuse(lua_State *L, const char *what, ptrdiff_t offset)
     return 3;
 }
 
-/* read(text, new_object, null) -> the value, or nil, what is wrong (nil: no JSON stands there), its position.
+/* read_json(text, new_object, null) -> the value, or nil, what is wrong (nil: no JSON stands there), its position.
  * text: UTF-8. new_object(): a table for an object. null: what null becomes. */
 static int read_json(lua_State *L)
 {
     size_t length;
-    const char *text = luaL_checklstring(L, 1, &length), *end = text + length, *stop = NULL;
-    luaL_checktype(L, 2, LUA_TFUNCTION);
-    luaL_checkany(L, 3);
+    const char *text = lt_lua_check_lstring(L, 1, &length), *end = text + length, *stop = NULL;
+    lt_lua_check_type(L, 2, LUA_TFUNCTION);
     lua_settop(L, 3);
     const char *deep = find_too_deep(text, end);
     if (deep < end) return refuse(L, "nested too deep", deep - text);
@@ -140,14 +136,14 @@ static int read_json(lua_State *L)
     return 1;
 }
 
-int luaopen_repl_json_reader(lua_State *L)
+void lt_lua_open_json(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"read", read_json}, {NULL, NULL}};
     luaL_newmetatable(L, tree_meta);
     lua_pushcfunction(L, free_tree);
     lua_setfield(L, -2, "__close");
     lua_pushcfunction(L, free_tree);
     lua_setfield(L, -2, "__gc");
-    luaL_newlib(L, functions);
-    return 1;
+    lua_pop(L, 1);
+    lt_lua_pushfunction(L, read_json);
+    lua_setfield(L, 2, "read_json");
 }

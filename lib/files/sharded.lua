@@ -1,0 +1,126 @@
+-- sharded.lua - safetensors in several files (shards) with an index, as Hugging Face's libraries write them: model.safetensors.index.json
+-- is a JSON text whose "weight_map" tells by tensor which file beside it holds it, and whose "metadata" has texts.
+--
+-- Indexes come from strangers: a shard lies in the index's folder or below it, and every tensor that the index names must be in its shard.
+
+local torch = require 'torch'
+local shown = require 'torch.support.shown'
+local quoted = require 'torch.support.json_string'
+local whole_file = require 'torch.files.whole_file'
+
+local M = {}
+
+local MAX_INDEX = 100000000 -- bytes
+local SUFFIX = '.index.json'
+
+local function fail(path, format, ...) torch._C.raise(path .. ': ' .. shown(format, ...)) end
+
+-- ---- reading -----------------------------------------------------------------------------------------------------------
+
+local Object = { __newindex = function(object, key, value)
+  rawset(object, #object + 1, key)
+  rawset(object, key, value)
+end }
+local function is_object(x) return getmetatable(x) == Object end
+
+-- The index as a table; its objects have their keys in order at 1, 2, ...
+local function read_index(path)
+  local text = whole_file.read(path, MAX_INDEX)
+  if not utf8.len(text) then fail(path, 'an index of shards that is no UTF-8') end
+  local index, what, position = torch._C.read_json(text, function() return setmetatable({}, Object) end, false)
+  if position then fail(path, 'no JSON at byte %d%s', position, what and ': ' .. what or '') end
+  if not is_object(index) or not is_object(index.weight_map) then fail(path, "a JSON text without a 'weight_map': no index of safetensors") end
+  return index
+end
+
+--- Whether a file of this name is an index.
+function M.is_index(path) return path:sub(-#SUFFIX) == SUFFIX end
+
+--- The names, tensors and texts of a model in shards, in the order of the index.
+function M.load(path, mapped)
+  local index = read_index(path)
+  local folder, shards = path:match '^(.*/)' or '', {}
+  local names, tensors = {}, {}
+  for i, name in ipairs(index.weight_map) do
+    local file = index.weight_map[name]
+    if type(file) ~= 'string' or file == '' or file:find '^[/\\]' or file:find '%z' or ('/' .. file .. '/'):find '[/\\]%.%.[/\\]' then
+      fail(path, "tensor '%s' lies in '%s', which is not in the index's folder", name, tostring(file))
+    end
+    if not shards[file] then
+      local held = {}
+      local held_names, held_tensors = torch._C.load_safetensors(folder .. file, mapped)
+      for j, held_name in ipairs(held_names) do held[held_name] = held_tensors[j] end
+      shards[file] = held
+    end
+    names[i], tensors[i] = name, shards[file][name]
+    if tensors[i] == nil then fail(path, "tensor '%s' is not in '%s', where the index has it", name, file) end
+  end
+  local metadata = is_object(index.metadata) and index.metadata or {}
+  return names, tensors, metadata
+end
+
+-- ---- writing -----------------------------------------------------------------------------------------------------------
+
+local units = { B = 1, KB = 10 ^ 3, MB = 10 ^ 6, GB = 10 ^ 9, TB = 10 ^ 12, KIB = 2 ^ 10, MIB = 2 ^ 20, GIB = 2 ^ 30, TIB = 2 ^ 40 }
+
+--- A number of bytes, or one with a unit ('5GB', '200MiB').
+function M.bytes(size)
+  if math.type(size) == 'integer' and size > 0 then return size end
+  local number, unit = tostring(size):match '^(%d+%.?%d*)%s*(%a+)$'
+  local bytes = type(size) == 'string' and unit and units[unit:upper()] and tonumber(number) * units[unit:upper()]
+  if not bytes or bytes < 1 or bytes > 2 ^ 62 then
+    torch._C.raise(shown("torch.save: max_shard_size must be a number of bytes, or a text such as '5GB' or '200MiB', got %s", tostring(size)))
+  end
+  return math.floor(bytes)
+end
+
+-- Lists of positions of tensors: in order, each of at most so many bytes unless one tensor alone has more.
+local function split(tensors, most)
+  local shards, filled = {}, 0
+  for i, tensor in ipairs(tensors) do
+    local bytes = tensor:numel() * tensor:element_size()
+    if #shards == 0 or filled + bytes > most then
+      shards[#shards + 1] = {}
+      filled = 0
+    end
+    table.insert(shards[#shards], i)
+    filled = filled + bytes
+  end
+  return shards
+end
+
+local function index_text(map, total, metadata)
+  local lines = { '{\n  "metadata": {\n    "total_size": ' .. total }
+  for name, text in pairs(metadata) do lines[1] = ('%s,\n    %s: %s'):format(lines[1], quoted(name), quoted(text)) end
+  lines[1] = lines[1] .. '\n  },\n  "weight_map": {'
+  for i, entry in ipairs(map) do
+    lines[#lines + 1] = ('    %s: %s%s'):format(quoted(entry[1]), quoted(entry[2]), i < #map and ',' or '')
+  end
+  lines[#lines + 1] = '  }\n}\n'
+  return table.concat(lines, '\n')
+end
+
+--- Writes tensors in files of at most so many bytes of elements. What fits into one is one file, at the path; else there are
+-- name-00001-of-00003.safetensors and so on beside it, and the index, path .. '.index.json', which is written last.
+function M.save(path, names, tensors, metadata, most)
+  local shards = split(tensors, most)
+  if #shards <= 1 then return torch._C.save_safetensors(path, names, tensors, metadata) end
+  local folder, base = path:match '^(.*/)' or '', path:match '[^/]*$'
+  local stem, suffix = base:match '^(.*)(%.[^.]*)$'
+  local map, total = {}, 0
+  for k, places in ipairs(shards) do
+    local file = ('%s-%05d-of-%05d%s'):format(stem or base, k, #shards, suffix or '')
+    local some_names, some = {}, {}
+    for j, i in ipairs(places) do
+      some_names[j], some[j] = names[i], tensors[i]
+      map[#map + 1] = { names[i], file }
+      total = total + tensors[i]:numel() * tensors[i]:element_size()
+    end
+    torch._C.save_safetensors(folder .. file, some_names, some, { format = 'pt' })
+  end
+  local file <close> = torch._C.create_file(path .. SUFFIX)
+  file:write(index_text(map, total, metadata))
+  file:commit()
+end
+
+return M

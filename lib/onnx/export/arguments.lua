@@ -1,0 +1,138 @@
+-- arguments.lua - the arguments of a recorded call by the names of the op's declaration.
+--
+-- A declaration is read from its signature, as the reference shows it: 'sum(Tensor self, Dims? dim, bool keepdim=false, *, Dtype?
+-- dtype=nil) -> Tensor', one line per overload.
+
+local torch = require 'torch'
+local record = require 'torch.onnx.export.record'
+
+local M = {}
+
+-- ---- declarations ---------------------------------------------------------------------------------------------------------
+
+local function default_of(text)
+  if text == nil or text == 'nil' then return nil end
+  if text == 'true' or text == 'false' then return text == 'true' end
+  return text:match "^'(.*)'$" or math.tointeger(text) or tonumber(text)
+end
+
+local function parse(signature)
+  local name, inside = signature:match '^([%w_.]+)%((.*)%) %->'
+  if not name then return nil end
+  local overload, only_named = { name = name, names = {} }, false
+  for text in (inside .. ', '):gmatch '(.-), ' do
+    if text == '*' then
+      only_named = true
+    elseif text ~= '' then
+      local kind, optional, parameter, default = text:match '^([%w|%[%]]+)(%??) ([%w_]+)=?(.*)$'
+      local entry = { kind = kind, optional = optional == '?' or default ~= '', name = parameter, default = default_of(default ~= '' and default or nil),
+        only_named = only_named }
+      overload[#overload + 1], overload.names[parameter] = entry, true
+    end
+  end
+  return overload
+end
+
+local parsed = {}
+
+local function overloads_of(op, in_nn)
+  local key = in_nn and 'nn.functional.' .. op or op
+  if parsed[key] == nil then
+    local docs, list = torch._docs(), {}
+    local entry = docs[key] or docs[op]
+    for line in (entry and entry.signature or ''):gmatch '[^\n]+' do list[#list + 1] = parse(line) end
+    parsed[key] = list
+  end
+  return parsed[key]
+end
+
+-- ---- matching ---------------------------------------------------------------------------------------------------------------
+
+local function is_number(x) return type(x) == 'number' end
+local function is_integer(x) return math.type(x) == 'integer' end
+local function is_list(x) return type(x) == 'table' and not record.is_value(x) end
+local function is_scalar(x) return is_number(x) or type(x) == 'boolean' or torch.type(x) == 'complex' end
+local function either(a, b) return function(x) return a(x) or b(x) end end
+
+local fits = {
+  Tensor = record.is_value, IndexTensor = record.is_value, ['Tensor|Scalar'] = either(record.is_value, is_scalar), Scalar = is_scalar,
+  ['Tensor[]'] = is_list, ['IndexTensor[]'] = is_list, ['Scalar[]'] = is_list, Size = either(is_list, is_integer), Dims = either(is_list, is_integer),
+  int = is_integer, Dim = is_integer, Index = is_integer, float = is_number, bool = function(x) return type(x) == 'boolean' end,
+  string = function(x) return type(x) == 'string' end, Dtype = function(x) return torch.type(x) == 'dtype' end,
+  Device = function(x) return torch.type(x) == 'device' or type(x) == 'string' or is_integer(x) end,
+  Generator = function(x) return torch.type(x) == 'Generator' end,
+}
+
+local function is_named(x)
+  if not is_list(x) or getmetatable(x) ~= nil then return false end
+  local key = next(x)
+  return type(key) == 'string'
+end
+
+local function match(overload, args)
+  local bound, n = { op = overload.name }, args.n
+  local named = n > 0 and is_named(args[n]) and args[n] or nil
+  if named then n = n - 1 end
+  local at = 1
+  for i, parameter in ipairs(overload) do
+    if at > n or parameter.only_named then break end
+    local value = args[at]
+    local fit = fits[parameter.kind] or function() return true end
+    if value == nil and parameter.optional then
+      at = at + 1
+    elseif not fit(value) then
+      return nil
+    elseif (parameter.kind == 'Size' or parameter.kind == 'Dims') and is_integer(value) then
+      local following, list = overload[i + 1], {}
+      local alone = following and not following.only_named and (following.kind == 'int' or following.kind == 'Size' or following.kind == 'Dims'
+        or following.kind == 'Dim' or following.kind == 'Scalar')
+      repeat
+        list[#list + 1] = args[at]
+        at = at + 1
+      until at > n or alone or not is_integer(args[at])
+      bound[parameter.name] = list
+    else
+      bound[parameter.name] = value
+      at = at + 1
+    end
+  end
+  local twice = at == 2 and n == 2 and args[1] == args[2] -- Lua gives the operand of -x and ~x two times
+  if at <= n and not twice then return nil end
+  for name, value in pairs(named or {}) do
+    if not overload.names[name] then return nil end
+    bound[name] = value
+  end
+  for _, parameter in ipairs(overload) do
+    local value = bound[parameter.name]
+    if value == nil then
+      if not parameter.optional then return nil end
+      bound[parameter.name] = parameter.default
+    elseif fits[parameter.kind] and not fits[parameter.kind](value) then
+      return nil
+    end
+  end
+  return bound
+end
+
+--- Whether an op is declared with an argument of that name.
+function M.takes(op, name)
+  for _, overload in ipairs(overloads_of(op, false)) do
+    if overload.names[name] then return true end
+  end
+  return false
+end
+
+local function is_empty(x) return is_list(x) and getmetatable(x) == nil and next(x) == nil end
+
+--- The arguments of a call by name, with `op`, the declared name; nil when the op has no declaration that fits.
+function M.bind(call)
+  local args = call.args
+  for _, n in ipairs { args.n, is_empty(args[args.n]) and args.n - 1 or nil } do -- without a table of names that has none
+    for _, overload in ipairs(overloads_of(call.op, call.in_nn)) do
+      local bound = match(overload, table.move(args, 1, n, 1, { n = n }))
+      if bound then return bound end
+    end
+  end
+end
+
+return M

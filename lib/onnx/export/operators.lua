@@ -1,0 +1,30 @@
+-- operators.lua - how operations are written in ONNX: the functions of ops/, a subject per file.
+--
+-- A file returns { name = write } with write(graph, args, call) -> the names of the results (or one list of them, for an
+-- operation that gives a list). args are the arguments by name, numbers that depend on the inputs' sizes as symbols; call has
+-- the results as values, for their dtypes and shapes. What torch.nn.functional alone has stands under 'nn.<name>'. An operation in place is written as that without.
+
+local arguments = require 'torch.onnx.export.arguments'
+
+local M = {}
+
+local files = { 'elementwise', 'activation', 'reduce', 'shape', 'index', 'loss', 'matmul', 'convolution', 'norm', 'recurrent', 'factory' }
+local writers = {}
+for _, name in ipairs(files) do
+  for op, write in pairs(require('torch.onnx.export.ops.' .. name)) do writers[op] = write end
+end
+
+--- Operations that are written by hand in C: their arguments are as they were given.
+M.reads_raw = { index = true, index_assign = true, where_method = true, _recurrent = true }
+
+--- The function that writes an operation; nil where there is none.
+function M.find(op, in_nn)
+  local plain = op:match '^(.*[^_])_$'
+  if in_nn then return writers['nn.' .. op] end
+  return writers[op] or plain and writers[plain]
+end
+
+--- Whether an operation draws random numbers.
+function M.draws(op) return arguments.takes(op, 'generator') end
+
+return M

@@ -1,0 +1,125 @@
+-- index.lua - elements picked by positions, and x[...], written in ONNX. Positions count from 1 in programs, from 0 in ONNX.
+
+local torch = require 'torch'
+local record = require 'torch.onnx.export.record'
+local shape = require 'torch.onnx.export.ops.shape'
+
+local M = {}
+
+-- ---- positions in tensors -----------------------------------------------------------------------------------------------
+
+function M.embedding(g, a)
+  if a.max_norm then g:fail 'rows that are made shorter (max_norm)' end
+  return g:node('Gather', { g:name(a.weight), g:positions(a.indices or a.input) }, { axis = 0 })
+end
+M['nn.embedding'] = M.embedding
+
+function M.index_select(g, a)
+  return g:node('Gather', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
+end
+
+function M.gather(g, a)
+  return g:node('GatherElements', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
+end
+
+function M.take_along_dim(g, a)
+  if a.dim == nil then g:fail 'no dim' end
+  return M.gather(g, { self = a.self, dim = a.dim, index = a.indices })
+end
+
+function M.scatter(g, a, call)
+  if a.reduce then g:fail("the reduction '%s'", a.reduce) end
+  local dtype = call.results[1].dtype
+  local places = g:positions(a.index)
+  local source = a.src and g:cast(a.src, dtype) or g:node('Expand', { g:scalar(a.value, dtype), g:integers(g:shape(a.index)) })
+  return g:node('ScatterElements', { g:name(a.self), places, source }, { axis = g:axis(a.dim, #a.self.shape) })
+end
+
+function M.scatter_add(g, a)
+  return g:node('ScatterElements', { g:name(a.self), g:positions(a.index), g:name(a.src) }, { axis = g:axis(a.dim, #a.self.shape), reduction = 'add' })
+end
+
+-- The number of classes is in the result, also where it was found from the values: of the recorded call alone.
+function M.one_hot(g, a, call)
+  if a.num_classes < 0 then g:fail 'num_classes that depends on the values; say how many there are' end
+  local n = call.results[1].shape[#call.results[1].shape]
+  return g:node('OneHot', { g:positions(a.self), g:scalar(n, torch.int64), g:list { 0, 1 } }, { axis = -1 })
+end
+
+-- ---- x[...] -----------------------------------------------------------------------------------------------------------------
+
+local fields = { T = 'reversed', mT = 'adjoint', H = 'reversed', mH = 'adjoint' }
+
+local function number_of(g, text)
+  if text == '' then return nil end
+  return math.tointeger(tonumber(text)) or g:fail("the index '%s'", text)
+end
+
+-- An index written as a string, in the form of a table.
+local function parsed(g, text)
+  local list = {}
+  for part in (text .. ','):gmatch '%s*(.-)%s*,' do
+    if part == 'None' or part == '...' then
+      list[#list + 1] = part
+    elseif part:find ':' then
+      local first, last, step = part:match '^(%-?%d*):(%-?%d*):?(%-?%d*)$'
+      if not first then g:fail("the index '%s'", text) end
+      list[#list + 1] = { number_of(g, first), number_of(g, last), number_of(g, step), is_slice = true }
+    else
+      list[#list + 1] = number_of(g, part)
+    end
+  end
+  return list
+end
+
+-- From 1, both ends included, as ONNX's, from 0, without the last.
+local function bounds(g, entry)
+  local first = g:map(function(at) return at > 0 and at - 1 or at end, entry[1] or 1)
+  local last = g:map(function(at) return at == -1 and math.maxinteger or at < 0 and at + 1 or at end, entry[2] or -1)
+  return first, last, entry[3]
+end
+
+-- The parts of an index: what each does to the next dimension.
+local function entries_of(g, key)
+  if type(key) == 'string' then return parsed(g, key) end
+  if type(key) ~= 'table' or record.is_value(key) then return { key } end
+  if getmetatable(key) ~= nil and #key == 0 then return { key } end -- a symbol
+  return key
+end
+
+function M.index(g, a, call)
+  local key = a[2]
+  if fields[key] then return shape[fields[key]](g, { self = a[1] }) end
+  if key == 'data' then return g:name(a[1]) end
+  local x, axis, entries, tensors = g:name(a[1]), 0, entries_of(g, key), 0
+  local consumed = 0
+  for _, entry in ipairs(entries) do
+    if entry ~= 'None' and entry ~= '...' and entry ~= torch.newaxis then consumed = consumed + 1 end
+  end
+  for _, entry in ipairs(entries) do
+    if entry == '...' then
+      axis = axis + #a[1].shape - consumed
+    elseif entry == 'None' or entry == torch.newaxis then
+      x, axis = g:node('Unsqueeze', { x, g:list { axis } }), axis + 1
+    elseif record.is_value(entry) then
+      tensors = tensors + 1
+      if tensors > 1 then g:fail 'several index tensors' end
+      if entry.dtype == torch.bool then g:fail 'a mask, which makes a result whose size depends on values' end
+      x, axis = g:node('Gather', { x, g:positions(entry, true) }, { axis = axis }), axis + #entry.shape
+    elseif type(entry) == 'table' and (entry.is_slice or getmetatable(entry) == nil) then
+      if next(entry) ~= nil then
+        local first, last, step = bounds(g, entry)
+        x = shape.slice_of(g, x, axis, first, last, step)
+      end
+      axis = axis + 1
+    elseif math.type(entry) == 'integer' or type(entry) == 'table' then
+      local at = g:map(function(i) return i > 0 and i - 1 or i end, entry)
+      x = g:node('Gather', { x, g:number(at, torch.int64) }, { axis = axis })
+    else
+      g:fail('an index of type %s', torch.type(entry))
+    end
+  end
+  return x
+end
+
+return M

@@ -1,0 +1,217 @@
+-- record.lua - records a call of a module as a list of the operations of core that it makes.
+--
+-- The call runs in a coroutine whose debug hook sees every call of a C function and its results; those that
+-- torch._C.op_name knows, and the few that are written by hand, are recorded. So whatever the program does in Lua
+-- (loops, conditions, functions of functions) is resolved, and what is left is straight.
+--
+-- A recording is { calls =, values =, inputs =, outputs = }. A value is a tensor as it was at one time: { tensor =, shape =,
+-- dtype =, kind = 'input' | 'parameter' | 'buffer' | 'constant' | 'result', name =, varies =, learned = whether
+-- it depends on an input, on a parameter or buffer; version = }. An operation in place makes a new value of the same tensor. A call is { op =, in_nn =, args = packed list with
+-- values in place of tensors, results = values, is_list =, where = the module's path }.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+
+local M = {}
+
+local Value = {}
+Value.__index = Value
+function M.is_value(x) return getmetatable(x) == Value end
+
+local Recorder = {}
+Recorder.__index = Recorder
+
+-- ---- values -----------------------------------------------------------------------------------------------------------
+
+local function new_value(self, tensor, kind, more)
+  local value = setmetatable({ tensor = tensor, shape = table.move(tensor.shape, 1, tensor.ndim, 1, {}), dtype = tensor.dtype, kind = kind,
+    version = tensor._version }, Value)
+  for key, entry in pairs(more or {}) do value[key] = entry end
+  self.of_tensor[tensor] = value
+  value.id = #self.values + 1
+  self.values[value.id] = value
+  return value
+end
+
+-- The value of a tensor now. One that comes from elsewhere is a constant, kept as it is now.
+local function value_of(self, tensor)
+  local value = self.of_tensor[tensor]
+  if value and value.version == tensor._version then return value end
+  if value and (value.varies or value.learned) then
+    fail('torch.onnx.export: %s: a tensor that it uses was changed through another one that shares its memory; ONNX has no such values', self.where())
+  end
+  value = new_value(self, tensor, 'constant')
+  value.constant = tensor:detach():clone()
+  return value
+end
+
+-- The same with tensors in tables replaced, too.
+local function recorded(self, x, depth)
+  if torch.is_tensor(x) then return value_of(self, x) end
+  if type(x) ~= 'table' or getmetatable(x) ~= nil or depth > 4 then return x end
+  local copy = {}
+  for key, entry in pairs(x) do copy[key] = recorded(self, entry, depth + 1) end
+  return copy
+end
+
+-- Whether a value in x has the flag.
+local function any(x, flag)
+  if M.is_value(x) then return x[flag] end
+  if type(x) ~= 'table' or getmetatable(x) ~= nil then return false end
+  for _, entry in pairs(x) do
+    if any(entry, flag) then return true end
+  end
+  return false
+end
+
+-- ---- functions that are recorded ----------------------------------------------------------------------------------------
+
+local metatable = debug.getmetatable(torch.empty(0))
+local by_hand = { [metatable.__index] = 'index', [metatable.__newindex] = 'index_assign', [torch._C.methods.where] = 'where_method',
+  [torch.where] = 'where', [torch.nonzero] = 'nonzero', [torch._C.methods.nonzero] = 'nonzero' }
+-- What makes Lua's values of tensors: where it is of an input, the program depends on it.
+local reads = {}
+for _, name in ipairs { 'item', 'tolist', 'equal', 'is_nonzero', 'allclose' } do reads[torch._C.methods[name]] = name end
+
+local known = setmetatable({}, { __mode = 'k' })
+
+local function entry_of(f)
+  local entry = known[f]
+  if entry == nil then
+    local name, in_nn = torch._C.op_name(f)
+    entry = name and { op = name, in_nn = in_nn } or by_hand[f] and { op = by_hand[f] } or false
+    if reads[f] then entry = { reads = reads[f] } end
+    known[f] = entry
+  end
+  return entry
+end
+
+-- ---- the hook -----------------------------------------------------------------------------------------------------------
+
+local function transferred()
+  local info = debug.getinfo(3, 'r')
+  local list = { n = info.ntransfer }
+  for i = 1, list.n do
+    local _, value = debug.getlocal(3, info.ftransfer + i - 1)
+    list[i] = value
+  end
+  return list
+end
+
+local function has_tensor(list)
+  for i = 1, list.n or #list do
+    if torch.is_tensor(list[i]) or type(list[i]) == 'table' and torch.is_tensor(list[i][1]) then return true end
+  end
+  return false
+end
+
+local function add_call(self, call, results)
+  if not has_tensor(results) then return end -- a size, a dtype, ...
+  call.is_list = type(results[1]) == 'table'
+  if call.is_list then results = results[1] end
+  local flags = { varies = any(call.args, 'varies'), learned = any(call.args, 'learned') }
+  call.results = {}
+  for i = 1, results.n or #results do
+    if torch.is_tensor(results[i]) then call.results[i] = new_value(self, results[i], 'result', flags) end
+  end
+  table.insert(self.calls, call)
+end
+
+local function hook_of(self)
+  local pending, pending_f
+  return function(event)
+    local info = debug.getinfo(2, 'fS')
+    if info.what ~= 'C' then return end
+    local f = info.func
+    if event == 'return' then
+      if f ~= pending_f then return end
+      pending_f = nil
+      return add_call(self, pending, transferred())
+    end
+    local entry = entry_of(f)
+    if not entry then return end
+    local args = transferred()
+    if entry.op == 'index' and type(args[2]) == 'string' and args[2]:find '^_*%a[%w_]*$' and args[2] ~= 'None' and not self.fields[args[2]] then return end
+    for i = 1, args.n do args[i] = recorded(self, args[i], 1) end
+    if entry.op == 'index_assign' then
+      if any(args, 'varies') or any(args, 'learned') then
+        fail('torch.onnx.export: %s: x[...] = value has no form in ONNX; torch.where and torch.cat make new tensors', self.where())
+      end
+      return
+    end
+    if entry.reads then
+      if any(args, 'varies') then
+        fail("torch.onnx.export: %s: '%s' reads numbers that depend on the inputs, and what the program does with them cannot be recorded", self.where(), entry.reads)
+      end
+      return
+    end
+    pending, pending_f = { op = entry.op, in_nn = entry.in_nn, args = args, where = self.where() }, f
+  end
+end
+
+-- ---- modules --------------------------------------------------------------------------------------------------------------
+
+-- Hooks that note which module is running.
+local function follow(module, stack)
+  local handles = {}
+  for path, child in module:named_modules() do
+    local shown = ('%s (%s)'):format(path == '' and 'the module' or path, torch.type(child))
+    handles[#handles + 1] = child:register_forward_pre_hook(function() stack[#stack + 1] = shown end, { prepend = true })
+    handles[#handles + 1] = child:register_forward_hook(function() stack[#stack] = nil end)
+  end
+  return setmetatable(handles, { __close = function()
+    for path, child in module:named_modules() do
+      local fields = class.fields(child)
+      for _, handle in ipairs(handles) do handle:remove() end
+      local hooks = fields._hooks
+      if hooks and #hooks.forward_pre + #hooks.forward + #hooks.backward_pre + #hooks.backward == 0 then fields._hooks = nil end
+    end
+  end })
+end
+
+-- Tensors in nested tables, in order.
+local function flatten(x, list)
+  if torch.is_tensor(x) then
+    list[#list + 1] = x
+  elseif type(x) == 'table' then
+    for _, entry in ipairs(x) do flatten(entry, list) end
+  end
+  return list
+end
+M.flatten = flatten
+
+--- Records module(args...); `tensors` are the tensors in args, `names` what they are called.
+function M.record(module, args, names)
+  local stack = {}
+  local self = setmetatable({ of_tensor = {}, values = {}, calls = {}, inputs = {}, outputs = {},
+    fields = { T = true, mT = true, data = true, H = true, mH = true } }, Recorder)
+  function self.where() return stack[#stack] or 'the module' end
+  if debug.gethook() then fail 'torch.onnx.export: a call cannot be recorded while the program is stopped by a hook (a time limit, a debugger)' end
+  for name, tensor in module:named_parameters() do new_value(self, tensor, 'parameter', { name = name, learned = true }) end
+  for name, tensor in module:named_buffers() do new_value(self, tensor, 'buffer', { name = name, learned = true }) end
+  for i, tensor in ipairs(flatten(args, {})) do
+    if self.of_tensor[tensor] then fail("torch.onnx.export: input '%s' is the same tensor as '%s'", names[i], self.of_tensor[tensor].name) end
+    self.inputs[i] = new_value(self, tensor, 'input', { name = names[i], varies = true })
+  end
+  local results
+  local thread = coroutine.create(function()
+    debug.sethook(hook_of(self), 'cr')
+    results = table.pack(module(table.unpack(args, 1, args.n or #args)))
+    debug.sethook()
+  end)
+  do
+    local handles <close> = follow(module, stack)
+    local grad <close> = torch.no_grad()
+    local ok, message = coroutine.resume(thread)
+    if not ok then error(message, 0) end
+    if coroutine.status(thread) ~= 'dead' then fail 'torch.onnx.export: the module yields, which cannot be recorded' end
+  end
+  for i = 1, results.n do
+    for _, tensor in ipairs(flatten(results[i], {})) do table.insert(self.outputs, value_of(self, tensor)) end
+  end
+  if #self.outputs == 0 then fail 'torch.onnx.export: the module gives no tensors' end
+  return self
+end
+
+return M

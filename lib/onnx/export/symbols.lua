@@ -1,0 +1,103 @@
+-- symbols.lua - sizes that the inputs decide. A module with dynamic dimensions is recorded several times, each time with inputs
+-- of other sizes; a number that differs between the recordings is a Symbol, and what it is of those sizes is found from
+-- its values: an integer or a fraction of one size plus a number, or of a product of several.
+--
+-- The first recording has the sizes that were given, then there is one for each dynamic size in which that alone differs,
+-- and one in which all differ, which must confirm what was found.
+
+local record = require 'torch.onnx.export.record'
+
+local M = {}
+
+local Symbol = {}
+Symbol.__index = Symbol
+function M.is_symbol(x) return getmetatable(x) == Symbol end
+
+--- The number whose values in the recordings are given: a plain one where they agree.
+function M.number(values)
+  for k = 2, #values do
+    if values[k] ~= values[1] then return setmetatable({ values = values }, Symbol) end
+  end
+  return values[1]
+end
+
+--- The value of a number in the k-th recording.
+function M.at(x, k)
+  if M.is_symbol(x) then return x.values[k] end
+  return x
+end
+
+--- One value of what the recordings have in the same place; raises by `differ` where that is something else than numbers.
+function M.merge(list, differ)
+  local first = list[1]
+  if record.is_value(first) then
+    for k = 2, #list do
+      if not record.is_value(list[k]) or list[k].id ~= first.id then differ() end
+    end
+    return first
+  elseif type(first) == 'table' then
+    local merged = {}
+    for key in pairs(first) do
+      local entries = {}
+      for k, entry in ipairs(list) do
+        if type(entry) ~= 'table' or #entry ~= #first or entry[key] == nil then differ() end
+        entries[k] = entry[key]
+      end
+      merged[key] = M.merge(entries, differ)
+    end
+    return merged
+  elseif math.type(first) == 'integer' then
+    for k = 2, #list do
+      if math.type(list[k]) ~= 'integer' then differ() end
+    end
+    return M.number(list)
+  end
+  for k = 2, #list do
+    if list[k] ~= first then differ() end
+  end
+  return first
+end
+
+--- Whether a symbol is in a merged value.
+function M.any(x)
+  if M.is_symbol(x) then return true end
+  if type(x) ~= 'table' or record.is_value(x) then return false end
+  for _, entry in pairs(x) do
+    if M.any(entry) then return true end
+  end
+  return false
+end
+
+local function gcd(a, b) return b == 0 and math.abs(a) or gcd(b, a % b) end
+
+--- What a symbol is: { dims = places in `sizes`, factor =, addend =, divisor = } for (factor * product of the sizes + addend) / divisor;
+-- nil when it is nothing of this form. sizes: { { values = } ... }, the dynamic sizes in the recordings.
+function M.solve(symbol, sizes)
+  local values, dims = symbol.values, {}
+  for s = 1, #sizes do
+    if values[s + 1] ~= values[1] then dims[#dims + 1] = s end
+  end
+  if #dims == 0 then return nil end
+  local form
+  if #dims == 1 then
+    local s = dims[1]
+    local d = sizes[s].values
+    local step, rise = d[s + 1] - d[1], values[s + 1] - values[1]
+    form = { dims = dims, factor = rise, addend = values[1] * step - rise * d[1], divisor = step }
+  else
+    local product = 1
+    for _, s in ipairs(dims) do product = product * sizes[s].values[1] end
+    form = { dims = dims, factor = values[1], addend = 0, divisor = product }
+  end
+  local common = gcd(gcd(form.factor, form.addend), form.divisor)
+  if form.divisor < 0 then common = -common end
+  form.factor, form.addend, form.divisor = form.factor // common, form.addend // common, form.divisor // common
+  for k = 1, #values do
+    local product = form.factor
+    for _, s in ipairs(form.dims) do product = product * sizes[s].values[k] end
+    if product + form.addend ~= values[k] * form.divisor then return nil end
+  end
+  return form
+end
+
+return M

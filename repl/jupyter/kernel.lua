@@ -1,0 +1,143 @@
+-- A kernel: takes requests from the wire, has them answered, and says when it is busy.
+--
+-- The wire is the plugin's module, or a table with its functions in a test: receive(), send(), begin_request(), settle(). What the
+-- requests ask for is in repl.jupyter.execute and repl.jupyter.requests. A request that cannot be read, or that nobody knows, is passed
+-- over; one whose answer fails is answered by an error. May use repl.jupyter.*, repl.session, repl.notebook.json, repl.interrupt,
+-- repl.stoppable, repl.notes.
+
+local history = require 'repl.jupyter.history'
+local interrupt = require 'repl.interrupt'
+local json = require 'repl.notebook.json'
+local session = require 'repl.session'
+local torch = require 'torch'
+
+local object = json.object
+
+local Kernel = {}
+Kernel.__index = Kernel
+
+local kernel = {}
+
+local handlers = {}
+for _, group in ipairs {'execute', 'requests'} do
+  for name, handler in pairs(require('repl.jupyter.' .. group)) do handlers[name] = handler end
+end
+
+local COLUMNS = 80
+
+-- A kernel on the wire, with a session of its own.
+function kernel.new(wire)
+  local self = setmetatable({wire = wire, session = session.new(), history = history.open(), displays = 0}, Kernel)
+  self.session.notes = require 'repl.notes'
+  self.session.leave = function()
+    self.ended = true
+    error('the kernel ends', 0)
+  end
+  return self
+end
+
+-- Takes the process over: Ctrl-C stops cells, exit() ends the kernel, torch.utils.display shows in the notebook.
+function Kernel:install()
+  local state = self.session
+  for _, name in ipairs {'exit', 'quit'} do
+    rawset(_G, name, state.leave)
+    state.given_names[name] = true
+  end
+  state.notes.start(true)
+  interrupt.install()
+  interrupt.watch(function(...) require('repl.errors').coroutine_failed(...) end) -- loaded when one fails
+  require('repl.stoppable').install()
+  -- Front ends let a line be drawn again, as a terminal does: progress bars are one line.
+  local terminal = torch._C.terminal
+  torch._C.terminal = function(descriptor)
+    if descriptor == 2 then return COLUMNS, 24 end
+    return terminal(descriptor)
+  end
+  torch.utils.display.show_with(function(...) return self:display(...) end, function(wait) self:clear_output(wait) end)
+end
+
+-- Publishes a message of that type in answer to the request whose header, as JSON, is `parent`.
+function Kernel:publish(type, parent, content) self.wire.send('iopub', type, type, parent, json.encode(content)) end
+
+local function status(self, parent, state) self:publish('status', parent, object {{'execution_state', state}}) end
+
+-- Shows the value: display number `id`, or nil for a new one, whose number is returned.
+function Kernel:display(value, id)
+  local type = id and 'update_display_data' or 'display_data'
+  if not id then
+    self.displays = self.displays + 1
+    id = self.displays
+  end
+  local content = require('repl.jupyter.rich').content(self.session, table.pack(value))
+  content.transient = object {{'display_id', ('ltensor-%d'):format(id)}}
+  self:publish(type, self.parent or '{}', content)
+  return id
+end
+
+-- Takes what the cell has shown away, at once or when it shows something else.
+function Kernel:clear_output(wait) self:publish('clear_output', self.parent or '{}', object {{'wait', wait == true}}) end
+
+local function decoded(text)
+  local ok, value = pcall(json.decode, text)
+  return ok and type(value) == 'table' and value or nil
+end
+
+-- What is answered where the answer itself failed.
+local function failure(message)
+  return object {{'status', 'error'}, {'ename', 'Error'}, {'evalue', tostring(message)}, {'traceback', {tostring(message)}}}
+end
+
+-- Answers a request that has come on the wire.
+function Kernel:answer(message)
+  local header, content = decoded(message.header), decoded(message.content)
+  local type = header and header.msg_type
+  local handler = content and handlers[type]
+  if not handler then return end
+  status(self, message.header, 'busy')
+  local ok, reply = pcall(handler, self, content, message)
+  if not ok then reply = failure(reply) end
+  local waiting = self.aborting and self:take_waiting() -- what comes after the reply knows of the error
+  self.aborting = false
+  if reply then
+    self.wire.send(message.channel, message.identities, type:gsub('request$', 'reply'), message.header, json.encode(reply))
+  end
+  status(self, message.header, 'idle')
+  if waiting then self:abort(waiting) end
+end
+
+-- The requests that have come and wait.
+function Kernel:take_waiting()
+  local waiting = {}
+  for message in self.wire.receive, 0 do waiting[#waiting + 1] = message end
+  return waiting
+end
+
+-- Answers execute requests as not carried out, and others as ever.
+function Kernel:abort(waiting)
+  for _, message in ipairs(waiting) do
+    if self.ended then return end
+    local header = decoded(message.header)
+    if header and header.msg_type == 'execute_request' then
+      status(self, message.header, 'busy')
+      self.wire.send(message.channel, message.identities, 'execute_reply', message.header, json.encode(object {
+        {'status', 'aborted'}, {'execution_count', self.session.count}, {'user_expressions', object()}, {'payload', {}},
+      }))
+      status(self, message.header, 'idle')
+    else
+      self:answer(message)
+    end
+  end
+end
+
+-- Answers requests until one asks for the end.
+function Kernel:run()
+  self:install()
+  status(self, '{}', 'starting')
+  while not self.ended do
+    local message = self.wire.receive()
+    if message then self:answer(message) end
+  end
+  self.wire.settle()
+end
+
+return kernel

@@ -1,0 +1,62 @@
+/* message.h - messages of Jupyter's protocol (jupyter-client.readthedocs.io, "Messaging in Jupyter") as frames of ZeroMQ:
+ *
+ *   identities..., "<IDS|MSG>", signature, header, parent header, metadata, content, buffers...
+ *
+ * The signature is the HMAC-SHA256 of the four that follow it, in hexadecimal digits; empty where the key is. Includes
+ * ZeroMQ and the C library only.
+ */
+#ifndef REPL_JUPYTER_MESSAGE_H
+#define REPL_JUPYTER_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zmq.h>
+
+enum { MESSAGE_PARTS = 4 }; /* header, parent header, metadata, content */
+
+/* The frames of a message, in a list of such. */
+typedef struct message {
+    struct message *next;
+    int channel; /* of sockets.h */
+    size_t count, room;
+    zmq_msg_t *frames;
+    size_t identities;   /* how many frames stand before the delimiter */
+    uint64_t written[2]; /* bytes of stdout and stderr that go out before it */
+} message;
+
+typedef struct text {
+    const char *bytes;
+    size_t size;
+} text;
+
+/* A message without frames; NULL: no memory. */
+message *message_new(void);
+void message_free(message *m);
+
+/* Adds a frame; false: no memory. */
+bool message_add(message *m, const void *bytes, size_t size);
+/* Reads one message that waits in the socket; NULL: there is none, or no memory. */
+message *message_receive(void *socket);
+/* Sends it and frees it. Nobody waits: what the other side does not take is lost. */
+void message_send(message *m, void *socket);
+
+/* The bytes of frame i. */
+text message_frame(message *m, size_t i);
+/* Header (0), parent header (1), metadata (2) or content (3) of a message that message_check found good. */
+text message_part(message *m, int part);
+
+/* With which key messages are signed and checked from now on; the session's name is chosen here, too. */
+void message_begin(const char *key, size_t size);
+/* NULL, or why it is none: its shape, or its signature. Sets `identities`. */
+const char *message_check(message *m);
+/* Adds all that follows the identities, with a header of that type; false: no memory. */
+bool message_finish(message *m, const char *type, text parent, text metadata, text content);
+
+/* The line that an input_reply carries, with its end, as the only frame; NULL: Ctrl-D, or there is none. */
+message *message_answer(message *m);
+
+/* Whether the header says that the message is of that type. */
+bool message_is(message *m, const char *type);
+
+#endif

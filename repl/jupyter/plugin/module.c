@@ -1,0 +1,231 @@
+/* module.c - the Lua module of the plugin: sockets.h for an interpreter, and stdin that asks the front end.
+ *
+ * Lua's functions are the program's, which opens the plugin (repl/program/plugin.c). Includes the Lua API and this folder's headers.
+ */
+#include <errno.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sockets.h"
+
+static const char *const channel_names[] = {"control", "shell", "stdin", "iopub", NULL};
+
+/* The request that is being answered, for what asks the front end meanwhile: its identities and its header. */
+static message *current;
+static bool takes_input;
+
+static text text_at(lua_State *L, int index)
+{
+    text t;
+    t.bytes = luaL_checklstring(L, index, &t.size);
+    return t;
+}
+
+static int no_memory(lua_State *L) { return luaL_error(L, "not enough memory for a message"); }
+
+/* open(key, {control, shell, stdin, iopub, heartbeat: addresses}): sockets that sign with the key. Raises what is wrong. */
+static int open_sockets(lua_State *L)
+{
+    static const char *const names[CHANNELS] = {"control", "shell", "stdin", "iopub", "heartbeat"};
+    const char *addresses[CHANNELS];
+    text key = text_at(L, 1);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    for (int i = 0; i < CHANNELS; i++) { /* the strings stay on the stack */
+        lua_getfield(L, 2, names[i]);
+        addresses[i] = luaL_checkstring(L, -1);
+    }
+    message_begin(key.bytes, key.size);
+    const char *problem = sockets_open(addresses);
+    if (problem) return luaL_error(L, "%s", problem);
+    return 0;
+}
+
+/* close(): what was sent is sent. */
+static int close_sockets(lua_State *L)
+{
+    (void)L;
+    message_free(current);
+    current = NULL;
+    sockets_close();
+    return 0;
+}
+
+/* Adds the frames of the list at index, or the string there; false: no memory. */
+static bool add_identities(lua_State *L, message *m, int index)
+{
+    bool good = true;
+    if (lua_type(L, index) == LUA_TSTRING) {
+        text t = text_at(L, index);
+        return message_add(m, t.bytes, t.size);
+    }
+    for (lua_Integer i = 1, n = luaL_len(L, index); i <= n && good; i++) {
+        size_t size;
+        lua_geti(L, index, i);
+        const char *bytes = lua_tolstring(L, -1, &size);
+        good = bytes != NULL && message_add(m, bytes, size);
+        lua_pop(L, 1);
+    }
+    return good;
+}
+
+/* send(channel, identities, type, parent, content [, metadata]): the identities are a list of strings or one; the last three are JSON. */
+static int send(lua_State *L)
+{
+    int channel = luaL_checkoption(L, 1, NULL, channel_names);
+    const char *type = luaL_checkstring(L, 3);
+    text parent = text_at(L, 4), content = text_at(L, 5), metadata = {"{}", 2};
+    if (!lua_isnoneornil(L, 6)) metadata = text_at(L, 6);
+    message *m = message_new();
+    if (m == NULL) return no_memory(L);
+    if (!add_identities(L, m, 2) || !message_finish(m, type, parent, metadata, content)) {
+        message_free(m);
+        return no_memory(L);
+    }
+    m->channel = channel;
+    sockets_send(m);
+    return 0;
+}
+
+/* receive([milliseconds]) -> {channel, identities, header, parent, metadata, content}, the last four as JSON; nil when none has come in
+ * time, or a signal has. */
+static int receive(lua_State *L)
+{
+    static const char *const names[MESSAGE_PARTS] = {"header", "parent", "metadata", "content"};
+    bool interrupted;
+    message *m = sockets_receive(false, (int)luaL_optinteger(L, 1, -1), &interrupted);
+    if (m == NULL) return 0;
+    lua_newtable(L);
+    lua_pushstring(L, channel_names[m->channel]);
+    lua_setfield(L, -2, "channel");
+    lua_newtable(L);
+    for (size_t i = 0; i < m->identities; i++) {
+        text identity = message_frame(m, i);
+        lua_pushlstring(L, identity.bytes, identity.size);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setfield(L, -2, "identities");
+    for (int i = 0; i < MESSAGE_PARTS; i++) {
+        text part = message_part(m, i);
+        lua_pushlstring(L, part.bytes, part.size);
+        lua_setfield(L, -2, names[i]);
+    }
+    message_free(m);
+    return 1;
+}
+
+/* begin_request(identities, header, takes_input): what is written, and asked of the user, belongs to this request from now on. */
+static int begin_request(lua_State *L)
+{
+    text header = text_at(L, 2);
+    message *m = message_new();
+    if (m == NULL) return no_memory(L);
+    if (!add_identities(L, m, 1) || !message_add(m, header.bytes, header.size) ||
+        !sockets_begin_request(header)) {
+        message_free(m);
+        return no_memory(L);
+    }
+    message_free(current);
+    current = m;
+    takes_input = lua_toboolean(L, 3);
+    return 0;
+}
+
+/* settle(): all that was sent and written is on its way, all that has arrived can be received. */
+static int settle(lua_State *L)
+{
+    (void)L;
+    sockets_settle();
+    return 0;
+}
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+/* A line that the user has given, as far as it was not read yet. */
+static message *answer;
+static size_t answer_read;
+
+static bool ask(void)
+{
+    static const char content[] = "{\"prompt\": \"\", \"password\": false}";
+    message *m = message_new();
+    bool good = m != NULL && current != NULL;
+    for (size_t i = 0; good && i + 1 < current->count; i++) {
+        text identity = message_frame(current, i);
+        good = message_add(m, identity.bytes, identity.size);
+    }
+    if (good && message_finish(m, "input_request", message_frame(current, current->count - 1),
+                               (text){"{}", 2}, (text){content, sizeof content - 1})) {
+        m->channel = CHANNEL_STDIN;
+        sockets_forget_answers();
+        sockets_send(m);
+        return true;
+    }
+    message_free(m);
+    return false;
+}
+
+/* The read function of stdin: asks the front end for a line. A signal ends the wait as it does at a terminal; Ctrl-D is the end. */
+static ssize_t read_answer(void *cookie, char *bytes, size_t size)
+{
+    (void)cookie;
+    if (answer == NULL) {
+        bool interrupted;
+        if (!takes_input) {
+            fputs("this front end takes no input while a cell runs (allow_stdin)\n", stderr);
+            errno = ENOTSUP;
+            return -1;
+        }
+        if (!ask()) {
+            errno = ENOMEM;
+            return -1;
+        }
+        message *m = sockets_receive(true, -1, &interrupted);
+        if (m == NULL) {
+            errno = EINTR;
+            return -1;
+        }
+        answer = message_answer(m);
+        message_free(m);
+        answer_read = 0;
+        if (answer == NULL) return 0;
+    }
+    text line = message_frame(answer, 0);
+    size_t n = line.size - answer_read < size ? line.size - answer_read : size;
+    memcpy(bytes, line.bytes + answer_read, n);
+    answer_read += n;
+    if (answer_read == line.size) {
+        message_free(answer);
+        answer = NULL;
+    }
+    return (ssize_t)n;
+}
+
+/* take_stdin(): io.read and C's stdin ask the front end. */
+static int take_stdin(lua_State *L)
+{
+    FILE *asking = fopencookie(NULL, "r", (cookie_io_functions_t){.read = read_answer});
+    if (asking == NULL) return luaL_error(L, "cannot take input: %s", strerror(errno));
+    lua_getglobal(L, LUA_IOLIBNAME);
+    lua_getfield(L, -1, "stdin");
+    luaL_Stream *file = luaL_testudata(L, -1, LUA_FILEHANDLE);
+    if (file != NULL && file->f == stdin) file->f = asking;
+    stdin = asking;
+    return 0;
+}
+
+__attribute__((visibility("default"))) int luaopen_ltensor_jupyter(lua_State *L);
+int luaopen_ltensor_jupyter(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"open", open_sockets},
+                                         {"close", close_sockets},
+                                         {"send", send},
+                                         {"receive", receive},
+                                         {"begin_request", begin_request},
+                                         {"settle", settle},
+                                         {"take_stdin", take_stdin},
+                                         {NULL, NULL}};
+    luaL_newlib(L, functions);
+    return 1;
+}

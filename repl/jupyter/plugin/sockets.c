@@ -1,0 +1,428 @@
+/* sockets.c - see sockets.h. */
+#include "sockets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stream.h"
+
+/* What the thread is asked for besides messages for the channels. */
+enum { NEW_REQUEST = CHANNELS, SETTLE, STOP };
+
+enum {
+    QUIET_MS = 20,        /* between two publications of what is written */
+    PIPE_BYTES = 1 << 20, /* what can be written meanwhile */
+    LINGER_MS = 1000,     /* for what is still to be sent at the end */
+    LOOK_FOR_PARENT_MS = 1000
+};
+
+typedef struct queue {
+    pthread_mutex_t lock;
+    message *first, **last;
+    int wake; /* an eventfd that can be read when something has come */
+} queue;
+
+static queue inbox = {.lock = PTHREAD_MUTEX_INITIALIZER},
+             outbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static void *context, *sockets[CHANNELS];
+static pthread_t thread, interpreter;
+static message *request; /* its only frame is the header of the request that streams belong to */
+static stream streams[2];
+static int log_to = -1; /* descriptor 2 as it was */
+static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t settled_signal = PTHREAD_COND_INITIALIZER;
+static bool settled;
+static pid_t parent; /* whose end is ours, too; 0: nobody's */
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+static void put(queue *q, message *m)
+{
+    const uint64_t one = 1;
+    m->next = NULL;
+    pthread_mutex_lock(&q->lock);
+    *q->last = m;
+    q->last = &m->next;
+    pthread_mutex_unlock(&q->lock);
+    if (write(q->wake, &one, sizeof one) < 0) return; /* it is awake already */
+}
+
+/* The first message of a channel from `low` to `high`, the lowest first; NULL: there is none. */
+static message *take(queue *q, int low, int high)
+{
+    message *found = NULL;
+    pthread_mutex_lock(&q->lock);
+    for (int wanted = low; wanted <= high && found == NULL; wanted++)
+        for (message **place = &q->first; *place != NULL; place = &(*place)->next)
+            if ((*place)->channel == wanted) {
+                found = *place;
+                *place = found->next;
+                if (found->next == NULL) q->last = place;
+                break;
+            }
+    pthread_mutex_unlock(&q->lock);
+    return found;
+}
+
+/* The first message of all. */
+static message *take_first(queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    message *found = q->first;
+    if (found != NULL && (q->first = found->next) == NULL) q->last = &q->first;
+    pthread_mutex_unlock(&q->lock);
+    return found;
+}
+
+static void rest(queue *q)
+{
+    uint64_t count;
+    if (read(q->wake, &count, sizeof count) < 0) return;
+}
+
+/* ---- what the thread does -------------------------------------------------------------------- */
+
+/* To where the kernel was started from, which no cell sees. */
+__attribute__((format(printf, 1, 2))) static void log_line(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    dprintf(log_to, "ltensor kernel: ");
+    vdprintf(log_to, format, arguments);
+    dprintf(log_to, "\n");
+    va_end(arguments);
+}
+
+static text of_string(const char *string) { return (text){string, strlen(string)}; }
+
+/* Publishes a message of that type, in answer to the header. */
+static void publish(const char *type, text header, const char *content, size_t size)
+{
+    message *m = message_new();
+    if (m != NULL && message_add(m, type, strlen(type)) &&
+        message_finish(m, type, header, of_string("{}"), (text){content, size}))
+        message_send(m, sockets[CHANNEL_IOPUB]);
+    else
+        message_free(m);
+}
+
+/* Publishes what has been written up to these bytes of stdout and stderr; `whole`: also the first bytes of a character whose others did
+ * not come. */
+static void publish_streams(const uint64_t end[2], bool whole)
+{
+    static const char *const names[2] = {"stdout", "stderr"};
+    for (int i = 0; i < 2; i++) {
+        size_t size;
+        char *content = stream_take(&streams[i], names[i], end[i], whole, &size);
+        if (content != NULL) publish("stream", message_frame(request, 0), content, size);
+        free(content);
+    }
+}
+
+/* Answers an interrupt_request: the cell that runs gets the signal that Ctrl-C sends. */
+static void interrupt(message *m)
+{
+    static const char busy[] = "{\"execution_state\": \"busy\"}",
+                      idle[] = "{\"execution_state\": \"idle\"}";
+    text header = message_part(m, 0);
+    message *reply = message_new();
+    publish("status", header, busy, sizeof busy - 1);
+    pthread_kill(interpreter, SIGINT);
+    bool good = reply != NULL;
+    for (size_t i = 0; i < m->identities && good; i++) {
+        text identity = message_frame(m, i);
+        good = message_add(reply, identity.bytes, identity.size);
+    }
+    if (good && message_finish(reply, "interrupt_reply", header, of_string("{}"),
+                               of_string("{\"status\": \"ok\"}")))
+        message_send(reply, sockets[m->channel]);
+    else
+        message_free(reply);
+    publish("status", header, idle, sizeof idle - 1);
+}
+
+/* Reads what has come on a channel that requests come on. */
+static void receive(channel from)
+{
+    message *m;
+    while ((m = message_receive(sockets[from])) != NULL) {
+        const char *problem = message_check(m);
+        m->channel = (int)from;
+        if (problem != NULL) {
+            log_line("a message was refused: %s", problem);
+            message_free(m);
+        } else if (from == CHANNEL_CONTROL && message_is(m, "interrupt_request")) {
+            interrupt(m);
+            message_free(m);
+        } else {
+            /* A cell that runs would keep the shutdown waiting. */
+            if (message_is(m, "shutdown_request")) pthread_kill(interpreter, SIGINT);
+            put(&inbox, m);
+        }
+    }
+}
+
+static void receive_all(void)
+{
+    receive(CHANNEL_CONTROL);
+    receive(CHANNEL_SHELL);
+    receive(CHANNEL_STDIN);
+}
+
+/* Tells a new subscriber that it will see what is published from now on. */
+static void welcome(void)
+{
+    message *event;
+    while ((event = message_receive(sockets[CHANNEL_IOPUB])) != NULL) {
+        text topic = message_frame(event, 0);
+        if (topic.size > 0 && topic.bytes[0] == 1) {
+            size_t size;
+            char *content =
+                stream_json("{\"subscription\": \"", topic.bytes + 1, topic.size - 1, "\"}", &size);
+            message *m = message_new();
+            if (content != NULL && m != NULL && message_add(m, topic.bytes + 1, topic.size - 1) &&
+                message_finish(m, "iopub_welcome", of_string("{}"), of_string("{}"),
+                               (text){content, size}))
+                message_send(m, sockets[CHANNEL_IOPUB]);
+            else
+                message_free(m);
+            free(content);
+        }
+        message_free(event);
+    }
+}
+
+/* Sends a heartbeat back as it came. */
+static void beat(void)
+{
+    message *m;
+    while ((m = message_receive(sockets[CHANNEL_HEARTBEAT])) != NULL)
+        message_send(m, sockets[CHANNEL_HEARTBEAT]);
+}
+
+/* Does what has been asked for; false: the thread is to end. */
+static bool do_orders(void)
+{
+    message *m;
+    rest(&outbox);
+    while ((m = take_first(&outbox)) != NULL) {
+        publish_streams(m->written, m->channel == NEW_REQUEST || m->channel == SETTLE);
+        switch (m->channel) {
+        case NEW_REQUEST:
+            message_free(request);
+            request = m;
+            break;
+        case SETTLE:
+            receive_all();
+            pthread_mutex_lock(&settled_lock);
+            settled = true;
+            pthread_cond_signal(&settled_signal);
+            pthread_mutex_unlock(&settled_lock);
+            message_free(m);
+            break;
+        case STOP: message_free(m); return false;
+        default: message_send(m, sockets[m->channel]);
+        }
+    }
+    return true;
+}
+
+static int64_t milliseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void *serve(void *unused)
+{
+    enum { ORDERS = CHANNELS, WRITTEN };
+    static const uint64_t all[2] = {UINT64_MAX, UINT64_MAX};
+    int64_t quiet_until = 0;
+    zmq_pollitem_t items[WRITTEN + 2];
+    (void)unused;
+    memset(items, 0, sizeof items);
+    for (int i = 0; i < CHANNELS; i++) items[i].socket = sockets[i];
+    items[ORDERS].fd = outbox.wake;
+    for (int i = 0; i < 2; i++) items[WRITTEN + i].fd = streams[i].from;
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) items[i].events = ZMQ_POLLIN;
+    for (bool going = true; going;) {
+        int64_t pause = quiet_until - milliseconds_now();
+        bool quiet = pause > 0;
+        long wait = quiet ? (long)pause : parent != 0 ? LOOK_FOR_PARENT_MS : -1;
+        if (zmq_poll(items, quiet ? WRITTEN : WRITTEN + 2, wait) < 0 && errno != EINTR) {
+            log_line("zmq_poll: %s", zmq_strerror(errno));
+            kill(getpid(), SIGTERM); /* nobody could reach us any more */
+            break;
+        }
+        beat();
+        welcome();
+        receive_all();
+        going = do_orders();
+        if (!quiet && (items[WRITTEN].revents || items[WRITTEN + 1].revents)) {
+            publish_streams(all, false);
+            quiet_until = milliseconds_now() + QUIET_MS;
+        }
+        if (parent != 0 && getppid() != parent) kill(getpid(), SIGTERM);
+    }
+    return NULL;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static bool open_queue(queue *q)
+{
+    q->last = &q->first;
+    q->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return q->wake >= 0;
+}
+
+/* What the descriptor writes goes through a pipe from now on. */
+static bool take_over(stream *s, int descriptor)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
+    s->from = ends[0];
+    pthread_mutex_init(&s->lock, NULL);
+    s->descriptor = descriptor;
+    s->saved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    bool good = dup2(ends[1], descriptor) >= 0;
+    close(ends[1]);
+    return good;
+}
+
+const char *sockets_open(const char *const addresses[CHANNELS])
+{
+    static const int types[CHANNELS] = {ZMQ_ROUTER, ZMQ_ROUTER, ZMQ_ROUTER, ZMQ_XPUB, ZMQ_REP};
+    static char problem[300];
+    const int linger = LINGER_MS, yes = 1;
+    context = zmq_ctx_new();
+    for (int i = 0; i < CHANNELS; i++) {
+        sockets[i] = zmq_socket(context, types[i]);
+        if (sockets[i] != NULL) {
+            zmq_setsockopt(sockets[i], ZMQ_LINGER, &linger, sizeof linger);
+            if (i == CHANNEL_IOPUB) zmq_setsockopt(sockets[i], ZMQ_XPUB_VERBOSE, &yes, sizeof yes);
+            if (types[i] == ZMQ_ROUTER)
+                zmq_setsockopt(sockets[i], ZMQ_ROUTER_HANDOVER, &yes, sizeof yes);
+        }
+        if (sockets[i] == NULL || zmq_bind(sockets[i], addresses[i]) != 0) {
+            snprintf(problem, sizeof problem, "cannot listen on %.200s: %s", addresses[i],
+                     zmq_strerror(errno));
+            return problem;
+        }
+    }
+    if (getenv("JPY_PARENT_PID") != NULL)
+        parent = getppid(); /* who starts us says that we end with him */
+    fflush(stdout);
+    request = message_new();
+    log_to = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    bool good = request != NULL && message_add(request, "{}", 2) && open_queue(&inbox) &&
+                open_queue(&outbox) && take_over(&streams[0], STDOUT_FILENO) &&
+                take_over(&streams[1], STDERR_FILENO);
+    sigset_t all, before;
+    sigfillset(&all); /* signals are for the thread that runs cells */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    interpreter = pthread_self();
+    good = good && pthread_create(&thread, NULL, serve, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (good) return NULL;
+    snprintf(problem, sizeof problem, "cannot start: %s", strerror(errno));
+    return problem;
+}
+
+/* Hands a message over to the thread, which sends it, or does what it asks for, after all that has been written until now. */
+static void hand_over(message *m)
+{
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 2; i++) m->written[i] = stream_written(&streams[i]);
+    put(&outbox, m);
+}
+
+/* Asks the thread for something. */
+static bool order(int what)
+{
+    message *m = message_new();
+    if (m == NULL) return false;
+    m->channel = what;
+    hand_over(m);
+    return true;
+}
+
+void sockets_close(void)
+{
+    if (!order(STOP)) return;
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        dup2(streams[i].saved, streams[i].descriptor);
+        stream_close(&streams[i]);
+    }
+    for (int i = 0; i < CHANNELS; i++) zmq_close(sockets[i]);
+    zmq_ctx_term(context);
+    message_free(request);
+    for (message *m; (m = take_first(&inbox)) != NULL;) message_free(m);
+    close(inbox.wake);
+    close(outbox.wake);
+    close(log_to);
+}
+
+/* ---- for the interpreter's thread ------------------------------------------------------------ */
+
+void sockets_send(message *m) { hand_over(m); }
+
+bool sockets_begin_request(text header)
+{
+    message *m = message_new();
+    if (m == NULL || !message_add(m, header.bytes, header.size)) {
+        message_free(m);
+        return false;
+    }
+    m->channel = NEW_REQUEST;
+    sockets_send(m);
+    return true;
+}
+
+void sockets_settle(void)
+{
+    settled = false; /* no order of that kind is under way */
+    if (!order(SETTLE)) return;
+    pthread_mutex_lock(&settled_lock);
+    while (!settled) pthread_cond_wait(&settled_signal, &settled_lock);
+    pthread_mutex_unlock(&settled_lock);
+}
+
+message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted)
+{
+    int low = from_stdin ? CHANNEL_STDIN : CHANNEL_CONTROL,
+        high = from_stdin ? CHANNEL_STDIN : CHANNEL_SHELL;
+    *interrupted = false;
+    for (;;) {
+        struct pollfd wait = {inbox.wake, POLLIN, 0};
+        rest(&inbox);
+        message *m = take(&inbox, low, high);
+        if (m != NULL) return m;
+        int status = poll(&wait, 1, milliseconds);
+        if (status > 0) continue;
+        *interrupted = status < 0 && errno == EINTR;
+        return NULL;
+    }
+}
+
+void sockets_forget_answers(void)
+{
+    for (message *m; (m = take(&inbox, CHANNEL_STDIN, CHANNEL_STDIN)) != NULL;) message_free(m);
+}

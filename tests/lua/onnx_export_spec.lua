@@ -1,0 +1,159 @@
+-- torch.onnx.export: the models of tests/onnx/exported.lua, written and loaded again, and what export refuses. Where Python has
+-- onnx and onnxruntime, they check and run them too (tests/onnx/export.py).
+
+local torch = require 'torch'
+local nn = require 'torch.nn'
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+local cases = dofile(here .. '../onnx/exported.lua')
+
+local folder
+setup(function() folder = process.run('mktemp -d'):gsub('\n', '') end)
+teardown(function() process.run('rm -rf ' .. folder) end)
+
+local function flatten(x, list)
+  if torch.is_tensor(x) then
+    list[#list + 1] = x
+  elseif type(x) == 'table' then
+    for _, entry in ipairs(x) do flatten(entry, list) end
+  end
+  return list
+end
+
+local function results(module, args)
+  local _ <close> = torch.no_grad()
+  return flatten({ module(table.unpack(args)) }, {})
+end
+
+local function assert_equal(wanted, got)
+  assert.are.equal(#wanted, #got)
+  for i, tensor in ipairs(wanted) do
+    assert.are.equal(tensor.dtype, got[i].dtype)
+    assert.are.equal(tostring(tensor.shape), tostring(got[i].shape))
+    assert.is_true(torch.allclose(got[i]:double(), tensor:double(), { rtol = 1e-4, atol = 1e-5, equal_nan = true }), 'output ' .. i)
+  end
+end
+
+local function export(module, args, options)
+  local path = folder .. '/model.onnx'
+  torch.onnx.export(module, args, path, options)
+  return torch.onnx.load(path)
+end
+
+local function assert_fails(message, ...)
+  local ok, got = pcall(torch.onnx.export, ...)
+  assert.is_false(ok)
+  assert.is_truthy(tostring(got):find(message, 1, true), tostring(got))
+end
+
+local function of(f)
+  local class = nn.Module:extend 'Function'
+  class.forward = f
+  return class()
+end
+
+describe('an exported model', function()
+  for i, case in ipairs(cases) do
+    it('is the module again: ' .. case[1], function()
+      torch.manual_seed(i)
+      local module, args, options = table.unpack(case[2](), 1, 3)
+      local loaded = export(module, args, options)
+      assert_equal(results(module:eval(), args), results(loaded, flatten(args, {})))
+    end)
+  end
+
+  it('is taken by onnx and onnxruntime, where they are', function()
+    local _, _, status = process.run 'python3 -c "import numpy, onnx, onnxruntime"'
+    if status ~= 0 then return end -- the round trip above is what is tested then
+    local output, message, code = process.run(('%s %s../onnx/export.lua %s && python3 %s../onnx/export.py %s'):format(process.quote(process.ltensor), here, folder, here, folder))
+    assert.are.equal(0, code, output .. message)
+  end)
+end)
+
+describe('dynamic sizes', function()
+  it('may be others than the recorded ones', function()
+    local models = require 'torch.utils.models'
+    local gpt = models.GPT(20, { width = 16, heads = 2, layers = 1, length = 12, dropout = 0 }):eval()
+    local loaded = export(gpt, { torch.randint(1, 21, { 4, 9 }) }, { input_names = { 'x' }, dynamic_axes = { x = { [1] = 'n', [2] = 'length' } } })
+    for _, sizes in ipairs { { 1, 1 }, { 2, 12 }, { 7, 3 } } do
+      local x = torch.randint(1, 21, sizes)
+      assert_equal(results(gpt, { x }), results(loaded, { x }))
+    end
+  end)
+
+  it('keep what programs compute of them', function()
+    local module = of(function(_, x)
+      local n, m = x:size(1), x:size(2)
+      return x:reshape(n * m, 6):view(n, m * 2, 3), torch.arange(2 * m + 1), x:narrow(2, 2, m // 2), torch.full({ m, n }, 7), x:var(1)
+    end)
+    local loaded = export(module, { torch.randn(5, 8, 6) }, { input_names = { 'x' }, dynamic_axes = { x = { [1] = 'n' } } })
+    local x = torch.randn(3, 8, 6)
+    assert_equal(results(module, { x }), results(loaded, { x }))
+  end)
+
+  it('of one name are one', function()
+    local module = of(function(_, x, y) return x + y end)
+    local options = { input_names = { 'x', 'y' }, dynamic_shapes = { x = { [1] = 'n' }, y = { [1] = 'n' } } }
+    local loaded = export(module, { torch.randn(4, 2), torch.randn(4, 2) }, options)
+    assert_equal({ torch.full({ 9, 2 }, 2.0) }, results(loaded, { torch.ones(9, 2), torch.ones(9, 2) }))
+    assert_fails("the dynamic size 'n' is 4 in input 'x' and 1 in 'y'", module, { torch.randn(4, 2), torch.randn(1, 2) }, folder .. '/x.onnx', options)
+  end)
+
+  it('must be of a form that a graph can compute', function()
+    local options = { input_names = { 'x' }, dynamic_axes = { x = { 1 } } }
+    assert_fails("'full' in the module (Function): a size, 25, 16, 9 in the recordings, is no multiple or fraction", of(function(_, x)
+      return torch.full({ x:size(1) ^ 2 // 1 | 0 }, 1.0)
+    end), { torch.randn(5) }, folder .. '/x.onnx', options)
+    assert_fails('other operations where the sizes of the inputs differ', of(function(_, x)
+      for _ = 1, x:size(1) do x = x * 2 end
+      return x
+    end), { torch.randn(5) }, folder .. '/x.onnx', options)
+    assert_fails("dim 3 of input 'x', which has 1", nn.ReLU(), { torch.randn(5) }, folder .. '/x.onnx', { input_names = { 'x' }, dynamic_axes = { x = { [3] = 'n' } } })
+    assert_fails("names 'y', which is no input", nn.ReLU(), { torch.randn(5) }, folder .. '/x.onnx', { dynamic_axes = { y = { [1] = 'n' } } })
+  end)
+end)
+
+describe('export', function()
+  it('keeps the names of parameters, and the module as it was', function()
+    local module = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.LSTM(4, 2)):train()
+    module[3]:eval()
+    local loaded = export(nn.Sequential(module[1], module[2]), { torch.randn(2, 3) }, { input_names = { 'x' }, output_names = { 'y' } })
+    assert.are.same({ '0.weight', '0.bias' }, table.move(loaded:state_dict(), 1, 2, 1, {}))
+    assert.are.equal('x', loaded.inputs[1].name)
+    assert.are.equal('y', loaded.outputs[1].name)
+    assert.is_true(module[1].training)
+    assert.is_true(module[2].training)
+    assert.is_false(module[3].training)
+  end)
+
+  it('names the operation that ONNX does not have, and the module', function()
+    local net = nn.Sequential(nn.ReLU(), of(function(_, x) return x:igamma(x) end))
+    assert_fails("'igamma' in 1 (Function): it has no form in ONNX", net, { torch.rand(3) }, folder .. '/x.onnx')
+    assert.is_nil(io.open(folder .. '/x.onnx'))
+  end)
+
+  it('refuses what depends on numbers and on chance', function()
+    assert_fails("'item' reads numbers that depend on the inputs", of(function(_, x) return x * x:sum():item() end), { torch.rand(3) }, folder .. '/x.onnx')
+    assert_fails("'rand' in the module (Function): it has no form in ONNX", of(function(_, x) return x + torch.rand(3) end), { torch.rand(3) }, folder .. '/x.onnx')
+    assert_fails('x[...] = value has no form in ONNX', of(function(_, x)
+      local y = x * 1
+      y[1] = 0
+      return y
+    end), { torch.rand(3) }, folder .. '/x.onnx')
+    assert_fails('changed through another one that shares its memory', of(function(_, x)
+      local y = x * 1
+      local view = y:view(3)
+      y:add_(1)
+      return view
+    end), { torch.rand(3) }, folder .. '/x.onnx')
+  end)
+
+  it('says which argument is wrong', function()
+    assert_fails("argument 'module' must be a Module", 5, { torch.rand(3) }, 'x.onnx')
+    assert_fails('opset_version 9; ltensor writes 18 to 23', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { opset_version = 9 })
+    assert_fails('input_names has 2 names for 1 tensors', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { input_names = { 'a', 'b' } })
+    assert_fails('unexpected', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { inputs = { 'a', 'b' } })
+    assert_fails('the module gives no tensors', of(function() return 3 end), { torch.rand(3) }, folder .. '/x.onnx')
+  end)
+end)

@@ -83,10 +83,7 @@ function M.linear_cross_entropy(input, linear_weight, target, options)
   end
   named.reduction = named.reduction or 'mean'
   if options.options ~= nil then
-    local Options = require 'torch.nn.layers.linear_cross_entropy_options'
-    if not Options.is_instance(options.options) then
-      fail("linear_cross_entropy(): argument 'options' must be an nn.LinearCrossEntropyOptions, not %s", torch.type(options.options))
-    end
+    require('torch.nn.layers.linear_cross_entropy_options').check('linear_cross_entropy', options.options)
     if input.ndim == 2 and #out == 1 and target.ndim == 1 and not target.dtype.is_floating_point and input:size(1) > 0 then
       return chunked(input, linear_weight, target, bias, options.options:rows(input, out[1]), named)
     end

@@ -41,8 +41,12 @@ local function new(_, given)
   return o
 end
 
---- Whether a value is such an object.
-function Options.is_instance(value) return getmetatable(value) == Options end
+--- Raises where the argument `options` of `what` is neither nil nor such an object.
+function Options.check(what, value)
+  if value ~= nil and getmetatable(value) ~= Options then
+    fail("%s(): argument 'options' must be an nn.LinearCrossEntropyOptions, not %s", what, torch.type(value))
+  end
+end
 
 --- How many rows of input [rows, features] a piece has, for so many classes.
 function Options:rows(input, classes)

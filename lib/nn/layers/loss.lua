@@ -104,6 +104,7 @@ function M.LinearCrossEntropyLoss:init(...)
   kinds.check('LinearCrossEntropyLoss', 'out_features', o.out_features, 'integers')
   kinds.check('LinearCrossEntropyLoss', 'weight', o.weight or nil, 'Tensor?')
   kinds.check('LinearCrossEntropyLoss', 'ignore_index', o.ignore_index or nil, 'integer?')
+  require('torch.nn.layers.linear_cross_entropy_options').check('LinearCrossEntropyLoss', o.options or nil)
   if o.weight and (o.weight.ndim ~= 1 or o.weight:size(1) ~= o.num_classes) then
     fail('expected weight shape to be (%d,), got %s', o.num_classes, tostring(o.weight.shape))
   end

@@ -191,8 +191,8 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
     }
     lt_scope s;
     lt_scope_open(&s, true);
-    if (sums_a.n > 0) a = do_sum_dims(&s, a, &sums_a, true);
-    if (sums_b.n > 0) b = do_sum_dims(&s, b, &sums_b, true);
+    if (sums_a.n > 0) a = do_cast(&s, do_sum_dims(&s, a, &sums_a, true), (lt_dtype)a->dtype);
+    if (sums_b.n > 0) b = do_cast(&s, do_sum_dims(&s, b, &sums_b, true), (lt_dtype)b->dtype);
     lt_tensor *left = do_reshape(&s, do_permute(&s, a, &order_a), &(lt_dims){2, {rows, inner}});
     lt_tensor *right = do_reshape(&s, do_permute(&s, b, &order_b), &(lt_dims){2, {inner, columns}});
     return lt_scope_give(&s, do_reshape(&s, do_mm(&s, left, right), &shape), out);

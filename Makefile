@@ -520,7 +520,7 @@ check-vendor: $(GEN_STAMP)
 bench-cuda: all
 	@BUILD=$(BUILD) sh tests/bench/run_cuda.sh
 
-dist: all docs test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
+dist: all docs $(BUILD)/shell/ltensor.1 test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
 	@BUILD=$(BUILD) VERSION=$(VERSION) sh scripts/dist.sh
 
 test-dist: dist
@@ -569,10 +569,15 @@ docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP))
 	cp lib/meta/torch.lua $(RESULT)/meta/torch.lua
 	cp $(RESULT_GEN)/ltensor.d.lua $(RESULT)/meta/ops.lua
 
+# The manual page and what shells complete, from the text of --help.
+$(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
+	@mkdir -p $(@D)
+	$(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(@D) docs/guide/README.md
+
 # ---- install ---------------------------------------------------------------------------------------------
 # What a program links with the static libraries; gcc and clang have an OpenMP each.
 STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$(CORE_LIBS))
-install: all docs
+install: all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1)
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
 	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" sh scripts/install.sh
 

@@ -76,6 +76,10 @@ LT_API lt_status lt_script_load(lt_script *script, const char *text, size_t byte
 LT_API lt_status lt_script_call(lt_script *script, const char *function, const lt_value *args, int nargs,
                                 lt_value *results, int *nresults);
 
+/* The same, and keeps the first result as a global, whatever it is: a module, an optimizer, a function. So a host runs a model without a line
+ * of Lua: lt_script_keep(script, "net", "torch.onnx.load", &path, 1), then lt_script_call(script, "net", ...). */
+LT_API lt_status lt_script_keep(lt_script *script, const char *global, const char *function, const lt_value *args, int nargs);
+
 /* Sets or reads a global: *value is new. */
 LT_API lt_status lt_script_set(lt_script *script, const char *name, const lt_value *value);
 LT_API lt_status lt_script_get(lt_script *script, const char *name, lt_value *value);

@@ -66,6 +66,7 @@ cp -R docs scripts "$root/"
 mkdir -p "$root/docs/reference" && cp "$BUILD"/docs/*.md "$root/docs/reference/"
 cp -R src/ops "$root/src/"
 cp README.md LICENSE "$root/"
+cp -R "$BUILD/shell" "$root/share/ltensor/" # the manual page, completion of the command line
 cp -R include "$root/" # what the tests of the C interface read
 
 # ---- tests ----

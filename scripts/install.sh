@@ -8,6 +8,8 @@
 #   lib/ltensor/                       the GPU backends, the engines of torch.distributed, the kernel for Jupyter
 #   lib/pkgconfig/, lib/cmake/ltensor/ for those who build with it
 #   include/, share/ltensor/lib/, share/doc/ltensor/
+#   share/man, share/bash-completion, share/zsh, share/fish    the manual page, completion of the command line
+#   share/jupyter/kernels/ltensor      what Jupyter starts the kernel by
 #
 # Installed files are stripped. What a debugger needs lies in a folder .debug beside each, where gdb looks (NAME.debug, found by the name
 # and checksum in the file); STRIP=no leaves everything in the file, for packagers who strip themselves.
@@ -56,6 +58,20 @@ cp -R lib/. "$dest/share/ltensor/lib/"
 install -m 644 "$BUILD/meta/ops.lua" "$dest/share/ltensor/lib/meta/ops.lua"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"
 install -m 644 README.md LICENSE "$dest/share/doc/ltensor/"
+install_data() { install -D -m 644 "$1" "$dest/share/$2"; }
+if [ -f "$BUILD/ltensor" ]; then
+    install_data "$BUILD/shell/ltensor.1" man/man1/ltensor.1
+    install_data "$BUILD/shell/ltensor.bash" bash-completion/completions/ltensor
+    install_data "$BUILD/shell/_ltensor" zsh/site-functions/_ltensor
+    install_data "$BUILD/shell/ltensor.fish" fish/vendor_completions.d/ltensor.fish
+fi
+if [ -f "$BUILD/libltensor_jupyter.so" ]; then
+    "$BUILD/ltensor" --kernel install --prefix "$dest" >/dev/null
+    kernel=$dest/share/jupyter/kernels/ltensor
+    sed "s|\"/[^\"]*/ltensor\"|\"$PREFIX/bin/ltensor\"|" "$kernel/kernel.json" >"$kernel/kernel.json.new"
+    mv "$kernel/kernel.json.new" "$kernel/kernel.json"
+    chmod 644 "$kernel"/*
+fi
 
 fill() {
     sed -e "s|@PREFIX@|$PREFIX|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" "$1" >"$2"

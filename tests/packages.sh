@@ -37,6 +37,16 @@ printf '%s\n' '#define ARROW_C_DATA_INTERFACE' 'struct ArrowSchema { int theirs;
 gcc -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor) "$work/header.c"
 passed=$((passed + 1))
 
+# ---- what shells and Jupyter read ----
+for file in man/man1/ltensor.1 bash-completion/completions/ltensor zsh/site-functions/_ltensor fish/vendor_completions.d/ltensor.fish; do
+    grep -q 'sim-gpus\|sim\\-gpus' "$prefix/share/$file" || { echo "packages.sh: $file does not know the options" >&2; exit 1; }
+done
+if [ -f "$BUILD/libltensor_jupyter.so" ]; then
+    grep -qF "\"$prefix/bin/ltensor\"" "$prefix/share/jupyter/kernels/ltensor/kernel.json"
+    "$prefix/bin/ltensor" --doctor | grep -q '^ok *Jupyter '
+fi
+passed=$((passed + 1))
+
 # ---- examples ----
 # run_examples FOLDER: the programs in it.
 run_examples() {
@@ -60,6 +70,10 @@ run_examples() {
     expect "not permitted: writing the file '/tmp/stolen.pt'"
     expect 'out of memory'
     expect 'wrong: wrong:1: '
+    "$prefix/bin/ltensor" -e "torch.onnx.export(nn.Sequential(nn.AvgPool2d{16, 4}, nn.Flatten()), torch.randn(1, 1, 16, 32), '$work/columns.onnx')"
+    "$1/model" "$work/columns.onnx" 1 16 32 >"$work/out"
+    expect 'frame 1: output 1 of 8 is the largest'
+    expect 'frame 8: output 8 of 8 is the largest'
     "$1/ring" >"$work/out"
     expect 'moment 6: brightness 60, in the ring'
     expect 'the ring is given back'

@@ -17,8 +17,18 @@ local M = {}
 local MAX_PICKLE = 100000000 -- bytes
 local MAX_DEPTH = 200
 local ALIGNMENT = 64 -- of storages in the file
+local INSTEAD = "In Python, torch.save(model.state_dict(), 'weights.pt') writes what torch.load reads, and torch.onnx.export a model that torch.onnx.load runs"
 
 -- ---- reading -----------------------------------------------------------------------------------------------------
+
+--- Raises an error for an archive of torch.export (.pt2), which holds a graph of PyTorch's own operators.
+function M.refuse_exported(archive)
+  for _, entry in ipairs(archive.entries) do
+    if entry.name:find 'models/[^/]*%.json$' or entry.name:find 'serialized_exported_program%.json$' then
+      archive:fail('an archive of torch.export (.pt2), which is a program in operators of PyTorch. ' .. INSTEAD)
+    end
+  end
+end
 
 --- The folder in which an archive keeps what PyTorch has saved ("archive/"); nil when it is another archive.
 function M.folder(archive)
@@ -63,7 +73,7 @@ end
 -- @param mmap  whether storages stay in the file, which is mapped
 function M.load(archive, folder, put, mmap)
   if archive.by_name[folder .. 'constants.pkl'] then
-    archive:fail 'a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict()'
+    archive:fail('a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict(). ' .. INSTEAD)
   end
   local text = archive:text(archive.by_name[folder .. 'data.pkl'], MAX_PICKLE)
   local ok, result = unpickle.load(text, pt_globals.make(), storage_reader(archive, folder, put, mmap))

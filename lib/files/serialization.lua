@@ -160,6 +160,7 @@ local function load_archive(path, put, mmap)
   local archive <close> = zip.open(path)
   local folder = pt.folder(archive)
   if folder then return pt.load(archive, folder, put, mmap) end
+  pt.refuse_exported(archive)
   if mmap then refuse_mmap(path, 'an archive of NumPy arrays') end
   return npy.load_archive(archive, function(tensor) return put(tensor, 'cpu') end)
 end

@@ -164,6 +164,9 @@ end
 
 function M.load(path)
   local reader <close> = wire.open(path)
+  if reader.size >= 4 and reader:bytes(0, 4) == 'PK\3\4' then
+    reader:fail(0, "a zip archive, no ONNX model: torch.load reads PyTorch's files and NumPy's; torch.onnx.export in Python makes a model")
+  end
   reader.folder, reader.others = path:match '^(.*/)' or '', {}
   local others <close> = setmetatable({}, { __close = function()
     for _, other in pairs(reader.others) do other:close() end

@@ -88,6 +88,8 @@ local function of_tensor(value, text)
   local parts = {}
   add_matrices(parts, list, depth, '')
   local _, words = echo.kind(value)
+  local made_by = text:match 'grad_fn=<[^>]*>'
+  if made_by then words = words:gsub('requires grad$', made_by) end
   return element('div', table.concat(parts) .. element('small', escape(words)))
 end
 

@@ -177,6 +177,18 @@ static void script_set_null(void)
     assert_no_null(lt_script_set(script, NULL, &one), "'name'");
     assert_no_null(lt_script_set(script, "global", NULL), "'value'");
 }
+static lt_status script_keep(void)
+{
+    const lt_value value = lt_value_tensor(x);
+    return lt_script_keep(script, "kept", "same", &value, 1);
+}
+static void script_keep_null(void)
+{
+    assert_no_null(lt_script_keep(NULL, "kept", "same", NULL, 0), "'script'");
+    assert_no_null(lt_script_keep(script, NULL, "same", NULL, 0), "'global'");
+    assert_no_null(lt_script_keep(script, "kept", NULL, NULL, 0), "'function'");
+    assert_no_null(lt_script_keep(script, "kept", "same", NULL, 1), "'args'");
+}
 static void script_get_null(void)
 {
     lt_value value = lt_value_none();
@@ -367,6 +379,7 @@ static const row of_scripts[] = {
     {"lt_script_free", script_new, script_new_null},
     {"lt_script_load", script_load, script_load_null},
     {"lt_script_call", script_call, script_call_null},
+    {"lt_script_keep", script_keep, script_keep_null},
     {"lt_script_set", script_set, script_set_null},
     {"lt_script_get", script_set, script_get_null},
     {"lt_script_context", script_look, script_look_null},

@@ -157,6 +157,28 @@ static void a_model_lives_in_the_script(void **state)
     lt_script_free(script);
 }
 
+static void results_are_kept(void **state)
+{
+    (void)state;
+    lt_script *script = new_script(lt_script_defaults());
+    const lt_value sizes[] = {lt_value_int(3), lt_value_int(2)};
+    assert_int_equal(lt_script_keep(script, "layer", "torch.nn.Linear", sizes, 2), LT_OK);
+    const int64_t four_three[] = {4, 3};
+    lt_tensor *x = NULL;
+    assert_int_equal(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 2, four_three, &x), LT_OK);
+    memset(lt_tensor_data(x), 0, 12 * sizeof(float));
+    const lt_value input = lt_value_tensor(x);
+    lt_value y = lt_value_none();
+    int n = 1;
+    assert_int_equal(lt_script_call(script, "layer", &input, 1, &y, &n), LT_OK);
+    assert_int_equal(lt_tensor_sizes(y.v.tensor)[1], 2);
+    lt_value_free(&y);
+    lt_tensor_release(x);
+    assert_fails(lt_script_keep(script, "layer", "torch.nn.Nothing", NULL, 0), LT_ERR_RUNTIME, "the script has no function 'torch.nn.Nothing'");
+    assert_fails(lt_script_keep(script, "layer", "torch.nn.Linear", NULL, -1), LT_ERR_RUNTIME, "-1 arguments");
+    lt_script_free(script);
+}
+
 static void globals_are_set_and_read(void **state)
 {
     (void)state;
@@ -547,6 +569,7 @@ int main(void)
         cmocka_unit_test(values_go_in_and_come_out),
         cmocka_unit_test(what_has_no_kind_does_not_leave),
         cmocka_unit_test(a_model_lives_in_the_script),
+        cmocka_unit_test(results_are_kept),
         cmocka_unit_test(globals_are_set_and_read),
         cmocka_unit_test(errors_say_where),
         cmocka_unit_test(null_is_an_error),

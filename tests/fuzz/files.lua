@@ -68,6 +68,8 @@ local function collect()
   bytes_saved('tree.safetensors', { a = torch.ones(2, 3), b = { 1, 'x', { c = torch.arange(4), d = torch.randn(2):to(torch.bfloat16) } } })
   bytes_saved('one.npz', { x = torch.randn(3, 2), y = torch.arange(5) })
   keep('plain.safetensors', ('<I8'):pack(62) .. '{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"y":1}' .. ('<ffff'):pack(1, 2, 3, 4))
+  torch.save({ a = torch.ones(20), b = torch.arange(9), c = { torch.zeros(3), 'x' } }, 'shards.safetensors', { max_shard_size = 80 })
+  keep('shards.safetensors.index.json', read 'shards.safetensors.index.json') -- its files stay as they are
   keep('numbers.csv', 'a,b,name\n1,2.5,"x, ""y"""\n-3,nan,z\n4,1e300,\n')
   keep('words.csv', 'name;value\r\n"line\nbreak";1\r\nNA;2\r\n')
   keep('words.txt', 'The time machine, by H. G. Wells\n\nZe\u{301}ro \u{e9}t\u{e9}\n')
@@ -211,16 +213,17 @@ function M.names.mutant(name, seed)
   else
     text = damaged(text, suffix, random(4))
   end
-  local path = 'mutant.' .. suffix
+  local path = suffix == 'json' and 'mutant.safetensors.index.json' or 'mutant.' .. suffix
   write(path, text)
   return path
 end
 
 -- What reads each format, as a format of Lua text; %s is the path.
 local readers = {
-  pt = { 'return torch.load(%s)', "return torch.load(%s, {map_location = 'cpu'})", 'return torch.load(%s, {map_location = function(t) return t end})' },
+  pt = { 'return torch.load(%s)', "return torch.load(%s, {map_location = 'cpu'})", 'return torch.load(%s, {map_location = function(t) return t end})',
+    'return touched(torch.load(%s, {mmap = true}))' },
   npy = { 'return torch.load(%s)' }, npz = { 'return torch.load(%s)' },
-  safetensors = { 'return torch.load(%s)' },
+  safetensors = { 'return torch.load(%s)', 'return touched(torch.load(%s, {mmap = true}))' }, json = { 'return torch.load(%s)', 'return touched(torch.load(%s, {mmap = true}))' },
   onnx = { 'return ran(torch.onnx.load(%s))' },
   png = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')", "return data.read_image(%s, 'gray')" },
   jpg = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')" },
@@ -229,7 +232,7 @@ local readers = {
   idx = { 'return data.idx.read(%s)' }, gz = { 'return data.idx.read(%s)', 'return data.csv.read(%s)' },
   md = { 'return notebook(%s)' }, ipynb = { 'return notebook(%s)' }, history = { 'return history(%s)' },
 }
-local SUFFIXES = { 'pt', 'pt', 'pt', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
+local SUFFIXES = { 'pt', 'pt', 'pt', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'json', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
 
 M.names.data = {}
 for _, part in ipairs { 'csv', 'idx', 'image', 'text' } do
@@ -237,6 +240,15 @@ for _, part in ipairs { 'csv', 'idx', 'image', 'text' } do
   if ok then M.names.data[part] = module end
 end
 M.names.data.read_image = require('torch.utils.data.image').read_image
+
+-- What was loaded, after every element of it was looked at.
+function M.names.touched(value)
+  if torch.is_tensor(value) then value:double():sum()
+  elseif type(value) == 'table' then
+    for _, entry in pairs(value) do M.names.touched(entry) end
+  end
+  return value
+end
 
 -- A notebook as --cells reads it, and the next one that is written of it, without running a cell.
 function M.names.notebook(path)

@@ -5,6 +5,7 @@ Usage: kernel_tests.py NAME [unittest's arguments], NAME being the kernel that `
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -228,6 +229,7 @@ class Interrupts(KernelCase):
             self.assertEqual("ok", self.client.get_control_msg(timeout=WAIT)["content"]["status"])
 
         self.interrupted("while true do end", send)
+        self.interrupted("os.execute 'sleep 60'; while true do end", lambda: (send(), time.sleep(1), send()))
 
     def test_while_it_waits_for_input(self):
         self.interrupted("io.read()", self.manager.interrupt_kernel)
@@ -366,35 +368,39 @@ class Ends(unittest.TestCase):
         manager.cleanup_resources()
 
 
+def cells_of(path):
+    """The sources of the cells of a Markdown notebook."""
+    cells, block = [], None
+    for line in path.read_text().splitlines():
+        if block is None and line.startswith("```lua"):
+            block = []
+        elif block is not None and line.startswith("```"):
+            cells.append("\n".join(block))
+            block = None
+        elif block is not None:
+            block.append(line)
+    return cells
+
+
 class Notebooks(unittest.TestCase):
-    def test_nbconvert_runs_the_gpu_chapter(self):
+    def test_nbconvert_runs_those_of_the_documentation(self):
         try:
             import nbformat
             from nbconvert.preprocessors import ExecutePreprocessor
         except ImportError:
             self.skipTest("nbconvert is not installed")
-        chapter = Path(__file__).resolve().parents[2] / "docs/notebooks/use-gpu.md"
-        book, cells = nbformat.v4.new_notebook(), []
-        block = None
-        for line in chapter.read_text().splitlines():
-            if block is None and line.startswith("```lua"):
-                block = []
-            elif block is not None and line.startswith("```"):
-                cells.append("\n".join(block))
-                block = None
-            elif block is not None:
-                block.append(line)
-        book.cells = [nbformat.v4.new_code_cell(source) for source in cells]
-        book.metadata["kernelspec"] = {"name": KERNEL, "display_name": KERNEL, "language": "lua"}
-        self.assertGreater(len(cells), 10)
-        os.environ["LTENSOR_SIM_GPUS"] = "2"
-        ExecutePreprocessor(timeout=WAIT, kernel_name=KERNEL, allow_errors=True).preprocess(book)
-        # What the notebook now shows is what the same cells show without Jupyter.
         program = json.loads(Path(KernelSpecManager().get_kernel_spec(KERNEL).resource_dir, "kernel.json").read_text())["argv"][0]
-        with tempfile.NamedTemporaryFile("w", suffix=".ipynb") as file:
-            nbformat.write(book, file.name)
-            checked = subprocess.run([program, "--cells", "--check", file.name], capture_output=True, text=True)
-        self.assertEqual(f"{len(cells)} passed, 0 failed", checked.stdout.strip(), checked.stderr)
+        os.environ["LTENSOR_SIM_GPUS"] = "2"
+        for path in sorted((Path(__file__).resolve().parents[2] / "docs/notebooks").glob("[a-z]*.md")):
+            with self.subTest(notebook=path.name), tempfile.NamedTemporaryFile("w", suffix=".ipynb") as file:
+                book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells_of(path)])
+                ExecutePreprocessor(timeout=10 * WAIT, kernel_name=KERNEL, allow_errors=True).preprocess(book)
+                # What the notebook now shows is what the same cells show without Jupyter, but for times.
+                for output in (output for cell in book.cells for output in cell.outputs if "text" in output):
+                    output.text = re.sub(r"[\d.]+ ms", "<f> ms", output.text)
+                nbformat.write(book, file.name)
+                checked = subprocess.run([program, "--cells", "--check", file.name], capture_output=True, text=True)
+                self.assertEqual(f"{len(book.cells)} passed, 0 failed", checked.stdout.strip(), checked.stderr)
 
 
 if __name__ == "__main__":

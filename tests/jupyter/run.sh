@@ -1,6 +1,7 @@
 #!/bin/sh
 # The kernel under Jupyter's tests: tests/jupyter/run.sh [unittest's arguments]. Uses $BUILD (build) and a Python that has the packages
-# jupyter_kernel_test and, for notebooks, nbconvert: LTENSOR_PYTHON, else python3. `tests/jupyter/run.sh --can` says by its status, and by
+# jupyter_kernel_test and, for notebooks, nbconvert: LTENSOR_PYTHON, else python3. Where that one has jupyterlab and playwright, and there is
+# a Chromium ($CHROMIUM), the GPU chapter is typed into JupyterLab, too; the page is then in $BUILD/jupyter.png. `tests/jupyter/run.sh --can` says by its status, and by
 # what it prints where it cannot, whether they are there.
 set -eu
 python=${LTENSOR_PYTHON-python3}
@@ -31,4 +32,12 @@ awk '/^Ran [0-9]+ test/ { n = $2 }
     match($0, /failures=[0-9]+/) { f += substr($0, RSTART + 9, RLENGTH - 9) }
     match($0, /errors=[0-9]+/) { f += substr($0, RSTART + 7, RLENGTH - 7) }
     END { print n - f " passed, " f + 0 " failed" }' "$folder/log"
+[ $# -eq 0 ] || exit $status
+
+if "$python" -c 'import jupyterlab, playwright' 2>/dev/null && command -v "${CHROMIUM-chromium}" >/dev/null; then
+    "$program" --sim-gpus 2 --kernel install --user --name ltensor-test-2 >/dev/null
+    "$python" tests/jupyter/browser.py ltensor-test-2 docs/notebooks/use-gpu.md "$build/jupyter.png" || status=1
+else
+    echo "JupyterLab in a browser: skipped: $python without jupyterlab and playwright, or no Chromium"
+fi
 exit $status

@@ -273,7 +273,7 @@ static const char *sockets_problem(void)
     /* What is written stands between what is sent, as it was. */
     EXPECT(sockets_begin_request(message_part(asked, 0)));
     for (int i = 0; i < 3; i++) {
-        char written[8];
+        char written[20];
         snprintf(written, sizeof written, "line%d\n", i);
         EXPECT(write(STDOUT_FILENO, written, 6) == 6);
         message *status = message_new();

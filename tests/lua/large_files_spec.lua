@@ -138,3 +138,23 @@ describe('a mapped file', function()
     assert_fails("argument 'mmap' must be", torch.load, folder .. 'x.npz', { mmap = 3 })
   end)
 end)
+
+describe('a program of PyTorch', function()
+  -- An archive with an entry of that name, as torch.export writes one.
+  local function archive(name, entry)
+    local writer <close> = require 'torch.files.zip'.create(folder .. name)
+    writer:add('m/data/weights/weight_0', { 'abcd' }, 64)
+    writer:add(entry, { '{}' }, 64)
+    writer:finish()
+    return folder .. name
+  end
+
+  it('is refused with advice', function()
+    for _, entry in ipairs { 'm/models/model.json', 'serialized_exported_program.json' } do
+      local path = archive('m.pt2', entry)
+      assert_fails('an archive of torch.export (.pt2), which is a program', torch.load, path)
+      assert_fails('torch.onnx.export a model that torch.onnx.load runs', torch.load, path)
+      assert_fails("a zip archive, no ONNX model: torch.load reads PyTorch's files", torch.onnx.load, path)
+    end
+  end)
+end)

@@ -39,7 +39,7 @@ local function compute(op, inputs, attributes, opset, n_outputs, domain)
   for i = 1, #inputs do
     names[i] = inputs[i] and 'x' .. i or ''
     if torch.is_tensor(inputs[i]) then
-      model.inputs[#model.inputs + 1] = { names[i], ({ ['torch.float32'] = FLOAT, ['torch.int64'] = INT64, ['torch.bool'] = BOOL, ['torch.uint8'] = 2 })[tostring(inputs[i].dtype)] }
+      model.inputs[#model.inputs + 1] = { names[i], ({ ['torch.float32'] = FLOAT, ['torch.int64'] = INT64, ['torch.bool'] = BOOL, ['torch.uint8'] = 2, ['torch.uint64'] = 13 })[tostring(inputs[i].dtype)] }
       given[#given + 1] = inputs[i]
     elseif inputs[i] then
       model.initializers[#model.initializers + 1] = { names[i], torch.tensor(inputs[i], { dtype = torch.int64 }) }
@@ -322,6 +322,101 @@ describe('operators', function()
     local sizes = { 1, 1, 8, 6 }
     assert_equal(torch.nn.functional.interpolate(image, { size = { 8, 6 }, mode = 'bilinear' }),
       compute('Resize', { image, false, false, sizes }, { mode = 'linear' }), 1e-5)
+  end)
+end)
+
+describe('nodes that are fused', function()
+  -- A product of folded weights rounds elsewhere than one of the weights: not to the ten bits of TF32 here.
+  local allowed = torch.backends.cudnn.allow_tf32
+  setup(function() torch.backends.cudnn.allow_tf32 = false end)
+  teardown(function() torch.backends.cudnn.allow_tf32 = allowed end)
+
+  -- A convolution, its normalization and activation, a sum with the input, a product and its bias.
+  local function make()
+    torch.manual_seed(1)
+    local function drawn(...) return torch.randn(...) end
+    return load { inputs = { { 'x', FLOAT, { 'n', 4, 5, 5 } } }, outputs = { 'y', 'r' },
+      initializers = { { 'w', drawn(4, 4, 3, 3) }, { 'b', drawn(4) }, { 's', drawn(4) }, { 'h', drawn(4) }, { 'm', drawn(4) }, { 'v', torch.rand(4) + 0.5 }, { 'p', drawn(5, 3) }, { 'q', drawn(3) } },
+      nodes = { { 'Conv', { 'x', 'w', 'b' }, { 'c' }, pads = { 1, 1, 1, 1 } }, { 'BatchNormalization', { 'c', 's', 'h', 'm', 'v' }, { 'n' }, epsilon = 1e-3 },
+        { 'Relu', { 'n' }, { 'r' } }, { 'Add', { 'r', 'x' }, { 'a' } }, { 'Neg', { 'a' }, { 'k' } }, { 'Mul', { 'k', 'k' }, { 'l' } }, { 'Add', { 'l', 'x' }, { 'd' } },
+        { 'Relu', { 'd' }, { 'e' } }, { 'MatMul', { 'e', 'p' }, { 'f' } }, { 'Add', { 'f', 'q' }, { 'y' } } } }
+  end
+
+  -- The same by the library's functions, of the model's parameters.
+  local function wanted(model, x)
+    local F = nn.functional
+    local r = F.relu(F.batch_norm(F.conv2d(x, model.w, model.b, { padding = 1 }), model.m, model.v, model.s, model.h, false, 0, 1e-3))
+    return torch.matmul(F.relu((r + x) ^ 2 + x), model.p) + model.q, r
+  end
+
+  local function check(model)
+    local x = torch.randn(2, 4, 5, 5):to(device)
+    local before = x:clone()
+    for i, tensor in ipairs { model(x) } do assert_equal(select(i, wanted(model, x)):detach(), tensor:detach(), 1e-4) end
+    assert.is_true(torch.equal(before, x))
+  end
+
+  it('are the nodes, with gradients and without', function()
+    local model = make()
+    check(model)
+    torch.no_grad(function() check(model) end)
+    torch.no_grad(function() check(model) end)
+  end)
+
+  it('follow the parameters', function()
+    local model = make()
+    torch.no_grad(function()
+      check(model)
+      for _, parameter in ipairs(model:parameters()) do
+        parameter:mul_(0.5)
+        check(model)
+      end
+      model.w.data = torch.randn(4, 4, 3, 3):to(device)
+      check(model)
+      model.s = nn.Parameter(torch.randn(4):to(device))
+      check(model)
+    end)
+  end)
+
+  it('have the gradients of the parameters as the file has them', function()
+    local model = make()
+    local x = torch.randn(2, 4, 5, 5):to(device)
+    torch.no_grad(function() model(x) end)
+    local function gradients(f) return { torch.autograd.grad({ (f(x)):sum() }, { model.w, model.b, model.s, model.h, model.p, model.q }) } end
+    local got, expected = gradients(model), gradients(function(input) return wanted(model, input) end)
+    for i = 1, 6 do assert_equal(expected[i], got[i], 1e-3) end
+  end)
+end)
+
+describe('integers of 64 bits without a sign', function()
+  local numbers = { 0, 1, 2, 3, 10, math.maxinteger, math.mininteger, math.mininteger + 1, -2, -1 }
+
+  -- Of all pairs of numbers, as Lua has them: signed ones of the same bits.
+  local function compute_all(op, divisors, attributes)
+    local a, b = {}, {}
+    for _, x in ipairs(numbers) do
+      for _, y in ipairs(divisors) do a[#a + 1], b[#b + 1] = x, y end
+    end
+    local function unsigned(list) return torch.tensor(list, { dtype = torch.int64, device = device }):view(torch.uint64) end
+    return a, b, compute(op, { unsigned(a), unsigned(b) }, attributes):view(torch.int64):tolist()
+  end
+
+  local function quotient(a, b)
+    if b < 0 then return math.ult(a, b) and 0 or 1 end
+    local q = ((a >> 1) // b) << 1
+    return math.ult(a - q * b, b) and q or q + 1
+  end
+
+  it('are divided and shifted', function()
+    local divisors = table.move(numbers, 2, #numbers, 1, {})
+    local a, b, got = compute_all('Div', divisors)
+    for i = 1, #a do assert.are.equal(quotient(a[i], b[i]), got[i], ('%d / %d'):format(a[i], b[i])) end
+    a, b, got = compute_all('Mod', divisors)
+    for i = 1, #a do assert.are.equal(a[i] - quotient(a[i], b[i]) * b[i], got[i], ('%d mod %d'):format(a[i], b[i])) end
+    for direction, shift in pairs { RIGHT = function(x, n) return x >> n end, LEFT = function(x, n) return x << n end } do
+      a, b, got = compute_all('BitShift', { 0, 1, 31, 63 }, { direction = direction })
+      for i = 1, #a do assert.are.equal(shift(a[i], b[i]), got[i], ('%d %s %d'):format(a[i], direction, b[i])) end
+    end
   end)
 end)
 

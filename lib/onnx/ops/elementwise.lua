@@ -27,8 +27,33 @@ end
 
 ops.Add, ops.Sub, ops.Mul = binary(torch.add), binary(torch.sub), binary(torch.mul)
 
+-- Integers of 64 bits without a sign have no division and no shift in core: the same bits as signed ones have, and their quotient is
+-- twice that of half the dividend, or one more (H. Warren, Hacker's Delight, 9-3).
+local unsigned = {}
+
+local function signed(x) return x:view(torch.int64) end
+local function not_below(x, y) return (x ~ math.mininteger):ge(y ~ math.mininteger) end
+
+function unsigned.shift(a, b)
+  a, b = signed(a), signed(b)
+  local shifted = ((a >> 1) & math.maxinteger) >> (b - 1):clamp { min = 0, max = 63 }
+  return torch.where(b:eq(0), a, torch.where(not_below(b, torch.tensor(64)), 0, shifted)):view(torch.uint64)
+end
+
+function unsigned.div(a, b)
+  a, b = signed(a), signed(b)
+  local divisor = torch.where(b:lt(0), 1, b) -- those of 2^63 and more fit once at most
+  local half = torch.div((a >> 1) & math.maxinteger, divisor, { rounding_mode = 'trunc' })
+  local quotient = half * 2
+  quotient = quotient + not_below(a - quotient * divisor, divisor):to(torch.int64)
+  return torch.where(b:lt(0), not_below(a, b):to(torch.int64), quotient):view(torch.uint64)
+end
+
+function unsigned.remainder(a, b) return (signed(a) - signed(unsigned.div(a, b)) * signed(b)):view(torch.uint64) end
+
 ops.Div = binary(function(a, b)
   if a.dtype.is_floating_point then return a / b end
+  if a.dtype == torch.uint64 then return unsigned.div(a, b) end
   return torch.div(a, b, { rounding_mode = 'trunc' })
 end)
 
@@ -38,6 +63,7 @@ ops.Pow = binary(function(a, b)
 end)
 
 function ops.Mod(node, a, b)
+  if a.dtype == torch.uint64 then return unsigned.remainder(a, b) end
   if node.attributes.fmod == 1 then return torch.fmod(a, b) end
   local rest = torch.remainder(a, b)
   -- A rest of 0 has the sign of the divisor.
@@ -47,6 +73,7 @@ end
 
 function ops.BitShift(node, a, b)
   if node.attributes.direction == 'LEFT' then return a << b end
+  if a.dtype == torch.uint64 then return unsigned.shift(a, b) end
   return a >> b
 end
 

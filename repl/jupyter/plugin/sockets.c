@@ -131,6 +131,15 @@ static void publish_streams(const uint64_t end[2], bool whole)
     }
 }
 
+/* Ctrl-C, as a terminal has it: for the programs that the cell has started, too, where the kernel has a group of processes of its own. */
+static void press_ctrl_c(void)
+{
+    if (getpgrp() == getpid())
+        kill(0, SIGINT);
+    else
+        pthread_kill(interpreter, SIGINT);
+}
+
 /* Answers an interrupt_request: the cell that runs gets the signal that Ctrl-C sends. */
 static void interrupt(message *m)
 {
@@ -139,7 +148,7 @@ static void interrupt(message *m)
     text header = message_part(m, 0);
     message *reply = message_new();
     publish("status", header, busy, sizeof busy - 1);
-    pthread_kill(interpreter, SIGINT);
+    press_ctrl_c();
     bool good = reply != NULL;
     for (size_t i = 0; i < m->identities && good; i++) {
         text identity = message_frame(m, i);
@@ -168,7 +177,7 @@ static void receive(channel from)
             message_free(m);
         } else {
             /* A cell that runs would keep the shutdown waiting. */
-            if (message_is(m, "shutdown_request")) pthread_kill(interpreter, SIGINT);
+            if (message_is(m, "shutdown_request")) press_ctrl_c();
             put(&inbox, m);
         }
     }

@@ -58,7 +58,7 @@ static void release(void *user)
 /* A request of the host, and its results, which are given back when it fails. */
 typedef struct request {
     lt_script *script;
-    const char *text, *name;
+    const char *text, *name, *global;
     size_t bytes;
     const lt_value *args, *value;
     int nargs;
@@ -121,16 +121,33 @@ static int push_named(lua_State *L, const char *name)
     }
 }
 
+/* Leaves so many results of the function that the request names, from 1 on. */
+static void call_named(lua_State *L, const request *r, int results)
+{
+    lua_settop(L, 0);
+    const int self = push_named(L, r->name);
+    if (lua_isnil(L, 1)) luaL_error(L, "the script has no function '%s'", r->name);
+    luaL_checkstack(L, r->nargs + 1, "too many arguments");
+    for (int i = 0; i < r->nargs; i++) lt_script_push(L, lt_value_at(r->args, i));
+    lua_call(L, r->nargs + self, results);
+}
+
 static int call(lua_State *L)
 {
     request *r = lua_touserdata(L, 1);
-    lua_settop(L, 0);
-    const int self = push_named(L, r->name);
-    if (lua_isnil(L, 1)) return luaL_error(L, "the script has no function '%s'", r->name);
-    luaL_checkstack(L, r->nargs + 1, "too many arguments");
-    for (int i = 0; i < r->nargs; i++) lt_script_push(L, lt_value_at(r->args, i));
-    lua_call(L, r->nargs + self, r->room);
+    call_named(L, r, r->room);
     take_results(L, r, 1);
+    return 0;
+}
+
+static int call_and_keep(lua_State *L)
+{
+    request *r = lua_touserdata(L, 1);
+    call_named(L, r, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, GLOBALS);
+    lua_pushstring(L, r->global);
+    lua_pushvalue(L, 1);
+    lua_rawset(L, -3);
     return 0;
 }
 
@@ -272,15 +289,31 @@ lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, cons
     return guarded_with_results(__func__, run_text, &r, results, nresults);
 }
 
+static lt_status check_arguments(const char *function, const lt_value *args, int nargs)
+{
+    if (nargs < 0) return lt_error(LT_ERR_RUNTIME, "%s(): %d arguments", function, nargs);
+    if (nargs > 0 && args == NULL) return lt_null_argument(function, "args");
+    for (int i = 0; i < nargs; i++) LT_TRY(lt_value_check(function, "argument", i, lt_value_at(args, i), args->size));
+    return LT_OK;
+}
+
 lt_status lt_script_call(lt_script *script, const char *function, const lt_value *args, int nargs, lt_value *results, int *nresults)
 {
     LT_REQUIRE(script);
     LT_REQUIRE(function);
-    if (nargs < 0) return lt_error(LT_ERR_RUNTIME, "lt_script_call(): %d arguments", nargs);
-    if (nargs > 0) LT_REQUIRE(args);
-    for (int i = 0; i < nargs; i++) LT_TRY(lt_value_check(__func__, "argument", i, lt_value_at(args, i), args->size));
+    LT_TRY(check_arguments(__func__, args, nargs));
     request r = {.script = script, .name = function, .args = args, .nargs = nargs};
     return guarded_with_results(__func__, call, &r, results, nresults);
+}
+
+lt_status lt_script_keep(lt_script *script, const char *global, const char *function, const lt_value *args, int nargs)
+{
+    LT_REQUIRE(script);
+    LT_REQUIRE(global);
+    LT_REQUIRE(function);
+    LT_TRY(check_arguments(__func__, args, nargs));
+    request r = {.script = script, .global = global, .name = function, .args = args, .nargs = nargs};
+    return guarded(call_and_keep, &r);
 }
 
 lt_status lt_script_set(lt_script *script, const char *name, const lt_value *value)

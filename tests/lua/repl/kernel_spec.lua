@@ -158,6 +158,7 @@ describe('a kernel', function()
     assert.equal('<div><table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table><small>[2, 2], torch.int64, cpu</small></div>',
       data('torch.tensor {{1, 2}, {3, 4}}')['text/html'])
     assert.is_truthy(data('torch.zeros(2, 1, 1)')['text/html']:find('<div>[2, :, :]</div><table><tr><td>0.</td></tr></table>', 1, true))
+    assert.is_truthy(data('torch.ones(2, {requires_grad = true}) * 2')['text/html']:find('torch.float32, cpu, grad_fn=&lt;MulBackward0&gt;', 1, true))
     for _, code in ipairs {'torch.tensor(1)', 'torch.ones(500)', 'torch.ones(0)', '{}', '5', "'<b>'", 'setmetatable({1}, {})', '1, 2', 'torch'} do
       assert.is_nil(data(code)['text/html'], code)
     end

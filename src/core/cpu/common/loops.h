@@ -31,7 +31,7 @@ typedef struct lt_reduce_loops {
     /* Joins each of count dense lines of n elements, stride bytes apart, into its total. */
     void (*line)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n, double parameter);
     /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes apart. Columns are
-     * contiguous; acc and the parameters, one a column, are of the elements' type. begin: acc holds nothing yet.
+     * contiguous; acc and the parameters, one a column, are of the elements' type. begin: acc holds nothing yet (of no rows, too).
      * At most LT_ROWS_FLUSH rows are added up before the accumulators are joined into totals. */
     void (*rows)(void *acc, bool begin, const char *rows, int64_t row_stride, int64_t nrows, int64_t ncols,
                  const void *parameters);

@@ -1,6 +1,7 @@
 /* reduce_columns.c - reductions down the columns: the dimension that stays is the dense one. Rows are read as they
  * lie, a tile of neighbouring columns at a time; tall tiles are cut into chunks of rows, whose totals are joined in
- * order. */
+ * order. Rows of few columns that lie one behind the other are taken several at once, as one row with accumulators
+ * for each of them: else a loop over columns would be over before it has begun. */
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
@@ -10,6 +11,7 @@
 
 #define TILE 2048 /* columns at a time */
 #define BLOCK 4   /* rows converted at a time */
+#define WIDE 64   /* columns that narrow rows are made into */
 #define CHUNK ((int64_t)262144)
 #define SLICE 512 /* columns whose chunks are joined at a time */
 
@@ -18,18 +20,20 @@ typedef struct columns {
     const lt_reduce_loops *loops;
     const void *parameters; /* of the elements' type, one a column */
     int64_t width;
+    int64_t group;    /* rows taken as one */
     lt_total *totals; /* width of them */
-    char *lanes;      /* width accumulators of the dtype read */
-    int64_t *pending; /* rows in lanes that have not been joined into totals */
+    char *lanes;      /* width accumulators of the dtype read for each row of a group */
+    int64_t *pending; /* elements at most that an accumulator has taken and that have not been joined into totals */
 } columns;
 
 static void flush_lanes(const columns *c)
 {
-    if (*c->pending > 0) c->loops->join(c->totals, c->lanes, c->width);
+    for (int64_t g = 0; g < c->group && *c->pending > 0; g++)
+        c->loops->join(c->totals, c->lanes + g * c->width * c->plan->size, c->width);
     *c->pending = 0;
 }
 
-/* m rows, at most BLOCK where they are converted. */
+/* m rows, at most BLOCK where they are converted. What is left of groups goes to the first row's accumulators. */
 static void add_rows(const columns *c, const char *row, int64_t stride, int64_t m)
 {
     const lt_reduce_plan *p = c->plan;
@@ -41,8 +45,11 @@ static void add_rows(const columns *c, const char *row, int64_t stride, int64_t 
         row = block;
         stride = c->width * p->size;
     }
-    c->loops->rows(c->lanes, *c->pending == 0, row, stride, m, c->width, c->parameters);
-    *c->pending += m;
+    const int64_t groups = m / c->group, left = m - groups * c->group;
+    c->loops->rows(c->lanes, *c->pending == 0, row, c->group * stride, groups, c->group * c->width, c->parameters);
+    if (left > 0)
+        c->loops->rows(c->lanes, false, row + groups * c->group * stride, stride, left, c->width, c->parameters);
+    *c->pending += groups + left;
 }
 
 /* n rows, strides[1] apart. */
@@ -51,8 +58,8 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
     const columns *c = context;
     const char *row = ptrs[1];
     while (n > 0 && !lt_interrupted()) {
-        if (*c->pending == LT_ROWS_FLUSH) flush_lanes(c);
-        int64_t m = LT_ROWS_FLUSH - *c->pending;
+        if (*c->pending + c->group > LT_ROWS_FLUSH) flush_lanes(c); /* there must be room for what is left of a group */
+        int64_t m = (LT_ROWS_FLUSH - *c->pending - (c->group - 1)) * c->group;
         if (c->plan->convert != NULL && m > BLOCK) m = BLOCK;
         if (m > n) m = n;
         add_rows(c, row, strides[1], m);
@@ -61,13 +68,14 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
     }
 }
 
-/* The parameters of a tile as its loops take them. */
-static const void *spread(const lt_reduce_plan *p, int pass, const lt_total *parameters, void *buffer, int64_t width)
+/* The parameters of a tile as its loops take them, for each row of a group. */
+static const void *spread(const lt_reduce_plan *p, int pass, const lt_total *parameters, void *buffer, int64_t width,
+                          int64_t group)
 {
     const bool power = p->op == LT_REDUCE_NORM;
     if (pass == 0 && !power) return NULL;
-    for (int64_t j = 0; j < width; j++) {
-        const double x = power ? p->parameter : parameters[j].d;
+    for (int64_t j = 0; j < group * width; j++) {
+        const double x = power ? p->parameter : parameters[j % width].d;
         if (p->type == LT_ROWS_F32)
             ((float *)buffer)[j] = (float)x;
         else
@@ -82,8 +90,10 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
 {
     _Alignas(64) char lanes[TILE * 8], spread_out[TILE * 8];
     int64_t pending = 0;
-    columns c = {p, p->passes[pass], NULL, width, totals, lanes, &pending};
-    c.parameters = spread(p, pass, parameters, spread_out, width);
+    const bool dense = p->convert == NULL && p->it->strides[1][0] == width * p->size;
+    const int64_t group = dense && width <= WIDE / 2 ? WIDE / width : 1;
+    columns c = {p, p->passes[pass], NULL, width, group, totals, lanes, &pending};
+    c.parameters = spread(p, pass, parameters, spread_out, width, group);
     lt_reduce_begin(p, pass, totals, width);
     lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_rows, &c);
     flush_lanes(&c);

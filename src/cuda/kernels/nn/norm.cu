@@ -59,7 +59,7 @@ template <class C> struct rows {
 };
 
 template <class S, class C, bool HELD>
-static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
+static __global__ void __launch_bounds__(LT_ROW_THREADS, 2) forward(rows<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
     constexpr int N = lt_row<S, C>::N;
@@ -95,11 +95,13 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward(rows<C> a)
     lt_row_pass<HELD, false, S>(
         n,
         [&](int64_t i, int m, const C *x) {
-            C weight[N], bias[N], y[N];
-            a.template parameters<S, N>(a.weight, first, i, m, 1, weight);
-            a.template parameters<S, N>(a.bias, first, i, m, 0, bias);
+            C parameter[N], y[N]; /* one array for both: registers are what bounds it */
+            a.template parameters<S, N>(a.weight, first, i, m, 1, parameter);
             LT_UNROLLED
-            for (int j = 0; j < N; j++) y[j] = (x[j] - mean) * rstd * weight[j] + bias[j];
+            for (int j = 0; j < N; j++) y[j] = (x[j] - mean) * rstd * parameter[j];
+            a.template parameters<S, N>(a.bias, first, i, m, 0, parameter);
+            LT_UNROLLED
+            for (int j = 0; j < N; j++) y[j] += parameter[j];
             lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
         },
         row);

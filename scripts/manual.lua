@@ -1,0 +1,188 @@
+-- manual.lua - what the shell knows of the program, from the text of --help: its manual page, and completion for bash, zsh and fish.
+--
+-- Usage: build/ltensor --help | lua5.4 scripts/manual.lua VERSION FOLDER [docs/guide/README.md]: writes ltensor.1, ltensor.bash,
+-- _ltensor and ltensor.fish into the folder; the guide's table of settings becomes the page's ENVIRONMENT.
+
+local version, folder, guide = table.unpack(arg)
+if not folder then error 'usage: manual.lua VERSION FOLDER [GUIDE]' end
+
+-- ---- the text of --help --------------------------------------------------------------------
+
+-- Options {names, argument, text, depth} in order; what stands before and behind them.
+local function read_help(text)
+  local options, intro, outro = {}, {}, {}
+  for line in text:gmatch '[^\n]+' do
+    local indent, rest = line:match '^( +)(.*)$'
+    if not indent then
+      local list = #options == 0 and intro or outro
+      list[#list + 1] = line
+    elseif rest:find '^%-' and #indent <= 4 then
+      local head, words = rest:match '^(.-)%s%s+(.*)$'
+      head = head or rest
+      local option = {names = {}, text = words or '', depth = #indent // 2 - 1}
+      for name in (head .. ' '):gmatch '(%-[%w-]*)[, ]' do
+        if head:find(name, 1, true) == 1 or head:find(', ' .. name, 1, true) then option.names[#option.names + 1] = name end
+      end
+      option.argument = head:match '^[^ ]+,? ([^-].*)$'
+      options[#options + 1] = option
+    else
+      local last = options[#options]
+      last.text = last.text .. (last.text == '' and '' or ' ') .. rest
+    end
+  end
+  return options, intro, outro
+end
+
+local options, intro, outro = read_help(io.read 'a')
+if #options == 0 then error 'no options stand in the text of --help' end
+
+local function write(name, lines)
+  local file = assert(io.open(folder .. '/' .. name, 'w'))
+  assert(file:write(table.concat(lines, '\n'), '\n'))
+  assert(file:close())
+end
+
+-- ---- the manual page -----------------------------------------------------------------------
+
+local function roff(text)
+  text = text:gsub('\\', '\\e'):gsub('%-', '\\-'):gsub('`([^`]*)`', '\\fI%1\\fR')
+  return (text:gsub("^([.'])", '\\&%1'))
+end
+
+local page = {
+  ('.TH LTENSOR 1 "" "ltensor %s" "User Commands"'):format(version),
+  '.SH NAME', 'ltensor \\- Lua with tensors, on CPUs and GPUs', '.SH SYNOPSIS', '.B ltensor',
+  '[\\fIoptions\\fR] [\\fIscript\\fR [\\fIargs\\fR]]', '.SH DESCRIPTION',
+}
+for i = 2, #intro do page[#page + 1] = roff(intro[i]) end
+page[#page + 1] = '.SH OPTIONS'
+for _, option in ipairs(options) do
+  if option.depth > 0 then page[#page + 1] = '.RS' end
+  local names = {}
+  for i, name in ipairs(option.names) do names[i] = '\\fB' .. roff(name) .. '\\fR' end
+  page[#page + 1] = '.TP'
+  page[#page + 1] = table.concat(names, ', ') .. (option.argument and ' \\fI' .. roff(option.argument) .. '\\fR' or '')
+  page[#page + 1] = roff(option.text)
+  if option.depth > 0 then page[#page + 1] = '.RE' end
+end
+page[#page + 1] = '.SH ENVIRONMENT'
+for _, line in ipairs(outro) do page[#page + 1] = roff(line) end
+local file = guide and assert(io.open(guide))
+for line in file and file:lines() or function() end do
+  local name, text = line:match '^| (`[%u_]+=?.*`[^|]*) | (.-) |$'
+  if name then
+    page[#page + 1] = '.TP'
+    page[#page + 1] = '\\fB' .. name:gsub('`', ''):gsub('%-', '\\-') .. '\\fR'
+    page[#page + 1] = roff(text)
+  end
+end
+for _, line in ipairs {
+  '.SH EXIT STATUS', "0; 1 after an error, or where \\-\\-check finds a difference; what the script gives \\fIos.exit\\fR.",
+  '.SH FILES', '.TP', '\\fI$XDG_CONFIG_HOME/ltensor/init.lua\\fR', 'runs before the first prompt',
+  '.TP', '\\fI$XDG_STATE_HOME/ltensor/history\\fR', 'the cells of earlier sessions',
+  '.SH SEE ALSO', '.BR lua5.4 (1);', 'the guide in \\fIshare/doc/ltensor\\fR; \\fI?\\fR at the prompt.',
+} do page[#page + 1] = line end
+write('ltensor.1', page)
+
+-- ---- completion ----------------------------------------------------------------------------
+
+-- Words after `--kernel install`, with what follows them.
+local install = {}
+for _, option in ipairs(options) do
+  if option.names[1] == '--kernel' and option.argument:find '^install' then
+    for name, value in option.argument:gmatch '(%-%-[%w-]+) ?(%u*)' do install[#install + 1] = {name, value ~= '' and value or nil} end
+  end
+end
+
+-- The options by their names, each once: {name, argument, text}.
+local named, seen = {}, {}
+for _, option in ipairs(options) do
+  for _, name in ipairs(option.names) do
+    if not seen[name] and name:find '%w' then
+      seen[name] = true
+      named[#named + 1] = {name, option.argument, option.text}
+    end
+  end
+end
+
+local function words(list)
+  local names = {}
+  for i, entry in ipairs(list) do names[i] = entry[1] end
+  return table.concat(names, ' ')
+end
+
+-- Options whose value is none that a shell knows.
+local with_value = {}
+for _, entry in ipairs(named) do
+  if entry[2] and entry[1] ~= '--cells' and entry[1] ~= '--kernel' then with_value[#with_value + 1] = entry end
+end
+
+write('ltensor.bash', {
+  '# Completion of ltensor in bash; made from the text of --help.',
+  '_ltensor() {',
+  '    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} word kernel=',
+  '    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [ "$word" = --kernel ] && kernel=yes; done',
+  '    COMPREPLY=()',
+  '    if [ "$previous" = --kernel ]; then',
+  '        mapfile -t COMPREPLY < <(compgen -W install -- "$current"; compgen -f -X "!*.json" -- "$current"; compgen -d -- "$current")',
+  '    elif [ -n "$kernel" ]; then',
+  '        case $previous in',
+  '            --prefix) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;',
+  '            --name) ;;',
+  ('            *) mapfile -t COMPREPLY < <(compgen -W "%s" -- "$current") ;;'):format(words(install)),
+  '        esac',
+  '    elif [ "$previous" = --cells ]; then',
+  '        mapfile -t COMPREPLY < <(compgen -f -X "!*.@(md|ipynb)" -- "$current"; compgen -d -- "$current")',
+  ('    elif [[ " %s " == *" $previous "* ]]; then'):format(words(with_value)),
+  '        return',
+  '    elif [[ $current == -* ]]; then',
+  ('        mapfile -t COMPREPLY < <(compgen -W "%s" -- "$current")'):format(words(named)),
+  '    else',
+  '        mapfile -t COMPREPLY < <(compgen -f -- "$current")',
+  '    fi',
+  '}',
+  'shopt -s extglob # for the pattern of notebooks',
+  'complete -o filenames -F _ltensor ltensor',
+})
+
+-- A text between single quotes of a shell, as zsh's _arguments and fish take it.
+local function quoted(text) return (text:gsub("'", "'\\''")) end
+
+local zsh = {'#compdef ltensor', '# Completion of ltensor in zsh; made from the text of --help.', '_arguments -S \\'}
+for _, entry in ipairs(named) do
+  local name, argument, text = table.unpack(entry)
+  local action = ''
+  if name == '--kernel' then
+    action = ':connection file:_alternative "words\\:word\\:(install)" "files\\:file\\:_files -g \\"*.json\\""'
+  elseif name == '--cells' then
+    action = ':notebook:_files -g "*.(md|ipynb)"'
+  elseif argument then
+    action = (':%s: '):format(argument:match '^[%w_=]+')
+  end
+  zsh[#zsh + 1] = ("    '%s[%s]%s' \\"):format(name, quoted(text:gsub('[%[%]:]', '\\%0')), action)
+end
+for _, entry in ipairs(install) do
+  zsh[#zsh + 1] = ("    '%s[with --kernel install]%s' \\"):format(entry[1], entry[1] == '--prefix' and ':folder:_files -/' or entry[2] and ':' .. entry[2] .. ': ' or '')
+end
+zsh[#zsh + 1] = "    '1:script:_files' '*:argument:_files'"
+write('_ltensor', zsh)
+
+local fish = {'# Completion of ltensor in fish; made from the text of --help.'}
+for _, entry in ipairs(named) do
+  local name, argument, text = table.unpack(entry)
+  local kind = name:find '^%-%-' and '-l ' .. name:sub(3) or '-s ' .. name:sub(2)
+  local value = ''
+  if name == '--kernel' then
+    value = " -r -a 'install'"
+  elseif name == '--cells' then
+    value = " -r -k -a '(__fish_complete_suffix .md .ipynb)'"
+  elseif argument then
+    value = ' -x'
+  end
+  fish[#fish + 1] = ("complete -c ltensor %s%s -d '%s'"):format(kind, value, (text:gsub("['\\]", '\\%0')))
+end
+for _, entry in ipairs(install) do
+  fish[#fish + 1] = ("complete -c ltensor -n '__fish_seen_argument -l kernel' -l %s%s"):format(entry[1]:sub(3),
+    entry[1] == '--prefix' and " -x -a '(__fish_complete_directories)'" or entry[2] and ' -x' or '')
+end
+write('ltensor.fish', fish)

@@ -71,7 +71,7 @@ end
 local function permutation(pivots, m, dtype)
   local order = order_of(pivots, m)
   local P = torch.zeros(with(table.move(order.shape, 1, order.ndim, 1, {}), m), { dtype = dtype, device = pivots.device })
-  return P:scatter_(-2, order:unsqueeze(-2), 1)
+  return P:scatter(-2, order:unsqueeze(-2), 1)
 end
 
 local function lower_of(LU)

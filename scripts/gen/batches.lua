@@ -10,7 +10,8 @@ local shared = require 'functions'
 local M = {}
 
 local rules = { broadcast = true, dims = true, new_dim = true, expand = true, permute = true, front = true, whole = true,
-  fold = true, matmul = true, nll = true, loss = true, index_select = true, by_index = true, embedding = true, scaled_rows = true, batch_norm = true, strided = true, turn = true, squeeze = true, linear = true, addmm = true, convolution = true, loop = true }
+  fold = true, matmul = true, nll = true, loss = true, index_select = true, by_index = true, embedding = true, scaled_rows = true, batch_norm = true, strided = true, turn = true, squeeze = true, linear = true, addmm = true, convolution = true,
+  attention = true, group_norm = true, by_tensors = true, trace = true, loop = true }
 
 local function base_of(a) return (a.type:gsub('%?$', '')) end
 local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
@@ -53,7 +54,7 @@ function M.is_random(op)
   for _, a in ipairs(op.args) do
     if base_of(a) == 'Generator' then return true end
   end
-  return op.random == true
+  return op.random ~= nil
 end
 
 -- A dim that an op of the library alone takes as a number from 0 is one too.
@@ -103,7 +104,7 @@ function M.emit(text, op, name, form, parameters, outputs)
   text:line('    return lt_%s(%s);\n}', name, table.concat(given, ', '))
   local rule = M.rule_of(op)
   -- In place, what is written is self: rules that make another tensor do not serve.
-  if form ~= 'NEW' and rule ~= 'broadcast' and rule ~= 'dims' then rule = nil end
+  if form ~= 'NEW' and rule ~= 'broadcast' and rule ~= 'dims' and rule ~= 'by_tensors' then rule = nil end
   text:line('static const lt_batch_op batch_%s = {"%s", LT_BATCH_%s, %s, %d, %d, %s, %s, batch_args_%s, batch_run_%s, %s};', label,
     form == 'NEW' and op.name or op.name:gsub('_$', '') .. '_', form, tostring(M.is_random(op)), n, #results, tostring(tensors),
     tostring(gives_list), label, label, rule and rule ~= 'loop' and 'lt_batch_' .. rule or 'NULL')
@@ -127,6 +128,10 @@ function M.check(op, name, names)
     elseif is_tensor(a) then conditions[#conditions + 1] = ('lt_is_batched(%s)'):format(a.name) end
   end
   local also = not M.is_random(op) and (' && (%s)'):format(table.concat(conditions, ' || ')) or ''
+  if type(op.random) == 'string' then
+    if not op.composite then error(op.line .. ': random of an op that is not composite can be true only', 0) end
+    also = (' && (%s)'):format(op.random)
+  end
   return ('    if (__builtin_expect(lt_here.batches != 0, 0)%s)\n        return batched_%s(%s);'):format(also, name, table.concat(names, ', '))
 end
 

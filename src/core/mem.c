@@ -1,6 +1,7 @@
 /* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes go to
  * malloc, which is fast for them. Larger ones are kept when freed, in bins of four sizes per power of two,
- * and handed out again: the pages stay mapped. What is kept is bounded by LT_BLOCK_KEEP: a block that does not
+ * and handed out again: the pages stay mapped. (malloc, which has the blocks up to MIDDLE bytes, gives its last pages back to
+ * the system whenever a collection frees many blocks at once.) What is kept is bounded by LT_BLOCK_KEEP: a block that does not
  * fit any more drives the others out, so that a program that moves on to other sizes is not left with the
  * old ones. */
 #include "mem.h"
@@ -14,7 +15,9 @@
 
 #include "error.h"
 
-#define SMALL ((size_t)64 * 1024)
+#define FIRST_BIN 10 /* the logarithm of SMALL */
+#define SMALL ((size_t)1 << FIRST_BIN)
+#define MIDDLE ((size_t)64 * 1024)
 #define BINS 160
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -334,16 +337,25 @@ static size_t size_class(size_t n, int *bin)
     int log = 63 - __builtin_clzll(n - 1); /* 2^log < n <= 2^(log+1) */
     size_t step = (size_t)1 << (log - 2);
     size_t rounded = (n + step - 1) & ~(step - 1);
-    *bin = (log - 15) * 4 + (int)((rounded - ((size_t)1 << log)) >> (log - 2));
+    *bin = (log - FIRST_BIN) * 4 + (int)((rounded - ((size_t)1 << log)) >> (log - 2));
     return rounded;
 }
 
-static void *map_block(size_t n)
+static void *new_block(size_t n)
 {
+    if (n <= MIDDLE) return aligned_alloc(64, n);
     void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;
     if (n >= 2 * HUGE_PAGE) madvise(p, n, MADV_HUGEPAGE);
     return p;
+}
+
+static void end_block(void *p, size_t n)
+{
+    if (n <= MIDDLE)
+        free(p);
+    else
+        munmap(p, n);
 }
 
 static void *take_kept(int bin, size_t n)
@@ -362,12 +374,12 @@ static void *take_kept(int bin, size_t n)
 static void release_kept(void)
 {
     for (int bin = 0; bin < BINS; bin++) {
-        size_t base = (size_t)1 << (bin / 4 + 15);
+        size_t base = (size_t)1 << (bin / 4 + FIRST_BIN);
         size_t capacity = base + (size_t)(bin % 4) * (base / 4);
         while (cache.bins[bin] != NULL) {
             free_block *block = cache.bins[bin];
             cache.bins[bin] = block->next;
-            munmap(block, capacity);
+            end_block(block, capacity);
         }
     }
     cache.kept = 0;
@@ -400,14 +412,14 @@ void *lt_block_alloc(size_t n, size_t *capacity)
     size_t rounded = size_class(n, &bin);
     if (!lt_mem_afford(rounded)) return NULL;
     void *p = take_kept(bin, rounded);
-    if (p == NULL) p = map_block(rounded);
+    if (p == NULL) p = new_block(rounded);
     if (p == NULL) {
         lt_mem_reclaim();
         p = take_kept(bin, rounded);
     }
     if (p == NULL) {
         lt_block_trim();
-        p = map_block(rounded);
+        p = new_block(rounded);
     }
     if (p == NULL) return give_up(n, rounded);
     *capacity = rounded;
@@ -431,7 +443,7 @@ void lt_block_free(void *p, size_t capacity)
     int bin;
     size_class(capacity, &bin);
     if (capacity > LT_BLOCK_KEEP) {
-        munmap(p, capacity);
+        end_block(p, capacity);
         return;
     }
     pthread_mutex_lock(&cache.lock);

@@ -44,11 +44,11 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
       .. ('weight [channels, out_channels / groups, %s].'):format(shape) })
 end
 
-table.insert(list, { 'im2col(Tensor input, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor', variants = fn,
+table.insert(list, { 'im2col(Tensor input, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor', variants = fn, batch = 'fold',
   grad_fn = 'Im2ColBackward0', doc = 'The windows of images as columns: [batch, channels * kernel, windows]; floating dtypes and bool. torch.nn.functional.unfold.',
   forward = 'linear', grad = { input = '_col2im(grad, sizes_of(input), kernel_size, dilation, padding, stride)' } })
 table.insert(list, { 'col2im(Tensor input, Size output_size, Size kernel_size, Size dilation=1, Size padding=0, Size stride=1) -> Tensor',
-  variants = fn, grad_fn = 'Col2ImBackward0', doc = 'Columns of windows summed into images. torch.nn.functional.fold.',
+  variants = fn, batch = 'fold', grad_fn = 'Col2ImBackward0', doc = 'Columns of windows summed into images. torch.nn.functional.fold.',
   forward = 'linear', grad = { input = 'im2col(grad, kernel_size, dilation, padding, stride)' } })
 table.insert(list, { '_col2im(Tensor input, Size sizes, Size kernel_size, Size dilation, Size padding, Size stride) -> Tensor', variants = '',
   composite = true, doc = 'The derivative of im2col.' })

@@ -5,19 +5,19 @@ local all = 'function method inplace'
 
 return {
   -- ---- brackets ----------------------------------------------------------------------------------------------
-  { '_index(Tensor self, Tensor[] indices) -> Tensor', variants = '', grad_fn = 'IndexBackward0',
+  { '_index(Tensor self, Tensor[] indices) -> Tensor', batch = 'by_tensors', variants = '', grad_fn = 'IndexBackward0',
     doc = 'Elements picked by index tensors, one per leading dimension; NULL takes a dimension whole, bool tensors are masks.',
     forward = 'linear', grad = { self = '_index_backward(grad, sizes_of(self), indices)' } },
-  { '_index_put_(Tensor self, Tensor[] indices, Tensor values, bool accumulate=false) -> self', variants = '',
+  { '_index_put_(Tensor self, Tensor[] indices, Tensor values, bool accumulate=false) -> self', batch = 'by_tensors', variants = '',
     grad_fn = 'IndexPutBackward0', doc = 'Stores values (broadcast) where _index would read, or adds them.',
     forward = 'linear', grad = { self = '_index_put_backward_self(grad, indices, accumulate)',
       values = '_index_put_backward_values(grad, indices, sizes_of(values))' } },
-  { 'index_put(Tensor self, IndexTensor[] indices, Tensor values, bool accumulate=false) -> Tensor', variants = all,
+  { 'index_put(Tensor self, IndexTensor[] indices, Tensor values, bool accumulate=false) -> Tensor', batch = 'by_tensors', variants = all,
     grad_fn = 'IndexPutBackward0',
     doc = 'Stores values (broadcast) at the positions that index tensors give for the leading dimensions, or adds them.',
     forward = 'linear', grad = { self = '_index_put_backward_self(grad, indices, accumulate)',
       values = '_index_put_backward_values(grad, indices, sizes_of(values))' } },
-  { '_index_backward(Tensor grad_output, Size sizes, Tensor[] indices) -> Tensor', variants = '',
+  { '_index_backward(Tensor grad_output, Size sizes, Tensor[] indices) -> Tensor', batch = 'by_tensors', variants = '',
     doc = 'Zeros of the given sizes with grad_output added where _index read.', forward = 'linear', grad = { grad_output = '_index(grad, indices)' } },
   { '_index_put_backward_self(Tensor grad_output, Tensor[] indices, bool accumulate) -> Tensor', variants = '', composite = true,
     doc = 'grad_output with zeros where values were stored.' },

@@ -26,7 +26,7 @@ return {
   { 'group_norm(Tensor input, int num_groups, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor',
     variants = 'function', composite = true,
     doc = 'The channels of input [n, channels, ...] in groups, each normalized over its elements; weight and bias per channel.' },
-  { '_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) -> (Tensor result, Tensor mean, Tensor rstd)',
+  { '_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) -> (Tensor result, Tensor mean, Tensor rstd)', batch = 'group_norm',
     variants = '', doc = 'group_norm with the means and the reciprocal deviations of the groups.', grad_fn = 'NativeGroupNormBackward0',
     grad = { ['input weight bias'] =
       '_group_norm_backward(grad, input, weight, mean, rstd, groups, eps, needs_input, needs_weight, needs_bias)' } },

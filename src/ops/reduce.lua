@@ -46,7 +46,7 @@ return {
     grad = { self = 'where(isnan(self), 0, _sum_backward(grad, sizes_of(self), dim, keepdim))' } },
   { 'nanmean(Tensor self, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', composite = true,
     doc = 'The mean of the elements that are not nan.' },
-  { 'trace(Tensor self) -> Tensor', doc = 'The sum of the diagonal of a matrix.',
+  { 'trace(Tensor self) -> Tensor', batch = 'trace', doc = 'The sum of the diagonal of a matrix.',
     forward = 'linear', grad = { self = '_trace_backward(grad, sizes_of(self))' } },
   { '_trace_backward(Tensor grad_output, Size sizes) -> Tensor', variants = '', composite = true,
     doc = 'A matrix with grad_output on its diagonal.' },

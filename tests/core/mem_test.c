@@ -222,13 +222,35 @@ static void small_blocks_are_not_kept(void **state)
     (void)state;
     size_t capacity;
     lt_block_trim();
-    void *p = lt_block_alloc(64 * 1024, &capacity);
-    assert_int_equal(capacity, 64 * 1024);
+    void *p = lt_block_alloc(1024, &capacity);
+    assert_int_equal(capacity, 1024);
     lt_block_free(p, capacity);
     assert_int_equal(lt_block_kept(), 0);
     lt_block_free(NULL, 12345); /* nothing */
     assert_null(lt_block_alloc((size_t)1 << 48, &capacity)); /* there is not as much */
     assert_non_null(strstr(lt_error_message(), "out of memory"));
+}
+
+/* Those of some pages too, which come from malloc. */
+static void blocks_of_pages_are_kept(void **state)
+{
+    (void)state;
+    size_t capacity, again;
+    lt_block_trim();
+    for (size_t n = 1025; n <= 64 * 1024; n += 3000) {
+        void *p = lt_block_alloc(n, &capacity);
+        assert_non_null(p);
+        assert_int_equal((uintptr_t)p % 64, 0);
+        assert_true(capacity >= n && capacity <= n + n / 4 + 64);
+        lt_block_free(p, capacity);
+        assert_int_equal(lt_block_kept(), capacity);
+        assert_ptr_equal(lt_block_alloc(n, &again), p);
+        assert_int_equal(again, capacity);
+        assert_int_equal(lt_block_kept(), 0);
+        lt_block_free(p, capacity);
+        lt_block_trim();
+        assert_int_equal(lt_block_kept(), 0);
+    }
 }
 
 /* What does not fit any more drives the others out. */
@@ -427,6 +449,7 @@ int main(void)
         cmocka_unit_test(sizes_come_in_classes),
         cmocka_unit_test(blocks_of_another_class_are_not_handed_out),
         cmocka_unit_test(small_blocks_are_not_kept),
+        cmocka_unit_test(blocks_of_pages_are_kept),
         cmocka_unit_test(a_block_that_does_not_fit_drives_others_out),
         cmocka_unit_test(a_block_given_by_another_thread_is_handed_out),
         cmocka_unit_test(a_forked_process_has_its_own),

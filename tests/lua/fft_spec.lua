@@ -32,6 +32,52 @@ describe('a Fourier transform', function()
     end
   end)
 
+  it('of many lines is that of each, by its definition', function()
+    torch.manual_seed(8)
+    for _, n in ipairs { 1, 2, 3, 5, 8, 9, 16, 17, 31, 64, 67, 100, 127, 134, 1009 } do
+      if device == 'cpu' or n < 100 then
+        local z, matrix = random(torch.complex128, 21, n), definition(n)
+        local r = torch.real(z):clone()
+        local both, half = z:matmul(matrix), r:to(torch.complex128):matmul(matrix):narrow(2, 1, n // 2 + 1)
+        local scale = largest(both)
+        for dtype, tolerance in pairs { [torch.float32] = 2e-6, [torch.float64] = 1e-13 } do
+          local x = dtype == torch.float32 and z:to(torch.complex64) or z
+          for _, lines in ipairs { 21, 8, 4 } do
+            local function check(found, expected, what)
+              assert(largest(found - expected:narrow(1, 1, lines)) <= tolerance * scale, ('%s of %d lines of %d'):format(what, lines, n))
+            end
+            check(fft.fft(x:narrow(1, 1, lines)), both, 'fft')
+            check(fft.ifft(x:narrow(1, 1, lines)) * n, torch.conj(torch.conj(z):matmul(matrix)), 'ifft')
+            check(fft.rfft(r:narrow(1, 1, lines):to(dtype)), half, 'rfft')
+            check(fft.irfft(half:narrow(1, 1, lines):to(x.dtype), n), r, 'irfft')
+          end
+        end
+      end
+    end
+  end)
+
+  it('of long lines is that of their parts', function()
+    -- By the first step of J. Cooley and J. Tukey, of lengths that go as matrices, filled ones and others, and as convolutions.
+    if device ~= 'cpu' then return end
+    torch.manual_seed(9)
+    for _, n in ipairs { 4096, 4100, 8192, 10014, 59049 * 2, 131072 } do
+      local half = n // 2
+      for _, lines in ipairs { 1, 3 } do
+        local x = random(torch.complex128, lines, n)
+        local even, odd = fft.fft(x['..., ::2']:clone()), fft.fft(x['..., 2::2']:clone())
+        local k = torch.arange(half, { dtype = torch.float64 }) * (-2 * math.pi / n)
+        local turned = odd * torch.polar(torch.ones_like(k), k)
+        local expected = torch.cat({ even + turned, even - turned }, 2)
+        assert(largest(fft.fft(x) - expected) <= 1e-11 * math.sqrt(n), n)
+        local r = torch.real(x):clone()
+        assert(largest(fft.rfft(r) - fft.fft(r:to(torch.complex128)):narrow(2, 1, half + 1)) <= 1e-11 * math.sqrt(n), 'real ' .. n)
+        local short = r:narrow(2, 1, n - 1):clone() -- an odd length
+        assert(largest(fft.rfft(short) - fft.fft(short:to(torch.complex128)):narrow(2, 1, half)) <= 1e-11 * math.sqrt(n), 'odd ' .. n)
+        assert(largest(fft.irfft(fft.rfft(short), n - 1) - short) <= 1e-12, 'back ' .. n)
+      end
+    end
+  end)
+
   it('gives back long lines of all kinds of lengths', function()
     for _, n in ipairs { 4096, 4097, 5000, 6561, 8192, 10007, 65536 } do
       if device == 'cpu' or n < 9000 then

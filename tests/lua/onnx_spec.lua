@@ -421,6 +421,14 @@ describe('integers of 64 bits without a sign', function()
 end)
 
 describe('files that are not sound', function()
+  it('are told that a recurrent layer has no weights', function()
+    assert_fails("one of its inputs 'X', 'W' and 'R' is missing", compute, 'LSTM', { torch.ones(2, 1, 3):to(device), torch.ones(1, 8, 3):to(device) }, { hidden_size = 2 })
+  end)
+
+  it('are told that a window has no size', function()
+    assert_fails("its attribute 'kernel_shape' is missing", compute, 'MaxPool', { torch.ones(1, 1, 4, 4):to(device) })
+  end)
+
   it('every beginning of a file, short of the whole, is an error or a smaller model', function()
     local whole = onnx.model(linear_model())
     for n = 0, #whole - 1 do

@@ -360,4 +360,99 @@ describe('the rule of', function()
       vmap(function(v, mean, var) return F.batch_norm(v, mean, var, nil, nil, true) end, { in_dims = { 1, false, false } })(randn { 3, 5, 4 }, randn { 4 }, randn { 4 })
     end, 'running_mean or running_var, which will be updated in place')
   end)
+
+  it('group_norm has weights for each sample', function()
+    compare(function(v) return F.group_norm(v, 2) end, { randn { 3, 5, 4, 2 } })
+    compare(function(v, w, b) return F.group_norm(v, 2, w, b) end, { randn { 3, 5, 4, 2 } }, { randn { 4 }, randn { 4 } })
+    compare(function(v, w, b) return F.group_norm(v, 2, w, b) end, { randn { 3, 5, 4 }, randn { 3, 4 }, randn { 3, 4 } })
+  end)
+
+  it('attention knows masks, heads that are shared and samples without a batch', function()
+    local attention = F.scaled_dot_product_attention
+    local q, k, v = randn { 3, 2, 4, 5, 6 }, randn { 3, 2, 4, 7, 6 }, randn { 3, 2, 4, 7, 6 }
+    compare(attention, { q, k, v })
+    compare(attention, { q }, { k[1], v[1] })
+    compare(function(a) return attention(a[1], a[1], a[1], { is_causal = true }) end, { q })
+    compare(function(a, b, c, mask) return attention(a, b, c, mask) end, { q, k, v }, { randn { 5, 7 } })
+    compare(function(a, b, c, mask) return attention(a, b, c, mask) end, { q, k, v, randn { 3, 1, 1, 5, 7 } })
+    compare(function(a, b, c) return attention(a, b, c, { enable_gqa = true }) end, { q, k:narrow(3, 1, 2), v:narrow(3, 1, 2) })
+    compare(func.grad(function(a, b, c) return attention(a, b, c):pow(2):sum() end), { q, k, v })
+  end)
+
+  it('positions by tensors takes what all samples share', function()
+    local x, rows, columns = randn { 3, 4, 5 }, long(4, 1, 4), long(2, 2, 5)
+    local mask = torch.tensor({ true, false, true, false }, { device = device })
+    compare(function(v) return v[rows] end, { x })
+    compare(function(v) return v[{ rows, columns }] end, { x })
+    compare(function(v) return v[{ {}, columns }] end, { x })
+    compare(function(v) return v[mask] end, { x })
+    compare(func.grad(function(v) return v[rows]:pow(2):sum() end), { x })
+    compare(function(v, w)
+      local y = v:clone()
+      y[rows] = w
+      y[{ {}, columns }] = 0
+      return y
+    end, { x, randn { 3, 5 } })
+  end)
+
+  it('factors takes matrices of each sample', function()
+    local a, b = randn { 3, 4, 4 } + 4 * torch.eye(4, { dtype = torch.float64, device = device }), randn { 3, 4, 2 }
+    local linalg = torch.linalg
+    compare(linalg.solve, { a, b })
+    compare(linalg.solve, { a }, { b[1] })
+    compare(function(m, n) return linalg.solve(n, m) end, { b }, { a[1] })
+    compare(function(m, n) return linalg.solve_triangular(m, n, { upper = true }) end, { a, b })
+    compare(function(m) return (select(2, linalg.lu(m))) end, { a })
+    compare(function(m) return linalg.lu(m) end, { a })
+    compare(torch.trace, { a })
+    compare(function(m) return torch.linalg.eigvals(m):abs():sum() end, { a })
+  end)
+
+  it('windows takes images of each sample', function()
+    local images = randn { 3, 2, 2, 4, 4 }
+    compare(function(v) return F.unfold(v, 2) end, { images })
+    compare(function(v) return F.fold(F.unfold(v, 2), { 4, 4 }, 2) end, { images })
+    compare(function(v) return F.unfold(v[1], 2) end, { images })
+  end)
+end)
+
+describe('random ops', function()
+  it('are not refused where they draw nothing', function()
+    local x = torch.ones(2, 3, { device = device })
+    assert.is_true(torch.equal(x, vmap(function(v) return nn.functional.dropout(v, 0.5, false) end)(x)))
+    assert.is_true(torch.equal(x, vmap(function(v) return nn.functional.dropout(v, 0.0, true) end)(x)))
+    local y = torch.ones(2, 1, 3, 4, { device = device })
+    assert.is_true(torch.allclose(y, vmap(function(v) return nn.functional.scaled_dot_product_attention(v, v, v) end)(y)))
+  end)
+end)
+
+-- Declared ops that have no rule and are not made of others. Who adds an op says how it treats a batch, or here that it does not.
+describe('ops that go sample by sample', function()
+  local root = (debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. '../../'
+  local path = package.path
+  package.path = root .. 'scripts/gen/?.lua;' .. path
+  local declarations, batches = require 'declarations', require 'batches'
+  package.path = path
+
+  -- Numbers of a sample, sizes that its values decide, sparse forms, and what a step of an optimizer does in place.
+  local meant = { optim = true, sparse = true }
+  local listed = {}
+  for name in ([[equal allclose is_nonzero is_conj is_neg _convolution_grad_input _convolution_grad_weight fill_tensor put
+    searchsorted bucketize masked_fill_tensor masked_select masked_scatter nonzero argwhere _nll_loss_backward
+    addr addbmm _layer_norm _rms_norm median nanmedian bincount histc _max_pool_backward
+    _adaptive_max_pool_backward _avg_pool_backward _adaptive_avg_pool_backward normal_tensors multinomial
+    _sample_dirichlet _no_derivative _recurrent _recurrent_backward repeat_interleave_repeats fill_diagonal_]]):gmatch '%S+' do listed[name] = true end
+
+  it('are listed', function()
+    local found = {}
+    for _, op in ipairs(declarations.load(root .. 'src/ops').ops) do
+      local rule, takes = batches.rule_of(op), false
+      for _, a in ipairs(op.args) do takes = takes or a.type:match 'Tensor' ~= nil end
+      if takes and not op.composite and not meant[op.group] and (rule == nil or rule == 'loop') then
+        found[op.cname] = true
+        assert(listed[op.cname], op.cname .. ' has no rule for torch.func.vmap')
+      end
+    end
+    for name in pairs(listed) do assert(found[name], name .. ' has a rule by now') end
+  end)
 end)

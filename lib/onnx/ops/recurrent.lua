@@ -47,6 +47,7 @@ end
 -- a hidden element has; n_states: 1 or 2 (h, c).
 local function layer(node, cell, gates, x, W, R, B, lengths, initial)
   local a = node.attributes
+  if not x or not W or not R then values.fail "one of its inputs 'X', 'W' and 'R' is missing" end
   local layout = a.layout == 1
   if layout then
     x = x:transpose(1, 2)

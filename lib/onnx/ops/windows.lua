@@ -20,6 +20,7 @@ end
 function M.of(node, x, kernel)
   local attributes, n = node.attributes, x:dim() - 2
   if n < 1 then values.fail('a tensor of %d dimensions, without one that is not batch or channel', x:dim()) end
+  if not kernel then values.fail "windows of no size: its attribute 'kernel_shape' is missing" end
   local w = { n = n, kernel = filled(kernel, n), stride = filled(attributes.strides, n, 1), dilation = filled(attributes.dilations, n, 1),
     before = {}, after = {}, out = {}, extra = {} }
   local pads = filled(attributes.pads, 2 * n, 0)

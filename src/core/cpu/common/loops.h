@@ -163,7 +163,7 @@ typedef struct lt_cpu_loops {
     const lt_direct_loop *direct;    /* one, of float */
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
-    const lt_fft_loop *fft;            /* float, double */
+    const lt_fft_loops *fft;           /* float, double */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -198,7 +198,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
-    extern const lt_fft_loop lt_fft_##isa[2];
+    extern const lt_fft_loops lt_fft_##isa[2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

@@ -1,7 +1,9 @@
-/* fft.c - Fourier transforms on the CPU (backend.h), of many lines. Real lines of even length are complex ones of half the length. */
+/* fft.c - Fourier transforms on the CPU (backend.h), of many lines. Short lines go side by side. Of long ones real lines of even length are
+ * complex ones of half the length, and two of odd length are one complex line. */
 #include <string.h>
 
 #include "context/interrupt.h"
+#include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 #include "error.h"
@@ -9,188 +11,183 @@
 #include "mem.h"
 #include "plan.h"
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------- */
+/* Whether so many lines are worth more side by side than one after the other. */
+static bool beside(const lt_fft_plan *p, int64_t count)
+{
+    return lt_fft_is_short(p) &&
+           (count >= lt_fft_lanes(p) / 2 || (p->columns.n == 0 && p->chirp == NULL));
+}
+
+/* ---- lines one after the other -------------------------------------------------------------------------------------------- */
 
 typedef struct lines {
+    const lt_fft *f;
     const lt_fft_plan *plan;
-    const char *in;
-    char *out;
-    bool inverse;
-    double scale;
+    lt_status (*run)(const struct lines *l, int64_t k);
     _Atomic int status;
 } lines;
 
 static void run_line(const void *context, int64_t k)
 {
     lines *l = (lines *)context;
-    const int64_t step = k * l->plan->n * lt_fft_size(l->plan);
-    lt_status status = lt_fft_line(l->plan, l->in + step, l->out + step, l->inverse, l->scale);
+    lt_status status = l->run(l, k);
     if (status != LT_OK) l->status = status;
 }
 
-static lt_status complex_lines(const lt_fft_plan *p, const void *in, void *out, int64_t count,
-                               bool inverse, double scale)
+/* Few long lines share the threads each, many have one each. */
+static lt_status one_by_one(const lt_fft *f, const lt_fft_plan *p, int64_t count,
+                            lt_status (*run)(const lines *l, int64_t k))
 {
-    const bool many = count >= lt_fft_lanes(p) / 2 || p->columns.n == 0;
-    if (p->whole.n > 0 && many)
-        return lt_fft_side_by_side(p, in, out, count, false, inverse, scale);
-    lines l = {p, in, out, inverse, scale, LT_OK};
+    lines l = {f, p, run, LT_OK};
     const int threads = lt_cpu_threads_for(count * p->n * 8);
-    /* Few long lines share the threads each, many have one each. */
     LT_TRY(lt_cpu_share(count, count >= threads ? threads : 1, run_line, &l));
     return (lt_status)l.status;
 }
 
-/* ---- real numbers ---------------------------------------------------------------------------------------------------- */
+static lt_status complex_line(const lines *l, int64_t k)
+{
+    const lt_fft *f = l->f;
+    const int64_t step = k * f->n * lt_fft_size(l->plan);
+    return lt_fft_line(l->plan, (const char *)f->in + step, (char *)f->out + step, f->inverse,
+                       f->scale);
+}
 
-/* From the transform z of pairs of neighbours to that of the numbers, h = n / 2; and back, which reads only real parts of the first
- * and the last. roots: exp(-2 pi i k / n). */
-#define HALVES(T, NAME)                                                                            \
-    static void NAME##_unfold(const T *z, T *to, int64_t h, const T *roots, T scale)               \
-    {                                                                                              \
-        for (int64_t k = 0; k <= h; k++) {                                                         \
-            const int64_t a = k == h ? 0 : k, b = k == 0 ? 0 : h - k;                              \
-            const T er = (z[2 * a] + z[2 * b]) / 2, ei = (z[2 * a + 1] - z[2 * b + 1]) / 2;        \
-            const T dr = (z[2 * a + 1] + z[2 * b + 1]) / 2, di = (z[2 * b] - z[2 * a]) / 2;        \
-            const T c = roots[2 * k], s = roots[2 * k + 1];                                        \
-            to[2 * k] = (er + c * dr - s * di) * scale;                                            \
-            to[2 * k + 1] = k == 0 || k == h ? 0 : (ei + c * di + s * dr) * scale;                 \
-        }                                                                                          \
-    }                                                                                              \
-    static void NAME##_fold(const T *x, T *to, int64_t h, const T *roots)                          \
-    {                                                                                              \
-        for (int64_t k = 0; k < h; k++) {                                                          \
-            const T ar = x[2 * k], ai = k == 0 ? 0 : x[2 * k + 1], br = x[2 * (h - k)],            \
-                    bi = k == 0 ? 0 : -x[2 * (h - k) + 1];                                         \
-            const T er = ar + br, ei = ai + bi, dr = ar - br, di = ai - bi;                        \
-            const T c = roots[2 * k], s = -roots[2 * k + 1];                                       \
-            to[2 * k] = er - (dr * s + di * c);                                                    \
-            to[2 * k + 1] = ei + (dr * c - di * s);                                                \
-        }                                                                                          \
-    }
-HALVES(float, float)
-HALVES(double, double)
-#undef HALVES
+/* ---- real numbers, an even number of them -------------------------------------------------------------------------------------- */
 
 typedef struct halves {
-    const lt_fft_plan *plan; /* of half the length */
-    const char *in;
-    char *out;
-    const void *roots;
-    double scale;
+    const lt_fft_plan *plan;
+    const void *in;
+    void *out;
+    bool back;
 } halves;
 
-static void unfold_line(const void *context, int64_t k)
+enum { PART = 16384 /* elements of a job */ };
+
+static void run_halves(const void *context, int64_t k)
 {
     const halves *t = context;
-    const int64_t h = t->plan->n, size = lt_fft_size(t->plan);
-    const void *in = t->in + k * h * size;
-    void *out = t->out + k * (h + 1) * size;
-    if (t->plan->is_double)
-        double_unfold(in, out, h, t->roots, t->scale);
-    else
-        float_unfold(in, out, h, t->roots, (float)t->scale);
+    const int64_t h = t->plan->n / 2, end = h / 2 + 1;
+    const int64_t last = (k + 1) * PART < end ? (k + 1) * PART : end;
+    lt_loops.fft[t->plan->is_double].halves(t->in, t->out, h, t->plan->roots, k * PART, last,
+                                            t->back);
 }
 
-static void fold_line(const void *context, int64_t k)
+static lt_status all_halves(const lt_fft_plan *p, const void *in, void *out, bool back)
 {
-    const halves *t = context;
-    const int64_t h = t->plan->n, size = lt_fft_size(t->plan);
-    const void *in = t->in + k * (h + 1) * size;
-    void *out = t->out + k * h * size;
-    if (t->plan->is_double)
-        double_fold(in, out, h, t->roots);
-    else
-        float_fold(in, out, h, t->roots);
+    const halves t = {p, in, out, back};
+    return lt_cpu_share((p->n / 4 + PART) / PART, lt_cpu_threads_for(p->n), run_halves, &t);
 }
 
-/* exp(-2 pi i k / n), k <= n / 2. */
-static void *roots_new(int64_t n, bool is_double)
+static lt_status even_line(const lines *l, int64_t k)
 {
-    void *roots = lt_mem_array(n / 2 + 1, is_double ? 16 : 8);
-    for (int64_t k = 0; roots != NULL && k <= n / 2; k++) {
-        double re, im;
-        lt_fft_root(k, n, &re, &im);
-        if (is_double)
-            ((double *)roots)[2 * k] = re, ((double *)roots)[2 * k + 1] = im;
-        else
-            ((float *)roots)[2 * k] = (float)re, ((float *)roots)[2 * k + 1] = (float)im;
-    }
-    return roots;
-}
-
-static lt_status even_lines(const lt_fft *f, const lt_fft_plan *half)
-{
-    const int64_t h = half->n;
-    const int threads = lt_cpu_threads_for(f->lines * f->n);
-    void *roots = roots_new(f->n, half->is_double),
-         *between = lt_mem_array(f->lines * h, (size_t)lt_fft_size(half));
-    halves t = {half, NULL, NULL, roots, f->scale};
-    lt_status status = roots == NULL || between == NULL ? LT_ERR_MEMORY : LT_OK;
-    if (status != LT_OK) goto done;
+    const lt_fft *f = l->f;
+    const lt_fft_plan *p = l->plan;
+    const int64_t h = p->n / 2, size = lt_fft_size(p), real = k * h * size,
+                  complex = k * (h + 1) * size;
     if (f->kind == LT_FFT_TO_COMPLEX) {
-        t.in = between, t.out = f->out;
-        LT_CHECK(complex_lines(half, f->in, between, f->lines, false, 1));
-        LT_CHECK(lt_cpu_share(f->lines, threads, unfold_line, &t));
-    } else {
-        t.in = f->in, t.out = between;
-        LT_CHECK(lt_cpu_share(f->lines, threads, fold_line, &t));
-        LT_CHECK(complex_lines(half, between, f->out, f->lines, true, f->scale));
+        char *out = (char *)f->out + complex;
+        LT_TRY(lt_fft_line(p->inner, (const char *)f->in + real, out, false, f->scale));
+        return all_halves(p, out, out, false);
     }
-done:
-    lt_mem_free(roots);
-    lt_mem_free(between);
+    char *out = (char *)f->out + real;
+    LT_TRY(all_halves(p, (const char *)f->in + complex, out, true));
+    return lt_fft_line(p->inner, out, out, true, f->scale);
+}
+
+static lt_status even_lines(const lt_fft *f, const lt_fft_plan *p)
+{
+    if (!beside(p->inner, f->lines)) return one_by_one(f, p, f->lines, even_line);
+    const bool forward = f->kind == LT_FFT_TO_COMPLEX;
+    return lt_fft_side_by_side(p->inner, forward ? LT_FFT_HALVES_TO_COMPLEX : LT_FFT_HALVES_TO_REAL,
+                               f->in, forward ? f->n : f->n + 2, f->out, forward ? f->n + 2 : f->n,
+                               f->lines, p->roots, false, f->scale);
+}
+
+/* ---- real numbers, an odd number of them ------------------------------------------------------------------------------------- */
+
+/* Two lines of n numbers as one of complex numbers, and back; b NULL: one. Their transforms, halves of `half` numbers, to one, and back. */
+#define TWOS(T, NAME)                                                                              \
+    static void NAME##_join(T *to, const T *a, const T *b, int64_t n)                              \
+    {                                                                                              \
+        for (int64_t k = 0; k < n; k++) to[2 * k] = a[k], to[2 * k + 1] = b != NULL ? b[k] : 0;    \
+    }                                                                                              \
+    static void NAME##_part(const T *z, T *a, T *b, int64_t n)                                     \
+    {                                                                                              \
+        for (int64_t k = 0; k < n; k++) {                                                          \
+            a[k] = z[2 * k];                                                                       \
+            if (b != NULL) b[k] = z[2 * k + 1];                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    static void NAME##_part_halves(const T *z, T *a, T *b, int64_t n)                              \
+    {                                                                                              \
+        for (int64_t k = 0; k <= n / 2; k++) {                                                     \
+            const T *p = z + 2 * k, *q = z + (k == 0 ? 0 : 2 * (n - k));                           \
+            a[2 * k] = (p[0] + q[0]) / 2, a[2 * k + 1] = (p[1] - q[1]) / 2;                        \
+            if (b != NULL) b[2 * k] = (p[1] + q[1]) / 2, b[2 * k + 1] = (q[0] - p[0]) / 2;         \
+        }                                                                                          \
+    }                                                                                              \
+    static void NAME##_join_halves(T *z, const T *a, const T *b, int64_t n)                        \
+    {                                                                                              \
+        for (int64_t k = 0; k <= n / 2; k++) {                                                     \
+            T *p = z + 2 * k, *q = z + 2 * (n - k);                                                \
+            const T c = b != NULL ? b[2 * k] : 0, d = b != NULL && k > 0 ? b[2 * k + 1] : 0;       \
+            const T re = a[2 * k], im = k > 0 ? a[2 * k + 1] : 0;                                  \
+            p[0] = re - d, p[1] = im + c;                                                          \
+            if (k > 0) q[0] = re + d, q[1] = c - im;                                               \
+        }                                                                                          \
+    }
+TWOS(float, float)
+TWOS(double, double)
+#undef TWOS
+
+/* Lines 2 k and, where there is one, 2 k + 1. */
+static lt_status two_lines(const lines *l, int64_t k)
+{
+    const lt_fft *f = l->f;
+    const lt_fft_plan *p = l->plan;
+    const int64_t n = f->n, size = lt_fft_size(p), real = n * size / 2,
+                  complex = (n / 2 + 1) * size;
+    const bool forward = f->kind == LT_FFT_TO_COMPLEX, two = 2 * k + 1 < f->lines;
+    const int64_t in_step = forward ? real : complex, out_step = forward ? complex : real;
+    const void *a = (const char *)f->in + 2 * k * in_step,
+               *b = two ? (const char *)a + in_step : NULL;
+    void *c = (char *)f->out + 2 * k * out_step, *d = two ? (char *)c + out_step : NULL;
+    size_t capacity;
+    void *z = lt_block_array(n, (size_t)size, &capacity);
+    if (z == NULL) return LT_ERR_MEMORY;
+    if (p->is_double)
+        (forward ? double_join : double_join_halves)(z, a, b, n);
+    else
+        (forward ? float_join : float_join_halves)(z, a, b, n);
+    lt_status status = lt_fft_line(p, z, z, !forward, f->scale);
+    if (p->is_double)
+        (forward ? double_part_halves : double_part)(z, c, d, n);
+    else
+        (forward ? float_part_halves : float_part)(z, c, d, n);
+    lt_block_free(z, capacity);
     return status;
 }
 
-/* Odd lengths, as complex lines. */
 static lt_status odd_lines(const lt_fft *f, const lt_fft_plan *p)
 {
-    const int64_t n = f->n, half = n / 2 + 1, size = lt_fft_size(p), part = size / 2;
-    char *wide = lt_mem_array(2 * f->lines * n, (size_t)size), *result = wide + f->lines * n * size;
-    if (wide == NULL) return LT_ERR_MEMORY;
-    lt_status status;
-    for (int64_t l = 0; l < f->lines; l++) {
-        char *line = wide + l * n * size;
-        if (f->kind == LT_FFT_TO_COMPLEX) {
-            memset(line, 0, (size_t)(n * size));
-            for (int64_t k = 0; k < n; k++)
-                memcpy(line + k * size, (const char *)f->in + (l * n + k) * part, (size_t)part);
-            continue;
-        }
-        const char *from = (const char *)f->in + l * half * size;
-        memcpy(line, from, (size_t)(half * size));
-        memset(line + part, 0, (size_t)part);
-        for (int64_t k = half; k < n; k++) {
-            memcpy(line + k * size, from + (n - k) * size, (size_t)size);
-            if (p->is_double)
-                ((double *)(void *)line)[2 * k + 1] *= -1;
-            else
-                ((float *)(void *)line)[2 * k + 1] *= -1;
-        }
-    }
-    status = complex_lines(p, wide, result, f->lines, f->kind == LT_FFT_TO_REAL, f->scale);
-    for (int64_t l = 0; l < f->lines && status == LT_OK; l++) {
-        const char *line = result + l * n * size;
-        if (f->kind == LT_FFT_TO_COMPLEX)
-            memcpy((char *)f->out + l * half * size, line, (size_t)(half * size));
-        else
-            for (int64_t k = 0; k < n; k++)
-                memcpy((char *)f->out + (l * n + k) * part, line + k * size, (size_t)part);
-    }
-    lt_mem_free(wide);
-    return status;
+    if (!beside(p, f->lines / 2)) return one_by_one(f, p, (f->lines + 1) / 2, two_lines);
+    const bool forward = f->kind == LT_FFT_TO_COMPLEX;
+    return lt_fft_side_by_side(p, forward ? LT_FFT_TWOS_TO_COMPLEX : LT_FFT_TWOS_TO_REAL, f->in,
+                               forward ? f->n : f->n + 1, f->out, forward ? f->n + 1 : f->n,
+                               f->lines, NULL, false, f->scale);
 }
 
 lt_status lt_cpu_fft(const lt_fft *f)
 {
-    const bool is_double = f->dtype == LT_FLOAT64, real = f->kind != LT_FFT_COMPLEX,
-               even = f->n % 2 == 0;
+    const bool real = f->kind != LT_FFT_COMPLEX, even = f->n % 2 == 0;
     lt_fft_plan *p;
-    LT_TRY(lt_fft_plan_take(real && even ? f->n / 2 : f->n, is_double, &p));
-    lt_status status = !real  ? complex_lines(p, f->in, f->out, f->lines, f->inverse, f->scale)
-                       : even ? even_lines(f, p)
-                              : odd_lines(f, p);
+    LT_TRY(lt_fft_plan_take(f->n, f->dtype == LT_FLOAT64, real && even, &p));
+    lt_status status = real && even ? even_lines(f, p)
+                       : real       ? odd_lines(f, p)
+                       : beside(p, f->lines)
+                           ? lt_fft_side_by_side(p, LT_FFT_LINES, f->in, 2 * f->n, f->out, 2 * f->n,
+                                                 f->lines, NULL, f->inverse, f->scale)
+                           : one_by_one(f, p, f->lines, complex_line);
     lt_fft_plan_give(p);
     if (status == LT_OK && lt_interrupted()) status = lt_stopped();
     return status;

@@ -10,7 +10,8 @@
 enum { LT_FFT_FLOATS = 8, LT_FFT_DOUBLES = 4 }; /* lines side by side */
 enum {
     LT_FFT_PASSES = 32,
-    LT_FFT_LARGEST = 61 /* a prime factor of a length that goes by lanes */
+    LT_FFT_LARGEST = 61, /* a prime factor of a length that goes by lanes */
+    LT_FFT_FINE = 32     /* rows of a matrix that have factors of their own (lt_fft_plan) */
 };
 
 /* A length whose prime factors are small, as radices. */
@@ -23,34 +24,63 @@ typedef struct lt_fft_radices {
     void *twiddles[LT_FFT_PASSES], *roots[LT_FFT_PASSES];
 } lt_fft_radices;
 
-/* Transforms of `count` lines, at most the lanes there are, from and to anywhere: steps in complex numbers (reading reals: in
- * numbers) from row to row of a line and from line to line. */
+/* What the lines of a block are. HALVES: real ones of length 2 n, two neighbours a complex number. TWOS: real ones, of an odd length n, two of which
+ * become a complex one, so that a block has twice as many. The transforms of real lines have their first halves only. */
+typedef enum lt_fft_block_kind {
+    LT_FFT_LINES,
+    LT_FFT_HALVES_TO_COMPLEX,
+    LT_FFT_HALVES_TO_REAL,
+    LT_FFT_TWOS_TO_COMPLEX,
+    LT_FFT_TWOS_TO_REAL
+} lt_fft_block_kind;
+
+/* Transforms of `count` lines, at most the lanes there are (TWOS: twice as many). */
 typedef struct lt_fft_block {
-    const lt_fft_radices *radices;
+    lt_fft_block_kind kind;
+    int64_t n;
+    const lt_fft_radices *radices; /* of length n, or of a convolution */
     const void *in;
     void *out;
-    int64_t in_row, in_lane, out_row, out_lane;
+    int64_t in_step,
+        out_step; /* numbers; lines: from line to line; columns of a matrix: from row to row */
     int count;
-    bool inverse, real; /* real: `in` has no imaginary parts */
-    const void *
-        factors; /* of out, by row and lane: complex numbers, lane by lane, `factor_row` from row to row; NULL: 1 */
-    int64_t factor_row;
+    bool inverse; /* LINES, and those of a matrix */
     double scale;
-    void *work; /* of 4 n numbers a lane, aligned to 64 bytes */
+    const void *chirp, *filter; /* NULL: no convolution */
+    const void *roots;          /* HALVES: exp(-pi i k / n), k <= n / 2 */
+    const void *fine, *coarse;  /* of a matrix: factors of the block's columns */
+    void *work;                 /* twice `room` complex numbers a lane, aligned to 64 bytes */
+    int64_t
+        room; /* n + 1, the length of the convolution, or n filled up to whole blocks at least */
 } lt_fft_block;
-typedef void (*lt_fft_loop)(const lt_fft_block *b);
 
-/* Of three kinds: short lines side by side (`whole`); long ones as a matrix of rows x columns, transformed by columns, multiplied
- * by `factors` (rows x columns), and by rows; lengths with a large prime factor by a convolution of length m (L. Bluestein). */
+typedef void (*lt_fft_loop)(const lt_fft_block *b);
+typedef struct lt_fft_loops {
+    lt_fft_loop lines;
+    /* A matrix, first its columns: from rows of complex numbers to blocks of as many columns as there are lanes, row by row, real parts before
+     * imaginary ones; rows are filled up with zeros to whole blocks. Then its rows: `in_step` numbers from block to block, out as columns. */
+    lt_fft_loop down, across;
+    /* One line: from the transform of h pairs of neighbours to that of the numbers (h + 1; `out` may be `in`), or back, elements k and
+     * h - k for first <= k < end <= h / 2 + 1. Back it is twice as large. */
+    void (*halves)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
+                   int64_t end, bool back);
+} lt_fft_loops;
+
+/* Of four kinds: short lines side by side (`whole`); long ones as a matrix of rows x columns, transformed by columns, multiplied
+ * by factors, and by rows; lengths with a large prime factor by a convolution of length m (L. Bluestein); real lines of even length by
+ * complex ones of half of it. */
 typedef struct lt_fft_plan {
     int64_t n;
-    bool is_double;
+    bool is_double, real;
     lt_fft_radices whole, columns,
         rows; /* n 0: not of that kind. columns: transforms of length `rows of the matrix` */
-    void *factors;
-    struct lt_fft_plan *convolution; /* of length m, counted */
+    /* exp(-2 pi i j k / n) of row j and column k is fine of row j % LT_FFT_FINE times coarse of row j / LT_FFT_FINE. Blocks of columns as wide as
+     * there are lanes, row by row, real parts before imaginary ones. */
+    void *fine, *coarse;
+    struct lt_fft_plan *inner; /* of length m, or of half the length; counted */
     void *chirp,
         *filter; /* n numbers exp(-pi i k^2 / n); the transform of their conjugates, m numbers, over m */
+    void *roots; /* real: exp(-2 pi i k / n), k <= n / 4 */
     /* In the cache. */
     int users;
     uint64_t used;

@@ -3,121 +3,150 @@
 
 #include <string.h>
 
+#include "context/interrupt.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "error.h"
 #include "mem.h"
 
-#define TRY_NEW(p)                                                                                 \
-    if ((p) == NULL) return LT_ERR_MEMORY
-
-static lt_fft_loop loop_of(const lt_fft_plan *p) { return lt_loops.fft[p->is_double]; }
+static const lt_fft_loops *loops_of(const lt_fft_plan *p) { return &lt_loops.fft[p->is_double]; }
 
 /* ---- blocks of lines ------------------------------------------------------------------------------------------- */
 
-/* Lines of one kind: block k begins `in_block` and `out_block` complex numbers after block k - 1. */
+/* Lines of one kind, `lanes` a block: block k begins so many bytes after block k - 1. */
 typedef struct blocks {
     lt_fft_block first;
-    const lt_fft_plan *plan;
-    int64_t lines, in_block, out_block, factor_block,
-        in_size; /* in_size: bytes of an input number */
+    lt_fft_loop loop;
+    int64_t lines, lanes, in_block, out_block, fine_block, coarse_block;
+    size_t work_bytes;
+    int64_t count, shares;
     _Atomic bool no_memory;
 } blocks;
 
-static void run_block(const void *context, int64_t k)
+static const void *moved(const void *p, int64_t bytes)
+{
+    return p == NULL ? NULL : (const char *)p + bytes;
+}
+
+/* A part of the blocks, in work memory of its own. */
+static void run_share(const void *context, int64_t share)
 {
     blocks *all = (blocks *)context;
-    const int lanes = lt_fft_lanes(all->plan);
-    const int64_t left = all->lines - k * lanes;
-    lt_fft_block b = all->first;
-    void *memory = lt_mem_array(2 * b.radices->n * lanes + 8, (size_t)lt_fft_size(all->plan));
-    if (memory == NULL) {
+    size_t capacity;
+    void *work = lt_block_alloc(all->work_bytes, &capacity);
+    if (work == NULL) {
         all->no_memory = true;
         return;
     }
-    b.work = (void *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
-    b.count = left < lanes ? (int)left : lanes;
-    b.in = (const char *)b.in + k * all->in_block * all->in_size;
-    b.out = (char *)b.out + k * all->out_block * lt_fft_size(all->plan);
-    if (b.factors != NULL)
-        b.factors = (const char *)b.factors + k * all->factor_block * lt_fft_size(all->plan);
-    loop_of(all->plan)(&b);
-    lt_mem_free(memory);
+    const int64_t first = all->count * share / all->shares,
+                  end = all->count * (share + 1) / all->shares;
+    for (int64_t k = first; k < end && !lt_interrupted(); k++) {
+        const int64_t left = all->lines - k * all->lanes;
+        lt_fft_block b = all->first;
+        b.work = work;
+        b.count = (int)(left < all->lanes ? left : all->lanes);
+        b.in = moved(b.in, k * all->in_block);
+        b.out = (char *)b.out + k * all->out_block;
+        b.fine = moved(b.fine, k * all->fine_block);
+        b.coarse = moved(b.coarse, k * all->coarse_block);
+        all->loop(&b);
+    }
+    lt_block_free(work, capacity);
 }
 
-static lt_status run_blocks(blocks *all)
+static lt_status run_blocks(const lt_fft_plan *p, blocks *all)
 {
-    const int lanes = lt_fft_lanes(all->plan);
-    const int64_t work = all->lines * all->first.radices->n * 8;
-    LT_TRY(
-        lt_cpu_share((all->lines + lanes - 1) / lanes, lt_cpu_threads_for(work), run_block, all));
+    const int threads = lt_cpu_threads_for(all->lines * all->first.n * 8);
+    all->work_bytes = 2 * (size_t)(all->first.room * lt_fft_lanes(p) * lt_fft_size(p));
+    all->count = (all->lines + all->lanes - 1) / all->lanes;
+    all->shares = threads <= 1 ? 1 : all->count < 4 * threads ? all->count : 4 * threads;
+    LT_TRY(lt_cpu_share(all->shares, threads, run_share, all));
     return all->no_memory ? LT_ERR_MEMORY : LT_OK;
 }
 
-/* Short lines, one after the other in memory; real: of real numbers. */
-lt_status lt_fft_side_by_side(const lt_fft_plan *p, const void *in, void *out, int64_t lines,
-                              bool real, bool inverse, double scale)
+static const lt_fft_plan *convolution_of(const lt_fft_plan *p)
 {
-    const int64_t lanes = lt_fft_lanes(p);
-    blocks all = {.plan = p,
+    return p->chirp != NULL ? p->inner : NULL;
+}
+
+bool lt_fft_is_short(const lt_fft_plan *p)
+{
+    return (convolution_of(p) != NULL ? p->inner : p)->whole.n > 0;
+}
+
+lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, const void *in,
+                              int64_t in_step, void *out, int64_t out_step, int64_t lines,
+                              const void *roots, bool inverse, double scale)
+{
+    const bool twos = kind == LT_FFT_TWOS_TO_COMPLEX || kind == LT_FFT_TWOS_TO_REAL;
+    const int64_t lanes = lt_fft_lanes(p) * (twos ? 2 : 1), number = lt_fft_size(p) / 2;
+    const lt_fft_radices *radices = &(convolution_of(p) != NULL ? p->inner : p)->whole;
+    blocks all = {.loop = loops_of(p)->lines,
                   .lines = lines,
-                  .in_block = lanes * p->n,
-                  .out_block = lanes * p->n,
-                  .in_size = real ? lt_fft_size(p) / 2 : lt_fft_size(p),
-                  .first = {.radices = &p->whole,
+                  .lanes = lanes,
+                  .in_block = lanes * in_step * number,
+                  .out_block = lanes * out_step * number,
+                  .first = {.kind = kind,
+                            .n = p->n,
+                            .radices = radices,
                             .in = in,
                             .out = out,
-                            .in_row = 1,
-                            .in_lane = p->n,
-                            .out_row = 1,
-                            .out_lane = p->n,
+                            .in_step = in_step,
+                            .out_step = out_step,
                             .inverse = inverse,
-                            .real = real,
-                            .scale = scale}};
-    return run_blocks(&all);
+                            .scale = scale,
+                            .chirp = p->chirp,
+                            .filter = p->filter,
+                            .roots = roots,
+                            .room = radices->n > p->n ? radices->n : p->n + 1}};
+    return run_blocks(p, &all);
 }
+
+static int64_t filled(int64_t n, int64_t lanes) { return (n + lanes - 1) / lanes * lanes; }
 
 /* A long line as a matrix: element j of it is in row j / columns; element k of the result in column k % rows. */
 static lt_status by_matrix(const lt_fft_plan *p, const void *in, void *out, bool inverse,
                            double scale)
 {
-    const int64_t rows = p->columns.n, columns = p->rows.n, lanes = lt_fft_lanes(p);
-    void *between = lt_mem_array(p->n, (size_t)lt_fft_size(p));
-    TRY_NEW(between);
-    blocks down = {.plan = p,
+    const int64_t rows = p->columns.n, columns = p->rows.n, lanes = lt_fft_lanes(p),
+                  size = lt_fft_size(p);
+    const int64_t all_rows = filled(rows, lanes), all_columns = filled(columns, lanes);
+    size_t capacity;
+    void *between = lt_block_array(all_rows * all_columns, (size_t)size, &capacity);
+    if (between == NULL) return LT_ERR_MEMORY;
+    blocks down = {.loop = loops_of(p)->down,
                    .lines = columns,
-                   .in_block = lanes,
-                   .out_block = lanes,
-                   .factor_block = lanes,
-                   .in_size = lt_fft_size(p),
-                   .first = {.radices = &p->columns,
+                   .lanes = lanes,
+                   .in_block = lanes * size,
+                   .out_block = all_rows * lanes * size,
+                   .fine_block = lt_fft_fine_rows(rows) * lanes * size,
+                   .coarse_block = lt_fft_coarse_rows(rows) * lanes * size,
+                   .first = {.n = rows,
+                             .radices = &p->columns,
                              .in = in,
                              .out = between,
-                             .in_row = columns,
-                             .in_lane = 1,
-                             .out_row = columns,
-                             .out_lane = 1,
+                             .in_step = 2 * columns,
                              .inverse = inverse,
-                             .factors = p->factors,
-                             .factor_row = columns,
-                             .scale = 1}};
-    blocks across = {.plan = p,
+                             .fine = p->fine,
+                             .coarse = p->coarse,
+                             .room = rows}};
+    blocks across = {.loop = loops_of(p)->across,
                      .lines = rows,
-                     .in_block = lanes * columns,
-                     .out_block = lanes,
-                     .in_size = lt_fft_size(p),
-                     .first = {.radices = &p->rows,
+                     .lanes = lanes,
+                     .in_block = lanes * lanes * size,
+                     .out_block = lanes * size,
+                     .first = {.n = columns,
+                               .radices = &p->rows,
                                .in = between,
                                .out = out,
-                               .in_row = 1,
-                               .in_lane = columns,
-                               .out_row = rows,
-                               .out_lane = 1,
+                               .in_step = 2 * all_rows * lanes,
+                               .out_step = 2 * rows,
                                .inverse = inverse,
-                               .scale = scale}};
-    lt_status status = run_blocks(&down);
-    if (status == LT_OK) status = run_blocks(&across);
-    lt_mem_free(between);
+                               .scale = scale,
+                               .room = all_columns}};
+    lt_status status = run_blocks(p, &down);
+    if (status == LT_OK) status = run_blocks(p, &across);
+    lt_block_free(between, capacity);
     return status;
 }
 
@@ -152,15 +181,16 @@ static void times(const lt_fft_plan *p, void *to, const void *a, const void *b, 
 static lt_status by_convolution(const lt_fft_plan *p, const void *in, void *out, bool inverse,
                                 double scale)
 {
-    const int64_t n = p->n, m = p->convolution->n, size = lt_fft_size(p);
-    char *line = lt_mem_array(2 * m, (size_t)size), *other = line + m * size;
-    TRY_NEW(line);
+    const int64_t n = p->n, m = p->inner->n, size = lt_fft_size(p);
+    size_t capacity;
+    char *line = lt_block_array(m, (size_t)size, &capacity);
+    if (line == NULL) return LT_ERR_MEMORY;
     times(p, line, in, p->chirp, n, inverse, 1);
     memset(line + n * size, 0, (size_t)((m - n) * size));
-    lt_status status = lt_fft_line(p->convolution, line, other, false, 1);
+    lt_status status = lt_fft_line(p->inner, line, line, false, 1);
     if (status == LT_OK) {
-        times(p, other, other, p->filter, m, false, 1);
-        status = lt_fft_line(p->convolution, other, line, true, 1);
+        times(p, line, line, p->filter, m, false, 1);
+        status = lt_fft_line(p->inner, line, line, true, 1);
     }
     if (status == LT_OK) {
         times(p, out, line, p->chirp, n, false, scale);
@@ -171,13 +201,14 @@ static lt_status by_convolution(const lt_fft_plan *p, const void *in, void *out,
                 ((float *)out)[2 * k + 1] *= -1;
         }
     }
-    lt_mem_free(line);
+    lt_block_free(line, capacity);
     return status;
 }
 
 lt_status lt_fft_line(const lt_fft_plan *p, const void *in, void *out, bool inverse, double scale)
 {
-    if (p->convolution != NULL) return by_convolution(p, in, out, inverse, scale);
+    if (convolution_of(p) != NULL) return by_convolution(p, in, out, inverse, scale);
     if (p->columns.n > 0) return by_matrix(p, in, out, inverse, scale);
-    return lt_fft_side_by_side(p, in, out, 1, false, inverse, scale);
+    return lt_fft_side_by_side(p, LT_FFT_LINES, in, 2 * p->n, out, 2 * p->n, 1, NULL, inverse,
+                               scale);
 }

@@ -17,11 +17,25 @@ static inline int64_t lt_fft_size(const lt_fft_plan *p)
     return p->is_double ? 16 : 8;
 } /* bytes of a complex number */
 
-/* One line of p->n complex numbers from `in` to `out`, which are apart. */
+/* Of a matrix of so many rows: those of fine and of coarse factors. */
+static inline int64_t lt_fft_fine_rows(int64_t rows)
+{
+    return rows < LT_FFT_FINE ? rows : LT_FFT_FINE;
+}
+static inline int64_t lt_fft_coarse_rows(int64_t rows)
+{
+    return (rows + LT_FFT_FINE - 1) / LT_FFT_FINE;
+}
+
+/* One line of p->n complex numbers from `in` to `out`, which may be the same. */
 lt_status lt_fft_line(const lt_fft_plan *p, const void *in, void *out, bool inverse, double scale);
 
-/* Short lines (p->whole is there), one after the other. */
-lt_status lt_fft_side_by_side(const lt_fft_plan *p, const void *in, void *out, int64_t lines,
-                              bool real, bool inverse, double scale);
+/* Whether lines of the plan can be transformed side by side. */
+bool lt_fft_is_short(const lt_fft_plan *p);
+
+/* Short lines, one after the other in memory: `in_step` and `out_step` numbers from one to the next. roots: of HALVES. */
+lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, const void *in,
+                              int64_t in_step, void *out, int64_t out_step, int64_t lines,
+                              const void *roots, bool inverse, double scale);
 
 #endif

@@ -16,7 +16,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lt_fft_plan *cache[CACHED];
 static uint64_t clock_of_uses;
 
-void lt_fft_root(int64_t k, int64_t n, double *re, double *im)
+/* exp(-2 pi i k / n), k < n, to the last bit or two. */
+static void root(int64_t k, int64_t n, double *re, double *im)
 {
     /* By the eighth of the circle, where sine and cosine are exact to the last bit. */
     const int64_t eighth = (8 * k) / n;
@@ -77,42 +78,62 @@ static lt_status tabulate(lt_fft_plan *p, lt_fft_radices *r)
         double re, im;
         for (int64_t k = 0; k < m; k++)
             for (int j = 1; j < radix; j++) {
-                lt_fft_root(k * j, length, &re, &im);
+                root(k * j, length, &re, &im);
                 put(r->twiddles[i], k * (radix - 1) + j - 1, p->is_double, re, im);
             }
         for (int j = 0; j < radix; j++) {
-            lt_fft_root(j, radix, &re, &im);
+            root(j, radix, &re, &im);
             put(r->roots[i], j, p->is_double, re, im);
         }
     }
     return LT_OK;
 }
 
-/* A divisor of n near its square root, which the lanes divide if that can be. */
-static int64_t divide(int64_t n)
+/* A divisor of n below its square root that makes a matrix which costs least: columns and rows go by as many as there are lanes, and short
+ * ones stay in the nearest cache. */
+static int64_t divide(int64_t n, int64_t lanes)
 {
-    int64_t best = 1;
-    for (int64_t d = 1; d * d <= n; d++)
-        if (n % d == 0) best = d;
+    int64_t best = 1, least = INT64_MAX;
+    for (int64_t d = 2; d * d <= n; d++) {
+        if (n % d != 0) continue;
+        const int64_t e = n / d,
+                      blocks = ((e + lanes - 1) / lanes) * d + ((d + lanes - 1) / lanes) * e;
+        const int64_t cost = blocks * lanes + 4 * (d + e);
+        if (cost <= least) best = d, least = cost;
+    }
     return best;
 }
 
-static lt_status plan_matrix(lt_fft_plan *p)
+/* Powers j k of exp(-2 pi i / n) for `count` rows j, `step` apart, and all columns k, in blocks. */
+static void *factors_new(lt_fft_plan *p, int64_t columns, int64_t count, int64_t step)
 {
-    const int64_t rows = divide(p->n), columns = p->n / rows;
+    const int64_t lanes = lt_fft_lanes(p), blocks = (columns + lanes - 1) / lanes;
+    void *factors = pairs_new(p, blocks * count * lanes);
+    if (factors == NULL) return NULL;
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t j = 0; j < count; j++)
+            for (int64_t l = 0; l < lanes; l++) {
+                const int64_t k = b * lanes + l, at = (b * count + j) * 2 * lanes + l;
+                double re = 0, im = 0;
+                if (k < columns) root(j * step * k, p->n, &re, &im);
+                if (p->is_double)
+                    ((double *)factors)[at] = re, ((double *)factors)[at + lanes] = im;
+                else
+                    ((float *)factors)[at] = (float)re, ((float *)factors)[at + lanes] = (float)im;
+            }
+    return factors;
+}
+
+static lt_status plan_matrix(lt_fft_plan *p, int64_t rows)
+{
+    const int64_t columns = p->n / rows;
     factorize(rows, &p->columns);
     factorize(columns, &p->rows);
     LT_TRY(tabulate(p, &p->columns));
     LT_TRY(tabulate(p, &p->rows));
-    p->factors = pairs_new(p, p->n);
-    if (p->factors == NULL) return LT_ERR_MEMORY;
-    for (int64_t j = 0; j < rows; j++)
-        for (int64_t k = 0; k < columns; k++) {
-            double re, im;
-            lt_fft_root(j * k, p->n, &re, &im);
-            put(p->factors, j * columns + k, p->is_double, re, im);
-        }
-    return LT_OK;
+    p->fine = factors_new(p, columns, lt_fft_fine_rows(rows), 1);
+    p->coarse = factors_new(p, columns, lt_fft_coarse_rows(rows), LT_FFT_FINE);
+    return p->fine == NULL || p->coarse == NULL ? LT_ERR_MEMORY : LT_OK;
 }
 
 /* The least 2^a 3^b 5^c that is not below n, even a preferred for speed. */
@@ -131,7 +152,7 @@ static int64_t smooth_from(int64_t n)
 static lt_status plan_convolution(lt_fft_plan *p)
 {
     const int64_t n = p->n, m = smooth_from(2 * n - 1);
-    LT_TRY(lt_fft_plan_take(m, p->is_double, &p->convolution));
+    LT_TRY(lt_fft_plan_take(m, p->is_double, false, &p->inner));
     p->chirp = pairs_new(p, n);
     p->filter = pairs_new(p, m);
     void *line = pairs_new(p, m);
@@ -142,13 +163,13 @@ static lt_status plan_convolution(lt_fft_plan *p)
         int64_t square = 0; /* k^2 mod 2 n */
         for (int64_t k = 0; k < n; k++) {
             double re, im;
-            lt_fft_root(square, 2 * n, &re, &im);
+            root(square, 2 * n, &re, &im);
             put(p->chirp, k, p->is_double, re, im);
             put(line, k, p->is_double, re, -im);
             if (k > 0) put(line, m - k, p->is_double, re, -im);
             square = (square + 2 * k + 1) % (2 * n);
         }
-        status = lt_fft_line(p->convolution, line, p->filter, false, 1 / (double)m);
+        status = lt_fft_line(p->inner, line, p->filter, false, 1 / (double)m);
     }
     lt_mem_free(line);
     return status;
@@ -168,31 +189,51 @@ static void plan_free(lt_fft_plan *p)
     radices_free(&p->whole);
     radices_free(&p->columns);
     radices_free(&p->rows);
-    if (p->convolution != NULL) lt_fft_plan_give(p->convolution);
-    lt_mem_free(p->factors);
+    if (p->inner != NULL) lt_fft_plan_give(p->inner);
+    lt_mem_free(p->fine);
+    lt_mem_free(p->coarse);
+    lt_mem_free(p->roots);
     lt_mem_free(p->chirp);
     lt_mem_free(p->filter);
     lt_mem_free(p);
 }
 
-static lt_status plan_new(int64_t n, bool is_double, lt_fft_plan **out)
+/* Real lines of even length. */
+static lt_status plan_halves(lt_fft_plan *p)
+{
+    LT_TRY(lt_fft_plan_take(p->n / 2, p->is_double, false, &p->inner));
+    const int64_t count = p->n / 4 + 1;
+    p->roots = pairs_new(p, count);
+    if (p->roots == NULL) return LT_ERR_MEMORY;
+    for (int64_t k = 0; k < count; k++) {
+        double re, im;
+        root(k, p->n, &re, &im);
+        put(p->roots, k, p->is_double, re, im);
+    }
+    return LT_OK;
+}
+
+static lt_status plan_complex(lt_fft_plan *p)
+{
+    lt_fft_radices r = {0};
+    if (!factorize(p->n, &r)) return plan_convolution(p);
+    if (p->n <= LT_FFT_WHOLE) {
+        p->whole = r;
+        LT_TRY(tabulate(p, &p->whole));
+    }
+    const int64_t rows = p->n > SHORT ? divide(p->n, lt_fft_lanes(p)) : 1;
+    return rows > 1 ? plan_matrix(p, rows) : LT_OK;
+}
+
+static lt_status plan_new(int64_t n, bool is_double, bool real, lt_fft_plan **out)
 {
     lt_fft_plan *p = lt_mem_zarray(1, sizeof *p);
     if (p == NULL) return LT_ERR_MEMORY;
-    lt_fft_radices r = {0};
     p->n = n;
     p->is_double = is_double;
+    p->real = real;
     p->bytes = (int64_t)sizeof *p;
-    lt_status status = LT_OK;
-    if (!factorize(n, &r)) {
-        status = plan_convolution(p);
-    } else {
-        if (n <= LT_FFT_WHOLE) {
-            p->whole = r;
-            status = tabulate(p, &p->whole);
-        }
-        if (status == LT_OK && n > SHORT && divide(n) > 1) status = plan_matrix(p);
-    }
+    lt_status status = real ? plan_halves(p) : plan_complex(p);
     if (status != LT_OK)
         plan_free(p);
     else
@@ -200,15 +241,16 @@ static lt_status plan_new(int64_t n, bool is_double, lt_fft_plan **out)
     return status;
 }
 
-static lt_fft_plan *find(int64_t n, bool is_double)
+static lt_fft_plan *find(int64_t n, bool is_double, bool real)
 {
     for (int i = 0; i < CACHED; i++)
-        if (cache[i] != NULL && cache[i]->n == n && cache[i]->is_double == is_double)
+        if (cache[i] != NULL && cache[i]->n == n && cache[i]->is_double == is_double &&
+            cache[i]->real == real)
             return cache[i];
     return NULL;
 }
 
-/* Keeps a plan; those that it puts out and that nobody uses are returned to be freed, as a list by `convolution`s' sake one at a time. */
+/* Keeps a plan; those that it puts out and that nobody uses are returned to be freed, as a list by `inner`s' sake one at a time. */
 static lt_fft_plan *keep(lt_fft_plan *p)
 {
     int free_place = -1, oldest = 0;
@@ -233,19 +275,19 @@ static lt_fft_plan *keep(lt_fft_plan *p)
     return out != NULL && out->users == 0 ? out : NULL;
 }
 
-lt_status lt_fft_plan_take(int64_t n, bool is_double, lt_fft_plan **out)
+lt_status lt_fft_plan_take(int64_t n, bool is_double, bool real, lt_fft_plan **out)
 {
     pthread_mutex_lock(&lock);
-    lt_fft_plan *p = find(n, is_double);
+    lt_fft_plan *p = find(n, is_double, real);
     if (p != NULL) p->users++, p->used = ++clock_of_uses;
     pthread_mutex_unlock(&lock);
     if (p != NULL) {
         *out = p;
         return LT_OK;
     }
-    LT_TRY(plan_new(n, is_double, &p));
+    LT_TRY(plan_new(n, is_double, real, &p));
     pthread_mutex_lock(&lock);
-    lt_fft_plan *other = find(n, is_double), *dropped = NULL;
+    lt_fft_plan *other = find(n, is_double, real), *dropped = NULL;
     if (other != NULL) { /* another thread was first */
         dropped = p;
         p = other;

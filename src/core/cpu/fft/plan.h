@@ -5,11 +5,8 @@
 #include "lanes.h"
 #include "ltensor.h"
 
-/* Borrowed until lt_fft_plan_give. */
-lt_status lt_fft_plan_take(int64_t n, bool is_double, lt_fft_plan **out);
+/* Borrowed until lt_fft_plan_give. real: of real lines, n even. */
+lt_status lt_fft_plan_take(int64_t n, bool is_double, bool real, lt_fft_plan **out);
 void lt_fft_plan_give(lt_fft_plan *p);
-
-/* exp(-2 pi i k / n), k < n, to the last bit or two. */
-void lt_fft_root(int64_t k, int64_t n, double *re, double *im);
 
 #endif

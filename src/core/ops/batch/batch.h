@@ -132,6 +132,10 @@ lt_status lt_batch_matmul(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_linear(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_addmm(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_convolution(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_attention(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_trace(lt_batch_call *c, int level, int64_t size);
 /* Sample by sample; warns of it once for an op. */
 lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "mem.h"
 #include "op/expand.h"
 #include "op/gather.h"
 #include "op/index_select.h"
@@ -75,5 +76,66 @@ lt_status lt_batch_by_index(lt_batch_call *c, int level, int64_t size)
     status = lt_batch_hide_results(c, level);
 done:
     for (int i = 0; i < c->op->n_args; i++) lt_tensor_release(held[i]);
+    return status;
+}
+
+/* Ops of self, or the sizes of it, and a list of index tensors that all samples share, one for each leading dimension: the batch is
+ * one more, taken whole. Index tensors that do not follow each other put their dimensions first: those go sample by sample. */
+lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size)
+{
+    lt_batch_call all = *c;
+    lt_tensor *held[LT_BATCH_ARGS] = {NULL}, *shown = NULL;
+    const lt_tensor_list *given = NULL;
+    lt_status status = LT_OK;
+    int taken = 0, indexed = 0, ndim = 0;
+    bool ended = false, apart = false;
+    for (int i = 0; i < c->op->n_args; i++)
+        if (c->op->args[i].kind == LT_BATCH_LIST) given = &c->v[i].list;
+    for (int64_t k = 0; k < given->n; k++) {
+        const lt_tensor *index = given->v[k];
+        if (index == NULL) {
+            ended = taken > 0;
+            continue;
+        }
+        if (lt_batch_has(index, level)) return lt_batch_loop(c, level, size);
+        apart = apart || ended;
+        taken += index->dtype == LT_BOOL ? index->ndim : 1;
+        if (index->dtype == LT_BOOL) indexed = indexed > 1 ? indexed : 1;
+        else if (index->ndim > indexed) indexed = index->ndim;
+    }
+    if (apart || given->n >= LT_MAX_DIMS) return lt_batch_loop(c, level, size);
+    lt_tensor **indices = lt_mem_zarray(given->n + 1, sizeof *indices);
+    if (indices == NULL) return LT_ERR_MEMORY;
+    for (int64_t k = 0; k < given->n; k++) indices[k + 1] = given->v[k];
+    for (int i = 0; i < c->op->n_args; i++) {
+        if (c->op->args[i].kind == LT_BATCH_LIST) all.v[i].list = (lt_tensor_list){given->n + 1, indices};
+        if (c->op->args[i].kind == LT_BATCH_SIZE) {
+            if (all.v[i].dims.n == LT_MAX_DIMS) LT_CHECK(lt_error(LT_ERR_RUNTIME, "vmap: more than %d dimensions", LT_MAX_DIMS));
+            memmove(all.v[i].dims.v + 1, all.v[i].dims.v, (size_t)all.v[i].dims.n * sizeof *all.v[i].dims.v);
+            all.v[i].dims.v[0] = size;
+            all.v[i].dims.n++;
+        }
+        if (c->op->args[i].kind != LT_BATCH_TENSOR) continue;
+        lt_tensor *t = c->v[i].tensor;
+        if (i == 0) {
+            ndim = t->ndim - taken + indexed;
+            LT_CHECK(lt_batch_show(t, level, &held[i]));
+        } else if (lt_batch_has(t, level)) { /* values, as picked from self */
+            LT_CHECK(lt_batch_show(t, level, &shown));
+            LT_CHECK(lt_batch_padded(shown, ndim, &held[i]));
+            lt_tensor_release(shown);
+            shown = NULL;
+        } else {
+            held[i] = lt_tensor_retain(t);
+        }
+        all.v[i].tensor = held[i];
+    }
+    LT_CHECK(c->op->run(&all));
+    memcpy(c->r, all.r, sizeof c->r);
+    if (c->op->form == LT_BATCH_NEW) status = lt_batch_hide_results(c, level);
+done:
+    lt_tensor_release(shown);
+    for (int i = 0; i < c->op->n_args; i++) lt_tensor_release(held[i]);
+    lt_mem_free(indices);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "op/amin.h"
 #include "op/all.h"
 #include "op/any.h"
+#include "op/diagonal.h"
 #include "op/mean.h"
 #include "op/prod.h"
 #include "op/reshape.h"
@@ -389,6 +390,17 @@ done:
     return status;
 }
 
+lt_status lt_batch_trace(lt_batch_call *c, int level, int64_t size)
+{
+    const lt_dims last = {.n = 1, .v = {-1}};
+    lt_tensor *diagonal = NULL;
+    if (c->v[0].tensor->ndim != 2) return lt_batch_loop(c, level, size);
+    LT_TRY(lt_diagonal(c->v[0].tensor, 0, 0, 1, &diagonal));
+    lt_status status = lt_sum_dim(diagonal, &last, false, LT_DTYPE_NONE, &c->r[0].tensor);
+    lt_tensor_release(diagonal);
+    return status;
+}
+
 /* t and squeeze: as the forms that name the dimensions. */
 lt_status lt_batch_turn(lt_batch_call *c, int level, int64_t size)
 {
@@ -437,7 +449,8 @@ lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
     lt_tensor *shown = NULL, *images = NULL;
     inner in;
     const char *digit = strpbrk(c->op->name, "123");
-    const int whole = (digit != NULL ? *digit - '0' : 2) + 2;
+    const bool columns = strcmp(c->op->name, "col2im") == 0; /* [n, channels, windows] */
+    const int whole = columns ? 3 : (digit != NULL ? *digit - '0' : 2) + 2;
     const bool has_n = c->v[0].tensor->ndim == whole;
     if (c->v[0].tensor->ndim != whole && c->v[0].tensor->ndim != whole - 1)
         return lt_batch_loop(c, level, size);

@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "op/add.h"
+#include "op/expand.h"
 #include "op/index_select.h"
 #include "op/mul.h"
 #include "op/reshape.h"
@@ -69,6 +70,64 @@ done:
     return status;
 }
 
+/* Results of one batch made of all samples' batches, as theirs. */
+static lt_status part_results(lt_batch_call *c, lt_batch_call *all, int64_t size)
+{
+    lt_status status = LT_OK;
+    for (int i = 0; i < c->op->n_results; i++) {
+        if (status == LT_OK) status = lt_batch_part(all->r[i].tensor, size, &c->r[i].tensor);
+        lt_tensor_release(all->r[i].tensor);
+    }
+    return status;
+}
+
+static lt_status hide_or_release(lt_batch_call *c, int level, lt_status status)
+{
+    if (status == LT_OK) return lt_batch_hide_results(c, level);
+    for (int i = 0; i < c->op->n_results; i++) {
+        lt_tensor_release(c->r[i].tensor);
+        c->r[i].tensor = NULL;
+    }
+    return status;
+}
+
+/* _group_norm: the entries of all samples are entries of one batch; a weight and a bias for each sample come after it. */
+lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size)
+{
+    lt_batch_call all = *c;
+    lt_tensor *shown = NULL, *joined = NULL, *made = NULL;
+    const lt_tensor *input = c->v[0].tensor;
+    const bool each = lt_batch_has(c->v[1].tensor, level) || lt_batch_has(c->v[2].tensor, level);
+    lt_status status = LT_OK;
+    if (size == 0) return lt_batch_loop(c, level, size);
+    LT_CHECK(lt_batch_show(c->v[0].tensor, level, &shown));
+    LT_CHECK(lt_batch_join(shown, &joined));
+    all.v[0].tensor = joined;
+    if (each) all.v[1].tensor = all.v[2].tensor = NULL;
+    LT_CHECK(c->op->run(&all));
+    status = part_results(c, &all, size);
+    for (int i = 1; i < 3 && each && status == LT_OK; i++) {
+        if (c->v[i].tensor == NULL) continue;
+        lt_tensor *factor = NULL, *aligned = NULL;
+        lt_dims sizes = {.n = input->ndim + 1, .v = {size, 1, input->sizes[1]}};
+        for (int d = 3; d < sizes.n; d++) sizes.v[d] = 1;
+        status = lt_batch_show(c->v[i].tensor, level, &factor);
+        if (status == LT_OK) status = lt_reshape(factor, &sizes, &aligned);
+        if (status == LT_OK)
+            status = i == 1 ? lt_mul(c->r[0].tensor, aligned, &made) : lt_add(c->r[0].tensor, aligned, lt_int(1), &made);
+        lt_tensor_release(factor);
+        lt_tensor_release(aligned);
+        if (status != LT_OK) break;
+        lt_tensor_release(c->r[0].tensor);
+        c->r[0].tensor = made;
+    }
+    status = hide_or_release(c, level, status);
+done:
+    lt_tensor_release(shown);
+    lt_tensor_release(joined);
+    return status;
+}
+
 /* _batch_norm: every sample's channels are channels of their own. Statistics that are written are shared by all samples: PyTorch refuses
  * that too. */
 lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
@@ -100,5 +159,41 @@ lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
 done:
     lt_tensor_release(shown);
     for (int i = 0; i < 5; i++) lt_tensor_release(held[i]);
+    return status;
+}
+
+/* _attention: the samples' batches are one batch. */
+lt_status lt_batch_attention(lt_batch_call *c, int level, int64_t size)
+{
+    lt_batch_call all = *c;
+    lt_tensor *held[4] = {NULL}, *shown = NULL, *padded = NULL;
+    lt_status status = LT_OK;
+    if (size == 0 || c->v[4].tensor != NULL) return lt_batch_loop(c, level, size);
+    for (int i = 0; i < 4; i++) {
+        lt_tensor *t = c->v[i].tensor;
+        const bool is_mask = i == 3;
+        if (t == NULL || (is_mask && !lt_batch_has(t, level) && t->ndim < 4)) continue;
+        LT_CHECK(lt_batch_show(t, level, &shown));
+        LT_CHECK(lt_batch_padded(shown, 4, &padded));
+        if (is_mask) { /* it may have one entry for all of a sample's */
+            lt_dims whole = {.n = 5, .v = {size, c->v[0].tensor->sizes[0], padded->sizes[2], padded->sizes[3], padded->sizes[4]}};
+            lt_tensor_release(shown);
+            shown = padded;
+            padded = NULL;
+            LT_CHECK(lt_expand(shown, &whole, &padded));
+        }
+        LT_CHECK(lt_batch_join(padded, &held[i]));
+        all.v[i].tensor = held[i];
+        lt_tensor_release(shown);
+        lt_tensor_release(padded);
+        shown = padded = NULL;
+    }
+    LT_CHECK(c->op->run(&all));
+    status = part_results(c, &all, size);
+    status = hide_or_release(c, level, status);
+done:
+    lt_tensor_release(shown);
+    lt_tensor_release(padded);
+    for (int i = 0; i < 4; i++) lt_tensor_release(held[i]);
     return status;
 }

@@ -7,6 +7,7 @@ local where = {
   Sequential = 'containers.sequential', ModuleList = 'containers.module_list', ModuleDict = 'containers.module_dict',
   ParameterList = 'containers.parameter_list', ParameterDict = 'containers.parameter_dict',
   Identity = 'layers.identity', MultiheadAttention = 'layers.attention',
+  LinearCrossEntropyOptions = 'layers.linear_cross_entropy_options',
   init = 'init', functional = 'functional', parallel = 'parallel', utils = 'utils',
 }
 

@@ -72,17 +72,36 @@ local function max_pool(plain, with_indices, place)
   end
 end
 
+-- A pool of d dimensions whose output_size may leave some open, to be the input's: {7, false}.
+local function open_sizes(pool, d)
+  return function(input, size, ...)
+    local named = type(size) == 'table' and rawget(size, 'output_size') ~= nil
+    local wanted = size
+    if named then wanted = size.output_size end
+    if type(wanted) ~= 'table' or not torch.is_tensor(input) or input.ndim <= d then return pool(input, size, ...) end
+    local list, open = {}, false
+    for i = 1, d do
+      list[i] = wanted[i]
+      if wanted[i] == false or wanted[i] == nil and wanted[d] then list[i], open = input:size(i - d - 1), true end
+    end
+    if not open then return pool(input, size, ...) end
+    return pool(input, named and { output_size = list } or list, ...)
+  end
+end
+
 for d = 1, 3 do
   local name = ('max_pool%dd'):format(d)
   functional[name] = max_pool(torch[name], torch[name .. '_with_indices'], 7)
-  local adaptive = torch[('adaptive_max_pool%dd'):format(d)]
+  local adaptive, average = open_sizes(torch[('adaptive_max_pool%dd'):format(d)], d), ('adaptive_avg_pool%dd'):format(d)
+  functional[average] = open_sizes(torch[average], d)
   functional[('adaptive_max_pool%dd'):format(d)] = max_pool(function(...) return (adaptive(...)) end, adaptive, 3)
   functional[name .. '_with_indices'] = torch[name .. '_with_indices']
   functional[('adaptive_max_pool%dd_with_indices'):format(d)] = adaptive
 end
 
 -- Those made of other ops in Lua.
-for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling', 'torch.nn.functional.fractional' } do
+for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling', 'torch.nn.functional.fractional',
+  'torch.nn.functional.linear_cross_entropy' } do
   for name, fn in pairs(require(module)) do functional[name] = functional[name] or fn end
 end
 

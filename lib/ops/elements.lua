@@ -70,7 +70,49 @@ local function degrees(factor)
   return function(self) return is_float(self) and self * factor or self:to(torch.get_default_dtype()) * factor end
 end
 
+-- The elements as unsigned integers of 64 bits: those of the float64 or int64 that they are.
+local function words(x)
+  if x.dtype == torch.uint64 then return x end
+  if is_float(x) then return x:double():contiguous():view(torch.uint64) end
+  return x:long():contiguous():view(torch.uint64)
+end
+
+-- Exclusive or over a dimension: halves are joined until one entry is left.
+local function xor_along(x, d)
+  if x:size(d) == 0 then fail('hash_tensor: Expected reduction dim %d to have non-zero size.', d) end
+  while x:size(d) > 1 do
+    local half = x:size(d) // 2
+    local joined = torch.bitwise_xor(x:narrow(d, 1, half), x:narrow(d, half + 1, half))
+    x = x:size(d) % 2 == 0 and joined or torch.cat({ joined, x:narrow(d, 2 * half + 1, 1) }, d)
+  end
+  return x
+end
+
+local function hash_tensor(self, dim, keepdim, mode)
+  if mode ~= 0 then fail('Unknown hash_tensor mode: %d', mode) end
+  if self:is_complex() then fail('hash_tensor: complex numbers have no 64 bits') end
+  local dims = {}
+  if type(dim) == 'number' then dim = { dim } end
+  for i, d in ipairs(dim or {}) do dims[i] = d < 0 and d + math.max(self.ndim, 1) + 1 or d end
+  if #dims == 0 then
+    if self:numel() == 0 then
+      fail "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+    end
+    for d = 1, self.ndim do dims[d] = d end
+  end
+  local x = words(self:detach())
+  if self.ndim == 0 then return x:clone() end
+  for _, d in ipairs(dims) do
+    if d < 1 or d > self.ndim then fail('Dimension out of range (expected to be in range of [%d, %d], but got %d)', -self.ndim, self.ndim, d) end
+    x = xor_along(x, d)
+  end
+  return keepdim and x or x:squeeze(dims)
+end
+
 return {
+  { 'hash_tensor(Tensor self, Dims? dim=nil, *, bool keepdim=false, int mode=0) -> Tensor', variants = 'function method', run = hash_tensor,
+    doc = 'The exclusive or of all elements, or over dimensions: of the bits of what they are as float64 or int64. uint64.',
+    example = 'torch.hash_tensor(x)' },
   { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, run = float_power,
     doc = 'Powers, computed in double precision.' },
   { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method', run = frexp,

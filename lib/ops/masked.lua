@@ -98,7 +98,7 @@ local function logsumexp(x, dim, keepdim, dtype, mask)
     dims = {}
     for d = 1, x.ndim do dims[d] = d end
   end
-  if #dims == 0 then return (is_float(values) and values:clone() or values:to(torch.get_default_dtype())):to(dtype or x.dtype) end
+  if #dims == 0 then dims = { -1 } end
   return values:logsumexp(dims, keepdim):to(dtype or x.dtype)
 end
 

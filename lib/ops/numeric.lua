@@ -374,7 +374,7 @@ local function histogramdd(x, bins, range, weight, density)
       edges[d] = range_edges(values:select(2, d), bins[d], range and range[2 * d - 1], range and range[2 * d], x.dtype, x.device)
     end
   end
-  return histogram_of(values, edges, weight, density), table.unpack(edges)
+  return histogram_of(values, edges, weight, density), edges
 end
 
 -- ---- sets -------------------------------------------------------------------------------------------------------------
@@ -448,9 +448,9 @@ return {
   { 'histogram.edges(Tensor self, Tensor bins, *, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
     variants = both, run = function(x, bins, weight, density) return histogram(x, bins, nil, weight, density) end,
     doc = 'How many elements, or what weight, lie between neighbours of the given edges.' },
-  { 'histogramdd(Tensor self, Size bins, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
-    variants = 'function', run = histogramdd, doc = 'The histogram of points, which are rows, in as many dimensions as they have; after it the edges of each dimension.' },
-  { 'histogramdd.edges(Tensor self, Tensor[] bins, *, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
+  { 'histogramdd(Tensor self, Size bins, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor[] bin_edges)',
+    variants = 'function', run = histogramdd, doc = 'The histogram of points, which are rows, in as many dimensions as they have, and the edges of each dimension.' },
+  { 'histogramdd.edges(Tensor self, Tensor[] bins, *, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor[] bin_edges)',
     variants = 'function', run = function(x, bins, weight, density) return histogramdd(x, bins, nil, weight, density) end,
     doc = 'The histogram of points between the given edges of each dimension.' },
   { 'isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=false, bool invert=false) -> Tensor', variants = 'function',

@@ -62,10 +62,8 @@ local function istft(self, n_fft, hop_length, win_length, window, center, normal
   local parts
   if return_complex then
     parts = torch.fft.ifft(x, options)
-  elseif onesided then
-    parts = torch.fft.irfft(x, options)
-  else
-    parts = torch.real(torch.fft.ifft(x, options))
+  else -- a real signal's: the other half says nothing more
+    parts = torch.fft.irfft(onesided and x or x:narrow(3, 1, n_fft // 2 + 1), options)
   end
   local frames = parts:size(2)
   local total = n_fft + hop * (frames - 1)

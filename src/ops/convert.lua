@@ -38,5 +38,5 @@ return {
   dtype_op('bool', 'bool'), dtype_op('byte', 'uint8'), dtype_op('char', 'int8'), dtype_op('short', 'int16'),
   dtype_op('int', 'int32'), dtype_op('long', 'int64'), dtype_op('half', 'float16'), dtype_op('bfloat16', 'bfloat16'),
   dtype_op('float', 'float32'), dtype_op('double', 'float64'),
-  dtype_op('cfloat', 'complex64'), dtype_op('cdouble', 'complex128'),
+  dtype_op('chalf', 'complex32'), dtype_op('cfloat', 'complex64'), dtype_op('cdouble', 'complex128'),
 }

@@ -74,6 +74,12 @@ return {
     doc = 'A view with the given sizes, strides and offset in elements of the storage; all values as they are.',
     forward = '_as_strided_at(self_t, size, stride, storage_offset, offset_of(self))',
     grad = { self = '_as_strided_backward(grad, sizes_of(self), strides_of(self), offset_of(self), size, stride, storage_offset)' } },
+  { 'resize_(Tensor self, Size size) -> self', overlap = 'one value', variants = 'method',
+    doc = 'Other sizes for self, whose elements stay where they are in its memory, in a row from then on. Where the memory does not suffice, self gets its own, '
+      .. 'with what is there at the beginning; views of the old keep that. New elements are uninitialized. Refused where self requires a gradient.',
+    example = 'x:resize_(3, 4)' },
+  { 'resize_as_(Tensor self, Tensor the_template) -> self', overlap = 'one value', variants = 'function method',
+    doc = 'resize_ to the sizes of another tensor.', example = 'x:resize_as_(y)' },
   { 'unbind(Tensor self, Dim dim=1) -> Tensor[]', composite = true, doc = 'All entries of a dimension, without it.' },
   { 'split(Tensor self, int split_size, Dim dim=1) -> Tensor[]', composite = true,
     doc = 'Views of `split_size` entries of a dimension each; the last may be smaller.' },

@@ -74,6 +74,17 @@ describe('layers', function()
     fails_with('too large relative to input size', F.fractional_max_pool2d, x, 5, 6)
   end)
 
+  it('of pools may leave sizes open', function()
+    local image = torch.randn(1, 2, 5, 7, { device = device })
+    assert.is_true(F.adaptive_avg_pool2d(image, { 2, false }):equal(F.adaptive_avg_pool2d(image, { 2, 7 })))
+    assert.is_true(F.adaptive_avg_pool2d(image, { nil, 3 }):equal(F.adaptive_avg_pool2d(image, { 5, 3 })))
+    local values, places = F.adaptive_max_pool3d(image, { 1, false, 4 }, { return_indices = true })
+    local expected, at = F.adaptive_max_pool3d(image, { 1, 5, 4 }, { return_indices = true })
+    assert.is_true(values:equal(expected) and places:equal(at))
+    assert.equal(torch.Size { 0, 1, 2, 2, 2 }, F.fractional_max_pool3d(torch.ones(0, 1, 4, 4, 4, { device = device }), 2, 2).shape)
+    assert.equal(torch.Size { 4 }, F.feature_alpha_dropout(torch.ones(4, { device = device }), 0.5, { training = false }).shape)
+  end)
+
   it('of a linear map and its loss', function()
     torch.manual_seed(1)
     local loss = nn.LinearCrossEntropyLoss(4, 3, { bias = true, device = device })
@@ -86,6 +97,22 @@ describe('layers', function()
     local several = nn.LinearCrossEntropyLoss(4, 3, { out_features = { 2 }, device = device })
     assert.equal(torch.Size {}, several(x, torch.ones({ 5, 2 }, { dtype = torch.int64, device = device })).shape)
     assert.equal(torch.Size { 6, 4 }, several.linear.weight.shape)
+    for _, options in ipairs { { batch_chunk_size = 2 }, { chunking_method = 'aspect_ratio:2' }, {} } do
+      for _, reduction in ipairs { 'mean', 'sum', 'none' } do
+        local w = torch.rand(3, { device = device })
+        local function gradients(how)
+          local y = F.linear_cross_entropy(x, loss.linear.weight, target, { weight = w, ignore_index = 2, label_smoothing = 0.1, reduction = reduction,
+            linear_bias = loss.linear.bias, options = how })
+          return y:detach(), torch.autograd.grad(y:sum(), { loss.linear.weight, loss.linear.bias })
+        end
+        local whole, pieces = { gradients() }, { gradients(nn.LinearCrossEntropyOptions(options)) }
+        for i = 1, 3 do torch.testing.assert_close(pieces[i], whole[i]) end
+      end
+    end
+    assert.equal(4, nn.LinearCrossEntropyOptions { chunking_method = 'aspect_ratio' }:rows(torch.ones(32, 8), 64))
+    fails_with("invalid chunking_method: halves", nn.LinearCrossEntropyOptions, { chunking_method = 'halves' })
+    fails_with('pass only one', F.linear_cross_entropy, x, loss.linear.weight, target,
+      { options = nn.LinearCrossEntropyOptions { batch_chunk_size = 2, chunking_method = 'aspect_ratio' } })
     fails_with('expected label_smoothing to be in range [0, 1], got 2', nn.LinearCrossEntropyLoss, 4, 3, { label_smoothing = 2 })
     fails_with('expected equal input and linear_weight last dimensions (in_features), got 4 and 5, respectively', F.linear_cross_entropy,
       x, torch.ones(3, 5, { device = device }), target)

@@ -21,7 +21,6 @@ local differs = {
 local declared_as = { unfold = 'im2col', fold = 'col2im' }
 local not_taken = {
   ['nn.Hardtanh.min_value'] = 'out of use', ['nn.Hardtanh.max_value'] = 'out of use', ['F.normalize.out'] = 'made without it',
-  ['nn.LinearCrossEntropyLoss.options'] = 'computes it in pieces',
 }
 
 -- ---- ours -----------------------------------------------------------------------------------------------------------

@@ -35,4 +35,5 @@ return {
 { module = 'torch.testing', names = [[FileCheck assert_allclose assert_close make_tensor]] },
 { module = 'torch.utils.checkpoint', names = [[CheckpointError CheckpointFunction CheckpointPolicy DefaultDeviceType GraphExecGroup SAC_IGNORED_OPS SelectiveCheckpointContext check_backward_validity checkpoint checkpoint_sequential create_selective_checkpoint_contexts detach_variable get_device_states noop_context_fn set_checkpoint_debug_enabled set_checkpoint_early_stop set_device_states]] },
 { module = 'torch.utils.dlpack', names = [[DLDeviceType from_dlpack]] },
+{ module = 'torch.ops.aten', names = [[_batch_norm_with_update _chunk_cat _efficient_attention_forward _flash_attention_forward _native_batch_norm_legit _safe_softmax.default _scaled_mm _scaled_mm_v2 _segment_reduce _softmax_backward_data _unsafe_masked_index _unsafe_masked_index_put_accumulate _upsample_bilinear2d_aa jiterator_2inputs_2outputs jiterator_4inputs_with_extra_args jiterator_binary jiterator_binary_return_by_ref jiterator_unary max_pool2d_with_indices_backward native_dropout_backward slice]] },
 }

@@ -9,6 +9,7 @@ import types
 import warnings
 
 import torch
+from torch.testing._internal.common_methods_invocations import op_db
 
 MODULES = """torch torch.Tensor torch.nn torch.nn.functional torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.nn.utils.parametrize torch.nn.utils.parametrizations
     torch.linalg torch.fft torch.special torch.masked torch.signal.windows torch.func torch.autograd torch.autograd.functional torch.autograd.forward_ad
@@ -40,12 +41,25 @@ def names_of(module):
     return sorted({n for n in listed if is_public(module, n)})
 
 
+def internal_operators():
+    """The operators of PyTorch's own test database that no public function is: parts of others, of torch.ops.aten."""
+    def is_function(name):
+        at = torch
+        for part in name.split("."):
+            at = getattr(at, part, None)
+        return at is not None or hasattr(torch.Tensor, name) or hasattr(torch.Tensor, name + "_")
+    names = {op.name for op in op_db}
+    return sorted(n.removeprefix("torch.ops.aten.").removeprefix("torch.") for n in names
+                  if n.startswith(("torch.", "_")) and not n.startswith("__") or not is_function(n))
+
+
 def main():
     warnings.simplefilter("ignore")
     path = pathlib.Path(__file__).resolve().parent / "names.lua"
     lines = [f"-- The public names of PyTorch's modules.\n-- Written by names.py from PyTorch {torch.__version__.split('+')[0]}; do not edit.\nreturn {{"]
     for name in MODULES:
         lines.append(f"{{ module = '{name}', names = [[{' '.join(names_of(module_of(name)))}]] }},")
+    lines.append(f"{{ module = 'torch.ops.aten', names = [[{' '.join(internal_operators())}]] }},")
     path.write_text("\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

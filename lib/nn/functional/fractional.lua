@@ -1,5 +1,5 @@
 -- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools whose windows begin at random steps, so that the
--- output may have any size (B. Graham 2014); and linear_cross_entropy.
+-- output may have any size (B. Graham 2014).
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -72,11 +72,11 @@ local function define(n)
       at = at:reshape(shape)
       positions = positions and positions * sizes[d] + at or at
     end
-    local flat = { batch, channels }
-    for d = 1, n do flat[2 + d] = output[d] end
-    flat[#flat + 1] = -1
+    local flat, elements = { batch, channels }, 1
+    for d = 1, n do flat[2 + d], elements = output[d], elements * window[d] end
+    flat[#flat + 1] = elements
     positions = (positions + 1):reshape(flat)
-    local values = input:reshape(batch, channels, total):gather(3, positions:reshape(batch, channels, -1)):reshape(positions.shape)
+    local values = input:reshape(batch, channels, total):gather(3, positions:flatten(3)):reshape(positions.shape)
     local best, which = values:max(-1)
     local where = positions:gather(-1, which:unsqueeze(-1)):squeeze(-1)
     if alone then return best:squeeze(1), where:squeeze(1), o.return_indices end
@@ -98,41 +98,4 @@ end
 define(2)
 define(3)
 
---- linear_cross_entropy(input, linear_weight, target, {linear_bias =, weight =, reduction = 'mean', ignore_index =,
---- label_smoothing = 0}): cross_entropy of linear(input, linear_weight, linear_bias). linear_weight is [classes, in] or
---- [classes, d1, ..., in], which gives as many losses for each input.
-function M.linear_cross_entropy(input, linear_weight, target, options)
-  kinds.check_names('linear_cross_entropy', options, 'linear_bias weight reduction ignore_index label_smoothing')
-  options = options or {}
-  if input.ndim < 1 or input.ndim > 2 then fail('expected input with dimensionality 1 or 2, got %d', input.ndim) end
-  if linear_weight.ndim < 2 then
-    fail('expected linear_weight with dimensionality at least 2, got %d', linear_weight.ndim)
-  end
-  local features = input:size(-1)
-  if linear_weight:size(-1) ~= features then
-    fail('expected equal input and linear_weight last dimensions (in_features), got %d and %d, respectively', features,
-      linear_weight:size(-1))
-  end
-  local out = { table.unpack(linear_weight.shape, 1, linear_weight.ndim - 1) }
-  local bias = options.linear_bias
-  if bias ~= nil and bias.shape ~= torch.Size(out) then
-    fail('expected linear_bias shape %s, got %s', tostring(torch.Size(out)), tostring(bias.shape))
-  end
-  if #out > 1 and input.ndim == 1 then
-    fail('K-dimensional loss defined by linear_weight shape %s requires batched input, (N, %d), got unbatched input with shape %s',
-      tostring(linear_weight.shape), features, tostring(input.shape))
-  end
-  local logits = torch.linear(input, linear_weight:reshape(-1, features), bias and bias:reshape(-1))
-  if input.ndim == 2 then table.insert(out, 1, input:size(1)) end
-  logits = logits:reshape(out)
-  if target.shape == logits.shape and options.ignore_index ~= nil then
-    fail 'ignore_index cannot be specified when target contains probabilities'
-  end
-  local named = {}
-  for name, value in pairs(options) do
-    if name ~= 'linear_bias' then named[name] = value end
-  end
-  return torch.nn.functional.cross_entropy(logits, target, named)
-end
-
-return checked.functions(M, { input = 'Tensor', linear_weight = 'Tensor', ['linear_cross_entropy.target'] = 'Tensor', options = 'named?' })
+return checked.functions(M, { input = 'Tensor' })

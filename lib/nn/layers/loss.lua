@@ -92,10 +92,11 @@ define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 3, 
 -- ---- with a layer of its own ------------------------------------------------------------------------------------------
 
 -- nn.LinearCrossEntropyLoss(in_features, num_classes, {out_features = {}, bias = false, weight =, reduction = 'mean',
--- ignore_index =, label_smoothing = 0}): cross entropy of what a linear layer makes of the input; the layer is `linear`.
+-- ignore_index =, label_smoothing = 0, options =}): cross entropy of what a linear layer makes of the input; the layer is
+-- `linear`. options: an nn.LinearCrossEntropyOptions.
 M.LinearCrossEntropyLoss = Module:extend('LinearCrossEntropyLoss')
 local read_linear = arguments('LinearCrossEntropyLoss', 'in_features num_classes', '',
-  { bias = false, reduction = 'mean', label_smoothing = 0.0, out_features = {}, weight = false, ignore_index = false })
+  { bias = false, reduction = 'mean', label_smoothing = 0.0, out_features = {}, weight = false, ignore_index = false, options = false })
 
 function M.LinearCrossEntropyLoss:init(...)
   local o = read_linear(...)
@@ -103,6 +104,7 @@ function M.LinearCrossEntropyLoss:init(...)
   kinds.check('LinearCrossEntropyLoss', 'out_features', o.out_features, 'integers')
   kinds.check('LinearCrossEntropyLoss', 'weight', o.weight or nil, 'Tensor?')
   kinds.check('LinearCrossEntropyLoss', 'ignore_index', o.ignore_index or nil, 'integer?')
+  require('torch.nn.layers.linear_cross_entropy_options').check('LinearCrossEntropyLoss', o.options or nil)
   if o.weight and (o.weight.ndim ~= 1 or o.weight:size(1) ~= o.num_classes) then
     fail('expected weight shape to be (%d,), got %s', o.num_classes, tostring(o.weight.shape))
   end
@@ -113,7 +115,7 @@ function M.LinearCrossEntropyLoss:init(...)
   for _, size in ipairs(o.out_features) do outputs = outputs * size end
   self:register_buffer('weight', o.weight or nil)
   self.num_classes, self.out_features, self.reduction = o.num_classes, o.out_features, o.reduction
-  self.ignore_index, self.label_smoothing = o.ignore_index or nil, o.label_smoothing
+  self.ignore_index, self.label_smoothing, self.options = o.ignore_index or nil, o.label_smoothing, o.options or nil
   self.linear = require('torch.nn.layers.linear').Linear(o.in_features, outputs, { bias = o.bias, device = o.device, dtype = o.dtype })
 end
 
@@ -123,7 +125,7 @@ function M.LinearCrossEntropyLoss:forward(input, target)
   shape[#shape + 1] = self.linear.in_features
   return F.linear_cross_entropy(input, self.linear.weight:reshape(shape), target, {
     linear_bias = bias, weight = self.weight, reduction = self.reduction, ignore_index = self.ignore_index,
-    label_smoothing = self.label_smoothing,
+    label_smoothing = self.label_smoothing, options = self.options,
   })
 end
 

@@ -79,14 +79,6 @@ for n = 1, 3 do
   M[name] = class
 end
 
--- A size may be left open, to be the input's: {7, false}.
-local function output_sizes(wanted, input, n)
-  if type(wanted) ~= 'table' then return wanted end
-  local list = {}
-  for i = 1, n do list[i] = wanted[i] or input:size(input.ndim - n + i) end
-  return list
-end
-
 local function repr_of_size(size)
   if type(size) ~= 'table' then return tostring(size) end
   local list = {}
@@ -98,12 +90,11 @@ for n = 1, 3 do
   for kind, prefix in pairs { Avg = 'adaptive_avg_pool', Max = 'adaptive_max_pool' } do
     local name, op = ('Adaptive%sPool%dd'):format(kind, n), ('%s%dd'):format(prefix, n)
     local read = arguments(name, 'output_size', kind == 'Max' and 'return_indices' or '', { return_indices = false })
-    local class = Module:extend(name)
+    local class, pool = Module:extend(name), F[op]
     function class:init(...) set(self, read(...), 'output_size return_indices') end
     function class:forward(input)
-      local output, indices = torch[op](input, output_sizes(self.output_size, input, n))
-      if self.return_indices then return output, indices end
-      return output
+      if self.return_indices then return pool(input, self.output_size, true) end
+      return pool(input, self.output_size)
     end
     function class:extra_repr() return 'output_size=' .. repr_of_size(self.output_size) end
     M[name] = class

@@ -46,6 +46,7 @@ static inline double lt_scalar_double(lt_scalar s)
 {
     return s.kind >= LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i;
 }
+static inline bool lt_scalar_equals(lt_scalar s, double value) { return lt_scalar_double(s) == value && s.imaginary == 0; }
 /* Whether a number has a fraction, or an imaginary part: no integer holds it. */
 static inline bool lt_scalar_is_inexact(lt_scalar s) { return s.kind >= LT_SCALAR_FLOAT; }
 int64_t lt_scalar_int(lt_scalar s); /* truncates, saturating */

@@ -19,8 +19,8 @@ char *lt_format_product(char *buffer, size_t n, int spatial, const int64_t *v, c
  * begins in the padding at the end. */
 int64_t lt_window_count(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil);
 
-/* The transposed convolution (back) or the other one of integers: `to`, which has the sizes of the result, from
- * `from` and the kernel w. Nothing is empty; the bias is not added. */
-lt_status lt_convolve_integers(lt_scope *s, bool back, const lt_conv *c, lt_tensor *from, lt_tensor *w, lt_tensor *to);
+/* A part of the relation of image, kernel and result (backend.h) of integers or complex numbers, written into the tensor of
+ * that part, from the other two. Nothing is empty; the bias is not added. */
+lt_status lt_convolve_by_columns(lt_scope *s, lt_conv_part part, const lt_conv *c, lt_tensor *x, lt_tensor *w, lt_tensor *y);
 
 #endif

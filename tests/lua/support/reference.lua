@@ -384,6 +384,7 @@ local function run_once(case, via)
   end
   local out = table.pack(call(table.unpack(args, 1, args.n)))
   if type(out[1]) == 'table' then out = out[1] end -- a list of tensors
+  if type(out[2]) == 'table' then out = table.move(out[2], 1, #out[2], 2, { out[1] }) end -- a tensor and a list
   obligations.unchanged(seen, changed)
   if not changed then
     obligations.check_memory(case.op, out, leaves.tensors)

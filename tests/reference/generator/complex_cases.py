@@ -219,9 +219,53 @@ def parts(g):
             message="Expected object of scalar type Float but got scalar type Double for second argument")
 
 
+
+def later(g):
+    """What was found by PyTorch's own samples."""
+    F = torch.nn.functional
+    for dtype in KINDS:
+        far = values(dtype, 3, 4) * 5
+        for op, call in (("sinc", torch.sinc), ("silu", F.silu)):
+            for layout in (None, "transpose", "step"):
+                g.add(op, Arg(values(dtype, 3, 4), layout), via="F" if op == "silu" else None, run=call, loose=10)
+            g.add(op, Arg(torch.cat([values(dtype, 3), torch.zeros(1, dtype=dtype)]), **GRAD), via="F" if op == "silu" else None, run=call, loose=40)
+        g.add("logaddexp", Arg(far, **GRAD), Arg(values(dtype, 4) * 5, **GRAD), loose=20)
+        g.add("logaddexp", Arg(far, "transpose"), Arg(values(dtype, 4, 3)), loose=20)
+        g.add("logaddexp", Arg(torch.tensor([-INF, -INF + 1j, INF, NAN], dtype=dtype)), Arg(torch.tensor([-INF, 2 + 1j, INF, 1], dtype=dtype)))
+        g.add("logcumsumexp", Arg(values(dtype, 3, 4), **GRAD), Dim(1), loose=40)
+        g.add("logcumsumexp", Arg(far, "transpose"), Dim(1), loose=20)
+        g.add("logcumsumexp", Arg(values(dtype)), Dim(0))
+        g.add("logsumexp", Arg(torch.tensor(1 - 9j, dtype=dtype)), Dim(0), loose=4)
+        g.add("logsumexp", Arg(torch.tensor(1 - 9j, dtype=dtype)), via="M", run=torch.masked.logsumexp, loose=4)
+        g.add("rms_norm", Arg(values(dtype, 2, 3), **GRAD), [3], Arg(values(dtype, 3), **GRAD), run=F.rms_norm, via="F", eps=0.5, loose=20)
+        g.add("rms_norm", Arg(values(dtype, 2, 3, 2), **GRAD), [3, 2], run=F.rms_norm, via="F", loose=20)
+        # factors whose real part is 1, or 0
+        for beta, alpha in ((1 + 2j, 1 - 1j), (1j, 2 + 3j)):
+            g.add("addmm", Arg(matrix(dtype, 3, 2), **GRAD), Arg(matrix(dtype, 3, 4), **GRAD), Arg(matrix(dtype, 4, 2), **GRAD), beta=beta, alpha=alpha, loose=4)
+            for op in ("baddbmm", "addbmm"):
+                g.add(op, Arg(matrix(dtype, 3, 2), **GRAD), Arg(matrix(dtype, 2, 3, 4), **GRAD), Arg(matrix(dtype, 2, 4, 2), **GRAD), beta=beta, alpha=alpha, loose=4)
+            g.add("addmv", Arg(matrix(dtype, 3), **GRAD), Arg(matrix(dtype, 3, 4), **GRAD), Arg(matrix(dtype, 4), **GRAD), beta=beta, alpha=alpha, loose=4)
+            g.add("addr", Arg(matrix(dtype, 3), **GRAD), Arg(matrix(dtype, 2), **GRAD), Arg(matrix(dtype, 3), **GRAD), beta=beta, alpha=alpha, loose=4)
+            g.add("index_add", Arg(values(dtype, 3, 4), **GRAD), Dim(0), Idx([2, 2]), Arg(values(dtype, 2, 4), **GRAD), alpha=beta)
+        for groups in (1, 2):
+            image, image2, volume = values(dtype, 2, 4, 7), values(dtype, 2, 4, 6, 5), values(dtype, 1, 4, 4, 3, 3)
+            g.add("conv1d", Arg(image, **GRAD), Arg(values(dtype, 6, 4 // groups, 3), **GRAD), Arg(values(dtype, 6), **GRAD), run=F.conv1d, via="F", stride=2,
+                  padding=1, groups=groups, loose=20)
+            g.add("conv2d", Arg(image2, **GRAD), Arg(values(dtype, 2, 4 // groups, 3, 2), **GRAD), run=F.conv2d, via="F", dilation=2, padding=[2, 1], groups=groups,
+                  loose=20)
+            g.add("conv3d", Arg(volume, **GRAD), Arg(values(dtype, 2, 4 // groups, 2, 2, 2), **GRAD), run=F.conv3d, via="F", groups=groups, loose=20)
+            g.add("conv_transpose1d", Arg(image, **GRAD), Arg(values(dtype, 4, 3, 3), **GRAD), Arg(values(dtype, 3 * groups), **GRAD), run=F.conv_transpose1d, via="F",
+                  stride=2, padding=1, output_padding=1, groups=groups, loose=20)
+            g.add("conv_transpose2d", Arg(image2, **GRAD), Arg(values(dtype, 4, 3, 2, 2), **GRAD), run=F.conv_transpose2d, via="F", groups=groups, loose=20)
+        z = torch.stft(values(dtype.to_real(), 2, 40), 8, window=torch.ones(8, dtype=dtype.to_real()), onesided=False, return_complex=True)
+        g.add("istft", Arg((z + values(dtype, *z.shape)).contiguous(), **GRAD), 8, window=Arg(torch.ones(8, dtype=dtype.to_real())), onesided=False, loose=20)
+    for dtype in (torch.complex64, torch.complex128, torch.float32, torch.float64, torch.int32, torch.bool):
+        g.add("chalf", Arg(values(dtype, 2, 3)), via="m", run=lambda a: a.chalf())
+
+
 def write(path):
     g = Group()
-    for part in (elementwise, binary, sums, products, movements, parts):
+    for part in (elementwise, binary, sums, products, movements, parts, later):
         part(g)
     g.write(path, "Complex numbers.")
     return len(g.rows)

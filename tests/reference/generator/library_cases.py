@@ -144,6 +144,17 @@ def forms(g):
     g.add("is_same_size", Arg(x), Arg(x[:2]))
     g.add("is_signed", Arg(x))
     g.add("is_signed", Arg(torch.tensor([1], dtype=torch.uint8)))
+    for t in (x.abs(), x.abs().to(torch.float16), torch.arange(24, dtype=torch.int32).reshape(2, 3, 4), torch.tensor([True, True, True]), torch.tensor(7)):
+        g.add("hash_tensor", Arg(t))
+        if t.dim() > 1:
+            g.add("hash_tensor", Arg(t, "transpose" if t.dim() == 2 else None), Dim(1), keepdim=True)
+            g.add("hash_tensor", Arg(t), Dims(0, -1))
+    g.add("hash_tensor", Arg(torch.ones(2, 0)), Dim(0))
+    g.fails("hash_tensor", Arg(torch.ones(2, 0)), Dim(1), message="to have non-zero size")
+    g.fails("hash_tensor", Arg(torch.ones(2, 0)), message="Expected reduction dim to be specified for input.numel() == 0")
+    for size in ([2, 2], [3, 4], [12], [0, 3], []):
+        g.add("resize_", Arg(x), size, via="m", run=lambda t, s: t.clone().resize_(s))
+        g.add("resize_as_", Arg(x), Arg(torch.zeros(size)), run=lambda t, s: t.clone().resize_as_(s))
     g.add("frobenius_norm", Arg(x), Dims(0, 1), run=lambda t, d: torch.linalg.norm(t, dim=d), via="f")
     g.add("nuclear_norm", Arg(x), run=lambda t: torch.nuclear_norm(t), via="f", loose=4)
 

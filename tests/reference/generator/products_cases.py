@@ -68,6 +68,11 @@ def products(g):
     g.fails("cross", Arg(torch.ones(2, 2)), Arg(torch.ones(2, 2)), Dim(1), message="linalg.cross: inputs dimension")
     g.fails("inner", Arg(torch.ones(2, 3)), Arg(torch.ones(2)), message="inner() the last dimension must match on both input tensors but got shapes [2, 3] and [2]")
     g.fails("cdist", Arg(torch.ones(2, 3)), Arg(torch.ones(2, 2)), via="f", message="X1 and X2 must have the same number of columns. X1: 3 X2: 2")
+    for a, b in (((3, 1, 2), (2, 4, 3)), ((3, 4, 2), (2, 1, 3))):
+        g.add("tensordot", Arg(values(torch.float64, *a), **GRAD), Arg(values(torch.float64, *b), **GRAD), Dims(0, 1), Dims(2, 1), via="f",
+              run=lambda a, b, i, j: torch.tensordot(a, b, dims=(i, j)))
+    g.add("tensordot", Arg(torch.arange(3, dtype=torch.int16).reshape(3, 1)), Arg(torch.arange(12, dtype=torch.int16).reshape(4, 3)), Dims(0, 1), Dims(1, 0),
+          via="f", run=lambda a, b, i, j: torch.tensordot(a, b, dims=(i, j)))
     g.fails("tensordot", Arg(torch.ones(2, 3)), Arg(torch.ones(3, 2)), Dims(0), Dims(0), via="f", run=lambda a, b, i, j: torch.tensordot(a, b, dims=(i, j)),
             message="contracted dimensions need to match, but first has size 2 in dim")
     g.fails("matrix_power", Arg(torch.ones(2, 3)), 2, message="linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices")

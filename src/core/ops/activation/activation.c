@@ -136,7 +136,7 @@ lt_status lt__gelu_by_tanh_curve_impl(lt_tensor *grad_output, lt_tensor *self, l
 
 lt_status lt_silu_impl(lt_tensor *self, lt_tensor **out)
 {
-    LT_TRY(check_float("silu", self));
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) LT_TRY(check_float("silu", self));
     return lt__silu_impl(self, out);
 }
 

@@ -215,7 +215,7 @@ static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor 
               *from_y = result == y ? y : dense(&s, y), *added = dense(&s, bias);
     const bool exact = !lt_dtype_is_float(c->dtype), fused = part == LT_CONV_Y && !exact;
     if (s.status == LT_OK && exact)
-        lt_convolve_integers(&s, part == LT_CONV_X, c, part == LT_CONV_X ? from_y : from_x, from_w, result);
+        lt_convolve_by_columns(&s, part, c, from_x, from_w, from_y);
     else if (s.status == LT_OK)
         s.status = lt_backend_of(result)->convolution(part, c, lt_data(from_x), lt_data(from_w), lt_data(from_y),
                                                       added != NULL && fused ? lt_data(added) : NULL);

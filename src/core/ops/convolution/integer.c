@@ -1,4 +1,4 @@
-/* integer.c - convolutions of integers, exact in each of their dtypes: the windows as the columns of a
+/* integer.c - convolutions of integers, exact in each of their dtypes, and of complex numbers: the windows as the columns of a
  * product of matrices. A transposed one is a convolution by stride 1 of its input with zeros between the elements,
  * by the kernel turned round. Made of other ops, so that every device has them. */
 #include "ops/steps.h"
@@ -81,10 +81,22 @@ static lt_tensor *transposed(lt_scope *s, const lt_conv *c, lt_tensor *y, lt_ten
     return do_matmul(s, do_reshape(s, kernels, &(lt_dims){4, {1, c->groups, inputs, columns->sizes[2]}}), columns);
 }
 
-lt_status lt_convolve_integers(lt_scope *s, bool back, const lt_conv *c, lt_tensor *from, lt_tensor *w, lt_tensor *to)
+/* w from x and y: the products of the images of a batch, summed. */
+static lt_tensor *kernels(lt_scope *s, const lt_conv *c, lt_tensor *x, lt_tensor *y)
 {
+    lt_tensor *image = with_three_sizes(s, x, c->in_channels, c->in, c->batch);
+    lt_tensor *columns = columns_of(s, c, c->stride, c->out, do_surround(s, image, c->padding, c->padding));
+    if (columns == NULL) return NULL;
+    const lt_dims sizes = {4, {c->batch, c->groups, c->out_channels / c->groups, columns->sizes[3]}};
+    return do_sum_dim(s, do_matmul(s, do_reshape(s, y, &sizes), do_transpose(s, columns, 2, 3)), 0, false);
+}
+
+lt_status lt_convolve_by_columns(lt_scope *s, lt_conv_part part, const lt_conv *c, lt_tensor *x, lt_tensor *w, lt_tensor *y)
+{
+    lt_tensor *to = part == LT_CONV_X ? x : part == LT_CONV_W ? w : y;
+    lt_tensor *result = part == LT_CONV_X ? transposed(s, c, y, w) : part == LT_CONV_W ? kernels(s, c, x, y) : forward(s, c, x, w);
     lt_dims sizes = lt_dims_of(to);
-    lt_tensor *result = do_reshape(s, back ? transposed(s, c, from, w) : forward(s, c, from, w), &sizes);
+    result = do_reshape(s, result, &sizes);
     if (s->status == LT_OK) s->status = lt_copy_elements(to, result);
     return s->status;
 }

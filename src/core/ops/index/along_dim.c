@@ -412,7 +412,7 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
                         "dim: %lld",
                         (long long)index->numel, (long long)size_at(source, d), lt_shown(d));
     if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha)); /* as PyTorch has it */
-    if (lt_scalar_double(alpha) == 1) return change_entries("index_add", self, d, index, source, true, out);
+    if (lt_scalar_equals(alpha, 1)) return change_entries("index_add", self, d, index, source, true, out);
     lt_tensor *factor = NULL, *scaled = NULL, *fitting = NULL;
     lt_status status;
     LT_CHECK(lt_tensor_from_scalar(alpha, &factor));

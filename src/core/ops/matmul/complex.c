@@ -97,9 +97,9 @@ lt_status lt_complex_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_sc
     result = lt_scope_hold(&s, s.status, result);
     if (column) result = do_squeeze_dim(&s, result, -1);
     if (row) result = do_squeeze_dim(&s, result, 0);
-    const bool scales = lt_scalar_double(alpha) != 1 || alpha.imaginary != 0;
+    const bool scales = !lt_scalar_equals(alpha, 1);
     if (scales) result = do_mul(&s, result, do_scalar(&s, alpha));
-    if (start != NULL && (lt_scalar_double(beta) != 0 || beta.imaginary != 0))
+    if (start != NULL && !lt_scalar_equals(beta, 0))
         result = do_add(&s, result, do_mul(&s, start, do_scalar(&s, beta)));
     return lt_scope_store(&s, result, out);
 }

@@ -43,7 +43,7 @@ lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_scaled));
-    return lt_scope_give(&s, lt_scalar_double(factor) == 1 ? self : do_mul_scalar(&s, self, factor), out);
+    return lt_scope_give(&s, lt_scalar_equals(factor, 1) ? self : do_mul_scalar(&s, self, factor), out);
 }
 
 /* Multiplied in the dtype of a: an integer's factor loses its fraction, a bool's is true or false. */
@@ -57,9 +57,9 @@ static lt_tensor *do_scaled_as(lt_scope *s, lt_tensor *a, lt_scalar factor)
 
 static lt_tensor *do_addmm_scaled(lt_scope *s, lt_tensor *self, lt_tensor *product, lt_scalar beta, lt_scalar alpha)
 {
-    lt_tensor *right = lt_scalar_double(alpha) == 1 ? product : do_scaled_as(s, product, alpha);
-    if (lt_scalar_double(beta) == 0) return right; /* not even NaN of self counts */
-    return do_add(s, lt_scalar_double(beta) == 1 ? self : do_scaled_as(s, self, beta), right);
+    lt_tensor *right = lt_scalar_equals(alpha, 1) ? product : do_scaled_as(s, product, alpha);
+    if (lt_scalar_equals(beta, 0)) return right; /* not even NaN of self counts */
+    return do_add(s, lt_scalar_equals(beta, 1) ? self : do_scaled_as(s, self, beta), right);
 }
 
 lt_status lt_addr_impl(lt_tensor *self, lt_tensor *vec1, lt_tensor *vec2, lt_scalar beta, lt_scalar alpha,
@@ -157,7 +157,7 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
     if (dims_b->n > 0) LT_TRY(lt_dims_mask(dims_b, b->ndim, &in_b));
     if (a->ndim + b->ndim - 2 * dims_a->n > LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
-    lt_dims order_a = {.n = 0}, order_b = {.n = 0}, shape = {.n = 0};
+    lt_dims order_a = {.n = 0}, order_b = {.n = 0}, shape = {.n = 0}, sums_a = {.n = 0}, sums_b = {.n = 0};
     int64_t rows = 1, columns = 1, inner = 1;
     for (int d = 0; d < a->ndim; d++) {
         if (in_a >> d & 1) continue;
@@ -168,7 +168,7 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
         int da, db;
         LT_TRY(lt_wrap_dim(dims_a->v[i], a->ndim, &da));
         LT_TRY(lt_wrap_dim(dims_b->v[i], b->ndim, &db));
-        if (a->sizes[da] != b->sizes[db])
+        if (a->sizes[da] != b->sizes[db] && a->sizes[da] != 1 && b->sizes[db] != 1)
             return lt_error(LT_ERR_RUNTIME,
                             "contracted dimensions need to match, but first has size %lld in dim "
                             "%lld and second has size "
@@ -177,7 +177,12 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
                             lt_shown(db));
         order_a.v[order_a.n++] = da;
         order_b.v[order_b.n++] = db;
-        inner *= a->sizes[da];
+        if (a->sizes[da] != b->sizes[db]) { /* the one is broadcast: the sum of the other is enough */
+            lt_dims *longer = a->sizes[da] == 1 ? &sums_b : &sums_a;
+            longer->v[longer->n++] = a->sizes[da] == 1 ? db : da;
+        } else {
+            inner *= a->sizes[da];
+        }
     }
     for (int d = 0; d < b->ndim; d++) {
         if (in_b >> d & 1) continue;
@@ -186,6 +191,8 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
     }
     lt_scope s;
     lt_scope_open(&s, true);
+    if (sums_a.n > 0) a = do_cast(&s, do_sum_dims(&s, a, &sums_a, true), (lt_dtype)a->dtype);
+    if (sums_b.n > 0) b = do_cast(&s, do_sum_dims(&s, b, &sums_b, true), (lt_dtype)b->dtype);
     lt_tensor *left = do_reshape(&s, do_permute(&s, a, &order_a), &(lt_dims){2, {rows, inner}});
     lt_tensor *right = do_reshape(&s, do_permute(&s, b, &order_b), &(lt_dims){2, {inner, columns}});
     return lt_scope_give(&s, do_reshape(&s, do_mm(&s, left, right), &shape), out);

@@ -43,12 +43,12 @@ static lt_status drop(kind k, lt_tensor *input, double p, bool training, bool in
 {
     if (!(p >= 0 && p <= 1))
         return lt_error(LT_ERR_RUNTIME, "dropout probability has to be between 0 and 1, but got %g", p);
-    if (k.channels && input->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "Feature dropout requires at least 2 dimensions in the input");
     if (!training || p == 0 || input->numel == 0) {
         *out = lt_tensor_retain(input);
         return LT_OK;
     }
+    if (k.channels && input->ndim < 2)
+        return lt_error(LT_ERR_RUNTIME, "Feature dropout requires at least 2 dimensions in the input");
     lt_scope s;
     lt_scope_open(&s, true);
     if (p == 1) {

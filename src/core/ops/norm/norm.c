@@ -14,7 +14,9 @@
 #include "op/_rms_norm_backward.h"
 #include "op/group_norm.h"
 #include "op/layer_norm.h"
+#include "op/mean.h"
 #include "op/rms_norm.h"
+#include "step/rsqrt.h"
 
 lt_dtype lt_norm_type(const lt_tensor *input) { return input->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32; }
 
@@ -259,15 +261,30 @@ lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
     return LT_OK;
 }
 
+/* As PyTorch has it: the mean of the squares is complex, and so is its root. */
+static lt_tensor *do_rms_norm_complex(lt_scope *s, lt_tensor *input, int ndim, lt_tensor *weight, double eps)
+{
+    lt_dims dims = {.n = ndim};
+    lt_tensor *mean = NULL;
+    for (int i = 0; i < ndim; i++) dims.v[i] = i - ndim;
+    lt_tensor *square = do_mul(s, input, input);
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = lt_mean_dim(square, &dims, true, LT_DTYPE_NONE, &mean);
+    lt_tensor *result = do_mul(s, input, do_rsqrt(s, plus(s, lt_scope_hold(s, status, mean), eps)));
+    return weight != NULL ? do_mul(s, result, weight) : result;
+}
+
 lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt_tensor *weight, const double *eps,
                            lt_tensor **out)
 {
     lt_scope s;
     lt_tensor *result = NULL, *rstd = NULL;
     /* PyTorch's default: the spacing of numbers at 1. */
-    const double epsilon = eps != NULL ? *eps : input->dtype == LT_FLOAT64 ? 0x1p-52 : 0x1p-23;
+    const double epsilon = eps != NULL ? *eps : lt_real_of((lt_dtype)input->dtype) == LT_FLOAT64 ? 0x1p-52 : 0x1p-23;
     LT_TRY(check_normalized_shape(input, normalized_shape, weight, NULL));
     lt_scope_open(&s, LT_COMPOSITE(rms_norm));
+    if (lt_dtype_is_complex((lt_dtype)input->dtype))
+        return lt_scope_give(&s, do_rms_norm_complex(&s, input, normalized_shape->n, weight, epsilon), out);
     lt_tensor *w = do_line(&s, weight);
     if (s.status == LT_OK) s.status = lt__rms_norm(input, w, length_of(normalized_shape), epsilon, &result, &rstd);
     if (rstd != NULL) lt_tensor_release(rstd);

@@ -7,6 +7,7 @@
 #include "ops/pointwise.h"
 #include "statistics.h"
 #include "op/_slice.h"
+#include "op/logaddexp.h"
 #include "op/ones.h"
 #include "op/real.h"
 
@@ -104,7 +105,6 @@ static lt_tensor *do_product(lt_scope *s, lt_tensor *t, const lt_dims *dims, boo
 static lt_tensor *do_logsumexp(lt_scope *s, lt_tensor *t, const lt_dims *dims, bool keepdim)
 {
     lt_tensor *real = NULL, *finite = NULL;
-    if (dims->n == 0) return t;
     s->status = lt_real(t, &real);
     real = reduced(s, LT_REDUCE_MAX, lt_scope_hold(s, s->status, real), dims, true, 0);
     finite = do_where(s, do_isinf(s, real), do_number(s, 0), real);
@@ -184,16 +184,37 @@ static lt_status running_product(lt_tensor *t, int d, lt_tensor **out)
     return status;
 }
 
+/* One entry after the other: the branch of the logarithm follows from the order, which is PyTorch's. */
+static lt_status running_logarithm(lt_tensor *t, int d, lt_tensor **out)
+{
+    lt_scope whole;
+    lt_scope_open(&whole, false);
+    lt_tensor *result = NULL;
+    whole.status = lt_tensor_shaped(t, (lt_dtype)t->dtype, &result);
+    result = lt_scope_hold(&whole, whole.status, result);
+    if (whole.status == LT_OK) whole.status = lt_copy_elements(result, t);
+    for (int64_t i = 1; t->ndim > 0 && i < t->sizes[d] && whole.status == LT_OK; i++) {
+        lt_scope s;
+        lt_tensor *sum = NULL;
+        lt_scope_open(&s, false);
+        lt_tensor *now = sliced(&s, result, d, i, i + 1, 1), *before = sliced(&s, result, d, i - 1, i, 1);
+        if (s.status == LT_OK) s.status = lt_logaddexp(now, before, &sum);
+        sum = lt_scope_hold(&s, s.status, sum);
+        if (s.status == LT_OK) s.status = lt_copy_elements(now, sum);
+        whole.status = lt_scope_close(&s);
+    }
+    return lt_scope_give(&whole, result, out);
+}
+
 lt_status lt_scan_complex(lt_scan op, lt_tensor *self, int d, lt_dtype dtype, lt_tensor **out)
 {
     lt_scope s;
     lt_tensor *r = NULL;
     lt_scope_open(&s, false);
     lt_tensor *t = dtype != LT_DTYPE_NONE ? do_cast(&s, self, dtype) : self;
-    if (op == LT_SCAN_LOGSUMEXP) s.status = lt_refuse_complex("logcumsumexp", self);
     if (s.status != LT_OK) return lt_scope_close(&s);
-    if (op == LT_SCAN_PROD) {
-        lt_status status = running_product(t, d, &r);
+    if (op != LT_SCAN_SUM) {
+        lt_status status = op == LT_SCAN_PROD ? running_product(t, d, &r) : running_logarithm(t, d, &r);
         r = lt_scope_hold(&s, status, r);
         if (r != NULL && r->storage == self->storage) r = do_clone(&s, r);
         return lt_scope_store(&s, r, out);

@@ -414,7 +414,7 @@ lt_status lt_cumprod_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tenso
 
 lt_status lt_logcumsumexp_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
 {
-    if (!lt_dtype_is_float((lt_dtype)self->dtype))
+    if (!lt_dtype_is_inexact((lt_dtype)self->dtype) || self->dtype == LT_COMPLEX32)
         return lt_error(LT_ERR_RUNTIME, "\"logcumsumexp_out_%s\" not implemented for '%s'",
                         lt_device_type_name(self->device), lt_dtype_scalar_name((lt_dtype)self->dtype));
     return running(LT_SCAN_LOGSUMEXP, self, dim, LT_DTYPE_NONE, out);

@@ -100,6 +100,10 @@ lt_status lt__logcumsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_logcumsumexp_backward));
     lt_tensor *x = do_widen(&s, self), *y = do_widen(&s, result), *grad = do_widen(&s, grad_output);
+    if (lt_dtype_is_complex((lt_dtype)self->dtype)) { /* logarithms of all numbers */
+        lt_tensor *terms = do_sub(&s, do_log(&s, grad), y);
+        return lt_scope_give(&s, do_exp(&s, do_add(&s, do_reverse_logcumsumexp(&s, terms, dim), x)), out);
+    }
     lt_tensor *shares = do_sub(&s, do_share(&s, grad, x, y, dim), do_share(&s, do_neg(&s, grad), x, y, dim));
     return lt_scope_give(&s, do_narrow_to(&s, shares, self), out);
 }

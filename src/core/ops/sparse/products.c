@@ -98,7 +98,7 @@ lt_status lt_addmm_sparse(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_
     LT_TRY(require_matrices("addmm", mat1, mat2));
     lt_scope_open(&s, true);
     lt_tensor *product = do_mul_scalar(&s, do_product(&s, mat1, mat2), alpha), *added = NULL;
-    if (s.status == LT_OK && lt_scalar_double(beta) == 0) return lt_scope_give(&s, product, out);
+    if (s.status == LT_OK && lt_scalar_equals(beta, 0)) return lt_scope_give(&s, product, out);
     if (s.status == LT_OK && !lt_is_sparse(self)) {
         const lt_dims sizes = lt_dims_of(product);
         self = do_expand(&s, self, &sizes);

@@ -91,6 +91,29 @@ template <class T> static __device__ number<T> power(number<T> a, number<T> b)
     return of(thrust::pow(to(a), to(b)));
 }
 
+template <class T> static __device__ __forceinline__ number<T> sigmoid(number<T> z)
+{
+    return over(number<T>{1, 0}, plus(number<T>{1, 0}, of(thrust::exp(to(number<T>{-z.re, -z.im})))));
+}
+
+/* The larger real part stays outside of the exponential, whose argument is no more than its size then. */
+template <class T> static __device__ number<T> log_add_exp(number<T> a, number<T> b)
+{
+    if (a.re != a.re || a.im != a.im || b.re != b.re || b.im != b.im) return {T(NAN), T(NAN)};
+    const number<T> small = a.re < b.re ? a : b, large = a.re < b.re ? b : a;
+    if (small.re == large.re && fabs(large.re) == T(INFINITY))
+        return large.re < 0 ? small
+                            : of(thrust::log(thrust::exp(to(small)) + thrust::exp(to(large))));
+    if (small.re == -T(INFINITY)) return large;
+    return plus(log_of_one_more(of(thrust::exp(to(minus(small, large))))), large);
+}
+
+template <class T> static __device__ number<T> sine_over_argument(number<T> z)
+{
+    const number<T> x = scaled(z, T(3.14159265358979323846));
+    return z.re == 0 && z.im == 0 ? number<T>{1, 0} : over(of(thrust::sin(to(x))), x);
+}
+
 /* From the nearer end, as PyTorch has it. */
 template <class T> static __device__ number<T> between(number<T> a, number<T> b, number<T> weight)
 {
@@ -159,7 +182,14 @@ template <class T> static __device__ number<T> function(int op, const number<T> 
     case LT_PW_SQRT: return of(thrust::sqrt(to(z)));
     case LT_PW_RSQRT: return over(one, of(thrust::sqrt(to(z))));
     case LT_PW_POW: return power(z, x[1]);
-    case LT_PW_SIGMOID: return over(one, plus(one, of(thrust::exp(to(number<T>{-z.re, -z.im})))));
+    case LT_PW_SIGMOID: return sigmoid(z);
+    case LT_PW_SILU: return times(z, sigmoid(z));
+    case LT_PW_SILU_BACKWARD: {
+        const number<T> w = x[1], s = sigmoid(w);
+        return times(z, times(s, plus(one, times(w, minus(one, s)))));
+    }
+    case LT_PW_SINC: return sine_over_argument(z);
+    case LT_PW_LOGADDEXP: return log_add_exp(z, x[1]);
     case LT_PW_SIN: return of(thrust::sin(to(z)));
     case LT_PW_COS: return of(thrust::cos(to(z)));
     case LT_PW_TAN: return of(thrust::tan(to(z)));

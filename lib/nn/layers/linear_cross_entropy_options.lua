@@ -1,0 +1,70 @@
+-- linear_cross_entropy_options.lua - nn.LinearCrossEntropyOptions{batch_chunk_size =, chunking_method = 'auto', acc_policy = 'auto',
+-- acc_dtype =, allow_retain_graph = false}: that nn.functional.linear_cross_entropy goes through the batch in pieces, and how large
+-- these are: batch_chunk_size rows, or what the method 'aspect_ratio' or 'aspect_ratio:N' says, whose logits are as large as the
+-- input, or an N-th of it. Logits are computed again in backward, which may be called as often as the graph is there, and
+-- accumulate in the input's dtype: acc_policy, acc_dtype and allow_retain_graph are PyTorch's, are checked, and change nothing.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+
+local Options = {}
+Options.__index = Options
+Options.__name = 'LinearCrossEntropyOptions'
+
+local NAMES = 'allow_retain_graph batch_chunk_size chunking_method acc_policy acc_dtype'
+local POLICIES = { auto = true, accurate = true, balanced = true, compact = true }
+local DTYPES = { [torch.float16] = true, [torch.bfloat16] = true, [torch.float32] = true, [torch.float64] = true }
+
+-- The N of 'aspect_ratio:N'; nil of another text.
+local function factor_of(method)
+  if method == 'aspect_ratio' then return 1 end
+  local factor = math.tointeger(tonumber(method:match '^aspect_ratio:(%d+)$'))
+  return factor and factor > 0 and factor or nil
+end
+
+local function new(_, given)
+  kinds.check('LinearCrossEntropyOptions', 'options', given, 'named?')
+  kinds.check_names('LinearCrossEntropyOptions', given, NAMES)
+  given = given or {}
+  local o = setmetatable({ chunking_method = 'auto', acc_policy = 'auto', allow_retain_graph = false }, Options)
+  for name, value in pairs(given) do o[name] = value end
+  if not POLICIES[o.acc_policy] then fail('invalid acc_policy: %s', tostring(o.acc_policy)) end
+  if o.chunking_method and o.chunking_method ~= 'auto' and not factor_of(o.chunking_method) then
+    fail('invalid chunking_method: %s', tostring(o.chunking_method))
+  end
+  local size = o.batch_chunk_size
+  if size ~= nil and (math.type(size) ~= 'integer' or size < 1) then fail('batch_chunk_size must be positive int or nil, got %s', tostring(size)) end
+  if o.acc_dtype ~= nil and not DTYPES[o.acc_dtype] then
+    fail('acc_dtype must be one of {nil, torch.float16, torch.bfloat16, torch.float32, torch.float64}, got %s', tostring(o.acc_dtype))
+  end
+  return o
+end
+
+--- Raises where the argument `options` of `what` is neither nil nor such an object.
+function Options.check(what, value)
+  if value ~= nil and getmetatable(value) ~= Options then
+    fail("%s(): argument 'options' must be an nn.LinearCrossEntropyOptions, not %s", what, torch.type(value))
+  end
+end
+
+--- How many rows of input [rows, features] a piece has, for so many classes.
+function Options:rows(input, classes)
+  local n, features, size = input:size(1), input:size(2), self.batch_chunk_size
+  local method = self.chunking_method
+  if method == 'auto' then
+    local half = input.dtype == torch.float16 or input.dtype == torch.bfloat16
+    method = not size and (half and not input.is_cuda and 'aspect_ratio' or 'aspect_ratio:2') or nil
+  end
+  if not method then return math.min(size or n, n) end
+  local times = math.max(-(-classes // math.max(features, 1)), 1)
+  local most, power = -(-n // times), 1
+  while power < most do power = power * 2 end
+  local rows = math.min(power // factor_of(method), n)
+  if size and size ~= rows then
+    fail("batch_chunk_size (=%d) and chunking_method ('%s') give different chunk sizes (%d vs %d); pass only one.", size, method, size, rows)
+  end
+  return math.max(rows, 1)
+end
+
+return setmetatable(Options, { __call = new })

@@ -147,8 +147,9 @@ if device ~= 'cpu' then
   describe('random expressions agree on the CPU and on ' .. device .. ':', function()
     -- The CPU has no TF32, which convolutions on a GPU take unless they are told not to.
     local cudnn = torch.backends.cudnn
+    local allowed = cudnn.allow_tf32
     setup(function() cudnn.allow_tf32 = false end)
-    teardown(function() cudnn.allow_tf32 = true end)
+    teardown(function() cudnn.allow_tf32 = allowed end)
 
     for _, group in ipairs(model.groups) do
       local ops = expressions.ops_of(model, group)

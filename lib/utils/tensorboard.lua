@@ -7,6 +7,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local open = require 'torch.files.open'
+local varint = require 'torch.support.varint'
 
 local M = {}
 
@@ -37,16 +38,6 @@ local function record(message)
 end
 
 -- ---- protocol buffers -------------------------------------------------------------------------------------------------
-
-local function varint(n)
-  local bytes = {}
-  repeat
-    local low = n & 0x7F
-    n = n >> 7
-    bytes[#bytes + 1] = string.char(n ~= 0 and low | 0x80 or low)
-  until n == 0
-  return table.concat(bytes)
-end
 
 local function integer(field, n) return varint(field << 3) .. varint(n) end
 local function double(field, x) return varint(field << 3 | 1) .. string.pack('<d', x) end

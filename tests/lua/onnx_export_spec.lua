@@ -7,19 +7,11 @@ local nn = require 'torch.nn'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
 local cases = dofile(here .. '../onnx/exported.lua')
+local flatten = require 'torch.onnx.export.record'.flatten
 
 local folder
 setup(function() folder = process.run('mktemp -d'):gsub('\n', '') end)
 teardown(function() process.run('rm -rf ' .. folder) end)
-
-local function flatten(x, list)
-  if torch.is_tensor(x) then
-    list[#list + 1] = x
-  elseif type(x) == 'table' then
-    for _, entry in ipairs(x) do flatten(entry, list) end
-  end
-  return list
-end
 
 local function results(module, args)
   local _ <close> = torch.no_grad()

@@ -3,20 +3,11 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
+local varint = require 'torch.support.varint'
 
 local M = {}
 
 local MAX_BYTES = (1 << 31) - 1 -- protobuf's limit of a message
-
-local function varint(n)
-  local bytes = {}
-  repeat
-    local low = n & 127
-    n = n >> 7
-    bytes[#bytes + 1] = string.char(n ~= 0 and low | 128 or low)
-  until n == 0
-  return table.concat(bytes)
-end
 
 local scalars = { int = { 0, varint }, float = { 5, function(x) return ('<f'):pack(x) end }, double = { 1, function(x) return ('<d'):pack(x) end } }
 

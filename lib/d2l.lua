@@ -17,6 +17,10 @@ for file, names in pairs {
   trainer = 'Trainer',
   linear = 'SyntheticRegressionData LinearRegressionScratch LinearRegression SGD SoftmaxRegression',
   fashion = 'FashionMNIST load_data_fashion_mnist',
+  convolutional = 'corr2d init_cnn LeNet Residual ResNeXtBlock ResNet resnet18',
+  text = 'Vocab TimeMachine tokenize',
+  sequences = 'truncate_pad MTFraEng Encoder Decoder EncoderDecoder init_seq2seq Seq2SeqEncoder Seq2SeqDecoder Seq2Seq bleu',
+  recurrent = 'RNNScratch LSTMScratch RNN GRU RNNLMScratch RNNLM',
 } do
   for name in names:gmatch '%S+' do where[name] = file end
 end

@@ -20,6 +20,8 @@ for file, names in pairs {
   convolutional = 'corr2d init_cnn LeNet Residual ResNeXtBlock ResNet resnet18',
   text = 'Vocab TimeMachine tokenize',
   sequences = 'truncate_pad MTFraEng Encoder Decoder EncoderDecoder init_seq2seq Seq2SeqEncoder Seq2SeqDecoder Seq2Seq bleu',
+  attention = 'masked_softmax DotProductAttention AdditiveAttention MultiHeadAttention PositionalEncoding AttentionDecoder Seq2SeqAttentionDecoder',
+  transformer = 'PositionWiseFFN AddNorm TransformerEncoderBlock TransformerEncoder TransformerDecoderBlock TransformerDecoder PatchEmbedding ViTMLP ViTBlock ViT',
   recurrent = 'RNNScratch LSTMScratch RNN GRU RNNLMScratch RNNLM',
 } do
   for name in names:gmatch '%S+' do where[name] = file end

@@ -175,6 +175,9 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
             suite "$(basename "$notebook") on $n GPUs" "$LTENSOR_BIN" --sim-gpus $n --cells --check "$notebook"
         done
     done
+    for notebook in docs/book/[0-9]*.md; do
+        suite "$(basename "$notebook")" "$LTENSOR_BIN" --disable-cuda --cells --check "$notebook"
+    done
 elif [ "$mode" = quick ]; then
     suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check docs/notebooks/use-gpu.md
 fi

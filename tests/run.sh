@@ -198,6 +198,12 @@ if [ "$mode" = full ]; then
         skipped=$((skipped + 1))
         echo "the kernel under Jupyter: skipped: $reason"
     fi
+    if reason=$(sh tests/models/run.sh --can); then
+        suite "models beside onnxruntime and PyTorch" sh tests/models/run.sh
+    else
+        skipped=$((skipped + 1))
+        echo "models beside onnxruntime and PyTorch: skipped: $reason"
+    fi
 fi
 
 wait

@@ -28,6 +28,10 @@ for file, names in pairs {
   adversarial = 'update_D update_G',
   hyperparameters = 'HPOTrainer HPOSearcher RandomSearcher HPOScheduler BasicScheduler HPOTuner SuccessiveHalvingScheduler LogUniform RandInt',
   reinforcement = 'FrozenLake make_env',
+  boxes = 'box_corner_to_center box_center_to_corner box_iou multibox_prior assign_anchor_to_bbox offset_boxes offset_inverse multibox_target nms '
+    .. 'multibox_detection show_bboxes',
+  pictures = 'BananasDataset load_data_bananas VOC_COLORMAP VOC_CLASSES voc_colormap2label voc_label_indices voc_rand_crop read_voc_images VOCSegDataset '
+    .. 'normalize_image',
   recurrent = 'RNNScratch LSTMScratch RNN GRU RNNLMScratch RNNLM',
 } do
   for name in names:gmatch '%S+' do where[name] = file end

@@ -16,6 +16,7 @@
 #   make bench-fft     Fourier transforms beside PyTorch's, by $PYTHON, for docs/results
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
+#   make site          the documentation as a site that needs no server, under build/site/html
 #   make install       into PREFIX (default /usr/local)
 #   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
 #   make test-dist     the same, unpacked and run where nothing else is installed
@@ -151,7 +152,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -572,6 +573,10 @@ docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP))
 	$(if $(MINIMAL),LT_OPS=$(MIN_GEN)/ops) $(LUA) scripts/gen/pages.lua $(RESULT_GEN)/ops_docs.lua $(RESULT)/docs
 	cp lib/meta/torch.lua $(RESULT)/meta/torch.lua
 	cp $(RESULT_GEN)/ltensor.d.lua $(RESULT)/meta/ops.lua
+
+# The documentation site, with mkdocs and its theme material.
+site: all
+	@BUILD=$(BUILD) LUA=$(LUA) sh scripts/site/build.sh
 
 # The manual page and what shells complete, from the text of --help.
 $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md

@@ -1,5 +1,5 @@
 -- source.lua - reads what a Lua file of lib/ says of itself: the comment at its head, those above its functions and classes, and its
--- examples, a long comment that begins with the word examples and has the form of scripts/gen/examples.lua.
+-- examples.
 
 local examples = require 'examples'
 
@@ -30,8 +30,7 @@ function M.read(path)
       file.functions[#file.functions + 1] = { name = name, arguments = arguments:sub(2, -2), comment = comment }
     end
   end
-  local text = table.concat(file.lines, '\n'):match '%-%-%[=%[ examples\n(.-)\n%]=%]'
-  file.examples = examples.read(text or '', path)
+  file.examples = examples.of_file(path)
   return file
 end
 

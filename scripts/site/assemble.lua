@@ -59,11 +59,12 @@ local function markdown(text)
   return table.concat(lines, '\n') .. '\n'
 end
 
-local results = {}
+local results, book = {}, {}
 for i = 3, #arg do
   local inside = assert(arg[i]:match '^docs/(.*)$', arg[i])
   local text = read(arg[i])
   write(out .. '/pages/' .. inside, inside:find '%.md$' and markdown(text) or text)
+  if inside:find '^book/%d.*%.md$' then book[#book + 1] = ('      - %s'):format(inside) end
   local result = inside:match '^results/(.*)%.md$'
   if result and result ~= 'README' then results[#results + 1] = ('      - results/%s.md'):format(result) end
 end
@@ -81,5 +82,6 @@ end
 
 local config = read(here .. '/mkdocs.yml')
 config = config:gsub('REFERENCE\n', function() return table.concat(pages, '\n') .. '\n' end)
+config = config:gsub('BOOK\n', function() return table.concat(book, '\n') .. '\n' end)
 config = config:gsub('RESULTS\n', function() return table.concat(results, '\n') .. '\n' end)
 write(out .. '/mkdocs.yml', config)

@@ -2,7 +2,6 @@
 
 local torch = require 'torch'
 local d2l = require 'd2l'
-local nn = torch.nn
 local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
 
 local function fails_with(text, fn, ...)

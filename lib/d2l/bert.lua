@@ -1,5 +1,5 @@
--- bert.lua - d2l: BERT (J. Devlin et al. 2018): its encoder, its two tasks, and their data. Segments are 1 and 2; places of masked words are positions; of the second task class 1
--- means "does not follow", class 2 "follows".
+-- bert.lua - d2l: BERT (J. Devlin et al. 2018): its encoder, its two tasks, and their data. Segments are 1 and 2; places of masked words
+-- are positions; of the second task class 1 means "does not follow", class 2 "follows".
 
 local torch = require 'torch'
 local arguments = require 'torch.nn.arguments'
@@ -26,7 +26,8 @@ end
 local SIZES = 'vocab_size num_hiddens ffn_num_hiddens num_heads num_blks'
 local read = arguments('BERTEncoder', SIZES, 'dropout max_len', { dropout = 0.1, max_len = 1000 })
 
---- BERTEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0.1, max_len = 1000): forward(tokens, segments, valid_lens).
+--- BERTEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0.1, max_len = 1000): forward(tokens, segments,
+--- valid_lens).
 M.BERTEncoder = nn.Module:extend 'd2l.BERTEncoder'
 
 function M.BERTEncoder:init(...)
@@ -64,8 +65,8 @@ function M.NextSentencePred:forward(X) return self.output(X) end
 
 local read_model = arguments('BERTModel', SIZES, 'dropout max_len', { dropout = 0.1, max_len = 1000 })
 
---- BERTModel(the same): forward(tokens, segments, valid_lens, pred_positions) gives the encoder's output, the scores of masked words (nil without pred_positions) and those of the next
---- sentence.
+--- BERTModel(the same): forward(tokens, segments, valid_lens, pred_positions) gives the encoder's output, the scores of masked words (nil
+--- without pred_positions) and those of the next sentence.
 M.BERTModel = nn.Module:extend 'd2l.BERTModel'
 
 function M.BERTModel:init(...)
@@ -86,7 +87,8 @@ end
 local function uniform() return torch.rand(1):item() end
 local function one_of(list) return list[torch.randint(1, #list + 1, { 1 }):item()] end
 
---- Pairs of sentences of a paragraph, half of them with a sentence from elsewhere: a list of {tokens, segments, follows}; longer ones than max_len are left out.
+--- Pairs of sentences of a paragraph, half of them with a sentence from elsewhere: a list of {tokens, segments, follows}; longer ones than
+--- max_len are left out.
 function M.get_nsp_data_from_paragraph(paragraph, paragraphs, max_len)
   local pairs_of = {}
   for i = 1, #paragraph - 1 do
@@ -100,8 +102,8 @@ function M.get_nsp_data_from_paragraph(paragraph, paragraphs, max_len)
   return pairs_of
 end
 
---- Tokens of which 15 of 100 are to be told: 80 of 100 of these become <mask>, 10 another word. Returns the positions of the tokens in vocab, the places of what is to be told, in order, and the
---- right positions in vocab.
+--- Tokens of which 15 of 100 are to be told: 80 of 100 of these become <mask>, 10 another word. Returns the positions of the tokens in
+--- vocab, the places of what is to be told, in order, and the right positions in vocab.
 function M.get_mlm_data_from_tokens(tokens, vocab)
   local candidates = {}
   for i, token in ipairs(tokens) do
@@ -127,8 +129,8 @@ local function padded(list, length, filling)
   return row
 end
 
---- WikiTextDataset(paragraphs, max_len): of paragraphs, lists of sentences (strings whose words spaces part). A sample: tokens, segments, valid length, places of masked words, their
---- weights, the words, and the class of the next sentence.
+--- WikiTextDataset(paragraphs, max_len): of paragraphs, lists of sentences (strings whose words spaces part). A sample: tokens, segments,
+--- valid length, places of masked words, their weights, the words, and the class of the next sentence.
 M.WikiTextDataset = torch.utils.data.Dataset:extend 'd2l.WikiTextDataset'
 
 function M.WikiTextDataset:init(paragraphs, max_len, min_freq)
@@ -164,13 +166,15 @@ function M.WikiTextDataset:__getitem(i)
   return table.unpack(values)
 end
 
---- load_data_wiki(batch_size, max_len, paragraphs): a loader of such samples, and the vocabulary. The book's paragraphs are WikiText-2's, which have to be fetched.
+--- load_data_wiki(batch_size, max_len, paragraphs): a loader of such samples, and the vocabulary. The book's paragraphs are WikiText-2's,
+--- which have to be fetched.
 function M.load_data_wiki(batch_size, max_len, paragraphs)
   local dataset = M.WikiTextDataset(paragraphs, max_len)
   return torch.utils.data.DataLoader(dataset, { batch_size = batch_size, shuffle = true }), dataset.vocab
 end
 
---- The losses of both tasks for a batch, and their sum: get_batch_loss_bert(net, vocab_size, tokens, segments, valid_lens, places, weights, words, follows).
+--- The losses of both tasks for a batch, and their sum: get_batch_loss_bert(net, vocab_size, tokens, segments, valid_lens, places, weights,
+--- words, follows).
 function M.get_batch_loss_bert(net, vocab_size, tokens, segments, valid_lens, places, weights, words, follows)
   local _, mlm, nsp = net(tokens, segments, valid_lens:reshape(-1), places)
   local each = nn.functional.cross_entropy(mlm:reshape(-1, vocab_size), words:reshape(-1), { reduction = 'none' })

@@ -1,5 +1,5 @@
--- judgements.lua - d2l: what texts say: whether a review is good, whether one sentence follows from another. Classes count from 1: of reviews 1 is bad, 2 good; of pairs
--- 1 entailment, 2 contradiction, 3 neutral.
+-- judgements.lua - d2l: what texts say: whether a review is good, whether one sentence follows from another. Classes count from 1: of
+-- reviews 1 is bad, 2 good; of pairs 1 entailment, 2 contradiction, 3 neutral.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -15,8 +15,9 @@ local M = {}
 
 -- ---- reviews ------------------------------------------------------------------------------------------------------------
 
---- Reviews of a folder in the form of aclImdb (https://ai.stanford.edu/~amaas/data/sentiment/, which has to be fetched): read_imdb(data_dir, is_train) gives lists of texts and of
---- classes. The files of train/pos, train/neg, test/pos and test/neg are read in the order of their names.
+--- Reviews of a folder in the form of aclImdb (https://ai.stanford.edu/~amaas/data/sentiment/, which has to be fetched):
+--- read_imdb(data_dir, is_train) gives lists of texts and of classes. The files of train/pos, train/neg, test/pos and test/neg are read in
+--- the order of their names.
 function M.read_imdb(data_dir, is_train)
   local texts, labels = {}, {}
   for class, label in ipairs { 'neg', 'pos' } do
@@ -43,8 +44,8 @@ function M.read_imdb(data_dir, is_train)
   return texts, labels
 end
 
---- Loaders of reviews, cut or filled to num_steps words, and the vocabulary: load_data_imdb(batch_size, num_steps, {train = {texts, classes}, test = {texts, classes}, min_freq = 5}); with data_dir instead of
---- both, those of read_imdb.
+--- Loaders of reviews, cut or filled to num_steps words, and the vocabulary: load_data_imdb(batch_size, num_steps, {train = {texts,
+--- classes}, test = {texts, classes}, min_freq = 5}); with data_dir instead of both, those of read_imdb.
 function M.load_data_imdb(batch_size, num_steps, options)
   local train = options.train or { M.read_imdb(options.data_dir, true) }
   local test = options.test or { M.read_imdb(options.data_dir, false) }
@@ -80,7 +81,8 @@ function M.BiRNN:forward(inputs)
   return self.decoder(torch.cat({ outputs[1], outputs[-1] }, 2))
 end
 
---- TextCNN(vocab_size, embed_size, kernel_sizes, num_channels): convolutions over words, the greatest of each channel (Y. Kim 2014); the second embedding stays as it is.
+--- TextCNN(vocab_size, embed_size, kernel_sizes, num_channels): convolutions over words, the greatest of each channel (Y. Kim 2014); the
+--- second embedding stays as it is.
 M.TextCNN = nn.Module:extend 'd2l.TextCNN'
 
 function M.TextCNN:init(vocab_size, embed_size, kernel_sizes, num_channels)
@@ -106,7 +108,8 @@ end
 
 M.SNLI_LABELS = { 'entailment', 'contradiction', 'neutral' }
 
---- Premises, hypotheses and classes of the file of the SNLI corpus (https://nlp.stanford.edu/projects/snli/, which has to be fetched): snli_1.0_train.txt or snli_1.0_test.txt in data_dir.
+--- Premises, hypotheses and classes of the file of the SNLI corpus (https://nlp.stanford.edu/projects/snli/, which has to be fetched):
+--- snli_1.0_train.txt or snli_1.0_test.txt in data_dir.
 function M.read_snli(data_dir, is_train)
   local name = is_train and 'snli_1.0_train.txt' or 'snli_1.0_test.txt'
   local raw = whole_file.read(data.find_file(data_dir and data_dir .. '/' .. name, name, 'SNLI is https://nlp.stanford.edu/projects/snli/'))
@@ -143,7 +146,8 @@ end
 function M.SNLIDataset:__len() return #self.labels end
 function M.SNLIDataset:__getitem(i) return { self.premises[i], self.hypotheses[i] }, self.labels[i] end
 
---- Loaders of such pairs and the vocabulary: load_data_snli(batch_size, num_steps, train, test), each {premises, hypotheses, classes}; without them those of read_snli.
+--- Loaders of such pairs and the vocabulary: load_data_snli(batch_size, num_steps, train, test), each {premises, hypotheses, classes};
+--- without them those of read_snli.
 function M.load_data_snli(batch_size, num_steps, train, test)
   local train_set = M.SNLIDataset(train or { M.read_snli(nil, true) }, num_steps)
   local test_set = M.SNLIDataset(test or { M.read_snli(nil, false) }, num_steps, train_set.vocab)
@@ -157,7 +161,8 @@ local function mlp(num_hiddens, flatten)
   return net
 end
 
---- DecomposableAttention(vocab_size, embed_size, num_hiddens): words of both sentences are aligned, compared and summed up (A. Parikh et al. 2016). forward {premises, hypotheses}.
+--- DecomposableAttention(vocab_size, embed_size, num_hiddens): words of both sentences are aligned, compared and summed up (A. Parikh et
+--- al. 2016). forward {premises, hypotheses}.
 M.DecomposableAttention = nn.Module:extend 'd2l.DecomposableAttention'
 
 function M.DecomposableAttention:init(vocab_size, embed_size, num_hiddens)

@@ -1,4 +1,5 @@
--- word_vectors.lua - d2l: words by the company they keep: centres, contexts and words drawn at random (T. Mikolov et al. 2013), and files of vectors.
+-- word_vectors.lua - d2l: words by the company they keep: centres, contexts and words drawn at random (T. Mikolov et al. 2013), and files
+-- of vectors.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -11,8 +12,8 @@ local M = {}
 
 local function uniform() return torch.rand(1):item() end
 
---- Sentences (lists of words) without the unknown ones, and with frequent ones left out by chance: each stays with probability sqrt(t / frequency), t = 1e-4 unless
---- given. Returns them, and how often each word was there.
+--- Sentences (lists of words) without the unknown ones, and with frequent ones left out by chance: each stays with probability sqrt(t /
+--- frequency), t = 1e-4 unless given. Returns them, and how often each word was there.
 function M.subsample(sentences, vocab, t)
   local counts, total, kept = {}, 0, {}
   for _, line in ipairs(sentences) do
@@ -79,8 +80,8 @@ function M.get_negatives(all_contexts, vocab, counter, K)
   return all
 end
 
---- A batch of samples {center, contexts, negatives} as tensors: centers (n, 1), contexts and negatives (n, most), masks (1: an entry, 0: padding) and labels
---- (1: a context). Padding is position 1.
+--- A batch of samples {center, contexts, negatives} as tensors: centers (n, 1), contexts and negatives (n, most), masks (1: an entry, 0:
+--- padding) and labels (1: a context). Padding is position 1.
 function M.batchify(samples)
   local most = 0
   for _, sample in ipairs(samples) do most = math.max(most, #sample[2] + #sample[3]) end
@@ -97,8 +98,8 @@ function M.batchify(samples)
   return torch.tensor(centers), torch.tensor(joined), torch.tensor(masks), torch.tensor(labels)
 end
 
---- load_data_ptb(batch_size, max_window_size, num_noise_words, {path = , min_freq = 10, t = 1e-4}): a loader of such batches of a text, a sentence each line, and the vocabulary. The book's
---- is the Penn Tree Bank, ptb.train.txt in the folder of data.
+--- load_data_ptb(batch_size, max_window_size, num_noise_words, {path = , min_freq = 10, t = 1e-4}): a loader of such batches of a text, a
+--- sentence each line, and the vocabulary. The book's is the Penn Tree Bank, ptb.train.txt in the folder of data.
 function M.load_data_ptb(batch_size, max_window_size, num_noise_words, options)
   options = options or {}
   local raw = whole_file.read(data.find_file(options.path, 'ptb.train.txt', 'the book has it from http://www.fit.vutbr.cz/~imikolov/rnnlm/simple-examples.tgz'))
@@ -117,7 +118,8 @@ function M.load_data_ptb(batch_size, max_window_size, num_noise_words, options)
   end }), vocab
 end
 
---- TokenEmbedding(path): vectors from a text file, a word and its numbers each line (GloVe, fastText). embedding(words) is (n, size); an unknown word is zeros. idx_to_token, idx_to_vec.
+--- TokenEmbedding(path): vectors from a text file, a word and its numbers each line (GloVe, fastText). embedding(words) is (n, size); an
+--- unknown word is zeros. idx_to_token, idx_to_vec.
 M.TokenEmbedding = class.Object:extend 'd2l.TokenEmbedding'
 
 function M.TokenEmbedding:init(path)

@@ -125,6 +125,7 @@ describe('d2l.FashionMNIST #cpu', function()
 
   it('says what is missing', function()
     fails_with('dataset-fashion-mnist', d2l.FashionMNIST, { folder = '/nonexistent' })
+    fails_with("name their folder with {folder = 'DIR'}", d2l.FashionMNIST, { folder = '/nonexistent' })
     fails_with('no part of this program, which downloads nothing', d2l.find_file, nil, 'timemachine.txt', 'get it')
   end)
 end)

@@ -81,7 +81,8 @@ GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
 # Instances of one template are alike: compressed for size they take a thirtieth (CUDA 12.4 and later).
 COMPRESS := $(if $(filter yes,$(CUDA)),$(if $(findstring --compress-mode,$(shell $(NVCC) --help 2>&1)),--compress-mode=size))
-NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
+# -O is of the host's code, which launches; a kernel's is -O3 in any case.
+NVCCFLAGS := -std=c++17 -O1 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
              $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) $(GENCODE) --threads 2
 
 # ---- sources ------------------------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+"""make bench-compile: chains of ops compiled by ltensor (chains.lua) and by PyTorch's Inductor, as a Markdown table.
+
+Inductor compiles first; then rounds of the two programs alternate, and the best of each counts. Both have as many threads.
+
+  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 3]
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import time
+
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("ltensor")
+parser.add_argument("--elements", type=int, default=4000000)
+parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--rounds", type=int, default=3)
+options = parser.parse_args()
+
+CALLS = 15  # of each function in a round
+torch.set_num_threads(options.threads)
+torch.manual_seed(1)
+x, y = torch.randn(options.elements), torch.randn(options.elements)
+rows = torch.randn(options.elements // 1000, 1000)
+bias, half = torch.randn(1000), x.bfloat16()
+
+CHAINS = {
+    "gelu by tanh": lambda: 0.5 * x * (1 + torch.tanh(0.798 * (x + 0.045 * x**3))),
+    "gelu by erf": lambda: 0.5 * x * (1 + torch.erf(x * 0.70710678)),
+    "swish": lambda: torch.sigmoid(x * 2) * x,
+    "relu of a line": lambda: torch.relu(x * 1.5 + 0.5),
+    "three sums": lambda: x + y + x * y,
+    "clamped": lambda: (x * 2 - y).clamp(-1, 1),
+    "mish": lambda: x * torch.tanh(torch.log1p(torch.exp(x))),
+    "chosen": lambda: torch.where(x > 0, x * 2, y * 3),
+    "length": lambda: torch.sqrt(x * x + y * y),
+    "polynomial": lambda: ((x * 0.1 + 0.2) * x + 0.3) * x + 0.4,
+    "bias and relu of rows": lambda: torch.relu(rows + bias),
+    "exponential": lambda: torch.exp(-x * x),
+    "bfloat16": lambda: half * 2 + 1,
+    "mean of squares": lambda: ((x - 0.5) ** 2).mean(),
+    "sum of gelu": lambda: (0.5 * x * (1 + torch.tanh(0.798 * (x + 0.045 * x**3)))).sum(),
+    "sum of exponentials": lambda: torch.exp(x - 1).sum(),
+    "largest distance": lambda: (x - y).abs().amax(),
+    "norm of a difference": lambda: (x - y).norm(),
+    "sums of rows": lambda: (rows * 2 + 1).abs().sum(1),
+    "logsumexp of rows": lambda: (rows * 0.5).logsumexp(1),
+}
+
+
+def milliseconds(function):
+    start = time.perf_counter()
+    function()
+    return (time.perf_counter() - start) * 1e3
+
+
+def better(best, name, values):
+    best[name] = [min(a, b) for a, b in zip(best[name], values)] if name in best else values
+
+
+compiled = {name: torch.compile(chain) for name, chain in CHAINS.items()}
+first = {name: milliseconds(function) for name, function in compiled.items()}
+theirs, ours = {}, {}
+environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
+for _ in range(options.rounds):
+    for name, chain in CHAINS.items():
+        better(theirs, name, [min(milliseconds(f) for _ in range(CALLS)) for f in (compiled[name], chain)])
+    here = os.path.dirname(os.path.abspath(__file__))
+    command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS)]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    for line in output.splitlines():
+        name, *values = line.split("\t")
+        better(ours, name, [float(value) for value in values])
+
+print(f"{platform.machine()}, {options.threads} threads, {options.elements} elements, PyTorch {torch.__version__}; milliseconds,")
+print(f"the best of {options.rounds} rounds that alternate. First: the first call, with what is compiled for it.\n")
+print("| chain | ltensor, eager | compiled | first | PyTorch, eager | Inductor | first | ltensor's share of Inductor's time |")
+print("|---|---:|---:|---:|---:|---:|---:|---:|")
+product = 1.0
+for name in CHAINS:
+    (start, best, eager), (inductor, plain) = ours[name], theirs[name]
+    product *= best / inductor
+    print(f"| {name} | {eager:.2f} | {best:.2f} | {start:.1f} | {plain:.2f} | {inductor:.2f} | {first[name]:.0f} | {best / inductor:.2f} |")
+print(f"\nGeometric mean of the shares: {product ** (1 / len(CHAINS)):.2f}.")

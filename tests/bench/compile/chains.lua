@@ -1,0 +1,52 @@
+-- Chains of elementwise ops and of a reduction at their end, as they stand and compiled: for each chain a line of its name, the milliseconds of
+-- the first compiled call, the best of the others and the best of the eager ones. beside.py has the same chains.
+
+local torch = require 'torch'
+
+local elements = tonumber(arg[1] or 4000000)
+local rounds = tonumber(arg[2] or 15)
+
+torch.manual_seed(1)
+local x, y = torch.randn(elements), torch.randn(elements)
+local rows = torch.randn(elements // 1000, 1000)
+local bias, half = torch.randn(1000), x:bfloat16()
+
+local chains = {
+  { 'gelu by tanh', function() return 0.5 * x * (1 + torch.tanh(0.798 * (x + 0.045 * x ^ 3))) end },
+  { 'gelu by erf', function() return 0.5 * x * (1 + torch.erf(x * 0.70710678)) end },
+  { 'swish', function() return torch.sigmoid(x * 2) * x end },
+  { 'relu of a line', function() return torch.relu(x * 1.5 + 0.5) end },
+  { 'three sums', function() return x + y + x * y end },
+  { 'clamped', function() return (x * 2 - y):clamp(-1, 1) end },
+  { 'mish', function() return x * torch.tanh(torch.log1p(torch.exp(x))) end },
+  { 'chosen', function() return torch.where(x:gt(0), x * 2, y * 3) end },
+  { 'length', function() return torch.sqrt(x * x + y * y) end },
+  { 'polynomial', function() return ((x * 0.1 + 0.2) * x + 0.3) * x + 0.4 end },
+  { 'bias and relu of rows', function() return torch.relu(rows + bias) end },
+  { 'exponential', function() return torch.exp(-x * x) end },
+  { 'bfloat16', function() return half * 2 + 1 end },
+  { 'mean of squares', function() return ((x - 0.5) ^ 2):mean() end },
+  { 'sum of gelu', function() return (0.5 * x * (1 + torch.tanh(0.798 * (x + 0.045 * x ^ 3)))):sum() end },
+  { 'sum of exponentials', function() return torch.exp(x - 1):sum() end },
+  { 'largest distance', function() return (x - y):abs():amax() end },
+  { 'norm of a difference', function() return (x - y):norm() end },
+  { 'sums of rows', function() return (rows * 2 + 1):abs():sum(2) end },
+  { 'logsumexp of rows', function() return (rows * 0.5):logsumexp(2) end },
+}
+
+local function milliseconds(f)
+  local start = torch.time()
+  f()
+  return (torch.time() - start) * 1e3
+end
+
+for _, chain in ipairs(chains) do
+  local name, eager = chain[1], chain[2]
+  local compiled = torch.compile(eager)
+  local first, best, plain = milliseconds(compiled), math.huge, math.huge
+  for _ = 1, rounds do
+    best = math.min(best, milliseconds(compiled))
+    plain = math.min(plain, milliseconds(eager))
+  end
+  print(('%s\t%.4f\t%.4f\t%.4f'):format(name, first, best, plain))
+end

@@ -2,6 +2,7 @@
 -- to cut.
 
 local torch = require 'torch'
+local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 
 local both = 'function method'
@@ -27,10 +28,7 @@ end
 
 local function slice_scatter(self, src, dim, start, last, step)
   local subscript = {}
-  local at = dim < 0 and dim + self.ndim + 1 or dim
-  if at < 1 or at > self.ndim then
-    fail('Dimension out of range (expected to be in range of [%d, %d], but got %d)', -self.ndim, self.ndim, dim)
-  end
+  local at = dimensions.wrap(dim, self.ndim)
   for d = 1, at - 1 do subscript[d] = {} end
   subscript[at] = { start or 1, last or -1, step }
   if last and last > 0 and start and start > 0 and last < start then subscript[at] = nil end
@@ -130,7 +128,7 @@ local function index_reduce(self, dim, index, source, reduce, include_self)
   if self.ndim == 0 then
     return index_reduce(self:reshape(1), 1, index:reshape(-1), source:reshape(-1), reduce, include_self):reshape {}
   end
-  dim = dim < 0 and dim + self.ndim + 1 or dim
+  dim = dimensions.wrap(dim, self.ndim)
   local shape = {}
   for d = 1, source.ndim do shape[d] = d == dim and -1 or 1 end
   if index:numel() ~= source:size(dim) then
@@ -150,7 +148,7 @@ local function segment_reduce(data, reduce, lengths, offsets, axis, initial)
   if not initial_of[reduce] then fail('segment_reduce(): unknown reduction %s', reduce) end
   if not lengths and not offsets then fail 'segment_reduce(): Either lengths or offsets must be defined' end
   if not lengths then lengths = torch.diff(offsets, 1, -1) end
-  axis = axis < 0 and axis + data.ndim + 1 or axis
+  axis = dimensions.wrap(axis, data.ndim)
   if axis ~= lengths.ndim then fail 'segment_reduce(): the dimensions of lengths must be those of data up to axis' end
   local count, n = lengths:size(-1), data:size(axis)
   -- the number of the segment that each entry is in; entries behind the last go into one more, which is left out

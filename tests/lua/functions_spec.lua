@@ -126,6 +126,23 @@ describe('an op written in Lua', function()
       torch.ones(2, { dtype = torch.int64, device = device })):find("result type torch.float32 can't be cast", 1, true))
   end)
 
+  it('names the dimensions that there are', function()
+    local matrix = torch.ones({ 2, 3 }, { device = device })
+    local text = 'Dimension out of range (expected to be in range of [1, 2] or [-2, -1], but got 3)'
+    for _, call in ipairs {
+      function() torch.diff(matrix, 1, 3) end, function() torch.renorm(matrix, 2, 3, 1) end, function() torch.trapezoid(matrix, { dim = 3 }) end,
+      function() torch.slice_scatter(matrix, matrix, 3) end, function() torch.hash_tensor(matrix, 3) end,
+      function() torch.gradient(matrix, { dim = 3 }) end, function() torch.fft.fft(matrix, { dim = 3 }) end,
+      function() torch.masked.prod(matrix, 3) end, function() torch.linalg.tensorsolve(matrix, matrix, { 3 }) end,
+      function() torch.index_reduce(matrix, 3, torch.ones({ 1 }, { dtype = torch.long, device = device }), matrix, 'prod') end,
+    } do
+      local message = message_of(call)
+      assert(message:find(text, 1, true), message)
+    end
+    assert.truthy(message_of(torch.hash_tensor, matrix, -3):find('but got -3)', 1, true))
+    assert.truthy(message_of(torch.linalg.tensorsolve, matrix, matrix, { 1, 1 }):find('dim 1 appears multiple times', 1, true))
+  end)
+
   it('has a form in place where it is declared', function()
     local y = torch.tensor({ 180.0 }, { device = device })
     assert.is_true(rawequal(y, y:deg2rad_()))

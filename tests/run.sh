@@ -175,6 +175,9 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
             suite "$(basename "$notebook") on $n GPUs" "$LTENSOR_BIN" --sim-gpus $n --cells --check "$notebook"
         done
     done
+    for notebook in docs/book/[0-9]*.md; do
+        suite "$(basename "$notebook")" "$LTENSOR_BIN" --disable-cuda --cells --check "$notebook"
+    done
 elif [ "$mode" = quick ]; then
     suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check docs/notebooks/use-gpu.md
 fi
@@ -193,6 +196,12 @@ if [ "$mode" = full ]; then
     else
         skipped=$((skipped + 1))
         echo "the kernel under Jupyter: skipped: $reason"
+    fi
+    if reason=$(sh tests/models/run.sh --can); then
+        suite "models beside onnxruntime and PyTorch" sh tests/models/run.sh
+    else
+        skipped=$((skipped + 1))
+        echo "models beside onnxruntime and PyTorch: skipped: $reason"
     fi
 fi
 

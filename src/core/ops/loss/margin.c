@@ -184,7 +184,7 @@ static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t cla
     if (s->status != LT_OK || target->device.type != LT_CPU) return s->status;
     const int64_t *v = (const int64_t *)lt_data(target);
     for (int64_t i = 0; i < target->numel; i++) {
-        if (ends && v[i] < 0) continue;
+        if (ends && v[i] == -1) continue;
         if (v[i] < 0 || v[i] >= classes)
             return s->status =
                        lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",

@@ -5,6 +5,8 @@
 -- file has them. Folded weights are kept with the node, beside the parameters, until one of these is another tensor or has been changed.
 
 local torch = require 'torch'
+local kept = require 'torch.onnx.kept'
+local values = require 'torch.onnx.values'
 
 -- Operators whose result is new memory, which no other value shares.
 local makes_new = { Conv = true, Gemm = true, MatMul = true, Add = true, Sub = true, Mul = true, BatchNormalization = true, MaxPool = true, AveragePool = true }
@@ -31,36 +33,12 @@ local function count_uses(graph)
   return uses
 end
 
-local function any_recorded(...)
-  for i = 1, select('#', ...) do
-    local value = select(i, ...)
-    if value ~= nil and value.requires_grad then return true end
-  end
-  return false
-end
-
-local function records(...) return torch.is_grad_enabled() and any_recorded(...) end
-
 -- ---- a convolution and its normalization ----------------------------------------------------------------------------------
-
--- Whether what was kept for these tensors still holds; notes them when it does not.
-local function is_kept(node, list)
-  local seen = node.seen
-  local same = seen ~= nil
-  for i, tensor in ipairs(list) do
-    same = same and seen[i] == tensor and seen.version[i] == tensor._version and seen.place[i] == tensor:data_ptr()
-  end
-  if same then return true end
-  seen = table.move(list, 1, #list, 1, { version = {}, place = {} })
-  for i, tensor in ipairs(list) do seen.version[i], seen.place[i] = tensor._version, tensor:data_ptr() end
-  node.seen = seen
-  return false
-end
 
 -- (W x + b - mean) / sqrt(variance + epsilon) * scale + shift is a convolution again.
 local function folded(node, weight, bias, scale, shift, mean, variance)
   local list = { weight, scale, shift, mean, variance, bias }
-  if not is_kept(node, list) then
+  if not kept.holds(node, list) then
     local factor = scale / torch.sqrt(variance + (node.norm.attributes.epsilon or 1e-5))
     local shape = { factor:size(1) }
     for d = 2, weight:dim() do shape[d] = 1 end
@@ -71,7 +49,7 @@ local function folded(node, weight, bias, scale, shift, mean, variance)
 end
 
 local function conv_norm(node, x, weight, bias, scale, shift, mean, variance)
-  if records(x, weight, bias, scale, shift, mean, variance) then
+  if kept.records(x, weight, bias, scale, shift, mean, variance) then
     node.seen, node.weight, node.bias = nil, nil, nil
     return node.norm.fn(node.norm, node.conv.fn(node.conv, x, weight, bias), scale, shift, mean, variance)
   end
@@ -87,13 +65,28 @@ end
 
 -- ---- in the memory of what goes in ------------------------------------------------------------------------------------------
 
-local function relu_in_place(_, x)
-  if x.requires_grad then return torch.relu(x) end
-  return x:relu_()
+-- An operator of one value by the method that does it in place.
+local function in_place(method)
+  return function(node, x)
+    if x.requires_grad or not x.dtype.is_floating_point then return node.plain(node, x) end
+    return x[method](x)
+  end
+end
+local unary_in_place = { Relu = in_place 'relu_', Sigmoid = in_place 'sigmoid_', Tanh = in_place 'tanh_' }
+
+local function clip_in_place(node, x, low, high)
+  if x.requires_grad then return node.plain(node, x, low, high) end
+  return x:clamp_ { min = low and values.number(node, 2, low), max = high and values.number(node, 3, high) }
+end
+
+-- Whether a Clip has bounds, and all that it has are numbers of the file.
+local function clips_by_numbers(node)
+  local low, high = node.inputs[2] or 0, node.inputs[3] or 0
+  return node.version >= 11 and (low ~= 0 or high ~= 0) and (low == 0 or node.known[2] ~= nil) and (high == 0 or node.known[3] ~= nil)
 end
 
 local function add_in_place(node, a, b)
-  if a.dtype == b.dtype and a.shape == b.shape and not records(a, b) then return a:add_(b) end
+  if a.dtype == b.dtype and a.shape == b.shape and not kept.records(a, b) then return a:add_(b) end
   return node.plain(node, a, b)
 end
 
@@ -131,6 +124,28 @@ local function all_constant(constants, node, from)
   return true
 end
 
+-- ---- values that are let go where they are used last --------------------------------------------------------------------------
+
+-- Operators whose result is another tensor than all that goes in, and that keep none of it, so that who read a value by them alone have no more of it.
+local gives_another = {}
+for name in ([[Conv Gemm MatMul Add Sub Mul Div BatchNormalization MaxPool AveragePool GlobalAveragePool Relu LeakyRelu PRelu Sigmoid Tanh Erf Sqrt Softmax
+  LayerNormalization Reshape Transpose Flatten Concat]]):gmatch '%S+' do gives_another[name] = true end
+
+-- own_done[i]: whether the i-th value that is done with at a node is a tensor that nobody else has. What is changed in place is the result.
+local function mark_let_go(graph, uses)
+  local seen, own = {}, {}
+  for _, node in ipairs(graph.nodes) do
+    local alone = node.domain == '' and #node.outputs == 1 and not node.takes_frame and (gives_another[node.op] or node.is_in_place)
+    for i, slot in ipairs(node.inputs) do
+      seen[slot] = (seen[slot] or 0) + 1
+      if not alone or node.is_in_place and i == 1 then own[slot] = nil end
+    end
+    node.own_done = {}
+    for i, slot in ipairs(node.done) do node.own_done[i] = own[slot] and seen[slot] == uses[slot] or false end
+    if alone then own[node.outputs[1]] = true end
+  end
+end
+
 local function trains(norm) return norm.attributes.training_mode == 1 or norm.version < 7 and norm.attributes.is_test == 0 end
 
 --- Fuses nodes of a graph whose unused ones are gone.
@@ -164,14 +179,15 @@ return function(graph)
       if #node.outputs == 1 then makers[node.outputs[1]] = node.domain == '' and makes_new[node.op] end
       local first = node.inputs[1]
       if node.domain == '' and makers[first] and uses[first] == 1 then
-        if node.op == 'Relu' then
-          node.fn = relu_in_place
+        local fn = unary_in_place[node.op] or node.op == 'Clip' and clips_by_numbers(node) and clip_in_place
+          or node.op == 'Add' and not node.sum and add_in_place
+        if fn then
+          node.plain, node.fn, node.is_in_place = node.fn, fn, true
           makers[node.outputs[1]] = true
-        elseif node.op == 'Add' and not node.sum then
-          node.plain, node.fn = node.fn, add_in_place
         end
       end
     end
   end
   graph.nodes = nodes
+  mark_let_go(graph, uses)
 end

@@ -144,6 +144,11 @@ local function add_node(self, scope, proto, versions, given)
   local attributes = read_attributes(self, scope, proto, given, where)
   local fn = self.functions[domain .. ':' .. op .. ':' .. (proto.overload or '')]
   if fn then return call_function(self, scope, proto, fn, inputs, attributes, where) end
+  if domain == '' and op == 'Identity' and inputs[1] and inputs[1] ~= 0 and #proto.output == 1 then -- another name of the same value
+    if scope.slots[proto.output[1]] then self:fail("%s: two values are named '%s'", where, proto.output[1]) end
+    scope.slots[proto.output[1]] = inputs[1]
+    return
+  end
   local version = versions[domain]
   if not version then self:fail("%s: the model does not say which version of '%s' it uses", where, domain == '' and 'ai.onnx' or domain) end
   local entry, reason = ops.find(domain, op, version)

@@ -1,6 +1,9 @@
--- run.lua - computes a graph (graph.lua): its nodes in order over a frame, a table of the values by slot.
+-- run.lua - computes a graph (graph.lua): its nodes in order over a frame, a table of the values by slot. Where no gradients are asked for, a value that
+-- nobody else has gives its memory back where it is used last, so that the next results are made in memory that is in the cache.
 
-local unpack = table.unpack
+local torch = require 'torch'
+
+local gethook, let_go, unpack = debug.gethook, torch._C.let_go, table.unpack
 
 local M = {}
 
@@ -20,6 +23,8 @@ end
 -- The node that runs is noted in `at`, for the message of an error.
 local function run_nodes(graph, frame, at)
   frame.at = at
+  -- Who records what is called (a debugger, torch.onnx.export) or differentiates keeps values.
+  local lets_go = not torch.is_grad_enabled() and not gethook()
   for i = 1, #graph.nodes do
     local node = graph.nodes[i]
     at.node = node
@@ -30,8 +35,11 @@ local function run_nodes(graph, frame, at)
     elseif n == 1 then frame[outputs[1]] = node.fn(node, frame[inputs[1]])
     elseif n == 2 then frame[outputs[1]] = node.fn(node, frame[inputs[1]], frame[inputs[2]])
     else frame[outputs[1]] = node.fn(node, arguments(frame, inputs, 1)) end
-    local done = node.done
-    for d = 1, #done do frame[done[d]] = nil end
+    local done, own = node.done, node.own_done
+    for d = 1, #done do
+      if lets_go and own[d] then let_go(frame[done[d]]) end
+      frame[done[d]] = nil
+    end
   end
 end
 

@@ -268,8 +268,26 @@ static int memory_live(lua_State *L)
     return 1;
 }
 
+/* let_go(tensor): releases what the box holds now, not when the collector finds it; for results that nobody else can refer to. What comes back
+ * is no longer a reason to collect. */
+static int let_go(lua_State *L)
+{
+    lt_tensor *t = lt_lua_check_tensor(L, 1);
+    lt_box *box = lua_touserdata(L, 1);
+    const lt_entry entry = lt_enter(L);
+    const int64_t before = lt_mem_live();
+    box->tensor = NULL;
+    lt_tensor_release(t);
+    const int64_t back = before - lt_mem_live();
+    if (back > 0) atomic_fetch_sub_explicit(&lt_lua_state_here(L)->context->allocated, (uint64_t)back, memory_order_relaxed);
+    lt_leave(entry);
+    return 0;
+}
+
 void lt_lua_open_reclaimer(lua_State *L)
 {
+    lt_lua_pushfunction(L, let_go);
+    lua_setfield(L, 2, "let_go");
     lt_lua_pushfunction(L, memory_live);
     lua_setfield(L, 2, "memory_live");
     lua_createtable(L, 0, 1);

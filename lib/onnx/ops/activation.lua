@@ -32,6 +32,14 @@ function ops.SwiGLU(node, x, gate)
   return x * torch.sigmoid(x * alpha) * gate
 end
 
+-- Whether a slope that broadcasts is one number, or one for each channel.
+local function per_channel(x, slope)
+  if slope.dtype ~= x.dtype or not x.dtype.is_floating_point or x:dim() < 2 or slope:dim() > x:dim() then return false end
+  if slope:numel() == 1 then return true end
+  local at = slope:dim() - x:dim() + 2
+  return at >= 1 and slope:size(at) == x:size(2) and slope:numel() == x:size(2)
+end
+
 function ops.PRelu(node, x, slope)
   -- Before version 7 (and in files that kept the habit) the slope is one number per channel.
   if node.version < 7 and slope:dim() == 1 and x:dim() > 2 then
@@ -39,6 +47,7 @@ function ops.PRelu(node, x, slope)
     for _ = 3, x:dim() do sizes[#sizes + 1] = 1 end
     slope = slope:view(sizes)
   end
+  if per_channel(x, slope) then return torch.prelu(x, slope:reshape(-1)) end
   return torch.where(x:lt(0), x * slope, x)
 end
 

@@ -117,6 +117,10 @@ function ops.Clip(node, x, low, high)
     if not low and not high then return x end
     return torch.clamp(x, { min = low, max = high })
   end
+  -- Bounds that are known are numbers.
+  if (not low or node.known[2]) and (not high or node.known[3]) and (low or high) then
+    return torch.clamp(x, { min = low and values.number(node, 2, low), max = high and values.number(node, 3, high) })
+  end
   if low then x = torch.maximum(x, low) end
   if high then x = torch.minimum(x, high) end
   return x

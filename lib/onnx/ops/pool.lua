@@ -35,11 +35,23 @@ local function unpadded(places, x, padded, w, by_columns)
   return flat + (torch.arange(batch * channels, { device = x.device }) * stride):view(shape)
 end
 
+-- Whether our pooling pads as this: by equal amounts, at most half a window; where a last window reaches beyond, by its ceil_mode.
+local function own_padding(w)
+  for i = 1, w.n do
+    if w.before[i] ~= w.after[i] or 2 * w.before[i] > w.kernel[i] then return false end
+  end
+  return true
+end
+
 function ops.MaxPool(node, x)
   local w = windows.of(node, x, node.attributes.kernel_shape)
   local pool = max_pool[w.n] or values.fail('windows over %d dimensions', w.n)
   local dtype = x.dtype
   if not dtype.is_floating_point then x = x:to(torch.float64) end
+  if #node.outputs < 2 and own_padding(w) then
+    local y = pool(x, w.kernel, w.stride, w.before, w.dilation, node.attributes.ceil_mode == 1)
+    return y.dtype == dtype and y or y:to(dtype)
+  end
   local padded = torch.constant_pad_nd(x, ends(w), -math.huge)
   if #node.outputs < 2 then
     local y = pool(padded, w.kernel, w.stride, 0, w.dilation)

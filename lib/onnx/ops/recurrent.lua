@@ -2,6 +2,8 @@
 -- forget, cell, and GRU's update, reset, hidden.
 
 local torch = require 'torch'
+local kept = require 'torch.onnx.kept'
+local recurrent = require 'torch.nn.functional.recurrent'
 local values = require 'torch.onnx.values'
 
 local F = require 'torch.nn.functional'
@@ -43,9 +45,83 @@ local function activations(node, direction, defaults)
   return made
 end
 
--- The layer of any cell. step(x_t, states, direction) -> states, the first of which is the output; gates: how many weights
--- a hidden element has; n_states: 1 or 2 (h, c).
-local function layer(node, cell, gates, x, W, R, B, lengths, initial)
+-- Whether the activations are these in every direction.
+local function is_usual(node, defaults)
+  for i, name in ipairs(node.attributes.activations or {}) do
+    if name:lower() ~= defaults[(i - 1) % #defaults + 1] then return false end
+  end
+  return true
+end
+
+-- Rows of weights or biases, with the gates in the order of our own layers.
+local function ordered(t, order, hidden)
+  local parts = {}
+  for i, k in ipairs(order) do parts[i] = t:narrow(1, (k - 1) * hidden + 1, hidden) end
+  return #parts == 1 and parts[1] or torch.cat(parts, 1)
+end
+
+-- The weights and biases of direction d as our own layers take them: w_ih, w_hh, b_ih, b_hh.
+local function own_weights(node, d, order, hidden, W, R, B)
+  local function make()
+    local bias, n = B and B:select(1, d), #order * hidden
+    return { ordered(W:select(1, d), order, hidden), ordered(R:select(1, d), order, hidden),
+      bias and ordered(bias:narrow(1, 1, n), order, hidden), bias and ordered(bias:narrow(1, n + 1, n), order, hidden) }
+  end
+  if kept.records(W, R, B) then
+    node.own = nil
+    return make()
+  end
+  node.own = node.own or {}
+  local own = node.own[d] or {}
+  node.own[d] = own
+  if not kept.holds(own, { W, R, B }) then
+    own.weights = make()
+    for i, t in pairs(own.weights) do own.weights[i] = t:detach() end
+  end
+  return own.weights
+end
+
+-- A direction by our own layer, of a cell of the usual form: the output (length, batch, hidden) and the last states.
+local function by_own(node, d, cell, x, W, R, B, states, backward)
+  local length, batch, hidden = x:size(1), x:size(2), R:size(3)
+  local w = own_weights(node, d, cell.order, hidden, W, R, B)
+  local gates = torch.linear(x:reshape(length * batch, -1), w[1], w[3])
+  local output, hn, cn = recurrent.layer(gates, states[1], states[2], w[2], w[4], cell.own, backward)
+  return output:view(length, batch, hidden), { hn, cn }
+end
+
+-- A direction step by step: step(x_t, states) -> states, the first of which is the output. counts: how long each sequence is, nil where all have
+-- the whole length.
+local function by_steps(node, d, cell, x, W, R, B, states, backward, counts)
+  local length, batch, hidden, clip = x:size(1), x:size(2), R:size(3), node.attributes.clip
+  local bias_x, bias_h
+  if B then
+    local bias, n = B:select(1, d), B:size(2) // 2
+    bias_x, bias_h = bias:narrow(1, 1, n), bias:narrow(1, n + 1, n)
+  end
+  local function clipped(t) return clip and torch.clamp(t, { min = -clip, max = clip }) or t end
+  local step = cell.prepare(node, d, { recurrent = R:select(1, d), bias_h = bias_h, hidden = hidden, clipped = clipped })
+  local given = torch.linear(x, W:select(1, d), bias_x) -- of all steps at once
+  local steps = {}
+  for i = 1, length do
+    local t = backward and length + 1 - i or i
+    local new = { step(given:select(1, t), table.unpack(states)) }
+    local output = new[1]
+    if counts then -- sequences that have ended keep their state, and put out zeros
+      local runs = {}
+      for b = 1, batch do runs[b] = t <= counts[b] end
+      local alive = torch.tensor(runs, { device = x.device }):unsqueeze(2)
+      output = torch.where(alive, new[1], torch.zeros_like(new[1]))
+      for k = 1, cell.n_states do new[k] = torch.where(alive, new[k], states[k]) end
+    end
+    states, steps[t] = new, output
+  end
+  return torch.stack(steps, 1), states
+end
+
+-- The layer of any cell: { n_states = 1 or 2 (h, c), prepare = a function that gives the step of a direction; own, order: where it is of
+-- a form that our own layers have, their name of it, and which of its gates are theirs }.
+local function layer(node, cell, x, W, R, B, lengths, initial)
   local a = node.attributes
   if not x or not W or not R then values.fail "one of its inputs 'X', 'W' and 'R' is missing" end
   local layout = a.layout == 1
@@ -53,57 +129,42 @@ local function layer(node, cell, gates, x, W, R, B, lengths, initial)
     x = x:transpose(1, 2)
     for i, state in pairs(initial) do initial[i] = state:transpose(1, 2) end
   end
-  local length, batch, hidden = x:size(1), x:size(2), R:size(3)
-  local directions = a.direction == 'bidirectional' and 2 or 1
-  local n_states = cell.n_states
+  local batch, hidden = x:size(2), R:size(3)
   local counts = lengths and values.list(node, 5, lengths)
+  local is_own = cell.own and not counts and not a.clip and x:size(1) > 0 and (x.dtype == torch.float32 or x.dtype == torch.float64)
+  local run = is_own and by_own or by_steps
   local outputs, last = {}, {}
-  for k = 1, n_states do last[k] = {} end
-  local function clipped(t) return a.clip and torch.clamp(t, { min = -a.clip, max = a.clip }) or t end
-  for d = 1, directions do
-    local backward = a.direction == 'reverse' or d == 2
-    local weight, recurrent = W:select(1, d), R:select(1, d)
-    local bias_x, bias_h
-    if B then
-      local bias = B:select(1, d)
-      bias_x, bias_h = bias:narrow(1, 1, gates * hidden), bias:narrow(1, gates * hidden + 1, gates * hidden)
+  for k = 1, cell.n_states do last[k] = {} end
+  for d = 1, a.direction == 'bidirectional' and 2 or 1 do
+    local states, backward = {}, a.direction == 'reverse' or d == 2
+    for k = 1, cell.n_states do
+      states[k] = initial[k] and initial[k]:select(1, d) or torch.zeros(batch, hidden, { dtype = x.dtype, device = x.device })
     end
-    local states = {}
-    for k = 1, n_states do states[k] = initial[k] and initial[k]:select(1, d) or torch.zeros(batch, hidden, { dtype = x.dtype, device = x.device }) end
-    local step = cell.prepare(node, d, { recurrent = recurrent, bias_h = bias_h, hidden = hidden, clipped = clipped })
-    local given = torch.linear(x, weight, bias_x) -- of all steps at once
-    local steps = {}
-    for i = 1, length do
-      local t = backward and length + 1 - i or i
-      local new = { step(given:select(1, t), table.unpack(states)) }
-      local output = new[1]
-      if counts then -- sequences that have ended keep their state, and put out zeros
-        local runs = {}
-        for b = 1, batch do runs[b] = t <= counts[b] end
-        local alive = torch.tensor(runs, { device = x.device }):unsqueeze(2)
-        output = torch.where(alive, new[1], torch.zeros_like(new[1]))
-        for k = 1, n_states do new[k] = torch.where(alive, new[k], states[k]) end
-      end
-      states, steps[t] = new, output
-    end
-    outputs[d] = torch.stack(steps, 1)
-    for k = 1, n_states do last[k][d] = states[k] end
+    outputs[d], states = run(node, d, cell, x, W, R, B, states, backward, counts)
+    for k = 1, cell.n_states do last[k][d] = states[k] end
   end
   local y = torch.stack(outputs, 2) -- (length, direction, batch, hidden)
   local results = { layout and y:permute({ 3, 1, 2, 4 }) or y }
-  for k = 1, n_states do results[k + 1] = torch.stack(last[k], layout and 2 or 1) end
+  for k = 1, cell.n_states do results[k + 1] = torch.stack(last[k], layout and 2 or 1) end
   return table.unpack(results)
 end
 
-local rnn = { n_states = 1, prepare = function(node, d, w)
+local rnn = { n_states = 1, order = { 1 }, prepare = function(node, d, w)
   local f = activations(node, d, { 'Tanh' })[1]
   return function(x, h) return f(w.clipped(x + torch.linear(h, w.recurrent, w.bias_h))) end
 end }
 
-function ops.RNN(node, x, W, R, B, lengths, h) return layer(node, rnn, 1, x, W, R, B, lengths, { h }) end
+local tanh_rnn, relu_rnn = { own = 'tanh' }, { own = 'relu' }
+for key, value in pairs(rnn) do tanh_rnn[key], relu_rnn[key] = value, value end
+
+function ops.RNN(node, x, W, R, B, lengths, h)
+  local cell = is_usual(node, { 'tanh' }) and tanh_rnn or is_usual(node, { 'relu' }) and relu_rnn or rnn
+  return layer(node, cell, x, W, R, B, lengths, { h })
+end
 
 function ops.GRU(node, x, W, R, B, lengths, h0)
-  local gru = { n_states = 1, prepare = function(_, d, w)
+  local is_own = node.attributes.linear_before_reset == 1 and is_usual(node, { 'sigmoid', 'tanh' })
+  local gru = { n_states = 1, own = is_own and 'gru', order = { 2, 1, 3 }, prepare = function(_, d, w)
     local acts, n = activations(node, d, { 'Sigmoid', 'Tanh' }), w.hidden
     local f, g = acts[1], acts[2]
     local function bias(from, count) return w.bias_h and w.bias_h:narrow(1, from, count) end
@@ -118,11 +179,12 @@ function ops.GRU(node, x, W, R, B, lengths, h0)
       return new + z * (h - new)
     end
   end }
-  return layer(node, gru, 3, x, W, R, B, lengths, { h0 })
+  return layer(node, gru, x, W, R, B, lengths, { h0 })
 end
 
 function ops.LSTM(node, x, W, R, B, lengths, h0, c0, P)
-  local lstm = { n_states = 2, prepare = function(_, d, w)
+  local is_own = not P and node.attributes.input_forget ~= 1 and is_usual(node, { 'sigmoid', 'tanh', 'tanh' })
+  local lstm = { n_states = 2, own = is_own and 'lstm', order = { 1, 3, 4, 2 }, prepare = function(_, d, w)
     local acts, n = activations(node, d, { 'Sigmoid', 'Tanh', 'Tanh' }), w.hidden
     local f, g, h_of = acts[1], acts[2], acts[3]
     local peep = P and P:select(1, d)
@@ -138,7 +200,7 @@ function ops.LSTM(node, x, W, R, B, lengths, h0, c0, P)
       return f(w.clipped(o)) * h_of(c_new), c_new
     end
   end }
-  return layer(node, lstm, 4, x, W, R, B, lengths, { h0, c0 })
+  return layer(node, lstm, x, W, R, B, lengths, { h0, c0 })
 end
 
 return { [''] = ops }

@@ -15,18 +15,26 @@ local function filled(list, n, value)
   return result
 end
 
---- { n = spatial dimensions, kernel =, stride =, dilation =, before =, after =, out = } of windows over x: `out` are the sizes of
--- the result, `extra` how much the last window reaches beyond the padded end (ceil_mode).
-function M.of(node, x, kernel)
+-- Whether the windows were found for images and kernels of these sizes.
+local function same_sizes(w, x, kernel)
+  if w.n ~= x:dim() - 2 or not kernel then return false end
+  for i = 1, w.n do
+    if w.size[i] ~= x:size(i + 2) or w.kernel[i] ~= kernel[i] then return false end
+  end
+  return #kernel == w.n
+end
+
+local function find(node, x, kernel)
   local attributes, n = node.attributes, x:dim() - 2
   if n < 1 then values.fail('a tensor of %d dimensions, without one that is not batch or channel', x:dim()) end
   if not kernel then values.fail "windows of no size: its attribute 'kernel_shape' is missing" end
   local w = { n = n, kernel = filled(kernel, n), stride = filled(attributes.strides, n, 1), dilation = filled(attributes.dilations, n, 1),
-    before = {}, after = {}, out = {}, extra = {} }
+    size = {}, before = {}, after = {}, out = {}, extra = {} }
   local pads = filled(attributes.pads, 2 * n, 0)
   local auto = attributes.auto_pad or 'NOTSET'
   for i = 1, n do
     local size, stride = x:size(i + 2), w.stride[i]
+    w.size[i] = size
     if stride < 1 or w.dilation[i] < 1 or w.kernel[i] < 1 then values.fail 'a stride, dilation or kernel of less than 1' end
     local reach = (w.kernel[i] - 1) * w.dilation[i] + 1
     if auto == 'SAME_UPPER' or auto == 'SAME_LOWER' then
@@ -44,6 +52,16 @@ function M.of(node, x, kernel)
       w.extra[i] = math.max((w.out[i] - 1) * stride + reach - (size + w.before[i] + w.after[i]), 0)
     end
   end
+  return w
+end
+
+--- { n = spatial dimensions, size =, kernel =, stride =, dilation =, before =, after =, out = } of windows over x: `out` are the sizes of
+-- the result, `extra` how much the last window reaches beyond the padded end (ceil_mode). The node keeps what it found last.
+function M.of(node, x, kernel)
+  local w = node.windows
+  if w and same_sizes(w, x, kernel) then return w end
+  w = find(node, x, kernel)
+  node.windows = w
   return w
 end
 

@@ -52,7 +52,7 @@ struct lt_context {
     _Atomic int sync_mode;  /* copies.h */
 
     /* memory */
-    _Atomic uint64_t allocated; /* bytes of tensors ever handed out, on all devices; paces Lua's collector */
+    _Atomic uint64_t allocated; /* bytes of tensors handed out, on all devices, less those that let_go gave back; paces Lua's collector */
     lt_use use[LT_USES];
 
     /* what the host gave */

@@ -182,4 +182,5 @@ function M.triplet_margin_with_distance_loss(anchor, positive, negative, options
   return reduction == 'none' and loss or loss[reduction](loss)
 end
 
-return checked.functions(M, { theta = 'Tensor', size = 'table', align_corners = 'boolean|named?', grid = 'Tensor' })
+return checked.functions(M, { theta = 'Tensor', size = 'table', align_corners = 'boolean|named?', grid = 'Tensor',
+  anchor = 'Tensor', positive = 'Tensor', negative = 'Tensor' })

@@ -178,13 +178,13 @@ lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt
 
 /* ---- classes ----------------------------------------------------------------------------------------------------- */
 
-/* Host targets: each a class. Where some end a row, these stand before it. */
+/* Host targets: each a class. Where some end a row, these stand before it: -1, and in Lua also 0, which is no position. */
 static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t classes, bool ends)
 {
     if (s->status != LT_OK || target->device.type != LT_CPU) return s->status;
     const int64_t *v = (const int64_t *)lt_data(target);
     for (int64_t i = 0; i < target->numel; i++) {
-        if (ends && v[i] == -1) continue;
+        if (ends && v[i] < 0 && (lt_shown(v[i]) == -1 || lt_shown(v[i]) == 0)) continue;
         if (v[i] < 0 || v[i] >= classes)
             return s->status =
                        lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",

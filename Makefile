@@ -83,7 +83,8 @@ GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
 # Instances of one template are alike: compressed for size they take a thirtieth (CUDA 12.4 and later).
 COMPRESS := $(if $(filter yes,$(CUDA)),$(if $(findstring --compress-mode,$(shell $(NVCC) --help 2>&1)),--compress-mode=size))
-NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
+# -O is of the host's code, which launches; a kernel's is -O3 in any case.
+NVCCFLAGS := -std=c++17 -O1 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
              $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) $(GENCODE) --threads 2
 
 # ---- sources ------------------------------------------------------------------------------------------
@@ -268,6 +269,8 @@ $(OBJ)/src/cuda/%.checked.o: src/cuda/%.cu
 	@echo '  CXX $< (checked)'
 	$(CHECK_CXX) $(CXXFLAGS_ALL) $(CHECK_FLAGS) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
 
+# What is called before every access of a kernel, and between the threads of a block.
+$(CHECK_OBJ) $(OBJ)/src/cuda/sim/fiber.o: private SIM_OPT := $(if $(SIM_OPT),-O2 -g1)
 $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 	@mkdir -p $(@D)
 	@echo '  CXX $<'

@@ -15,6 +15,7 @@
 #   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
 #   make bench-fft     Fourier transforms beside PyTorch's, by $PYTHON, for docs/results
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
+#   make book          every notebook of docs/book trained in full (hours on a CPU), what they print into build/book; BOOK="03 07" some of them
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
 #   make install       into PREFIX (default /usr/local)
 #   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
@@ -151,7 +152,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all book bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -536,6 +537,9 @@ soak: all
 
 soak-ranks: all
 	@BUILD=$(BUILD) sh tests/soak/large_ranks.sh
+
+book: all
+	@BUILD=$(BUILD) sh scripts/book.sh $(BOOK)
 
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh

@@ -170,10 +170,14 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
     fi
     kernel_specs "kernels with 64-bit indices" "indexing views strides elementwise attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_INDEX_LIMIT=1
     for n in 0 1 2; do
-        for notebook in docs/notebooks/*.md docs/guide/*.md; do
+        for notebook in docs/notebooks/*.md docs/guide/*.md docs/book/06-gpus.md; do
             case $notebook in *README.md) continue ;; esac
             suite "$(basename "$notebook") on $n GPUs" "$LTENSOR_BIN" --sim-gpus $n --cells --check "$notebook"
         done
+    done
+    for notebook in docs/book/[0-9]*.md; do
+        case $notebook in *06-gpus.md) continue ;; esac
+        suite "$(basename "$notebook")" "$LTENSOR_BIN" --disable-cuda --cells --check "$notebook"
     done
 elif [ "$mode" = quick ]; then
     suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check docs/notebooks/use-gpu.md

@@ -31,7 +31,11 @@ Optimizer.FIRST = 'the first step makes what it keeps for the parameters, and a 
 local COUNTS = "it counts its steps in the host's memory, and replays would repeat this one"
 local CAPTURABLE = ' (make it with capturable = true)'
 
+-- Whether it stands for a parameter that a lazy layer has yet to make.
+local function is_unmade(parameter) return type(parameter) == 'userdata' and require('torch.nn.module').is_unmade(parameter) end
+
 local function check_parameter(parameter, position)
+  if is_unmade(parameter) then return end
   if not torch.is_tensor(parameter) then
     fail('optimizer can only optimize Tensors, but parameter %d is a %s', position, torch.type(parameter))
   end
@@ -125,14 +129,34 @@ function Optimizer:add_param_group(group)
     if seen[parameter] == added then fail('optimizer contains a parameter group with duplicate parameters') end
     if seen[parameter] then fail('some parameters appear in more than one parameter group') end
     seen[parameter] = added
+    self._lazy = self._lazy or is_unmade(parameter)
   end
   self.param_groups[#self.param_groups + 1] = added
+end
+
+-- Puts parameters that lazy layers have made by now in the places of what stood for them.
+local function take_made(self)
+  if not self._lazy then return end
+  self._lazy = false
+  for _, group in ipairs(self.param_groups) do
+    for i, parameter in ipairs(group.params) do
+      if is_unmade(parameter) then
+        if parameter.made then
+          group.params[i] = parameter.made
+          self.state[parameter.made], self.state[parameter] = self.state[parameter], nil
+        else
+          self._lazy = true
+        end
+      end
+    end
+  end
 end
 
 -- Clears the gradients: they become nil, or zeros with {set_to_none = false}.
 function Optimizer:zero_grad(options)
   kinds.check_names('zero_grad', options, 'set_to_none')
   local keep = options == false or (type(options) == 'table' and options.set_to_none == false)
+  take_made(self)
   for _, group in ipairs(self.param_groups) do
     for _, parameter in ipairs(group.params) do
       if not keep then
@@ -160,6 +184,7 @@ end
 function Optimizer:step(closure)
   for _, hook in ipairs(self._step_pre_hooks or {}) do hook(self) end
   local loss = closure and torch.enable_grad(closure) or nil
+  take_made(self)
   without_grad(self._update_all, self)
   self._step_count = (self._step_count or 0) + 1
   for _, hook in ipairs(self._step_post_hooks or {}) do hook(self) end

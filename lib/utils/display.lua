@@ -10,7 +10,9 @@
 
 local function print_value(value) print(value) end
 
-local show, clear = print_value, function() end
+local function nothing() end
+
+local show, clear, front_end = print_value, nothing, false
 
 local Shown = {}
 Shown.__index = Shown
@@ -24,7 +26,12 @@ local display = {}
 function display.clear(wait) clear(wait) end
 
 --- What a front end gives: show_value(value, id) shows a value in the place `id` (nil: a new one) and returns the place's id;
--- clear_output(wait) as clear() is described.
-function display.show_with(show_value, clear_output) show, clear = show_value, clear_output end
+-- clear_output(wait) as clear() is described. Without arguments: values are printed, as where there is no front end.
+function display.show_with(show_value, clear_output)
+  show, clear, front_end = show_value or print_value, clear_output or nothing, show_value ~= nil
+end
+
+--- Whether an update takes the place of what was shown, as in a notebook.
+function display.in_place() return front_end end
 
 return setmetatable(display, {__call = function(_, value) return setmetatable({id = show(value)}, Shown) end})

@@ -2,7 +2,8 @@
 -- the terminal (with Unicode, or as pictures where it says that it shows them) and figure:save 'name.svg' or
 -- 'name.png' writes into a file.
 --
--- Options of all: title. Values are tensors on any device, or lists of numbers.
+-- Options of all: title. Values are tensors on any device, or lists of numbers. plot.live() draws figures in one place, one
+-- after the other.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -62,26 +63,53 @@ local function is_options(value)
   return type(value) == 'table' and #value == 0 and next(value) ~= nil
 end
 
---- A line plot of y, or of y over x; y may hold several series (a list, or the rows of a matrix).
--- plot.lines(y, {title =, labels = {...}}), plot.lines(x, y, {...})
+-- Two limits {low, high} of an axis, or those of the values.
+local function limits(name, given, lists)
+  if not given then return axis.range(lists) end
+  local low, high = given[1], given[2]
+  if #given ~= 2 or type(low) ~= 'number' or type(high) ~= 'number' or not (low < high) then
+    fail("lines(): '%s' must be {low, high}, two numbers of which the first is the smaller", name)
+  end
+  return low, high
+end
+
+-- The values, without those of points outside of the box.
+local function within(box, x, y)
+  local kept = {}
+  for i = 1, #y do
+    local inside = x[i] >= box.x_low and x[i] <= box.x_high and y[i] >= box.y_low and y[i] <= box.y_high
+    kept[i] = inside and y[i] or 0 / 0
+  end
+  return kept
+end
+
+--- A line plot of y, or of y over x; both may hold several series (a list, or the rows of a matrix), one x is that of all.
+-- plot.lines(y, {title =, labels = {...}, xlabel =, ylabel =, xlim = {low, high}, ylim =}), plot.lines(x, y, {...}). Points beyond
+-- xlim and ylim are left out.
 function plot.lines(...)
   local x, y, options = ...
   if y == nil or is_options(y) then x, y, options = nil, x, y end
-  options = options_of('lines', options, { title = false, labels = {} })
+  options = options_of('lines', options, { title = false, labels = {}, xlabel = false, ylabel = false, xlim = false, ylim = false })
+  local rows = is_several(y) and rows_of(y) or { y }
+  local places_of = x ~= nil and is_several(x) and rows_of(x)
+  if places_of and #places_of ~= #rows then fail('lines(): x has %d series and y has %d', #places_of, #rows) end
   local series, xs, ys = {}, {}, {}
-  for i, row in ipairs(is_several(y) and rows_of(y) or { y }) do
+  for i, row in ipairs(rows) do
     local values = numbers('lines', row)
-    local places = x ~= nil and numbers('lines', x) or count_from_one(#values)
+    local places = x ~= nil and numbers('lines', places_of and places_of[i] or x) or count_from_one(#values)
     if #places ~= #values then
       fail(('lines(): x has %d numbers and y has %d'):format(#places, #values))
     end
     series[i] = { x = places, y = values, label = options.labels[i] }
     xs[i], ys[i] = places, values
   end
-  local x_low, x_high = axis.range(xs)
-  local y_low, y_high = axis.range(ys)
-  return make('lines', { title = options.title or nil, series = series,
-    box = { x_low = x_low, x_high = x_high, y_low = y_low, y_high = y_high } })
+  local x_low, x_high = limits('xlim', options.xlim, xs)
+  local y_low, y_high = limits('ylim', options.ylim, ys)
+  local box = { x_low = x_low, x_high = x_high, y_low = y_low, y_high = y_high }
+  if options.xlim or options.ylim then
+    for _, row in ipairs(series) do row.y = within(box, row.x, row.y) end
+  end
+  return make('lines', { title = options.title or nil, xlabel = options.xlabel or nil, ylabel = options.ylabel or nil, series = series, box = box })
 end
 
 --- A bar for each value: plot.bars(values, {title =, labels = {...}})
@@ -188,6 +216,9 @@ local function svg_of(figure) return require('torch.utils.plot.svg')[drawn_by[fi
 local function png_of(figure)
   return require('torch.utils.plot.picture').png(require('torch.utils.plot.raster')[drawn_by[figure.kind]](figure))
 end
+
+--- Shows figures in one place: lib/utils/plot/live.lua says how.
+function plot.live(...) return require 'torch.utils.plot.live' (...) end
 
 --- How a notebook shows the figure: torch.utils.display.
 function Figure:mime_bundle() return { ['image/svg+xml'] = svg_of(self), ['image/png'] = png_of(self) } end

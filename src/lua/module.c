@@ -55,6 +55,10 @@ static void preload_modules(lua_State *L)
     for (const struct lt_embedded *module = lib_modules; module->name != NULL; module++) {
         lua_pushlightuserdata(L, (void *)module);
         lua_pushcclosure(L, load_embedded, 1);
+        if (strcmp(module->name, "torch.d2l") == 0) { /* has a name of its own as well */
+            lua_pushvalue(L, -1);
+            lua_setfield(L, -3, "d2l");
+        }
         lua_setfield(L, -2, module->name);
     }
     lua_pop(L, 1);

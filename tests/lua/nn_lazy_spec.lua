@@ -34,6 +34,28 @@ describe('lazy layers', function()
     assert.is_true(torch.equal(plain.bias, lazy.bias))
   end)
 
+  it('are taken by an optimizer before their first call', function()
+    torch.manual_seed(3)
+    local plain = nn.Linear(5, 4, { device = device })
+    torch.manual_seed(3)
+    local lazy = nn.LazyLinear(4):to(device)
+    local x = torch.ones(2, 5, { device = device })
+    for _, layer in ipairs { plain, lazy } do
+      local optimizer = torch.optim.SGD(layer:parameters(), { lr = 0.5, momentum = 0.9 })
+      for _ = 1, 2 do
+        optimizer:zero_grad()
+        layer(x):square():sum():backward()
+        optimizer:step()
+      end
+      assert.is_true(torch.is_tensor(optimizer.param_groups[1].params[1]))
+      assert.is_not_nil(optimizer:state_dict().state[0].momentum_buffer)
+    end
+    assert.is_true(torch.equal(plain.weight, lazy.weight))
+    local idle = torch.optim.SGD(nn.LazyLinear(4):parameters(), { lr = 0.5 })
+    idle:zero_grad()
+    idle:step()
+  end)
+
   it('are there for convolutions and norms', function()
     local net = nn.Sequential(nn.LazyConv2d(4, 3, { padding = 1 }), nn.LazyBatchNorm2d(), nn.LazyConvTranspose2d(2, 2)):to(device)
     assert.equal('<UninitializedBuffer>', tostring(net[2].running_mean))

@@ -124,6 +124,23 @@ describe('torch.utils.plot', function()
     assert.not_equal(saved(plot.lines { rows[1] }), saved(plot.lines(rows)))
   end)
 
+  it('draws series over numbers of their own', function()
+    local rows = { { 0, 1, 4 }, { 9, 4 } }
+    local text = saved(plot.lines({ { 1, 2, 3 }, { 1, 3 } }, rows))
+    assert.equal(saved(plot.lines({ { 1, 2, 3 }, { 1, 3 } }, { rows[1], { 9, 4 } })), text)
+    assert.truthy(text:find('L624.00 ', text:find 'L624.00 ' + 1, true), 'both end at the right margin')
+  end)
+
+  it('names its axes, and leaves out what lies beyond their limits', function()
+    local named = plot.lines({ 0, 1, 1e300, 2 }, { xlabel = 'epoch', ylabel = 'loss', ylim = { 0, 4 }, xlim = { 1, 4 } })
+    local text = saved(named)
+    assert.truthy(text:find('>epoch</text>', 1, true) and text:find('>loss</text>', 1, true))
+    local path = assert(text:match 'd="(M[^"]+)" fill="none" stroke="#1f')
+    assert.equal(2, select(2, path:gsub('M', '')), 'a gap')
+    local out = drawn "torch.utils.plot.lines({0, 1, 1e300, 2}, {xlabel = 'epoch', ylabel = 'loss', ylim = {0, 4}})"
+    assert.truthy(out:find('epoch', 1, true) and out:find('loss', 1, true), out)
+  end)
+
   it('draws bars, longest for the largest', function()
     local out = drawn "torch.utils.plot.bars({1, 2, 4}, {labels = {'a', '猫', 'ccc'}})"
     local _, first = out:match '^([^\n]*)\n':gsub('█', '')
@@ -223,6 +240,8 @@ expect In [2]:
   it('refuses what it cannot draw', function()
     for message, call in pairs {
       ['lines(): expected a tensor or a list of numbers, got string'] = function() plot.lines 'x' end,
+      ['lines(): x has 1 series and y has 2'] = function() plot.lines({ { 1, 2 } }, { { 1, 2 }, { 3, 4 } }) end,
+      ["lines(): 'ylim' must be {low, high}, two numbers of which the first is the smaller"] = function() plot.lines({ 1, 2 }, { ylim = { 2, 1 } }) end,
       ['lines(): x has 2 numbers and y has 3'] = function() plot.lines({1, 2}, {1, 2, 3}) end,
       ['heatmap(): expected a matrix, got 1 dimensions'] = function() plot.heatmap(torch.ones(3)) end,
       ['image(): expected (H, W), (1, H, W) or (3, H, W)'] = function() plot.image(torch.ones(2, 3, 4)) end,
@@ -257,7 +276,46 @@ describe('torch.utils.display', function()
     torch.utils.display('a'):update 'b'
     torch.utils.display 'c'
     torch.utils.display.clear(true)
-    torch.utils.display.show_with(print, function() end)
-    assert.same({'a in nil', 'b in 1', 'c in nil', 'clear true'}, calls)
+    local live = torch.utils.plot.live { pause = 0 }
+    for i = 1, 2 do live:show(torch.utils.plot.bars { i }) end
+    live:finish()
+    live:show(torch.utils.plot.bars { 3 })
+    torch.utils.display.show_with()
+    assert.is_false(torch.utils.display.in_place())
+    for i, call in ipairs(calls) do calls[i] = call:gsub('^.* in ', 'in ') end
+    assert.same({ 'in nil', 'in 1', 'in nil', 'clear true', 'in nil', 'in 4', 'in nil' }, calls)
+  end)
+end)
+
+describe('torch.utils.plot.live', function()
+  it('draws nothing where stdout is no terminal, and writes its file', function()
+    local path = os.tmpname() .. '.svg'
+    local out, err, status = process.lua(([[
+      local live = torch.utils.plot.live {file = %q}
+      assert(live:is_seen() and not torch.utils.plot.live():is_seen())
+      for i = 1, 9 do live:show(torch.utils.plot.lines({1, i}, {title = 'after ' .. i})) end
+      live:finish()
+    ]]):format(path))
+    local file = assert(io.open(path))
+    local text = file:read 'a'
+    file:close()
+    os.remove(path)
+    assert.equal(0, status, err)
+    assert.equal('', out)
+    assert.truthy(text:find('after 9', 1, true))
+  end)
+
+  it('draws in the same lines of a terminal #pty', function()
+    local folder = terminal.new_folder()
+    terminal.follow(folder, [[
+send live = torch.utils.plot.live {pause = 0}\r
+expect In [2]: 
+send for i = 1, 2 do live:show(torch.utils.plot.bars({i}, {title = 'figure ' .. i})) end\r
+expect figure 1\r\n
+expect \e[2A\r\e[J
+expect figure 2\r\n
+expect In [3]: 
+]], 'NO_COLOR=1')
+    terminal.remove_folder(folder)
   end)
 end)

@@ -64,7 +64,8 @@ end
 function Unmade:make(shape)
   local data = torch.empty(shape, { device = self.device, dtype = self.dtype })
   if self.is_buffer then return data end
-  return Parameter(data, { requires_grad = self.requires_grad })
+  self.made = Parameter(data, { requires_grad = self.requires_grad }) -- for optimizers, which may have the object already
+  return self.made
 end
 
 M.UninitializedParameter = Unmade:extend('UninitializedParameter')

@@ -140,6 +140,8 @@ function raster.lines(figure)
     end
     if series.label then canvas:text(WIDTH - RIGHT - 8, TOP + 14 * i, 'end', series.label, colour) end
   end
+  if figure.xlabel then canvas:text(WIDTH - RIGHT, HEIGHT - 7, 'end', figure.xlabel, BLACK) end
+  if figure.ylabel then canvas:text(8, TOP - 12, 'start', figure.ylabel, BLACK) end
   return canvas:picture()
 end
 

@@ -63,6 +63,8 @@ function svg.lines(figure)
       parts[#parts + 1] = label(WIDTH - RIGHT - 8, TOP + 4 + 16 * i, 'end', series.label, (' fill="%s"'):format(colour))
     end
   end
+  if figure.xlabel then parts[#parts + 1] = label(WIDTH - RIGHT, HEIGHT - 4, 'end', figure.xlabel) end
+  if figure.ylabel then parts[#parts + 1] = label(8, TOP - 8, 'start', figure.ylabel) end
   return document(WIDTH, HEIGHT, figure.title, parts)
 end
 

@@ -102,6 +102,7 @@ function terminal.lines(figure, columns, colour)
   local canvas = canvas_new(math.max(columns - widest - 2, 10), HEIGHT)
   for i, series in ipairs(figure.series) do draw_series(canvas, series, i, box) end
   if figure.title then lines[1] = centred(figure.title, columns) end
+  if figure.ylabel then lines[#lines + 1] = figure.ylabel end
   for row = 1, HEIGHT do
     local parts = { pad_left(labels[row] or '', widest), labels[row] and ' ┤' or ' │' }
     for column = 1, canvas.columns do
@@ -112,6 +113,7 @@ function terminal.lines(figure, columns, colour)
   end
   lines[#lines + 1] = (' '):rep(widest + 1) .. '└' .. ('─'):rep(canvas.columns)
   lines[#lines + 1] = (' '):rep(widest + 2) .. x_axis(box.x_low, box.x_high, canvas.columns)
+  if figure.xlabel then lines[#lines + 1] = (' '):rep(widest + 2) .. centred(figure.xlabel, canvas.columns) end
   lines[#lines + 1] = legend(figure, colour)
   return table.concat(lines, '\n')
 end

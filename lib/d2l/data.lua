@@ -1,0 +1,49 @@
+-- data.lua - d2l: DataModule, the base class of the book's data sets, and where their files are looked for.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local open = require 'torch.files.open'
+local tools = require 'torch.d2l.tools'
+
+local data = torch.utils.data
+
+local M = {}
+
+-- Where files of data are looked for that the book downloads: $D2L_DATA, else the folder data beside where the program runs.
+local function root() return os.getenv 'D2L_DATA' or 'data' end
+
+--- The path of a data set's file. given: what the caller named, or nil; name: in the folder of data ($D2L_DATA, else ./data); origin:
+--- where one gets it. A file that is not there is an error that says so: nothing is downloaded.
+function M.find_file(given, name, origin)
+  local path = given or root() .. '/' .. name
+  local file = open(path, 'rb')
+  if not file then
+    fail('%s is not there. It is no part of this program, which downloads nothing: %s, and put it there or name it with {path = …}', path, origin)
+  end
+  file:close()
+  return path
+end
+
+--- A loader of minibatches of tensors, shuffled in training.
+function M.load_array(data_arrays, batch_size, is_train)
+  return data.DataLoader(data.TensorDataset(table.unpack(data_arrays)), { batch_size = batch_size, shuffle = is_train ~= false })
+end
+
+--- The base class of data sets: get_dataloader(train), of a derived class, gives what goes through the minibatches.
+M.DataModule = tools.HyperParameters:extend 'd2l.DataModule'
+M.DataModule.num_workers = 0
+
+function M.DataModule:get_dataloader() fail('%s has no method get_dataloader(train)', torch.type(self)) end
+function M.DataModule:train_dataloader() return self:get_dataloader(true) end
+function M.DataModule:val_dataloader() return self:get_dataloader(false) end
+
+--- A loader of the rows `indices` of tensors: {first, last}, both included; nil: all.
+function M.DataModule:get_tensorloader(tensors, train, indices)
+  local parts = {}
+  for i, tensor in ipairs(tensors) do
+    parts[i] = indices and tensor:narrow(1, indices[1], indices[2] - indices[1] + 1) or tensor
+  end
+  return data.DataLoader(data.TensorDataset(table.unpack(parts)), { batch_size = self.batch_size, shuffle = train, num_workers = self.num_workers })
+end
+
+return M

@@ -1,0 +1,65 @@
+-- live.lua - torch.utils.plot.live({file =, pause = 0.1}): figures that take each other's place while something is computed.
+--
+--   local live = torch.utils.plot.live()
+--   for step = 1, 1000 do … live:show(torch.utils.plot.lines(losses)) end
+--   live:finish()
+--
+-- In a notebook the figure stays one output that changes; on a terminal its lines are drawn again where they stand; where
+-- stdout is a file or a pipe nothing is drawn. With `file` (.svg or .png) every figure that is drawn, and the last one, is also
+-- written there. Figures that come sooner than `pause` seconds after the one before wait, so that drawing takes little of the time; finish()
+-- draws the last one.
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local options_of = require 'torch.support.options'
+
+local clock = torch._C.clock
+local STDOUT = 1
+
+local Live = class.Object:extend 'Live'
+
+function Live:init(options)
+  options = options_of('live', options, { file = false, pause = 0.1 })
+  self.file, self.pause = options.file, options.pause
+  self._drawn, self._lines = -math.huge, 0
+end
+
+-- The cursor goes up to where the figure before begins, and everything below is erased.
+function Live:_draw_on_terminal(figure)
+  local text = tostring(figure)
+  local _, ends = text:gsub('\n', '')
+  if self._lines > 0 then io.stdout:write(('\27[%dA\r\27[J'):format(self._lines)) end
+  io.stdout:write(text, '\n')
+  io.stdout:flush()
+  self._lines = ends + 1
+end
+
+function Live:_draw(figure)
+  local display = torch.utils.display
+  if display.in_place() then
+    if self._shown then self._shown:update(figure) else self._shown = display(figure) end
+  elseif torch._C.terminal(STDOUT) then
+    self:_draw_on_terminal(figure)
+  end
+  if self.file then figure:save(self.file) end
+  self._drawn, self._waiting = clock(), nil
+end
+
+--- Whether anybody would see a figure.
+function Live:is_seen() return self.file ~= false or torch.utils.display.in_place() or torch._C.terminal(STDOUT) ~= nil end
+
+--- Whether a figure would be drawn now, so that a caller who makes many can leave them out.
+function Live:is_due() return clock() - self._drawn >= self.pause end
+
+--- Shows a figure in the place of the one before.
+function Live:show(figure)
+  if self:is_due() then self:_draw(figure) else self._waiting = figure end
+end
+
+--- Draws what has waited. What is shown next stands below.
+function Live:finish()
+  if self._waiting then self:_draw(self._waiting) end
+  self._shown, self._lines = nil, 0
+end
+
+return Live

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs the notebooks of docs/book in full (D2L_FULL=1), each into $BUILD/book, and prints what each took and its lines that name the
+# book's own values. Usage: scripts/book.sh [number...]; 03 stands for docs/book/03-*.md; without numbers all of them.
+set -u
+BUILD=${BUILD-build}
+mkdir -p "$BUILD/book"
+failed=0
+run() {
+    out=$BUILD/book/$(basename "$1")
+    begun=$(date +%s)
+    if D2L_FULL=1 "$BUILD/ltensor" --cells "$1" >"$out"; then state=done; else state=failed failed=1; fi
+    printf '%-40s %6d s  %s\n' "$(basename "$1")" $(($(date +%s) - begun)) "$state"
+    sed -n 's/^\(.*(the book: .*)\)$/    \1/p' "$out" | grep -v '%[.0-9]*f' || true
+}
+for number in "${@:-}"; do
+    for notebook in docs/book/${number:-[0-9]}*.md; do
+        case $notebook in *'*'*) echo "book.sh: there is no docs/book/$number*.md" >&2; exit 1 ;; esac
+        run "$notebook"
+    done
+done
+exit $failed

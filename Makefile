@@ -17,6 +17,7 @@
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make book          every notebook of docs/book trained in full (hours on a CPU), what they print into build/book; BOOK="03 07" some of them
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
+#   make site          the documentation as a site that needs no server, under build/site/html
 #   make install       into PREFIX (default /usr/local)
 #   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
 #   make test-dist     the same, unpacked and run where nothing else is installed
@@ -24,6 +25,7 @@
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
 #   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuDNN and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
+#   make lint          luacheck, shellcheck and mandoc find nothing to say
 #   make layers        no include goes against the arrows of the design
 #
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
@@ -81,7 +83,8 @@ GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
 # Instances of one template are alike: compressed for size they take a thirtieth (CUDA 12.4 and later).
 COMPRESS := $(if $(filter yes,$(CUDA)),$(if $(findstring --compress-mode,$(shell $(NVCC) --help 2>&1)),--compress-mode=size))
-NVCCFLAGS := -std=c++17 -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
+# -O is of the host's code, which launches; a kernel's is -O3 in any case.
+NVCCFLAGS := -std=c++17 -O1 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
              $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) $(GENCODE) --threads 2
 
 # ---- sources ------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all book bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs demo test check soak soak-ranks bench install clean layers test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all book bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -266,6 +269,8 @@ $(OBJ)/src/cuda/%.checked.o: src/cuda/%.cu
 	@echo '  CXX $< (checked)'
 	$(CHECK_CXX) $(CXXFLAGS_ALL) $(CHECK_FLAGS) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
 
+# What is called before every access of a kernel, and between the threads of a block.
+$(CHECK_OBJ) $(OBJ)/src/cuda/sim/fiber.o: private SIM_OPT := $(if $(SIM_OPT),-O2 -g1)
 $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 	@mkdir -p $(@D)
 	@echo '  CXX $<'
@@ -560,6 +565,12 @@ ptx-objects: $(CUDA_OBJ)
 layers:
 	@$(LUA) scripts/layers.lua
 
+# Our Lua, the shell scripts and the manual page, by the programs that look at such.
+lint: $(BUILD)/shell/ltensor.1
+	luacheck -q .
+	shellcheck -x $$(git ls-files '*.sh') .ci/run
+	mandoc -T lint $<
+
 # What this version promises: tests/abi.
 abi-baseline: all
 	@BUILD=$(BUILD) sh scripts/abi_baseline.sh $(VERSION)
@@ -577,10 +588,15 @@ docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP))
 	cp lib/meta/torch.lua $(RESULT)/meta/torch.lua
 	cp $(RESULT_GEN)/ltensor.d.lua $(RESULT)/meta/ops.lua
 
-# The manual page and what shells complete, from the text of --help.
+# The documentation site, with mkdocs and its theme material.
+site: all
+	@BUILD=$(BUILD) LUA=$(LUA) sh scripts/site/build.sh
+
+# The manual page and what shells complete, from the text of --help. Its date is the last commit's, or that of the file which has the version.
+DATE = $(or $(shell git log -1 --format=%cs 2>/dev/null),$(shell date -u -r include/ltensor.h +%Y-%m-%d))
 $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 	@mkdir -p $(@D)
-	$(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(@D) docs/guide/README.md
+	$(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
 
 # ---- install ---------------------------------------------------------------------------------------------
 # What a program links with the static libraries; gcc and clang have an OpenMP each.

@@ -32,6 +32,10 @@ for file, names in pairs {
     .. 'multibox_detection show_bboxes',
   pictures = 'BananasDataset load_data_bananas VOC_COLORMAP VOC_CLASSES voc_colormap2label voc_label_indices voc_rand_crop read_voc_images VOCSegDataset '
     .. 'normalize_image',
+  word_vectors = 'subsample get_centers_and_contexts RandomGenerator get_negatives batchify load_data_ptb TokenEmbedding',
+  bert = 'get_tokens_and_segments BERTEncoder MaskLM NextSentencePred BERTModel get_mlm_data_from_tokens get_nsp_data_from_paragraph WikiTextDataset '
+    .. 'load_data_wiki get_batch_loss_bert',
+  judgements = 'read_imdb load_data_imdb predict_sentiment read_snli SNLIDataset load_data_snli predict_snli BiRNN TextCNN DecomposableAttention',
   recurrent = 'RNNScratch LSTMScratch RNN GRU RNNLMScratch RNNLM',
 } do
   for name in names:gmatch '%S+' do where[name] = file end

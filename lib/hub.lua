@@ -1,7 +1,6 @@
 -- hub.lua - torch.hub, of local folders: a folder with a file hubconf.lua, which returns a table of functions that make
 -- models (and `dependencies`, a list of modules that must be there). Nothing is fetched from anywhere.
 
-local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'

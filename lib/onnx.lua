@@ -1,6 +1,5 @@
 -- onnx.lua - torch.onnx: models of the ONNX format.
 
-local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 
 local M = {}

@@ -82,7 +82,7 @@ local function sorted(rows, sort_by)
 end
 
 local function layout(headings, rows)
-  local widths, lines = {}, {}
+  local widths = {}
   for c, heading in ipairs(headings) do
     widths[c] = #heading
     for _, row in ipairs(rows) do widths[c] = math.max(widths[c], #row[c]) end
@@ -95,7 +95,7 @@ local function layout(headings, rows)
   local rules = {}
   for c, width in ipairs(widths) do rules[c] = ('-'):rep(width) end
   local rule = table.concat(rules, '  ')
-  lines = { rule, line(headings), rule }
+  local lines = { rule, line(headings), rule }
   for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
   lines[#lines + 1] = rule
   return lines

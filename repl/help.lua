@@ -167,6 +167,24 @@ local function comment_of_class(lines, class_name)
   return comment_of_file(lines)
 end
 
+-- Prints the example that a file has of the class, in its long comment.
+local function print_example(lines, class_name)
+  local inside, found = false, false
+  for _, line in ipairs(lines) do
+    if line == '--[=[ examples' then
+      inside = true
+    elseif inside and line == ']=]' then
+      break
+    elseif inside and not line:find '^ ' then
+      found = line == class_name
+      if found then print '' end
+    elseif found then
+      print((line:gsub('^  ', '')))
+    end
+  end
+  if inside then print '' end
+end
+
 local function show_class(session, name, class, with_source)
   local init = class.init
   local info = type(init) == 'function' and debug.getinfo(init, 'Su')
@@ -181,6 +199,7 @@ local function show_class(session, name, class, with_source)
   local lines = known and known.what ~= 'C' and lines_of(session, known)
   local comment = lines and comment_of_class(lines, class.__classname)
   if comment then print_text(comment) end
+  if lines then print_example(lines, class.__classname) end
   if info and lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
   print_words('members:', require('repl.edit.values').members(class, ''))
 end

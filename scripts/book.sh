@@ -8,12 +8,14 @@ failed=0
 run() {
     out=$BUILD/book/$(basename "$1")
     begun=$(date +%s)
-    if D2L_FULL=1 "$BUILD/ltensor" --cells "$1" >"$out"; then state=done; else state=failed failed=1; fi
+    state=finished
+    D2L_FULL=1 "$BUILD/ltensor" --cells "$1" >"$out" || state=failed failed=1
     printf '%-40s %6d s  %s\n' "$(basename "$1")" $(($(date +%s) - begun)) "$state"
     sed -n 's/^\(.*(the book: .*)\)$/    \1/p' "$out" | grep -v '%[.0-9]*f' || true
 }
-for number in "${@:-}"; do
-    for notebook in docs/book/${number:-[0-9]}*.md; do
+[ $# -gt 0 ] || set -- 0 1 2
+for number in "$@"; do
+    for notebook in docs/book/"$number"*.md; do
         case $notebook in *'*'*) echo "book.sh: there is no docs/book/$number*.md" >&2; exit 1 ;; esac
         run "$notebook"
     done

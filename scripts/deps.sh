@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the packages ltensor needs are installed: `scripts/deps.sh` for building,
-# `scripts/deps.sh test` for the test suite too.
+# `scripts/deps.sh test` for the test suite too, `scripts/deps.sh ci` also for make lint and make site.
 #
 # On Debian and Ubuntu what is missing is installed with apt-get, through sudo when the user is
 # not root. Elsewhere, or without the right to install, the script names what is needed.
@@ -23,8 +23,9 @@ abigail-tools clang cmake luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich
 case "${1-}" in
     '') wanted=$build_packages ;;
     test) wanted="$build_packages $test_packages" ;;
+    ci) wanted="$build_packages $test_packages lua-check mandoc mkdocs-material shellcheck" ;;
     *)
-        echo "usage: scripts/deps.sh [test]" >&2
+        echo "usage: scripts/deps.sh [test|ci]" >&2
         exit 2
         ;;
 esac

@@ -27,7 +27,7 @@ local function step(a)
 end
 
 local function log_on_host(start, steps)
-  local a, log, number = start, {}, nil
+  local a, log, number = start, {}
   for i = 1, steps do
     a, number = step(a)
     log[i] = number:item()

@@ -1,10 +1,10 @@
 -- manual.lua - what the shell knows of the program, from the text of --help: its manual page, and completion for bash, zsh and fish.
 --
--- Usage: build/ltensor --help | lua5.4 scripts/manual.lua VERSION FOLDER [docs/guide/README.md]: writes ltensor.1, ltensor.bash,
+-- Usage: build/ltensor --help | lua5.4 scripts/manual.lua VERSION DATE FOLDER [docs/guide/README.md]: writes ltensor.1, ltensor.bash,
 -- _ltensor and ltensor.fish into the folder; the guide's table of settings becomes the page's ENVIRONMENT.
 
-local version, folder, guide = table.unpack(arg)
-if not folder then error 'usage: manual.lua VERSION FOLDER [GUIDE]' end
+local version, date, folder, guide = table.unpack(arg)
+if not folder then error 'usage: manual.lua VERSION DATE FOLDER [GUIDE]' end
 
 -- ---- the text of --help --------------------------------------------------------------------
 
@@ -44,13 +44,19 @@ end
 
 -- ---- the manual page -----------------------------------------------------------------------
 
+-- Words for roff, in lines of fewer than 80 characters.
 local function roff(text)
   text = text:gsub('\\', '\\e'):gsub('%-', '\\-'):gsub('`([^`]*)`', '\\fI%1\\fR')
-  return (text:gsub("^([.'])", '\\&%1'))
+  local lines = {}
+  for word in text:gmatch '%S+' do
+    local last = lines[#lines]
+    if last and #last + #word < 79 then lines[#lines] = last .. ' ' .. word else lines[#lines + 1] = word:gsub("^([.'])", '\\&%1') end
+  end
+  return table.concat(lines, '\n')
 end
 
 local page = {
-  ('.TH LTENSOR 1 "" "ltensor %s" "User Commands"'):format(version),
+  ('.TH LTENSOR 1 "%s" "ltensor %s" "User Commands"'):format(date, version),
   '.SH NAME', 'ltensor \\- Lua with tensors, on CPUs and GPUs', '.SH SYNOPSIS', '.B ltensor',
   '[\\fIoptions\\fR] [\\fIscript\\fR [\\fIargs\\fR]]', '.SH DESCRIPTION',
 }
@@ -77,7 +83,7 @@ for line in file and file:lines() or function() end do
   end
 end
 for _, line in ipairs {
-  '.SH EXIT STATUS', "0; 1 after an error, or where \\-\\-check finds a difference; what the script gives \\fIos.exit\\fR.",
+  '.SH EXIT STATUS', '0; 1 after an error, or where \\-\\-check finds a difference;', 'what the script gives \\fIos.exit\\fR.',
   '.SH FILES', '.TP', '\\fI$XDG_CONFIG_HOME/ltensor/init.lua\\fR', 'runs before the first prompt',
   '.TP', '\\fI$XDG_STATE_HOME/ltensor/history\\fR', 'the cells of earlier sessions',
   '.SH SEE ALSO', '.BR lua5.4 (1);', 'the guide in \\fIshare/doc/ltensor\\fR; \\fI?\\fR at the prompt.',

@@ -109,7 +109,7 @@ end
 
 local functions
 repeat
-  local more, kept = false, nil
+  local more, kept = false
   kept, functions = reached()
   for object in pairs(kept) do
     local source = source_of(object)

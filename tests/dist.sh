@@ -55,6 +55,7 @@ if $enter "$jail" /lib64/ld-linux-x86-64.so.2 --version >/dev/null 2>&1; then
     # LD_ORIGIN_PATH stands for what the loader reads from /proc, which the folder lacks.
     # shellcheck disable=SC2086
     env -i LD_ORIGIN_PATH=/ltensor/bin $enter "$jail" /ltensor/bin/ltensor --sim-gpus 2 --no-copies /ltensor/probe.lua >/dev/null
+    # shellcheck disable=SC2086
     env -i LD_ORIGIN_PATH=/ltensor/bin $enter "$jail" /ltensor/bin/ltensor --sim-gpus 2 --no-copies /ltensor/scripts/two_gpus.lua \
         --size 16 --steps 2 --repeats 1 >/dev/null
     passed=2

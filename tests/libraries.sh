@@ -70,7 +70,7 @@ backend() { # name, options...
     cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -shared -fPIC "$@" -Isrc/core -Iinclude -I"$BUILD/gen" tests/libraries/driver.c -o "$folder/$name" -ldl
 }
 backend libltensor_cuda.so
-! LTENSOR_LIB_DIR=$folder "$folder/shared" 2>"$folder/said"
+if LTENSOR_LIB_DIR=$folder "$folder/shared" 2>"$folder/said"; then exit 1; fi
 grep -q 'no CUDA GPUs are available: the driver is too old' "$folder/said"
 backend libltensor_cuda12.so -DSIMULATED="\"$PWD/$BUILD/libltensor_sim.so\""
 LTENSOR_LIB_DIR=$folder "$folder/shared"

@@ -14,6 +14,7 @@ make --no-print-directory -s BUILD="$BUILD" MINIMAL=1 OPS="$work/ops" >"$work/ou
 minimal=$BUILD/minimal
 
 for library in "$minimal/libltensor.so" "$minimal/libltensor.a"; do
+    # shellcheck disable=SC2046
     nm -P -g --defined-only $(test "${library%.so}" = "$library" || echo -D) "$library" | sed 's/[@ ].*//' >"$work/names"
     for name in lt_mm lt_relu_ lt_sum lt_tensor_wrap; do grep -qx $name "$work/names" || fail "$library lacks $name"; done
     if grep -x 'lt_erfinv\|lt_softmax\|lt_add_' "$work/names"; then fail "$library shows what was not chosen"; fi

@@ -137,8 +137,11 @@ size=$(wc -c <"$work/product")
 passed=$((passed + 1))
 
 # By CMake, which builds into one folder: the static ones are moved to their own names.
-cmake -S tests/packages -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$PWD/docs/examples" >"$work/out" 2>&1 &&
-    cmake --build "$work/cmake" >"$work/out" 2>&1 || { cat "$work/out" >&2; exit 1; }
+if ! cmake -S tests/packages -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$PWD/docs/examples" >"$work/out" 2>&1 ||
+    ! cmake --build "$work/cmake" >"$work/out" 2>&1; then
+    cat "$work/out" >&2
+    exit 1
+fi
 run_examples "$work/cmake"
 mkdir "$work/cmake/static"
 for program in "$work"/cmake/*_static; do

@@ -94,7 +94,7 @@ suite() {
 specs() {
     which=$1; shift
     for half in 0 1; do
-        # shellcheck disable=SC2046
+        # shellcheck disable=SC2046,SC2086
         suite "$which, half $((half + 1))" env "$@" $BUSTED --helper=tests/lua/support/globals.lua -o plainTerminal ${EXCLUDE-} --pattern=_spec \
             $(find tests/lua -name '*_spec.lua' | sort | awk "NR % 2 == $half")
     done
@@ -103,7 +103,7 @@ specs() {
 # Some specs, which run many kernels in little time: name, their names, environment...
 kernel_specs() {
     which=$1 chosen=$2; shift 2
-    # shellcheck disable=SC2046
+    # shellcheck disable=SC2046,SC2086
     suite "$which" env "$@" $BUSTED --helper=tests/lua/support/globals.lua -o plainTerminal ${EXCLUDE-} --pattern=_spec \
         $(printf 'tests/lua/%s_spec.lua ' $chosen)
 }
@@ -132,10 +132,12 @@ done
 
 if [ "$mode" = tsan ]; then
     for spec in order pinned memory copies; do
+        # shellcheck disable=SC2086
         suite "cuda_$spec" env LTENSOR_SIM_GPUS=2 $BUSTED -o plainTerminal --exclude-tags=race \
             "tests/lua/cuda_${spec}_spec.lua"
     done
     # MPI's own threads and locks are not known to the sanitizer.
+    # shellcheck disable=SC2086
     suite distributed_race env "TSAN_OPTIONS=$TSAN_OPTIONS ignore_noninstrumented_modules=1" $BUSTED -o plainTerminal \
         tests/lua/distributed_race_spec.lua
 elif [ "$mode" = checks ]; then
@@ -170,7 +172,7 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
     fi
     kernel_specs "kernels with 64-bit indices" "indexing views strides elementwise attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_INDEX_LIMIT=1
     for n in 0 1 2; do
-        for notebook in docs/notebooks/*.md docs/guide/*.md docs/book/06-gpus.md; do
+        for notebook in docs/notebooks/*.md docs/guide/*.md docs/book/06-gpus.md docs/index.md; do
             case $notebook in *README.md) continue ;; esac
             suite "$(basename "$notebook") on $n GPUs" "$LTENSOR_BIN" --sim-gpus $n --cells --check "$notebook"
         done

@@ -103,7 +103,8 @@ function M.AttentionDecoder:attention_weights() fail('%s has no method attention
 
 local read_decoder = arguments('Seq2SeqAttentionDecoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
 
---- Seq2SeqAttentionDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): at every step a mean of the encoder's outputs, by its last state.
+--- Seq2SeqAttentionDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): at every step a mean of the encoder's outputs, by
+--- its last state.
 M.Seq2SeqAttentionDecoder = M.AttentionDecoder:extend 'd2l.Seq2SeqAttentionDecoder'
 
 function M.Seq2SeqAttentionDecoder:init(...)

@@ -146,8 +146,8 @@ local function each(values, scale)
   return list
 end
 
---- plot(X, Y, xlabel, ylabel, legend, xlim, ylim, xscale, yscale), all but X by name as well: the lines Y (one or a list) over X (one for all,
---- or one each); without Y those of X over their positions. Returns a figure.
+--- plot(X, Y, xlabel, ylabel, legend, xlim, ylim, xscale, yscale), all but X by name as well: the lines Y (one or a list) over X (one for
+--- all, or one each); without Y those of X over their positions. Returns a figure.
 function M.plot(...)
   local given = read_plot(...)
   local options = { xlabel = named(given.xlabel, given.xscale) or false, ylabel = named(given.ylabel, given.yscale) or false,

@@ -1,7 +1,7 @@
 -- boxes.lua - d2l: anchor boxes: making them, matching them with true ones, and choosing among what was foretold.
 --
--- Boxes are rows {x1, y1, x2, y2}, of anchors as parts of the image's width and height. Classes count from 1. In targets the background
--- is class 1 and class c of an object is c + 1, as cross_entropy wants; a box that belongs to nothing has number 0, and so has the class of a
+-- Boxes are rows {x1, y1, x2, y2}, of anchors as parts of the image's width and height. Classes count from 1. In targets the background is
+-- class 1 and class c of an object is c + 1, as cross_entropy wants; a box that belongs to nothing has number 0, and so has the class of a
 -- box that was left out.
 
 local torch = require 'torch'
@@ -17,8 +17,8 @@ function M.box_center_to_corner(boxes) return vision.box_convert(boxes, 'cxcywh'
 --- The share that two boxes have in common, for every pair.
 function M.box_iou(boxes1, boxes2) return vision.box_iou(boxes1, boxes2) end
 
---- Anchors at every pixel of a feature map (n, c, height, width): of all sizes with the first ratio, and of the first size with the other ratios. Returns (1, height
---- * width * (#sizes + #ratios - 1), 4).
+--- Anchors at every pixel of a feature map (n, c, height, width): of all sizes with the first ratio, and of the first size with the other
+--- ratios. Returns (1, height * width * (#sizes + #ratios - 1), 4).
 function M.multibox_prior(data, sizes, ratios)
   local height, width = data:size(-2), data:size(-1)
   local like = { device = data.device, dtype = torch.float32 }
@@ -37,8 +37,8 @@ function M.multibox_prior(data, sizes, ratios)
   return (middles + around):reshape(1, -1, 4)
 end
 
---- For each anchor the number of the true box that it stands for, or 0: each true box takes its best anchor, the others go to the box that they
---- overlap by at least iou_threshold.
+--- For each anchor the number of the true box that it stands for, or 0: each true box takes its best anchor, the others go to the box that
+--- they overlap by at least iou_threshold.
 function M.assign_anchor_to_bbox(ground_truth, anchors, iou_threshold)
   local overlaps = vision.box_iou(anchors, ground_truth)
   local most, at = overlaps:max(2)
@@ -70,8 +70,8 @@ function M.offset_inverse(anchors, offset_preds)
   return M.box_center_to_corner(torch.cat({ xy, wh }, 2))
 end
 
---- What a detector shall say: anchors (1, n, 4) and labels (batch, objects, 5), rows {class, box}, a class of 0 where there is no object. Returns offsets and masks (batch,
---- n * 4), and classes (batch, n): 1 is the background, c + 1 class c.
+--- What a detector shall say: anchors (1, n, 4) and labels (batch, objects, 5), rows {class, box}, a class of 0 where there is no object.
+--- Returns offsets and masks (batch, n * 4), and classes (batch, n): 1 is the background, c + 1 class c.
 function M.multibox_target(anchors, labels)
   local n = anchors:size(2)
   anchors = anchors:squeeze(1)
@@ -98,8 +98,8 @@ end
 --- The positions of the boxes that are left, best first, when each takes away worse ones that overlap it by more than iou_threshold.
 function M.nms(boxes, scores, iou_threshold) return vision.nms(boxes, scores, iou_threshold) end
 
---- What was found: cls_probs (batch, classes with the background first, n), offset_preds (batch, n * 4), anchors (1, n, 4). Returns (batch, n, 6), rows {class, confidence,
---- box}, best first; class 0: the background, or a box that a better one takes away.
+--- What was found: cls_probs (batch, classes with the background first, n), offset_preds (batch, n * 4), anchors (1, n, 4). Returns (batch,
+--- n, 6), rows {class, confidence, box}, best first; class 0: the background, or a box that a better one takes away.
 function M.multibox_detection(cls_probs, offset_preds, anchors, nms_threshold, pos_threshold)
   nms_threshold, pos_threshold = nms_threshold or 0.5, pos_threshold or 0.009999999
   if cls_probs:dim() ~= 3 then fail('multibox_detection(): cls_probs has three dimensions, not %d', cls_probs:dim()) end

@@ -98,8 +98,8 @@ local function stage(num_residuals, num_channels, is_first)
   return blocks
 end
 
---- ResNet(arch, lr = 0.1, num_classes = 10): arch is a list of stages {num_residuals, num_channels}; {{2, 64}, {2, 128}, {2, 256}, {2, 512}} is
---- ResNet-18.
+--- ResNet(arch, lr = 0.1, num_classes = 10): arch is a list of stages {num_residuals, num_channels}; {{2, 64}, {2, 128}, {2, 256}, {2,
+--- 512}} is ResNet-18.
 M.ResNet = models.Classifier:extend 'd2l.ResNet'
 
 function M.ResNet:init(...)

@@ -15,7 +15,7 @@ local M = {}
 local LABELS = { 't-shirt', 'trouser', 'pullover', 'dress', 'coat', 'sandal', 'shirt', 'sneaker', 'bag', 'ankle boot' }
 
 -- Where the reader of the files says that something is wrong with them.
-local messages = { fail = function(_, message) fail('FashionMNIST(): %s', message) end }
+local messages = { fail = function(_, message) fail('FashionMNIST(): %s', (message:gsub('%-%-data DIR', "{folder = 'DIR'}"))) end }
 
 -- The images (n, 1, height, width) from 0 to 1, and their classes.
 local function split(folder, name, limit, resize)
@@ -27,7 +27,9 @@ local function split(folder, name, limit, resize)
   return torch.utils.data.TensorDataset(images, part.labels)
 end
 
-local read = arguments('FashionMNIST', '', 'batch_size resize', { batch_size = 64, resize = { 28, 28 }, num_train = 0, num_val = 0, folder = training.FASHION_MNIST })
+local read = arguments('FashionMNIST', '', 'batch_size resize', {
+  batch_size = 64, resize = { 28, 28 }, num_train = 0, num_val = 0, folder = training.FASHION_MNIST,
+})
 
 --- FashionMNIST {batch_size = 64, resize = {28, 28}, num_train = 0, num_val = 0, folder =}: images (n, 1, height, width) with values
 --- from 0 to 1 and their classes, 1 to 10. num_train, num_val: only so many of the first, 0 for all (60000 and 10000). folder:

@@ -78,8 +78,8 @@ function M.BasicScheduler:init(searcher) self.searcher = searcher end
 function M.BasicScheduler:suggest() return self.searcher:sample_configuration() end
 function M.BasicScheduler:update(config, error) self.searcher:update(config, error) end
 
---- SuccessiveHalvingScheduler(searcher, eta, r_min, r_max, prefact = 1): many configurations for r_min epochs; of each rung the best 1/eta go on for eta
---- times as many, until r_max (K. Jamieson, A. Talwalkar 2016). A configuration has max_epochs.
+--- SuccessiveHalvingScheduler(searcher, eta, r_min, r_max, prefact = 1): many configurations for r_min epochs; of each rung the best 1/eta
+--- go on for eta times as many, until r_max (K. Jamieson, A. Talwalkar 2016). A configuration has max_epochs.
 M.SuccessiveHalvingScheduler = M.HPOScheduler:extend 'd2l.SuccessiveHalvingScheduler'
 
 function M.SuccessiveHalvingScheduler:init(searcher, eta, r_min, r_max, prefact)
@@ -134,8 +134,8 @@ function M.SuccessiveHalvingScheduler:update(config, error)
   end
 end
 
---- HPOTuner(scheduler, objective): run(number_of_trials) tries; objective(config) gives the error. incumbent, incumbent_error: the best; incumbent_trajectory and
---- cumulative_runtime: after each trial.
+--- HPOTuner(scheduler, objective): run(number_of_trials) tries; objective(config) gives the error. incumbent, incumbent_error: the best;
+--- incumbent_trajectory and cumulative_runtime: after each trial.
 M.HPOTuner = tools.HyperParameters:extend 'd2l.HPOTuner'
 
 function M.HPOTuner:init(scheduler, objective)

@@ -2,7 +2,6 @@
 
 local torch = require 'torch'
 local arguments = require 'torch.nn.arguments'
-local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local data = require 'torch.d2l.data'
 local models = require 'torch.d2l.models'

@@ -9,9 +9,9 @@ local nn = torch.nn
 
 local M = {}
 
---- The base class of models: it has the loss (a method of the derived class), the steps of training and validation, which a Trainer
---- calls, and the board on which they draw. A derived class that defines init calls self:begin() first when it needs other
---- settings: begin {plot_train_per_epoch = 2, plot_valid_per_epoch = 1}.
+--- The base class of models: it has the loss (a method of the derived class), the steps of training and validation, which a Trainer calls,
+--- and the board on which they draw: plot_train_per_epoch points of the training in each epoch, plot_valid_per_epoch of the validation (fields
+--- of the class or of the model).
 M.Module = nn.Module:extend 'd2l.Module'
 M.Module.save_hyperparameters = tools.save_hyperparameters
 M.Module.plot_train_per_epoch, M.Module.plot_valid_per_epoch = 2, 1

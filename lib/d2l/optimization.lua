@@ -26,8 +26,8 @@ function M.show_trace_2d(_, results)
   return board.plot(x, y, { xlabel = 'x1', ylabel = 'x2' })
 end
 
---- A loader of n samples of five features, of mean 0 and variance 1, whose target is a linear function with noise; and the number of features. (The book's
---- are measurements of the noise of wings, which have to be fetched.)
+--- A loader of n samples of five features, of mean 0 and variance 1, whose target is a linear function with noise; and the number of
+--- features. (The book's are measurements of the noise of wings, which have to be fetched.)
 function M.get_data_ch11(batch_size, n)
   n = n or 1500
   local X = torch.randn(n, 5)
@@ -45,8 +45,8 @@ local function mean_loss(net, loss, loader)
   return sum / n
 end
 
---- Trains a linear model by trainer_fn(params, states, hyperparams), which sets the gradients to 0 as well. Returns the times since the beginning and the losses of
---- the epochs.
+--- Trains a linear model by trainer_fn(params, states, hyperparams), which sets the gradients to 0 as well. Returns the times since the
+--- beginning and the losses of the epochs.
 function M.train_ch11(trainer_fn, states, hyperparams, data_iter, feature_dim, num_epochs)
   local w = (torch.randn(feature_dim, 1) * 0.01):requires_grad_()
   local b = torch.zeros(1):requires_grad_()

@@ -72,8 +72,8 @@ function M.train_batch_ch13(net, X, y, loss, trainer, devices)
   return l:sum():detach(), tools.accuracy(pred, y)
 end
 
---- Trains net on devices (default: all GPUs): loss gives a number for each sample (reduction = 'none'). Prints the last loss and the accuracies, and returns the
---- mean loss, the accuracy in training and in the test, and the animator.
+--- Trains net on devices (default: all GPUs): loss gives a number for each sample (reduction = 'none'). Prints the last loss and the
+--- accuracies, and returns the mean loss, the accuracy in training and in the test, and the animator.
 function M.train_ch13(net, train_iter, test_iter, loss, trainer, num_epochs, devices)
   devices = devices or torch.try_all_gpus()
   local animator = board.Animator { xlabel = 'epoch', xlim = { 1, math.max(num_epochs, 2) }, ylim = { 0, 1 }, legend = { 'train loss', 'train acc', 'test acc' } }

@@ -1,4 +1,5 @@
--- pictures.lua - d2l: pictures that are made instead of fetched, for detection and segmentation, and the book's readers of files of such data.
+-- pictures.lua - d2l: pictures that are made instead of fetched, for detection and segmentation, and the book's readers of files of such
+-- data.
 
 local torch = require 'torch'
 local arguments = require 'torch.nn.arguments'
@@ -10,8 +11,9 @@ local M = {}
 
 local read = arguments('BananasDataset', '', 'is_train num_images size', { is_train = true, num_images = false, size = 64 })
 
---- BananasDataset {is_train = true, num_images = 1000 | 100, size = 64}: as the book's pictures of one banana each, which have to be fetched, but made: noise (3, size,
---- size), values 0 to 1, with a yellow crescent. The label is (1, 5): class 1 and the box, as parts of the picture.
+--- BananasDataset {is_train = true, num_images = 1000 | 100, size = 64}: as the book's pictures of one banana each, which have to be
+--- fetched, but made: noise (3, size, size), values 0 to 1, with a yellow crescent. The label is (1, 5): class 1 and the box, as parts of
+--- the picture.
 M.BananasDataset = data.Dataset:extend 'd2l.BananasDataset'
 
 function M.BananasDataset:init(...)
@@ -48,8 +50,8 @@ end
 
 -- ---- classes of pixels ------------------------------------------------------------------------------------------------
 
---- Colours of the 21 classes of Pascal VOC 2012 (M. Everingham et al.), by the rule of its development kit: class k, from 0, has the bits of k spread over
---- the three channels, highest first.
+--- Colours of the 21 classes of Pascal VOC 2012 (M. Everingham et al.), by the rule of its development kit: class k, from 0, has the bits
+--- of k spread over the three channels, highest first.
 M.VOC_COLORMAP = {}
 for k = 0, 20 do
   local colour = { 0, 0, 0 }
@@ -88,8 +90,8 @@ function M.voc_rand_crop(feature, label, height, width)
   return crop(feature), crop(label)
 end
 
---- Pictures and labels of Pascal VOC 2012, which has to be fetched (http://host.robots.ox.ac.uk/pascal/VOC/voc2012): lists of bytes (3, height, width). voc_dir is its folder
---- VOCdevkit/VOC2012; limit: so many of the first.
+--- Pictures and labels of Pascal VOC 2012, which has to be fetched (http://host.robots.ox.ac.uk/pascal/VOC/voc2012): lists of bytes (3,
+--- height, width). voc_dir is its folder VOCdevkit/VOC2012; limit: so many of the first.
 function M.read_voc_images(voc_dir, is_train, limit)
   local find = require('torch.d2l.data').find_file
   local list = find(('%s/ImageSets/Segmentation/%s.txt'):format(voc_dir, is_train == false and 'val' or 'train'), '',

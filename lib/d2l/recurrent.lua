@@ -89,7 +89,8 @@ end
 
 -- ---- language models ------------------------------------------------------------------------------------------------
 
---- RNNLMScratch(rnn, vocab_size, lr = 0.01): scores of the next token at every step, (batch, steps, vocab_size). Its board draws the perplexity.
+--- RNNLMScratch(rnn, vocab_size, lr = 0.01): scores of the next token at every step, (batch, steps, vocab_size). Its board draws the
+--- perplexity.
 M.RNNLMScratch = models.Classifier:extend 'd2l.RNNLMScratch'
 
 function M.RNNLMScratch:init(rnn, vocab_size, lr)

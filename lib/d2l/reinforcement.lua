@@ -1,5 +1,5 @@
--- reinforcement.lua - d2l: FrozenLake, the grid on which the chapter on reinforcement learning plans and learns, with the interface and the maps of the
--- environment of that name in Gymnasium; states and actions are positions, from 1.
+-- reinforcement.lua - d2l: FrozenLake, the grid on which the chapter on reinforcement learning plans and learns, with the interface and the
+-- maps of the environment of that name in Gymnasium; states and actions are positions, from 1.
 
 local torch = require 'torch'
 local arguments = require 'torch.nn.arguments'
@@ -18,8 +18,8 @@ local ARROWS = { '←', '↓', '→', '↑' }
 
 local read = arguments('FrozenLake', '', 'map is_slippery', { map = '4x4', is_slippery = false })
 
---- FrozenLake {map = '4x4' | '8x8' | list of rows, is_slippery = false}: num_states, num_actions, and mdp[state][action], a list of {probability, next state, reward,
---- done}. On slippery ice one goes where one wants once of three times, else to a side.
+--- FrozenLake {map = '4x4' | '8x8' | list of rows, is_slippery = false}: num_states, num_actions, and mdp[state][action], a list of
+--- {probability, next state, reward, done}. On slippery ice one goes where one wants once of three times, else to a side.
 M.FrozenLake = tools.HyperParameters:extend 'd2l.FrozenLake'
 
 function M.FrozenLake:init(...)

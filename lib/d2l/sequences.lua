@@ -25,9 +25,10 @@ end
 
 local read = arguments('MTFraEng', 'batch_size', 'num_steps num_train num_val path', { num_steps = 9, num_train = 512, num_val = 128, path = false })
 
---- MTFraEng(batch_size, num_steps = 9, num_train = 512, num_val = 128): English and French sentences, cut or filled to num_steps tokens. A batch is source,
---- target from <bos> on, the number of source tokens before the padding, and the target's next tokens. It has to be fetched
---- (https://www.manythings.org/anki/fra-eng.zip), as fra.txt in the folder of data; {path = } takes another file of lines "source TAB target".
+--- MTFraEng(batch_size, num_steps = 9, num_train = 512, num_val = 128): English and French sentences, cut or filled to num_steps tokens. A
+--- batch is source, target from <bos> on, the number of source tokens before the padding, and the target's next tokens. It has to be
+--- fetched (https://www.manythings.org/anki/fra-eng.zip), as fra.txt in the folder of data; {path = } takes another file of lines "source
+--- TAB target".
 M.MTFraEng = data.DataModule:extend 'd2l.MTFraEng'
 
 function M.MTFraEng:init(...)
@@ -105,7 +106,8 @@ M.Decoder = nn.Module:extend 'd2l.Decoder'
 
 function M.Decoder:init_state() fail('%s has no method init_state(enc_all_outputs, …)', torch.type(self)) end
 
---- EncoderDecoder(encoder, decoder): the scores of the target's next tokens: forward(enc_X, dec_X, …); the rest goes to the encoder and to init_state.
+--- EncoderDecoder(encoder, decoder): the scores of the target's next tokens: forward(enc_X, dec_X, …); the rest goes to the encoder and to
+--- init_state.
 M.EncoderDecoder = models.Classifier:extend 'd2l.EncoderDecoder'
 
 function M.EncoderDecoder:init(encoder, decoder) self.encoder, self.decoder = encoder, decoder end
@@ -147,8 +149,8 @@ end
 
 local read_coder = arguments('Seq2SeqEncoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
 
---- Seq2SeqEncoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): a GRU over embeddings of X (batch, steps). Returns its outputs (steps,
---- batch, hiddens) and its last state (layers, batch, hiddens).
+--- Seq2SeqEncoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): a GRU over embeddings of X (batch, steps). Returns its
+--- outputs (steps, batch, hiddens) and its last state (layers, batch, hiddens).
 M.Seq2SeqEncoder = M.Encoder:extend 'd2l.Seq2SeqEncoder'
 
 function M.Seq2SeqEncoder:init(...)
@@ -162,8 +164,8 @@ function M.Seq2SeqEncoder:forward(X) return self.rnn(self.embedding(X.T:long()))
 
 local read_decoder = arguments('Seq2SeqDecoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
 
---- Seq2SeqDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): the same, which sees the encoder's last state at every step. Returns scores
---- (batch, steps, vocab_size) and its state, a list {context, hidden}.
+--- Seq2SeqDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): the same, which sees the encoder's last state at every
+--- step. Returns scores (batch, steps, vocab_size) and its state, a list {context, hidden}.
 M.Seq2SeqDecoder = M.Decoder:extend 'd2l.Seq2SeqDecoder'
 
 function M.Seq2SeqDecoder:init(...)

@@ -13,8 +13,8 @@ local M = {}
 
 -- ---- vocabularies -----------------------------------------------------------------------------------------------------
 
---- Vocab(tokens, min_freq = 0, reserved_tokens = {}): tokens in a list, or in lists. vocab[token] is its position, vocab[{…}] those of a list
---- (nested lists too); unknown tokens are vocab.unk, position 1. #vocab; token_freqs: {token, count} by falling count.
+--- Vocab(tokens, min_freq = 0, reserved_tokens = {}): tokens in a list, or in lists. vocab[token] is its position, vocab[{…}] those of a
+--- list (nested lists too); unknown tokens are vocab.unk, position 1. #vocab; token_freqs: {token, count} by falling count.
 M.Vocab = class.Object:extend 'd2l.Vocab'
 
 function M.Vocab:init(tokens, min_freq, reserved_tokens)
@@ -58,8 +58,9 @@ function M.tokenize(lines, by) return text.tokenize(lines, by or 'word') end
 
 local read = arguments('TimeMachine', 'batch_size num_steps', 'num_train num_val path', { num_train = 10000, num_val = 5000, path = false })
 
---- TimeMachine(batch_size, num_steps, num_train = 10000, num_val = 5000): windows of num_steps characters of H. G. Wells' The Time Machine and the characters
---- that follow each. It has to be fetched: https://www.gutenberg.org/ebooks/35, as timemachine.txt in the folder of data; {path = } takes another text.
+--- TimeMachine(batch_size, num_steps, num_train = 10000, num_val = 5000): windows of num_steps characters of H. G. Wells' The Time Machine
+--- and the characters that follow each. It has to be fetched: https://www.gutenberg.org/ebooks/35, as timemachine.txt in the folder of
+--- data; {path = } takes another text.
 M.TimeMachine = data.DataModule:extend 'd2l.TimeMachine'
 
 function M.TimeMachine:init(...)

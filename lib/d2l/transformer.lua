@@ -29,7 +29,8 @@ function M.AddNorm:forward(X, Y) return self.ln(self.dropout(Y) + X) end
 
 local read_block = arguments('TransformerEncoderBlock', 'num_hiddens ffn_num_hiddens num_heads', 'dropout use_bias', { dropout = 0, use_bias = false })
 
---- TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout = 0, use_bias = false): attention of a sequence to itself, then the two layers.
+--- TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout = 0, use_bias = false): attention of a sequence to itself, then
+--- the two layers.
 M.TransformerEncoderBlock = nn.Module:extend 'd2l.TransformerEncoderBlock'
 
 function M.TransformerEncoderBlock:init(...)
@@ -48,8 +49,8 @@ end
 local read_encoder = arguments('TransformerEncoder', 'vocab_size num_hiddens ffn_num_hiddens num_heads num_blks', 'dropout use_bias',
   { dropout = 0, use_bias = false })
 
---- TransformerEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0, use_bias = false): positions of tokens (batch, steps) to
---- (batch, steps, num_hiddens).
+--- TransformerEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0, use_bias = false): positions of tokens
+--- (batch, steps) to (batch, steps, num_hiddens).
 M.TransformerEncoder = sequences.Encoder:extend 'd2l.TransformerEncoder'
 
 function M.TransformerEncoder:init(...)
@@ -76,8 +77,8 @@ end
 --- The weights of the last call, by block: (batch * heads, queries, keys).
 function M.TransformerEncoder:attention_weights() return self._weights end
 
---- TransformerDecoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, i): attention to the past, to the encoder's outputs, then the two layers.
---- i: its number; state[3][i] holds what it has seen so far.
+--- TransformerDecoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, i): attention to the past, to the encoder's outputs, then the
+--- two layers. i: its number; state[3][i] holds what it has seen so far.
 M.TransformerDecoderBlock = nn.Module:extend 'd2l.TransformerDecoderBlock'
 
 function M.TransformerDecoderBlock:init(num_hiddens, ffn_num_hiddens, num_heads, dropout, i)
@@ -105,8 +106,8 @@ end
 
 local read_decoder = arguments('TransformerDecoder', 'vocab_size num_hiddens ffn_num_hiddens num_heads num_blks', 'dropout', { dropout = 0 })
 
---- TransformerDecoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0): scores (batch, steps, vocab_size). In training all
---- steps are given at once; in evaluation the state remembers those before.
+--- TransformerDecoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0): scores (batch, steps, vocab_size). In
+--- training all steps are given at once; in evaluation the state remembers those before.
 M.TransformerDecoder = attention.AttentionDecoder:extend 'd2l.TransformerDecoder'
 
 function M.TransformerDecoder:init(...)
@@ -146,7 +147,8 @@ local function pair(size)
   return size, size
 end
 
---- PatchEmbedding(img_size = 96, patch_size = 16, num_hiddens = 512): an image as a sequence of its squares, (batch, num_patches, num_hiddens).
+--- PatchEmbedding(img_size = 96, patch_size = 16, num_hiddens = 512): an image as a sequence of its squares, (batch, num_patches,
+--- num_hiddens).
 M.PatchEmbedding = nn.Module:extend 'd2l.PatchEmbedding'
 
 function M.PatchEmbedding:init(img_size, patch_size, num_hiddens)
@@ -186,8 +188,8 @@ end
 local read_vit = arguments('ViT', 'img_size patch_size num_hiddens mlp_num_hiddens num_heads num_blks', 'emb_dropout blk_dropout lr use_bias num_classes',
   { emb_dropout = 0, blk_dropout = 0, lr = 0.1, use_bias = false, num_classes = 10 })
 
---- ViT(img_size, patch_size, num_hiddens, mlp_num_hiddens, num_heads, num_blks, emb_dropout = 0, blk_dropout = 0, lr = 0.1, use_bias = false, num_classes =
---- 10): the class is read from a token put before the squares.
+--- ViT(img_size, patch_size, num_hiddens, mlp_num_hiddens, num_heads, num_blks, emb_dropout = 0, blk_dropout = 0, lr = 0.1, use_bias =
+--- false, num_classes = 10): the class is read from a token put before the squares.
 M.ViT = models.Classifier:extend 'd2l.ViT'
 
 function M.ViT:init(...)

@@ -2,6 +2,41 @@
 -- Multinomial, and their relaxations, which are numbers between: RelaxedBernoulli, RelaxedOneHotCategorical. Categories
 -- are positions, from 1. Made of probabilities or of {logits =}, kept normalized; reading the other one computes it.
 
+--[=[ examples
+Categorical
+    d = torch.distributions.Categorical(torch.tensor{0.25, 0.75})
+    d:log_prob(torch.tensor(2)), d:entropy()
+    --> (tensor(-0.2877), tensor(0.5623))
+OneHotCategorical
+    d = torch.distributions.OneHotCategorical(torch.tensor{0.25, 0.75})
+    d.mean, d:log_prob(torch.tensor{0.0, 1.0})
+    --> (tensor([0.2500, 0.7500]), tensor(-0.2877))
+OneHotCategoricalStraightThrough
+    d = torch.distributions.OneHotCategoricalStraightThrough(torch.tensor{0.25, 0.75})
+    d:rsample().shape
+    --> torch.Size([2])
+Multinomial
+    d = torch.distributions.Multinomial(4, torch.tensor{0.25, 0.75})
+    d.mean, d:log_prob(torch.tensor{1.0, 3.0})
+    --> (tensor([1., 3.]), tensor(-0.8630))
+LogitRelaxedBernoulli
+    d = torch.distributions.LogitRelaxedBernoulli(torch.tensor(1.0), {probs = torch.tensor(0.5)})
+    d:log_prob(torch.tensor(0.0))
+    --> tensor(-1.3863)
+RelaxedBernoulli
+    d = torch.distributions.RelaxedBernoulli(torch.tensor(1.0), {probs = torch.tensor(0.5)})
+    d:log_prob(torch.tensor(0.5))
+    --> tensor(0.)
+ExpRelaxedCategorical
+    d = torch.distributions.ExpRelaxedCategorical(torch.tensor(1.0), {probs = torch.tensor{0.25, 0.75}})
+    d:sample().shape
+    --> torch.Size([2])
+RelaxedOneHotCategorical
+    d = torch.distributions.RelaxedOneHotCategorical(torch.tensor(1.0), {probs = torch.tensor{0.25, 0.75}})
+    d:sample().shape
+    --> torch.Size([2])
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'

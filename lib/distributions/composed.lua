@@ -1,5 +1,22 @@
 -- composed.lua - distributions made of others: TransformedDistribution, Independent, MixtureSameFamily.
 
+--[=[ examples
+TransformedDistribution
+    T = torch.distributions
+    d = T.TransformedDistribution(T.Normal(0.0, 1.0), {T.ExpTransform()})
+    d:log_prob(torch.tensor(1.0))
+    --> tensor(-0.9189)
+Independent
+    d = torch.distributions.Independent(torch.distributions.Normal(torch.zeros(3), torch.ones(3)), 1)
+    d:log_prob(torch.zeros(3))
+    --> tensor(-2.7568)
+MixtureSameFamily
+    T = torch.distributions
+    d = T.MixtureSameFamily(T.Categorical(torch.tensor{0.5, 0.5}), T.Normal(torch.tensor{-1.0, 1.0}, torch.ones(2)))
+    d.mean, d:log_prob(torch.tensor(0.0))
+    --> (tensor(0.), tensor(-1.4189))
+]=]
+
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'

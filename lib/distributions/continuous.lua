@@ -1,6 +1,37 @@
 -- continuous.lua - distributions of real numbers with a closed form: Normal, Uniform, Exponential, Laplace, Cauchy,
 -- VonMises, GeneralizedPareto.
 
+--[=[ examples
+Normal
+    d = torch.distributions.Normal(0.0, 1.0)
+    d.mean, d:log_prob(torch.tensor(0.0))
+    --> (tensor(0.), tensor(-0.9189))
+Uniform
+    d = torch.distributions.Uniform(0.0, 4.0)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(2.), tensor(-1.3863))
+Exponential
+    d = torch.distributions.Exponential(2.0)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(0.5000), tensor(-1.3069))
+Laplace
+    d = torch.distributions.Laplace(0.0, 1.0)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(0.), tensor(-1.6931))
+Cauchy
+    d = torch.distributions.Cauchy(0.0, 1.0)
+    d:log_prob(torch.tensor(0.0))
+    --> tensor(-1.1447)
+VonMises
+    d = torch.distributions.VonMises(torch.tensor(0.0), torch.tensor(1.0))
+    d.mean, d:log_prob(torch.tensor(0.0))
+    --> (tensor(0.), tensor(-1.0738))
+GeneralizedPareto
+    d = torch.distributions.GeneralizedPareto(0.0, 1.0, 0.1)
+    d:log_prob(torch.tensor(1.0))
+    --> tensor(-1.0484)
+]=]
+
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'

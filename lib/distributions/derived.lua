@@ -1,6 +1,45 @@
 -- derived.lua - distributions that are a transformed simpler one: LogNormal, LogisticNormal, HalfNormal, HalfCauchy,
 -- Gumbel, Weibull, Pareto, Kumaraswamy, InverseGamma.
 
+--[=[ examples
+LogNormal
+    d = torch.distributions.LogNormal(0.0, 1.0)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(1.6487), tensor(-0.9189))
+LogisticNormal
+    d = torch.distributions.LogisticNormal(torch.tensor{0.0, 0.0}, torch.tensor{1.0, 1.0})
+    d:sample().shape
+    --> torch.Size([3])
+HalfNormal
+    d = torch.distributions.HalfNormal(1.0)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(0.7979), tensor(-0.7258))
+HalfCauchy
+    d = torch.distributions.HalfCauchy(1.0)
+    d:log_prob(torch.tensor(1.0))
+    --> tensor(-1.1447)
+Gumbel
+    d = torch.distributions.Gumbel(0.0, 1.0)
+    d.mean, d:log_prob(torch.tensor(0.0))
+    --> (tensor(0.5772), tensor(-1.))
+Weibull
+    d = torch.distributions.Weibull(1.0, 2.0)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(0.8862), tensor(-0.3069))
+Pareto
+    d = torch.distributions.Pareto(1.0, 3.0)
+    d.mean, d:log_prob(torch.tensor(2.0))
+    --> (tensor(1.5000), tensor(-1.6740))
+Kumaraswamy
+    d = torch.distributions.Kumaraswamy(torch.tensor(2.0), torch.tensor(2.0))
+    d.mean, d:log_prob(torch.tensor(0.5))
+    --> (tensor(0.5333), tensor(0.4055))
+InverseGamma
+    d = torch.distributions.InverseGamma(torch.tensor(3.0), torch.tensor(2.0))
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(1.), tensor(-0.6137))
+]=]
+
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
 local continuous = require 'torch.distributions.continuous'

@@ -1,6 +1,33 @@
 -- discrete.lua - distributions of counts: Bernoulli, ContinuousBernoulli, Geometric, Binomial, NegativeBinomial, Poisson.
 -- Each but Poisson is made of probabilities (by position) or of {logits =}; reading the other one computes it.
 
+--[=[ examples
+Bernoulli
+    d = torch.distributions.Bernoulli(0.25)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(0.2500), tensor(-1.3863))
+ContinuousBernoulli
+    d = torch.distributions.ContinuousBernoulli(torch.tensor(0.25))
+    d:log_prob(torch.tensor(0.5))
+    --> tensor(-0.0498)
+Geometric
+    d = torch.distributions.Geometric(0.5)
+    d.mean, d:log_prob(torch.tensor(2.0))
+    --> (tensor(1.), tensor(-2.0794))
+Binomial
+    d = torch.distributions.Binomial(10, torch.tensor(0.5))
+    d.mean, d:log_prob(torch.tensor(5.0))
+    --> (tensor(5.), tensor(-1.4020))
+NegativeBinomial
+    d = torch.distributions.NegativeBinomial(3, torch.tensor(0.5))
+    d.mean, d:log_prob(torch.tensor(2.0))
+    --> (tensor(3.), tensor(-1.6740))
+Poisson
+    d = torch.distributions.Poisson(3.0)
+    d.mean, d:log_prob(torch.tensor(2.0))
+    --> (tensor(3.), tensor(-1.4959))
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'

@@ -8,6 +8,16 @@
 -- fields and calls self:setup(batch_shape, event_shape, validate_args); what is computed when it is read stands in
 -- MyNormal.getters.mean = function(self) ... end.
 
+--[=[ examples
+Distribution
+    d = torch.distributions.Normal(torch.zeros(3), 1.0)
+    d.batch_shape, d.event_shape, d:sample({5}).shape
+    --> (torch.Size([3]), torch.Size([]), torch.Size([5, 3]))
+ExponentialFamily
+    torch.distributions.Normal(0.0, 1.0):entropy()
+    --> tensor(1.4189)
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'

@@ -1,6 +1,33 @@
 -- gamma.lua - Gamma and what is made of it: Chi2, Beta, Dirichlet, StudentT, FisherSnedecor. Draws are by rejection, with
 -- PyTorch's numbers for a seed on the CPU; rsample carries the implicit gradient by the parameters.
 
+--[=[ examples
+Gamma
+    d = torch.distributions.Gamma(2.0, 1.0)
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(2.), tensor(-1.))
+Chi2
+    d = torch.distributions.Chi2(torch.tensor(3.0))
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(3.), tensor(-1.4189))
+Beta
+    d = torch.distributions.Beta(2.0, 2.0)
+    d.mean, d:log_prob(torch.tensor(0.5))
+    --> (tensor(0.5000), tensor(0.4055))
+Dirichlet
+    d = torch.distributions.Dirichlet(torch.tensor{1.0, 1.0, 2.0})
+    d.mean, d:log_prob(torch.tensor{0.2, 0.3, 0.5})
+    --> (tensor([0.2500, 0.2500, 0.5000]), tensor(1.0986))
+StudentT
+    d = torch.distributions.StudentT(torch.tensor(5.0))
+    d.mean, d:log_prob(torch.tensor(0.0))
+    --> (tensor(0.), tensor(-0.9686))
+FisherSnedecor
+    d = torch.distributions.FisherSnedecor(torch.tensor(3.0), torch.tensor(5.0))
+    d.mean, d:log_prob(torch.tensor(1.0))
+    --> (tensor(1.6667), tensor(-1.0184))
+]=]
+
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 local constraints = require 'torch.distributions.constraints'

@@ -1,6 +1,27 @@
 -- multivariate.lua - distributions of vectors and matrices: MultivariateNormal, LowRankMultivariateNormal, Wishart,
 -- LKJCholesky.
 
+--[=[ examples
+MultivariateNormal
+    d = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
+    d.mean, d:log_prob(torch.zeros(2))
+    --> (tensor([0., 0.]), tensor(-1.8379))
+LowRankMultivariateNormal
+    d = torch.distributions.LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(2))
+    d.mean, d:log_prob(torch.zeros(2))
+    --> (tensor([0., 0.]), tensor(-2.3872))
+Wishart
+    d = torch.distributions.Wishart(torch.tensor(3.0), torch.eye(2))
+    d.mean, d:log_prob(torch.eye(2))
+    --> (tensor([[3., 0.],
+    -->          [0., 3.]]),
+    -->  tensor(-3.5310))
+LKJCholesky
+    d = torch.distributions.LKJCholesky(2)
+    d:sample().shape
+    --> torch.Size([2, 2])
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'

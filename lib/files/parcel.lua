@@ -21,7 +21,7 @@ end
 
 --- The values of a parcel that begins at a byte, the first if not given.
 function M.unpack(message, at)
-  local tensors, text, count = {}, nil, nil
+  local tensors, text, count = {}
   text, count, at = string.unpack('<s8I4', message, at or 1)
   for _ = 1, count do
     local name, dtype, ndim, bytes

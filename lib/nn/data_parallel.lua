@@ -1,6 +1,13 @@
 -- data_parallel.lua - nn.DataParallel(module, {device_ids =, output_device =, dim =}): splits each batch over the
 -- GPUs, runs a copy of the module on each, and joins the outputs on one. device_ids count from 0, as names do.
 
+--[=[ examples
+DataParallel
+    net = nn.DataParallel(nn.Linear(3, 2):to(try_gpu()))
+    net(torch.ones(4, 3, {device = try_gpu()})).shape
+    --> torch.Size([4, 2])
+]=]
+
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.containers.sequential'

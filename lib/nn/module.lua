@@ -4,6 +4,14 @@
 -- assignment; the field holds it like any other. The names are kept in three lists beside the fields; those of
 -- buffers that are no part of the state also in a set. Hooks are in module/hooks.lua, state in module/state.lua.
 
+--[=[ examples
+Module
+    Double = nn.Module:extend('Double')
+    function Double:forward(x) return x * 2 end
+    Double()(torch.tensor{1.0, 2.0})
+    --> tensor([2., 4.])
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local class = require 'torch.support.class'

@@ -9,7 +9,6 @@ local graphs = require 'torch.onnx.export.graph'
 local kinds = require 'torch.support.kinds'
 local messages = require 'torch.onnx.messages'
 local named = require 'torch.support.named'
-local nn = require 'torch.nn'
 local operators = require 'torch.onnx.export.operators'
 local record = require 'torch.onnx.export.record'
 local symbols = require 'torch.onnx.export.symbols'
@@ -276,7 +275,7 @@ return function(module, args, path, options)
   local training = {}
   for _, child in ipairs(module:modules()) do training[child] = child.training end
   module:eval()
-  local restore <close> = setmetatable({}, { __close = function()
+  local _ <close> = setmetatable({}, { __close = function()
     for child, mode in pairs(training) do child.training = mode end
   end })
   local recordings, sizes = record_all(module, args, all, function(inputs) return dynamic_sizes(axes, inputs, output_names) end)

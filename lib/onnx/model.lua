@@ -139,7 +139,7 @@ function M.load(path)
     reader:fail(0, "a zip archive, no ONNX model: torch.load reads PyTorch's files and NumPy's; torch.onnx.export in Python makes a model")
   end
   reader.folder, reader.others = path:match '^(.*/)' or '', {}
-  local others <close> = setmetatable({}, { __close = function()
+  local _ <close> = setmetatable({}, { __close = function()
     for _, other in pairs(reader.others) do other:close() end
   end })
   local graph = graphs.build(reader, reader:message(messages.Model, 0, reader.size))

@@ -19,9 +19,6 @@ local function part(x, dim, first, last) return x:narrow(dim, first, math.max(la
 
 local function is_float(x) return x.dtype.is_floating_point end
 
--- x, integers and bools as the default dtype.
-local function as_float(x) return is_float(x) and x or x:to(torch.get_default_dtype()) end
-
 -- ---- differences ------------------------------------------------------------------------------------------------------
 
 local function diff(x, n, dim, prepend, append)

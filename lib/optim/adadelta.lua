@@ -1,6 +1,16 @@
 -- adadelta.lua - optim.Adadelta(params, {lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false})
 -- (M. Zeiler 2012).
 
+--[=[ examples
+Adadelta
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.Adadelta({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.9997, -1.9997])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

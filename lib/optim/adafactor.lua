@@ -3,6 +3,16 @@
 -- eps: what divides is at least eps[1] (nil or false: the dtype's), the step is scaled by at least eps[2]; d: the greatest
 -- root mean square of an update.
 
+--[=[ examples
+Adafactor
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.Adafactor({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.8419, -1.8419])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

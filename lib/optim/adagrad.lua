@@ -1,6 +1,16 @@
 -- adagrad.lua - optim.Adagrad(params, {lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0,
 -- eps = 1e-10, maximize = false}) (J. Duchi et al. 2011).
 
+--[=[ examples
+Adagrad
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.Adagrad({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.9000, -1.9000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

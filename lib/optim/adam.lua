@@ -3,6 +3,16 @@
 --
 -- With capturable the number of steps is a tensor beside the parameter, which a replay of a recorded graph counts on.
 
+--[=[ examples
+Adam
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.Adam({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.9000, -1.9000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fused_adam = torch._C._fused_adam_

@@ -1,6 +1,16 @@
 -- adamax.lua - optim.Adamax(params, {lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
 -- maximize = false}): Adam by the infinity norm (D. Kingma, J. Ba 2014).
 
+--[=[ examples
+Adamax
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.Adamax({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.9000, -1.9000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fused_adamax = torch._C._fused_adamax_

@@ -2,6 +2,16 @@
 -- maximize = false}): averaged stochastic gradient descent (B. Polyak, A. Juditsky 1992); the averages are the
 -- state's `ax`.
 
+--[=[ examples
+ASGD
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.ASGD({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.8000, -1.6000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fused_asgd = torch._C._fused_asgd_

@@ -5,6 +5,20 @@
 -- step(closure) needs the closure, which clears the gradients, computes the loss, calls backward and returns the
 -- loss. All parameters, of one group, are handled as one vector.
 
+--[=[ examples
+LBFGS
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.LBFGS({w})
+    optimizer:step(function()
+      optimizer:zero_grad()
+      local loss = w:square():sum()
+      loss:backward()
+      return loss
+    end);
+    w:square():sum():item() < 1e-6
+    --> true
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

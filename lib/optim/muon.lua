@@ -3,6 +3,17 @@
 -- nearly orthogonal by a Newton-Schulz iteration in bfloat16 (K. Jordan 2024). adjust_lr_fn: 'original' (the default), or
 -- 'match_rms_adamw', with which AdamW's rates and decay suit.
 
+--[=[ examples
+Muon
+    w = torch.eye(2):requires_grad_()
+    optimizer = torch.optim.Muon({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([[0.8775, 0.0000],
+    -->         [0.0000, 0.8775]])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

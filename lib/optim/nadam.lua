@@ -1,6 +1,16 @@
 -- nadam.lua - optim.NAdam(params, {lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
 -- momentum_decay = 0.004, decoupled_weight_decay = false, maximize = false}) (T. Dozat 2016).
 
+--[=[ examples
+NAdam
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.NAdam({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.8944, -1.8944])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fused_nadam = torch._C._fused_nadam_

@@ -11,6 +11,14 @@
 -- state is a table kept for the parameter. For update_batch it is made by new_state(parameter, group) and has its
 -- number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
 
+--[=[ examples
+Optimizer
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.SGD({ {params = {w}, lr = 0.5} }, {lr = 0.1})
+    optimizer.param_groups[1].lr
+    --> 0.5
+]=]
+
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 local class = require 'torch.support.class'

@@ -1,6 +1,16 @@
 -- radam.lua - optim.RAdam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
 -- decoupled_weight_decay = false, maximize = false}): Adam with a rectified rate (L. Liu et al. 2019).
 
+--[=[ examples
+RAdam
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.RAdam({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.8000, -1.6000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fused_radam = torch._C._fused_radam_

@@ -1,6 +1,16 @@
 -- rmsprop.lua - optim.RMSprop(params, {lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0,
 -- centered = false, maximize = false}) (G. Hinton's lectures; centered: A. Graves 2013).
 
+--[=[ examples
+RMSprop
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.RMSprop({w}, {lr = 0.01})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.9000, -1.9000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fused_rmsprop = torch._C._fused_rmsprop_

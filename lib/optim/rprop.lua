@@ -1,6 +1,16 @@
 -- rprop.lua - optim.Rprop(params, {lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50}, maximize = false}): steps by
 -- the gradient's sign, whose size grows while the sign stays (M. Riedmiller, H. Braun 1993).
 
+--[=[ examples
+Rprop
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.Rprop({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.9000, -1.9000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

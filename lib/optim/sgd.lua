@@ -1,6 +1,16 @@
 -- sgd.lua - optim.SGD(params, {lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false,
 -- maximize = false}): stochastic gradient descent (Sutskever et al. 2013 for the momentum's form).
 
+--[=[ examples
+SGD
+    w = torch.tensor({1.0, -2.0}, {requires_grad = true})
+    optimizer = torch.optim.SGD({w}, {lr = 0.1})
+    w:square():sum():backward()
+    optimizer:step()
+    w.data
+    --> tensor([ 0.8000, -1.6000])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

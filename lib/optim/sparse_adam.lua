@@ -2,6 +2,17 @@
 -- J. Ba 2014) for gradients that are sparse. Moments and parameters change only where the gradient has elements; the others' moments
 -- do not decay.
 
+--[=[ examples
+SparseAdam
+    rows = nn.Embedding(4, 2, {sparse = true})
+    before = rows.weight:clone():detach()
+    optimizer = torch.optim.SparseAdam(rows:parameters(), {lr = 0.1})
+    rows(torch.tensor{3}):sum():backward()
+    optimizer:step()
+    rows.weight:detach():ne(before):any(2)
+    --> tensor([False, False,  True, False])
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'

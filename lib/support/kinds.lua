@@ -71,7 +71,7 @@ local fits = {
   Tensor = is_tensor, number = lua_type 'number', integer = is_integer, boolean = lua_type 'boolean', string = lua_type 'string',
   table = lua_type 'table', userdata = lua_type 'userdata', ['function'] = is_callable, named = kinds.is_named,
   device = is_device, dtype = is_dtype, any = function(value) return value ~= nil end,
-  Module = object_of 'torch.nn.module', Optimizer = object_of 'torch.optim.optimizer', 
+  Module = object_of 'torch.nn.module', Optimizer = object_of 'torch.optim.optimizer',
   Generator = named_type 'Generator', Stream = named_type 'Stream', CUDAGraph = named_type 'CUDAGraph',
   sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
   tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = named_type 'PackedSequence',

@@ -120,7 +120,7 @@ local function again(call, arguments)
   local cpu, cuda = call.autocast.cpu, call.autocast.cuda
   local _ <close> = torch.autocast('cpu', cpu)
   local _ <close> = torch.autocast('cuda', cuda)
-  local saved <close> = call.random and setmetatable({ state = random_state(call.devices), devices = call.devices }, restoring)
+  local _ <close> = call.random and setmetatable({ state = random_state(call.devices), devices = call.devices }, restoring)
     or nil
   if call.random then set_random_state(call.random, call.devices) end
   return torch.enable_grad(function() return table.pack(call.f(table.unpack(arguments, 1, arguments.n))) end)

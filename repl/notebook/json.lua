@@ -66,7 +66,7 @@ local function encode_number(value)
   if math.type(value) == 'integer' then return tostring(value) end
   if value ~= value then return 'null' end
   if value == math.huge or value == -math.huge then return value > 0 and '1e999' or '-1e999' end
-  local digits, text = 14, nil
+  local digits, text = 14
   repeat
     text = ('%.' .. digits .. 'g'):format(value)
     digits = digits + 1

@@ -157,8 +157,8 @@ local function parse_op(entry, group, where)
       op.args[#op.args + 1] = arg
     end
   end
-  for arguments in pairs(op.grad or {}) do
-    for argument in arguments:gmatch('%S+') do
+  for names in pairs(op.grad or {}) do
+    for argument in names:gmatch('%S+') do
       local found = false
       for _, arg in ipairs(op.args) do found = found or arg.name == argument end
       if not found then fail("grad names '" .. argument .. "', which is no argument") end

@@ -8,6 +8,7 @@
 --       torch.tensor{1, 2}:sum()
 --       --> tensor(3)
 --
+-- A file of classes has the same text in a long comment below its first, which begins with the word examples.
 -- tests/lua/examples_spec.lua runs every one and compares. May use only Lua's standard library.
 
 local M = {}
@@ -31,6 +32,14 @@ function M.read(text, where)
   end
   finish()
   return found
+end
+
+-- The same of the long comment of a file of classes.
+function M.of_file(path)
+  local file = assert(io.open(path))
+  local text = file:read 'a'
+  file:close()
+  return M.read(text:match '\n%-%-%[=%[ examples\n(.-)\n%]=%]\n' or '', path)
 end
 
 -- The parts of an example, each the lines of a cell and what it shows: { source, output }, output nil where nothing is said.

@@ -108,10 +108,9 @@ function M.functions_of(model)
     if form == 'new' then f.operator = f.operator or op.operator end
   end
   for _, op in ipairs(model.ops) do
-    if not op.chosen then -- a library without it
-    elseif op.variants.library then
+    if op.chosen and op.variants.library then
       add(op, op.name, op.inplace_only and 'inplace' or 'new', false, false, {}, true)
-    elseif op.name:sub(1, 1) ~= '_' and next(op.variants) then
+    elseif op.chosen and op.name:sub(1, 1) ~= '_' and next(op.variants) then
       if op.inplace_only then
         add(op, op.name, 'inplace', op.variants['function'], op.variants.method, op.aliases)
       elseif op.variants['function'] or op.variants.method or op.variants.nn then

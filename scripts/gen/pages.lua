@@ -57,10 +57,27 @@ local function derivative_of(op)
   return op.composite and 'Made of other ops, whose derivatives it has.' or 'Not differentiable.'
 end
 
+-- Lines of a signature no wider than a page, broken after a comma.
+local function folded(signature)
+  local lines = {}
+  for line in (signature .. '\n'):gmatch '([^\n]*)\n' do
+    local current = ''
+    for part in line:gmatch '[^,]*,? ?' do
+      if #current + #part > 88 then
+        lines[#lines + 1] = current:gsub(' $', '')
+        current = '    '
+      end
+      current = current .. part
+    end
+    lines[#lines + 1] = current
+  end
+  return table.concat(lines, '\n')
+end
+
 local function entry_of(name, overloads)
   local first = overloads[1]
   local entry = docs[(first.variants.nn and 'nn.functional.' or '') .. name]
-  local lines = { '## ' .. name, '', '```text', entry.signature, '```', '' }
+  local lines = { '## ' .. name, '', '```text', folded(entry.signature), '```', '' }
   for _, op in ipairs(overloads) do
     if op == first or op.doc ~= first.doc then lines[#lines + 1] = op.doc:gsub('%s*\n%s*', ' ') .. '\n' end
   end
@@ -85,6 +102,9 @@ A type that ends in `?` may be nil. Every argument may be named in a last table:
 stands after `*` must be.
 ]]
 
+-- index.md is, for builders of sites, the page of a folder.
+local function page_of(group) return group == 'index' and 'indexing' or group end
+
 local index = { '# Reference of the ops\n', types }
 for _, group in ipairs(model.groups) do
   local names, by_name = {}, {}
@@ -98,12 +118,12 @@ for _, group in ipairs(model.groups) do
     end
   end
   if #names > 0 then
-    local page = { '# ' .. group .. '\n', about(group) .. '\n' }
+    local page = { '# ' .. page_of(group) .. '\n', about(group) .. '\n' }
     for _, name in ipairs(names) do page[#page + 1] = entry_of(name, by_name[name]) end
-    declarations.write(('%s/%s.md'):format(out_dir, group), table.concat(page, '\n'))
+    declarations.write(('%s/%s.md'):format(out_dir, page_of(group)), table.concat(page, '\n'))
     local links = {}
-    for i, name in ipairs(names) do links[i] = ('[%s](%s.md#%s)'):format(name, group, name) end
-    index[#index + 1] = ('## [%s](%s.md)\n\n%s\n\n%s\n'):format(group, group, about(group), table.concat(links, ' · '))
+    for i, name in ipairs(names) do links[i] = ('[%s](%s.md#%s)'):format(name, page_of(group), name) end
+    index[#index + 1] = ('## [%s](%s.md)\n\n%s\n\n%s\n'):format(page_of(group), page_of(group), about(group), table.concat(links, ' · '))
   end
 end
 declarations.write(out_dir .. '/README.md', table.concat(index, '\n'))

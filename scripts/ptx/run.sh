@@ -8,6 +8,7 @@ if [ -z "${NVCC-}" ]; then
     echo 'ptx-report: nvcc was not found: nothing is measured'
     exit 0
 fi
+# shellcheck disable=SC2153 # make's
 tools=$PWD/$BUILD/ptx/tools
 PATH=$PATH:$(dirname "$NVCC"):$tools/nvidia/cu13/bin
 export PATH

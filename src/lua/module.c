@@ -34,6 +34,10 @@ static int load_embedded(lua_State *L)
     lua_call(L, 1, 1);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, module);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE); /* under its own name, whichever it was asked by */
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, module->name);
+    lua_pop(L, 1);
     return 1;
 }
 

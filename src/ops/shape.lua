@@ -101,7 +101,7 @@ return {
   { 'block_diag(Tensor[] tensors) -> Tensor', variants = 'function', composite = true,
     doc = 'A matrix of zeros with the given matrices, in a row or in a table, along its diagonal.' },
   { 'repeat(Tensor self, Size repeats) -> Tensor', variants = method, composite = true,
-    doc = "As tile, which is the name to write: `repeat` is a word of Lua, and can only be called as x['repeat'](x, 2, 3)." },
+    doc = "As tile, which is the name to write: `repeat` is a word of Lua, and can only be called as `x['repeat'](x, 2, 3)`." },
   { 'tile(Tensor self, Size dims) -> Tensor', composite = true,
     doc = "The tensor laid out `dims` times along each dimension; missing leading counts are 1. (PyTorch's `repeat` is a word of Lua)." },
   { 'flip(Tensor self, Dims dims) -> Tensor', doc = 'A copy with the order of the given dimensions reversed.', forward = 'linear', grad = { self = 'flip(grad, dims)' } },

@@ -156,7 +156,7 @@ do
     return a, a:mm(a.T):trace()
   end
   row('1000 products, each logged on the host', 'ms', measure(function()
-    local a, log, number = start, {}, nil
+    local a, log, number = start, {}
     for i = 1, steps do
       a, number = step(a)
       log[i] = number:item()

@@ -20,7 +20,7 @@ local function measure(name, f)
     return clock() - start
   end
   run(1) -- warm: libraries loaded, threads started, blocks cached
-  local n, took = 1, 0
+  local n, took = 1
   while true do
     took = run(n)
     if took > SECONDS / 4 then break end

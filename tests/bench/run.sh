@@ -11,6 +11,8 @@ export LC_ALL=C
 ltensor=${BUILD:-build}/ltensor
 rounds=${ROUNDS:-3}
 [ -z "${ROWS-}" ] || export ROWS
+# The name is the environment's here: sh has no such variable of its own.
+# shellcheck disable=SC3028
 export SECONDS="${SECONDS:-0.03}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}"
 results=$(mktemp -d)
@@ -43,6 +45,7 @@ epochs() {
 }
 
 round=1
+# shellcheck disable=SC2129
 while [ "$round" -le "$rounds" ]; do
     [ ! -t 2 ] || echo "round $round of $rounds" >&2
     start_and_exit 10 "$ltensor" -e '' >>"$results/ltensor"

@@ -173,6 +173,24 @@ void memory_that_nothing_wrote(void **)
     expect_fault(cudaSuccess, {"init: kernel add_one", "thread (0, 0, 0)"});
 }
 
+__global__ void eight_bytes_at(int *x, int at)
+{
+    alignas(8) __shared__ int mine[63];
+    mine[at] = x[at];
+    *reinterpret_cast<volatile uint64_t *>(mine + at) = 0;
+    x[at] = mine[at];
+}
+
+void shared_memory_beside_a_variable(void **)
+{
+    int *x = device_zeros<int>(63);
+    LT_LAUNCH_MEET(eight_bytes_at, 1, 1, 0, 0, x, 60);
+    expect_none();
+    LT_LAUNCH_MEET(eight_bytes_at, 1, 1, 0, 0, x, 62);
+    expect_fault(cudaErrorIllegalAddress,
+                 {"eight_bytes_at", "writes 8 bytes beside its shared variables"});
+}
+
 __global__ void through_shared(int *x, int written)
 {
     __shared__ int mine[64];
@@ -596,6 +614,7 @@ const CMUnitTest tests[] = {
     cmocka_unit_test_setup(device_memory_on_the_host, as_new),
     cmocka_unit_test_setup(memory_of_another_device, as_new),
     cmocka_unit_test_setup(memory_that_nothing_wrote, as_new),
+    cmocka_unit_test_setup(shared_memory_beside_a_variable, as_new),
     cmocka_unit_test_setup(shared_memory_that_the_block_did_not_write, as_new),
     cmocka_unit_test_setup(a_block_that_is_handed_out_again, as_new),
     cmocka_unit_test_setup(a_replay_finds_its_memory_empty, as_new),

@@ -56,9 +56,8 @@ function M.open(note)
       end
       return ('%s(%s)'):format(target.text, arguments_for(target.name))
     elseif kind <= 78 then
-      local name, tensor = nil, hostile.tensor()
-      local methods = objects[1].methods
-      name = methods[random(#methods)]
+      local tensor, methods = hostile.tensor(), objects[1].methods
+      local name = methods[random(#methods)]
       return ('(%s):%s(%s)'):format(tensor, name, arguments_for(name, true))
     elseif kind <= 92 then
       local object = objects[random(#objects)]

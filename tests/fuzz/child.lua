@@ -12,8 +12,8 @@ local folder = arg[0]:match '^(.*)/' or '.'
 package.path = folder .. '/?.lua;' .. package.path
 
 local interrupt = require 'repl.interrupt'
-local pcall, load, tostring, type, select, collectgarbage, pairs, ipairs = pcall, load, tostring, type, select, collectgarbage, pairs, ipairs
-local gsub, sub, getmetatable = string.gsub, string.sub, debug.getmetatable
+local pcall, load, tostring, type, collectgarbage, pairs = pcall, load, tostring, type, collectgarbage, pairs
+local gsub, sub = string.gsub, string.sub
 local is_tensor = torch.is_tensor
 
 local fuzzer, mode, log_path = require(arg[1]), arg[2], arg[3]

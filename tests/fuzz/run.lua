@@ -133,7 +133,6 @@ while os.difftime(os.time(), start) < minutes * 60 do
   end
   if status then
     local last = lines[#lines] or text:match '#([^\n]*)\n?$' or '?'
-    local name = (status:gsub('0x%x+', ''):gsub('==%d+==', '')) .. ' ' .. (last:match '([%w_%.:]+)%(.-$' or last):sub(1, 60)
     local place = status:match 'src/(%S+)'
     local key = place or (kind(status) .. ' ' .. (last:match '^return ([%w_%.]+)%(' or last:match '%):([%w_]+)%(' or last:sub(1, 40)))
     if not known[key] then

@@ -180,7 +180,7 @@ describe('torch.cuda.graph', function()
     for _ = 1, 5 do
       local g, u = cuda.CUDAGraph(), nil
       cuda.graph(g, { stream = capturing }, function()
-        local busy = big:mm(big):mm(big)
+        local _ = big:mm(big):mm(big)
         u = torch.rand(1000, {device = device})
       end)
       cuda.manual_seed(5)

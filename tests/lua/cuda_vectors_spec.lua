@@ -3,7 +3,7 @@
 -- fewer than LTENSOR_SIM_INDEX_LIMIT elements give the same.
 
 local torch = require 'torch'
-local nn, F = torch.nn, torch.nn.functional
+local F = torch.nn.functional
 
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'

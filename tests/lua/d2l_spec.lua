@@ -2,7 +2,6 @@
 
 local torch = require 'torch'
 local d2l = require 'd2l'
-local nn = torch.nn
 local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
 
 local function fails_with(text, fn, ...)
@@ -126,6 +125,7 @@ describe('d2l.FashionMNIST #cpu', function()
 
   it('says what is missing', function()
     fails_with('dataset-fashion-mnist', d2l.FashionMNIST, { folder = '/nonexistent' })
+    fails_with("name their folder with {folder = 'DIR'}", d2l.FashionMNIST, { folder = '/nonexistent' })
     fails_with('no part of this program, which downloads nothing', d2l.find_file, nil, 'timemachine.txt', 'get it')
   end)
 end)
@@ -136,5 +136,162 @@ describe('pictures of d2l', function()
     assert.same({ 8, 8, 'a, b | c, d' }, { figure.width, figure.height, figure.title })
     fails_with('4 images are wanted, there are 2', d2l.show_images, { torch.rand(3, 3), torch.rand(3, 3) }, 2, 2)
     assert.same({ 9, 7 }, { d2l.show_heatmaps(torch.rand(2, 2, 3, 4)).width, d2l.show_heatmaps(torch.rand(2, 2, 3, 4)).height })
+  end)
+end)
+
+describe('d2l.Vocab', function()
+  it('counts from 1, the unknown token first', function()
+    local vocab = d2l.Vocab({ { 'a', 'b', 'a' }, { 'c' } }, 2, { '<pad>' })
+    assert.same({ '<unk>', '<pad>', 'a' }, vocab.idx_to_token)
+    assert.same({ 3, { 1, 2 } }, vocab { 'a', { 'zebra', '<pad>' } })
+    assert.equal(1, vocab 'b')
+    assert.same({ 'a', '<unk>' }, vocab:to_tokens(torch.tensor { 3, 1 }))
+    assert.same({ 'a', 2 }, vocab.token_freqs[1])
+    fails_with('positions are 1 to 3, not 0', vocab.to_tokens, vocab, 0)
+  end)
+end)
+
+describe('texts of d2l', function()
+  local function with_file(text, body)
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write(text)
+    file:close()
+    body(path)
+    os.remove(path)
+  end
+
+  it('are windows of characters and what follows them', function()
+    with_file('The Time-Machine\n', function(path)
+      local data = d2l.TimeMachine { batch_size = 2, num_steps = 3, num_train = 4, num_val = 2, path = path }
+      assert.equal('the time machine ', table.concat(data.vocab:to_tokens(data.corpus)))
+      for X, Y in data:val_dataloader() do
+        assert.equal('tim', table.concat(data.vocab:to_tokens(X[1])))
+        assert.equal('ime', table.concat(data.vocab:to_tokens(Y[1])))
+      end
+      fails_with('fewer than a window', d2l.TimeMachine, 2, 100, { path = path })
+    end)
+    fails_with('downloads nothing', d2l.TimeMachine, 2, 3)
+  end)
+
+  it('are pairs of sentences, cut and filled', function()
+    with_file('Go.\tVa !\nRun fast!\tCours vite !\n', function(path)
+      local data = d2l.MTFraEng { batch_size = 1, num_steps = 3, num_train = 1, num_val = 1, path = path }
+      local source, target, len, label = data:build({ 'go .' }, { 'va !' })
+      assert.same({ '<unk>', '<unk>', '<eos>' }, data.src_vocab:to_tokens(source[1]))
+      assert.same({ '<bos>', '<unk>', '!' }, data.tgt_vocab:to_tokens(target[1]))
+      assert.same({ '<unk>', '!', '<eos>' }, data.tgt_vocab:to_tokens(label[1]))
+      assert.same({ 3 }, len:tolist())
+      fails_with('fewer than num_train + num_val (9)', d2l.MTFraEng, { batch_size = 1, num_train = 8, num_val = 1, path = path })
+    end)
+    assert.same({ 1, 2 }, d2l.truncate_pad({ 1, 2, 3 }, 2, 9))
+    assert.same({ 1, 9 }, d2l.truncate_pad({ 1 }, 2, 9))
+  end)
+
+  it('are compared by BLEU', function()
+    assert.equal(1, d2l.bleu('a b c', 'a b c', 2))
+    assert.near(math.exp(1 - 3 / 2), d2l.bleu('a b', 'a b c', 2), 1e-12)
+    assert.near((2 / 3) ^ 0.5 * (1 / 2) ^ 0.25, d2l.bleu('a b x', 'a b c', 2), 1e-12)
+    assert.equal(0, d2l.bleu('', 'a', 2))
+    assert.equal(0.5 ^ 0.5, d2l.bleu('a a', 'a b', 1), 'a token matches once')
+  end)
+
+  it('are judged: files in the form of SNLI', function()
+    with_file('gold_label\tsentence1\tsentence2\nneutral\t( A ( man sleeps ) )\t( He dreams )\n-\t( x )\t( y )\n', function(path)
+      local folder = path .. '.d'
+      os.execute(('mkdir %s && cp %s %s/snli_1.0_test.txt'):format(folder, path, folder))
+      assert.same({ { 'A man sleeps' }, { 'He dreams' }, { 3 } }, { d2l.read_snli(folder, false) })
+      os.execute('rm -r ' .. folder)
+    end)
+    fails_with('holds no reviews', d2l.read_imdb, '/nonexistent', true)
+  end)
+end)
+
+describe('attention of d2l', function()
+  it('leaves out what lies beyond the valid length, on every device', function()
+    local X = torch.zeros(2, 1, 3, { device = device })
+    local weights = d2l.masked_softmax(X, torch.tensor({ 1, 2 }, { device = device })):cpu()
+    assert.same({ { { 1, 0, 0 } }, { { 0.5, 0.5, 0 } } }, weights:tolist())
+    assert.same({ 3 }, { d2l.masked_softmax(X):cpu():gt(0):sum(3)[{ 1, 1 }]:item() })
+    fails_with('one or two dimensions', d2l.masked_softmax, X, X)
+    fails_with('cannot be parted into 3 heads', d2l.MultiHeadAttention, 4, 3)
+  end)
+
+  it('in several heads is that of torch.nn with the same weights', function()
+    torch.manual_seed(0)
+    local mine, theirs = d2l.MultiHeadAttention(8, 2):to(device), nn.MultiheadAttention(8, 2, { bias = false, batch_first = true }):to(device)
+    local q, k = torch.randn(2, 3, 8, { device = device }), torch.randn(2, 5, 8, { device = device })
+    mine(q, k, k)
+    torch.no_grad(function()
+      theirs.in_proj_weight:copy_(torch.cat { mine.W_q.weight, mine.W_k.weight, mine.W_v.weight })
+      theirs.out_proj.weight:copy_(mine.W_o.weight)
+    end)
+    assert.is_true(torch.allclose(mine(q, k, k), (theirs(q, k, k)), { atol = 1e-5 }))
+  end)
+end)
+
+describe('boxes of d2l', function()
+  local function tensor(values) return torch.tensor(values, { device = device, dtype = torch.float32 }) end
+
+  it('are matched: each true box with its best anchor, the others by what they overlap', function()
+    local anchors = tensor { { 0, 0, 0.5, 0.5 }, { 0.5, 0.5, 1, 1 }, { 0, 0, 0.45, 0.5 }, { 0.9, 0, 1, 0.1 } }
+    local truth = tensor { { 0, 0, 0.5, 0.5 }, { 0.6, 0.7, 0.7, 0.8 } }
+    assert.same({ 1, 2, 1, 0 }, d2l.assign_anchor_to_bbox(truth, anchors):cpu():tolist())
+  end)
+
+  it('come back from their offsets', function()
+    local anchors, boxes = tensor { { 0.1, 0.2, 0.5, 0.6 } }, tensor { { 0.2, 0.1, 0.5, 0.9 } }
+    assert.is_true(torch.allclose(d2l.offset_inverse(anchors, d2l.offset_boxes(anchors, boxes)), boxes, { atol = 1e-4 }))
+  end)
+
+  it('are all background in a picture without objects', function()
+    local anchors = tensor { { 0, 0, 0.5, 0.5 }, { 0.5, 0.5, 1, 1 } }:unsqueeze(1)
+    local _, masks, classes = d2l.multibox_target(anchors, tensor { { { 0, 0, 0, 0, 0 } } })
+    assert.same({ { 1, 1 } }, classes:cpu():tolist())
+    assert.equal(0, masks:sum():item())
+  end)
+
+  it('lie in the middle of their pixels, as wide as size and ratio say', function()
+    local prior = d2l.multibox_prior(torch.zeros(1, 1, 2, 4, { device = device }), { 0.5, 0.25 }, { 1, 4 }):cpu()
+    assert.equal(torch.Size { 1, 2 * 4 * 3, 4 }, prior.shape)
+    local expected = { { 0, 0, 0.25, 0.5 }, { 0.0625, 0.125, 0.1875, 0.375 }, { -0.125, 0.125, 0.375, 0.375 } }
+    assert.is_true(torch.allclose(prior['1, 1:3'], torch.tensor(expected)))
+  end)
+end)
+
+describe('the search of d2l for hyperparameters #cpu', function()
+  it('halves the field from rung to rung', function()
+    local searcher = d2l.RandomSearcher { x = d2l.LogUniform(0.1, 10) }
+    local scheduler, tried = d2l.SuccessiveHalvingScheduler(searcher, 2, 1, 4), {}
+    local tuner = d2l.HPOTuner(scheduler, function(config)
+      tried[config.max_epochs] = tried[config.max_epochs] or {}
+      table.insert(tried[config.max_epochs], config.x)
+      return config.x
+    end)
+    tuner:run(7)
+    assert.same({ 4, 2, 1 }, { #tried[1], #tried[2], #tried[4] })
+    table.sort(tried[1])
+    assert.equal(tried[1][1], tried[4][1])
+    assert.equal(tried[1][1], tuner.incumbent_error)
+    fails_with('no rung of this scheduler', scheduler.update, scheduler, { max_epochs = 3 }, 0)
+    fails_with('0 < low <= high', d2l.LogUniform, 0, 1)
+  end)
+end)
+
+describe('d2l.FrozenLake #cpu', function()
+  it('ends in holes and at the goal, and stays on the ice', function()
+    local lake = d2l.FrozenLake()
+    assert.same({ 1, 0, false }, { lake:step(1) })
+    for state = 1, lake.num_states do
+      for action = 1, lake.num_actions do
+        local sum = 0
+        for _, outcome in ipairs(d2l.FrozenLake({ is_slippery = true }).mdp[state][action]) do sum = sum + outcome[1] end
+        assert.near(1, sum, 1e-12)
+      end
+    end
+    lake:step(3)
+    assert.same({ 6, 0, true }, { lake:step(2) })
+    fails_with('actions are 1 to 4, not 5', lake.step, lake, 5)
+    fails_with("'4x4', '8x8' or a list of rows", d2l.FrozenLake, { map = '5x5' })
   end)
 end)

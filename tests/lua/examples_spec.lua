@@ -41,6 +41,36 @@ describe('the examples of', function()
   end
 end)
 
+-- ---- classes ----------------------------------------------------------------------------------------------------------
+
+local torch = require 'torch'
+
+local function is_class(value)
+  local metatable = debug.getmetatable(value)
+  return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
+end
+
+describe('the examples of the classes of', function()
+  for name, module in pairs { ['nn'] = torch.nn, ['optim'] = torch.optim, ['optim/lr_scheduler'] = torch.optim.lr_scheduler,
+    ['distributions'] = torch.distributions } do
+    it(name .. ' are there, and show what they say', function()
+      local missing, wrong, files = {}, {}, {}
+      for class, path in pairs(module.__names) do
+        if is_class(module[class]) then
+          path = ('%slib/%s/%s.lua'):format(root, name, (path:gsub('%.', '/')))
+          files[path] = files[path] or examples.of_file(path)
+          local example = files[path][class]
+          local problem = example and run_example(examples.cells(example))
+          if not example then missing[#missing + 1] = class end
+          if problem then wrong[#wrong + 1] = class .. ': ' .. problem end
+        end
+      end
+      assert(#missing == 0, 'without an example: ' .. table.concat(missing, ' '))
+      assert(#wrong == 0, table.concat(wrong, '\n'))
+    end)
+  end
+end)
+
 describe('an example', function()
   it('is read with what it shows', function()
     local read = examples.read('sum\n    x = 1\n    --> 1\n\n    y\n    --> a\n    -->  b\nmean\n    z\n', 'here')

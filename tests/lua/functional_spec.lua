@@ -42,6 +42,16 @@ describe('batch_norm', function()
     assert.has_error(function() y:sum():backward() end)
   end)
 
+  it('normalizes long rows that lie far from zero', function()
+    for _, n in ipairs { 1024, 4097, 20003 } do
+      local x = (torch.randn({ 2, n }, { dtype = torch.float64, device = device }) + 1000):float()
+      local wanted, got = F.layer_norm(x:double(), { n }), F.layer_norm(x, { n })
+      assert.is_true((got:double() - wanted):abs():max():item() < 1e-3, n)
+      local smaller = F.layer_norm((x - 1000):bfloat16(), { n }):double()
+      assert.is_true((smaller - F.layer_norm((x - 1000):bfloat16():double(), { n })):abs():max():item() < 0.02, n)
+    end
+  end)
+
   it('agrees with layer_norm over many elements, in both directions', function()
     torch.manual_seed(4)
     local x = torch.randn(300, 40, { device = device, requires_grad = true })

@@ -1,6 +1,41 @@
 -- elementwise.lua - transforms of every element for itself: Exp, Power, Sigmoid, Softplus, Tanh, Abs, Affine, and by a
 -- distribution's cdf.
 
+--[=[ examples
+ExpTransform
+    t = torch.distributions.ExpTransform()
+    t(torch.tensor{-1.0, 1.0})
+    --> tensor([0.3679, 2.7183])
+SigmoidTransform
+    t = torch.distributions.SigmoidTransform()
+    t(torch.tensor{-1.0, 1.0})
+    --> tensor([0.2689, 0.7311])
+SoftplusTransform
+    t = torch.distributions.SoftplusTransform()
+    t(torch.tensor{-1.0, 1.0})
+    --> tensor([0.3133, 1.3133])
+TanhTransform
+    t = torch.distributions.TanhTransform()
+    t(torch.tensor{-1.0, 1.0})
+    --> tensor([-0.7616,  0.7616])
+AbsTransform
+    t = torch.distributions.AbsTransform()
+    t(torch.tensor{-1.0, 1.0})
+    --> tensor([1., 1.])
+PowerTransform
+    t = torch.distributions.PowerTransform(torch.tensor(2.0))
+    t(torch.tensor{1.0, 3.0})
+    --> tensor([1., 9.])
+AffineTransform
+    t = torch.distributions.AffineTransform(1.0, 2.0)
+    t(torch.tensor{-1.0, 1.0})
+    --> tensor([-1.,  3.])
+CumulativeDistributionTransform
+    t = torch.distributions.CumulativeDistributionTransform(torch.distributions.Normal(0.0, 1.0))
+    t(torch.tensor{-1.0, 1.0})
+    --> tensor([0.1587, 0.8413])
+]=]
+
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
 local fail = require 'torch.support.fail'

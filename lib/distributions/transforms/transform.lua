@@ -6,6 +6,24 @@
 --
 -- A class of one's own defines _call(x), _inverse(y) and log_abs_det_jacobian(x, y), and sets domain and codomain.
 
+--[=[ examples
+Transform
+    t = torch.distributions.ExpTransform()
+    t.inv(torch.tensor{1.0, 1.0})
+    --> tensor([0., 0.])
+ComposeTransform
+    T = torch.distributions
+    T.ComposeTransform({T.ExpTransform(), T.AffineTransform(1.0, 2.0)})(torch.zeros(2))
+    --> tensor([3., 3.])
+IndependentTransform
+    t = torch.distributions.IndependentTransform(torch.distributions.ExpTransform(), 1)
+    t:log_abs_det_jacobian(torch.ones(3), torch.ones(3):exp())
+    --> tensor(3.)
+ReshapeTransform
+    torch.distributions.ReshapeTransform({4}, {2, 2})(torch.zeros(4)).shape
+    --> torch.Size([2, 2])
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'

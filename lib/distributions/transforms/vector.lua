@@ -1,6 +1,39 @@
 -- vector.lua - transforms of vectors and matrices: Softmax, StickBreaking, LowerCholesky, PositiveDefinite,
 -- CorrCholesky, and of parts of a tensor by others: Cat, Stack. Dims count from 1.
 
+--[=[ examples
+SoftmaxTransform
+    t = torch.distributions.SoftmaxTransform()
+    t(torch.zeros(2))
+    --> tensor([0.5000, 0.5000])
+StickBreakingTransform
+    t = torch.distributions.StickBreakingTransform()
+    t(torch.zeros(2))
+    --> tensor([0.3333, 0.3333, 0.3333])
+LowerCholeskyTransform
+    t = torch.distributions.LowerCholeskyTransform()
+    t(torch.zeros(2, 2))
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+PositiveDefiniteTransform
+    t = torch.distributions.PositiveDefiniteTransform()
+    t(torch.zeros(2, 2))
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+CorrCholeskyTransform
+    t = torch.distributions.CorrCholeskyTransform()
+    t(torch.zeros(3)).shape
+    --> torch.Size([3, 3])
+CatTransform
+    T = torch.distributions
+    T.CatTransform({T.ExpTransform(), T.AffineTransform(0.0, 2.0)})(torch.zeros(2))
+    --> tensor([1., 0.])
+StackTransform
+    T = torch.distributions
+    T.StackTransform({T.ExpTransform(), T.AffineTransform(0.0, 2.0)})(torch.zeros(2))
+    --> tensor([1., 0.])
+]=]
+
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
 local fail = require 'torch.support.fail'

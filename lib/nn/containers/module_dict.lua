@@ -2,6 +2,13 @@
 -- sorted; {{'name', layer}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs, #dict, update,
 -- pop, clear, contains. It cannot be called.
 
+--[=[ examples
+ModuleDict
+    layers = nn.ModuleDict{first = nn.Linear(2, 3)}
+    layers.first
+    --> Linear(in_features=2, out_features=3, bias=True)
+]=]
+
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'

@@ -1,6 +1,13 @@
 -- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list whose modules are registered. list[1], #list, append, insert, pop,
 -- extend, iter. It cannot be called.
 
+--[=[ examples
+ModuleList
+    layers = nn.ModuleList{nn.Linear(2, 3), nn.ReLU()}
+    #layers, layers[2]
+    --> (2, ReLU())
+]=]
+
 local class = require 'torch.support.class'
 local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'

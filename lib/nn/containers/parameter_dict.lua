@@ -2,6 +2,13 @@
 -- its names are sorted; {{'name', parameter}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs,
 -- #dict, update, pop, clear, contains.
 
+--[=[ examples
+ParameterDict
+    values = nn.ParameterDict{scale = nn.Parameter(torch.ones(2))}
+    values.scale.shape
+    --> torch.Size([2])
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'

@@ -1,6 +1,13 @@
 -- parameter_list.lua - nn.ParameterList{parameter, ...} or nn.ParameterList(parameter, ...): a list whose parameters are registered. list[1], #list,
 -- append, extend, iter. Tensors become parameters.
 
+--[=[ examples
+ParameterList
+    list = nn.ParameterList{nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(3))}
+    #list, list[2].shape
+    --> (2, torch.Size([3]))
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'

@@ -2,6 +2,13 @@
 -- next. {'name', layer} in the place of a layer names it, a list of layers is a Sequential of them. net[1] is the first layer, net[-1] the last; state_dict keys and the
 -- printed form count from 0, as PyTorch's do.
 
+--[=[ examples
+Sequential
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    #net, net[2], net(torch.zeros(5, 3)).shape
+    --> (3, ReLU(), torch.Size([5, 2]))
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'

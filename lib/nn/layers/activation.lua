@@ -2,6 +2,94 @@
 -- Each calls the function of nn.functional that `op` names, with its settings in order. `inplace` is accepted where
 -- PyTorch has it and writes the result into the input.
 
+--[=[ examples
+ReLU
+    nn.ReLU()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([0., 0., 2.])
+Sigmoid
+    nn.Sigmoid()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([0.1192, 0.5000, 0.8808])
+Tanh
+    nn.Tanh()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.9640,  0.0000,  0.9640])
+GELU
+    nn.GELU()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.0455,  0.0000,  1.9545])
+SiLU
+    nn.SiLU()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.2384,  0.0000,  1.7616])
+LeakyReLU
+    nn.LeakyReLU()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.0200,  0.0000,  2.0000])
+Softplus
+    nn.Softplus()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([0.1269, 0.6931, 2.1269])
+LogSigmoid
+    nn.LogSigmoid()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-2.1269, -0.6931, -0.1269])
+Softsign
+    nn.Softsign()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.6667,  0.0000,  0.6667])
+Tanhshrink
+    nn.Tanhshrink()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-1.0360,  0.0000,  1.0360])
+ReLU6
+    nn.ReLU6()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([0., 0., 2.])
+SELU
+    nn.SELU()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-1.5202,  0.0000,  2.1014])
+Mish
+    nn.Mish()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.2525,  0.0000,  1.9440])
+Hardswish
+    nn.Hardswish()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.3333,  0.0000,  1.6667])
+Hardsigmoid
+    nn.Hardsigmoid()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([0.1667, 0.5000, 0.8333])
+ELU
+    nn.ELU()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.8647,  0.0000,  2.0000])
+CELU
+    nn.CELU()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.8647,  0.0000,  2.0000])
+Hardtanh
+    nn.Hardtanh()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-1.,  0.,  1.])
+Softshrink
+    nn.Softshrink()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-1.5000,  0.0000,  1.5000])
+Hardshrink
+    nn.Hardshrink()(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-2.,  0.,  2.])
+Softmax
+    nn.Softmax(2)(torch.tensor{ {0.0, 0.0}, {0.0, 1.0} })
+    --> tensor([[0.5000, 0.5000],
+    -->         [0.2689, 0.7311]])
+LogSoftmax
+    nn.LogSoftmax(1)(torch.tensor{0.0, 0.0})
+    --> tensor([-0.6931, -0.6931])
+Softmin
+    nn.Softmin(1)(torch.tensor{0.0, 1.0})
+    --> tensor([0.7311, 0.2689])
+Softmax2d
+    nn.Softmax2d()(torch.zeros(1, 2, 1, 1)).shape
+    --> torch.Size([1, 2, 1, 1])
+GLU
+    nn.GLU()(torch.tensor{1.0, 2.0, 0.0, 0.0})
+    --> tensor([0.5000, 1.0000])
+Threshold
+    nn.Threshold(1.0, -7.0)(torch.tensor{0.5, 1.5})
+    --> tensor([-7.0000,  1.5000])
+RReLU
+    nn.RReLU():eval()(torch.tensor{-24.0, 24.0})
+    --> tensor([-5.5000, 24.0000])
+PReLU
+    nn.PReLU()(torch.tensor{-4.0, 4.0}):detach()
+    --> tensor([-1.,  4.])
+]=]
+
 local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'

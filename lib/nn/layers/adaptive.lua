@@ -6,6 +6,14 @@
 -- (n, in_features) and target (n), classes from 1, it gives the log-probabilities of the targets (n) and the mean loss;
 -- without a batch, input (in_features) and a target of no dimensions.
 
+--[=[ examples
+AdaptiveLogSoftmaxWithLoss
+    head = nn.AdaptiveLogSoftmaxWithLoss(8, 20, {5, 10})
+    output, loss = head(torch.zeros(3, 8), torch.tensor{1, 7, 20})
+    output.shape, loss.shape
+    --> (torch.Size([3]), torch.Size([]))
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local Module = require 'torch.nn.module'

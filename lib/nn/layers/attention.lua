@@ -6,6 +6,14 @@
 -- without a batch; batch first if so made. Masks: true is left out, a float is added. key_padding_mask (batch, keys),
 -- attn_mask (length, keys) or (batch * heads, length, keys).
 
+--[=[ examples
+MultiheadAttention
+    x = torch.zeros(2, 5, 8)
+    output, weights = nn.MultiheadAttention(8, 2, {batch_first = true})(x, x, x)
+    output.shape, weights.shape
+    --> (torch.Size([2, 5, 8]), torch.Size([2, 5, 5]))
+]=]
+
 local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'

@@ -4,6 +4,27 @@
 -- BatchNorm2d(num_features, eps = 1e-5, momentum = 0.1, {affine = true, track_running_stats = true, bias = true});
 -- momentum = false takes the plain average of all batches. In evaluation the running estimates are used, when there are any.
 
+--[=[ examples
+BatchNorm1d
+    nn.BatchNorm1d(3)(torch.rand(2, 3, 4)).shape
+    --> torch.Size([2, 3, 4])
+BatchNorm2d
+    nn.BatchNorm2d(3)(torch.rand(2, 3, 4, 4)).shape
+    --> torch.Size([2, 3, 4, 4])
+BatchNorm3d
+    nn.BatchNorm3d(3)(torch.rand(2, 3, 4, 4, 4)).shape
+    --> torch.Size([2, 3, 4, 4, 4])
+InstanceNorm1d
+    nn.InstanceNorm1d(3)(torch.rand(2, 3, 4)).shape
+    --> torch.Size([2, 3, 4])
+InstanceNorm2d
+    nn.InstanceNorm2d(3)(torch.rand(2, 3, 4, 4)).shape
+    --> torch.Size([2, 3, 4, 4])
+InstanceNorm3d
+    nn.InstanceNorm3d(3)(torch.rand(2, 3, 4, 4, 4)).shape
+    --> torch.Size([2, 3, 4, 4, 4])
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local F = require 'torch.nn.functional'

@@ -5,6 +5,27 @@
 -- (out, in / groups, sizes...), transposed (in, out / groups, sizes...); both start uniform in [-k, k],
 -- k = 1 / sqrt(fan in).
 
+--[=[ examples
+Conv1d
+    nn.Conv1d(3, 5, 3, {padding = 1})(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 5, 8])
+ConvTranspose1d
+    nn.ConvTranspose1d(3, 5, 2, {stride = 2})(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 5, 16])
+Conv2d
+    nn.Conv2d(3, 5, 3, {padding = 1})(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 5, 8, 8])
+ConvTranspose2d
+    nn.ConvTranspose2d(3, 5, 2, {stride = 2})(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 5, 16, 16])
+Conv3d
+    nn.Conv3d(3, 5, 3, {padding = 1})(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 5, 8, 8, 8])
+ConvTranspose3d
+    nn.ConvTranspose3d(3, 5, 2, {stride = 2})(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 5, 16, 16, 16])
+]=]
+
 local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'

@@ -1,6 +1,15 @@
 -- distance.lua - how far or alike pairs of vectors are: nn.CosineSimilarity(dim = 2, eps = 1e-8) and
 -- nn.PairwiseDistance(p = 2, eps = 1e-6, {keepdim = false}).
 
+--[=[ examples
+PairwiseDistance
+    nn.PairwiseDistance()(torch.tensor{ {0.0, 0.0} }, torch.tensor{ {3.0, 4.0} })
+    --> tensor([5.0000])
+CosineSimilarity
+    nn.CosineSimilarity()(torch.tensor{ {1.0, 0.0} }, torch.tensor{ {1.0, 1.0} })
+    --> tensor([0.7071])
+]=]
+
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'

@@ -2,6 +2,27 @@
 -- 1 / (1 - p); in evaluation returns its input. Dropout1d, 2d, 3d zero whole channels; AlphaDropout and
 -- FeatureAlphaDropout keep mean and variance of inputs that come from SELU.
 
+--[=[ examples
+Dropout
+    nn.Dropout(0.5):eval()(torch.ones(3))
+    --> tensor([1., 1., 1.])
+Dropout1d
+    nn.Dropout1d(0.5)(torch.ones(2, 4, 3)).shape
+    --> torch.Size([2, 4, 3])
+Dropout2d
+    nn.Dropout2d(0.5)(torch.ones(2, 4, 3, 3)).shape
+    --> torch.Size([2, 4, 3, 3])
+Dropout3d
+    nn.Dropout3d(0.5)(torch.ones(2, 4, 3, 3, 3)).shape
+    --> torch.Size([2, 4, 3, 3, 3])
+AlphaDropout
+    nn.AlphaDropout(0.2):eval()(torch.ones(3))
+    --> tensor([1., 1., 1.])
+FeatureAlphaDropout
+    nn.FeatureAlphaDropout(0.2)(torch.ones(2, 4, 3)).shape
+    --> torch.Size([2, 4, 3])
+]=]
+
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'

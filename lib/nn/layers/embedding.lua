@@ -2,6 +2,15 @@
 -- averages or takes the largest of the rows of each bag. weight (num_embeddings, embedding_dim) starts as N(0, 1), the
 -- row padding_idx as zeros; that row gets no gradient.
 
+--[=[ examples
+Embedding
+    nn.Embedding(10, 3)(torch.tensor{1, 10}).shape
+    --> torch.Size([2, 3])
+EmbeddingBag
+    nn.EmbeddingBag(10, 3, {mode = 'sum'})(torch.tensor{ {1, 2}, {9, 10} }).shape
+    --> torch.Size([2, 3])
+]=]
+
 local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'

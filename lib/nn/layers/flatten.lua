@@ -1,6 +1,15 @@
 -- flatten.lua - nn.Flatten(start_dim = 2, end_dim = -1) merges dimensions, by default all but the batch;
 -- nn.Unflatten(dim, sizes) splits one.
 
+--[=[ examples
+Flatten
+    nn.Flatten()(torch.zeros(2, 3, 4)).shape
+    --> torch.Size([2, 12])
+Unflatten
+    nn.Unflatten(2, {3, 4})(torch.zeros(2, 12)).shape
+    --> torch.Size([2, 3, 4])
+]=]
+
 local Module = require 'torch.nn.module'
 local torch = require 'torch'
 local arguments = require 'torch.nn.arguments'

@@ -1,5 +1,11 @@
 -- identity.lua - nn.Identity(): returns its input; takes and ignores any arguments.
 
+--[=[ examples
+Identity
+    nn.Identity()(torch.tensor{1.0, 2.0})
+    --> tensor([1., 2.])
+]=]
+
 local Module = require 'torch.nn.module'
 
 local Identity = Module:extend('Identity')

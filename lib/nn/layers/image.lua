@@ -1,6 +1,35 @@
 -- image.lua - layers that change the size of images or rearrange them: nn.Upsample, UpsamplingNearest2d,
 -- UpsamplingBilinear2d, PixelShuffle, PixelUnshuffle, ChannelShuffle, Unfold, Fold.
 
+--[=[ examples
+PixelShuffle
+    nn.PixelShuffle(2)(torch.zeros(1, 8, 2, 2)).shape
+    --> torch.Size([1, 2, 4, 4])
+PixelUnshuffle
+    nn.PixelUnshuffle(2)(torch.zeros(1, 2, 4, 4)).shape
+    --> torch.Size([1, 8, 2, 2])
+ChannelShuffle
+    nn.ChannelShuffle(2)(torch.tensor{1.0, 2.0, 3.0, 4.0}:reshape(1, 4, 1, 1)):flatten()
+    --> tensor([1., 3., 2., 4.])
+Upsample
+    nn.Upsample{scale_factor = 2}(torch.tensor{ { {1.0, 2.0} } })
+    --> tensor([[[1., 1., 2., 2.]]])
+UpsamplingNearest2d
+    nn.UpsamplingNearest2d{scale_factor = 2}(torch.zeros(1, 3, 4, 4)).shape
+    --> torch.Size([1, 3, 8, 8])
+UpsamplingBilinear2d
+    nn.UpsamplingBilinear2d{scale_factor = 2}(torch.zeros(1, 3, 4, 4)).shape
+    --> torch.Size([1, 3, 8, 8])
+Fold
+    nn.Fold(3, 2)(torch.ones(1, 4, 4))
+    --> tensor([[[[1., 2., 1.],
+    -->           [2., 4., 2.],
+    -->           [1., 2., 1.]]]])
+Unfold
+    nn.Unfold(2)(torch.zeros(1, 3, 4, 4)).shape
+    --> torch.Size([1, 12, 9])
+]=]
+
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'

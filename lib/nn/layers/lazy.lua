@@ -4,6 +4,62 @@
 -- Until then their parameters and buffers are objects of UninitializedParameter and UninitializedBuffer, which know
 -- their device and dtype only. The first call makes them, and the layer becomes one of the class it is named after.
 
+--[=[ examples
+LazyConv1d
+    nn.LazyConv1d(5, 3)(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 5, 6])
+LazyConvTranspose1d
+    nn.LazyConvTranspose1d(5, 3)(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 5, 10])
+LazyBatchNorm1d
+    net = nn.LazyBatchNorm1d()
+    net(torch.rand(2, 3, 8));
+    net.num_features
+    --> 3
+LazyInstanceNorm1d
+    nn.LazyInstanceNorm1d()(torch.rand(2, 3, 8)).shape
+    --> torch.Size([2, 3, 8])
+LazyConv2d
+    nn.LazyConv2d(5, 3)(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 5, 6, 6])
+LazyConvTranspose2d
+    nn.LazyConvTranspose2d(5, 3)(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 5, 10, 10])
+LazyBatchNorm2d
+    net = nn.LazyBatchNorm2d()
+    net(torch.rand(2, 3, 8, 8));
+    net.num_features
+    --> 3
+LazyInstanceNorm2d
+    nn.LazyInstanceNorm2d()(torch.rand(2, 3, 8, 8)).shape
+    --> torch.Size([2, 3, 8, 8])
+LazyConv3d
+    nn.LazyConv3d(5, 3)(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 5, 6, 6, 6])
+LazyConvTranspose3d
+    nn.LazyConvTranspose3d(5, 3)(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 5, 10, 10, 10])
+LazyBatchNorm3d
+    net = nn.LazyBatchNorm3d()
+    net(torch.rand(2, 3, 8, 8, 8));
+    net.num_features
+    --> 3
+LazyInstanceNorm3d
+    nn.LazyInstanceNorm3d()(torch.rand(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 3, 8, 8, 8])
+LazyLinear
+    net = nn.LazyLinear(2)
+    net(torch.zeros(4, 3));
+    net.weight.shape
+    --> torch.Size([2, 3])
+UninitializedParameter
+    torch.type(nn.LazyLinear(2).weight)
+    --> 'UninitializedParameter'
+UninitializedBuffer
+    torch.type(nn.LazyBatchNorm1d().running_mean)
+    --> 'UninitializedBuffer'
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local checked = require 'torch.support.checked'

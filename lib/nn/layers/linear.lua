@@ -4,6 +4,15 @@
 -- Linear: input (*, in_features), output (*, out_features); weight (out_features, in_features) and bias (out_features)
 -- start uniform in [-k, k], k = 1 / sqrt(in_features). Bilinear: weight (out, in1, in2), k = 1 / sqrt(in1_features).
 
+--[=[ examples
+Linear
+    nn.Linear(3, 2)(torch.ones(4, 3)).shape
+    --> torch.Size([4, 2])
+Bilinear
+    nn.Bilinear(3, 5, 2)(torch.ones(4, 3), torch.ones(4, 5)).shape
+    --> torch.Size([4, 2])
+]=]
+
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'

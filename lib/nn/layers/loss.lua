@@ -3,6 +3,78 @@
 -- ignore_index count from 1. Weights are buffers, so that they move with the module. size_average and reduce, from before
 -- there was reduction, are known too.
 
+--[=[ examples
+L1Loss
+    nn.L1Loss()(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 4.0})
+    --> tensor(1.)
+MSELoss
+    nn.MSELoss()(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 4.0})
+    --> tensor(2.)
+SmoothL1Loss
+    nn.SmoothL1Loss()(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 4.0})
+    --> tensor(0.7500)
+HuberLoss
+    nn.HuberLoss()(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 4.0})
+    --> tensor(0.7500)
+CrossEntropyLoss
+    nn.CrossEntropyLoss()(torch.tensor{ {2.0, 0.0}, {0.0, 2.0} }, torch.tensor{1, 2})
+    --> tensor(0.1269)
+NLLLoss
+    nn.NLLLoss()(torch.tensor{ {-0.5, -1.5}, {-2.0, -0.1} }, torch.tensor{1, 2})
+    --> tensor(0.3000)
+BCELoss
+    nn.BCELoss()(torch.tensor{0.5, 0.9}, torch.tensor{1.0, 1.0})
+    --> tensor(0.3993)
+BCEWithLogitsLoss
+    nn.BCEWithLogitsLoss()(torch.tensor{0.0, 10.0}, torch.tensor{1.0, 1.0})
+    --> tensor(0.3466)
+KLDivLoss
+    nn.KLDivLoss{reduction = 'sum'}(torch.tensor{0.25, 0.75}:log(), torch.tensor{0.5, 0.5})
+    --> tensor(0.1438)
+PoissonNLLLoss
+    nn.PoissonNLLLoss()(torch.tensor{0.0, 1.0}, torch.tensor{1.0, 2.0})
+    --> tensor(0.8591)
+GaussianNLLLoss
+    nn.GaussianNLLLoss()(torch.tensor{0.0}, torch.tensor{2.0}, torch.tensor{1.0})
+    --> tensor(2.)
+SoftMarginLoss
+    nn.SoftMarginLoss()(torch.tensor{2.0, -2.0}, torch.tensor{1.0, -1.0})
+    --> tensor(0.1269)
+HingeEmbeddingLoss
+    nn.HingeEmbeddingLoss()(torch.tensor{0.5, 0.25}, torch.tensor{1.0, -1.0})
+    --> tensor(0.6250)
+MarginRankingLoss
+    nn.MarginRankingLoss()(torch.tensor{1.0}, torch.tensor{3.0}, torch.tensor{1.0})
+    --> tensor(2.)
+CosineEmbeddingLoss
+    nn.CosineEmbeddingLoss()(torch.tensor{ {1.0, 0.0} }, torch.tensor{ {0.0, 1.0} }, torch.tensor{1})
+    --> tensor(1.)
+TripletMarginLoss
+    nn.TripletMarginLoss()(torch.tensor{ {0.0} }, torch.tensor{ {0.5} }, torch.tensor{ {1.0} })
+    --> tensor(0.5000)
+TripletMarginWithDistanceLoss
+    loss = nn.TripletMarginWithDistanceLoss{distance_function = function(a, b) return (a - b):abs():sum(-1) end}
+    loss(torch.tensor{ {0.0} }, torch.tensor{ {0.5} }, torch.tensor{ {1.0} })
+    --> tensor(0.5000)
+MultiMarginLoss
+    nn.MultiMarginLoss()(torch.tensor{ {0.1, 0.2, 0.7} }, torch.tensor{3})
+    --> tensor(0.3000)
+MultiLabelMarginLoss
+    nn.MultiLabelMarginLoss()(torch.tensor{ {0.1, 0.2, 0.4, 0.8} }, torch.tensor{ {4, 1, 0, 2} })
+    --> tensor(0.8500)
+MultiLabelSoftMarginLoss
+    nn.MultiLabelSoftMarginLoss()(torch.tensor{ {3.0, -3.0} }, torch.tensor{ {1.0, 0.0} })
+    --> tensor(0.0486)
+CTCLoss
+    scores = torch.zeros(4, 1, 3):log_softmax(3)
+    nn.CTCLoss()(scores, torch.tensor{ {2, 3} }, torch.tensor{4}, torch.tensor{2})
+    --> tensor(0.8432)
+LinearCrossEntropyLoss
+    torch.manual_seed(0);
+    nn.LinearCrossEntropyLoss(4, 3)(torch.zeros(2, 4), torch.tensor{1, 3}).shape
+    --> torch.Size([])
+]=]
+
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'

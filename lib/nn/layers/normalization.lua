@@ -1,5 +1,23 @@
 -- normalization.lua - normalization of each sample: nn.LayerNorm, RMSNorm, GroupNorm, LocalResponseNorm.
 
+--[=[ examples
+LayerNorm
+    nn.LayerNorm(3)(torch.tensor{ {1.0, 2.0, 3.0} }):detach()
+    --> tensor([[-1.2247,  0.0000,  1.2247]])
+RMSNorm
+    nn.RMSNorm(2)(torch.tensor{ {3.0, 4.0} }):detach()
+    --> tensor([[0.8485, 1.1314]])
+GroupNorm
+    nn.GroupNorm(2, 4)(torch.rand(2, 4, 3)).shape
+    --> torch.Size([2, 4, 3])
+LocalResponseNorm
+    nn.LocalResponseNorm(2)(torch.ones(1, 3, 4, 4)).shape
+    --> torch.Size([1, 3, 4, 4])
+CrossMapLRN2d
+    nn.CrossMapLRN2d(2)(torch.ones(1, 3, 4, 4)).shape
+    --> torch.Size([1, 3, 4, 4])
+]=]
+
 local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'

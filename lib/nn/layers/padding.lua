@@ -1,6 +1,54 @@
 -- padding.lua - layers that pad the last dimensions: nn.ZeroPad, ConstantPad, ReflectionPad, ReplicationPad and
 -- CircularPad, each 1d, 2d and 3d. padding is one number or before and after of each dimension, the last first.
 
+--[=[ examples
+ConstantPad1d
+    nn.ConstantPad1d(1, 9.0)(torch.zeros(2, 3, 4)).shape
+    --> torch.Size([2, 3, 6])
+ReflectionPad1d
+    nn.ReflectionPad1d(1)(torch.zeros(2, 3, 4)).shape
+    --> torch.Size([2, 3, 6])
+ReplicationPad1d
+    nn.ReplicationPad1d(1)(torch.zeros(2, 3, 4)).shape
+    --> torch.Size([2, 3, 6])
+ZeroPad1d
+    nn.ZeroPad1d(1)(torch.zeros(2, 3, 4)).shape
+    --> torch.Size([2, 3, 6])
+CircularPad1d
+    nn.CircularPad1d(1)(torch.zeros(2, 3, 4)).shape
+    --> torch.Size([2, 3, 6])
+ConstantPad2d
+    nn.ConstantPad2d(1, 9.0)(torch.zeros(2, 3, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6])
+ReflectionPad2d
+    nn.ReflectionPad2d(1)(torch.zeros(2, 3, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6])
+ReplicationPad2d
+    nn.ReplicationPad2d(1)(torch.zeros(2, 3, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6])
+ZeroPad2d
+    nn.ZeroPad2d(1)(torch.zeros(2, 3, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6])
+CircularPad2d
+    nn.CircularPad2d(1)(torch.zeros(2, 3, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6])
+ConstantPad3d
+    nn.ConstantPad3d(1, 9.0)(torch.zeros(2, 3, 4, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6, 6])
+ReflectionPad3d
+    nn.ReflectionPad3d(1)(torch.zeros(2, 3, 4, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6, 6])
+ReplicationPad3d
+    nn.ReplicationPad3d(1)(torch.zeros(2, 3, 4, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6, 6])
+ZeroPad3d
+    nn.ZeroPad3d(1)(torch.zeros(2, 3, 4, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6, 6])
+CircularPad3d
+    nn.CircularPad3d(1)(torch.zeros(2, 3, 4, 4, 4)).shape
+    --> torch.Size([2, 3, 6, 6, 6])
+]=]
+
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'

@@ -1,6 +1,72 @@
 -- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and MaxUnpool1d-3d. Each calls
 -- the op of its name; sizes are a number or one per dimension, the stride is the window's size by default.
 
+--[=[ examples
+MaxPool1d
+    nn.MaxPool1d(2)(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 3, 4])
+AvgPool1d
+    nn.AvgPool1d(2)(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 3, 4])
+LPPool1d
+    nn.LPPool1d(2, 2)(torch.ones(2, 3, 8)).shape
+    --> torch.Size([2, 3, 4])
+AdaptiveAvgPool1d
+    nn.AdaptiveAvgPool1d(1)(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 3, 1])
+AdaptiveMaxPool1d
+    nn.AdaptiveMaxPool1d(2)(torch.zeros(2, 3, 8)).shape
+    --> torch.Size([2, 3, 2])
+MaxUnpool1d
+    values, positions = nn.MaxPool1d(2, {return_indices = true})(torch.rand(2, 3, 8))
+    nn.MaxUnpool1d(2)(values, positions).shape
+    --> torch.Size([2, 3, 8])
+MaxPool2d
+    nn.MaxPool2d(2)(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4])
+AvgPool2d
+    nn.AvgPool2d(2)(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4])
+LPPool2d
+    nn.LPPool2d(2, 2)(torch.ones(2, 3, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4])
+AdaptiveAvgPool2d
+    nn.AdaptiveAvgPool2d(1)(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 3, 1, 1])
+AdaptiveMaxPool2d
+    nn.AdaptiveMaxPool2d(2)(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 3, 2, 2])
+MaxUnpool2d
+    values, positions = nn.MaxPool2d(2, {return_indices = true})(torch.rand(2, 3, 8, 8))
+    nn.MaxUnpool2d(2)(values, positions).shape
+    --> torch.Size([2, 3, 8, 8])
+FractionalMaxPool2d
+    nn.FractionalMaxPool2d(2, {output_ratio = 0.5})(torch.zeros(2, 3, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4])
+MaxPool3d
+    nn.MaxPool3d(2)(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4, 4])
+AvgPool3d
+    nn.AvgPool3d(2)(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4, 4])
+LPPool3d
+    nn.LPPool3d(2, 2)(torch.ones(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4, 4])
+AdaptiveAvgPool3d
+    nn.AdaptiveAvgPool3d(1)(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 3, 1, 1, 1])
+AdaptiveMaxPool3d
+    nn.AdaptiveMaxPool3d(2)(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 3, 2, 2, 2])
+MaxUnpool3d
+    values, positions = nn.MaxPool3d(2, {return_indices = true})(torch.rand(2, 3, 8, 8, 8))
+    nn.MaxUnpool3d(2)(values, positions).shape
+    --> torch.Size([2, 3, 8, 8, 8])
+FractionalMaxPool3d
+    nn.FractionalMaxPool3d(2, {output_ratio = 0.5})(torch.zeros(2, 3, 8, 8, 8)).shape
+    --> torch.Size([2, 3, 4, 4, 4])
+]=]
+
 local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'

@@ -5,6 +5,24 @@
 -- a PackedSequence; the state is (layers * directions, batch, hidden_size), for an LSTM a table of two. Returns the
 -- output of the last layer and the last state. Weights start uniform in [-k, k], k = 1 / sqrt(hidden_size).
 
+--[=[ examples
+RNN
+    output = nn.RNN(4, 8, {batch_first = true})(torch.zeros(2, 5, 4))
+    output.shape
+    --> torch.Size([2, 5, 8])
+GRU
+    output = nn.GRU(4, 8, {batch_first = true})(torch.zeros(2, 5, 4))
+    output.shape
+    --> torch.Size([2, 5, 8])
+LSTM
+    output = nn.LSTM(4, 8, {batch_first = true})(torch.zeros(2, 5, 4))
+    output.shape
+    --> torch.Size([2, 5, 8])
+RNNBase
+    nn.RNNBase:is_instance(nn.LSTM(4, 8))
+    --> true
+]=]
+
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'

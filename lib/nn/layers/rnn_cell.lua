@@ -2,6 +2,21 @@
 -- {bias = true}). Input (batch, input_size) or (input_size); the state likewise with hidden_size, zeros when it is not
 -- given. An LSTMCell takes a table {h, c} and returns both.
 
+--[=[ examples
+RNNCell
+    h = nn.RNNCell(4, 8)(torch.zeros(2, 4))
+    h.shape
+    --> torch.Size([2, 8])
+GRUCell
+    h = nn.GRUCell(4, 8)(torch.zeros(2, 4))
+    h.shape
+    --> torch.Size([2, 8])
+LSTMCell
+    h = nn.LSTMCell(4, 8)(torch.zeros(2, 4))
+    h.shape
+    --> torch.Size([2, 8])
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local Module = require 'torch.nn.module'

@@ -4,6 +4,12 @@
 -- Each rank's count, mean and variance per channel are gathered and put together in the order of the ranks, so that all normalize by the
 -- same bits; ranks may have different numbers of samples, and none. Backward sums two numbers per channel over the ranks.
 
+--[=[ examples
+SyncBatchNorm
+    nn.SyncBatchNorm(3):eval()(torch.zeros(2, 3, 4)).shape
+    --> torch.Size([2, 3, 4])
+]=]
+
 local torch = require 'torch'
 local arguments = require 'torch.nn.arguments'
 local checked = require 'torch.support.checked'

@@ -1,6 +1,26 @@
 -- transformer.lua - nn.TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder and
 -- Transformer (A. Vaswani et al. 2017). Masks may be given by position or by name, as to PyTorch's.
 
+--[=[ examples
+TransformerEncoderLayer
+    nn.TransformerEncoderLayer(8, 2, {batch_first = true})(torch.zeros(2, 5, 8)).shape
+    --> torch.Size([2, 5, 8])
+TransformerDecoderLayer
+    nn.TransformerDecoderLayer(8, 2, {batch_first = true})(torch.zeros(2, 5, 8), torch.zeros(2, 7, 8)).shape
+    --> torch.Size([2, 5, 8])
+TransformerEncoder
+    layer = nn.TransformerEncoderLayer(8, 2, {batch_first = true})
+    nn.TransformerEncoder(layer, 2)(torch.zeros(2, 5, 8)).shape
+    --> torch.Size([2, 5, 8])
+TransformerDecoder
+    layer = nn.TransformerDecoderLayer(8, 2, {batch_first = true})
+    nn.TransformerDecoder(layer, 2)(torch.zeros(2, 5, 8), torch.zeros(2, 7, 8)).shape
+    --> torch.Size([2, 5, 8])
+Transformer
+    nn.Transformer{d_model = 8, nhead = 2, num_encoder_layers = 1, num_decoder_layers = 1}(torch.zeros(5, 2, 8), torch.zeros(3, 2, 8)).shape
+    --> torch.Size([3, 2, 8])
+]=]
+
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 local checked = require 'torch.support.checked'

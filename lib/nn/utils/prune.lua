@@ -10,7 +10,6 @@ local class = require 'torch.support.class'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local Module = require 'torch.nn.module'
 
 local fields_of = class.fields
 

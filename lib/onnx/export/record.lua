@@ -161,7 +161,7 @@ local function follow(module, stack)
     handles[#handles + 1] = child:register_forward_hook(function() stack[#stack] = nil end)
   end
   return setmetatable(handles, { __close = function()
-    for path, child in module:named_modules() do
+    for _, child in module:named_modules() do
       local fields = class.fields(child)
       for _, handle in ipairs(handles) do handle:remove() end
       local hooks = fields._hooks
@@ -201,8 +201,8 @@ function M.record(module, args, names)
     debug.sethook()
   end)
   do
-    local handles <close> = follow(module, stack)
-    local grad <close> = torch.no_grad()
+    local _ <close> = follow(module, stack)
+    local _ <close> = torch.no_grad()
     local ok, message = coroutine.resume(thread)
     if not ok then error(message, 0) end
     if coroutine.status(thread) ~= 'dead' then fail 'torch.onnx.export: the module yields, which cannot be recorded' end

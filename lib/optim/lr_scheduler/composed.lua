@@ -1,6 +1,29 @@
 -- composed.lua - schedulers of schedulers: SequentialLR(optimizer, schedulers, milestones), one after the other, and
 -- ChainedScheduler(schedulers, optimizer), all at every step.
 
+--[=[ examples
+SequentialLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    S = torch.optim.lr_scheduler
+    scheduler = S.SequentialLR(optimizer, {S.ConstantLR(optimizer, {factor = 0.5}), S.ExponentialLR(optimizer, 0.5)}, {2})
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.5
+ChainedScheduler
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    S = torch.optim.lr_scheduler
+    scheduler = S.ChainedScheduler({S.ExponentialLR(optimizer, 0.5), S.StepLR(optimizer, 2, 0.1)}, optimizer)
+    for epoch = 1, 2 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.025
+]=]
+
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 

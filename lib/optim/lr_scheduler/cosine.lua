@@ -2,6 +2,27 @@
 -- CosineAnnealingWarmRestarts(optimizer, T_0, T_mult, eta_min), which starts again after T_0 epochs, then after T_mult
 -- times as many, and so on (I. Loshchilov, F. Hutter 2016).
 
+--[=[ examples
+CosineAnnealingLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 6)
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.5
+CosineAnnealingWarmRestarts
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 3)
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 1.0
+]=]
+
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 

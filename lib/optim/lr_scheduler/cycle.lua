@@ -2,6 +2,27 @@
 -- number of steps (L. Smith, N. Topin 2017), CyclicLR(optimizer, base_lr, max_lr, ...) again and again (L. Smith 2015).
 -- step() is called after every batch.
 
+--[=[ examples
+OneCycleLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, {max_lr = 1.0, total_steps = 10})
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.9504846320134737
+CyclicLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, 0.1, 1.0, {step_size_up = 4, cycle_momentum = false})
+    for epoch = 1, 4 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 1.0
+]=]
+
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 local NEEDED = Scheduler.NEEDED

@@ -2,6 +2,63 @@
 -- MultiStepLR(optimizer, milestones, gamma), ConstantLR(optimizer, factor, total_iters), LinearLR(optimizer,
 -- start_factor, end_factor, total_iters), ExponentialLR(optimizer, gamma), PolynomialLR(optimizer, total_iters, power).
 
+--[=[ examples
+StepLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.5
+MultiStepLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, {1, 3}, 0.5)
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.25
+ConstantLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer, {factor = 0.5, total_iters = 2})
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 1.0
+LinearLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, {start_factor = 0.5, total_iters = 2})
+    for epoch = 1, 1 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.75
+ExponentialLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.125
+PolynomialLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, {total_iters = 4})
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.25
+]=]
+
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 local NEEDED = Scheduler.NEEDED

@@ -1,6 +1,27 @@
 -- lambda.lua - schedulers by functions of the epoch: LambdaLR(optimizer, lr_lambda), the initial rate times it;
 -- MultiplicativeLR(optimizer, lr_lambda), the last rate times it. lr_lambda: a function, or one for each group.
 
+--[=[ examples
+LambdaLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, function(epoch) return 1 / (epoch + 1) end)
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.25
+MultiplicativeLR
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, function() return 0.5 end)
+    for epoch = 1, 3 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:get_last_lr()[1]
+    --> 0.125
+]=]
+
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 

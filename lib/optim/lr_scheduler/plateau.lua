@@ -1,6 +1,15 @@
 -- plateau.lua - ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode, cooldown, min_lr, eps):
 -- the rate falls when what step(metric) is given has stopped to improve.
 
+--[=[ examples
+ReduceLROnPlateau
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, {patience = 1, factor = 0.5})
+    for epoch = 1, 4 do scheduler:step(3.0) end
+    optimizer.param_groups[1].lr
+    --> 0.5
+]=]
+
 local torch = require 'torch'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'

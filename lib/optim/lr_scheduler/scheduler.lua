@@ -4,6 +4,18 @@
 --
 -- Epochs are values, counted from 0 as in PyTorch. Making a scheduler does its first step.
 
+--[=[ examples
+LRScheduler
+    optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+    for epoch = 1, 1 do
+      optimizer:step()
+      scheduler:step()
+    end
+    scheduler:state_dict().last_epoch
+    --> 1
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'

@@ -119,7 +119,6 @@ struct Team {
     void sync_block(Line line);
     uint64_t exchange(unsigned mask, uint64_t value, int source,
                       void (*joint)(void *const *) = nullptr);
-    Span stack() const;
 
   private:
     Fiber *new_fiber();
@@ -253,6 +252,10 @@ void Team::switch_to(Place *from, Fiber *to)
 {
     current = to;
     context.thread = to->index;
+    if (monitor) {
+        const char *bottom = static_cast<const char *>(to->stack_bottom);
+        monitor->stack = {bottom, bottom + to->stack_bytes};
+    }
     jump(from, to);
 }
 
@@ -351,12 +354,6 @@ void Team::sync_block(Line line)
     }
     at_barrier[barrier_count++] = current;
     suspend();
-}
-
-Span Team::stack() const
-{
-    const char *bottom = static_cast<const char *>(current->stack_bottom);
-    return {bottom, bottom + current->stack_bytes};
 }
 
 /* What tensor cores do takes a whole warp, each lane of which asks for the same. */
@@ -545,7 +542,9 @@ Pool &pool()
 void run_team(const Kernel &kernel, const ThreadBody &body)
 {
     Team *team = context.team = pool().take();
+    const Span stack = monitor ? monitor->stack : Span();
     team->run(kernel, body);
+    if (monitor) monitor->stack = stack;
     context.team = nullptr;
     pool().give(team);
 }
@@ -573,20 +572,6 @@ uint64_t exchange(unsigned mask, uint64_t value, int source)
 void join_warp(void *own, void (*all)(void *const *lanes))
 {
     meeting_team().exchange(~0u, reinterpret_cast<uintptr_t>(own), joins, all);
-}
-
-Span kernel_stack()
-{
-    if (context.team) return context.team->stack();
-    static thread_local Span own = {nullptr, nullptr};
-    pthread_attr_t attributes;
-    void *bottom;
-    size_t bytes;
-    if (own.end || pthread_getattr_np(pthread_self(), &attributes)) return own;
-    if (!pthread_attr_getstack(&attributes, &bottom, &bytes))
-        own = {static_cast<char *>(bottom), static_cast<char *>(bottom) + bytes};
-    pthread_attr_destroy(&attributes);
-    return own;
 }
 
 int lane() { return (int)(meeting_team().current->thread % 32); }

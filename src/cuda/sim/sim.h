@@ -173,12 +173,9 @@ void stop_pool();
 /* A number that is the same for the same two, and looks like chance. */
 uint64_t mixed(uint64_t a, uint64_t b);
 
-/* fiber.cpp */
 struct Span {
     const char *begin, *end;
 };
-/* The stack of the running thread of the running kernel. */
-Span kernel_stack();
 
 /* fault.cpp: something that hardware punishes, found by `check`. Of the running thread of the running kernel, and
  * told once for a place in its source; or of a launch. */
@@ -207,7 +204,8 @@ class Monitor {
     virtual void read(const char *call, const void *pointer, size_t bytes) = 0;
     /* Faults that were told are told again. */
     virtual void forget() = 0;
-    std::recursive_mutex mutex; /* held by the work that runs */
+    std::recursive_mutex mutex;      /* held by the work that runs */
+    Span stack = {nullptr, nullptr}; /* of the running thread of the running kernel */
 };
 extern Monitor *monitor; /* null: none */
 /* A work holds this while it runs. */

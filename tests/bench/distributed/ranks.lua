@@ -6,7 +6,7 @@ local models = require 'torch.utils.models'
 local dist, F = torch.distributed, torch.nn.functional
 
 dist.init_process_group('mpi', { native_reductions = os.getenv 'NATIVE' == '1' })
-local rank, size = dist.get_rank(), dist.get_world_size()
+local rank = dist.get_rank()
 
 local function median(values)
   table.sort(values)

@@ -71,7 +71,7 @@ for kind in $kinds; do
     row=$((row + 1))
     case $kind in
         static) name='libltensor.a' ;;
-        minimal) name='libltensor.a of `mm` alone' ;;
+        minimal) name="libltensor.a of \`mm\` alone" ;;
         shared) name='libltensor.so' ;;
         torch) name='libtorch' ;;
     esac

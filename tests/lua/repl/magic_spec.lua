@@ -173,7 +173,7 @@ describe('completion', function()
   local function words(text)
     return (process.lua(([[
       local complete, session = require 'repl.edit.complete', require('repl.session').new()
-      x = torch.ones(2)
+      x, d2l = torch.ones(2), require 'd2l'
       local text = %q
       print(table.concat(complete.words(session, text, text:match '[%%w_]*$'), ' '))
       assert(not package.loaded['torch.nn.functional'] and not package.loaded['torch.optim'])
@@ -187,6 +187,8 @@ describe('completion', function()
     assert.equal('StepLR', words 'torch.optim.lr_scheduler.Ste')
     assert.equal('padding =  padding_mode = ', words 'nn.Conv2d(1, 2, 3, {p')
     assert.equal('momentum =  maximize = ', words 'torch.optim.SGD(net, {m')
+    assert.equal('TimeMachine Timer', words 'd2l.Time')
+    assert.equal('max_epochs = ', words 'd2l.Trainer {max')
     assert.equal('sum sum_to_size', words 'torch.ones(2):sum')
     assert.equal('sum sum_to_size', words 'x:sum{dim = 1}:sum')
     assert.equal('forward', words 'nn.Linear(2, 3):forw')

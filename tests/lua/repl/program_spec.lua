@@ -40,7 +40,8 @@ describe('the program', function()
     assert.equal('', out)
     assert.is_truthy(err:find("unexpected symbol near '='", 1, true))
     assert.equal(1, status)
-    _, err, status = run '/no/such/script.lua'
+    out, err, status = run '/no/such/script.lua'
+    assert.equal('', out)
     assert.is_truthy(err:find('/no/such/script.lua', 1, true))
     assert.equal(1, status)
   end)

@@ -8,7 +8,7 @@ describe('the text of --help', function()
   os.remove(folder)
   os.execute('mkdir -p ' .. folder)
   local help = process.run(process.quote(process.ltensor) .. ' --help')
-  local _, problem = process.run(('%s --help | %s %sscripts/manual.lua 1.2.3 %s %sdocs/guide/README.md'):format(
+  local _, problem = process.run(('%s --help | %s %sscripts/manual.lua 1.2.3 2026-01-02 %s %sdocs/guide/README.md'):format(
     process.quote(process.ltensor), process.quote(process.ltensor), root, folder, root))
   teardown(function() os.execute('rm -rf ' .. folder) end)
 

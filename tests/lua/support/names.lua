@@ -63,7 +63,7 @@ function M.look()
       if is_present(module.module, name) then
         table.insert(found.present, name)
       else
-        local reason
+        local reason = nil
         for _, rule in ipairs(list) do
           if (rule.module == nil or rule.module == module.module) and name:find(rule.name) then
             reason, used[rule] = reason or rule.reason, true

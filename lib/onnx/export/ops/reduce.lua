@@ -39,8 +39,7 @@ local function arg(op)
   return function(g, a)
     local x, rank, dim = g:name(a.self), #a.self.shape, a.dim
     if dim == nil then
-      x, rank, dim = g:reshape(x, { -1 }), 1, 1
-      local found = g:node(op, { x }, { axis = 0, keepdims = 0 })
+      local found = g:node(op, { g:reshape(x, { -1 }) }, { axis = 0, keepdims = 0 })
       if a.keepdim then g:fail 'keepdim without a dim' end
       return g:from_positions(found)
     end

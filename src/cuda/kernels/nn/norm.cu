@@ -70,22 +70,46 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS, 2) forward(rows<C> a)
     S *const out = reinterpret_cast<S *>(a.out) + number * n;
     lt_row<S, C> row(reinterpret_cast<const S *>(a.in) + number * n, a.aligned);
     C mean = 0, squares = 0;
-    lt_row_pass<HELD, true, S>(
-        n,
-        [&](int64_t, int, const C *x) {
-            LT_UNROLLED
-            for (int j = 0; j < N; j++) mean += x[j]; /* absent ones are 0 */
-        },
-        row);
-    mean = a.mean != nullptr ? lt_block_join(mean, shared, add) / static_cast<C>(n) : 0;
-    lt_row_pass<HELD, false, S>(
-        n,
-        [&](int64_t, int m, const C *x) {
-            LT_UNROLLED
-            for (int j = 0; j < N; j++)
-                if (j < m) squares += (x[j] - mean) * (x[j] - mean);
-        },
-        row);
+    if constexpr (HELD) {
+        lt_row_pass<HELD, true, S>(
+            n,
+            [&](int64_t, int, const C *x) {
+                LT_UNROLLED
+                for (int j = 0; j < N; j++) mean += x[j]; /* absent ones are 0 */
+            },
+            row);
+        mean = a.mean != nullptr ? lt_block_join(mean, shared, add) / static_cast<C>(n) : 0;
+        lt_row_pass<HELD, false, S>(
+            n,
+            [&](int64_t, int m, const C *x) {
+                LT_UNROLLED
+                for (int j = 0; j < N; j++)
+                    if (j < m) squares += (x[j] - mean) * (x[j] - mean);
+            },
+            row);
+    } else {
+        /* Read once for both: the mean of this thread's elements, and their squares about it (Chan, Golub and LeVeque 1979). */
+        C count = 0, own = 0;
+        lt_row_pass<HELD, true, S>(
+            n,
+            [&](int64_t, int m, const C *x) {
+                const C more = static_cast<C>(m);
+                C sum = 0;
+                LT_UNROLLED
+                for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
+                const C part = sum / more, off = part - own;
+                count += more;
+                const C share = more / count;
+                squares += off * off * (count - more) * share;
+                own += off * share;
+                LT_UNROLLED
+                for (int j = 0; j < N; j++)
+                    if (j < m) squares += (x[j] - part) * (x[j] - part);
+            },
+            row);
+        mean = a.mean != nullptr ? lt_block_join(count * own, shared, add) / static_cast<C>(n) : 0;
+        squares += count * (own - mean) * (own - mean);
+    }
     squares = lt_block_join(squares, shared, add);
     const C rstd = 1 / lt_root(squares / static_cast<C>(n) + a.eps);
     if (threadIdx.x == 0) {

@@ -2,14 +2,12 @@
 #include "checker.h"
 
 #include <algorithm>
+#include <pthread.h>
 #include <string.h>
 
 namespace lt_sim {
 
 namespace {
-
-/* The calling OS thread, at the cost of one instruction. */
-uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
 const char *word(Kind kind)
 {
@@ -19,25 +17,40 @@ const char *word(Kind kind)
                                   : "changes atomically";
 }
 
+Span span_of(const void *begin, size_t bytes)
+{
+    return {static_cast<const char *>(begin), static_cast<const char *>(begin) + bytes};
+}
+
 uint3 thread_at(unsigned number, dim3 size)
 {
     return {number % size.x, number / size.x % size.y, number / size.x / size.y};
 }
 
-} // namespace
-
-Checker &checker()
+/* The stack that the system gave the calling OS thread. */
+Span system_stack()
 {
-    static Checker *instance = new Checker;
-    return *instance;
+    static thread_local Span own = {nullptr, nullptr};
+    pthread_attr_t attributes;
+    void *bottom;
+    size_t bytes;
+    if (own.end || pthread_getattr_np(pthread_self(), &attributes)) return own;
+    if (!pthread_attr_getstack(&attributes, &bottom, &bytes))
+        own = {static_cast<char *>(bottom), static_cast<char *>(bottom) + bytes};
+    pthread_attr_destroy(&attributes);
+    return own;
 }
 
-namespace {
-const bool installed = [] {
-    monitor = &checker();
-    return true;
-}();
+Checker *installed()
+{
+    auto *made = new Checker;
+    monitor = made;
+    return made;
+}
+
 } // namespace
+
+Checker *checker = installed();
 
 /* ---- what happens to memory besides kernels ------------------------------------------------------------------------- */
 
@@ -101,12 +114,20 @@ void Checker::read(const char *call, const void *pointer, size_t bytes)
 
 /* ---- the running launch --------------------------------------------------------------------------------------------- */
 
-void Checker::begin_launch(const Kernel &running)
+void Checker::begin_launch(const Kernel &launched)
 {
-    kernel = &running;
+    kernel = &launched;
     launch++;
-    shared_bytes = running.dynamic_shared;
-    tls = places.thread_variables();
+    shared_bytes = kernel->dynamic_shared;
+    running = &context;
+    own_context = span_of(running, sizeof *running);
+    variables_at = span_of(places.thread_variables(), places.thread_bytes());
+    parameters = span_of(kernel, kernel->size);
+    memories = 0;
+    for (const auto &device : runtime().devices)
+        memory[memories++] =
+            span_of(device->base.load(), device->base ? runtime().settings.memory : 0);
+    stack = system_stack();
     runner = own_thread();
 }
 
@@ -149,7 +170,7 @@ void Checker::met(unsigned number, unsigned lanes)
 
 unsigned Checker::thread() const
 {
-    const uint3 t = context.thread;
+    const uint3 t = running->thread;
     return t.x + kernel->block.x * (t.y + kernel->block.y * t.z);
 }
 
@@ -186,15 +207,6 @@ std::string Checker::where(const Touch &touch)
     return place(touch.address) + ", in " + places.source(touch.code);
 }
 
-void Checker::access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code)
-{
-    const Touch touch = {address, code, bytes, kind};
-    if (runner == own_thread())
-        in_kernel(touch, aligned);
-    else
-        on_host(touch);
-}
-
 void Checker::converted(uintptr_t code)
 {
     if (runner == own_thread() && first("number", code))
@@ -222,37 +234,34 @@ void Checker::on_host(const Touch &touch)
                         touch.bytes, device->index, where(touch).c_str());
 }
 
-void Checker::in_kernel(const Touch &touch, bool aligned)
+void Checker::misaligned(const Touch &touch)
 {
-    const void *pointer = reinterpret_cast<const void *>(touch.address);
-    const auto *bytes = static_cast<const char *>(pointer);
-    if (aligned && touch.address % touch.bytes != 0) {
-        if (first("misaligned", touch.code))
-            fault_in_kernel("memory", "", "%s %zu bytes that are not aligned to %zu %s",
-                            word(touch.kind), touch.bytes, touch.bytes, where(touch).c_str());
-        stop_thread(cudaErrorMisalignedAddress);
-    }
-    if (Device *device = owner(pointer)) {
-        on_device(*device, touch);
+    if (first("misaligned", touch.code))
+        fault_in_kernel("memory", "", "%s %zu bytes that are not aligned to %zu %s",
+                        word(touch.kind), touch.bytes, touch.bytes, where(touch).c_str());
+    stop_thread(cudaErrorMisalignedAddress);
+}
+
+void Checker::in_kernel(const Touch &touch)
+{
+    const auto *pointer = reinterpret_cast<const char *>(touch.address);
+    for (int i = 0; i < memories; i++)
+        if (inside(memory[i], pointer)) {
+            on_device(touch, i, (size_t)(pointer - memory[i].begin));
+            return;
+        }
+    if (inside(variables_at, pointer)) {
+        in_variable((size_t)(pointer - variables_at.begin), touch);
         return;
     }
-    const Span stack = kernel_stack();
-    if (bytes >= stack.begin && bytes < stack.end) return;
-    if (bytes >= tls && bytes < tls + places.thread_bytes()) {
-        const size_t offset = (size_t)(bytes - tls);
-        if (!places.of_simulator_at(offset)) in_variable(offset, touch);
+    const Span block =
+        span_of(running->dynamic_shared, running->dynamic_shared ? kernel->dynamic_shared : 0);
+    if (inside(block, pointer)) {
+        on_shared(dynamic, (size_t)(pointer - block.begin), touch, true);
         return;
     }
-    if (context.dynamic_shared && kernel->dynamic_shared && pointer >= context.dynamic_shared &&
-        pointer < context.dynamic_shared + kernel->dynamic_shared) {
-        on_shared(dynamic, (size_t)(bytes - reinterpret_cast<const char *>(context.dynamic_shared)),
-                  touch, true);
-        return;
-    }
-    const auto *own = reinterpret_cast<const char *>(kernel);
-    if (bytes >= own && bytes < own + kernel->size) return;
     if (touch.kind == read_access && places.constant(touch.address)) return;
-    if (pointer == &fence || is_pinned(pointer)) return;
+    if (static_cast<const void *>(pointer) == &fence || is_pinned(pointer)) return;
     if (first("host", touch.code))
         fault_in_kernel("memory", "",
                         "%s %zu bytes of the host, which is neither device memory nor pinned, %s",
@@ -260,17 +269,23 @@ void Checker::in_kernel(const Touch &touch, bool aligned)
     stop_thread(cudaErrorIllegalAddress);
 }
 
-void Checker::on_device(Device &device, const Touch &touch)
+void Checker::on_device(const Touch &touch, int device, size_t offset)
 {
-    const size_t offset = touch.address - reinterpret_cast<uintptr_t>(device.base.load());
-    if (!(kernel->devices >> device.index & 1)) {
+    if (!(kernel->devices >> device & 1)) {
         if (first("peer", touch.code))
             fault_in_kernel("memory", "",
                             "%s %zu bytes of device %d, which its own may not reach, %s",
-                            word(touch.kind), touch.bytes, device.index, where(touch).c_str());
+                            word(touch.kind), touch.bytes, device, where(touch).c_str());
         stop_thread(cudaErrorIllegalAddress);
     }
-    Shadow &shadow = devices[device.index];
+    Shadow &shadow = devices[device];
+    if (!shadow.written(offset, touch.bytes)) change_state(shadow, offset, touch);
+    touch_cells(shadow, offset, touch, false);
+}
+
+/* Some of the bytes were not known to be written. */
+void Checker::change_state(Shadow &shadow, size_t offset, const Touch &touch)
+{
     const auto state_at = [&](size_t i) -> uint8_t & {
         return shadow.at(offset + i).state[(offset + i) % chunk_bytes];
     };
@@ -297,25 +312,101 @@ void Checker::on_device(Device &device, const Touch &touch)
         }
         if (touch.kind != read_access) state = written_memory;
     }
-    touch_cells(shadow, offset, touch, false);
+}
+
+/* ---- races ------------------------------------------------------------------------------------------------------------ */
+
+inline bool Checker::fresh(const Access &access, bool shared) const
+{
+    return access.launch == launch && (!shared || access.block == block);
+}
+
+/* Whether an access of this block came before what the running thread, `self`, does now. */
+inline bool Checker::ordered(const Access &before, unsigned self) const
+{
+    if (before.thread == self || before.clock <= floor[before.thread]) return true;
+    const Warp &warp = warps[self / 32];
+    return before.thread / 32 == self / 32 && warp.met &&
+           before.clock <= warp.seen[self % 32][before.thread % 32];
+}
+
+inline bool Checker::conflicts(const Access &before, const Access &now, bool shared) const
+{
+    if (!fresh(before, shared) || (before.atomic && now.atomic)) return false;
+    return before.block != block || !ordered(before, now.thread);
+}
+
+void Checker::race(const Access &before, const char *did, const Touch &touch, bool shared)
+{
+    if (!first("race", touch.code)) return;
+    const uint3 size = {kernel->grid.x, kernel->grid.y, kernel->grid.z};
+    const uint3 other = {before.block % size.x, before.block / size.x % size.y,
+                         before.block / size.x / size.y};
+    fault_in_kernel("race", "",
+                    "%s %zu bytes of %s memory that %s %s, with nothing that orders the two, %s",
+                    word(touch.kind), touch.bytes, shared ? "shared" : "global",
+                    thread_text(other, thread_at(before.thread, kernel->block)).c_str(), did,
+                    where(touch).c_str());
+}
+
+/* Looks for races of the access, `now`, with those that the cell knows, and enters it there. */
+inline void Checker::touch_cell(Cell &cell, const Touch &touch, const Access &now, bool shared,
+                                bool enter)
+{
+    if (conflicts(cell.write, now, shared))
+        race(cell.write, cell.write.atomic ? "changes atomically" : "writes", touch, shared);
+    if (touch.kind != read_access) {
+        if (conflicts(cell.read, now, shared)) race(cell.read, "reads", touch, shared);
+        if (conflicts(cell.other, now, shared)) race(cell.other, "reads", touch, shared);
+    }
+    if (!enter) return;
+    if (touch.kind == read_access) {
+        const Access &old = cell.read;
+        const bool same = old.launch == launch && old.block == block && old.thread == now.thread;
+        const bool kept =
+            fresh(cell.other, shared) && cell.other.block != block && old.block == block;
+        if (!same && fresh(old, shared) && !kept) cell.other = old;
+        cell.read = now;
+        return;
+    }
+    const Access &old = cell.write;
+    const bool plain = fresh(old, shared) && old.block == block && old.thread == now.thread &&
+                       old.clock == now.clock && !old.atomic;
+    cell.write = now;
+    cell.write.atomic = now.atomic && !plain;
+}
+
+void Checker::touch_cells(Shadow &shadow, size_t offset, const Touch &touch, bool shared)
+{
+    const size_t end = offset + touch.bytes;
+    const unsigned self = thread();
+    const Access now = {launch, block, clock[self], (uint16_t)self, is_atomic(touch.kind)};
+    while (offset < end) {
+        Chunk &chunk = shadow.at(offset);
+        const size_t word = offset % chunk_bytes / 4, next = offset / 4 * 4 + 4;
+        const bool whole = offset % 4 == 0 && next <= end;
+        if (!whole) chunk.split[word] = launch;
+        touch_cell(chunk.words[word], touch, now, shared, whole);
+        if (chunk.split[word] == launch)
+            for (size_t i = offset; i < next && i < end; i++)
+                touch_cell(shadow.byte(chunk, i), touch, now, shared, true);
+        offset = next;
+    }
 }
 
 /* ---- shared memory ---------------------------------------------------------------------------------------------------- */
 
 void Checker::in_variable(size_t offset, const Touch &touch)
 {
-    SharedVariable *variable = nullptr;
-    if (Cell &cell = variables.at(offset).words[offset % chunk_bytes / 4];
-        cell.write.launch != launch && cell.read.launch != launch) {
-        variable = places.variable(offset);
-        if (!variable || offset + touch.bytes > variable->offset + variable->size) {
-            if (first("variable", touch.code))
-                fault_in_kernel("memory", "", "%s %zu bytes beside its shared variables %s",
-                                word(touch.kind), touch.bytes, where(touch).c_str());
-            stop_thread(cudaErrorIllegalAddress);
-        }
+    SharedVariable *variable = places.variable(offset);
+    if (!variable && places.of_simulator_at(offset)) return;
+    if (!variable || offset + touch.bytes > variable->offset + variable->size) {
+        if (first("variable", touch.code))
+            fault_in_kernel("memory", "", "%s %zu bytes beside its shared variables %s",
+                            word(touch.kind), touch.bytes, where(touch).c_str());
+        stop_thread(cudaErrorIllegalAddress);
     }
-    if (variable && variable->launch != launch) {
+    if (variable->launch != launch) {
         variable->launch = launch;
         shared_bytes += variable->size;
         if (shared_bytes > shared_limit(*kernel) && first("shared", touch.code)) {
@@ -336,8 +427,11 @@ void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool 
     for (size_t i = 0; i < touch.bytes && known && reads(touch.kind); i++) {
         Chunk &chunk = shadow.at(offset + i);
         const size_t word = (offset + i) % chunk_bytes / 4;
-        known = fresh(chunk.words[word].write, true) ||
-                (chunk.split[word] == launch && fresh(shadow.byte(chunk, offset + i).write, true));
+        if (fresh(chunk.words[word].write, true))
+            i += 3 - (offset + i) % 4; /* so is the rest of the word */
+        else
+            known =
+                chunk.split[word] == launch && fresh(shadow.byte(chunk, offset + i).write, true);
     }
     if (!known && first("unwritten", touch.code)) {
         SharedVariable *variable = is_dynamic ? nullptr : places.variable(offset);
@@ -348,86 +442,6 @@ void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool 
             variable ? variable->name.c_str() : "the dynamic ones", where(touch).c_str());
     }
     touch_cells(shadow, offset, touch, true);
-}
-
-/* ---- races ------------------------------------------------------------------------------------------------------------ */
-
-bool Checker::fresh(const Access &access, bool shared) const
-{
-    return access.launch == launch && (!shared || access.block == block);
-}
-
-/* Whether an access of this block came before what the running thread does now. */
-bool Checker::ordered(const Access &before) const
-{
-    const unsigned self = thread();
-    if (before.thread == self || before.clock <= floor[before.thread]) return true;
-    const Warp &warp = warps[self / 32];
-    return before.thread / 32 == self / 32 && warp.met &&
-           before.clock <= warp.seen[self % 32][before.thread % 32];
-}
-
-bool Checker::conflicts(const Access &before, const Touch &touch, bool shared) const
-{
-    if (!fresh(before, shared) || (before.atomic && is_atomic(touch.kind))) return false;
-    return before.block != block || !ordered(before);
-}
-
-void Checker::race(const Access &before, const char *did, const Touch &touch, bool shared)
-{
-    if (!first("race", touch.code)) return;
-    const uint3 size = {kernel->grid.x, kernel->grid.y, kernel->grid.z};
-    const uint3 other = {before.block % size.x, before.block / size.x % size.y,
-                         before.block / size.x / size.y};
-    fault_in_kernel("race", "",
-                    "%s %zu bytes of %s memory that %s %s, with nothing that orders the two, %s",
-                    word(touch.kind), touch.bytes, shared ? "shared" : "global",
-                    thread_text(other, thread_at(before.thread, kernel->block)).c_str(), did,
-                    where(touch).c_str());
-}
-
-/* Looks for races of the access with those that the cell knows, and enters it there. */
-void Checker::touch_cell(Cell &cell, const Touch &touch, bool shared, bool enter)
-{
-    if (conflicts(cell.write, touch, shared))
-        race(cell.write, cell.write.atomic ? "changes atomically" : "writes", touch, shared);
-    if (touch.kind != read_access) {
-        if (conflicts(cell.read, touch, shared)) race(cell.read, "reads", touch, shared);
-        if (conflicts(cell.other, touch, shared)) race(cell.other, "reads", touch, shared);
-    }
-    if (!enter) return;
-    const uint16_t self = (uint16_t)thread();
-    const Access access = {launch, block, clock[self], self, is_atomic(touch.kind)};
-    if (touch.kind == read_access) {
-        const Access &old = cell.read;
-        const bool same = old.launch == launch && old.block == block && old.thread == self;
-        const bool kept =
-            fresh(cell.other, shared) && cell.other.block != block && old.block == block;
-        if (!same && fresh(old, shared) && !kept) cell.other = old;
-        cell.read = access;
-        return;
-    }
-    const Access &old = cell.write;
-    const bool plain = fresh(old, shared) && old.block == block && old.thread == self &&
-                       old.clock == access.clock && !old.atomic;
-    cell.write = access;
-    cell.write.atomic = access.atomic && !plain;
-}
-
-void Checker::touch_cells(Shadow &shadow, size_t offset, const Touch &touch, bool shared)
-{
-    const size_t end = offset + touch.bytes;
-    while (offset < end) {
-        Chunk &chunk = shadow.at(offset);
-        const size_t word = offset % chunk_bytes / 4, next = offset / 4 * 4 + 4;
-        const bool whole = offset % 4 == 0 && next <= end;
-        if (!whole) chunk.split[word] = launch;
-        touch_cell(chunk.words[word], touch, shared, whole);
-        if (chunk.split[word] == launch)
-            for (size_t i = offset; i < next && i < end; i++)
-                touch_cell(shadow.byte(chunk, i), touch, shared, true);
-        offset = next;
-    }
 }
 
 } // namespace lt_sim

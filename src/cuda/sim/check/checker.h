@@ -15,6 +15,9 @@
 
 namespace lt_sim {
 
+/* The calling OS thread, at the cost of one instruction. */
+inline uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
+
 enum Kind { read_access, write_access, atomic_access, atomic_store };
 
 inline bool is_atomic(Kind kind) { return kind == atomic_access || kind == atomic_store; }
@@ -34,8 +37,19 @@ class Checker final : public Monitor {
     void read(const char *call, const void *pointer, size_t bytes) override;
     void forget() override;
 
-    /* By the code whose call returns to `code`. */
-    void access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code);
+    /* By the code whose call returns to `code`. Most are of the kernel's own variables: these have no more than a few
+     * comparisons to pass. */
+    void access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code)
+    {
+        const auto *pointer = reinterpret_cast<const char *>(address);
+        if (runner != own_thread())
+            on_host({address, code, bytes, kind});
+        else if (aligned && address % bytes != 0)
+            misaligned({address, code, bytes, kind});
+        else if (!inside(stack, pointer) && !inside(own_context, pointer) &&
+                 !inside(parameters, pointer))
+            in_kernel({address, code, bytes, kind});
+    }
 
     /* A floating number was made an integer that has no room for it. */
     void converted(uintptr_t code);
@@ -51,17 +65,23 @@ class Checker final : public Monitor {
         uint32_t seen[32][32]; /* by a lane: up to which clock of another lane */
     };
 
+    static bool inside(const Span &span, const char *pointer)
+    {
+        return (size_t)(pointer - span.begin) < (size_t)(span.end - span.begin);
+    }
     [[noreturn]] void stop_thread(cudaError_t error);
     void on_host(const Touch &touch);
-    void in_kernel(const Touch &touch, bool aligned);
-    void on_device(Device &device, const Touch &touch);
+    [[noreturn]] void misaligned(const Touch &touch);
+    void in_kernel(const Touch &touch);
+    void on_device(const Touch &touch, int device, size_t offset);
+    void change_state(Shadow &shadow, size_t offset, const Touch &touch);
     void on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool dynamic);
     void in_variable(size_t offset, const Touch &touch);
     void touch_cells(Shadow &shadow, size_t offset, const Touch &touch, bool shared);
-    void touch_cell(Cell &cell, const Touch &touch, bool shared, bool enter);
+    void touch_cell(Cell &cell, const Touch &touch, const Access &now, bool shared, bool enter);
     bool fresh(const Access &access, bool shared) const;
-    bool conflicts(const Access &before, const Touch &touch, bool shared) const;
-    bool ordered(const Access &before) const;
+    bool conflicts(const Access &before, const Access &now, bool shared) const;
+    bool ordered(const Access &before, unsigned self) const;
     void race(const Access &before, const char *did, const Touch &touch, bool shared);
     std::string place(uintptr_t address);
     std::string where(const Touch &touch);
@@ -76,14 +96,19 @@ class Checker final : public Monitor {
     /* Of the running launch. */
     uintptr_t runner = 0; /* the OS thread */
     const Kernel *kernel = nullptr;
-    const char *tls = nullptr;
+    const Context *running = nullptr; /* its OS thread's, as are the next two */
+    Span variables_at = {nullptr, nullptr}, own_context = {nullptr, nullptr};
+    Span parameters = {nullptr, nullptr};
+    Span memory[max_devices];
+    int memories = 0;
     uint32_t launch = 0, block = 0;
     size_t shared_bytes = 0;
     uint32_t clock[1024], floor[1024];
     Warp warps[32];
 };
 
-Checker &checker();
+/* Null until the library is loaded. */
+extern Checker *checker;
 
 } // namespace lt_sim
 

@@ -9,9 +9,10 @@ using namespace lt_sim;
 
 namespace {
 
-void look(const volatile void *pointer, size_t bytes, Kind kind, bool aligned, uintptr_t code)
+inline void look(const volatile void *pointer, size_t bytes, Kind kind, bool aligned,
+                 uintptr_t code)
 {
-    checker().access(reinterpret_cast<uintptr_t>(pointer), bytes, kind, aligned, code);
+    if (checker) checker->access(reinterpret_cast<uintptr_t>(pointer), bytes, kind, aligned, code);
 }
 
 } // namespace
@@ -19,7 +20,7 @@ void look(const volatile void *pointer, size_t bytes, Kind kind, bool aligned, u
 extern "C" {
 
 /* -fsanitize=float-cast-overflow: what the conversion gives is the language's guess; kernels ask for a GPU's (lt_as). */
-void __ubsan_handle_float_cast_overflow(void *, uintptr_t) { checker().converted(CODE); }
+void __ubsan_handle_float_cast_overflow(void *, uintptr_t) { checker->converted(CODE); }
 
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}

@@ -131,15 +131,15 @@ bool Places::of_simulator_at(size_t offset) const
     return false;
 }
 
-SharedVariable *Places::variable(size_t offset)
+SharedVariable *Places::found(size_t offset)
 {
     auto after = std::upper_bound(variables.begin(), variables.end(), offset,
                                   [](size_t o, const SharedVariable &v) { return o < v.offset; });
     if (after == variables.begin()) return nullptr;
-    SharedVariable &found = *--after;
-    if (offset >= found.offset + found.size) return nullptr;
-    if (found.name.compare(0, 2, "_Z") == 0) found.name = demangled(found.name.c_str());
-    return &found;
+    --after;
+    if (offset >= after->offset + after->size) return nullptr;
+    if (after->name.compare(0, 2, "_Z") == 0) after->name = demangled(after->name.c_str());
+    return recent = &*after;
 }
 
 std::string Places::source(uintptr_t code) const

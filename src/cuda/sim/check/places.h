@@ -27,7 +27,10 @@ class Places {
     /* One of the simulator's own, which kernels' code reads for threadIdx and its like. */
     bool of_simulator_at(size_t offset) const;
     /* Null: there is none at this offset. */
-    SharedVariable *variable(size_t offset);
+    SharedVariable *variable(size_t offset)
+    {
+        return recent && offset - recent->offset < recent->size ? recent : found(offset);
+    }
     /* "src/cuda/kernels/reduce.cu:210" */
     std::string source(uintptr_t code) const;
 
@@ -36,12 +39,14 @@ class Places {
         uintptr_t begin, end;
     };
     void read_symbols();
+    SharedVariable *found(size_t offset);
 
     std::string file;
     uintptr_t base = 0;
     size_t tls_module = 0, tls_bytes = 0;
     std::vector<Range> constants, own;
     std::vector<SharedVariable> variables; /* by offset */
+    SharedVariable *recent = nullptr;      /* the last that was found */
 };
 
 } // namespace lt_sim

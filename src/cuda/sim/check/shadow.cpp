@@ -21,9 +21,8 @@ void *zeros(size_t bytes)
 
 } // namespace
 
-Chunk &Shadow::at(size_t offset)
+Chunk &Shadow::made(size_t i)
 {
-    const size_t i = offset / chunk_bytes;
     if (i >= chunks.size()) chunks.resize(i + 1);
     if (!chunks[i]) chunks[i] = static_cast<Chunk *>(zeros(sizeof(Chunk)));
     return *chunks[i];

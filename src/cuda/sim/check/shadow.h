@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <vector>
 
 namespace lt_sim {
@@ -39,13 +40,38 @@ struct Chunk {
 class Shadow {
   public:
     /* That of the chunk which has the byte at this offset. */
-    Chunk &at(size_t offset);
+    Chunk &at(size_t offset)
+    {
+        const size_t i = offset / chunk_bytes;
+        return i < chunks.size() && chunks[i] ? *chunks[i] : made(i);
+    }
+    /* Whether that is known of all of these bytes, of one access; false where they are in two chunks. */
+    bool written(size_t offset, size_t bytes)
+    {
+        const size_t first = offset % chunk_bytes;
+        if (first + bytes > chunk_bytes) return false;
+        const uint8_t *state = at(offset).state + first;
+        switch (bytes) {
+        case 16: return all_written<uint64_t>(state) && all_written<uint64_t>(state + 8);
+        case 8: return all_written<uint64_t>(state);
+        case 4: return all_written<uint32_t>(state);
+        case 2: return all_written<uint16_t>(state);
+        default: return bytes == 1 && *state == written_memory;
+        }
+    }
     Cell &byte(Chunk &chunk, size_t offset);
     void set(size_t offset, size_t bytes, State state);
     void copy(size_t to, const Shadow *source, size_t from,
               size_t bytes); /* null: from memory that is written */
 
   private:
+    template <class T> static bool all_written(const uint8_t *state)
+    {
+        T is;
+        memcpy(&is, state, sizeof is);
+        return is == (T)(written_memory * 0x0101010101010101u);
+    }
+    Chunk &made(size_t i);
     std::vector<Chunk *> chunks;
 };
 

@@ -1,0 +1,87 @@
+-- assemble.lua - puts together the pages of the documentation site: those of docs/, with what is Markdown of ours made the
+-- builder's, the references, and the list of pages for the builder.
+--
+-- Usage: lua5.4 scripts/site/assemble.lua REFERENCE_DIR OUT_DIR FILES...     FILES: of docs/, to be copied
+--
+-- REFERENCE_DIR has pages/*.md already: ops, classes, the C header. Writes OUT_DIR/pages/** and OUT_DIR/mkdocs.yml.
+
+local here = arg[0]:match '^(.*)/' or '.'
+local reference, out = assert(arg[1], 'REFERENCE_DIR is missing'), assert(arg[2], 'OUT_DIR is missing')
+
+local function read(path)
+  local file = assert(io.open(path, 'rb'))
+  local text = file:read 'a'
+  file:close()
+  return text
+end
+
+local function write(path, text)
+  os.execute(("mkdir -p '%s'"):format(path:match '^(.*)/'))
+  local file = assert(io.open(path, 'wb'))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+-- The info string of a block in words: 'text gpus=1' is what a cell shows where there is one GPU.
+local function fence(ticks, info)
+  local language, rest = info:match '^(%S+)%s*(.*)$'
+  if language == 'copies' then return ticks .. 'text title="hidden copies"' end
+  if rest == '' or language == nil then return ticks .. info end
+  local parts = {}
+  local gpus, ranks = rest:match 'gpus=(%d+)', rest:match 'ranks=(%d+)'
+  if gpus then parts[#parts + 1] = gpus == '0' and 'without a GPU' or gpus == '1' and 'with 1 GPU' or ('with %s GPUs'):format(gpus) end
+  if ranks then parts[#parts + 1] = ranks == '1' and 'with 1 rank' or ('with %s ranks'):format(ranks) end
+  if rest:find 'error' then parts[#parts + 1] = 'raises an error' end
+  return #parts > 0 and ('%s%s title="%s"'):format(ticks, language, table.concat(parts, ', ')) or ticks .. language
+end
+
+-- Lines that are a list right below a paragraph need an empty one in between; files that are no page are linked where they are copied.
+local function markdown(text)
+  local lines, open, before = {}, nil, ''
+  for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do
+    local ticks, info = line:match '^(```+)(.*)$'
+    if ticks and not open then
+      open = ticks
+      line = fence(ticks, info)
+    elseif ticks and info == '' and #ticks >= #open then
+      open = nil
+    elseif not open then
+      local item = line:find '^%s*[-*] ' or line:find '^%s*%d+%. '
+      if (item or line:find '^|') and before:find '%S' and not before:find '^%s*[-*] ' and not before:find '^%s*%d+%. ' and not before:find '^%s'
+        and not before:find '^|' then
+        lines[#lines + 1] = ''
+      end
+      line = line:gsub('%]%(%.%./%.%./include/ltensor%.h%)', '](../reference/c.md)')
+    end
+    lines[#lines + 1] = line
+    before = line
+  end
+  return table.concat(lines, '\n') .. '\n'
+end
+
+local results, book = {}, {}
+for i = 3, #arg do
+  local inside = assert(arg[i]:match '^docs/(.*)$', arg[i])
+  local text = read(arg[i])
+  write(out .. '/pages/' .. inside, inside:find '%.md$' and markdown(text) or text)
+  if inside:find '^book/%d.*%.md$' then book[#book + 1] = ('      - %s'):format(inside) end
+  local result = inside:match '^results/(.*)%.md$'
+  if result and result ~= 'README' then results[#results + 1] = ('      - results/%s.md'):format(result) end
+end
+
+local pages = {}
+for line in io.lines(reference .. '/order') do
+  local indent, name = line:match '^(%s*)(.*)$'
+  if name:find '%.md$' then
+    write(('%s/pages/reference/%s'):format(out, name), markdown(read(reference .. '/' .. name)))
+    if name ~= 'README.md' then pages[#pages + 1] = ('      %s- reference/%s'):format(indent, name) end
+  else
+    pages[#pages + 1] = ('      %s- %s'):format(indent, name)
+  end
+end
+
+local config = read(here .. '/mkdocs.yml')
+config = config:gsub('REFERENCE\n', function() return table.concat(pages, '\n') .. '\n' end)
+config = config:gsub('BOOK\n', function() return table.concat(book, '\n') .. '\n' end)
+config = config:gsub('RESULTS\n', function() return table.concat(results, '\n') .. '\n' end)
+write(out .. '/mkdocs.yml', config)

@@ -1,0 +1,45 @@
+-- source.lua - reads what a Lua file of lib/ says of itself: the comment at its head, those above its functions and classes, and its
+-- examples.
+
+local examples = require 'examples'
+
+local M = {}
+
+local function comment_above(lines, number)
+  local first = number
+  while first > 1 and lines[first - 1]:find '^%s*%-%-' and not lines[first - 1]:find '^%s*%-%- %-%-%-' do first = first - 1 end
+  if first == number then return nil end
+  local text = {}
+  for i = first, number - 1 do text[#text + 1] = lines[i]:gsub('^%s*%-%-+ ?', '') end
+  return table.concat(text, '\n')
+end
+
+-- { lines, head, functions = { {name, arguments, comment}, ... }, examples = { name = lines } }
+function M.read(path)
+  local file = { lines = {}, functions = {}, path = path }
+  for line in io.lines(path) do file.lines[#file.lines + 1] = line end
+  local last = 1
+  while file.lines[last] and file.lines[last]:find '^%-%-' and not file.lines[last]:find '^%-%-%[' do last = last + 1 end
+  file.head = comment_above(file.lines, last)
+  if file.head then file.head = file.head:gsub('^[%w_]+%.lua %- ', '') end
+  for number, line in ipairs(file.lines) do
+    local name, arguments = line:match '^function ([%w_]+%.[%w_]+)(%b())'
+    local comment = name and comment_above(file.lines, number)
+    if comment then
+      name = name:match '%.(.*)$'
+      file.functions[#file.functions + 1] = { name = name, arguments = arguments:sub(2, -2), comment = comment }
+    end
+  end
+  file.examples = examples.of_file(path)
+  return file
+end
+
+-- The comment above the line that derives the class.
+function M.comment_of_class(file, name)
+  for number, line in ipairs(file.lines) do
+    if line:find(":extend%s*%(?%s*['\"]" .. name .. "['\"]") then return comment_above(file.lines, number) end
+  end
+  return nil
+end
+
+return M

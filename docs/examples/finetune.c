@@ -12,8 +12,8 @@
 #include "ltensor_script.h"
 
 #define FRAMES 32
-#define STEPS 200
-#define RATE 1.0
+#define STEPS  200
+#define RATE   1.0
 
 static void check(lt_status status, const char *what)
 {
@@ -97,7 +97,8 @@ int main(int argc, char **argv)
     }
     pixels = malloc((size_t)(FRAMES * sizes[2] * sizes[3]) * sizeof *pixels);
     if (pixels == NULL) return 1;
-    for (i = 0; i < FRAMES; i++) labels[i] = next_frame(pixels + i * sizes[2] * sizes[3], sizes[2], sizes[3], i);
+    for (i = 0; i < FRAMES; i++)
+        labels[i] = next_frame(pixels + i * sizes[2] * sizes[3], sizes[2], sizes[3], i);
     CHECK(lt_tensor_wrap(pixels, LT_FLOAT32, 4, sizes, NULL, NULL, &frames));
     CHECK(lt_tensor_wrap(labels, LT_INT64, 1, &count, NULL, NULL, &targets));
 
@@ -109,7 +110,8 @@ int main(int argc, char **argv)
     {
         const lt_value path = lt_value_string(argv[1]), off = lt_value_bool(false);
         CHECK(lt_script_keep(script, "model", "torch.onnx.load", &path, 1));
-        CHECK(lt_script_call(script, "model:requires_grad_", &off, 1, NULL, NULL)); /* all but the last layer stay */
+        CHECK(lt_script_call(script, "model:requires_grad_", &off, 1, NULL,
+                             NULL)); /* all but the last layer stay */
     }
     weights[0] = parameter(script, argv[2], "weight");
     weights[1] = parameter(script, argv[2], "bias");
@@ -124,7 +126,9 @@ int main(int argc, char **argv)
         CHECK(lt_cross_entropy(scores.v.tensor, targets, NULL, -100, "mean", 0, &loss));
         CHECK(lt_tensor_item(loss, &value));
         right = count_right(scores.v.tensor, labels);
-        if (step % 50 == 0) printf("step %d: loss %.3f, %d of %d frames are right\n", step, value.v.d, right, FRAMES);
+        if (step % 50 == 0)
+            printf("step %d: loss %.3f, %d of %d frames are right\n", step, value.v.d, right,
+                   FRAMES);
         if (step < STEPS) {
             CHECK(lt_backward(loss, NULL, false, false));
             for (i = 0; i < 2; i++) descend(weights[i]);

@@ -247,6 +247,16 @@ local function is_op(name, value)
   return false
 end
 
+-- The documentation of an op that has the value under its own name: torch.linalg.inv is torch.inverse.
+local function documented_by_value(value)
+  local torch = package.loaded.torch
+  local docs = type(torch) == 'table' and rawget(torch, '_docs')
+  for name, entry in pairs(type(docs) == 'function' and docs() or {}) do
+    if rawequal(rawget(torch, name), value) then return entry end
+  end
+  return nil
+end
+
 -- Shows help on a name; with_source shows a Lua function's text too. No name: an overview. False: nothing has that name.
 function help.show(session, name, with_source)
   if name == '' then
@@ -257,6 +267,7 @@ function help.show(session, name, with_source)
   -- The value decides; only a name without one, or the name of an op, is looked up in the declarations.
   local value = value_of(session, name)
   local entry = (value == nil or is_op(name, value)) and documented(name) or nil
+  if not entry and type(value) == 'function' then entry = documented_by_value(value) end
   if entry then show_op(entry) end
   if type(value) == 'function' and (not entry or with_source) then
     show_function(session, name, value, with_source)
@@ -272,6 +283,28 @@ function help.show(session, name, with_source)
     return false
   end
   return true
+end
+
+-- help(topic) at the prompt: what show() says of a name or, for functions and classes, of a value; an overview without one.
+function help.of(session, topic)
+  local name = topic == nil and '' or type(topic) == 'string' and topic
+  if type(topic) == 'function' then
+    local entry = documented_by_value(topic)
+    name = echo.value(topic):match '^<function ([%w_.]+)>$'
+    if entry then
+      show_op(entry)
+    elseif name then
+      help.show(session, name)
+    else
+      show_function(session, 'function', topic)
+    end
+  elseif is_class(topic) then
+    show_class(session, topic.__classname, topic)
+  elseif name then
+    help.show(session, name)
+  else
+    print(kind_of(topic))
+  end
 end
 
 -- What show() prints, or nil where nothing has that name.

@@ -45,7 +45,7 @@ local function largest(values)
   return bytes
 end
 
--- A new session. options.environment: where In, Out and `_` are set (default _G).
+-- A new session. options.environment: where In, Out, help and `_` are set (default _G).
 function session.new(options)
   local self = setmetatable({
     environment = options and options.environment or _G,
@@ -66,7 +66,7 @@ function session.new(options)
   return self
 end
 
--- Sets In and Out. Out reads the results kept here; it holds none itself.
+-- Sets In, Out and, where nothing else has the name, help. Out reads the results kept here; it holds none itself.
 function Session:publish()
   local out = setmetatable({}, {
     __index = function(_, number)
@@ -83,6 +83,9 @@ function Session:publish()
   })
   rawset(self.environment, 'In', self.inputs)
   rawset(self.environment, 'Out', out)
+  if rawget(self.environment, 'help') == nil then
+    rawset(self.environment, 'help', function(topic) require('repl.help').of(self, topic) end)
+  end
 end
 
 function Session:kept_results()

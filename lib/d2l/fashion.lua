@@ -17,14 +17,33 @@ local LABELS = { 't-shirt', 'trouser', 'pullover', 'dress', 'coat', 'sandal', 's
 -- Where the reader of the files says that something is wrong with them.
 local messages = { fail = function(_, message) fail('FashionMNIST(): %s', (message:gsub('%-%-data DIR', "{folder = 'DIR'}"))) end }
 
--- The images (n, 1, height, width) from 0 to 1, and their classes.
+-- Images and their classes; the images are made larger or smaller as they are asked for, since all of them at once would take gigabytes.
+local TensorDataset = torch.utils.data.TensorDataset
+local Resized = TensorDataset:extend 'd2l.Resized'
+
+function Resized:init(images, labels, size)
+  TensorDataset.init(self, images, labels)
+  self.size = size
+end
+
+local function resized(images, size)
+  if size[1] == images:size(3) and size[2] == images:size(4) then return images end
+  return nn.functional.interpolate(images, { size = size, mode = 'bilinear', antialias = true })
+end
+
+function Resized:__getitem(index)
+  local image, label = TensorDataset.__getitem(self, index)
+  return resized(image:unsqueeze(1), self.size):squeeze(1), label
+end
+
+function Resized:__getitems(indices)
+  local images, labels = TensorDataset.__getitems(self, indices)
+  return resized(images, self.size), labels
+end
+
 local function split(folder, name, limit, resize)
   local part = training.fashion_mnist(messages, folder, name, torch.device 'cpu', limit)
-  local images = part.images:unsqueeze(2)
-  if resize[1] ~= 28 or resize[2] ~= 28 then
-    images = nn.functional.interpolate(images, { size = resize, mode = 'bilinear', antialias = true })
-  end
-  return torch.utils.data.TensorDataset(images, part.labels)
+  return Resized(part.images:unsqueeze(2), part.labels, resize)
 end
 
 local read = arguments('FashionMNIST', '', 'batch_size resize', {

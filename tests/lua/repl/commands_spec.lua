@@ -232,6 +232,24 @@ describe('!command', function()
 end)
 
 describe('help', function()
+  it('is a function, too, of names and of values', function()
+    local out = type_lines [[
+help()
+help 'torch.cumsum'
+help(torch.cumprod)
+help(nn.Linear)
+help(7)
+help(function() end)
+]]
+    has(out, '%name         a magic:')
+    has(out, 'cumsum(Tensor self')
+    has(out, 'cumprod(Tensor self')
+    has(out, 'class Linear(...)')
+    has(out, 'number, 7')
+    has(out, 'function = <function')
+    has(type_lines 'help = 7\nhelp + 1\n', 'Out[2]: 8')
+  end)
+
   it('speaks of ops, classes and functions', function()
     local out = type_lines [[
 ?torch.sum
@@ -244,6 +262,7 @@ function inc(n) return n + 1 end
 ?inc
 ??inc
 ?torch.utils.progress
+?torch.linalg.inv
 ?torch.cuda
 x?
 ?string.rep
@@ -259,6 +278,9 @@ q?
     has(out, 'nothing is called q\n')
     has(out, 'lists the locals and globals that cells have made')
     has(out, 'sum(Tensor self')
+    has(out, 'inverse(Tensor self) -> Tensor')
+    has(out, 'torch.tensor{ {1, 2}, {3, 4} }:sum()\n  --> tensor(10)')
+    has(out, 'nn.Linear(3, 2)(torch.ones(4, 3)).shape\n  --> torch.Size([4, 2])')
     has(out, 'matmul(Tensor self, Tensor other) -> Tensor')
     has(out, 'class nn.Linear(')
     has(out, 'y = x A^T + b')

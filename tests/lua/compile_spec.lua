@@ -145,6 +145,42 @@ describe('a compiled function', function()
     assert_same(g, c)
   end)
 
+  it('reduces what it computes without writing it, to the same bits', function()
+    local function check(reason, x, f)
+      local run, seen = compiled(f)
+      assert_same(f(x), run(x))
+      local note = seen.notes[1]
+      assert.same({ reason, 1, 0 }, { note.reason, note.passes, note.written })
+    end
+    for _, shape in ipairs { { 300001 }, { 20, 4000 }, { 37, 1001 }, { 10000, 2 }, { 5000, 9 }, { 3000, 17 }, { 2000, 24 }, { 12, 12000 }, { 2, 262144 }, { 50, 3, 70 } } do
+      local x = torch.randn(shape)
+      for _, name in ipairs { 'sum', 'mean', 'prod', 'any', 'norm', 'nansum', 'count_nonzero' } do check(name, x, function(t) return torch[name]((t * 2 + 1):tanh()) end) end
+      for _, name in ipairs { 'sum', 'mean', 'all', 'norm', 'nansum' } do check(name, x, function(t) return torch[name]((t * 2 + 1):tanh(), { dim = -1 }) end) end
+      check('max', x, function(t) return (t * 2 + 1):amax(-1) end)
+      check('min', x:bfloat16(), function(t) return (t * 2 + 1):amin() end)
+      check('sum', (x * 10):int(), function(t) return (t * 2 + 1):sum() end)
+      if #shape > 1 and shape[#shape] <= 8192 then
+        for _, name in ipairs { 'var', 'std', 'logsumexp' } do check(name, x, function(t) return torch[name](t * 2 + 1, -1) end) end
+      end
+    end
+  end)
+
+  it('writes what is reduced down columns, or looked at again', function()
+    local x = torch.randn(300, 70)
+    local run, seen = compiled(function(t) return (t * 2):sum(1) end)
+    assert_same((x * 2):sum(1), run(x))
+    assert.equal(1, seen.notes[1].written)
+    run, seen = compiled(function(t)
+      local y = t * 2
+      return y:sum() + y:amax() + y:norm(), y
+    end)
+    local total, kept = run(x)
+    assert_same((x * 2):sum() + (x * 2):amax() + (x * 2):norm(), total)
+    assert_same(x * 2, kept)
+    assert.equal(0, seen.notes[1].written)
+    assert.equal(1, seen.notes[2].written)
+  end)
+
   it('may call another one', function()
     local inner = compiled(function(x) return x * 3 end)
     local run, seen = compiled(function(x) return inner(x) + 1 end)

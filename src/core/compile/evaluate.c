@@ -20,6 +20,7 @@ typedef struct plan {
     lt_pending *values[LT_WINDOW_MOST];
     block blocks[LT_WINDOW_MOST]; /* of those that are written */
     int n, groups;
+    const lt_reduced *reduced; /* what becomes of the last value; NULL: it is kept */
     struct {
         const lt_pending *shape; /* the first: all have its geometry */
         int steps, values;       /* values: at most */
@@ -40,8 +41,7 @@ static bool same_geometry(const lt_pending *a, int ndim, const int64_t *sizes,
            memcmp(a->strides, strides, bytes) == 0;
 }
 
-/* Whether t is the whole of what p is to be, element by element. */
-static bool is_whole(const lt_tensor *t, const lt_pending *p)
+bool lt_is_whole(const lt_tensor *t, const lt_pending *p)
 {
     return t->offset == 0 && t->dtype == (int8_t)p->dtype &&
            same_geometry(p, t->ndim, t->sizes, t->strides);
@@ -50,7 +50,10 @@ static bool is_whole(const lt_tensor *t, const lt_pending *p)
 /* The wanted values and what they are made of: inputs are recorded before what reads them. */
 static void collect(plan *s, struct lt_window *w)
 {
-    for (lt_pending *p = w->first; p != NULL; p = p->after) p->needed = p->written = p->wanted;
+    for (lt_pending *p = w->first; p != NULL; p = p->after) {
+        p->needed = p->wanted;
+        p->written = p->wanted && s->reduced == NULL;
+    }
     for (lt_pending *p = w->last; p != NULL; p = p->before)
         for (int i = 0; p->needed && i < p->n; i++) {
             lt_pending *input = lt_pending_of(p->inputs[i]->storage);
@@ -84,7 +87,7 @@ static void group_all(plan *s)
         for (int i = 0; i < p->n; i++) {
             lt_pending *input = lt_pending_of(p->inputs[i]->storage);
             if (input == NULL) continue;
-            const bool inside = is_whole(p->inputs[i], input) &&
+            const bool inside = lt_is_whole(p->inputs[i], input) &&
                                 same_geometry(p, input->ndim, input->sizes, input->strides);
             if (!inside) input->written = true;
             const int from = inside ? input->group : input->group + 1;
@@ -233,7 +236,12 @@ static lt_status run_group(plan *s, int g, lt_evaluated *done)
     c->n_steps = c->n_values = 0;
     for (int v = 0; v < s->n; v++)
         if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));
-    status = lt_backends[LT_CPU]->chain(c);
+    const lt_reduced *r = s->reduced;
+    if (r != NULL && r->value->group == g) /* which is the last one: it is made of all others */
+        status = lt_backends[LT_CPU]->reduce_chain(c, r->value->value, r->op, r->it, r->reduced_dims,
+                                                   r->parameter);
+    else
+        status = lt_backends[LT_CPU]->chain(c);
     done->steps += c->n_steps;
     done->passes++;
     if (c->numel > done->elements) done->elements = c->numel;
@@ -278,11 +286,12 @@ done:
     return status;
 }
 
-lt_status lt_evaluate(struct lt_window *w, lt_evaluated *done)
+lt_status lt_evaluate(struct lt_window *w, const lt_reduced *reduced, lt_evaluated *done)
 {
     plan *s = lt_mem_alloc(sizeof *s);
     lt_status status = s != NULL ? LT_OK : LT_ERR_MEMORY;
     if (s != NULL) {
+        s->reduced = reduced;
         collect(s, w);
         group_all(s);
         status = compute_all(s, done);

@@ -19,12 +19,12 @@ static _Thread_local struct {
 
 /* ---- computing ---------------------------------------------------------------------------------------------- */
 
-static lt_status compute(lt_window *w, const char *reason)
+static lt_status compute(lt_window *w, const lt_reduced *reduced, const char *reason)
 {
     lt_window_note note = {.reason = reason};
     lt_evaluated done = {0};
     const lt_context_outer outer = lt_context_visit(w->context);
-    lt_status status = lt_evaluate(w, &done);
+    lt_status status = lt_evaluate(w, reduced, &done);
     lt_context_return(outer);
     if (status == LT_OK && done.ops > 0) {
         note.ops = done.ops, note.steps = done.steps, note.passes = done.passes,
@@ -45,7 +45,7 @@ static lt_status compute_held(lt_window *w, const char *reason)
     if (lt_here.guest.class != NULL && lt_here.guest.class->tidy != NULL)
         lt_here.guest.class->tidy(lt_here.guest.ctx);
     for (lt_pending *p = w->first; p != NULL; p = p->after) p->wanted = lt_is_held(p->storage);
-    return compute(w, reason);
+    return compute(w, NULL, reason);
 }
 
 /* Somebody is about to look at t. */
@@ -58,7 +58,31 @@ static lt_status meet(const char *op, const lt_tensor *t)
                         "elements were computed",
                         op);
     p->wanted = true;
-    return compute(p->window, op);
+    return compute(p->window, NULL, op);
+}
+
+lt_status lt_window_spare(const char *op, const lt_tensor *t)
+{
+    return lt_pending_of(t->storage) != NULL ? LT_OK : lt_refuse_hollow(op, t);
+}
+
+lt_status lt_window_reduce(int op, const char *name, const lt_tensor *t, uint32_t mask,
+                           double parameter, lt_tensor *out, bool *done)
+{
+    static lt_storage nowhere;
+    lt_pending *p = lt_pending_of(t->storage);
+    lt_iter it;
+    int reduced_dims;
+    *done = false;
+    if (p == NULL || p->window == NULL || p->passed || !lt_is_whole(t, p)) return LT_OK;
+    lt_tensor promised = *t; /* its elements come from the chain */
+    promised.storage = &nowhere;
+    LT_TRY(lt_iter_reduce(&it, out, &promised, mask, &reduced_dims));
+    if (!lt_backends[LT_CPU]->reduces_chain(op, &it, reduced_dims)) return LT_OK;
+    *done = true;
+    p->wanted = true;
+    const lt_reduced reduced = {p, op, &it, reduced_dims, parameter};
+    return compute(p->window, &reduced, name);
 }
 
 lt_status lt_window_write(const lt_tensor *t)

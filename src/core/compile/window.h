@@ -48,6 +48,14 @@ typedef struct lt_recorded {
 /* *out stays NULL where the op is to be done at once: there is no window, it is suspended, or it does not take such ops. */
 lt_status lt_window_record(const lt_recorded *op, lt_tensor **out);
 
+/* An op that may take elements as they are computed asks this instead of lt_refuse_hollow: pending values stay pending. */
+lt_status lt_window_spare(const char *op, const lt_tensor *t);
+
+/* A reduction (reduction.h) over the dimensions in mask into out, where t is pending and its elements can go to the reduction without
+ * memory of their own; name: of the op. *done is false where not: t is to be reduced as any tensor. */
+lt_status lt_window_reduce(int op, const char *name, const lt_tensor *t, uint32_t mask,
+                           double parameter, lt_tensor *out, bool *done);
+
 /* Who is about to write t's memory asks: pending values that read it are computed. */
 lt_status lt_window_write(const lt_tensor *t);
 static inline lt_status lt_before_write(const lt_tensor *t)

@@ -279,6 +279,10 @@ typedef struct lt_backend {
     /* op: an lt_reduction (reduction.h). compute: dtype in which elements are read; accumulate in float (half types, float), double,
      * or int64; out dtype is it->dtype[0]. numel 0 gives the identity (core rejects max and min). */
     lt_status (*reduce)(int op, const lt_iter *it, int reduced_dims, double parameter);
+    /* The host's alone, as chains: whether it is there where operand 1 is a value of a chain, whose elements come in the order of the
+     * iterator's strides; and the reduction of that value, which need not be written. */
+    bool (*reduces_chain)(int op, const lt_iter *it, int reduced_dims);
+    lt_status (*reduce_chain)(const lt_chain *c, int value, int op, const lt_iter *it, int reduced_dims, double parameter);
     /* Extreme and its index (first one; nan counts as extreme) along dim; values or indices (int64) may
      * be NULL; their views have size 1 in dim. */
     lt_status (*extreme)(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,

@@ -19,8 +19,6 @@
 #include "cpu/common/threads.h"
 
 #define BLOCK 1024 /* elements converted at a time */
-#define CHUNK ((int64_t)131072)
-#define BATCH 256 /* results at a time */
 #define NEAR 16384 /* elements that a near cache keeps between two passes */
 
 /* ---- planning --------------------------------------------------------------------------------------- */
@@ -77,6 +75,7 @@ static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it
     p->parameter = parameter;
     p->it = it;
     p->reduced_dims = reduced_dims;
+    p->chain = NULL;
     p->read = read_dtype(op, in, out);
     p->size = (int64_t)lt_dtype_size(p->read);
     p->in_size = (int64_t)lt_dtype_size(in);
@@ -158,6 +157,11 @@ void lt_reduce_result_at(const lt_iter *it, int first_dim, int64_t index, char *
     }
 }
 
+static int threads_of(const lt_reduce_plan *p)
+{
+    return lt_cpu_threads_for(p->it->numel * (p->chain != NULL ? p->chain->chain->n_steps : 1));
+}
+
 /* ---- along the lines ---------------------------------------------------------------------------------- */
 
 /* Context of the loop below: it is walked over the reduced dimensions. Operand 1 is the input. */
@@ -182,6 +186,12 @@ static void reduce_run(char *const *ptrs, const int64_t *strides, int64_t n, con
         p->gather((char *[]){block, ptrs[1] + from * strides[1]}, (int64_t[]){p->size, strides[1]}, m, NULL);
         l->loops->line(l->total, block, 0, 1, m, l->parameter);
     }
+}
+
+void lt_reduce_line(const lt_reduce_plan *p, int pass, double parameter, char *elements, int64_t n, lt_total *total)
+{
+    const line l = {p, p->passes[pass], parameter, total};
+    reduce_run((char *[]){NULL, elements}, (int64_t[]){0, p->in_size}, n, &l);
 }
 
 /* Elements [from, to) of the result whose input is at ptrs[1], joined into its total. */
@@ -212,10 +222,9 @@ static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *pa
                     0, p->count, totals + j);
 }
 
-/* n results, at most BATCH, that lie along the first dimension that stays. */
-static void reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
+static void reduce_some(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
 {
-    lt_total totals[BATCH], parameters[BATCH];
+    lt_total totals[LT_REDUCE_BATCH], parameters[LT_REDUCE_BATCH];
     const bool alone = p->reduced_dims == p->it->ndim;
     const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims], step = alone ? 0 : p->it->strides[1][p->reduced_dims];
     if (p->npasses == 1) {
@@ -234,6 +243,14 @@ static void reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
     lt_reduce_store(p, ptrs[0], to, totals, parameters, n);
 }
 
+void lt_reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
+{
+    const bool alone = p->reduced_dims == p->it->ndim;
+    const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims], step = alone ? 0 : p->it->strides[1][p->reduced_dims];
+    for (int64_t j = 0; j < n; j += LT_REDUCE_BATCH)
+        reduce_some(p, (char *[]){ptrs[0] + j * to, ptrs[1] + j * step}, n - j < LT_REDUCE_BATCH ? n - j : LT_REDUCE_BATCH);
+}
+
 /* Short lines: a run of results is a job. */
 typedef struct short_lines {
     const lt_reduce_plan *plan;
@@ -249,10 +266,12 @@ static void reduce_lines_job(const void *context, int64_t job)
     for (int64_t r = job * s->batch; r < end;) {
         char *ptrs[2];
         int64_t n = row - r % row;
-        if (n > BATCH) n = BATCH;
         if (n > end - r) n = end - r;
         lt_reduce_result_at(p->it, p->reduced_dims, r, ptrs);
-        reduce_batch(p, ptrs, n);
+        if (p->chain != NULL)
+            lt_reduce_chain_lines(p, ptrs[0], r, n);
+        else
+            lt_reduce_batch(p, ptrs, n);
         r += n;
     }
 }
@@ -273,15 +292,18 @@ static void reduce_chunk_job(const void *context, int64_t job)
     const int64_t result = job / l->chunks, from = job % l->chunks * l->chunk, to = from + l->chunk;
     char *ptrs[2];
     lt_reduce_result_at(p->it, p->reduced_dims, result, ptrs);
+    const int64_t end = to < p->count ? to : p->count;
     lt_reduce_begin(p, l->pass, l->parts + job, 1);
-    reduce_part(p, l->pass, l->parameters != NULL ? l->parameters[result].d : p->parameter, ptrs, from,
-                to < p->count ? to : p->count, l->parts + job);
+    if (p->chain != NULL)
+        lt_reduce_chain_part(p, result * p->count + from, result * p->count + end, l->parts + job);
+    else
+        reduce_part(p, l->pass, l->parameters != NULL ? l->parameters[result].d : p->parameter, ptrs, from, end, l->parts + job);
 }
 
 static lt_status reduce_long_pass(long_lines *l, lt_total *totals)
 {
     const lt_reduce_plan *p = l->plan;
-    LT_TRY(lt_cpu_share(l->chunks * p->results, lt_cpu_threads_for(p->count * p->results), reduce_chunk_job, l));
+    LT_TRY(lt_cpu_share(l->chunks * p->results, threads_of(p), reduce_chunk_job, l));
     for (int64_t r = 0; r < p->results; r++) {
         totals[r] = l->parts[r * l->chunks];
         for (int64_t c = 1; c < l->chunks; c++) p->passes[l->pass]->merge(totals + r, l->parts + r * l->chunks + c, 1);
@@ -293,7 +315,7 @@ static lt_status reduce_long_lines(const lt_reduce_plan *p)
 {
     const int64_t unit = LT_ROWS_FLUSH * 64; /* whole batches, so that chunks begin aligned when the data do */
     int64_t chunk = (p->count + LT_REDUCE_CHUNKS - 1) / LT_REDUCE_CHUNKS;
-    if (chunk < CHUNK) chunk = CHUNK;
+    if (chunk < LT_REDUCE_CHUNK) chunk = LT_REDUCE_CHUNK;
     chunk = (chunk + unit - 1) / unit * unit;
     const int64_t chunks = (p->count + chunk - 1) / chunk;
     lt_total *totals = lt_mem_array(lt_times(p->results, chunks + 2), sizeof *totals);
@@ -318,9 +340,10 @@ static lt_status reduce_long_lines(const lt_reduce_plan *p)
 
 static lt_status reduce_lines(const lt_reduce_plan *p)
 {
-    if (p->count >= 2 * CHUNK) return reduce_long_lines(p);
-    const int64_t batch = 1 + LT_CPU_GRAIN / (p->count + 1);
-    const int threads = p->results > 1 ? lt_cpu_threads_for(p->it->numel) : 1;
+    if (p->count >= LT_REDUCE_LONG) return reduce_long_lines(p);
+    int64_t batch = 1 + LT_CPU_GRAIN / (p->count + 1);
+    if (batch > LT_REDUCE_LINES || p->chain != NULL) batch = (batch + LT_REDUCE_LINES - 1) / LT_REDUCE_LINES * LT_REDUCE_LINES;
+    const int threads = p->results > 1 ? threads_of(p) : 1;
     const short_lines s = {p, batch};
     return lt_cpu_share((p->results + batch - 1) / batch, threads, reduce_lines_job, &s);
 }
@@ -341,4 +364,14 @@ lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double para
     LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
     if (p.results == 0) return LT_OK;
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
+}
+
+lt_status lt_cpu_reduce_chain(const lt_chain *c, int value, int op, const lt_iter *it, int reduced_dims, double parameter)
+{
+    lt_reduce_plan p;
+    lt_chain_program program; /* not zeroed as a whole */
+    LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
+    lt_chain_prepare(&program, c, value);
+    p.chain = &program;
+    return reduce_lines(&p);
 }

@@ -3,10 +3,16 @@
 #define LT_CPU_REDUCE_H
 
 #include "cpu/common/loops.h"
+#include "cpu/pointwise/chain_program.h"
 #include "devices/reduction.h"
+#include "dtypes/dtype.h"
 #include "iter.h"
 
 #define LT_REDUCE_CHUNKS 64 /* at most so many pieces of one result */
+#define LT_REDUCE_CHUNK ((int64_t)131072) /* and of at least so many elements */
+#define LT_REDUCE_BATCH 256 /* results at a time */
+#define LT_REDUCE_LINES 64 /* short lines are cut after multiples of it, so that the loops take the same ones together */
+#define LT_REDUCE_LONG (2 * LT_REDUCE_CHUNK) /* elements of a result from which it is reduced in pieces */
 
 typedef struct lt_reduce_plan {
     lt_reduction op;
@@ -25,6 +31,7 @@ typedef struct lt_reduce_plan {
     int64_t results;
     const lt_iter *it;
     int reduced_dims;
+    const lt_chain_program *chain; /* what computes the elements, in lines one after the other; NULL: they are in memory */
 } lt_reduce_plan;
 
 /* Makes n totals of the first pass parameters of the second. */
@@ -33,8 +40,17 @@ void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, int64_t n);
 void lt_reduce_store(const lt_reduce_plan *p, char *out, int64_t stride, lt_total *totals, const lt_total *parameters,
                      int64_t n);
 void lt_reduce_begin(const lt_reduce_plan *p, int pass, lt_total *totals, int64_t n);
+/* Joins n elements, one after the other, into a total. */
+void lt_reduce_line(const lt_reduce_plan *p, int pass, double parameter, char *elements, int64_t n, lt_total *total);
+/* n results that lie along the first dimension that stays; ptrs: of the first one and its elements. */
+void lt_reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n);
 /* Addresses of result number `index` (counted along the dimensions from first_dim on), operands 0 and 1. */
 void lt_reduce_result_at(const lt_iter *it, int first_dim, int64_t index, char **ptrs);
+
+/* reduce_chain.c: elements [from, to) of the chain joined into a total, where there is one pass; n results from number `first` on, of which
+ * the first is stored at out. */
+void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total);
+void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n);
 
 /* Down the columns: the dimension after the reduced ones is dense in the input. */
 lt_status lt_reduce_columns(const lt_reduce_plan *p);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/common.h"
+#include "compile/window.h"
 #include "counting.h"
 #include "devices/device_type.h"
 #include "iter.h"
@@ -47,6 +48,10 @@ static int reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64
 
 static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
 
+/* What reductions are called where somebody asks what a compiled function did. */
+static const char *const names[] = {"sum",  "mean",   "prod",          "max", "min", "any",      "all",
+                                    "norm", "nansum", "count_nonzero", "var", "std", "logsumexp"};
+
 static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim, lt_dtype dtype,
                             double parameter, lt_tensor **out)
 {
@@ -55,8 +60,14 @@ static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool 
     lt_tensor *work = NULL;
     lt_iter it;
     LT_TRY(lt_begin_output(out, dtype, in->device, ndim, sizes, &work));
-    lt_status status = lt_iter_reduce(&it, work, in, mask, &reduced_dims);
-    if (status == LT_OK) status = lt_backend_of(in)->reduce(op, &it, reduced_dims, parameter);
+    bool reduced = false;
+    lt_status status = LT_OK;
+    if (in->storage->hollow) {
+        status = lt_window_reduce(op, names[op], in, mask, parameter, work, &reduced);
+        if (status == LT_OK && !reduced) status = lt_refuse_hollow(names[op], in);
+    }
+    if (status == LT_OK && !reduced) status = lt_iter_reduce(&it, work, in, mask, &reduced_dims);
+    if (status == LT_OK && !reduced) status = lt_backend_of(in)->reduce(op, &it, reduced_dims, parameter);
     if (status != LT_OK) {
         lt_tensor_release(work);
         return status;

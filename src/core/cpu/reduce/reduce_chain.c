@@ -1,0 +1,70 @@
+/* reduce_chain.c - reductions of what a chain of elementwise ops computes (devices/chain.h), which goes from the one to the other by a near
+ * cache. The elements come in pieces of whole batches of the loops, and blocks of the chain begin where they would without a reduction:
+ * results are those of the chain and the reduction one after the other, to the bit. */
+#include "cpu/cpu.h"
+#include "cpu/common/for_each.h"
+#include "reduce.h"
+
+enum {
+    PIECE = LT_ROWS_FLUSH * 64, /* elements that are looked at together */
+    UNIT = 64                   /* blocks of a chain begin at multiples of it */
+};
+_Static_assert(LT_REDUCE_LINES % UNIT == 0, "jobs begin where blocks do, so that no two of them write an element");
+
+/* A thread's memory for a piece. */
+typedef struct workspace {
+    _Alignas(64) char scratch[LT_CHAIN_SCRATCH];
+    _Alignas(64) char piece[(PIECE + 2 * UNIT) * 8];
+} workspace;
+
+/* Elements [from, from + n) of what is reduced. */
+static char *elements(const lt_reduce_plan *p, workspace *w, int64_t from, int64_t n)
+{
+    const int64_t begin = from / UNIT * UNIT, end = (from + n + UNIT - 1) / UNIT * UNIT,
+                  numel = p->it->numel;
+    const char *data = lt_chain_run(p->chain, w->scratch, begin, end < numel ? end : numel, w->piece);
+    return (char *)data + (from - begin) * p->in_size;
+}
+
+void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
+{
+    workspace w;
+    for (int64_t at = from; at < to; at += PIECE) {
+        const int64_t n = to - at < PIECE ? to - at : PIECE;
+        lt_reduce_line(p, 0, p->parameter, elements(p, &w, at, n), n, total);
+    }
+}
+
+void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n)
+{
+    const int64_t step = p->it->ndim > p->reduced_dims ? p->it->strides[0][p->reduced_dims] : 0;
+    if (p->count > PIECE) {
+        for (int64_t j = 0; j < n; j++) {
+            lt_total total;
+            lt_reduce_begin(p, 0, &total, 1);
+            lt_reduce_chain_part(p, (first + j) * p->count, (first + j + 1) * p->count, &total);
+            lt_reduce_store(p, out + j * step, 0, &total, NULL, 1);
+        }
+        return;
+    }
+    workspace w;
+    int64_t at_once = PIECE / p->count;
+    if (at_once > LT_REDUCE_BATCH) at_once = at_once / LT_REDUCE_BATCH * LT_REDUCE_BATCH;
+    for (int64_t j = 0; j < n; j += at_once) {
+        const int64_t m = n - j < at_once ? n - j : at_once;
+        char *const ptrs[] = {out + j * step, elements(p, &w, (first + j) * p->count, m * p->count)};
+        lt_reduce_batch(p, ptrs, m);
+    }
+}
+
+/* Lines that lie one after the other in the order of the chain. Pieces of long lines are jobs, which begin where blocks do as well. */
+bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims)
+{
+    const int64_t count = it->ndim > 0 ? it->sizes[0] : 0,
+                  size = it->ndim > 0 ? it->strides[1][0] : 0;
+    const bool two = op == LT_REDUCE_VAR || op == LT_REDUCE_STD || op == LT_REDUCE_LOGSUMEXP;
+    if (reduced_dims != 1 || it->ndim > 2 || count == 0 || size != (int64_t)lt_dtype_size(it->dtype[1]))
+        return false;
+    if (it->ndim == 2 && it->strides[1][1] != count * size) return false;
+    return count <= PIECE || (!two && (count % UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
+}

@@ -5,6 +5,7 @@
 -- forward one by the number).
 
 local torch = require 'torch'
+local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -54,11 +55,7 @@ end
 
 local function wrapped(x, dim)
   if math.type(dim) ~= 'integer' then fail("argument 'dim' must be int, not %s", kinds.described(dim)) end
-  local d = dim < 0 and x.ndim + 1 + dim or dim
-  if d < 1 or d > x.ndim then
-    fail('Dimension out of range (expected to be in range of [-%d, %d], but got %d)', x.ndim, x.ndim, dim)
-  end
-  return d
+  return dimensions.wrap(dim, x.ndim)
 end
 
 -- x with n elements along d: cut, or zeros behind.

@@ -16,7 +16,7 @@ require('torch.support.scripted').install()
 require 'torch.support.functions'
 require 'torch.support.default_device'
 
-local parts = { amp = true, audio = true, distributed = true, distributions = true, fft = true, func = true, hub = true, linalg = true,
+local parts = { amp = true, audio = true, distributed = true, distributions = true, export = true, fft = true, func = true, hub = true, linalg = true,
   masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, signal = true, sparse = true, special = true, testing = true,
   utils = true, vision = true }
 

@@ -74,6 +74,15 @@ run_examples() {
     "$1/model" "$work/columns.onnx" 1 16 32 >"$work/out"
     expect 'frame 1: output 1 of 8 is the largest'
     expect 'frame 8: output 8 of 8 is the largest'
+    "$prefix/bin/ltensor" -e "torch.manual_seed(1)
+      torch.onnx.export(nn.Sequential(nn.Flatten(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 2)), torch.randn(1, 1, 16, 32),
+        '$work/halves.onnx', { input_names = { 'frames' }, dynamic_axes = { frames = { 'n' } } })"
+    "$1/finetune" "$work/halves.onnx" 3 16 32 "$work/last.safetensors" >"$work/out"
+    expect 'step 200: loss 0.0'
+    expect '32 of 32 frames are right'
+    expect 'the layer is kept in '
+    "$prefix/bin/ltensor" -e "print(torch.load('$work/last.safetensors').weight.shape)" >"$work/out"
+    expect 'torch.Size([2, 32])'
     "$1/ring" >"$work/out"
     expect 'moment 6: brightness 60, in the ring'
     expect 'the ring is given back'

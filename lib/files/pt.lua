@@ -25,7 +25,7 @@ local INSTEAD = "In Python, torch.save(model.state_dict(), 'weights.pt') writes 
 function M.refuse_exported(archive)
   for _, entry in ipairs(archive.entries) do
     if entry.name:find 'models/[^/]*%.json$' or entry.name:find 'serialized_exported_program%.json$' then
-      archive:fail('an archive of torch.export (.pt2), which is a program in operators of PyTorch. ' .. INSTEAD)
+      archive:fail('an archive of torch.export (.pt2), which is a program: torch.export.load reads it, as PyTorch 2.8 and later write it')
     end
   end
 end

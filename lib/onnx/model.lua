@@ -10,6 +10,7 @@ local graphs = require 'torch.onnx.graph'
 local kinds = require 'torch.support.kinds'
 local messages = require 'torch.onnx.messages'
 local nn = require 'torch.nn'
+local parts = require 'torch.support.parts'
 local run = require 'torch.onnx.run'
 local tensors = require 'torch.onnx.tensors'
 local values = require 'torch.onnx.values'
@@ -22,40 +23,10 @@ local Model = nn.Module:extend 'ONNXModel'
 
 -- ---- parameters and buffers -------------------------------------------------------------------------------------------
 
--- The module in which a name's last part is free, and that part.
-local function place(model, name)
-  local at = model
-  for part in name:gmatch '([^.]*)%.' do
-    local child = part ~= '' and class.fields(at)[part]
-    if part == '' or child and not nn.Module:is_instance(child) or not child and at[part] ~= nil then return nil end
-    if not child then
-      child = Part()
-      at:add_module(part, child)
-    end
-    at = child
-  end
-  local last = name:match '[^.]*$'
-  if last == '' or last:sub(1, 1) == '_' or at[last] ~= nil then return nil end
-  return at, last
-end
-
-local function place_any(model, name)
-  local at, key = place(model, name)
-  if at then return at, key end
-  local flat = 'value_' .. name:gsub('%.', '_')
-  key = flat
-  local n = 1
-  while model[key] ~= nil do
-    n = n + 1
-    key = ('%s_%d'):format(flat, n)
-  end
-  return model, key
-end
-
 -- Keeps the constants of a graph and of the bodies in it; those that files do not name are part of no state.
 local function keep(model, graph)
   for _, constant in ipairs(graph.constants) do
-    local at, key = place_any(model, constant.name or 'constant')
+    local at, key = parts.place(model, Part, constant.name or 'constant')
     if constant.learned then at:register_parameter(key, nn.Parameter(constant.value))
     else at:register_buffer(key, constant.value, constant.name ~= nil) end
     constant.fields, constant.key, constant.value = class.fields(at), key, nil

@@ -1,6 +1,7 @@
 -- elements.lua - elementwise ops made of others: signs, scales, parts of floating numbers.
 
 local torch = require 'torch'
+local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 
 local all = 'function method inplace out'
@@ -91,22 +92,17 @@ end
 local function hash_tensor(self, dim, keepdim, mode)
   if mode ~= 0 then fail('Unknown hash_tensor mode: %d', mode) end
   if self:is_complex() then fail('hash_tensor: complex numbers have no 64 bits') end
-  local dims = {}
-  if type(dim) == 'number' then dim = { dim } end
-  for i, d in ipairs(dim or {}) do dims[i] = d < 0 and d + math.max(self.ndim, 1) + 1 or d end
-  if #dims == 0 then
+  local over = dimensions.wrap_all(dim or {}, math.max(self.ndim, 1))
+  if #over == 0 then
     if self:numel() == 0 then
       fail "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
     end
-    for d = 1, self.ndim do dims[d] = d end
+    for d = 1, self.ndim do over[d] = d end
   end
   local x = words(self:detach())
   if self.ndim == 0 then return x:clone() end
-  for _, d in ipairs(dims) do
-    if d < 1 or d > self.ndim then fail('Dimension out of range (expected to be in range of [%d, %d], but got %d)', -self.ndim, self.ndim, d) end
-    x = xor_along(x, d)
-  end
-  return keepdim and x or x:squeeze(dims)
+  for _, d in ipairs(over) do x = xor_along(x, d) end
+  return keepdim and x or x:squeeze(over)
 end
 
 return {

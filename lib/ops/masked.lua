@@ -2,6 +2,7 @@
 -- replaced by the number that changes nothing; where nothing is left, that number is the result.
 
 local torch = require 'torch'
+local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 
 local function is_inexact(dtype) return dtype.is_floating_point or dtype.is_complex end
@@ -48,7 +49,7 @@ local function prod(x, dim, keepdim, dtype, mask)
   if dim == nil then
     for d = 1, x.ndim do dims[d] = d end
   else
-    for i, d in ipairs(type(dim) == 'number' and { dim } or dim) do dims[i] = d < 0 and d + math.max(x.ndim, 1) + 1 or d end
+    dims = dimensions.wrap_all(dim, math.max(x.ndim, 1))
   end
   table.sort(dims)
   for i = #dims, 1, -1 do result = result:prod(dims[i], keepdim, { dtype = dtype }) end

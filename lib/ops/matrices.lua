@@ -2,6 +2,7 @@
 -- exponentials, conditions, inverses and solutions of tensors, and the forms that say what went wrong instead of raising.
 
 local torch = require 'torch'
+local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 
 local both = 'function method'
@@ -157,10 +158,19 @@ local function lu_factor(A, pivot)
   return LU, pivots
 end
 
+local function check_pivot_shape(what, name, A, pivots, k)
+  if table.concat(pivots.shape, ',') ~= table.concat(with(batch_of(A), k), ',') then
+    fail('%s: Expected pivots with shape %s for %s with shape %s, but got pivots with shape %s instead', what, tostring(torch.Size(with(batch_of(A), k))), name,
+      tostring(A.shape), tostring(pivots.shape))
+  end
+end
+
 local function lu_unpack(LU, pivots, unpack_data, unpack_pivots)
+  check_matrix('torch.lu_unpack', LU)
   if pivots.dtype ~= torch.int32 then
     fail 'torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this function is intended to be used with the output produced by torch.linalg.lu_factor'
   end
+  check_pivot_shape('torch.lu_unpack', 'LU', LU, pivots, math.min(LU:size(-2), LU:size(-1)))
   local none = torch.empty(0, like(LU))
   local P = unpack_pivots and permutation(pivots, LU:size(-2), LU.dtype) or none
   if not unpack_data then return P, none, none:clone() end
@@ -180,6 +190,8 @@ local function lu_solve(LU, pivots, B, left, adjoint)
   if LU.dtype ~= B.dtype then
     fail('linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type %s and B of type %s instead', tostring(LU.dtype), tostring(B.dtype))
   end
+  if pivots.dtype ~= torch.int32 then fail('linalg.lu_solve: pivots should be a Tensor of dtype torch.int32, but got %s', tostring(pivots.dtype)) end
+  check_pivot_shape('linalg.lu_solve', 'LU', LU, pivots, LU:size(-1))
   if not left then return lu_solve(LU, pivots, B.mH, true, not adjoint).mH end
   if B.ndim < 2 then fail 'linalg.lu_solve: The input tensor B must have at least 2 dimensions.' end
   if B:size(-2) ~= LU:size(-1) then
@@ -254,9 +266,7 @@ local function ldl_solve(LD, pivots, B, hermitian)
   if LD:size(-1) ~= B:size(-2) then
     fail('torch.linalg.ldl_solve: Incompatible shapes of LD and B for the equation AX = B (%dx%d and %dx%d)', LD:size(-2), LD:size(-1), B:size(-2), B:size(-1))
   end
-  if pivots:dim() ~= LD.ndim - 1 or pivots:size(-1) ~= LD:size(-1) then
-    fail('torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape %s instead', tostring(pivots.shape))
-  end
+  check_pivot_shape('torch.linalg.ldl_solve', 'LD', LD, pivots, LD:size(-1))
   if pivots.dtype.is_floating_point or pivots.dtype.is_complex or pivots.dtype == torch.bool then
     fail('torch.linalg.ldl_solve: Expected pivots to be integers. Got %s', tostring(pivots.dtype))
   end
@@ -267,9 +277,19 @@ end
 
 -- ---- Cholesky, triangles -------------------------------------------------------------------------------------------------
 
+local function check_right_side(what, A, B)
+  if B.ndim < 2 then fail('%s: b should have at least 2 dimensions, but has %d dimensions instead', what, B.ndim) end
+  if B:size(-2) ~= A:size(-1) then
+    fail('%s: Incompatible matrix sizes: each A matrix is %d by %d but each b matrix is %d by %d', what, A:size(-2), A:size(-1), B:size(-2), B:size(-1))
+  end
+  if A.dtype ~= B.dtype then
+    fail('%s: Expected b and A to have the same dtype, but found b of type %s and A of type %s instead', what, tostring(B.dtype), tostring(A.dtype))
+  end
+end
+
 local function cholesky_solve(B, L, upper)
   check_square('cholesky_solve', L)
-  if B.ndim < 2 then fail('b should have at least 2 dimensions, but has %d dimensions instead', B.ndim) end
+  check_right_side('cholesky_solve', L, B)
   if upper then return triangular(L, triangular(L.mH, B, false), true) end
   return triangular(L.mH, triangular(L, B, false), true)
 end
@@ -281,6 +301,7 @@ end
 
 local function triangular_solve(B, A, upper, transpose, unitriangular)
   check_square('triangular_solve', A)
+  check_right_side('triangular_solve', A, B)
   local M = transpose and A.mT or A
   return triangular(M, B, upper ~= transpose, true, unitriangular), A:clone()
 end
@@ -295,8 +316,22 @@ local function reflect(A, tau, i, x)
   return x - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mH:matmul(x))
 end
 
+-- What `what` is given as reflectors: the matrices A, and a list tau for each.
+local function check_reflectors(what, A, tau)
+  check_matrix(what, A)
+  if tau.ndim ~= A.ndim - 1 then
+    fail('%s: Expected tau to have one dimension less than input, but got tau.ndim equal to %d and input.ndim is equal to %d', what, tau.ndim, A.ndim)
+  end
+  for d = 1, A.ndim - 2 do
+    if tau:size(d) ~= A:size(d) then
+      fail('%s: Expected batch dimensions of tau to be equal to those of input, but got shapes %s and %s', what, tostring(tau.shape), tostring(A.shape))
+    end
+  end
+  if tau.dtype ~= A.dtype then fail('%s: tau dtype %s does not match input dtype %s', what, tostring(tau.dtype), tostring(A.dtype)) end
+end
+
 local function householder_product(A, tau)
-  check_matrix('torch.linalg.householder_product', A)
+  check_reflectors('torch.linalg.householder_product', A, tau)
   if A:size(-2) < A:size(-1) then fail 'torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]' end
   if A:size(-1) < tau:size(-1) then fail 'torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]' end
   local x = torch.eye(A:size(-2), A:size(-1), like(A)):expand(A.shape)
@@ -305,10 +340,17 @@ local function householder_product(A, tau)
 end
 
 local function ormqr(A, tau, C, left, transpose)
-  check_matrix('torch.ormqr', A)
+  check_reflectors('torch.ormqr', A, tau)
   if C.ndim < 2 then fail 'torch.ormqr: other must have at least 2 dimensions.' end
+  if C.ndim ~= A.ndim then
+    fail('torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim equal to %d and input.ndim is equal to %d', C.ndim, A.ndim)
+  end
+  local along = left and -2 or -1
+  if tau:size(-1) ~= math.min(C:size(along), A:size(-1)) then
+    fail('torch.ormqr: tau.shape[-1] must be equal to min(other.shape[%d], input.shape[-1])', along)
+  end
+  if A:size(-2) ~= C:size(along) then fail('torch.ormqr: other.shape[%d] must be equal to input.shape[-2]', along) end
   if not left then return ormqr(A, tau, C.mH, true, not transpose).mH end
-  if A:size(-2) ~= C:size(-2) then fail 'torch.ormqr: other.shape[-2] must be equal to input.shape[-2]' end
   local k = tau:size(-1)
   if transpose then tau = tau:conj() end -- the adjoint of 1 - tau v v^H
   for i = transpose and 1 or k, transpose and k or 1, transpose and 1 or -1 do C = reflect(A, tau, i, C) end
@@ -374,13 +416,12 @@ local function tensorinv(A, ind)
   return torch.linalg.inv(A:reshape(head, tail)):reshape(shape)
 end
 
-local function tensorsolve(A, B, dims)
-  if dims then
-    local last, order = {}, {}
-    for _, d in ipairs(type(dims) == 'number' and { dims } or dims) do last[d < 0 and d + A.ndim + 1 or d] = true end
+local function tensorsolve(A, B, moved)
+  if moved then
+    local behind, last, order = dimensions.wrap_all(moved, A.ndim), {}, {}
+    for _, d in ipairs(behind) do last[d] = true end
     for d = 1, A.ndim do if not last[d] then order[#order + 1] = d end end
-    for _, d in ipairs(type(dims) == 'number' and { dims } or dims) do order[#order + 1] = d < 0 and d + A.ndim + 1 or d end
-    A = A:permute(order)
+    A = A:permute(table.move(behind, 1, #behind, #order + 1, order))
   end
   local shape = table.move(A.shape, B.ndim + 1, A.ndim, 1, {})
   local n = product_of(shape, 1, #shape)

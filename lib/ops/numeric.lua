@@ -1,18 +1,13 @@
 -- numeric.lua - differences, integrals, statistics and histograms, made of other ops.
 
 local torch = require 'torch'
+local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 
 local both = 'function method'
 
--- A dimension from 1, where -1 is the last; raises where x has none of the kind.
-local function wrap(x, dim)
-  local n = math.max(x.ndim, 1)
-  if dim == 0 or dim > n or dim < -n then
-    fail('Dimension out of range (expected to be in range of [%d, %d], but got %d)', -n, n, dim)
-  end
-  return dim < 0 and dim + n + 1 or dim
-end
+-- A dimension from 1, where a number has one.
+local function wrap(x, dim) return dimensions.wrap(dim, math.max(x.ndim, 1)) end
 
 -- Entries first .. last of a dimension.
 local function part(x, dim, first, last) return x:narrow(dim, first, math.max(last - first + 1, 0)) end
@@ -96,7 +91,7 @@ local function gradient(x, distances, dim, edge_order)
   if dim == nil then
     for d = 1, x.ndim do dims[d] = d end
   else
-    for i, d in ipairs(type(dim) == 'number' and { dim } or dim) do dims[i] = wrap(x, d) end
+    dims = dimensions.wrap_all(dim, math.max(x.ndim, 1))
   end
   if type(distances) == 'number' then
     local same = {}
@@ -107,10 +102,7 @@ local function gradient(x, distances, dim, edge_order)
     fail('torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to \'self.dim() = %d\', since dim argument was not given, but got a list of length %d',
       #dims, #distances)
   end
-  local seen = {}
   for i, d in ipairs(dims) do
-    if seen[d] then fail('dim %d appears multiple times in the list of dims', d) end
-    seen[d] = true
     if x:size(d) < edge_order + 1 then
       fail 'torch.gradient expected each dimension size to be at least edge_order+1'
     end
@@ -438,7 +430,10 @@ return {
     if x.ndim ~= 1 then fail 'x must be a one-dimensional tensor.' end
     return vander(x, n, increasing)
   end, doc = 'A matrix of the powers of a vector, N of them, the highest first.' },
-  { 'linalg_vander(Tensor x, *, int? N=nil) -> Tensor', variants = 'function', run = function(x, n) return vander(x, n, true) end,
+  { 'linalg_vander(Tensor x, *, int? N=nil) -> Tensor', variants = 'function', run = function(x, n)
+    if n and n < 2 then fail('linalg.vander: N must be greater than 1, but got %d', n) end
+    return vander(x, n, true)
+  end,
     doc = 'Matrices of the powers of vectors, from power 0 on.' },
   { 'histogram(Tensor self, int bins, *, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
     variants = both, run = histogram, doc = 'How many elements, or what weight, lie in each of `bins` equal parts of a range, and the edges of these.' },

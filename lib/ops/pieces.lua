@@ -2,6 +2,7 @@
 -- to cut.
 
 local torch = require 'torch'
+local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 
 local both = 'function method'
@@ -27,10 +28,7 @@ end
 
 local function slice_scatter(self, src, dim, start, last, step)
   local subscript = {}
-  local at = dim < 0 and dim + self.ndim + 1 or dim
-  if at < 1 or at > self.ndim then
-    fail('Dimension out of range (expected to be in range of [%d, %d], but got %d)', -self.ndim, self.ndim, dim)
-  end
+  local at = dimensions.wrap(dim, self.ndim)
   for d = 1, at - 1 do subscript[d] = {} end
   subscript[at] = { start or 1, last or -1, step }
   if last and last > 0 and start and start > 0 and last < start then subscript[at] = nil end
@@ -130,7 +128,7 @@ local function index_reduce(self, dim, index, source, reduce, include_self)
   if self.ndim == 0 then
     return index_reduce(self:reshape(1), 1, index:reshape(-1), source:reshape(-1), reduce, include_self):reshape {}
   end
-  dim = dim < 0 and dim + self.ndim + 1 or dim
+  dim = dimensions.wrap(dim, self.ndim)
   local shape = {}
   for d = 1, source.ndim do shape[d] = d == dim and -1 or 1 end
   if index:numel() ~= source:size(dim) then
@@ -146,12 +144,19 @@ local initial_of = { sum = 0.0, prod = 1.0, max = -math.huge, min = math.huge, m
 local reduce_as = { sum = 'sum', prod = 'prod', max = 'amax', min = 'amin', mean = 'mean' }
 
 -- lengths: of the segments along axis, for every row of the dimensions before it; offsets (values from 0): where they begin, and the end.
-local function segment_reduce(data, reduce, lengths, offsets, axis, initial)
+local function segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial)
   if not initial_of[reduce] then fail('segment_reduce(): unknown reduction %s', reduce) end
   if not lengths and not offsets then fail 'segment_reduce(): Either lengths or offsets must be defined' end
+  local whole = lengths ~= nil -- lengths say where all entries go, offsets may leave some out
   if not lengths then lengths = torch.diff(offsets, 1, -1) end
-  axis = axis < 0 and axis + data.ndim + 1 or axis
+  axis = dimensions.wrap(axis, data.ndim)
   if axis ~= lengths.ndim then fail 'segment_reduce(): the dimensions of lengths must be those of data up to axis' end
+  if not unsafe and lengths:lt(0):any():item() then
+    fail(whole and 'segment_reduce(): lengths contains negative value!' or 'segment_reduce(): expected offsets that do not decrease')
+  end
+  if whole and not unsafe and lengths:sum(-1):ne(data:size(axis)):any():item() then
+    fail('segment_reduce(): Expected all rows of lengths along axis to sum to data.size(axis), which is %d', data:size(axis))
+  end
   local count, n = lengths:size(-1), data:size(axis)
   -- the number of the segment that each entry is in; entries behind the last go into one more, which is left out
   local ends = lengths:to(torch.int64):cumsum(-1)
@@ -220,7 +225,7 @@ return split_entries {
   { 'index_reduce(Tensor self, Dim dim, IndexTensor index, Tensor source, string reduce, *, bool include_self=true) -> Tensor', variants = both .. ' inplace',
     run = index_reduce, doc = "Combines entries of source with those at the positions of an index tensor along a dimension: 'prod', 'mean', 'amax' or 'amin'." },
   { "segment_reduce(Tensor data, string reduce, *, Tensor? lengths=nil, Tensor? indices=nil, Tensor? offsets=nil, Dim axis=1, bool unsafe=false, Scalar? initial=nil) -> Tensor",
-    variants = 'function', run = function(data, reduce, lengths, _, offsets, axis, _, initial) return segment_reduce(data, reduce, lengths, offsets, axis, initial) end,
+    variants = 'function', run = function(data, reduce, lengths, _, offsets, axis, unsafe, initial) return segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial) end,
     doc = "Reduces segments of a dimension, one after the other, of the given lengths: 'sum', 'prod', 'mean', 'max' or 'min'." },
 
   examples = [=[

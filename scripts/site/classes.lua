@@ -67,11 +67,24 @@ local function add_functions(page, file)
   end
 end
 
-local function page_of_classes(title, prefix, file, names)
+-- The arguments of a class: those that its file reads by torch.nn.arguments, or else its constructor's; nil where neither says them.
+local function arguments_of(class)
+  if signatures[class.__classname] then return signatures[class.__classname] end
+  local init = class.init and require('torch.support.checked').original(class.init)
+  local info = type(init) == 'function' and debug.getinfo(init, 'u')
+  if not info or info.isvararg then return nil end
+  local names = {}
+  for i = 2, info.nparams do names[#names + 1] = debug.getlocal(init, i) end
+  return ('(%s)'):format(table.concat(names, ', '))
+end
+
+local function page_of_classes(title, prefix, file, names, module)
   local page = { ('# %s\n'):format(title), file.head and prose(file.head) .. '\n' or nil }
   table.sort(names)
   for _, name in ipairs(names) do
-    page[#page + 1] = ('## %s%s\n\n```text\n%s%s%s\n```\n'):format(prefix, name, prefix, name, signatures[name] or '(...)')
+    page[#page + 1] = ('## %s%s\n'):format(prefix, name)
+    local arguments = arguments_of(module[name])
+    if arguments then page[#page + 1] = ('```text\n%s%s%s\n```\n'):format(prefix, name, arguments) end
     local comment = source.comment_of_class(file, name)
     if comment then page[#page + 1] = prose(comment) .. '\n' end
     add_example(page, file, name)
@@ -114,7 +127,7 @@ local function section(title, prefix, module, folder, names)
     end
     if #classes > 0 then
       local short = path:match '[^.]+$'
-      emit_page(prefix .. path:gsub('%.', '_'), page_of_classes(prefix .. (short:gsub('_', ' ')), prefix, source.read('lib/' .. folder .. path:gsub('%.', '/') .. '.lua'), classes))
+      emit_page(prefix .. path:gsub('%.', '_'), page_of_classes(prefix .. (short:gsub('_', ' ')), prefix, source.read('lib/' .. folder .. path:gsub('%.', '/') .. '.lua'), classes, module))
     end
   end
 end

@@ -57,6 +57,29 @@ print(x)
 local JUPYTER = [[{"cells": [{"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": [{"name": "stdout", "output_type": "stream", "text": ["1\n", "2"]}], "source": ["x = 1\n", "x"]},
  {"cell_type": "markdown", "metadata": {}, "source": "# \u00e9\ud83d\ude42"}], "metadata": {"kernelspec": {"language": "lua"}, "numbers": [-1.5e3, 9007199254740993, 1e999, "a\\u0000b"]}, "nbformat": 4, "nbformat_minor": 5}]]
 
+-- A program of torch.export: a linear layer, a part of it, a sum.
+local function program()
+  local name = 'original.pt2'
+  local function tensor(of) return ('{"as_tensor": {"name": "%s"}}'):format(of) end
+  local function argument(of, value) return ('{"name": "%s", "arg": %s}'):format(of, value) end
+  local function node(target, inputs, output)
+    return ('{"target": "torch.ops.aten.%s", "name": "%s", "inputs": [%s], "outputs": [%s]}'):format(target, output, table.concat(inputs, ', '), tensor(output))
+  end
+  local nodes = { node('linear.default', { argument('input', tensor 'x'), argument('weight', tensor 'w') }, 'y'),
+    node('slice.Tensor', { argument('self', tensor 'y'), argument('dim', '{"as_int": 1}'), argument('start', '{"as_int": 1}'), argument('end', '{"as_int": 3}') }, 'z'),
+    node('reshape.default', { argument('self', tensor 'z'), argument('shape', '{"as_ints": [2, -1]}') }, 'v'),
+    node('sum.dim_IntList', { argument('self', tensor 'v'), argument('dim', '{"as_ints": [0]}'), argument('keepdim', '{"as_bool": true}') }, 's') }
+  local signature = ('{"input_specs": [{"parameter": {"arg": {"name": "w"}, "parameter_name": "head.weight"}}, {"user_input": {"arg": %s}}], "output_specs": [{"user_output": {"arg": %s}}]}'):format(
+    tensor 'x', tensor 's')
+  local writer <close> = require('torch.files.zip').create(name)
+  writer:add('p/models/model.json', { ('{"graph_module": {"graph": {"nodes": [%s]}, "signature": %s}}'):format(table.concat(nodes, ', '), signature) }, 64)
+  writer:add('p/data/weights/model_weights_config.json', { [[{"config": {"head.weight": {"path_name": "weight_0", "use_pickle": false, "tensor_meta": {"dtype": 7,
+    "sizes": [{"as_int": 4}, {"as_int": 2}], "strides": [{"as_int": 2}, {"as_int": 1}], "storage_offset": {"as_int": 0}}}}}]] }, 64)
+  writer:add('p/data/weights/weight_0', { torch._C.saved_form(torch.ones(4, 2)) }, 64)
+  writer:finish()
+  return name
+end
+
 local function collect()
   for name in io.popen('ls ' .. "'" .. stored:gsub("'", "'\\''") .. "'"):lines() do
     if name:find '%.pt$' or name:find '%.np[yz]$' or name:find '%.png$' or name:find '%.jpe?g$' then keep(name, read(stored .. name)) end
@@ -79,6 +102,9 @@ local function collect()
   keep('images.idx', ('>I1I1I1I1I4I4I4'):pack(0, 0, 8, 3, 2, 3, 3) .. ('\1\2\3'):rep(6))
   keep('labels.idx', ('>I1I1I1I1I4'):pack(0, 0, 13, 1, 3) .. ('>fff'):pack(1, 2, 3))
   for i, model in ipairs(dofile(folder .. '/models.lua')) do keep(('model %d.onnx'):format(i), model) end
+  local path = program()
+  keep('program.pt2', read(path))
+  os.remove(path)
   keep('images.gz', '') -- made from images.idx when it is asked for
 end
 
@@ -203,7 +229,7 @@ function M.names.mutant(name, seed)
   if name == 'images.gz' then
     text = gzipped(depth == 1 and damaged(originals['images.idx'], 'idx', random(3)) or originals['images.idx'])
     if depth == 2 then text = damaged(text, 'gz', random(3)) end
-  elseif depth == 1 and (suffix == 'pt' or suffix == 'npz') then
+  elseif depth == 1 and (suffix == 'pt' or suffix == 'pt2' or suffix == 'npz') then
     text = inside_zip(text)
     if random(4) == 1 then text = inside_zip(text) end
   elseif depth == 1 and suffix == 'png' then
@@ -224,7 +250,7 @@ local readers = {
     'return touched(torch.load(%s, {mmap = true}))' },
   npy = { 'return torch.load(%s)' }, npz = { 'return torch.load(%s)' },
   safetensors = { 'return torch.load(%s)', 'return touched(torch.load(%s, {mmap = true}))' }, json = { 'return torch.load(%s)', 'return touched(torch.load(%s, {mmap = true}))' },
-  onnx = { 'return ran(torch.onnx.load(%s))' },
+  onnx = { 'return ran(torch.onnx.load(%s))' }, pt2 = { 'return computed(torch.export.load(%s))' },
   png = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')", "return data.read_image(%s, 'gray')" },
   jpg = { 'return data.read_image(%s)', "return data.read_image(%s, 'RGB')" },
   csv = { 'return data.csv.read(%s)', "return data.csv.read(%s, {separator = ';'})", 'return data.csv.read(%s, {header = false})' },
@@ -232,7 +258,13 @@ local readers = {
   idx = { 'return data.idx.read(%s)' }, gz = { 'return data.idx.read(%s)', 'return data.csv.read(%s)' },
   md = { 'return notebook(%s)' }, ipynb = { 'return notebook(%s)' }, history = { 'return history(%s)' },
 }
-local SUFFIXES = { 'pt', 'pt', 'pt', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'json', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
+-- Those that are drawn, the names of others left out where FUZZ_FORMATS has some.
+local SUFFIXES = { 'pt', 'pt', 'pt', 'pt2', 'pt2', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'json', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
+
+if os.getenv 'FUZZ_FORMATS' then
+  SUFFIXES = {}
+  for suffix in os.getenv('FUZZ_FORMATS'):gmatch '%S+' do SUFFIXES[#SUFFIXES + 1] = readers[suffix] and suffix or error('no format ' .. suffix) end
+end
 
 M.names.data = {}
 for _, part in ipairs { 'csv', 'idx', 'image', 'text' } do
@@ -283,6 +315,11 @@ function M.names.ran(model)
     inputs[i] = torch.ones(sizes, { dtype = require('torch.onnx.tensors').dtypes[form and form.elem_type] })
   end
   return tostring(model), model(table.unpack(inputs, 1, #model.inputs))
+end
+
+-- The results of a program, for ones.
+function M.names.computed(model)
+  return tostring(model), model(torch.ones(3, 2))
 end
 
 function M.open()

@@ -145,7 +145,7 @@ for file in listing:lines() do
   if file:match '%.lua$' and file ~= 'printing.lua' then
     for _, case in ipairs(dofile(root .. 'tests/reference/' .. file)) do
       for _, call in ipairs(type(case) == 'table' and case.calls or { case }) do
-        if type(call) == 'table' and call.op then count(call) end
+        if type(call) == 'table' and call.op and not call.error then count(call) end
         if type(call) == 'table' and call.name and call.inputs and call.after then -- draws_spec.lua
           count { op = call.name, args = call.inputs }
         end

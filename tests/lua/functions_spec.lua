@@ -126,6 +126,50 @@ describe('an op written in Lua', function()
       torch.ones(2, { dtype = torch.int64, device = device })):find("result type torch.float32 can't be cast", 1, true))
   end)
 
+  it('looks at the lengths that it is given', function()
+    local function long(...) return torch.tensor({ ... }, { dtype = torch.long, device = device }) end
+    local rows = torch.ones({ 4, 3 }, { device = device })
+    assert.truthy(message_of(torch.segment_reduce, rows, 'sum', { lengths = long(5, -1) }):find('lengths contains negative value', 1, true))
+    for _, lengths in ipairs { long(1, 2), long(1, 4), long(1, 1 << 40) } do
+      assert.truthy(message_of(torch.segment_reduce, rows, 'sum', { lengths = lengths }):find('to sum to data.size(axis), which is 4', 1, true))
+    end
+    assert.truthy(message_of(torch.segment_reduce, rows, 'sum', { offsets = long(0, 3, 1, 4) }):find('offsets that do not decrease', 1, true))
+    assert.same({ 2, 3 }, sizes(torch.segment_reduce(rows, 'sum', { lengths = long(1, 2), unsafe = true })))
+    local scores = torch.ones({ 5, 2, 4 }, { device = device }):log_softmax(3)
+    local function refused(text, targets, lengths, counts, options)
+      local message = message_of(torch.nn.functional.ctc_loss, scores, targets, lengths, counts, options)
+      assert(message:find(text, 1, true), message)
+    end
+    local table_of, row = torch.tensor({ { 2, 3 }, { 3, 4 } }, { device = device }), long(2, 3, 3, 4)
+    for _, counts in ipairs { { 2, 3 }, { 2, 1 << 40 } } do refused('as target_lengths says', table_of, { 5, 5 }, counts) end
+    for _, counts in ipairs { { 2, 1 }, { 2, 3 } } do refused('the sum of target_lengths, but got 4', row, { 5, 5 }, counts) end
+    refused('Expected target_lengths to have value at least 0, but got value -1', row, { 5, 5 }, { 5, -1 })
+    refused('Expected input_lengths to have value at least 0, but got value -1', table_of, { 5, -1 }, { 2, 2 })
+    refused('abc is not a valid value for reduction', table_of, { 5, 5 }, { 2, 2 }, { reduction = 'abc' })
+    local scored = torch.ones(3, { device = device })
+    if device == 'cpu' then -- a GPU looks at no values
+      assert.truthy(message_of(torch.nn.functional.multilabel_margin_loss, scored, long(1, -5, 2)):find('target out of range', 1, true))
+    end
+    assert.equal(torch.nn.functional.multilabel_margin_loss(scored, long(1, 0, 3)):item(), torch.nn.functional.multilabel_margin_loss(scored, long(1, 0, 2)):item())
+  end)
+
+  it('names the dimensions that there are', function()
+    local matrix = torch.ones({ 2, 3 }, { device = device })
+    local text = 'Dimension out of range (expected to be in range of [1, 2] or [-2, -1], but got 3)'
+    for _, call in ipairs {
+      function() torch.diff(matrix, 1, 3) end, function() torch.renorm(matrix, 2, 3, 1) end, function() torch.trapezoid(matrix, { dim = 3 }) end,
+      function() torch.slice_scatter(matrix, matrix, 3) end, function() torch.hash_tensor(matrix, 3) end,
+      function() torch.gradient(matrix, { dim = 3 }) end, function() torch.fft.fft(matrix, { dim = 3 }) end,
+      function() torch.masked.prod(matrix, 3) end, function() torch.linalg.tensorsolve(matrix, matrix, { 3 }) end,
+      function() torch.index_reduce(matrix, 3, torch.ones({ 1 }, { dtype = torch.long, device = device }), matrix, 'prod') end,
+    } do
+      local message = message_of(call)
+      assert(message:find(text, 1, true), message)
+    end
+    assert.truthy(message_of(torch.hash_tensor, matrix, -3):find('but got -3)', 1, true))
+    assert.truthy(message_of(torch.linalg.tensorsolve, matrix, matrix, { 1, 1 }):find('dim 1 appears multiple times', 1, true))
+  end)
+
   it('has a form in place where it is declared', function()
     local y = torch.tensor({ 180.0 }, { device = device })
     assert.is_true(rawequal(y, y:deg2rad_()))

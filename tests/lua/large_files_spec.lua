@@ -153,7 +153,7 @@ describe('a program of PyTorch', function()
     for _, entry in ipairs { 'm/models/model.json', 'serialized_exported_program.json' } do
       local path = archive('m.pt2', entry)
       assert_fails('an archive of torch.export (.pt2), which is a program', torch.load, path)
-      assert_fails('torch.onnx.export a model that torch.onnx.load runs', torch.load, path)
+      assert_fails('torch.export.load reads it', torch.load, path)
       assert_fails("a zip archive, no ONNX model: torch.load reads PyTorch's files", torch.onnx.load, path)
     end
   end)

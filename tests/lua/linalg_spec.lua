@@ -318,3 +318,47 @@ describe('factors made in Lua', function()
     assert.same({ 12, 5 }, { table.unpack(V.shape) })
   end)
 end)
+
+describe('factors that are no factors', function()
+  local function random(...) return torch.randn({ ... }, { dtype = torch.float64, device = device }) end
+  local function refused(text, f, ...)
+    local ok, message = pcall(f, ...)
+    assert.is_false(ok)
+    assert(message:find(text, 1, true), message)
+  end
+
+  it('are refused by their pivots', function()
+    local matrix, b = random(2, 3, 3), random(2, 3, 1)
+    local LU, pivots = linalg.lu_factor(matrix)
+    local LD, places = linalg.ldl_factor(matrix:matmul(matrix.mT))
+    for _, wrong in ipairs { pivots[1], pivots['1:1'], pivots[':, 1:2'] } do
+      refused('Expected pivots with shape torch.Size([2, 3])', torch.lu_unpack, LU, wrong)
+      refused('Expected pivots with shape torch.Size([2, 3])', linalg.lu_solve, LU, wrong, b)
+      refused('Expected pivots with shape torch.Size([2, 3])', linalg.ldl_solve, LD, wrong, b)
+    end
+    refused('torch.int32', linalg.lu_solve, LU, pivots:long(), b)
+    for _, wrong in ipairs { { 0, 1, 1 }, { 1, 4, 3 }, { 1, 2, -3 }, { -1, 2, 3 }, { -4, -4, 3 }, { 1, 2000000000, 3 } } do
+      refused('torch.linalg.ldl_solve: expected pivots from 1 to 3, and the negatives of these in pairs', linalg.ldl_solve, LD,
+        torch.tensor({ { 1, 2, 3 }, wrong }, { dtype = torch.int32, device = device }), b)
+    end
+  end)
+
+  it('are refused by their reflectors', function()
+    local A, tau, b = random(5, 3), random(3), random(5, 2)
+    refused('tau.shape[-1] must be equal to min(other.shape[-2], input.shape[-1])', torch.ormqr, A, tau[{ { 1, 2 } }], b)
+    refused('Expected tau to have one dimension less than input', torch.ormqr, A, tau:unsqueeze(1), b)
+    refused('Expected other to have the same number of dimensions as input', torch.ormqr, A, tau, b:unsqueeze(1))
+    refused('torch.ormqr: other.shape[-1] must be equal to input.shape[-2]', torch.ormqr, A, tau, random(2, 4), false)
+    refused('does not match input dtype', linalg.householder_product, A, tau:float())
+    refused('Expected tau to have one dimension less than input', linalg.householder_product, A, random(2, 3))
+    refused('Expected batch dimensions of tau', linalg.householder_product, random(2, 5, 3), random(1, 3))
+  end)
+
+  it('are refused beside a right side of other rows', function()
+    local A, b = torch.eye(3, { device = device }), torch.ones(4, 2, { device = device })
+    refused('cholesky_solve: Incompatible matrix sizes: each A matrix is 3 by 3 but each b matrix is 4 by 2', torch.cholesky_solve, b, A)
+    refused('triangular_solve: Incompatible matrix sizes: each A matrix is 3 by 3 but each b matrix is 4 by 2', torch.triangular_solve, b, A)
+    refused('linalg.solve_triangular: The input tensor B must have at least 2 dimensions.', linalg.solve_triangular, A, b[1], { upper = true })
+    refused('linalg.vander: N must be greater than 1, but got 1', linalg.vander, A, { N = 1 })
+  end)
+end)

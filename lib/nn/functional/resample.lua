@@ -324,6 +324,20 @@ local function ctc_one(log_probs, labels, blank)
   return -torch.logsumexp(alpha:narrow(1, math.max(n - 1, 1), math.min(n, 2)), 1)
 end
 
+-- Whether targets, a row for each of a batch or all in a row, have as many labels as counts says.
+local function check_targets(targets, counts)
+  local longest, sum = 0, 0
+  for _, count in ipairs(counts) do
+    if count < 0 then fail('Expected target_lengths to have value at least 0, but got value %d', count) end
+    longest, sum = math.max(longest, count), sum + count
+  end
+  if targets.ndim == 2 and (targets:size(1) ~= #counts or targets:size(2) < longest) then
+    fail('ctc_loss(): expected targets of %d rows of at least %d labels, as target_lengths says, but got a tensor of size %s', #counts, longest, tostring(targets.shape))
+  elseif targets.ndim == 1 and targets:size(1) ~= sum then
+    fail('ctc_loss(): expected %d targets in a row, the sum of target_lengths, but got %d', sum, targets:size(1))
+  end
+end
+
 -- ctc_loss(log_probs, targets, input_lengths, target_lengths, {blank = 1, reduction = 'mean', zero_infinity = false});
 -- log_probs (time, batch, classes) or (time, classes); targets (batch, longest) or all in a row; classes count from 1.
 function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
@@ -339,8 +353,12 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
   if math.type(options.blank) ~= 'integer' or options.blank < 1 or options.blank > classes then
     fail 'blank must be in label range'
   end
+  local reduction = options.reduction
+  if reduction ~= 'mean' and reduction ~= 'sum' and reduction ~= 'none' then fail('%s is not a valid value for reduction', tostring(reduction)) end
+  check_targets(targets, counts)
   local labels, from, losses = targets:tolist(), 0, {}
   for b = 1, batch do
+    if lengths[b] < 0 then fail('Expected input_lengths to have value at least 0, but got value %d', lengths[b]) end
     if lengths[b] > log_probs:size(1) then
       fail('Expected input_lengths to have value at most %d, but got value %d', log_probs:size(1), lengths[b])
     end
@@ -352,11 +370,11 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
     losses[b] = loss:masked_fill(never, options.zero_infinity and 0 or math.huge)
   end
   local loss = torch.stack(losses)
-  if options.reduction == 'mean' then
+  if reduction == 'mean' then
     local divisor = torch.tensor(counts, { dtype = loss.dtype, device = loss.device }):clamp { min = 1 }
     return (loss / divisor):mean()
   end
-  if options.reduction == 'sum' then return loss:sum() end
+  if reduction == 'sum' then return loss:sum() end
   return alone and loss:squeeze(1) or loss
 end
 

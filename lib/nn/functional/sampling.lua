@@ -171,6 +171,10 @@ function M.triplet_margin_with_distance_loss(anchor, positive, negative, options
     fail('%s is not a valid value for reduction', tostring(reduction))
   end
   if margin <= 0 then fail('margin must be greater than 0, got %s', tostring(margin)) end
+  if anchor.ndim ~= positive.ndim or anchor.ndim ~= negative.ndim then
+    fail('The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor %dD, positive %dD, and negative %dD inputs',
+      anchor.ndim, positive.ndim, negative.ndim)
+  end
   local distance = options.distance_function or torch.pairwise_distance
   local close, apart = distance(anchor, positive), distance(anchor, negative)
   if options.swap then apart = torch.minimum(apart, distance(positive, negative)) end
@@ -178,4 +182,5 @@ function M.triplet_margin_with_distance_loss(anchor, positive, negative, options
   return reduction == 'none' and loss or loss[reduction](loss)
 end
 
-return checked.functions(M, { theta = 'Tensor', size = 'table', align_corners = 'boolean|named?', grid = 'Tensor' })
+return checked.functions(M, { theta = 'Tensor', size = 'table', align_corners = 'boolean|named?', grid = 'Tensor',
+  anchor = 'Tensor', positive = 'Tensor', negative = 'Tensor' })

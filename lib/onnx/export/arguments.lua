@@ -1,50 +1,10 @@
--- arguments.lua - the arguments of a recorded call by the names of the op's declaration.
---
--- A declaration is read from its signature, as the reference shows it: 'sum(Tensor self, Dims? dim, bool keepdim=false, *, Dtype?
--- dtype=nil) -> Tensor', one line per overload.
+-- arguments.lua - the arguments of a recorded call by the names of the op's declaration (support/declarations.lua).
 
 local torch = require 'torch'
+local declarations = require 'torch.support.declarations'
 local record = require 'torch.onnx.export.record'
 
 local M = {}
-
--- ---- declarations ---------------------------------------------------------------------------------------------------------
-
-local function default_of(text)
-  if text == nil or text == 'nil' then return nil end
-  if text == 'true' or text == 'false' then return text == 'true' end
-  return text:match "^'(.*)'$" or math.tointeger(text) or tonumber(text)
-end
-
-local function parse(signature)
-  local name, inside = signature:match '^([%w_.]+)%((.*)%) %->'
-  if not name then return nil end
-  local overload, only_named = { name = name, names = {} }, false
-  for text in (inside .. ', '):gmatch '(.-), ' do
-    if text == '*' then
-      only_named = true
-    elseif text ~= '' then
-      local kind, optional, parameter, default = text:match '^([%w|%[%]]+)(%??) ([%w_]+)=?(.*)$'
-      local entry = { kind = kind, optional = optional == '?' or default ~= '', name = parameter, default = default_of(default ~= '' and default or nil),
-        only_named = only_named }
-      overload[#overload + 1], overload.names[parameter] = entry, true
-    end
-  end
-  return overload
-end
-
-local parsed = {}
-
-local function overloads_of(op, in_nn)
-  local key = in_nn and 'nn.functional.' .. op or op
-  if parsed[key] == nil then
-    local docs, list = torch._docs(), {}
-    local entry = docs[key] or docs[op]
-    for line in (entry and entry.signature or ''):gmatch '[^\n]+' do list[#list + 1] = parse(line) end
-    parsed[key] = list
-  end
-  return parsed[key]
-end
 
 -- ---- matching ---------------------------------------------------------------------------------------------------------------
 
@@ -116,7 +76,7 @@ end
 
 --- Whether an op is declared with an argument of that name.
 function M.takes(op, name)
-  for _, overload in ipairs(overloads_of(op, false)) do
+  for _, overload in ipairs(declarations.overloads(op, false)) do
     if overload.names[name] then return true end
   end
   return false
@@ -128,7 +88,7 @@ local function is_empty(x) return is_list(x) and getmetatable(x) == nil and next
 function M.bind(call)
   local args = call.args
   for _, n in ipairs { args.n, is_empty(args[args.n]) and args.n - 1 or nil } do -- without a table of names that has none
-    for _, overload in ipairs(overloads_of(call.op, call.in_nn)) do
+    for _, overload in ipairs(declarations.overloads(call.op, call.in_nn)) do
       local bound = match(overload, table.move(args, 1, n, 1, { n = n }))
       if bound then return bound end
     end

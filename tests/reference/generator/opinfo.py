@@ -103,7 +103,7 @@ def speaks_of(value):
     for v in flattened(value):
         if isinstance(v, torch.Tensor) and (v.dtype not in DTYPES or v.layout is not torch.strided or v.is_conj()):
             return False
-        if isinstance(v, torch.dtype) and v not in DTYPES:
+        if isinstance(v, torch.dtype) and v not in DTYPES or isinstance(v, torch.layout) and v is not torch.strided:
             return False
         if isinstance(v, complex) or isinstance(v, torch.memory_format) and v is not torch.preserve_format:
             return False
@@ -111,10 +111,11 @@ def speaks_of(value):
 
 
 class Call:
-    """How Lua makes a call: the function's name, the way to it, and its arguments. None of it where `why` says why not."""
+    """How Lua makes a call: the function's name, the way to it, and its arguments. None of it where `why` says why not.
+    taken: an overload takes the arguments as they are."""
 
     def __init__(self, op, sample, must_fail=False):
-        self.why, self.overload = None, None
+        self.why, self.overload, self.taken = None, None, True
         args = [sample.input, *sample.args]
         if op.name in ORDER:
             args = ORDER[op.name](*args)
@@ -136,6 +137,7 @@ class Call:
             return
         found = find(declared, args, named)
         if not found and must_fail:
+            self.taken = False
             first = overloads()[declared][0]
             found = first, *bind(first, args, named, loosely=True)
         if not found:

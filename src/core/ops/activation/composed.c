@@ -52,6 +52,7 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
     lt_scope s;
     lt_tensor *result = NULL;
     const int64_t channels = self->ndim >= 2 ? self->sizes[1] : 1;
+    LT_TRY(check_float("prelu_cpu", self));
     if (weight->dtype != self->dtype)
         return lt_error(LT_ERR_RUNTIME, "prelu: Type promoting not supported. Got %s and %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)weight->dtype));
@@ -73,15 +74,6 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
     if (slope == NULL) return lt_scope_close(&s);
     lt_status status = lt__prelu_kernel(self, slope, &result);
     return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
-}
-
-lt_status lt__prelu_kernel_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
-{
-    lt_scope s;
-    LT_TRY(check_float("prelu_cpu", self));
-    lt_scope_open(&s, LT_COMPOSITE(_prelu_kernel));
-    return lt_scope_give(&s, do_where(&s, do_gt(&s, self, do_scalar(&s, lt_int(0))), self, do_mul(&s, self, weight)),
-                         out);
 }
 
 /* Slopes where x is not positive, ones elsewhere. On the CPU a number is drawn for each of the former alone. */

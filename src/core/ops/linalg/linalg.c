@@ -338,6 +338,7 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const tr
 {
     LT_TRY(lt_linalg_check_square(op, a));
     LT_TRY(lt_linalg_check_kind(op, a));
+    if (b->ndim < 2) return lt_error(LT_ERR_RUNTIME, "%s: The input tensor B must have at least 2 dimensions.", op);
     LT_TRY(lt_linalg_check_matrix(op, b));
     if (a->dtype != b->dtype)
         return lt_error(LT_ERR_RUNTIME, "%s: Expected A and B to have the same dtype, but found A of type %s and B of type %s instead",
@@ -678,6 +679,23 @@ lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_L
     return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info}, (lt_tensor **[]){out_LD, out_pivots, out_info});
 }
 
+/* Pivots that LAPACK would follow out of the matrix: each is a row, from 1, or the negative of one in both rows of a block of two. */
+static lt_status check_ldl_pivots(const int *pivots, int64_t matrices, int64_t n)
+{
+    for (int64_t i = 0; i < matrices; i++, pivots += n)
+        for (int64_t k = 0, size; k < n; k += size) {
+            size = pivots[k] < 0 ? 2 : 1;
+            const bool whole = k + size <= n && (size == 1 || pivots[k + 1] < 0);
+            for (int64_t j = k; j < k + size; j++)
+                if (!whole || pivots[j] == 0 || pivots[j] < -n || pivots[j] > n)
+                    return lt_error(LT_ERR_RUNTIME,
+                                    "torch.linalg.ldl_solve: expected pivots from 1 to %lld, and the negatives of these in pairs, but "
+                                    "entry %lld is %d. Did you properly pass the result of ldl_factor?",
+                                    (long long)n, lt_shown(whole ? j : k), pivots[whole ? j : k]);
+        }
+    return LT_OK;
+}
+
 lt_status lt__linalg_ldl_solve_impl(lt_tensor *LD, lt_tensor *pivots, lt_tensor *B, bool hermitian, lt_tensor **out)
 {
     const lt_dims square = batch_of(B, lt_rows(LD), lt_rows(LD)), row = batch_of(B, lt_rows(LD), -1);
@@ -686,6 +704,8 @@ lt_status lt__linalg_ldl_solve_impl(lt_tensor *LD, lt_tensor *pivots, lt_tensor 
     lt_tensor *left = do_dense_copy(&s, do_turn(&s, do_on_host(&s, do_expand(&s, LD, &square))));
     lt_tensor *places = do_dense_copy(&s, do_on_host(&s, do_expand(&s, pivots, &row)));
     lt_tensor *right = do_dense_copy(&s, do_turn(&s, do_on_host(&s, B)));
+    if (s.status == LT_OK && lt_rows(LD) > 0)
+        s.status = check_ldl_pivots(integers_of(places), places->numel / lt_rows(LD), lt_rows(LD));
     if (s.status == LT_OK && B->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_LDL_SOLVE, left);
         f.hermitian = hermitian;

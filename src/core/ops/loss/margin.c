@@ -178,13 +178,13 @@ lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt
 
 /* ---- classes ----------------------------------------------------------------------------------------------------- */
 
-/* Host targets: each a class. Where some end a row, these stand before it. */
+/* Host targets: each a class. Where some end a row, these stand before it: -1, and in Lua also 0, which is no position. */
 static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t classes, bool ends)
 {
     if (s->status != LT_OK || target->device.type != LT_CPU) return s->status;
     const int64_t *v = (const int64_t *)lt_data(target);
     for (int64_t i = 0; i < target->numel; i++) {
-        if (ends && v[i] < 0) continue;
+        if (ends && v[i] < 0 && (lt_shown(v[i]) == -1 || lt_shown(v[i]) == 0)) continue;
         if (v[i] < 0 || v[i] >= classes)
             return s->status =
                        lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",
@@ -199,6 +199,15 @@ static lt_tensor *do_rows(lt_scope *s, lt_tensor *a)
     return a->ndim < 2 ? do_reshape(s, a, &(lt_dims){2, {1, a->numel}}) : a;
 }
 
+/* What is compared with margins: a score for each of some classes, or rows of these. */
+static lt_status check_scores(const lt_tensor *input)
+{
+    char sizes[256];
+    if (input->ndim <= 2 && (input->ndim == 0 || input->sizes[input->ndim - 1] > 0)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s",
+                    lt_format_sizes(sizes, sizeof sizes, input->ndim, input->sizes));
+}
+
 lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double p, double margin, lt_tensor *weight,
                                     const char *reduction, lt_tensor **out)
 {
@@ -207,10 +216,7 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
     char a[256];
     LT_TRY(lt_loss_parse(reduction, &how));
     if (p != 1 && p != 2) return lt_error(LT_ERR_RUNTIME, "only p == 1 and p == 2 supported");
-    if (input->ndim > 2 || (input->ndim == 2 && input->sizes[1] == 0))
-        return lt_error(LT_ERR_RUNTIME,
-                        "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s",
-                        lt_format_sizes(a, sizeof a, input->ndim, input->sizes));
+    LT_TRY(check_scores(input));
     const int64_t n = input->ndim == 2 ? input->sizes[0] : 1,
                   classes = input->ndim == 2 ? input->sizes[1] : input->numel;
     if (target->ndim > 1 || target->numel != n)
@@ -244,7 +250,8 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
     lt_scope s;
     char a[256], b[256];
     LT_TRY(lt_loss_parse(reduction, &how));
-    bool same = input->ndim == target->ndim && input->ndim <= 2;
+    LT_TRY(check_scores(input));
+    bool same = input->ndim == target->ndim;
     for (int d = 0; d < input->ndim && same; d++) same = input->sizes[d] == target->sizes[d];
     if (!same)
         return lt_error(LT_ERR_RUNTIME, "inconsistent target size: %s for input of size: %s",

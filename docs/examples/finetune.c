@@ -1,0 +1,150 @@
+/* finetune.c - an ONNX model learns on the spot: its last layer is trained on what a camera sees, with labels that somebody gives
+ * (here: on which half of the picture a bar is). The rest stays as it is. The model's file is read by an interpreter with limits; the
+ * loss and the steps are the host's own, and there is no Lua in it.
+ *
+ *   cc -std=c99 finetune.c $(pkg-config --cflags --libs ltensor_lua) -o finetune
+ *   ./finetune classifier.onnx 3 16 32 last.safetensors     trains 3.weight and 3.bias, for pictures of 16 x 32, and keeps them
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ltensor_script.h"
+
+#define FRAMES 32
+#define STEPS  200
+#define RATE   1.0
+
+static void check(lt_status status, const char *what)
+{
+    if (status == LT_OK) return;
+    fprintf(stderr, "%s: %s\n", what, lt_error_message());
+    exit(1);
+}
+#define CHECK(call) check(call, #call)
+
+/* The model's file; libraries such as OpenBLAS. */
+static bool authorize(void *model, int access, const char *name)
+{
+    if (access == LT_ACCESS_LIBRARY) return true;
+    return access == LT_ACCESS_FILE_READ && strcmp(name, (const char *)model) == 0;
+}
+
+/* Stands in for a camera: a bright bar at a place that changes from frame to frame. The label: 0 on the left half, 1 on the right. */
+static int64_t next_frame(float *pixels, int64_t height, int64_t width, int64_t moment)
+{
+    const int64_t center = moment * 11 % width;
+    for (int64_t y = 0; y < height; y++)
+        for (int64_t x = 0; x < width; x++) {
+            const int64_t away = x > center ? x - center : center - x;
+            pixels[y * width + x] = away <= width / 8 ? 1.0f : 0.0f;
+        }
+    return center < width / 2 ? 0 : 1;
+}
+
+/* One of the model's parameters, of which a gradient is wanted: new. */
+static lt_tensor *parameter(lt_script *script, const char *layer, const char *kind)
+{
+    char name[100];
+    lt_value text, found = lt_value_none();
+    lt_tensor *result = NULL;
+    int n = 1;
+    snprintf(name, sizeof name, "%s.%s", layer, kind);
+    text = lt_value_string(name);
+    CHECK(lt_script_call(script, "model:get_parameter", &text, 1, &found, &n));
+    result = lt_tensor_retain(found.v.tensor);
+    lt_value_free(&found);
+    CHECK(lt_tensor_set_requires_grad(result, true));
+    return result;
+}
+
+/* A step down the slope; the gradient is done with. */
+static void descend(lt_tensor *t)
+{
+    const bool recording = lt_set_grad_enabled(false);
+    CHECK(lt_sub_(t, lt_tensor_grad(t), lt_float(RATE)));
+    CHECK(lt_tensor_set_grad(t, NULL));
+    lt_set_grad_enabled(recording);
+}
+
+/* How many frames the model puts where they belong. */
+static int count_right(lt_tensor *scores, const int64_t *labels)
+{
+    const int64_t last = 1;
+    int64_t best[FRAMES];
+    lt_tensor *places = NULL;
+    int i, right = 0;
+    CHECK(lt_argmax(scores, &last, false, &places));
+    CHECK(lt_tensor_copy_to(places, best, sizeof best));
+    for (i = 0; i < FRAMES; i++) right += best[i] == labels[i];
+    lt_tensor_release(places);
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    lt_script_config config = lt_script_defaults();
+    lt_script *script = NULL;
+    lt_tensor *frames = NULL, *targets = NULL, *weights[2];
+    const int64_t count = FRAMES;
+    int64_t sizes[4] = {FRAMES, 1, 0, 0}, labels[FRAMES];
+    float *pixels;
+    int i, step, right = 0;
+
+    if (argc != 6 || (sizes[2] = atoi(argv[3])) < 1 || (sizes[3] = atoi(argv[4])) < 1) {
+        fprintf(stderr, "usage: %s model.onnx layer height width last.safetensors\n", argv[0]);
+        return 1;
+    }
+    pixels = malloc((size_t)(FRAMES * sizes[2] * sizes[3]) * sizeof *pixels);
+    if (pixels == NULL) return 1;
+    for (i = 0; i < FRAMES; i++)
+        labels[i] = next_frame(pixels + i * sizes[2] * sizes[3], sizes[2], sizes[3], i);
+    CHECK(lt_tensor_wrap(pixels, LT_FLOAT32, 4, sizes, NULL, NULL, &frames));
+    CHECK(lt_tensor_wrap(labels, LT_INT64, 1, &count, NULL, NULL, &targets));
+
+    config.memory_limit = 256 << 20;
+    config.seconds = 5;
+    config.user = argv[1];
+    config.authorize = authorize;
+    CHECK(lt_script_new(&config, &script));
+    {
+        const lt_value path = lt_value_string(argv[1]), off = lt_value_bool(false);
+        CHECK(lt_script_keep(script, "model", "torch.onnx.load", &path, 1));
+        CHECK(lt_script_call(script, "model:requires_grad_", &off, 1, NULL,
+                             NULL)); /* all but the last layer stay */
+    }
+    weights[0] = parameter(script, argv[2], "weight");
+    weights[1] = parameter(script, argv[2], "bias");
+
+    for (step = 0; step <= STEPS; step++) {
+        const lt_value input = lt_value_tensor(frames);
+        lt_value scores = lt_value_none();
+        lt_tensor *loss = NULL;
+        lt_scalar value;
+        int n = 1;
+        CHECK(lt_script_call(script, "model", &input, 1, &scores, &n));
+        CHECK(lt_cross_entropy(scores.v.tensor, targets, NULL, -100, "mean", 0, &loss));
+        CHECK(lt_tensor_item(loss, &value));
+        right = count_right(scores.v.tensor, labels);
+        if (step % 50 == 0)
+            printf("step %d: loss %.3f, %d of %d frames are right\n", step, value.v.d, right,
+                   FRAMES);
+        if (step < STEPS) {
+            CHECK(lt_backward(loss, NULL, false, false));
+            for (i = 0; i < 2; i++) descend(weights[i]);
+        }
+        lt_tensor_release(loss);
+        lt_value_free(&scores);
+    }
+    {
+        const char *const names[] = {"weight", "bias"};
+        CHECK(lt_save(argv[5], names, weights, 2));
+        printf("the layer is kept in %s\n", argv[5]);
+    }
+    for (i = 0; i < 2; i++) lt_tensor_release(weights[i]);
+    lt_tensor_release(frames);
+    lt_tensor_release(targets);
+    lt_script_free(script);
+    free(pixels);
+    return right == FRAMES ? 0 : 1;
+}

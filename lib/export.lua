@@ -1,0 +1,18 @@
+-- export.lua - torch.export: programs that PyTorch's torch.export has saved.
+
+local kinds = require 'torch.support.kinds'
+
+local M = {}
+
+--- The program of a file that torch.export.save wrote (.pt2) as an nn.Module that can be run, looked at, changed and trained.
+--
+-- Its parameters and buffers have their names of PyTorch. It takes its inputs by position, or as one table by name: the tensors in the
+-- order in which they stand in the arguments of the program, those in lists and dicts too; it gives the tensors of its results in the same way, as several
+-- results. Positions in its inputs and results (of words, of classes) count from 0, as in the program.
+-- @param path  the file; an operator that is not known, and a program with higher-order operators (cond, while_loop), are errors with its name
+function M.load(path)
+  kinds.check('torch.export.load', 'path', path, 'string')
+  return require('torch.export.program').load(path)
+end
+
+return M

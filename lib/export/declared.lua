@@ -1,0 +1,122 @@
+-- declared.lua - operators of PyTorch as calls of our ops of the same name: which overload has the arguments that a node gives, and what stands for them.
+--
+-- Our declarations (support/declarations.lua) say of each argument and result whether it is a position or a dimension: those count from 0 in
+-- the program and from 1 here.
+
+local torch = require 'torch'
+local declarations = require 'torch.support.declarations'
+
+local M = {}
+
+-- What of a node says where and how results lie, which is ours to decide.
+local ignored = { layout = true, device = true, pin_memory = true, memory_format = true, non_blocking = true, copy = true, implicit = true, cudnn_enabled = true,
+  cudnn_enable = true, generator = true }
+M.ignored = ignored
+
+local number = { int = true, Dim = true, Index = true, Scalar = true, float = true, ['Tensor|Scalar'] = true, Size = true, Dims = true }
+local list = { Size = true, Dims = true, ['int[]'] = true, ['Scalar[]'] = true, ['Tensor|Scalar'] = true }
+local kinds = {
+  tensor = { Tensor = true, IndexTensor = true, ['Tensor|Scalar'] = true }, tensors = { ['Tensor[]'] = true, ['IndexTensor[]'] = true },
+  integer = number, float = { Scalar = true, float = true, ['Tensor|Scalar'] = true }, list = list, bool = { bool = true, Scalar = true },
+  string = { string = true }, dtype = { Dtype = true },
+}
+
+-- ---- from 0 to 1 ------------------------------------------------------------------------------------------------------------
+
+local function place(i) return i < 0 and i or i + 1 end
+local function places(x)
+  if type(x) == 'number' then return place(x) end
+  local result = {}
+  for i, value in ipairs(x) do result[i] = place(value) end
+  return result
+end
+local function tensor_places(x)
+  x = x:to(torch.int64)
+  return torch.where(x:lt(0), x, x + 1)
+end
+
+M.from_zero = { Dim = place, Index = place, Dims = places, IndexTensor = tensor_places,
+  ['IndexTensor[]'] = function(x)
+    local result = {}
+    for i, index in ipairs(x) do result[i] = tensor_places(index) end
+    return result
+  end }
+
+-- ---- overloads ----------------------------------------------------------------------------------------------------------------
+
+-- Which parameter each argument is for: a list of { parameter's index = argument }; nil when the overload does not fit.
+local function match(overload, arguments)
+  local at, bound = {}, {}
+  for i, parameter in ipairs(overload) do at[parameter.name] = i end
+  for k, argument in ipairs(arguments) do
+    local i = at[argument.name] or k == 1 and (argument.name == 'self' or argument.name == 'input') and 1 or nil
+    local parameter = i and overload[i]
+    if not parameter then
+      if not ignored[argument.name] then return nil end
+    elseif not ignored[argument.name] or parameter.kind ~= 'Device' then
+      if argument.kind ~= 'none' and not kinds[argument.kind][parameter.kind] then return nil end
+      bound[i] = argument
+    end
+  end
+  for i, parameter in ipairs(overload) do
+    if not bound[i] and not parameter.optional then return nil end
+  end
+  return bound
+end
+
+local function function_of(op, in_nn)
+  if in_nn then return torch.nn.functional[op] or torch[op] end
+  return torch[op] or torch.nn.functional[op] or function(self, ...) return self[op](self, ...) end
+end
+
+-- Results as the program has them.
+local function to_zero(kinds_of_results, results)
+  for i, kind in ipairs(kinds_of_results) do
+    if kind == 'IndexTensor' and results[i] ~= nil then results[i] = results[i] - 1 end
+  end
+  return table.unpack(results, 1, results.n)
+end
+
+--- A function of a node's arguments, a list of { name =, kind =, value = a function of the values that the node reads }; nil and a reason when no op of ours
+-- takes them.
+function M.call(op, arguments)
+  local known = false
+  for _, in_nn in ipairs { false, true } do
+    for _, overload in ipairs(declarations.overloads(op, in_nn)) do
+      known = true
+      local bound = match(overload, arguments)
+      if bound then
+        local fn, shifts = function_of(op, in_nn), false
+        for _, kind in ipairs(overload.results) do shifts = shifts or kind == 'IndexTensor' end
+        return function(...)
+          local args, named, n, open = {}, nil, 0, true
+          for i, parameter in ipairs(overload) do
+            local argument = bound[i]
+            local value = argument and argument.value(...)
+            if value ~= nil then
+              local shift = M.from_zero[parameter.kind]
+              if shift then value = shift(value) end
+              open = open and n == i - 1 and not parameter.only_named
+              if open then
+                n = i
+                args[n] = value
+              else
+                named = named or {}
+                named[parameter.name] = value
+              end
+            end
+          end
+          if named then
+            n = n + 1
+            args[n] = named
+          end
+          if not shifts then return fn(table.unpack(args, 1, n)) end
+          return to_zero(overload.results, table.pack(fn(table.unpack(args, 1, n))))
+        end
+      end
+    end
+  end
+  return nil, known and 'arguments that no op of ltensor of that name takes' or 'an operator that ltensor does not have'
+end
+
+return M

@@ -1,0 +1,128 @@
+-- torch.export.load: programs in .pt2 files that the spec writes itself, run, trained, damaged. PyTorch's own are in tests/models/exported.py.
+
+local torch = require 'torch'
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+local zip = require 'torch.files.zip'
+
+local folder
+setup(function() folder = process.run 'mktemp -d':gsub('\n$', '') end)
+teardown(function() os.execute('rm -rf ' .. process.quote(folder)) end)
+
+-- ---- programs as JSON -----------------------------------------------------------------------------------------------------
+
+local function tensor(name) return ('{"as_tensor": {"name": "%s"}}'):format(name) end
+local function int(i) return ('{"as_int": %d}'):format(i) end
+local function node(target, inputs, outputs)
+  local texts = {}
+  for i = 1, #inputs, 2 do texts[#texts + 1] = ('{"name": "%s", "arg": %s, "kind": 1}'):format(inputs[i], inputs[i + 1]) end
+  return ('{"target": "%s", "name": "n", "inputs": [%s], "outputs": [%s]}'):format(target, table.concat(texts, ', '), table.concat(outputs, ', '))
+end
+
+local function meta(t)
+  local sizes, strides = {}, {}
+  for i = 1, t:dim() do sizes[i], strides[i] = int(t:size(i)), int(t:stride(i)) end
+  local code = t.dtype == torch.int64 and 5 or 7
+  return ('{"dtype": %d, "sizes": [%s], "strides": [%s], "storage_offset": {"as_int": 0}}'):format(code, table.concat(sizes, ', '), table.concat(strides, ', '))
+end
+
+-- A file with these parameters { name, tensor }, inputs, nodes and results; change: edits the text of the program or of the description of tensors.
+local function file(program, change)
+  local path, weights, specs, outputs = folder .. '/program.pt2', {}, {}, {}
+  local writer <close> = zip.create(path)
+  for i, parameter in ipairs(program.parameters or {}) do
+    local name, value = parameter[1], parameter[2]
+    weights[i] = ('"%s": {"path_name": "weight_%d", "use_pickle": false, "tensor_meta": %s}'):format(name, i, meta(value))
+    specs[#specs + 1] = ('{"parameter": {"arg": {"name": "p_%s"}, "parameter_name": "%s"}}'):format(name:gsub('%.', '_'), name)
+    writer:add(('p/data/weights/weight_%d'):format(i), { torch._C.saved_form(value) }, 64)
+  end
+  for _, name in ipairs(program.inputs) do specs[#specs + 1] = ('{"user_input": {"arg": %s}}'):format(tensor(name)) end
+  for i, name in ipairs(program.outputs) do outputs[i] = ('{"user_output": {"arg": %s}}'):format(tensor(name)) end
+  local text = ('{"graph_module": {"graph": {"nodes": [%s]}, "signature": {"input_specs": [%s], "output_specs": [%s]}}}'):format(
+    table.concat(program.nodes, ', '), table.concat(specs, ', '), table.concat(outputs, ', '))
+  local description = ('{"config": {%s}}'):format(table.concat(weights, ', '))
+  if change then text, description = change(text, description) end
+  writer:add('p/data/weights/model_weights_config.json', { description }, 64)
+  writer:add('p/models/model.json', { text }, 64)
+  writer:add('p/byteorder', { 'little' }, 64)
+  writer:finish()
+  return path
+end
+
+local function aten(name, ...) return node('torch.ops.aten.' .. name, ...) end
+
+local weight, bias = torch.tensor { { 1.0, 2 }, { 3, 4 }, { 5, 6 } }, torch.tensor { 0.5, 0, -0.5 }
+local linear = { parameters = { { 'head.weight', weight }, { 'head.bias', bias } }, inputs = { 'x' }, outputs = { 'y', 'best' },
+  nodes = { aten('linear.default', { 'input', tensor 'x', 'weight', tensor 'p_head_weight', 'bias', tensor 'p_head_bias' }, { tensor 'y' }),
+    aten('argmax.default', { 'self', tensor 'y', 'dim', int(1) }, { tensor 'best' }) } }
+
+local function fails(words, fn, ...)
+  local ok, message = pcall(fn, ...)
+  assert.is_false(ok)
+  assert.truthy(tostring(message):find(words, 1, true), message)
+end
+
+describe('torch.export.load #cpu', function()
+  it('gives a module with the parameters by their names, and positions that count from 0', function()
+    local model = torch.export.load(file(linear))
+    local x = torch.tensor { { 1.0, -1 }, { 2, 0 } }
+    local y, best = model(x)
+    assert.is_true(torch.equal(x:matmul(weight:t()) + bias, y))
+    assert.same({ 0, 2 }, best:tolist())
+    assert.is_true(torch.equal(y, (model { x = x })))
+    assert.same({ 'head.weight', 'head.bias' }, { model:state_dict()[1], model:state_dict()[2] })
+    model(x):sum():backward()
+    assert.same({ { 3, -1 }, { 3, -1 }, { 3, -1 } }, model.head.weight.grad:tolist())
+    assert.truthy(tostring(model):find('inputs=(x), nodes=2', 1, true))
+  end)
+
+  it('knows sizes that vary, parts, lists, and writes into views', function()
+    local model = torch.export.load(file { inputs = { 'x' }, outputs = { 'z', 'part' }, nodes = {
+      aten('sym_size.int', { 'self', tensor 'x', 'dim', int(0) }, { '{"as_sym_int": {"as_name": "n"}}' }),
+      node('_operator.mul', { 'a', '{"as_sym_int": {"as_name": "n"}}', 'b', int(2) }, { '{"as_sym_int": {"as_name": "m"}}' }),
+      aten('slice.Tensor', { 'self', tensor 'x', 'dim', int(1), 'start', int(1), 'end', int(9223372036854775807), 'step', int(2) }, { tensor 'part' }),
+      aten('split.Tensor', { 'self', tensor 'x', 'split_size', int(2), 'dim', int(-1) }, { '{"as_tensors": [{"name": "a"}, {"name": "b"}]}' }),
+      aten('cat.default', { 'tensors', '{"as_tensors": [{"name": "b"}, {"name": "a"}]}', 'dim', int(1) }, { tensor 'c' }),
+      aten('select.int', { 'self', tensor 'c', 'dim', int(1), 'index', int(0) }, { tensor 's' }),
+      aten('fill_.Scalar', { 'self', tensor 's', 'value', int(7) }, { tensor 'f' }),
+      aten('reshape.default', { 'self', tensor 'c', 'shape', '{"as_sym_ints": [{"as_name": "m"}, {"as_int": 2}]}' }, { tensor 'z' }) } })
+    for _, n in ipairs { 1, 3 } do
+      local x = torch.arange(4 * n, { dtype = torch.float32 }):view(n, 4)
+      local z, part = model(x)
+      assert.same({ 2 * n, 2 }, z.shape)
+      assert.same({ { 7, 3 }, { 0, 1 } }, z:narrow(1, 1, 2):tolist())
+      assert.same({ 1, 3 }, part[1]:tolist())
+    end
+  end)
+
+  it('says which node has what it does not know', function()
+    local x = { 'self', tensor 'x' }
+    local function one(text) return file { inputs = { 'x' }, outputs = { 'y' }, nodes = { text } } end
+    fails('(torch.ops.mine.op.default): an operator that ltensor does not have', torch.export.load, one(node('torch.ops.mine.op.default', x, { tensor 'y' })))
+    fails('(torch.ops.aten.nothing.default): an operator that ltensor does not have', torch.export.load, one(aten('nothing.default', x, { tensor 'y' })))
+    fails('(torch.ops.aten.relu.default): arguments that no op', torch.export.load, one(aten('relu.default', { 'self', tensor 'x', 'more', int(1) }, { tensor 'y' })))
+    fails("its input 'z' is made by no node", torch.export.load, one(aten('relu.default', { 'self', tensor 'z' }, { tensor 'y' })))
+    fails("its result 'y' is made by no node", torch.export.load, one(aten('relu.default', x, { tensor 'w' })))
+    local model = torch.export.load(one(aten('t.default', x, { tensor 'y' })))
+    fails('(torch.ops.aten.t.default): ', model, torch.zeros(2, 2, 2))
+    fails('takes 1 inputs, not 2', model, torch.zeros(2), torch.zeros(2))
+    fails("input 'x' must be a Tensor", model, 3)
+    fails("the program's input 'x' must be a Tensor, not nil", model, { y = torch.zeros(2) })
+  end)
+
+  it('refuses what is damaged', function()
+    for words, change in pairs {
+      ['is no JSON'] = function(text, description) return text:sub(1, -3), description end,
+      ["'signature' must be a table"] = function(text, description) return text:gsub('signature', 'sign'), description end,
+      ['reaches beyond the 6 elements'] = function(text, description) return text, (description:gsub('"strides": %[{"as_int": 2}', '"strides": [{"as_int": 3}')) end,
+      ['a size of a tensor that is no whole number'] = function(text, description) return text, (description:gsub('"as_int": 3}', '"as_int": -3}')) end,
+      ['has elements of type 29'] = function(text, description) return text, (description:gsub('"dtype": 7', '"dtype": 29')) end,
+      ["there is no entry for tensor 'head."] = function(text, description) return text, (description:gsub('weight_%d', 'nothing')) end,
+      ["there is no tensor 'head.weight'"] = function(text) return text, '{"config": {}}' end,
+      ['is an object of Python'] = function(text, description) return text, (description:gsub('"use_pickle": false', '"use_pickle": true')) end,
+    } do fails(words, torch.export.load, file(linear, change)) end
+    torch.save({ 1 }, folder .. '/list.pt')
+    fails('no archive of torch.export', torch.export.load, folder .. '/list.pt')
+    fails("argument 'path'", torch.export.load, 3)
+  end)
+end)

@@ -182,22 +182,26 @@ LT_FN double lt_log_ndtr(double x)
     return log1p(-erfc(t) / 2);
 }
 
-/* The inverse of the normal distribution: a first guess (Abramowitz and Stegun, 26.2.23), then Halley's method on the smaller tail. */
+/* The inverse of the normal distribution: a first guess (Abramowitz and Stegun, 26.2.23), then Halley's method on the smaller tail; in the middle
+ * on the distance from it, which the tail would lose. */
 LT_FN double lt_ndtri(double p)
 {
     if (p == 0) return -(double)INFINITY;
     if (p == 1) return (double)INFINITY;
     if (!(p > 0 && p < 1)) return (double)NAN;
-    const double tail = p < 0.5 ? p : 1 - p, t = sqrt(-2 * log(tail));
-    double x = (2.515517 + t * (0.802853 + t * 0.010328)) /
-                   (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) -
-               t;
+    const double off = p - 0.5, tail = p < 0.5 ? p : 1 - p, t = sqrt(-2 * log(tail));
+    const bool middle = fabs(off) < 0.1;
+    double x = middle ? off * 2.50662827463100050242
+                      : (2.515517 + t * (0.802853 + t * 0.010328)) /
+                                (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) -
+                            t;
     for (int i = 0; i < 2; i++) {
-        const double error = erfc(-x * 0.70710678118654752440) / 2 - tail;
+        const double error = middle ? erf(x * 0.70710678118654752440) / 2 - off
+                                    : erfc(-x * 0.70710678118654752440) / 2 - tail;
         const double step = error * 2.50662827463100050242 * exp(x * x / 2);
         x -= step / (1 + x * step / 2);
     }
-    return p < 0.5 ? x : -x;
+    return middle || p < 0.5 ? x : -x;
 }
 
 LT_FN double lt_spherical_j0(double x)

@@ -111,8 +111,7 @@ end
 
 return {
   { 'hash_tensor(Tensor self, Dims? dim=nil, *, bool keepdim=false, int mode=0) -> Tensor', variants = 'function method', run = hash_tensor,
-    doc = 'The exclusive or of all elements, or over dimensions: of the bits of what they are as float64 or int64. uint64.',
-    example = 'torch.hash_tensor(x)' },
+    doc = 'The exclusive or of all elements, or over dimensions: of the bits of what they are as float64 or int64. uint64.' },
   { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, run = float_power,
     doc = 'Powers, computed in double precision.' },
   { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method', run = frexp,
@@ -135,4 +134,43 @@ return {
     end
     return self:clone():fill_(value)
   end, doc = 'A tensor like self, filled with one value.' },
+
+  examples = [=[
+hash_tensor
+    torch.hash_tensor(torch.tensor{1, 2})
+    --> tensor(3, dtype=torch.uint64)
+float_power
+    torch.float_power(torch.tensor{1, 2, 3}, 2)
+    --> tensor([1., 4., 9.], dtype=torch.float64)
+frexp
+    torch.tensor{8.0, 10.0}:frexp()
+    --> (tensor([0.5000, 0.6250]), tensor([4, 4], dtype=torch.int32))
+ldexp
+    torch.ldexp(torch.tensor{1.0, 3.0}, torch.tensor{4, -1})
+    --> tensor([16.0000,  1.5000])
+signbit
+    torch.tensor{-1.0, -0.0, 0.0, 1.0}:signbit()
+    --> tensor([ True,  True, False, False])
+isposinf
+    torch.tensor{math.huge, -math.huge, 0.0}:isposinf()
+    --> tensor([ True, False, False])
+isneginf
+    torch.tensor{math.huge, -math.huge, 0.0}:isneginf()
+    --> tensor([False,  True, False])
+positive
+    torch.tensor{-1, 2}:positive()
+    --> tensor([-1,  2])
+deg2rad
+    torch.tensor{180.0, 90.0}:deg2rad()
+    --> tensor([3.1416, 1.5708])
+rad2deg
+    torch.tensor{math.pi}:rad2deg()
+    --> tensor([180.])
+rsub
+    torch.rsub(torch.tensor{1, 2}, 10)
+    --> tensor([9, 8])
+fill
+    torch.fill(torch.zeros(2), 7)
+    --> tensor([7., 7.])
+]=],
 }

@@ -59,4 +59,31 @@ return {
   { 'nuclear_norm(Tensor self, Dims? dim=nil, bool keepdim=false) -> Tensor', variants = 'function',
     run = function(self, dim, keepdim) return torch.linalg.matrix_norm(self, 'nuc', matrix_dims(self, dim), keepdim) end,
     doc = 'The sum of the singular values.' },
+
+  examples = [=[
+empty_permuted
+    torch.empty_permuted({2, 3}, {2, 1}):stride()
+    --> {1, 2}
+new_empty_strided
+    torch.ones(1):new_empty_strided({2, 3}, {1, 2}):stride()
+    --> {1, 2}
+scalar_tensor
+    torch.scalar_tensor(7)
+    --> tensor(7.)
+range
+    torch.range(1, 3)
+    --> tensor([1., 2., 3.])
+is_same_size
+    torch.is_same_size(torch.ones(2), torch.zeros(2))
+    --> true
+is_signed
+    torch.tensor{1, 2}:is_signed()
+    --> true
+frobenius_norm
+    torch.frobenius_norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} })
+    --> tensor(5.)
+nuclear_norm
+    torch.nuclear_norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} })
+    --> tensor(7.)
+]=],
 }

@@ -175,4 +175,82 @@ return {
   entry('softmin', line, soft('softmin', math.huge), 'softmin over the elements where the mask is true.'),
   entry('normalize', '(Tensor input, Scalar ord, Dim dim, *, float eps=1e-12, Dtype? dtype=nil, Tensor? mask=nil) -> Tensor', normalize,
     'input over the norm, along a dimension, of the elements where the mask is true.'),
+
+  examples = [=[
+masked_sum
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.sum(x, {mask = mask})
+    --> tensor(4.)
+masked_prod
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.prod(x, {mask = mask})
+    --> tensor(3.)
+masked_amax
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.amax(x, {mask = mask})
+    --> tensor(3.)
+masked_amin
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.amin(x, {mask = mask})
+    --> tensor(1.)
+masked_argmax
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.argmax(x, {mask = mask})
+    --> tensor(1.)
+masked_argmin
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.argmin(x, {mask = mask})
+    --> tensor(3.)
+masked_mean
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.mean(x, {mask = mask})
+    --> tensor(2.)
+masked_median
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.median(x, 1, {mask = mask})
+    --> tensor(1.)
+masked_logsumexp
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.logsumexp(x, 1, {mask = mask})
+    --> tensor(3.1269)
+masked_logaddexp
+    torch.masked.logaddexp(torch.tensor{0.0, 0.0}, torch.tensor{0.0, 0.0}, {other_mask = torch.tensor{true, false}})
+    --> tensor([0.6931, 0.0000])
+masked_norm
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.norm(x, 2, 1, {mask = mask})
+    --> tensor(3.1623)
+masked_var
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.var(x, {mask = mask})
+    --> tensor(2.)
+masked_std
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.std(x, {mask = mask})
+    --> tensor(1.4142)
+masked_cumsum
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.cumsum(x, 1, {mask = mask})
+    --> tensor([3., 3., 4.])
+masked_cumprod
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.cumprod(x, 1, {mask = mask})
+    --> tensor([3., 3., 3.])
+masked_softmax
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.softmax(x, 1, {mask = mask})
+    --> tensor([0.8808, 0.0000, 0.1192])
+masked_log_softmax
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.log_softmax(x, 1, {mask = mask})
+    --> tensor([-0.1269,    -inf, -2.1269])
+masked_softmin
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.softmin(x, 1, {mask = mask})
+    --> tensor([0.1192, 0.0000, 0.8808])
+masked_normalize
+    x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}
+    torch.masked.normalize(x, 1, 1, {mask = mask})
+    --> tensor([0.7500, 0.0000, 0.2500])
+]=],
 }

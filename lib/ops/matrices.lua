@@ -478,4 +478,136 @@ return {
     'The q largest singular values and their vectors, about, of A or A - M, found from random directions.'),
   entry('pca_lowrank(Tensor A, int? q=nil, bool center=true, int niter=2) -> (Tensor U, Tensor S, Tensor V)', pca_lowrank,
     'The q principal components, about, of rows, by svd_lowrank.'),
+
+  examples = [=[
+linalg_lu_factor
+    torch.linalg.lu_factor(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })
+    --> (tensor([[4.0000, 4.0000],
+    -->          [0.2500, 1.0000]]),
+    -->  tensor([2, 2], dtype=torch.int32))
+linalg_lu_factor_ex
+    local LU, pivots, info = torch.linalg.lu_factor_ex(torch.eye(2))
+    info
+    --> tensor(0, dtype=torch.int32)
+linalg_lu
+    torch.linalg.lu(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })
+    --> (tensor([[0., 1.],
+    -->          [1., 0.]]),
+    -->  tensor([[1.0000, 0.0000],
+    -->          [0.2500, 1.0000]]),
+    -->  tensor([[4., 4.],
+    -->          [0., 1.]]))
+linalg_lu_solve
+    local LU, pivots = torch.linalg.lu_factor(torch.tensor{ {2.0, 0.0}, {0.0, 4.0} })
+    torch.linalg.lu_solve(LU, pivots, torch.tensor{ {2.0}, {2.0} })
+    --> tensor([[1.0000],
+    -->         [0.5000]])
+lu_solve
+    local LU, pivots = torch.linalg.lu_factor(torch.tensor{ {2.0, 0.0}, {0.0, 4.0} })
+    torch.lu_solve(torch.tensor{ {2.0}, {2.0} }, LU, pivots)
+    --> tensor([[1.0000],
+    -->         [0.5000]])
+lu_unpack
+    local LU, pivots = torch.linalg.lu_factor(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })
+    local P, L, U = torch.lu_unpack(LU, pivots)
+    P:matmul(L):matmul(U)
+    --> tensor([[1., 2.],
+    -->         [4., 4.]])
+lu
+    local LU, pivots = torch.lu(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })
+    LU, pivots
+    --> (tensor([[4.0000, 4.0000],
+    -->          [0.2500, 1.0000]]),
+    -->  tensor([2, 2], dtype=torch.int32))
+linalg_ldl_factor
+    local LD, pivots = torch.linalg.ldl_factor(torch.tensor{ {4.0, 2.0}, {2.0, 5.0} })
+    LD
+    --> tensor([[4.0000, 0.0000],
+    -->         [0.5000, 4.0000]])
+linalg_ldl_factor_ex
+    local LD, pivots, info = torch.linalg.ldl_factor_ex(torch.eye(2))
+    info
+    --> tensor(0, dtype=torch.int32)
+linalg_ldl_solve
+    local LD, pivots = torch.linalg.ldl_factor(torch.tensor{ {4.0, 0.0}, {0.0, 5.0} })
+    torch.linalg.ldl_solve(LD, pivots, torch.tensor{ {4.0}, {10.0} })
+    --> tensor([[1.],
+    -->         [2.]])
+linalg_cholesky_ex
+    local L, info = torch.linalg.cholesky_ex(torch.tensor{ {1.0, 0.0}, {0.0, -1.0} })
+    info
+    --> tensor(2, dtype=torch.int32)
+linalg_inv_ex
+    local inverse, info = torch.linalg.inv_ex(torch.zeros(2, 2))
+    info
+    --> tensor(1, dtype=torch.int32)
+linalg_solve_ex
+    torch.linalg.solve_ex(torch.eye(2) * 2, torch.tensor{ {2.0}, {4.0} })
+    --> (tensor([[1.],
+    -->          [2.]]),
+    -->  tensor(0, dtype=torch.int32))
+cholesky_solve
+    L = torch.tensor{ {2.0, 0.0}, {0.0, 1.0} }
+    torch.cholesky_solve(torch.tensor{ {4.0}, {3.0} }, L)
+    --> tensor([[1.],
+    -->         [3.]])
+cholesky_inverse
+    torch.cholesky_inverse(torch.tensor{ {2.0, 0.0}, {0.0, 1.0} })
+    --> tensor([[0.2500, 0.0000],
+    -->         [0.0000, 1.0000]])
+triangular_solve
+    local solution = torch.triangular_solve(torch.tensor{ {3.0}, {4.0} }, torch.tensor{ {1.0, 1.0}, {0.0, 2.0} })
+    solution
+    --> tensor([[1.],
+    -->         [2.]])
+geqrf
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    a.shape, tau.shape
+    --> (torch.Size([2, 2]), torch.Size([2]))
+linalg_householder_product
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    local Q = torch.linalg.householder_product(a, tau)
+    Q:t():matmul(Q):round{decimals = 3}:abs()
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+orgqr
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    torch.allclose(torch.orgqr(a, tau):matmul(a:triu()), torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    --> true
+ormqr
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    torch.allclose(torch.ormqr(a, tau, a:triu()), torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    --> true
+linalg_matrix_exp
+    torch.linalg.matrix_exp(torch.tensor{ {0.0, 1.0}, {0.0, 0.0} })
+    --> tensor([[1., 1.],
+    -->         [0., 1.]])
+matrix_exp
+    torch.matrix_exp(torch.zeros(2, 2))
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+linalg_cond
+    torch.linalg.cond(torch.tensor{ {2.0, 0.0}, {0.0, 4.0} })
+    --> tensor(2.)
+linalg_tensorinv
+    torch.linalg.tensorinv(torch.eye(4):reshape(2, 2, 4), 2).shape
+    --> torch.Size([4, 2, 2])
+linalg_tensorsolve
+    torch.linalg.tensorsolve(torch.eye(4):reshape(2, 2, 2, 2), torch.tensor{ {1.0, 2.0}, {3.0, 4.0} })
+    --> tensor([[1., 2.],
+    -->         [3., 4.]])
+linalg_vecdot
+    torch.linalg.vecdot(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }, torch.ones(2, 2))
+    --> tensor([3., 7.])
+svd_lowrank
+    torch.manual_seed(0);
+    local U, S, V = torch.svd_lowrank(torch.tensor{ {3.0, 0.0}, {0.0, 2.0} }, 2)
+    S:round{decimals = 3}
+    --> tensor([3., 2.])
+pca_lowrank
+    torch.manual_seed(0);
+    local U, S, V = torch.pca_lowrank(torch.tensor{ {1.0, 0.0}, {-1.0, 0.0}, {0.0, 0.0} }, 1)
+    S:round{decimals = 3}
+    --> tensor([1.4140])
+]=],
 }

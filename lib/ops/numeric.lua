@@ -405,7 +405,7 @@ local integral = "(Tensor y, Tensor? x=nil, *, Scalar dx=1, Dim dim=-1) -> Tenso
 
 return {
   { 'diff(Tensor self, int n=1, Dim dim=-1, Tensor? prepend=nil, Tensor? append=nil) -> Tensor', variants = both .. ' out', run = diff,
-    doc = 'The n-th differences of neighbours along a dimension, of self with what stands before and behind it.', example = 'torch.arange(4):square():diff()' },
+    doc = 'The n-th differences of neighbours along a dimension, of self with what stands before and behind it.' },
   { 'gradient(Tensor self, *, Scalar spacing=1, Dims? dim=nil, int edge_order=1) -> Tensor[]', variants = 'function',
     run = function(x, spacing, dim, edge_order) return gradient(x, spacing, dim, edge_order) end,
     doc = 'The gradient along each of the dimensions, by central differences of values that lie `spacing` apart.' },
@@ -414,7 +414,7 @@ return {
   { 'gradient.at(Tensor self, *, Tensor[] spacing, Dims? dim=nil, int edge_order=1) -> Tensor[]', variants = 'function',
     run = gradient, doc = 'The gradient along each of the dimensions, at the coordinates that tensors give.' },
   { 'trapezoid' .. integral, variants = 'function', run = trapezoid, aliases = 'trapz',
-    doc = 'The integral along a dimension by the trapezoidal rule, of points dx apart or at x.', example = 'torch.trapezoid(torch.tensor{1.0, 5.0, 10.0})' },
+    doc = 'The integral along a dimension by the trapezoidal rule, of points dx apart or at x.' },
   { 'cumulative_trapezoid' .. integral, variants = 'function', run = cumulative_trapezoid,
     doc = 'The integrals along a dimension up to each point, by the trapezoidal rule.' },
   { 'cov(Tensor self, *, int correction=1, Tensor? fweights=nil, Tensor? aweights=nil) -> Tensor', variants = both, run = cov,
@@ -456,4 +456,61 @@ return {
   { 'isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=false, bool invert=false) -> Tensor', variants = 'function',
     run = function(elements, test, _, invert) return isin(elements, test, invert) end,
     doc = 'Which of the elements are among the others; invert: which are not.' },
+
+  examples = [=[
+diff
+    torch.tensor{1, 4, 9, 16}:diff()
+    --> tensor([3, 5, 7])
+gradient
+    torch.gradient(torch.tensor{1.0, 4.0, 9.0, 16.0})
+    --> {tensor([3., 4., 6., 7.])}
+trapezoid
+    torch.trapezoid(torch.tensor{1.0, 5.0, 10.0})
+    --> tensor(10.5000)
+cumulative_trapezoid
+    torch.cumulative_trapezoid(torch.tensor{1.0, 5.0, 10.0})
+    --> tensor([ 3.0000, 10.5000])
+cov
+    torch.tensor{ {0.0, 1.0, 2.0}, {2.0, 1.0, 0.0} }:cov()
+    --> tensor([[ 1., -1.],
+    -->         [-1.,  1.]])
+corrcoef
+    torch.tensor{ {0.0, 1.0, 2.0}, {2.0, 1.0, 0.0} }:corrcoef()
+    --> tensor([[ 1., -1.],
+    -->         [-1.,  1.]])
+std_mean
+    torch.std_mean(torch.tensor{1.0, 2.0, 3.0})
+    --> (tensor(1.), tensor(2.))
+var_mean
+    torch.var_mean(torch.tensor{1.0, 2.0, 3.0})
+    --> (tensor(1.), tensor(2.))
+dist
+    torch.dist(torch.tensor{0.0, 0.0}, torch.tensor{3.0, 4.0})
+    --> tensor(5.)
+renorm
+    torch.renorm(torch.tensor{ {3.0, 4.0}, {0.3, 0.4} }, 2, 1, 1)
+    --> tensor([[0.6000, 0.8000],
+    -->         [0.3000, 0.4000]])
+vander
+    torch.vander(torch.tensor{1, 2, 3})
+    --> tensor([[1, 1, 1],
+    -->         [4, 2, 1],
+    -->         [9, 3, 1]])
+linalg_vander
+    torch.linalg.vander(torch.tensor{1, 2, 3})
+    --> tensor([[1, 1, 1],
+    -->         [1, 2, 4],
+    -->         [1, 3, 9]])
+histogram
+    torch.tensor{1.0, 2.0, 1.0}:histogram(4, {range = {0, 4}})
+    --> (tensor([0., 2., 1., 0.]), tensor([0., 1., 2., 3., 4.]))
+histogramdd
+    local counts = torch.histogramdd(torch.tensor{ {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0} }, {2, 2})
+    counts
+    --> tensor([[0., 1.],
+    -->         [1., 1.]])
+isin
+    torch.isin(torch.tensor{1, 2, 3}, torch.tensor{2, 3})
+    --> tensor([False,  True,  True])
+]=],
 }

@@ -222,4 +222,112 @@ return split_entries {
   { "segment_reduce(Tensor data, string reduce, *, Tensor? lengths=nil, Tensor? indices=nil, Tensor? offsets=nil, Dim axis=1, bool unsafe=false, Scalar? initial=nil) -> Tensor",
     variants = 'function', run = function(data, reduce, lengths, _, offsets, axis, _, initial) return segment_reduce(data, reduce, lengths, offsets, axis, initial) end,
     doc = "Reduces segments of a dimension, one after the other, of the given lengths: 'sum', 'prod', 'mean', 'max' or 'min'." },
+
+  examples = [=[
+select_scatter
+    torch.zeros(2, 2):select_scatter(torch.ones(2), 1, 2)
+    --> tensor([[0., 0.],
+    -->         [1., 1.]])
+slice_scatter
+    torch.zeros(4):slice_scatter(torch.ones(2), 1, 2, 3)
+    --> tensor([0., 1., 1., 0.])
+diagonal_scatter
+    torch.zeros(2, 2):diagonal_scatter(torch.ones(2))
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+as_strided_scatter
+    torch.zeros(4):as_strided_scatter(torch.ones(2), {2}, {2})
+    --> tensor([1., 0., 1., 0.])
+alias_copy
+    torch.alias_copy(torch.tensor{1, 2})
+    --> tensor([1, 2])
+as_strided_copy
+    torch.as_strided_copy(torch.arange(4), {2}, {2})
+    --> tensor([0, 2])
+diagonal_copy
+    torch.diagonal_copy(torch.tensor{ {1, 2}, {3, 4} })
+    --> tensor([1, 4])
+expand_copy
+    torch.expand_copy(torch.tensor{ {1}, {2} }, 2, 2)
+    --> tensor([[1, 1],
+    -->         [2, 2]])
+narrow_copy
+    torch.tensor{10, 20, 30}:narrow_copy(1, 2, 2)
+    --> tensor([20, 30])
+permute_copy
+    torch.permute_copy(torch.zeros(2, 3, 4), {3, 1, 2}).shape
+    --> torch.Size([4, 2, 3])
+select_copy
+    torch.select_copy(torch.tensor{ {1, 2}, {3, 4} }, 1, 2)
+    --> tensor([3, 4])
+squeeze_copy
+    torch.squeeze_copy(torch.zeros(1, 2, 1)).shape
+    --> torch.Size([2])
+t_copy
+    torch.t_copy(torch.tensor{ {1, 2}, {3, 4} })
+    --> tensor([[1, 3],
+    -->         [2, 4]])
+transpose_copy
+    torch.transpose_copy(torch.tensor{ {1, 2}, {3, 4} }, 1, 2)
+    --> tensor([[1, 3],
+    -->         [2, 4]])
+unfold_copy
+    torch.unfold_copy(torch.arange(4), 1, 2, 2)
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+unsqueeze_copy
+    torch.unsqueeze_copy(torch.tensor{1, 2}, 1)
+    --> tensor([[1, 2]])
+view_copy
+    torch.view_copy(torch.arange(4), 2, 2)
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+detach_copy
+    torch.detach_copy(torch.ones(2, {requires_grad = true}))
+    --> tensor([1., 1.])
+unbind_copy
+    torch.unbind_copy(torch.tensor{ {1, 2}, {3, 4} })
+    --> {tensor([1, 2]), tensor([3, 4])}
+split_copy
+    torch.split_copy(torch.arange(4), 2)
+    --> {tensor([0, 1]), tensor([2, 3])}
+split_with_sizes_copy
+    torch.split_with_sizes_copy(torch.arange(4), {1, 3})
+    --> {tensor([0]), tensor([1, 2, 3])}
+split_with_sizes
+    torch.arange(4):split_with_sizes({1, 3})
+    --> {tensor([0]), tensor([1, 2, 3])}
+unsafe_chunk
+    torch.arange(4):unsafe_chunk(2)
+    --> {tensor([0, 1]), tensor([2, 3])}
+unsafe_split
+    torch.arange(4):unsafe_split(3)
+    --> {tensor([0, 1, 2]), tensor([3])}
+unsafe_split_with_sizes
+    torch.arange(4):unsafe_split_with_sizes({3, 1})
+    --> {tensor([0, 1, 2]), tensor([3])}
+unravel_index
+    torch.unravel_index(torch.tensor{1, 4}, {2, 3})
+    --> (tensor([1, 2]), tensor([1, 1]))
+nonzero_static
+    torch.tensor{0, 5, 6}:nonzero_static{size = 3}
+    --> tensor([[ 2],
+    -->         [ 3],
+    -->         [-1]])
+index_reduce
+    torch.ones(2):index_reduce(1, torch.tensor{1, 1, 2}, torch.tensor{2.0, 3.0, 4.0}, 'prod')
+    --> tensor([6., 4.])
+segment_reduce
+    torch.segment_reduce(torch.tensor{1.0, 2.0, 3.0, 4.0}, 'sum', {lengths = torch.tensor{1, 3}})
+    --> tensor([1., 9.])
+hsplit
+    torch.arange(4):hsplit(2)
+    --> {tensor([0, 1]), tensor([2, 3])}
+vsplit
+    torch.tensor{ {1, 2}, {3, 4} }:vsplit(2)
+    --> {tensor([[1, 2]]), tensor([[3, 4]])}
+dsplit
+    torch.zeros(2, 2, 4):dsplit(2)[1].shape
+    --> torch.Size([2, 2, 2])
+]=],
 }

@@ -88,9 +88,21 @@ end
 return {
   { 'stft(Tensor self, int n_fft, int? hop_length=nil, int? win_length=nil, Tensor? window=nil, bool center=true, string pad_mode=\'reflect\', ' ..
     'bool normalized=false, bool? onesided=nil, bool? return_complex=nil) -> Tensor', variants = 'function method', run = stft,
-    doc = 'Transforms of windows of a signal, hop_length (n_fft / 4) apart: [..., frequencies, frames]. return_complex must be true for real signals.',
-    example = 'x:stft(256, {window = torch.hann_window(256), return_complex = true})' },
+    doc = 'Transforms of windows of a signal, hop_length (n_fft / 4) apart: [..., frequencies, frames]. return_complex must be true for real signals.' },
   { 'istft(Tensor self, int n_fft, int? hop_length=nil, int? win_length=nil, Tensor? window=nil, bool center=true, ' ..
     'bool normalized=false, bool? onesided=nil, int? length=nil, bool return_complex=false) -> Tensor', variants = 'function method', run = istft,
     doc = 'The signal of which stft has the transforms.' },
+
+  examples = [=[
+stft
+    torch.ones(8):stft(4, {hop_length = 4, window = torch.ones(4), return_complex = true})
+    --> tensor([[4.+0.j, 4.+0.j, 4.+0.j],
+    -->         [0.+0.j, 0.+0.j, 0.+0.j],
+    -->         [0.+0.j, 0.+0.j, 0.+0.j]])
+istft
+    x = torch.arange(8):float()
+    spectrum = x:stft(4, {window = torch.ones(4), return_complex = true})
+    torch.allclose(spectrum:istft(4, {window = torch.ones(4)}), x, {atol = 1e-5})
+    --> true
+]=],
 }

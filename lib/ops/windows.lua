@@ -31,4 +31,22 @@ return {
     run = function(n, periodic, beta, dtype, device, requires_grad)
       return windows().kaiser(n, options(periodic, dtype, device, requires_grad, { beta = beta }))
     end },
+
+  examples = [=[
+bartlett_window
+    torch.bartlett_window(4)
+    --> tensor([0.0000, 0.5000, 1.0000, 0.5000])
+blackman_window
+    torch.blackman_window(4)['2:4']
+    --> tensor([0.3400, 1.0000, 0.3400])
+hann_window
+    torch.hann_window(4)
+    --> tensor([0.0000, 0.5000, 1.0000, 0.5000])
+hamming_window
+    torch.hamming_window(4)
+    --> tensor([0.0800, 0.5400, 1.0000, 0.5400])
+kaiser_window
+    torch.kaiser_window(4)
+    --> tensor([5.2773e-05, 2.1567e-01, 1.0000e+00, 2.1567e-01])
+]=],
 }

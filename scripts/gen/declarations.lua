@@ -5,6 +5,8 @@
 
 local M = {}
 
+local examples = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'examples.lua')
+
 -- Lua-side type -> C parameter type.
 local c_types = {
   ['Tensor'] = 'lt_tensor *', ['Tensor?'] = 'lt_tensor *', ['Tensor|Scalar'] = 'lt_tensor *',
@@ -30,7 +32,7 @@ local c_results = {
 
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
-  view = true, composite = true, factory = true, reads = true, records = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, example = true, positions = true, overlap = true,
+  view = true, composite = true, factory = true, reads = true, records = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, positions = true, overlap = true,
   numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
   batch = true, random = true, forward = true, run = true, sparse = true, [1] = true,
 }
@@ -129,7 +131,7 @@ local function parse_op(entry, group, where)
     operator = entry.operator, pointwise = entry.pointwise, view = entry.view,
     composite = entry.composite, factory = entry.factory, reads = entry.reads, records = entry.records or entry.pointwise ~= nil, grad = entry.grad, grad_fn = entry.grad_fn,
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
-    doc = entry.doc, example = entry.example, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse,
+    doc = entry.doc, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
     numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
     exact_number = entry.exact_number, holomorphic = entry.holomorphic,
@@ -262,7 +264,8 @@ function M.load(dir, scripted)
   for _, file in ipairs(sorted_files(dir)) do
     local group = file:gsub('%.lua$', '')
     model.groups[#model.groups + 1] = group
-    for i, entry in ipairs(dofile(dir .. '/' .. file)) do
+    local entries, named = dofile(dir .. '/' .. file), {}
+    for i, entry in ipairs(entries) do
       local where = ('%s/%s: entry %d (%s)'):format(dir, file, i, tostring(entry[1]):match('^[^%(]*'))
       local op = parse_op(entry, group, where)
       if model.by_cname[op.cname] then error(where .. ': declared twice', 0) end
@@ -273,6 +276,11 @@ function M.load(dir, scripted)
       if op.variants.out then model.by_function[op.cname .. '_out'] = op end
       model.by_name[op.name] = model.by_name[op.name] or {}
       table.insert(model.by_name[op.name], op)
+      named[op.name] = true
+    end
+    for name, example in pairs(examples.read(entries.examples or '', dir .. '/' .. file)) do
+      if not named[name] then error(('%s/%s: an example of %s, which is not declared there'):format(dir, file, name), 0) end
+      for _, op in ipairs(model.by_name[name]) do op.example = example end
     end
   end
   if scripted then

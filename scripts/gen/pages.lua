@@ -6,6 +6,7 @@
 package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local declarations = require 'declarations'
 local keywords = require('docs').keywords
+local examples = require 'examples'
 
 local docs_path, out_dir = assert(arg[1], 'usage: pages.lua OPS_DOCS OUT_DIR'), assert(arg[2], 'OUT_DIR is missing')
 local docs = assert(loadfile(docs_path))()
@@ -65,7 +66,7 @@ local function entry_of(name, overloads)
   end
   lines[#lines + 1] = where_of(first) .. '. ' .. derivative_of(first) .. '\n'
   if #first.aliases > 0 then lines[#lines + 1] = 'Also called `' .. table.concat(first.aliases, '`, `') .. '`.\n' end
-  if entry.example then lines[#lines + 1] = '```lua\n' .. entry.example .. '\n```\n' end
+  if entry.example then lines[#lines + 1] = examples.markdown(entry.example) end
   return table.concat(lines, '\n')
 end
 

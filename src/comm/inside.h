@@ -46,7 +46,8 @@ struct lt_work {
     lt_engine_request *request;
     void *scratch;
     size_t scratch_capacity;
-    int64_t *parts; /* four for each rank: the arguments of one step */
+    int64_t *parts;    /* four for each rank: the arguments of one step */
+    const void **rows; /* what each rank has given to a reduction */
 };
 
 /* What the flight recorder keeps of a work. */
@@ -90,6 +91,7 @@ struct lt_world {
     /* under the lock */
     bool joined, gone; /* the thread has joined; has ended */
     _Atomic bool ending;
+    _Atomic int waiting; /* threads that wait for a work */
     int exit_status;
     lt_status failed; /* of joining, or of everything from now on */
     char reason[LT_COMM_TEXT];
@@ -109,11 +111,13 @@ struct lt_world {
 
 /* steps.c: goes as far as there is no need to wait. *moved: something has happened. */
 lt_status lt_work_step(lt_work *work, bool *moved, bool *done);
+/* steps.c: gives back what only steps need. */
+void lt_work_settle(lt_work *work);
 
 /* reduce.c: whether there is such a reduction of the dtype; else the error. */
 lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype);
-/* out[i] = rows[0][i] op rows[1][i] op ...: n rows, `stride` elements apart. Sums of half types are of floats. */
-void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride,
+/* out[i] = rows[0][i] op rows[1][i] op ... of n rows, of which one may be `out`. Sums of half types are of floats. */
+void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
                     int64_t count, void *out);
 
 /* Of float32 or float64. */

@@ -38,12 +38,13 @@ enum { BLOCK = 1024 }; /* elements */
 #define XOR(a, b)   ((a) ^ (b))
 
 #define EACH(T, C, FORMULA)                                                                        \
-    for (int64_t i = 0; i < count; i++) acc[i] = (C)FORMULA((C)acc[i], (C)row[i]);                 \
+    for (int64_t i = 0; i < count; i++) acc[i] = (C)FORMULA((C)first[i], (C)row[i]);               \
     break;
 
-/* acc[i] = acc[i] op row[i]; T: of elements, C: what is computed in, where integers wrap. */
+/* acc[i] = first[i] op row[i]; T: of elements, C: what is computed in, where integers wrap. */
 #define FLOATS(T)                                                                                  \
-    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)           \
+    static void add_row_##T(lt_reduction reduction, const T *first, const T *row, int64_t count,   \
+                            T *acc)                                                                \
     {                                                                                              \
         switch (reduction) {                                                                       \
         case LT_REDUCE_PRODUCT: EACH(T, T, MULTIPLY)                                               \
@@ -53,7 +54,8 @@ enum { BLOCK = 1024 }; /* elements */
         }                                                                                          \
     }
 #define INTEGERS(T, U)                                                                             \
-    static void add_row_##T(lt_reduction reduction, T *acc, const T *row, int64_t count)           \
+    static void add_row_##T(lt_reduction reduction, const T *first, const T *row, int64_t count,   \
+                            T *acc)                                                                \
     {                                                                                              \
         switch (reduction) {                                                                       \
         case LT_REDUCE_PRODUCT: EACH(T, U, MULTIPLY)                                               \
@@ -96,24 +98,26 @@ static lt_reduction of_bools(lt_reduction reduction)
 
 /* The rows of one block, where acc has their type. RESULT: what becomes of acc[i]. */
 #define WHOLE(T, RESULT)                                                                           \
-    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride,            \
+    static void block_##T(lt_reduction reduction, const void *const *rows, int n, int64_t from,    \
                           int64_t count, T *out)                                                   \
     {                                                                                              \
         T acc[BLOCK];                                                                              \
-        memcpy(acc, rows, (size_t)count * sizeof(T));                                              \
-        for (int r = 1; r < n; r++) add_row_##T(reduction, acc, rows + r * stride, count);         \
+        const T *first = (const T *)rows[0] + from;                                                \
+        for (int r = 1; r < n; r++, first = acc)                                                   \
+            add_row_##T(reduction, first, (const T *)rows[r] + from, count, acc);                  \
+        if (n == 1) memcpy(acc, first, (size_t)count * sizeof(T));                                 \
         for (int64_t i = 0; i < count; i++) out[i] = RESULT(T, i);                                 \
     }
 /* Half types: one rounding, at the end. */
 #define HALVES(T, TO_FLOAT, OF_FLOAT)                                                              \
-    static void block_##T(lt_reduction reduction, const T *rows, int n, int64_t stride,            \
+    static void block_##T(lt_reduction reduction, const void *const *rows, int n, int64_t from,    \
                           int64_t count, T *out)                                                   \
     {                                                                                              \
         float acc[BLOCK], row[BLOCK];                                                              \
-        for (int64_t i = 0; i < count; i++) acc[i] = TO_FLOAT(rows[i]);                            \
+        for (int64_t i = 0; i < count; i++) acc[i] = TO_FLOAT(((const T *)rows[0])[from + i]);     \
         for (int r = 1; r < n; r++) {                                                              \
-            for (int64_t i = 0; i < count; i++) row[i] = TO_FLOAT(rows[r * stride + i]);           \
-            add_row_float(reduction, acc, row, count);                                             \
+            for (int64_t i = 0; i < count; i++) row[i] = TO_FLOAT(((const T *)rows[r])[from + i]); \
+            add_row_float(reduction, acc, row, count, acc);                                        \
         }                                                                                          \
         for (int64_t i = 0; i < count; i++) out[i] = OF_FLOAT(MEAN(float, i));                     \
     }
@@ -136,14 +140,13 @@ HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
 
 #define BLOCKS(T)                                                                                  \
     for (int64_t i = 0; i < count; i += BLOCK)                                                     \
-        block_##T(reduction, (const T *)rows + i, n, stride,                                       \
-                  count - i < BLOCK ? count - i : BLOCK, (T *)out + i);                            \
+        block_##T(reduction, rows, n, i, count - i < BLOCK ? count - i : BLOCK, (T *)out + i);     \
     break;
 
-void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *rows, int n, int64_t stride,
+void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
                     int64_t count, void *out)
 {
-    if (lt_dtype_is_complex(dtype)) dtype = lt_real_of(dtype), stride *= 2, count *= 2; /* sums are those of the parts */
+    if (lt_dtype_is_complex(dtype)) dtype = lt_real_of(dtype), count *= 2; /* sums are those of the parts */
     switch (dtype) {
     case LT_BOOL: reduction = of_bools(reduction); /* fall through */
     case LT_UINT8: BLOCKS(uint8_t)

@@ -10,7 +10,7 @@
 #include "inside.h"
 
 enum {
-    SEGMENT_BYTES = 8 << 20,
+    SEGMENT_BYTES = 4 << 20,
     FEW_BYTES = 32 << 10, /* of all ranks together: one exchange costs less than two */
     CHUNK_UNIT = 16       /* elements: chunks are whole vectors */
 };
@@ -45,6 +45,13 @@ static lt_status scratch(lt_work *w, int64_t bytes)
     if (w->scratch != NULL) return LT_OK;
     w->scratch_capacity = 0;
     return LT_ERR_MEMORY;
+}
+
+void lt_work_settle(lt_work *w)
+{
+    lt_block_free(w->scratch, w->scratch_capacity);
+    w->scratch = NULL;
+    w->scratch_capacity = 0;
 }
 
 /* The arguments of an exchange, all of them 0. */
@@ -147,13 +154,14 @@ static int64_t part_of(int64_t segment, int64_t chunk, int r)
     return left < 0 ? 0 : smaller(left, chunk);
 }
 
-/* Each rank gets its part of the segment from all, in rows of `chunk` elements. */
+/* Each rank gets its part of the segment from the others, in rows of `chunk` elements. Its own row it has. */
 static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
 {
     const int n = w->group->n, me = w->group->me;
     const int64_t mine = part_of(w->segment, chunk, me);
     parts p = no_parts(w);
     for (int r = 0; r < n; r++) {
+        if (r == me) continue;
         p.give[r] = part_of(w->segment, chunk, r) * size;
         p.give_at[r] = r * chunk * size;
         p.get[r] = mine * size;
@@ -162,10 +170,22 @@ static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
     return exchange(w, p, input_data(w) + w->position * size, w->scratch);
 }
 
-static void reduce_rows(const lt_work *w, int64_t stride, int64_t count, void *out)
+/* Of the rows that have come, `stride` elements apart, and this rank's own. */
+static void reduce_rows(const lt_work *w, int64_t stride, const void *own, int64_t count, void *out)
 {
-    lt_reduce_rows(w->call.reduction, (lt_dtype)tensor_of(&w->call)->dtype, w->scratch, w->group->n,
-                   stride, count, out);
+    const int64_t bytes = stride * element_size(&w->call);
+    for (int r = 0; r < w->group->n; r++)
+        w->rows[r] = r == w->group->me ? own : (char *)w->scratch + r * bytes;
+    lt_reduce_rows(w->call.reduction, (lt_dtype)tensor_of(&w->call)->dtype, w->rows, w->group->n,
+                   count, out);
+}
+
+/* Of parts: what this rank reduces of its segment, where it lies in its own tensor. */
+static void reduce_part(const lt_work *w, int64_t chunk, void *out)
+{
+    const int me = w->group->me;
+    reduce_rows(w, chunk, input_data(w) + (w->position + me * chunk) * element_size(&w->call),
+                part_of(w->segment, chunk, me), out);
 }
 
 enum { SEGMENT = BEGIN, ALL_HAVE_ALL, ALL_HAVE_PARTS, GATHERED };
@@ -208,9 +228,11 @@ static lt_status all_reduce(lt_work *w, bool *done)
     parts p;
     if (native >= 0) return native_all_reduce(w, native, done);
     switch (w->phase) {
-    case ALL_HAVE_ALL: reduce_rows(w, w->segment, w->segment, out); break;
+    case ALL_HAVE_ALL:
+        reduce_rows(w, w->segment, input_data(w) + w->position * size, w->segment, out);
+        break;
     case ALL_HAVE_PARTS:
-        reduce_rows(w, chunk, part_of(w->segment, chunk, g->me), out + g->me * chunk * size);
+        reduce_part(w, chunk, out + g->me * chunk * size);
         p = no_parts(w);
         for (int r = 0; r < g->n; r++) {
             p.get[r] = part_of(w->segment, chunk, r) * size;
@@ -247,8 +269,8 @@ static lt_status reduce(lt_work *w, bool *done)
     const int64_t size = element_size(&w->call), numel = w->call.input->numel;
     const int64_t chunk = chunk_of(w->segment, g->n);
     if (w->phase == ALL_HAVE_PARTS) {
-        char *mine = (char *)w->scratch + g->n * chunk * size;
-        reduce_rows(w, chunk, part_of(w->segment, chunk, g->me), mine);
+        char *mine = (char *)w->scratch + g->me * chunk * size;
+        reduce_part(w, chunk, mine);
         parts p = no_parts(w);
         p.give[w->call.peer] = part_of(w->segment, chunk, g->me) * size;
         for (int r = 0; r < g->n && g->me == w->call.peer; r++) {
@@ -263,7 +285,7 @@ static lt_status reduce(lt_work *w, bool *done)
     *done = w->segment == 0;
     if (*done) return LT_OK;
     const int64_t next_chunk = chunk_of(w->segment, g->n);
-    LT_TRY(scratch(w, next_chunk * size * (g->n + 1)));
+    LT_TRY(scratch(w, next_chunk * size * g->n));
     w->phase = ALL_HAVE_PARTS;
     return exchange_parts(w, next_chunk, size);
 }
@@ -273,7 +295,9 @@ static lt_status reduce_scatter(lt_work *w, bool *done)
     const int n = w->group->n;
     const int64_t size = element_size(&w->call), numel = w->call.output->numel;
     if (w->phase != SEGMENT) {
-        reduce_rows(w, w->segment, w->segment, output_data(w) + w->position * size);
+        const int64_t own = w->group->me * numel + w->position;
+        reduce_rows(w, w->segment, input_data(w) + own * size, w->segment,
+                    output_data(w) + w->position * size);
         w->position += w->segment;
     }
     w->segment = smaller(numel - w->position, SEGMENT_BYTES / size / n + CHUNK_UNIT);
@@ -282,6 +306,7 @@ static lt_status reduce_scatter(lt_work *w, bool *done)
     LT_TRY(scratch(w, w->segment * size * n));
     parts p = no_parts(w);
     for (int r = 0; r < n; r++) {
+        if (r == w->group->me) continue;
         p.give[r] = p.get[r] = w->segment * size;
         p.give_at[r] = (r * numel + w->position) * size;
         p.get_at[r] = r * w->segment * size;

@@ -25,8 +25,9 @@ void lt_work_release(lt_work *w)
     lt_mem_free((void *)w->call.given);
     lt_mem_free((void *)w->call.got);
     lt_mem_free((void *)w->call.ranks);
-    lt_block_free(w->scratch, w->scratch_capacity);
+    lt_work_settle(w);
     lt_mem_free(w->parts);
+    lt_mem_free(w->rows);
     lt_mem_free(w->text);
     lt_mem_free(w);
 }
@@ -56,7 +57,8 @@ static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
     LT_TRY(
         copy_array(call->ranks, call->n_ranks, sizeof *call->ranks, (const void **)&w->call.ranks));
     w->parts = lt_mem_array(4 * (int64_t)g->n, sizeof *w->parts);
-    return w->parts != NULL ? LT_OK : LT_ERR_MEMORY;
+    w->rows = lt_mem_array(g->n, sizeof *w->rows);
+    return w->parts != NULL && w->rows != NULL ? LT_OK : LT_ERR_MEMORY;
 }
 
 lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
@@ -123,7 +125,7 @@ static void sleep_until_change(lt_world *world, lt_work *w)
     pthread_mutex_unlock(&world->lock);
 }
 
-lt_status lt_work_wait(lt_work *w, double seconds)
+static lt_status wait_for(lt_work *w, double seconds)
 {
     enum { SPINS = 100 };
     static const double ENGINE =
@@ -150,6 +152,20 @@ lt_status lt_work_wait(lt_work *w, double seconds)
         sleep_until_change(world, w);
     }
     return status == LT_OK ? LT_OK : lt_error(status, "%.1000s", lt_work_reason(w));
+}
+
+lt_status lt_work_wait(lt_work *w, double seconds)
+{
+    lt_world *world = w->group->world;
+    lt_status status;
+    if (lt_work_ended(w, &status) && status == LT_OK) return LT_OK;
+    pthread_mutex_lock(&world->lock);
+    atomic_fetch_add(&world->waiting, 1);
+    pthread_cond_signal(&world->given); /* the thread may be resting */
+    pthread_mutex_unlock(&world->lock);
+    status = wait_for(w, seconds);
+    atomic_fetch_sub(&world->waiting, 1);
+    return status;
 }
 
 void lt_work_times(lt_work *w, double *begun, double *ended)

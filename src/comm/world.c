@@ -61,6 +61,7 @@ lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out
 static void end_work(lt_world *world, lt_work *w, lt_status status, const char *reason)
 {
     char *text = NULL;
+    if (w->request == NULL) lt_work_settle(w); /* a script may keep its works */
     if (status != LT_OK && (text = lt_mem_alloc(strlen(reason) + 1)) != NULL) strcpy(text, reason);
     const lt_work_state state = status == LT_OK ? LT_WORK_DONE : LT_WORK_FAILED;
     pthread_mutex_lock(&world->lock);
@@ -237,20 +238,16 @@ static struct timespec in(double seconds)
 static void rest(lt_world *world, double since)
 {
     const double idle = lt_clock() - since;
-    if (under_way(world)) {
-        if (idle < 2e-3)
-            sched_yield();
-        else
-            nap(idle < 0.1 ? 50e-6 : 500e-6);
-        return;
-    }
-    if (idle < 50e-6) {
+    const bool busy = under_way(world);
+    const bool awaited = atomic_load_explicit(&world->waiting, memory_order_relaxed) > 0;
+    if (idle < (busy && awaited ? 2e-3 : 50e-6)) {
         sched_yield();
         return;
     }
-    const struct timespec until = in(20e-3);
+    /* What nobody waits for yet leaves the processor to those who compute. */
+    const struct timespec until = in(!busy ? 20e-3 : idle < 0.1 ? 50e-6 : 500e-6);
     pthread_mutex_lock(&world->lock);
-    if (world->incoming == NULL && !world->ending)
+    if (world->incoming == NULL && (busy || !world->ending))
         pthread_cond_timedwait(&world->given, &world->lock, &until);
     pthread_mutex_unlock(&world->lock);
 }

@@ -110,4 +110,77 @@ return {
   { '_glu_backward(Tensor grad_output, Tensor self, Dim dim) -> Tensor', variants = '', composite = true, doc = 'The derivative of glu.' },
   { 'gumbel_softmax(Tensor logits, float tau=1.0, bool hard=false, float eps=1e-10, Dim dim=-1) -> Tensor', random = true, variants = 'nn',
     composite = true, doc = 'A sample of the Gumbel-softmax distribution; hard: one-hot, with the derivative of the soft one.' },
+
+  examples = [=[
+relu6
+    nn.functional.relu6(torch.tensor{-1.0, 3.0, 9.0})
+    --> tensor([0., 3., 6.])
+hardtanh
+    nn.functional.hardtanh(torch.tensor{-3.0, 0.5, 3.0}, -2, 2)
+    --> tensor([-2.0000,  0.5000,  2.0000])
+hardsigmoid
+    nn.functional.hardsigmoid(torch.tensor{-4.0, 0.0, 1.5, 4.0})
+    --> tensor([0.0000, 0.5000, 0.7500, 1.0000])
+hardswish
+    nn.functional.hardswish(torch.tensor{-4.0, -1.0, 1.0, 4.0})
+    --> tensor([-0.0000, -0.3333,  0.6667,  4.0000])
+elu
+    nn.functional.elu(torch.tensor{-2.0, 0.0, 2.0}, {alpha = 0.5})
+    --> tensor([-0.4323,  0.0000,  2.0000])
+selu
+    torch.selu(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-1.5202,  0.0000,  2.1014])
+celu
+    torch.celu(torch.tensor{-2.0, 0.0, 2.0}, 0.5)
+    --> tensor([-0.4908,  0.0000,  2.0000])
+mish
+    nn.functional.mish(torch.tensor{-2.0, 0.0, 2.0})
+    --> tensor([-0.2525,  0.0000,  1.9440])
+gelu
+    x = torch.tensor{-1.0, 0.0, 1.0}
+    nn.functional.gelu(x)
+    --> tensor([-0.1587,  0.0000,  0.8413])
+    nn.functional.gelu(x, {approximate = 'tanh'})
+    --> tensor([-0.1588,  0.0000,  0.8412])
+silu
+    nn.functional.silu(torch.tensor{-1.0, 0.0, 1.0})
+    --> tensor([-0.2689,  0.0000,  0.7311])
+softplus
+    nn.functional.softplus(torch.tensor{-1.0, 0.0, 30.0})
+    --> tensor([ 0.3133,  0.6931, 30.0000])
+logsigmoid
+    nn.functional.logsigmoid(torch.tensor{-200.0, 0.0})
+    --> tensor([-200.0000,   -0.6931])
+leaky_relu
+    nn.functional.leaky_relu(torch.tensor{-5.0, 5.0}, 0.1)
+    --> tensor([-0.5000,  5.0000])
+threshold
+    nn.functional.threshold(torch.tensor{0.5, 1.5}, 1.0, -7.0)
+    --> tensor([-7.0000,  1.5000])
+hardshrink
+    torch.tensor{-1.0, 0.3, 2.0}:hardshrink()
+    --> tensor([-1.,  0.,  2.])
+softshrink
+    nn.functional.softshrink(torch.tensor{-1.0, 0.3, 2.0})
+    --> tensor([-0.5000,  0.0000,  1.5000])
+softsign
+    nn.functional.softsign(torch.tensor{-1.0, 0.0, 3.0})
+    --> tensor([-0.5000,  0.0000,  0.7500])
+tanhshrink
+    nn.functional.tanhshrink(torch.tensor{-1.0, 0.0, 1.0})
+    --> tensor([-0.2384,  0.0000,  0.2384])
+prelu
+    torch.prelu(torch.tensor{-4.0, 4.0}, torch.tensor{0.25})
+    --> tensor([-1.,  4.])
+rrelu
+    torch.rrelu(torch.tensor{-24.0, 24.0})
+    --> tensor([-5.5000, 24.0000])
+glu
+    nn.functional.glu(torch.tensor{1.0, 2.0, 0.0, 0.0})
+    --> tensor([0.5000, 1.0000])
+gumbel_softmax
+    torch.manual_seed(0);
+    nn.functional.gumbel_softmax(torch.zeros(2, 3), {hard = true}):sum(2)
+    --> tensor([1., 1.])
+]=],
 }

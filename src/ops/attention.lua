@@ -12,4 +12,11 @@ return {
       '_attention_backward(grad, query, key, value, attn_mask, seed, result, logsumexp, dropout_p, is_causal, scale, needs_query, needs_key, needs_value)' } },
   { '_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, Tensor result, Tensor logsumexp, float dropout_p, bool is_causal, float scale, bool needs_query, bool needs_key, bool needs_value) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)',
     variants = '', composite = true, reads = true, doc = 'The derivatives of attention.' },
+
+  examples = [=[
+scaled_dot_product_attention
+    q, k, v = torch.zeros(1, 1, 2), torch.zeros(1, 2, 2), torch.tensor{ { {1.0, 2.0}, {3.0, 4.0} } }
+    nn.functional.scaled_dot_product_attention(q, k, v)
+    --> tensor([[[2., 3.]]])
+]=],
 }

@@ -46,6 +46,90 @@ return {
   { 'isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=false) -> Tensor', forward = 'constant', batch = 'broadcast',
     doc = 'Where |self - other| <= atol + rtol * |other|.' },
   { 'allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=false) -> bool',
-    doc = 'Whether isclose holds everywhere.', example = 'torch.allclose(a, b, {atol = 1e-6})' },
+    doc = 'Whether isclose holds everywhere.' },
   { 'is_nonzero(Tensor self) -> bool', doc = 'Whether the only element of a tensor is not 0.' },
+
+  examples = [=[
+eq
+    torch.tensor{1, 2, 3}:eq(torch.tensor{1, 0, 3})
+    --> tensor([ True, False,  True])
+ne
+    torch.tensor{1, 2, 3}:ne(2)
+    --> tensor([ True, False,  True])
+lt
+    torch.tensor{1, 2, 3}:lt(2)
+    --> tensor([ True, False, False])
+le
+    torch.tensor{1, 2, 3}:le(2)
+    --> tensor([ True,  True, False])
+gt
+    torch.tensor{1, 2, 3}:gt(torch.tensor{3, 2, 1})
+    --> tensor([False, False,  True])
+ge
+    torch.tensor{1, 2, 3}:ge(2)
+    --> tensor([False,  True,  True])
+logical_and
+    torch.tensor{true, true, false}:logical_and(torch.tensor{true, false, false})
+    --> tensor([ True, False, False])
+logical_or
+    torch.tensor{1, 0, 0}:logical_or(torch.tensor{0, 0, 5})
+    --> tensor([ True, False,  True])
+logical_xor
+    torch.tensor{true, true, false}:logical_xor(torch.tensor{true, false, false})
+    --> tensor([False,  True, False])
+logical_not
+    torch.tensor{0, 1, 2}:logical_not()
+    --> tensor([ True, False, False])
+eq_
+    torch.tensor{1, 2, 3}:eq_(2)
+    --> tensor([0, 1, 0])
+ne_
+    torch.tensor{1, 2, 3}:ne_(2)
+    --> tensor([1, 0, 1])
+lt_
+    torch.tensor{1.0, 2.0, 3.0}:lt_(2)
+    --> tensor([1., 0., 0.])
+le_
+    torch.tensor{1.0, 2.0, 3.0}:le_(2)
+    --> tensor([1., 1., 0.])
+gt_
+    torch.tensor{1.0, 2.0, 3.0}:gt_(2)
+    --> tensor([0., 0., 1.])
+ge_
+    torch.tensor{1.0, 2.0, 3.0}:ge_(2)
+    --> tensor([0., 1., 1.])
+logical_and_
+    torch.tensor{2, 0, 3}:logical_and_(torch.tensor{1, 1, 0})
+    --> tensor([1, 0, 0])
+logical_or_
+    torch.tensor{2, 0, 0}:logical_or_(torch.tensor{1, 1, 0})
+    --> tensor([1, 1, 0])
+logical_xor_
+    torch.tensor{2, 0, 3}:logical_xor_(torch.tensor{1, 1, 0})
+    --> tensor([0, 1, 1])
+logical_not_
+    torch.tensor{2.0, 0.0}:logical_not_()
+    --> tensor([0., 1.])
+isnan
+    torch.tensor{1.0, 0 / 0, math.huge}:isnan()
+    --> tensor([False,  True, False])
+isinf
+    torch.tensor{1.0, 0 / 0, -math.huge}:isinf()
+    --> tensor([False, False,  True])
+isfinite
+    torch.tensor{1.0, 0 / 0, math.huge}:isfinite()
+    --> tensor([ True, False, False])
+equal
+    torch.equal(torch.tensor{1, 2}, torch.tensor{1, 2})
+    --> true
+isclose
+    torch.isclose(torch.tensor{1.0, 2.0}, torch.tensor{1.000001, 2.1})
+    --> tensor([ True, False])
+allclose
+    torch.allclose(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 2.01}, {atol = 0.1})
+    --> true
+is_nonzero
+    torch.tensor{0.0}:is_nonzero()
+    --> false
+]=],
 }

@@ -5,19 +5,18 @@ return {
   { 'complex(Tensor real, Tensor imag) -> Tensor', batch = 'broadcast', variants = 'function out',
     doc = 'Complex numbers of their real and imaginary parts. Of two numbers: a complex number, `torch.complex(1, 2)`.',
     forward = 'linear',
-    grad = { real = 'real(grad)', imag = 'imag(grad)' }, example = 'torch.complex(torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0})' },
+    grad = { real = 'real(grad)', imag = 'imag(grad)' } },
   { 'polar(Tensor abs, Tensor angle) -> Tensor', batch = 'broadcast', variants = 'function out', grad_fn = 'PolarBackward0', holomorphic = false,
     doc = 'Complex numbers of a magnitude and an angle in radians.',
-    grad = { abs = 'real(conj(grad) * sgn(result))', angle = '-imag(conj(grad) * result)' },
-    example = 'torch.polar(torch.tensor{1.0}, torch.tensor{0.5})' },
+    grad = { abs = 'real(conj(grad) * sgn(result))', angle = '-imag(conj(grad) * result)' } },
 
   -- ---- views of their parts ---------------------------------------------------------------------------------
   { 'view_as_real(Tensor self) -> Tensor', batch = 'front', view = true, variants = 'function',
     doc = 'A view of complex numbers with one more dimension: the real and the imaginary part.',
-    grad = { self = 'view_as_complex(contiguous(grad))' }, example = 'torch.view_as_real(z)' },
+    grad = { self = 'view_as_complex(contiguous(grad))' } },
   { 'view_as_complex(Tensor self) -> Tensor', batch = 'front', view = true, variants = 'function',
     doc = 'A view of pairs of floats, which the last dimension has, as complex numbers.',
-    grad = { self = 'view_as_real(grad)' }, example = 'torch.view_as_complex(torch.randn(3, 2))' },
+    grad = { self = 'view_as_real(grad)' } },
   { 'real(Tensor self) -> Tensor', variants = 'function', composite = true, doc = 'The real parts, a view; of real numbers the tensor itself.' },
   { 'imag(Tensor self) -> Tensor', variants = 'function', composite = true, doc = 'The imaginary parts, a view.' },
 
@@ -46,4 +45,57 @@ return {
   -- ---- parts of derivatives -----------------------------------------------------------------------------------
   { '_acosh_backward(Tensor grad_output, Tensor self) -> Tensor', variants = '', composite = true,
     doc = 'grad_output / sqrt(self^2 - 1), on the branch that acosh has for complex numbers.' },
+
+  examples = [=[
+complex
+    torch.complex(torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0})
+    --> tensor([1.+3.j, 2.+4.j])
+polar
+    torch.polar(torch.tensor{1.0, 2.0}, torch.tensor{0.0, 0.5})
+    --> tensor([1.0000+0.0000j, 1.7552+0.9589j])
+view_as_real
+    torch.view_as_real(torch.tensor{torch.complex(1, 2), torch.complex(3, 4)})
+    --> tensor([[1., 2.],
+    -->         [3., 4.]])
+view_as_complex
+    torch.view_as_complex(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} })
+    --> tensor([1.+2.j, 3.+4.j])
+real
+    torch.real(torch.tensor{torch.complex(1, 2)})
+    --> tensor([1.])
+imag
+    torch.imag(torch.tensor{torch.complex(1, 2)})
+    --> tensor([2.])
+conj
+    torch.tensor{torch.complex(1, 2)}:conj()
+    --> tensor([1.-2.j])
+conj_physical
+    torch.conj_physical(torch.tensor{torch.complex(1, 2)})
+    --> tensor([1.-2.j])
+adjoint
+    torch.tensor{ {torch.complex(1, 2), torch.complex(3, 4)} }:adjoint()
+    --> tensor([[1.-2.j],
+    -->         [3.-4.j]])
+resolve_conj
+    torch.tensor{torch.complex(1, 2)}:conj():resolve_conj():is_conj()
+    --> false
+resolve_neg
+    torch.tensor{1.0}:resolve_neg()
+    --> tensor([1.])
+is_conj
+    torch.tensor{torch.complex(1, 2)}:conj():is_conj()
+    --> false
+is_neg
+    torch.tensor{1.0}:is_neg()
+    --> false
+angle
+    torch.tensor{torch.complex(0, 2), torch.complex(-1, 0)}:angle()
+    --> tensor([1.5708, 3.1416])
+sgn
+    torch.tensor{torch.complex(3, 4), torch.complex(0, 0)}:sgn()
+    --> tensor([0.6000+0.8000j, 0.0000+0.0000j])
+isreal
+    torch.tensor{torch.complex(1, 0), torch.complex(1, 1)}:isreal()
+    --> tensor([ True, False])
+]=],
 }

@@ -12,8 +12,7 @@ return {
   { 'clone(Tensor self) -> Tensor', batch = 'broadcast', sparse = 'form', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
     forward = 'linear', grad = { self = 'grad' } },
   { 'clone.format(Tensor self, *, string memory_format) -> Tensor', batch = 'broadcast', grad_fn = 'CloneBackward0', forward = 'linear', grad = { self = 'grad' },
-    doc = 'A copy as of clone, or with `torch.contiguous_format` one whose dimensions lie in order.',
-    example = 'x:t():clone({memory_format = torch.contiguous_format})' },
+    doc = 'A copy as of clone, or with `torch.contiguous_format` one whose dimensions lie in order.' },
   { 'contiguous(Tensor self) -> Tensor', batch = 'broadcast', variants = 'method', composite = true,
     doc = 'The tensor itself when its elements lie in order, else a copy.' },
   { 'copy_(Tensor self, Tensor src, bool non_blocking=false) -> self', sparse = 'form', overlap = 'elementwise', variants = 'method', grad_fn = 'CopyBackwards',
@@ -25,8 +24,7 @@ return {
 
   -- ---- other dtypes and devices ------------------------------------------------------------------------------
   { 'to(Tensor self, Device? device=nil, Dtype? dtype=nil, bool non_blocking=false, bool copy=false) -> Tensor', batch = 'broadcast', variants = 'method',
-    composite = true, sparse = true, doc = 'The tensor on a device, in a dtype, or both; itself when it is so already and copy is false.',
-    example = "x:to('cuda:0')" },
+    composite = true, sparse = true, doc = 'The tensor on a device, in a dtype, or both; itself when it is so already and copy is false.' },
   { 'to.dtype(Tensor self, Dtype? dtype, bool non_blocking=false, bool copy=false) -> Tensor', batch = 'broadcast', variants = 'method', composite = true, sparse = true,
     doc = 'The tensor in a dtype; itself when it is so already and copy is false.' },
   { 'to.other(Tensor self, Tensor other, bool non_blocking=false, bool copy=false) -> Tensor', batch = 'loop', variants = 'method', composite = true, sparse = true,
@@ -39,4 +37,79 @@ return {
   dtype_op('int', 'int32'), dtype_op('long', 'int64'), dtype_op('half', 'float16'), dtype_op('bfloat16', 'bfloat16'),
   dtype_op('float', 'float32'), dtype_op('double', 'float64'),
   dtype_op('chalf', 'complex32'), dtype_op('cfloat', 'complex64'), dtype_op('cdouble', 'complex128'),
+
+  examples = [=[
+detach
+    x = torch.ones(2, {requires_grad = true})
+    y = x * 2
+    y.requires_grad, y:detach().requires_grad
+    --> (true, false)
+clone
+    x = torch.zeros(2)
+    x:clone():fill_(7); x
+    --> tensor([0., 0.])
+contiguous
+    x = torch.arange(6):reshape(2, 3):t()
+    x:is_contiguous(), x:contiguous():is_contiguous()
+    --> (false, true)
+copy_
+    torch.zeros(2, 2):copy_(torch.tensor{1, 2})
+    --> tensor([[1., 2.],
+    -->         [1., 2.]])
+to
+    torch.tensor{1, 2}:to(torch.float64)
+    --> tensor([1., 2.], dtype=torch.float64)
+    torch.ones(2):to(try_gpu()):to('cpu')
+    --> tensor([1., 1.])
+cpu
+    torch.ones(2, {device = try_gpu()}):cpu()
+    --> tensor([1., 1.])
+cuda
+    x = torch.ones(2)
+    if torch.cuda.is_available() then x = x:cuda() end
+    x.is_cuda == torch.cuda.is_available()
+    --> true
+type_as
+    torch.tensor{1, 2}:type_as(torch.tensor{0.5})
+    --> tensor([1., 2.])
+bool
+    torch.tensor{0, 1, 2}:bool()
+    --> tensor([False,  True,  True])
+byte
+    torch.tensor{1.7, 255.0}:byte()
+    --> tensor([  1, 255], dtype=torch.uint8)
+char
+    torch.tensor{1.7, -2.0}:char()
+    --> tensor([ 1, -2], dtype=torch.int8)
+short
+    torch.tensor{1.7, -2.0}:short()
+    --> tensor([ 1, -2], dtype=torch.int16)
+int
+    torch.tensor{1.7, -2.0}:int()
+    --> tensor([ 1, -2], dtype=torch.int32)
+long
+    torch.tensor{1.7, -2.0}:long()
+    --> tensor([ 1, -2])
+half
+    torch.tensor{1, 2}:half()
+    --> tensor([1., 2.], dtype=torch.float16)
+bfloat16
+    torch.tensor{1, 2}:bfloat16()
+    --> tensor([1., 2.], dtype=torch.bfloat16)
+float
+    torch.tensor{1, 2}:float()
+    --> tensor([1., 2.])
+double
+    torch.tensor{1, 2}:double()
+    --> tensor([1., 2.], dtype=torch.float64)
+chalf
+    torch.tensor{1, 2}:chalf()
+    --> tensor([1.+0.j, 2.+0.j], dtype=torch.complex32)
+cfloat
+    torch.tensor{1, 2}:cfloat()
+    --> tensor([1.+0.j, 2.+0.j])
+cdouble
+    torch.tensor{1, 2}:cdouble()
+    --> tensor([1.+0.j, 2.+0.j], dtype=torch.complex128)
+]=],
 }

@@ -33,7 +33,7 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
   local text = ('The convolution of input [batch, channels, %s] (the batch may be left out) with weight '):format(shape)
     .. ('[out_channels, channels / groups, %s]'):format(shape)
   table.insert(list, { name .. '(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, Size padding=0, Size dilation=1, int groups=1) -> Tensor',
-    variants = fn, batch = 'through', composite = true, doc = text .. '.', example = ('torch.nn.functional.%s(x, w, b, {padding = 1})'):format(name) })
+    variants = fn, batch = 'through', composite = true, doc = text .. '.' })
   table.insert(list, { name .. ".padding(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, string padding='valid', Size dilation=1, int groups=1) -> Tensor",
     variants = fn, batch = 'through', composite = true, doc = text .. ", padded so that the sizes stay ('same') or not at all ('valid')." })
 end
@@ -52,5 +52,48 @@ table.insert(list, { 'col2im(Tensor input, Size output_size, Size kernel_size, S
   forward = 'linear', grad = { input = 'im2col(grad, kernel_size, dilation, padding, stride)' } })
 table.insert(list, { '_col2im(Tensor input, Size sizes, Size kernel_size, Size dilation, Size padding, Size stride) -> Tensor', variants = '',
   composite = true, doc = 'The derivative of im2col.' })
+
+list.examples = [=[
+convolution
+    x, w = torch.ones(1, 1, 4), torch.ones(1, 1, 2)
+    torch.convolution(x, w, nil, 1, 0, 1, false, 0, 1)
+    --> tensor([[[2., 2., 2.]]])
+conv1d
+    x, w = torch.tensor{ { {1.0, 2.0, 3.0, 4.0} } }, torch.tensor{ { {1.0, -1.0} } }
+    nn.functional.conv1d(x, w, {padding = 1})
+    --> tensor([[[-1., -1., -1., -1.,  4.]]])
+conv2d
+    x, w = torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2)
+    nn.functional.conv2d(x, w)
+    --> tensor([[[[4., 4.],
+    -->           [4., 4.]]]])
+conv3d
+    nn.functional.conv3d(torch.ones(2, 3, 8, 8, 8), torch.ones(5, 3, 3, 3, 3), {stride = 2}).shape
+    --> torch.Size([2, 5, 3, 3, 3])
+conv_transpose1d
+    x, w = torch.tensor{ { {1.0, 2.0} } }, torch.ones(1, 1, 2)
+    nn.functional.conv_transpose1d(x, w, {stride = 2})
+    --> tensor([[[1., 1., 2., 2.]]])
+conv_transpose2d
+    nn.functional.conv_transpose2d(torch.ones(1, 1, 2, 2), torch.ones(1, 1, 2, 2))
+    --> tensor([[[[1., 2., 1.],
+    -->           [2., 4., 2.],
+    -->           [1., 2., 1.]]]])
+conv_transpose3d
+    nn.functional.conv_transpose3d(torch.ones(1, 4, 2, 2, 2), torch.ones(4, 3, 2, 2, 2), {stride = 2}).shape
+    --> torch.Size([1, 3, 4, 4, 4])
+im2col
+    x = torch.arange(1, 10):float():reshape(1, 1, 3, 3)
+    nn.functional.unfold(x, 2)
+    --> tensor([[[1., 2., 4., 5.],
+    -->          [2., 3., 5., 6.],
+    -->          [4., 5., 7., 8.],
+    -->          [5., 6., 8., 9.]]])
+col2im
+    nn.functional.fold(torch.ones(1, 4, 4), 3, 2)
+    --> tensor([[[[1., 2., 1.],
+    -->           [2., 4., 2.],
+    -->           [1., 2., 1.]]]])
+]=]
 
 return list

@@ -7,15 +7,15 @@ return {
   { 'empty(Size size, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
     doc = 'A tensor of the given shape with whatever values its memory holds.' },
   { 'zeros(Size size, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
-    doc = 'A tensor of zeros.', example = 'torch.zeros(2, 3, {dtype = torch.int64})' },
+    doc = 'A tensor of zeros.' },
   { 'ones(Size size, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
-    doc = 'A tensor of ones.', example = 'torch.ones(2, 3, {device = try_gpu()})' },
+    doc = 'A tensor of ones.' },
   { 'full(Size size, Scalar fill_value, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
-    doc = 'A tensor filled with one value, of that value\'s type unless a dtype is given.', example = 'torch.full({2, 3}, 7)' },
+    doc = 'A tensor filled with one value, of that value\'s type unless a dtype is given.' },
   { 'eye(int n, int? m=nil, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
     doc = 'An n x m matrix with ones on the diagonal.' },
   { 'arange(Scalar start, Scalar? end=nil, Scalar step=1, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
-    factory = true, doc = 'start, start + step, ... before end; one number alone is the end, from 0.', example = 'torch.arange(0, 1, 0.25)' },
+    factory = true, doc = 'start, start + step, ... before end; one number alone is the end, from 0.' },
   { 'linspace(Scalar start, Scalar end, int steps, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
     factory = true, doc = '`steps` values evenly spaced from start to end, both included.' },
   { 'logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
@@ -49,4 +49,81 @@ return {
   { 'fill_.tensor(Tensor self, Tensor value) -> self', batch = 'loop', overlap = 'aside', variants = 'method', doc = 'Fills self with the value of a 0-dim tensor.',
     grad_fn = 'FillBackward1', forward = 'linear', grad = { self = 'zeros_like(grad)', value = 'sum(grad)' } },
   { 'zero_(Tensor self) -> self', sparse = 'form', batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
+
+  examples = [=[
+empty
+    torch.empty(2, 3).shape
+    --> torch.Size([2, 3])
+zeros
+    torch.zeros(2, 3, {dtype = torch.int64})
+    --> tensor([[0, 0, 0],
+    -->         [0, 0, 0]])
+ones
+    torch.ones(2, 3)
+    --> tensor([[1., 1., 1.],
+    -->         [1., 1., 1.]])
+full
+    torch.full({2, 3}, 7)
+    --> tensor([[7, 7, 7],
+    -->         [7, 7, 7]])
+eye
+    torch.eye(2, 3)
+    --> tensor([[1., 0., 0.],
+    -->         [0., 1., 0.]])
+arange
+    torch.arange(5)
+    --> tensor([0, 1, 2, 3, 4])
+    torch.arange(0, 1, 0.25)
+    --> tensor([0.0000, 0.2500, 0.5000, 0.7500])
+linspace
+    torch.linspace(0, 1, 5)
+    --> tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+logspace
+    torch.logspace(0, 3, 4)
+    --> tensor([   1.,   10.,  100., 1000.])
+empty_strided
+    torch.empty_strided({2, 3}, {1, 2}):stride()
+    --> {1, 2}
+tril_indices
+    torch.tril_indices(3, 3)
+    --> tensor([[1, 2, 2, 3, 3, 3],
+    -->         [1, 1, 2, 1, 2, 3]])
+triu_indices
+    torch.triu_indices(3, 3, 1)
+    --> tensor([[1, 1, 2],
+    -->         [2, 3, 3]])
+empty_like
+    torch.empty_like(torch.ones(2, 3)).shape
+    --> torch.Size([2, 3])
+zeros_like
+    torch.zeros_like(torch.tensor{1, 2})
+    --> tensor([0, 0])
+ones_like
+    torch.ones_like(torch.tensor{1, 2}, {dtype = torch.float32})
+    --> tensor([1., 1.])
+full_like
+    torch.full_like(torch.zeros(2), 0.5)
+    --> tensor([0.5000, 0.5000])
+new_empty
+    torch.tensor{1, 2}:new_empty(3).dtype
+    --> torch.int64
+new_zeros
+    torch.tensor{1, 2}:new_zeros(3)
+    --> tensor([0, 0, 0])
+new_ones
+    torch.tensor{true}:new_ones(2, 2)
+    --> tensor([[True, True],
+    -->         [True, True]])
+new_full
+    torch.tensor{1.5}:new_full({2, 2}, 3)
+    --> tensor([[3., 3.],
+    -->         [3., 3.]])
+fill_
+    torch.empty(2, 2):fill_(3)
+    --> tensor([[3., 3.],
+    -->         [3., 3.]])
+zero_
+    torch.ones(2):zero_()
+    --> tensor([0., 0.])
+]=],
 }

@@ -110,9 +110,88 @@ return {
   { '_masked_scatter_backward(Tensor grad_output, Tensor mask, Size sizes) -> Tensor', variants = '', composite = true,
     doc = 'grad_output where the mask is true, in order, in the given sizes.' },
   { 'nonzero(Tensor self) -> IndexTensor',
-    doc = 'The positions of the elements that are not 0, one row each; with {as_tuple = true} one result per dimension, which index the tensor.',
-    example = 'local rows, columns = x:nonzero{as_tuple = true}' },
+    doc = 'The positions of the elements that are not 0, one row each; with {as_tuple = true} one result per dimension, which index the tensor.' },
   { 'argwhere(Tensor self) -> IndexTensor', doc = 'The positions of the elements that are not 0, one row each, as nonzero.' },
   { 'one_hot(IndexTensor self, int num_classes=-1) -> Tensor', batch = 'front', variants = 'function',
     doc = 'Rows with a 1 at the position that self gives; num_classes -1 means the largest one that occurs.' },
+
+  examples = [=[
+index_put
+    torch.zeros(2, 3):index_put({torch.tensor{1, 2}, torch.tensor{3, 1}}, torch.tensor{5.0, 6.0})
+    --> tensor([[0., 0., 5.],
+    -->         [6., 0., 0.]])
+gather
+    torch.tensor{ {1, 2}, {3, 4} }:gather(2, torch.tensor{ {1, 1}, {2, 1} })
+    --> tensor([[1, 1],
+    -->         [4, 3]])
+scatter
+    torch.zeros(2, 3):scatter(2, torch.tensor{ {3}, {1} }, 1.0)
+    --> tensor([[0., 0., 1.],
+    -->         [1., 0., 0.]])
+scatter_add
+    torch.zeros(3):scatter_add(1, torch.tensor{1, 3, 3}, torch.tensor{1.0, 2.0, 3.0})
+    --> tensor([1., 0., 5.])
+index_select
+    torch.tensor{ {1, 2}, {3, 4}, {5, 6} }:index_select(1, torch.tensor{3, 1})
+    --> tensor([[5, 6],
+    -->         [1, 2]])
+index_add
+    torch.zeros(3):index_add(1, torch.tensor{1, 1, 2}, torch.ones(3), {alpha = 2})
+    --> tensor([4., 2., 0.])
+index_copy
+    torch.zeros(3):index_copy(1, torch.tensor{3, 1}, torch.tensor{7.0, 8.0})
+    --> tensor([8., 0., 7.])
+index_fill
+    torch.zeros(2, 3):index_fill(2, torch.tensor{1, 3}, -1)
+    --> tensor([[-1.,  0., -1.],
+    -->         [-1.,  0., -1.]])
+take
+    torch.tensor{ {10, 20}, {30, 40} }:take(torch.tensor{1, 4})
+    --> tensor([10, 40])
+take_along_dim
+    x = torch.tensor{ {3, 1, 2}, {9, 8, 7} }
+    x:take_along_dim(x:argsort(2), 2)
+    --> tensor([[1, 2, 3],
+    -->         [7, 8, 9]])
+put
+    torch.zeros(2, 2):put_(torch.tensor{2, 3}, torch.tensor{5.0, 6.0})
+    --> tensor([[0., 5.],
+    -->         [6., 0.]])
+scatter_reduce
+    torch.ones(2):scatter_reduce(1, torch.tensor{1, 1, 2}, torch.tensor{2.0, 3.0, 4.0}, 'prod')
+    --> tensor([6., 4.])
+searchsorted
+    torch.searchsorted(torch.tensor{10, 20, 30}, torch.tensor{5, 20, 40})
+    --> tensor([1, 2, 4])
+    torch.searchsorted(torch.tensor{10, 20, 30}, torch.tensor{20}, {right = true})
+    --> tensor([3])
+bucketize
+    torch.bucketize(torch.tensor{1, 4, 9}, torch.tensor{2, 6})
+    --> tensor([1, 2, 3])
+masked_fill
+    torch.tensor{1.0, -2.0, 3.0}:masked_fill(torch.tensor{false, true, false}, 0)
+    --> tensor([1., 0., 3.])
+masked_select
+    x = torch.tensor{ {1, 2}, {3, 4} }
+    x:masked_select(x:gt(2))
+    --> tensor([3, 4])
+masked_scatter
+    torch.zeros(4):masked_scatter(torch.tensor{true, false, true, false}, torch.tensor{1.0, 2.0})
+    --> tensor([1., 0., 2., 0.])
+nonzero
+    torch.tensor{ {0, 5}, {6, 0} }:nonzero()
+    --> tensor([[1, 2],
+    -->         [2, 1]])
+    local rows, columns = torch.tensor{ {0, 5}, {6, 0} }:nonzero{as_tuple = true}
+    rows, columns
+    --> (tensor([1, 2]), tensor([2, 1]))
+argwhere
+    torch.tensor{0, 5, 6}:argwhere()
+    --> tensor([[2],
+    -->         [3]])
+one_hot
+    nn.functional.one_hot(torch.tensor{1, 3}, 3)
+    --> tensor([[1, 0, 0],
+    -->         [0, 0, 1]])
+]=],
 }

@@ -7,8 +7,7 @@ return {
   -- ---- inverses and determinants -------------------------------------------------------------------------------
   { 'inverse(Tensor self) -> Tensor', batch = 'front', grad_fn = 'LinalgInvExBackward0', doc = 'The inverse of each matrix.',
     forward = '-matmul(matmul(result, self_t), result)',
-    grad = { self = '-matmul(matmul(transpose(result, -2, -1), grad), transpose(result, -2, -1))' },
-    example = 'torch.linalg.inv(a)' },
+    grad = { self = '-matmul(matmul(transpose(result, -2, -1), grad), transpose(result, -2, -1))' } },
   { 'det(Tensor self) -> Tensor', batch = 'front', grad_fn = 'LinalgDetBackward0', doc = 'The determinant of each matrix.',
     grad = { self = '_linalg_det_backward(grad, self, result)' } },
   { '_linalg_det_backward(Tensor grad_output, Tensor self, Tensor det) -> Tensor', variants = '', composite = true,
@@ -101,10 +100,8 @@ return {
   { '_linalg_eigh_backward(Tensor grad_output, Tensor result) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _linalg_eigh.' },
   { 'linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)', variants = fn, composite = true,
-    doc = 'Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices, complex also where these are real. LAPACK computes them, on the host.',
-    example = 'torch.linalg.eig(torch.tensor{ {0.0, 1.0}, {-1.0, 0.0} })' },
-  { 'linalg_eigvals(Tensor self) -> Tensor', variants = fn, composite = true, doc = 'The eigenvalues of square matrices, complex, in no order.',
-    example = 'torch.linalg.eigvals(torch.tensor{ {0.0, 1.0}, {-1.0, 0.0} })' },
+    doc = 'Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices, complex also where these are real. LAPACK computes them, on the host.' },
+  { 'linalg_eigvals(Tensor self) -> Tensor', variants = fn, composite = true, doc = 'The eigenvalues of square matrices, complex, in no order.' },
   { '_linalg_eig(Tensor self) -> Tensor', batch = 'front', variants = '', holomorphic = false, grad_fn = 'LinalgEigBackward0',
     doc = 'The eigenvectors and, below them, the eigenvalues.', grad = { self = '_linalg_eig_backward(grad, result)' } },
   { '_linalg_eig_backward(Tensor grad_output, Tensor result) -> Tensor', variants = '', composite = true, reads = true,
@@ -125,4 +122,86 @@ return {
     doc = 'How many singular values are above rtol times the largest.' },
 
   -- ---- products -------------------------------------------------------------------------------------------------
+
+  examples = [=[
+inverse
+    torch.linalg.inv(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} })
+    --> tensor([[-2.0000,  1.0000],
+    -->         [ 1.5000, -0.5000]])
+det
+    torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }:det()
+    --> tensor(-2.)
+slogdet
+    torch.slogdet(torch.tensor{ {1.0, 0.0}, {0.0, -1.0} })
+    --> (tensor(-1.), tensor(0.))
+logdet
+    torch.logdet(torch.eye(2) * 2)
+    --> tensor(1.3863)
+linalg_solve
+    torch.linalg.solve(torch.tensor{ {2.0, 0.0}, {0.0, 4.0} }, torch.tensor{2.0, 2.0})
+    --> tensor([1.0000, 0.5000])
+linalg_solve_triangular
+    torch.linalg.solve_triangular(torch.tensor{ {1.0, 1.0}, {0.0, 2.0} }, torch.tensor{ {3.0}, {4.0} }, {upper = true})
+    --> tensor([[1.],
+    -->         [2.]])
+linalg_lstsq
+    local solution = torch.linalg.lstsq(torch.tensor{ {1.0, 0.0}, {1.0, 1.0}, {1.0, 2.0} }, torch.tensor{ {1.0}, {3.0}, {5.0} })
+    solution:round{decimals = 3}
+    --> tensor([[1.],
+    -->         [2.]])
+linalg_pinv
+    torch.linalg.pinv(torch.tensor{ {1.0}, {1.0} })
+    --> tensor([[0.5000, 0.5000]])
+pinverse
+    torch.pinverse(torch.tensor{ {2.0, 0.0}, {0.0, 0.0} })
+    --> tensor([[0.5000, 0.0000],
+    -->         [0.0000, 0.0000]])
+cholesky
+    torch.cholesky(torch.tensor{ {4.0, 2.0}, {2.0, 5.0} })
+    --> tensor([[2., 0.],
+    -->         [1., 2.]])
+linalg_qr
+    local Q, R = torch.linalg.qr(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    Q:matmul(R):round{decimals = 3}
+    --> tensor([[3., 1.],
+    -->         [4., 2.]])
+qr
+    local Q, R = torch.qr(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    R:tril(-1)
+    --> tensor([[0., 0.],
+    -->         [0., 0.]])
+linalg_svd
+    local U, S, Vh = torch.linalg.svd(torch.tensor{ {3.0, 0.0}, {0.0, 2.0} })
+    S
+    --> tensor([3., 2.])
+svd
+    local U, S, V = torch.svd(torch.tensor{ {0.0, 2.0}, {3.0, 0.0} })
+    S
+    --> tensor([3., 2.])
+linalg_svdvals
+    torch.linalg.svdvals(torch.tensor{ {3.0, 0.0}, {0.0, 2.0} })
+    --> tensor([3., 2.])
+linalg_eigh
+    local eigenvalues = torch.linalg.eigh(torch.tensor{ {2.0, 1.0}, {1.0, 2.0} })
+    eigenvalues
+    --> tensor([1., 3.])
+linalg_eigvalsh
+    torch.linalg.eigvalsh(torch.tensor{ {2.0, 1.0}, {1.0, 2.0} })
+    --> tensor([1., 3.])
+linalg_eig
+    local eigenvalues, eigenvectors = torch.linalg.eig(torch.tensor{ {0.0, 1.0}, {-1.0, 0.0} })
+    eigenvalues.dtype, eigenvectors.shape
+    --> (torch.complex64, torch.Size([2, 2]))
+linalg_eigvals
+    torch.linalg.eigvals(torch.tensor{ {0.0, 1.0}, {-1.0, 0.0} }):abs()
+    --> tensor([1., 1.])
+linalg_matrix_norm
+    torch.linalg.matrix_norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} })
+    --> tensor(5.)
+    torch.linalg.matrix_norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} }, {ord = 'nuc'})
+    --> tensor(7.)
+linalg_matrix_rank
+    torch.linalg.matrix_rank(torch.tensor{ {1.0, 2.0}, {2.0, 4.0} })
+    --> tensor(1)
+]=],
 }

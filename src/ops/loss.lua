@@ -88,4 +88,77 @@ return {
     doc = 'input over its p-norm along dim, which is at least eps.' },
   { 'pdist(Tensor input, float p=2.0) -> Tensor', variants = 'function', composite = true,
     doc = 'The p-norm distances of the rows of a matrix, each pair once.' },
+
+  examples = [=[
+nll_loss
+    nn.functional.nll_loss(torch.tensor{ {-0.5, -1.5}, {-2.0, -0.1} }, torch.tensor{1, 2})
+    --> tensor(0.3000)
+cross_entropy
+    nn.functional.cross_entropy(torch.tensor{ {2.0, 0.0}, {0.0, 2.0} }, torch.tensor{1, 2})
+    --> tensor(0.1269)
+mse_loss
+    nn.functional.mse_loss(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 4.0})
+    --> tensor(2.)
+l1_loss
+    nn.functional.l1_loss(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 4.0}, {reduction = 'sum'})
+    --> tensor(2.)
+binary_cross_entropy_with_logits
+    nn.functional.binary_cross_entropy_with_logits(torch.tensor{0.0, 10.0}, torch.tensor{1.0, 1.0})
+    --> tensor(0.3466)
+smooth_l1_loss
+    nn.functional.smooth_l1_loss(torch.tensor{0.5, 3.0}, torch.zeros(2), {reduction = 'none'})
+    --> tensor([0.1250, 2.5000])
+huber_loss
+    nn.functional.huber_loss(torch.tensor{0.5, 3.0}, torch.zeros(2), {reduction = 'none', delta = 2.0})
+    --> tensor([0.1250, 4.0000])
+binary_cross_entropy
+    nn.functional.binary_cross_entropy(torch.tensor{0.5, 0.9}, torch.tensor{1.0, 1.0})
+    --> tensor(0.3993)
+kl_div
+    p, q = torch.tensor{0.5, 0.5}, torch.tensor{0.25, 0.75}
+    nn.functional.kl_div(q:log(), p, {reduction = 'sum'})
+    --> tensor(0.1438)
+poisson_nll_loss
+    nn.functional.poisson_nll_loss(torch.tensor{0.0, 1.0}, torch.tensor{1.0, 2.0})
+    --> tensor(0.8591)
+gaussian_nll_loss
+    nn.functional.gaussian_nll_loss(torch.tensor{0.0}, torch.tensor{2.0}, torch.tensor{1.0})
+    --> tensor(2.)
+soft_margin_loss
+    nn.functional.soft_margin_loss(torch.tensor{2.0, -2.0}, torch.tensor{1.0, -1.0})
+    --> tensor(0.1269)
+multilabel_soft_margin_loss
+    nn.functional.multilabel_soft_margin_loss(torch.tensor{ {3.0, -3.0} }, torch.tensor{ {1.0, 0.0} })
+    --> tensor(0.0486)
+hinge_embedding_loss
+    nn.functional.hinge_embedding_loss(torch.tensor{0.5, 0.25}, torch.tensor{1.0, -1.0}, {reduction = 'none'})
+    --> tensor([0.5000, 0.7500])
+margin_ranking_loss
+    nn.functional.margin_ranking_loss(torch.tensor{1.0}, torch.tensor{3.0}, torch.tensor{1.0})
+    --> tensor(2.)
+cosine_embedding_loss
+    nn.functional.cosine_embedding_loss(torch.tensor{ {1.0, 0.0} }, torch.tensor{ {0.0, 1.0} }, torch.tensor{1})
+    --> tensor(1.)
+triplet_margin_loss
+    nn.functional.triplet_margin_loss(torch.tensor{ {0.0} }, torch.tensor{ {0.5} }, torch.tensor{ {1.0} })
+    --> tensor(0.5000)
+multi_margin_loss
+    nn.functional.multi_margin_loss(torch.tensor{ {0.1, 0.2, 0.7} }, torch.tensor{3})
+    --> tensor(0.3000)
+multilabel_margin_loss
+    nn.functional.multilabel_margin_loss(torch.tensor{ {0.1, 0.2, 0.4, 0.8} }, torch.tensor{ {4, 1, 0, 2} })
+    --> tensor(0.8500)
+pairwise_distance
+    nn.functional.pairwise_distance(torch.tensor{ {0.0, 0.0} }, torch.tensor{ {3.0, 4.0} })
+    --> tensor([5.0000])
+cosine_similarity
+    nn.functional.cosine_similarity(torch.tensor{ {1.0, 0.0} }, torch.tensor{ {1.0, 1.0} })
+    --> tensor([0.7071])
+normalize
+    nn.functional.normalize(torch.tensor{ {3.0, 4.0} })
+    --> tensor([[0.6000, 0.8000]])
+pdist
+    torch.pdist(torch.tensor{ {0.0, 0.0}, {3.0, 4.0}, {0.0, 1.0} })
+    --> tensor([5.0000, 1.0000, 4.2426])
+]=],
 }

@@ -52,12 +52,11 @@ return {
   { 'tensordot(Tensor self, Tensor other, int dims=2) -> Tensor', variants = 'function', composite = true,
     doc = 'The product summed over the last `dims` dimensions of self and the first of other.' },
   { 'tensordot.dims(Tensor self, Tensor other, Dims dims_self, Dims dims_other) -> Tensor', batch = 'loop', variants = 'function', composite = true,
-    doc = 'The product summed over the given dimensions of self and of other.', example = 'torch.tensordot(a, b, {1, 2}, {2, 1})' },
+    doc = 'The product summed over the given dimensions of self and of other.' },
   { 'kron(Tensor self, Tensor other) -> Tensor', composite = true,
     doc = 'The Kronecker product: every element of self times all of other.' },
   { 'einsum(string equation, Tensor[] operands) -> Tensor', variants = 'function', composite = true,
-    doc = 'The sum of products that the letters of the dimensions describe; operands in a row or in a table.',
-    example = "torch.einsum('bij,bjk->bik', a, b)" },
+    doc = 'The sum of products that the letters of the dimensions describe; operands in a row or in a table.' },
   { 'cross(Tensor self, Tensor other, Dim? dim=nil) -> Tensor', composite = true,
     doc = 'The cross products of vectors of 3 elements along a dimension: the first of that size when none is given.' },
   { "cdist(Tensor x1, Tensor x2, float p=2.0, string compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor", variants = 'function', composite = true,
@@ -76,4 +75,85 @@ return {
     doc = 'The product of matrices in the order that costs least; the first and the last may be vectors.' },
   { 'linalg_cross(Tensor self, Tensor other, *, Dim dim=-1) -> Tensor', variants = 'function', composite = true,
     doc = 'The cross products of vectors of 3 elements along a dimension.' },
+
+  examples = [=[
+mm
+    torch.mm(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }, torch.eye(2) * 10)
+    --> tensor([[10., 20.],
+    -->         [30., 40.]])
+bmm
+    torch.bmm(torch.ones(5, 2, 3), torch.ones(5, 3, 4)).shape
+    --> torch.Size([5, 2, 4])
+mv
+    torch.mv(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }, torch.tensor{1.0, 1.0})
+    --> tensor([3., 7.])
+dot
+    torch.dot(torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0})
+    --> tensor(11.)
+vdot
+    torch.vdot(torch.tensor{torch.complex(0, 1)}, torch.tensor{torch.complex(0, 1)})
+    --> tensor(1.+0.j)
+matmul
+    torch.ones(2, 3):matmul(torch.ones(3))
+    --> tensor([3., 3.])
+    torch.ones(5, 2, 3):matmul(torch.ones(3, 4)).shape
+    --> torch.Size([5, 2, 4])
+outer
+    torch.outer(torch.tensor{1, 2}, torch.tensor{10, 20, 30})
+    --> tensor([[10, 20, 30],
+    -->         [20, 40, 60]])
+addmm
+    torch.addmm(torch.ones(2), torch.eye(2), torch.eye(2), {beta = 10})
+    --> tensor([[11., 10.],
+    -->         [10., 11.]])
+addmv
+    torch.addmv(torch.ones(2), torch.eye(2), torch.tensor{5.0, 6.0})
+    --> tensor([6., 7.])
+baddbmm
+    torch.baddbmm(torch.zeros(1, 1, 1), torch.ones(1, 1, 3), torch.ones(1, 3, 1), {alpha = 2})
+    --> tensor([[[6.]]])
+addr
+    torch.addr(torch.zeros(2, 2), torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0})
+    --> tensor([[3., 4.],
+    -->         [6., 8.]])
+addbmm
+    torch.addbmm(torch.zeros(1, 1), torch.ones(4, 1, 3), torch.ones(4, 3, 1))
+    --> tensor([[12.]])
+inner
+    torch.inner(torch.tensor{1, 2}, torch.tensor{3, 4})
+    --> tensor(11)
+tensordot
+    torch.tensordot(torch.ones(2, 3, 4), torch.ones(4, 3, 5), {2, 3}, {2, 1}).shape
+    --> torch.Size([2, 5])
+kron
+    torch.kron(torch.eye(2), torch.tensor{ {1.0, 2.0} })
+    --> tensor([[1., 2., 0., 0.],
+    -->         [0., 0., 1., 2.]])
+einsum
+    torch.einsum('ij,j->i', torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }, torch.tensor{1.0, 10.0})
+    --> tensor([21., 43.])
+cross
+    torch.cross(torch.tensor{1, 0, 0}, torch.tensor{0, 1, 0})
+    --> tensor([0, 0, 1])
+cdist
+    torch.cdist(torch.tensor{ {0.0, 0.0} }, torch.tensor{ {3.0, 4.0}, {0.0, 2.0} })
+    --> tensor([[5., 2.]])
+chain_matmul
+    torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 4), torch.ones(4, 5)).shape
+    --> torch.Size([2, 5])
+linear
+    nn.functional.linear(torch.tensor{1.0, 2.0}, torch.tensor{ {1.0, 1.0}, {0.0, 5.0} }, torch.tensor{0.5, 0.5})
+    --> tensor([ 3.5000, 10.5000])
+matrix_power
+    torch.matrix_power(torch.tensor{ {1.0, 1.0}, {0.0, 1.0} }, 5)
+    --> tensor([[1., 5.],
+    -->         [0., 1.]])
+linalg_multi_dot
+    torch.linalg.multi_dot({torch.ones(2, 3), torch.ones(3, 4), torch.ones(4, 1)})
+    --> tensor([[12.],
+    -->         [12.]])
+linalg_cross
+    torch.linalg.cross(torch.tensor{1.0, 0.0, 0.0}, torch.tensor{0.0, 1.0, 0.0})
+    --> tensor([0., 0., 1.])
+]=],
 }

@@ -29,4 +29,40 @@ return {
   { "embedding_bag(IndexTensor input, Tensor weight, IndexTensor? offsets=nil, float? max_norm=nil, float norm_type=2.0, bool scale_grad_by_freq=false, string mode='mean', bool sparse=false, Tensor? per_sample_weights=nil, bool include_last_offset=false, Index? padding_idx=nil) -> Tensor",
     variants = 'nn', composite = true, reads = true,
     doc = "The sum, mean or max of the rows of each bag: a row of input, or what begins at a position in offsets." },
+
+  examples = [=[
+dropout
+    torch.manual_seed(0);
+    kept = nn.functional.dropout(torch.ones(8), 0.5)
+    kept:eq(0):logical_or(kept:eq(2)):all()
+    --> tensor(True)
+    nn.functional.dropout(torch.ones(3), 0.5, false)
+    --> tensor([1., 1., 1.])
+dropout1d
+    x = nn.functional.dropout1d(torch.ones(2, 4, 3))
+    x:amax(3):eq(x:amin(3)):all()
+    --> tensor(True)
+dropout2d
+    x = nn.functional.dropout2d(torch.ones(2, 4, 3, 3))
+    x:amax{3, 4}:eq(x:amin{3, 4}):all()
+    --> tensor(True)
+dropout3d
+    nn.functional.dropout3d(torch.ones(1, 2, 2, 2, 2), 0.5, false):sum()
+    --> tensor(16.)
+alpha_dropout
+    nn.functional.alpha_dropout(torch.ones(3))
+    --> tensor([1., 1., 1.])
+feature_alpha_dropout
+    nn.functional.feature_alpha_dropout(torch.ones(1, 2, 3), 0.5, true).shape
+    --> torch.Size([1, 2, 3])
+embedding
+    nn.functional.embedding(torch.tensor{1, 3}, torch.tensor{ {1.0, 1.0}, {2.0, 2.0}, {3.0, 3.0} })
+    --> tensor([[1., 1.],
+    -->         [3., 3.]])
+embedding_bag
+    weight = torch.tensor{ {1.0, 1.0}, {2.0, 2.0}, {3.0, 3.0} }
+    nn.functional.embedding_bag(torch.tensor{ {1, 3}, {2, 2} }, weight, {mode = 'sum'})
+    --> tensor([[4., 4.],
+    -->         [4., 4.]])
+]=],
 }

@@ -46,4 +46,30 @@ return {
     variants = 'nn', composite = true, reads = true, doc = 'Each channel of each entry of input [n, channels, ...] normalized by itself.' },
   { 'local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor', variants = 'nn',
     composite = true, doc = 'input over (k + alpha * mean square of `size` neighbouring channels) ^ beta.' },
+
+  examples = [=[
+layer_norm
+    nn.functional.layer_norm(torch.tensor{ {1.0, 2.0, 3.0} }, 3)
+    --> tensor([[-1.2247,  0.0000,  1.2247]])
+rms_norm
+    nn.functional.rms_norm(torch.tensor{ {3.0, 4.0} }, 2)
+    --> tensor([[0.8485, 1.1314]])
+group_norm
+    nn.functional.group_norm(torch.tensor{ { {1.0, 3.0}, {10.0, 30.0} } }, 2)
+    --> tensor([[[-1.0000,  1.0000],
+    -->          [-1.0000,  1.0000]]])
+batch_norm
+    nn.functional.batch_norm(torch.tensor{ {1.0}, {3.0} }, {training = true})
+    --> tensor([[-1.0000],
+    -->         [ 1.0000]])
+instance_norm
+    nn.functional.instance_norm(torch.tensor{ { {1.0, 3.0}, {10.0, 30.0} } })
+    --> tensor([[[-1.0000,  1.0000],
+    -->          [-1.0000,  1.0000]]])
+local_response_norm
+    nn.functional.local_response_norm(torch.ones(1, 3, 2), 2, {alpha = 1.0})
+    --> tensor([[[0.7378, 0.7378],
+    -->          [0.5946, 0.5946],
+    -->          [0.5946, 0.5946]]])
+]=],
 }

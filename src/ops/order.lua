@@ -6,14 +6,14 @@ return {
   { 'sort(Tensor self, Dim dim=-1, bool descending=false, *, bool stable=false) -> (Tensor values, IndexTensor indices)',
     doc = 'The elements in order along a dimension, and the positions they had. The sort is always stable.',
     forward = 'gather(self_t, dim, indices)',
-    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' }, example = 'local values, indices = x:sort(1)' },
+    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' } },
   { 'argsort(Tensor self, Dim dim=-1, bool descending=false, *, bool stable=false) -> IndexTensor',
     doc = 'The positions of the elements in order along a dimension.' },
   { 'msort(Tensor self) -> Tensor', composite = true, doc = 'The elements in order along the first dimension.' },
   { 'topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true) -> (Tensor values, IndexTensor indices)',
     doc = 'The k largest (or smallest) elements along a dimension, and their positions.',
     forward = 'gather(self_t, dim, indices)',
-    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' }, example = 'local values, indices = x:topk(3)' },
+    grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' } },
   { 'kthvalue(Tensor self, int k, Dim dim=-1, bool keepdim=false) -> (Tensor values, IndexTensor indices)',
     doc = 'The k-th smallest elements along a dimension, and their positions.',
     forward = '_pick(self_t, dim, indices, keepdim)', grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
@@ -49,12 +49,71 @@ return {
 
   -- ---- distinct elements, counts -----------------------------------------------------------------------------
   { 'unique(Tensor self, bool sorted=true, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)', forward = 'constant',
-    doc = 'The distinct elements in order, or the distinct entries of a dimension; if asked for also where each element went and how often it occurs.',
-    example = 'local values, counts = x:unique{return_counts = true}' },
+    doc = 'The distinct elements in order, or the distinct entries of a dimension; if asked for also where each element went and how often it occurs.' },
   { 'unique_consecutive(Tensor self, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)', forward = 'constant',
     doc = 'The elements, or entries of a dimension, without those that equal the one before.' },
   { 'bincount(IndexTensor self, Tensor? weights=nil, int minlength=0) -> Tensor', forward = 'constant', positions = true,
     doc = 'How often each position occurs in a vector of positions, or the sums of their weights.' },
   { 'histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor', forward = 'constant',
     doc = 'How many elements lie in each of `bins` equal parts of [min, max]; of the range of the elements if both are 0.' },
+
+  examples = [=[
+sort
+    torch.tensor{3, 1, 2}:sort()
+    --> (tensor([1, 2, 3]), tensor([2, 3, 1]))
+    torch.tensor{3, 1, 2}:sort{descending = true}
+    --> (tensor([3, 2, 1]), tensor([1, 3, 2]))
+argsort
+    torch.tensor{30, 10, 20}:argsort()
+    --> tensor([2, 3, 1])
+msort
+    torch.msort(torch.tensor{ {3, 1}, {2, 4} })
+    --> tensor([[2, 1],
+    -->         [3, 4]])
+topk
+    torch.tensor{5, 9, 1, 7}:topk(2)
+    --> (tensor([9, 7]), tensor([2, 4]))
+kthvalue
+    torch.tensor{5, 9, 1, 7}:kthvalue(2)
+    --> (tensor(5), tensor(1))
+median
+    torch.tensor{3, 1, 2, 4}:median()
+    --> tensor(2)
+    torch.tensor{ {3, 1, 2}, {6, 4, 5} }:median(2)
+    --> (tensor([2, 5]), tensor([3, 3]))
+nanmedian
+    torch.tensor{3.0, 0 / 0, 1.0}:nanmedian()
+    --> tensor(1.)
+mode
+    torch.tensor{1, 2, 2, 3}:mode()
+    --> (tensor(2), tensor(3))
+quantile
+    torch.tensor{1.0, 2.0, 3.0, 4.0}:quantile(0.5)
+    --> tensor(2.5000)
+    torch.tensor{1.0, 2.0, 3.0, 4.0}:quantile(torch.tensor{0.0, 0.25, 1.0})
+    --> tensor([1.0000, 1.7500, 4.0000])
+nanquantile
+    torch.tensor{1.0, 0 / 0, 3.0}:nanquantile(0.5)
+    --> tensor(2.)
+cummax
+    torch.tensor{1, 3, 2, 5}:cummax(1)
+    --> (tensor([1, 3, 3, 5]), tensor([1, 2, 2, 4]))
+cummin
+    torch.tensor{5, 3, 4, 1}:cummin(1)
+    --> (tensor([5, 3, 3, 1]), tensor([1, 2, 2, 4]))
+unique
+    torch.tensor{3, 1, 3, 2}:unique()
+    --> tensor([1, 2, 3])
+    torch.tensor{3, 1, 3, 2}:unique{return_counts = true}
+    --> (tensor([1, 2, 3]), tensor([1, 1, 2]))
+unique_consecutive
+    torch.tensor{1, 1, 2, 2, 1}:unique_consecutive()
+    --> tensor([1, 2, 1])
+bincount
+    torch.tensor{1, 3, 3}:bincount()
+    --> tensor([1, 0, 2])
+histc
+    torch.tensor{1.0, 2.0, 1.0, 4.0}:histc(4, 0, 4)
+    --> tensor([0., 2., 1., 1.])
+]=],
 }

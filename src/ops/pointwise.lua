@@ -28,7 +28,7 @@ return {
   { 'add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
     operator = '__add', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer bool complex unsigned', numbers = 'fit',
     doc = 'Adds `other`, multiplied by `alpha`, to `self`.',
-    grad = { self = 'grad', other = 'mul(grad, alpha)' }, example = 'torch.add(a, b, {alpha = 2})' },
+    grad = { self = 'grad', other = 'mul(grad, alpha)' } },
   { 'sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
     operator = '__sub', aliases = 'subtract', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer complex unsigned',
     numbers = 'fit', refuses_bool = 'Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` ' ..
@@ -99,8 +99,7 @@ return {
   unary('ceil', 'promote', 'arithmetic: float int64', 'Rounds towards plus infinity.', 'zeros_like(grad)', { refuses_complex = 'ceil is not supported for complex inputs' }),
   unary('round', 'promote', 'arithmetic: float int64', 'Rounds to the nearest integer, halves to even.', 'zeros_like(grad)'),
   { 'round.decimals(Tensor self, *, int decimals) -> Tensor', variants = all, overlap = 'elementwise', grad_fn = 'RoundBackward1',
-    doc = 'Rounds to so many decimals, halves to even; negative: to tens, hundreds...', grad = { self = 'zeros_like(grad)' },
-    example = 'torch.round(torch.tensor{3.14159}, {decimals = 2})' },
+    doc = 'Rounds to so many decimals, halves to even; negative: to tens, hundreds...', grad = { self = 'zeros_like(grad)' } },
   { '_round_at(Tensor self, Scalar up, Scalar down) -> Tensor', forward = 'constant', variants = '', pointwise = 'promote', kernel = 'arithmetic: float',
     doc = 'Multiples of down / up, the nearest ones; one of them is 1.' },
   unary('trunc', 'promote', 'arithmetic: float int64', 'Rounds towards zero.', 'zeros_like(grad)', { refuses_complex = 'trunc is not supported for complex inputs', aliases = 'fix' }),
@@ -121,8 +120,7 @@ return {
     grad = { self = '_within(grad, self, min, max)' } },
   { 'where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function out',
     pointwise = 'select', kernel = 'arithmetic: float integer bool complex unsigned', check = 'choices', doc = '`self` where `condition` is true, `other` elsewhere; x:where(condition, other) is torch.where(condition, x, other). torch.where(condition) is condition:nonzero{as_tuple = true}.',
-    grad = { self = 'where(condition, grad, 0)', other = 'where(condition, 0, grad)' },
-    example = 'torch.where(x:gt(0), x, 0)' },
+    grad = { self = 'where(condition, grad, 0)', other = 'where(condition, 0, grad)' } },
   { 'addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor', variants = all,
     pointwise = 'promote', kernel = 'arithmetic: float integer complex unsigned', numbers = 'truncate', doc = 'self + value * tensor1 * tensor2.',
     grad = { self = 'grad', tensor1 = 'mul(grad * tensor2, value)', tensor2 = 'mul(grad * tensor1, value)' } },
@@ -179,4 +177,175 @@ return {
     doc = 'grad_output * exponent * self^(exponent - 1), 0 where the exponent is 0.' },
   { '_pow_backward_exponent(Tensor grad_output, Tensor|Scalar self, Tensor|Scalar exponent, Tensor result) -> Tensor', batch = 'broadcast',
     variants = '', composite = true, doc = 'grad_output * result * log(self), 0 where self is 0 and the exponent is not negative.' },
+
+  examples = [=[
+add
+    torch.tensor{1, 2} + 10
+    --> tensor([11, 12])
+    torch.add(torch.tensor{1, 2}, torch.tensor{10, 20}, {alpha = 2})
+    --> tensor([21, 42])
+sub
+    torch.tensor{10, 20} - torch.tensor{1, 2}
+    --> tensor([ 9, 18])
+mul
+    torch.tensor{1, 2} * torch.tensor{10, 0.5}
+    --> tensor([10.,  1.])
+div
+    torch.tensor{1, 2} / 2
+    --> tensor([0.5000, 1.0000])
+    torch.div(torch.tensor{-7, 7}, 2, {rounding_mode = 'trunc'})
+    --> tensor([-3,  3])
+pow
+    torch.tensor{1, 2, 3} ^ 2
+    --> tensor([1, 4, 9])
+remainder
+    torch.tensor{-7, 7} % 3
+    --> tensor([2, 1])
+fmod
+    torch.fmod(torch.tensor{-7, 7}, 3)
+    --> tensor([-1,  1])
+floor_divide
+    torch.tensor{-7, 7} // 2
+    --> tensor([-4,  3])
+maximum
+    torch.maximum(torch.tensor{1, 5}, torch.tensor{3, 2})
+    --> tensor([3, 5])
+minimum
+    torch.minimum(torch.tensor{1, 5}, torch.tensor{3, 2})
+    --> tensor([1, 2])
+neg
+    -torch.tensor{1, -2}
+    --> tensor([-1,  2])
+abs
+    torch.tensor{-1.5, 2.0}:abs()
+    --> tensor([1.5000, 2.0000])
+sign
+    torch.tensor{-3, 0, 7}:sign()
+    --> tensor([-1,  0,  1])
+square
+    torch.tensor{1, -2, 3}:square()
+    --> tensor([1, 4, 9])
+reciprocal
+    torch.tensor{2.0, 4.0}:reciprocal()
+    --> tensor([0.5000, 0.2500])
+exp
+    torch.tensor{0.0, 1.0}:exp()
+    --> tensor([1.0000, 2.7183])
+exp2
+    torch.tensor{0, 1, 8}:exp2()
+    --> tensor([  1.,   2., 256.])
+expm1
+    torch.tensor{0.0, 1e-8}:expm1()
+    --> tensor([0.0000e+00, 1.0000e-08])
+log
+    torch.tensor{1.0, math.exp(1)}:log()
+    --> tensor([0.0000, 1.0000])
+log1p
+    torch.tensor{0.0, 1e-8}:log1p()
+    --> tensor([0.0000e+00, 1.0000e-08])
+log2
+    torch.tensor{1, 8}:log2()
+    --> tensor([0., 3.])
+log10
+    torch.tensor{1, 1000}:log10()
+    --> tensor([0., 3.])
+sqrt
+    torch.tensor{4, 9, -1}:sqrt()
+    --> tensor([2., 3., nan])
+rsqrt
+    torch.tensor{4.0, 16.0}:rsqrt()
+    --> tensor([0.5000, 0.2500])
+sin
+    torch.tensor{0.0, math.pi / 2}:sin()
+    --> tensor([0., 1.])
+cos
+    torch.tensor{0.0, math.pi}:cos()
+    --> tensor([ 1., -1.])
+tan
+    torch.tensor{0.0, math.pi / 4}:tan()
+    --> tensor([0.0000, 1.0000])
+asin
+    torch.tensor{0.0, 1.0}:asin()
+    --> tensor([0.0000, 1.5708])
+acos
+    torch.tensor{1.0, 0.0}:acos()
+    --> tensor([0.0000, 1.5708])
+atan
+    torch.tensor{0.0, 1.0}:atan()
+    --> tensor([0.0000, 0.7854])
+sinh
+    torch.tensor{0.0, 1.0}:sinh()
+    --> tensor([0.0000, 1.1752])
+cosh
+    torch.tensor{0.0, 1.0}:cosh()
+    --> tensor([1.0000, 1.5431])
+tanh
+    torch.tensor{-1.0, 0.0, 1.0}:tanh()
+    --> tensor([-0.7616,  0.0000,  0.7616])
+sigmoid
+    torch.tensor{-1.0, 0.0, 1.0}:sigmoid()
+    --> tensor([0.2689, 0.5000, 0.7311])
+erf
+    torch.tensor{0.0, 1.0}:erf()
+    --> tensor([0.0000, 0.8427])
+relu
+    torch.tensor{-1.0, 0.0, 2.0}:relu()
+    --> tensor([0., 0., 2.])
+floor
+    torch.tensor{-1.5, 1.5}:floor()
+    --> tensor([-2.,  1.])
+ceil
+    torch.tensor{-1.5, 1.5}:ceil()
+    --> tensor([-1.,  2.])
+round
+    torch.tensor{0.5, 1.5, 2.5}:round()
+    --> tensor([0., 2., 2.])
+    torch.round(torch.tensor{3.14159}, {decimals = 2})
+    --> tensor([3.1400])
+trunc
+    torch.tensor{-1.5, 1.5}:trunc()
+    --> tensor([-1.,  1.])
+clamp_min
+    torch.tensor{-1, 0, 5}:clamp_min(0)
+    --> tensor([0, 0, 5])
+clamp_max
+    torch.tensor{-1, 0, 5}:clamp_max(2)
+    --> tensor([-1,  0,  2])
+where
+    x = torch.tensor{-1.0, 2.0}
+    torch.where(x:gt(0), x, 0)
+    --> tensor([0., 2.])
+addcmul
+    torch.addcmul(torch.zeros(2), torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0}, {value = 10})
+    --> tensor([30., 80.])
+addcdiv
+    torch.addcdiv(torch.zeros(2), torch.tensor{1.0, 2.0}, torch.tensor{2.0, 4.0})
+    --> tensor([0.5000, 0.5000])
+lerp
+    torch.lerp(torch.tensor{0.0, 10.0}, torch.tensor{10.0, 20.0}, 0.25)
+    --> tensor([ 2.5000, 12.5000])
+bitwise_and
+    torch.tensor{12, 10} & 6
+    --> tensor([4, 2])
+bitwise_or
+    torch.tensor{12, 10} | 1
+    --> tensor([13, 11])
+bitwise_xor
+    torch.tensor{12, 10} ~ 6
+    --> tensor([10, 12])
+bitwise_not
+    ~torch.tensor{0, 5}
+    --> tensor([-1, -6])
+bitwise_left_shift
+    torch.tensor{1, 3} << 2
+    --> tensor([ 4, 12])
+bitwise_right_shift
+    torch.tensor{-8, 12} >> 2
+    --> tensor([-2,  3])
+clamp
+    torch.tensor{-1, 0, 5}:clamp(0, 3)
+    --> tensor([0, 0, 3])
+    torch.tensor{-1, 0, 5}:clamp{max = 3}
+    --> tensor([-1,  0,  3])
+]=],
 }

@@ -27,8 +27,7 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
   local windows = 'Size kernel_size, Size? stride=nil, Size padding=0, Size dilation=1, bool ceil_mode=false'
   local of = (' of self [batch, channels, %s] (the batch may be left out)'):format(shape)
   table.insert(list, { ('max_pool%sd(Tensor self, %s) -> Tensor'):format(d, windows), variants = fn, batch = 'fold', composite = true, reads = true,
-    doc = 'The largest elements of the windows' .. of .. ', of any dtype but bool; stride: the kernel size unless given.',
-    example = ('torch.nn.functional.max_pool%sd(x, 2)'):format(d) })
+    doc = 'The largest elements of the windows' .. of .. ', of any dtype but bool; stride: the kernel size unless given.' })
   table.insert(list, { ('max_pool%sd_with_indices(Tensor self, %s) -> (Tensor values, IndexTensor indices)'):format(d, windows), variants = fn, batch = 'fold',
     grad_fn = ('MaxPool%sDWithIndicesBackward0'):format(d), doc = 'As max_pool' .. d .. 'd, and where the elements are in their planes.',
     forward = ('_pool_gather(self_t, indices, %s)'):format(d),
@@ -48,5 +47,57 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
     forward = ('_pool_gather(self_t, indices, %s)'):format(d),
     grad = { self = ('_adaptive_max_pool_backward(grad, indices, sizes_of(self), %s)'):format(d) } })
 end
+
+list.examples = [=[
+max_pool1d
+    nn.functional.max_pool1d(torch.tensor{ { {1.0, 4.0, 2.0, 3.0} } }, 2)
+    --> tensor([[[4., 3.]]])
+max_pool1d_with_indices
+    torch.max_pool1d_with_indices(torch.tensor{ { {1.0, 4.0, 2.0, 3.0} } }, 2)
+    --> (tensor([[[4., 3.]]]), tensor([[[2, 4]]]))
+avg_pool1d
+    nn.functional.avg_pool1d(torch.tensor{ { {1.0, 3.0, 5.0, 7.0} } }, 2)
+    --> tensor([[[2., 6.]]])
+adaptive_avg_pool1d
+    nn.functional.adaptive_avg_pool1d(torch.tensor{ { {1.0, 3.0, 5.0, 7.0} } }, 2)
+    --> tensor([[[2., 6.]]])
+adaptive_max_pool1d
+    torch.adaptive_max_pool1d(torch.tensor{ { {1.0, 3.0, 7.0, 5.0} } }, 2)
+    --> (tensor([[[3., 7.]]]), tensor([[[2, 3]]]))
+max_pool2d
+    nn.functional.max_pool2d(torch.arange(16):float():reshape(1, 1, 4, 4), 2)
+    --> tensor([[[[ 5.,  7.],
+    -->           [13., 15.]]]])
+max_pool2d_with_indices
+    local values, positions = torch.max_pool2d_with_indices(torch.arange(16):float():reshape(1, 1, 4, 4), 2)
+    positions
+    --> tensor([[[[ 6,  8],
+    -->           [14, 16]]]])
+avg_pool2d
+    nn.functional.avg_pool2d(torch.arange(16):float():reshape(1, 1, 4, 4), 2)
+    --> tensor([[[[ 2.5000,  4.5000],
+    -->           [10.5000, 12.5000]]]])
+adaptive_avg_pool2d
+    nn.functional.adaptive_avg_pool2d(torch.ones(1, 8, 7, 5), 1).shape
+    --> torch.Size([1, 8, 1, 1])
+adaptive_max_pool2d
+    torch.adaptive_max_pool2d(torch.arange(4):float():reshape(1, 1, 2, 2), 1)
+    --> (tensor([[[[3.]]]]), tensor([[[[4]]]]))
+max_pool3d
+    nn.functional.max_pool3d(torch.ones(1, 2, 4, 4, 4), 2).shape
+    --> torch.Size([1, 2, 2, 2, 2])
+max_pool3d_with_indices
+    torch.max_pool3d_with_indices(torch.arange(8):float():reshape(1, 1, 2, 2, 2), 2)
+    --> (tensor([[[[[7.]]]]]), tensor([[[[[8]]]]]))
+avg_pool3d
+    nn.functional.avg_pool3d(torch.arange(8):float():reshape(1, 1, 2, 2, 2), 2)
+    --> tensor([[[[[3.5000]]]]])
+adaptive_avg_pool3d
+    nn.functional.adaptive_avg_pool3d(torch.ones(1, 2, 4, 4, 4), 2).shape
+    --> torch.Size([1, 2, 2, 2, 2])
+adaptive_max_pool3d
+    torch.adaptive_max_pool3d(torch.arange(8):float():reshape(1, 1, 2, 2, 2), 1)
+    --> (tensor([[[[[7.]]]]]), tensor([[[[[8]]]]]))
+]=]
 
 return list

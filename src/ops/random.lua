@@ -10,7 +10,7 @@ return {
   { 'randn(Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
     doc = 'Random numbers of the standard normal distribution.' },
   { 'randint(int low, int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
-    factory = true, doc = 'Random integers from low (included) to high (excluded).', example = 'torch.randint(0, 10, {2, 3})' },
+    factory = true, doc = 'Random integers from low (included) to high (excluded).' },
   { 'randint.from_zero(int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
     factory = true, doc = 'Random integers from 0 to high (excluded).' },
   { 'randperm(int n, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> IndexTensor', variants = fn, factory = true,
@@ -60,8 +60,7 @@ return {
     doc = 'Numbers of the Poisson distributions with the rates in self.', grad = { self = 'zeros_like(grad)' } },
   { 'binomial(Tensor count, Tensor prob, *, Generator? generator=nil) -> Tensor', batch = 'broadcast', variants = 'function',
     doc = 'How many of `count` trials succeed, each with probability `prob`; the time does not depend on the count.',
-    grad = { count = '_no_derivative(grad, 2)', prob = '_no_derivative(grad, 2)' },
-    example = 'torch.binomial(torch.tensor{10.0, 1000.0}, torch.tensor{0.5, 0.1})' },
+    grad = { count = '_no_derivative(grad, 2)', prob = '_no_derivative(grad, 2)' } },
 
   -- ---- draws that carry gradients: what torch.distributions is made of ----------------------------------
   { '_standard_gamma(Tensor self, Generator? generator=nil) -> Tensor', batch = 'broadcast', variants = 'library',
@@ -80,4 +79,67 @@ return {
     grad = { x = '_no_derivative(grad, 1)', alpha = '_no_derivative(grad, 1)', total = '_no_derivative(grad, 1)' } },
   { '_no_derivative(Tensor grad_output, int op) -> Tensor', variants = '',
     doc = 'The error that an op, by number, has no derivative.' },
+
+  examples = [=[
+rand
+    torch.manual_seed(0); torch.rand(2)
+    --> tensor([0.4963, 0.7682])
+randn
+    torch.manual_seed(0); torch.randn(2)
+    --> tensor([ 1.5410, -0.2934])
+randint
+    torch.manual_seed(0); torch.randint(0, 10, {5})
+    --> tensor([4, 9, 3, 0, 3])
+randperm
+    torch.manual_seed(0); torch.randperm(4)
+    --> tensor([1, 2, 4, 3])
+rand_like
+    torch.manual_seed(0); torch.rand_like(torch.zeros(2))
+    --> tensor([0.4963, 0.7682])
+randint_like
+    torch.manual_seed(0); torch.randint_like(torch.zeros(3), 0, 10)
+    --> tensor([4., 9., 3.])
+randn_like
+    torch.randn_like(torch.zeros(2, 3)).shape
+    --> torch.Size([2, 3])
+normal
+    torch.manual_seed(0); torch.normal(10, 2, {3})
+    --> tensor([13.0820,  9.4131,  5.6424])
+bernoulli
+    torch.bernoulli(torch.tensor{0.0, 1.0})
+    --> tensor([0., 1.])
+uniform_
+    torch.manual_seed(0); torch.empty(2):uniform_(-1, 1)
+    --> tensor([-0.0075,  0.5364])
+normal_
+    torch.manual_seed(0); torch.empty(2):normal_(5, 0.1)
+    --> tensor([5.1541, 4.9707])
+random_
+    torch.manual_seed(0); torch.empty(4):random_(0, 10)
+    --> tensor([4., 9., 3., 0.])
+bernoulli_
+    torch.manual_seed(0); torch.empty(4):bernoulli_(0.5)
+    --> tensor([0., 0., 1., 0.])
+exponential_
+    torch.manual_seed(0); torch.empty(3):exponential_():ge(0):all()
+    --> tensor(True)
+geometric_
+    torch.manual_seed(0); torch.empty(3):geometric_(0.5):ge(1):all()
+    --> tensor(True)
+cauchy_
+    torch.empty(3):cauchy_().shape
+    --> torch.Size([3])
+log_normal_
+    torch.empty(3):log_normal_():gt(0):all()
+    --> tensor(True)
+multinomial
+    torch.tensor{0.0, 1.0, 0.0}:multinomial(3, true)
+    --> tensor([2, 2, 2])
+poisson
+    torch.poisson(torch.tensor{0.0, 0.0})
+    --> tensor([0., 0.])
+binomial
+    torch.binomial(torch.tensor{10.0, 10.0}, torch.tensor{0.0, 1.0})
+    --> tensor([ 0., 10.])
+]=],
 }

@@ -85,4 +85,127 @@ return {
   { '_mvlgamma_backward(Tensor grad_output, Tensor self, int p) -> Tensor', variants = '', composite = true, doc = 'The derivative of mvlgamma.' },
   integral('gcd', 'The greatest common divisor.'),
   integral('lcm', 'The least common multiple.'),
+
+  examples = [=[
+special_airy_ai
+    torch.special.airy_ai(torch.tensor{0.0, 1.0})
+    --> tensor([0.3550, 0.1353])
+special_bessel_j0
+    torch.special.bessel_j0(torch.tensor{0.0, 1.0})
+    --> tensor([1.0000, 0.7652])
+special_bessel_j1
+    torch.special.bessel_j1(torch.tensor{0.0, 1.0})
+    --> tensor([0.0000, 0.4401])
+special_bessel_y0
+    torch.special.bessel_y0(torch.tensor{1.0, 2.0})
+    --> tensor([0.0883, 0.5104])
+special_bessel_y1
+    torch.special.bessel_y1(torch.tensor{1.0, 2.0})
+    --> tensor([-0.7812, -0.1070])
+special_spherical_bessel_j0
+    torch.special.spherical_bessel_j0(torch.tensor{0.0, math.pi / 2})
+    --> tensor([1.0000, 0.6366])
+i0
+    torch.i0(torch.tensor{0.0, 1.0})
+    --> tensor([1.0000, 1.2661])
+special_i0e
+    torch.special.i0e(torch.tensor{0.0, 1.0})
+    --> tensor([1.0000, 0.4658])
+special_i1
+    torch.special.i1(torch.tensor{0.0, 1.0})
+    --> tensor([0.0000, 0.5652])
+special_i1e
+    torch.special.i1e(torch.tensor{0.0, 1.0})
+    --> tensor([0.0000, 0.2079])
+special_modified_bessel_i0
+    torch.special.modified_bessel_i0(torch.tensor{0.0, 1.0})
+    --> tensor([1.0000, 1.2661])
+special_modified_bessel_i1
+    torch.special.modified_bessel_i1(torch.tensor{0.0, 1.0})
+    --> tensor([0.0000, 0.5652])
+special_modified_bessel_k0
+    torch.special.modified_bessel_k0(torch.tensor{1.0, 2.0})
+    --> tensor([0.4210, 0.1139])
+special_modified_bessel_k1
+    torch.special.modified_bessel_k1(torch.tensor{1.0, 2.0})
+    --> tensor([0.6019, 0.1399])
+special_scaled_modified_bessel_k0
+    torch.special.scaled_modified_bessel_k0(torch.tensor{1.0, 2.0})
+    --> tensor([1.1445, 0.8416])
+special_scaled_modified_bessel_k1
+    torch.special.scaled_modified_bessel_k1(torch.tensor{1.0, 2.0})
+    --> tensor([1.6362, 1.0335])
+special_erfcx
+    torch.special.erfcx(torch.tensor{0.0, 10.0})
+    --> tensor([1.0000, 0.0561])
+special_ndtr
+    torch.special.ndtr(torch.tensor{-1.0, 0.0, 1.0})
+    --> tensor([0.1587, 0.5000, 0.8413])
+special_log_ndtr
+    torch.special.log_ndtr(torch.tensor{-30.0, 0.0})
+    --> tensor([-454.3213,   -0.6931])
+special_ndtri
+    torch.special.ndtri(torch.tensor{0.025, 0.975})
+    --> tensor([-1.9600,  1.9600])
+igamma
+    torch.igamma(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 2.0})
+    --> tensor([0.6321, 0.5940])
+igammac
+    torch.igammac(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 2.0})
+    --> tensor([0.3679, 0.4060])
+special_zeta
+    torch.special.zeta(torch.tensor{2.0, 4.0}, 1)
+    --> tensor([1.6449, 1.0823])
+nextafter
+    torch.nextafter(torch.tensor{1.0}, torch.tensor{2.0}) - 1
+    --> tensor([1.1921e-07])
+special_chebyshev_polynomial_t
+    torch.special.chebyshev_polynomial_t(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-0.5000,  7.0000])
+special_shifted_chebyshev_polynomial_t
+    torch.special.shifted_chebyshev_polynomial_t(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-1., 17.])
+special_chebyshev_polynomial_u
+    torch.special.chebyshev_polynomial_u(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([ 0., 15.])
+special_shifted_chebyshev_polynomial_u
+    torch.special.shifted_chebyshev_polynomial_u(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-1., 35.])
+special_chebyshev_polynomial_v
+    torch.special.chebyshev_polynomial_v(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-1., 11.])
+special_shifted_chebyshev_polynomial_v
+    torch.special.shifted_chebyshev_polynomial_v(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-1., 29.])
+special_chebyshev_polynomial_w
+    torch.special.chebyshev_polynomial_w(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([ 1., 19.])
+special_shifted_chebyshev_polynomial_w
+    torch.special.shifted_chebyshev_polynomial_w(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-1., 41.])
+special_hermite_polynomial_h
+    torch.special.hermite_polynomial_h(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-1., 14.])
+special_hermite_polynomial_he
+    torch.special.hermite_polynomial_he(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-0.7500,  3.0000])
+special_laguerre_polynomial_l
+    torch.special.laguerre_polynomial_l(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([ 0.1250, -1.0000])
+special_legendre_polynomial_p
+    torch.special.legendre_polynomial_p(torch.tensor{0.5, 2.0}, 2)
+    --> tensor([-0.1250,  5.5000])
+polygamma
+    torch.polygamma(1, torch.tensor{1.0, 2.0})
+    --> tensor([1.6449, 0.6449])
+mvlgamma
+    torch.mvlgamma(torch.tensor{2.0, 3.0}, 2)
+    --> tensor([0.4516, 1.5502])
+gcd
+    torch.gcd(torch.tensor{12, 7}, torch.tensor{18, 21})
+    --> tensor([6, 7])
+lcm
+    torch.lcm(torch.tensor{4, 7}, torch.tensor{6, 21})
+    --> tensor([12, 21])
+]=],
 }

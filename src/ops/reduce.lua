@@ -9,7 +9,7 @@ return {
     forward = 'linear', grad = { self = 'expand(grad, sizes_of(self))' } },
   { 'sum.dim(Tensor self, Dims? dim, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', variants = both .. ' out', sparse = 'form',
     grad_fn = 'SumBackward1', doc = 'Sums over the given dimensions; `keepdim` leaves them with size 1.',
-    forward = 'linear', grad = { self = '_sum_backward(grad, sizes_of(self), dim, keepdim)' }, example = 'x:sum{dim = 1, keepdim = true}' },
+    forward = 'linear', grad = { self = '_sum_backward(grad, sizes_of(self), dim, keepdim)' } },
   { '_sum_backward(Tensor grad_output, Size sizes, Dims? dim, bool keepdim) -> Tensor', variants = '', composite = true,
     doc = 'grad_output, repeated along the dimensions that a reduction took away.' },
   { 'mean(Tensor self, *, Dtype? dtype=nil) -> Tensor', batch = 'whole', doc = 'The mean of all elements.',
@@ -59,7 +59,7 @@ return {
   { 'max.dim(Tensor self, Dim dim, bool keepdim=false) -> (Tensor values, IndexTensor indices)', grad_fn = 'MaxBackward0',
     doc = 'The largest elements along a dimension and where they stand (the first of equals).',
     forward = '_pick(self_t, dim, indices, keepdim)',
-    grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' }, example = 'local values, indices = x:max(1)' },
+    grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
   { 'max.other(Tensor self, Tensor other) -> Tensor', composite = true, doc = 'maximum(self, other).' },
   { 'min(Tensor self) -> Tensor', batch = 'whole', grad_fn = 'MinBackward1', doc = 'The smallest element; nan wins.',
     forward = 'sum(_extreme_backward(ones_like(result), self, result, nil, false) * self_t)',
@@ -153,4 +153,97 @@ return {
     doc = 'grad - sum(grad * exp(output)): the derivative of _log_softmax_backward by grad_output.' },
   { '_log_softmax_double_backward(Tensor grad, Tensor grad_output, Tensor output, Dim dim) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _log_softmax_backward by its output.' },
+
+  examples = [=[
+sum
+    torch.tensor{ {1, 2}, {3, 4} }:sum()
+    --> tensor(10)
+    torch.tensor{ {1, 2}, {3, 4} }:sum{dim = 2, keepdim = true}
+    --> tensor([[3],
+    -->         [7]])
+mean
+    torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }:mean(1)
+    --> tensor([2., 3.])
+prod
+    torch.tensor{2, 3, 4}:prod()
+    --> tensor(24)
+cumsum
+    torch.tensor{1, 2, 3, 4}:cumsum(1)
+    --> tensor([ 1,  3,  6, 10])
+cumprod
+    torch.tensor{1, 2, 3, 4}:cumprod(1)
+    --> tensor([ 1,  2,  6, 24])
+logcumsumexp
+    torch.tensor{0.0, 0.0, 0.0}:logcumsumexp(1)
+    --> tensor([0.0000, 0.6931, 1.0986])
+nansum
+    torch.tensor{1.0, 0 / 0, 3.0}:nansum()
+    --> tensor(4.)
+nanmean
+    torch.tensor{1.0, 0 / 0, 3.0}:nanmean()
+    --> tensor(2.)
+trace
+    torch.tensor{ {1, 2}, {3, 4} }:trace()
+    --> tensor(5)
+count_nonzero
+    torch.tensor{ {0, 5, 6}, {0, 0, 7} }:count_nonzero(2)
+    --> tensor([2, 1])
+max
+    torch.tensor{ {1, 5}, {7, 2} }:max()
+    --> tensor(7)
+    torch.tensor{ {1, 5}, {7, 2} }:max(2)
+    --> (tensor([5, 7]), tensor([2, 1]))
+min
+    torch.tensor{ {1, 5}, {7, 2} }:min()
+    --> tensor(1)
+    torch.tensor{ {1, 5}, {7, 2} }:min(1)
+    --> (tensor([1, 2]), tensor([1, 2]))
+amax
+    torch.tensor{ {1, 5}, {7, 2} }:amax(2)
+    --> tensor([5, 7])
+amin
+    torch.tensor{ {1, 5}, {7, 2} }:amin{dim = 2, keepdim = true}
+    --> tensor([[1],
+    -->         [2]])
+aminmax
+    torch.tensor{3, 1, 2}:aminmax()
+    --> (tensor(1), tensor(3))
+argmax
+    torch.tensor{ {1, 5}, {7, 2} }:argmax(2)
+    --> tensor([2, 1])
+argmin
+    torch.tensor{30, 10, 20}:argmin()
+    --> tensor(2)
+any
+    torch.tensor{ {false, true}, {false, false} }:any(2)
+    --> tensor([ True, False])
+all
+    torch.tensor{true, true, false}:all()
+    --> tensor(False)
+norm
+    torch.tensor{3.0, 4.0}:norm()
+    --> tensor(5.)
+linalg_vector_norm
+    torch.linalg.vector_norm(torch.tensor{3.0, -4.0}, 1)
+    --> tensor(7.)
+var
+    torch.tensor{1.0, 2.0, 3.0, 4.0}:var()
+    --> tensor(1.6667)
+std
+    torch.tensor{1.0, 2.0, 3.0, 4.0}:std{correction = 0}
+    --> tensor(1.1180)
+logsumexp
+    torch.tensor{1000.0, 1000.0}:logsumexp(1)
+    --> tensor(1000.6932)
+softmax
+    torch.tensor{ {1.0, 1.0}, {0.0, 1.0} }:softmax(2)
+    --> tensor([[0.5000, 0.5000],
+    -->         [0.2689, 0.7311]])
+log_softmax
+    torch.tensor{0.0, 0.0}:log_softmax(1)
+    --> tensor([-0.6931, -0.6931])
+softmin
+    nn.functional.softmin(torch.tensor{0.0, 1.0}, 1)
+    --> tensor([0.7311, 0.2689])
+]=],
 }

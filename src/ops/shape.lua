@@ -8,14 +8,12 @@ return {
     doc = 'The same elements in another shape, without copying; one size may be -1.',
     grad = { self = 'reshape(grad, sizes_of(self))' } },
   { 'view.dtype(Tensor self, Dtype dtype) -> Tensor', batch = 'dims', variants = method, view = true,
-    doc = 'The same memory read as elements of another dtype, of which one holds parts of the last dimension or several lie in one. Bools stay bools.',
-    example = 'torch.tensor{1.0}:view(torch.int32)' },
+    doc = 'The same memory read as elements of another dtype, of which one holds parts of the last dimension or several lie in one. Bools stay bools.' },
   { '_unsafe_view(Tensor self, Size size) -> Tensor', batch = 'dims', variants = 'function',
     doc = 'A view of a fresh copy, of which nobody else knows.', grad_fn = 'UnsafeViewBackward0',
     forward = 'linear', grad = { self = 'reshape(grad, sizes_of(self))' } },
   { 'reshape(Tensor self, Size shape) -> Tensor', batch = 'dims', composite = true,
-    doc = 'The same elements in another shape: a view where that is possible, else a copy; one size may be -1.',
-    example = 'torch.arange(6):reshape(2, 3)' },
+    doc = 'The same elements in another shape: a view where that is possible, else a copy; one size may be -1.' },
   { 'view_as(Tensor self, Tensor other) -> Tensor', batch = 'through', variants = method, composite = true, doc = 'A view in the shape of `other`.' },
   { 'reshape_as(Tensor self, Tensor other) -> Tensor', batch = 'through', variants = method, composite = true, doc = 'Reshaped as `other`.' },
   { 'flatten(Tensor self, Dim start_dim=1, Dim end_dim=-1) -> Tensor', batch = 'through', composite = true,
@@ -23,7 +21,7 @@ return {
   { 'unflatten(Tensor self, Dim dim, Size sizes) -> Tensor', batch = 'through', composite = true,
     doc = 'Splits one dimension into several; one size may be -1.' },
   { 'permute(Tensor self, Dims dims) -> Tensor', sparse = 'form', batch = 'permute', view = true, doc = 'A view with the dimensions in the given order.',
-    grad = { self = '_permute_backward(grad, dims)' }, example = 'x:permute(3, 1, 2)' },
+    grad = { self = '_permute_backward(grad, dims)' } },
   { 'transpose(Tensor self, Dim dim0, Dim dim1) -> Tensor', sparse = 'form', view = true, variants = views, aliases = 'swapdims',
     grad_fn_inplace = 'TransposeBackward1',
     doc = 'A view with two dimensions swapped.', grad = { self = 'transpose(grad, dim0, dim1)' } },
@@ -43,8 +41,7 @@ return {
     doc = 'A view without dimension `dim` if its size is 1.', grad = { self = 'reshape(grad, sizes_of(self))' } },
   { 'squeeze.dims(Tensor self, Dims dim) -> Tensor', view = true, variants = views, grad_fn = 'SqueezeBackward2',
     grad_fn_inplace = 'SqueezeBackward5',
-    doc = 'A view without those of these dimensions whose size is 1.', grad = { self = 'reshape(grad, sizes_of(self))' },
-    example = 'torch.zeros(1, 2, 1):squeeze{1, 3}' },
+    doc = 'A view without those of these dimensions whose size is 1.', grad = { self = 'reshape(grad, sizes_of(self))' } },
   { 'unsqueeze(Tensor self, Dim dim) -> Tensor', sparse = 'form', batch = 'new_dim', view = true, variants = views, grad_fn_inplace = 'UnsqueezeBackward1',
     doc = 'A view with a new dimension of size 1 at `dim`.',
     grad = { self = 'reshape(grad, sizes_of(self))' } },
@@ -56,7 +53,7 @@ return {
     doc = 'Summed over the dimensions that `size` lacks or has as 1: the opposite of expand.' },
   { 'broadcast_to(Tensor self, Size size) -> Tensor', batch = 'expand', composite = true, doc = 'Expanded to `size`.' },
   { 'narrow(Tensor self, Dim dim, Index start, int length) -> Tensor', sparse = true, composite = true,
-    doc = 'A view of `length` entries of dimension `dim` from position `start` (from 1).', example = 'x:narrow(1, 2, 3)' },
+    doc = 'A view of `length` entries of dimension `dim` from position `start` (from 1).' },
   { 'select(Tensor self, Dim dim, Index index) -> Tensor', sparse = 'form', view = true,
     doc = 'A view of one entry of dimension `dim`, which goes away.', grad = { self = '_select_backward(grad, sizes_of(self), dim, index)' } },
   { '_slice(Tensor self, int dim, int start, int stop, int step) -> Tensor', sparse = 'form', variants = 'function', view = true,
@@ -76,10 +73,9 @@ return {
     grad = { self = '_as_strided_backward(grad, sizes_of(self), strides_of(self), offset_of(self), size, stride, storage_offset)' } },
   { 'resize_(Tensor self, Size size) -> self', overlap = 'one value', variants = 'method',
     doc = 'Other sizes for self, whose elements stay where they are in its memory, in a row from then on. Where the memory does not suffice, self gets its own, '
-      .. 'with what is there at the beginning; views of the old keep that. New elements are uninitialized. Refused where self requires a gradient.',
-    example = 'x:resize_(3, 4)' },
+      .. 'with what is there at the beginning; views of the old keep that. New elements are uninitialized. Refused where self requires a gradient.' },
   { 'resize_as_(Tensor self, Tensor the_template) -> self', overlap = 'one value', variants = 'function method',
-    doc = 'resize_ to the sizes of another tensor.', example = 'x:resize_as_(y)' },
+    doc = 'resize_ to the sizes of another tensor.' },
   { 'unbind(Tensor self, Dim dim=1) -> Tensor[]', composite = true, doc = 'All entries of a dimension, without it.' },
   { 'split(Tensor self, int split_size, Dim dim=1) -> Tensor[]', composite = true,
     doc = 'Views of `split_size` entries of a dimension each; the last may be smaller.' },
@@ -90,15 +86,13 @@ return {
   { 'tensor_split(Tensor self, int indices_or_sections, Dim dim=1) -> Tensor[]', composite = true,
     doc = 'That many views of about equal size along a dimension, the longer ones first.' },
   { 'tensor_split.indices(Tensor self, Dims indices_or_sections, Dim dim=1) -> Tensor[]', batch = 'loop', composite = true,
-    doc = 'Views cut before the given positions of a dimension.', example = 'x:tensor_split({2, 5})' },
+    doc = 'Views cut before the given positions of a dimension.' },
   { 'broadcast_tensors(Tensor[] tensors) -> Tensor[]', variants = 'function', composite = true,
-    doc = 'The tensors, in a row or in a table, expanded to the shape they broadcast to.',
-    example = 'local a, b = torch.broadcast_tensors(x, y)' },
+    doc = 'The tensors, in a row or in a table, expanded to the shape they broadcast to.' },
 
   -- ---- joining ----------------------------------------------------------------------------------------------
   { 'cat(Tensor[] tensors, Dim dim=1) -> Tensor', sparse = 'form', variants = 'function', aliases = 'concat concatenate',
-    doc = 'Joins tensors along an existing dimension.', forward = 'linear', grad = { tensors = 'cat_backward(grad, likes_of(tensors), dim)' },
-    example = 'torch.cat({a, b}, 1)' },
+    doc = 'Joins tensors along an existing dimension.', forward = 'linear', grad = { tensors = 'cat_backward(grad, likes_of(tensors), dim)' } },
   { 'stack(Tensor[] tensors, Dim dim=1) -> Tensor', batch = 'new_dim', variants = 'function',
     doc = 'Joins tensors of one shape along a new dimension.', forward = 'linear', grad = { tensors = 'stack_backward(grad, likes_of(tensors), dim)' } },
   { 'hstack(Tensor[] tensors) -> Tensor', batch = 'through', variants = 'function', composite = true, doc = 'Joins side by side: along dimension 2 (1 for vectors).' },
@@ -109,16 +103,14 @@ return {
   { 'repeat(Tensor self, Size repeats) -> Tensor', variants = method, composite = true,
     doc = "As tile, which is the name to write: `repeat` is a word of Lua, and can only be called as x['repeat'](x, 2, 3)." },
   { 'tile(Tensor self, Size dims) -> Tensor', composite = true,
-    doc = "The tensor laid out `dims` times along each dimension; missing leading counts are 1. (PyTorch's `repeat` is a word of Lua).",
-    example = 'x:tile(2, 3)' },
+    doc = "The tensor laid out `dims` times along each dimension; missing leading counts are 1. (PyTorch's `repeat` is a word of Lua)." },
   { 'flip(Tensor self, Dims dims) -> Tensor', doc = 'A copy with the order of the given dimensions reversed.', forward = 'linear', grad = { self = 'flip(grad, dims)' } },
   { 'roll(Tensor self, Size shifts, Dims? dims=nil) -> Tensor', composite = true,
     doc = 'Entries moved on by `shifts` along `dims`; those that leave come back at the start.' },
   { 'repeat_interleave(Tensor self, int repeats, Dim? dim=nil, *, int? output_size=nil) -> Tensor', composite = true, reads = true,
     doc = 'Each entry `repeats` times in a row; flattened first when no dimension is given.' },
   { 'repeat_interleave.tensor(Tensor self, Tensor repeats, Dim? dim=nil, *, int? output_size=nil) -> Tensor', composite = true, reads = true,
-    doc = 'Each entry as often as `repeats` says for it; flattened first when no dimension is given. output_size: their sum.',
-    example = 'x:repeat_interleave(torch.tensor {1, 3}, 1)' },
+    doc = 'Each entry as often as `repeats` says for it; flattened first when no dimension is given. output_size: their sum.' },
   { 'repeat_interleave.repeats(Tensor repeats, *, int? output_size=nil) -> IndexTensor', variants = 'function',
     doc = 'The position of each number of `repeats`, as often as it says.' },
   { 'tril(Tensor self, int diagonal=0) -> Tensor', batch = 'front', overlap = 'elementwise', variants = 'function method inplace', doc = 'Zero above the diagonal of the last two dimensions.',
@@ -148,8 +140,7 @@ return {
   { 'rot90(Tensor self, int k=1, Dims? dims=nil) -> Tensor', batch = 'loop', composite = true,
     doc = 'Turned by 90 degrees k times, from the first of two dimensions (1 and 2) towards the second.' },
   { 'meshgrid(Tensor[] tensors, *, string indexing=\'ij\') -> Tensor[]', variants = 'function', composite = true,
-    doc = 'The coordinates of a grid: each vector, of those in a row or in a table, expanded along the others\' dimensions.',
-    example = "local x, y = torch.meshgrid(a, b, {indexing = 'xy'})" },
+    doc = 'The coordinates of a grid: each vector, of those in a row or in a table, expanded along the others\' dimensions.' },
   { 'cartesian_prod(Tensor[] tensors) -> Tensor', variants = 'function', composite = true,
     doc = 'All combinations of one element of each vector, of those in a row or in a table, one row each.' },
   { 'combinations(Tensor self, int r=2, bool with_replacement=false) -> Tensor', variants = 'function', composite = true,
@@ -158,8 +149,7 @@ return {
     doc = 'Padded with a number: pad holds what goes before and after the last dimension, then the one before it.',
     forward = 'constant_pad_nd(self_t, pad, 0)', grad = { self = '_constant_pad_backward(grad, pad)' } },
   { "pad(Tensor self, Size pad, string mode='constant', float? value=nil) -> Tensor", variants = 'function', composite = true,
-    doc = "Padded before and after the last dimensions: mode 'constant', 'reflect', 'replicate' or 'circular'.",
-    example = "F.pad(x, {1, 1}, 'reflect')" },
+    doc = "Padded before and after the last dimensions: mode 'constant', 'reflect', 'replicate' or 'circular'." },
 
   -- ---- parts of derivatives ------------------------------------------------------------------------------
   { '_constant_pad_backward(Tensor grad_output, Size pad) -> Tensor', variants = '', composite = true,
@@ -179,4 +169,243 @@ return {
   { '_as_strided_backward(Tensor grad_output, Size sizes, Size strides, int offset, Size size, Size stride, int? storage_offset) -> Tensor',
     variants = '', composite = true,
     doc = 'What reaches a tensor of the given sizes, strides and offset when grad_output reaches an as_strided view of it.' },
+
+  examples = [=[
+view
+    torch.arange(6):view(2, 3)
+    --> tensor([[0, 1, 2],
+    -->         [3, 4, 5]])
+    torch.tensor{1.0}:view(torch.int32)
+    --> tensor([1065353216], dtype=torch.int32)
+reshape
+    torch.arange(6):reshape(2, -1)
+    --> tensor([[0, 1, 2],
+    -->         [3, 4, 5]])
+view_as
+    torch.arange(4):view_as(torch.zeros(2, 2))
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+reshape_as
+    torch.arange(4):reshape_as(torch.zeros(2, 2))
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+flatten
+    torch.zeros(2, 3, 4):flatten(2).shape
+    --> torch.Size([2, 12])
+unflatten
+    torch.zeros(2, 12):unflatten(2, {3, 4}).shape
+    --> torch.Size([2, 3, 4])
+permute
+    torch.zeros(2, 3, 4):permute(3, 1, 2).shape
+    --> torch.Size([4, 2, 3])
+transpose
+    torch.tensor{ {1, 2, 3}, {4, 5, 6} }:transpose(1, 2)
+    --> tensor([[1, 4],
+    -->         [2, 5],
+    -->         [3, 6]])
+swapaxes
+    torch.zeros(2, 3, 4):swapaxes(1, 3).shape
+    --> torch.Size([4, 3, 2])
+t
+    torch.tensor{ {1, 2}, {3, 4} }:t()
+    --> tensor([[1, 3],
+    -->         [2, 4]])
+movedim
+    torch.zeros(2, 3, 4):movedim(1, -1).shape
+    --> torch.Size([3, 4, 2])
+squeeze
+    torch.zeros(1, 2, 1):squeeze().shape
+    --> torch.Size([2])
+    torch.zeros(1, 2, 1):squeeze(1).shape
+    --> torch.Size([2, 1])
+unsqueeze
+    torch.tensor{1, 2}:unsqueeze(2)
+    --> tensor([[1],
+    -->         [2]])
+expand
+    torch.tensor{ {1}, {2} }:expand(-1, 3)
+    --> tensor([[1, 1, 1],
+    -->         [2, 2, 2]])
+expand_as
+    torch.tensor{1, 2}:expand_as(torch.zeros(2, 2))
+    --> tensor([[1, 2],
+    -->         [1, 2]])
+sum_to_size
+    torch.ones(3, 2):sum_to_size(1, 2)
+    --> tensor([[3., 3.]])
+broadcast_to
+    torch.tensor{1, 2}:broadcast_to(2, 2)
+    --> tensor([[1, 2],
+    -->         [1, 2]])
+narrow
+    torch.tensor{10, 20, 30, 40}:narrow(1, 2, 3)
+    --> tensor([20, 30, 40])
+select
+    torch.tensor{ {1, 2}, {3, 4} }:select(1, 2)
+    --> tensor([3, 4])
+diagonal
+    torch.tensor{ {1, 2}, {3, 4} }:diagonal()
+    --> tensor([1, 4])
+unfold
+    torch.arange(1, 6):unfold(1, 3, 1)
+    --> tensor([[1, 2, 3],
+    -->         [2, 3, 4],
+    -->         [3, 4, 5]])
+as_strided
+    torch.arange(6):as_strided({2, 2}, {1, 2})
+    --> tensor([[0, 2],
+    -->         [1, 3]])
+resize_
+    torch.arange(6):resize_(2, 2)
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+resize_as_
+    torch.arange(6):resize_as_(torch.zeros(2, 2))
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+unbind
+    table.unpack(torch.tensor{ {1, 2}, {3, 4} }:unbind())
+    --> (tensor([1, 2]), tensor([3, 4]))
+split
+    torch.arange(5):split(2)
+    --> {tensor([0, 1]), tensor([2, 3]), tensor([4])}
+    torch.arange(5):split{1, 4}
+    --> {tensor([0]), tensor([1, 2, 3, 4])}
+chunk
+    torch.arange(5):chunk(2)
+    --> {tensor([0, 1, 2]), tensor([3, 4])}
+tensor_split
+    torch.arange(5):tensor_split(2)
+    --> {tensor([0, 1, 2]), tensor([3, 4])}
+    torch.arange(5):tensor_split({3, 5})
+    --> {tensor([0, 1]), tensor([2, 3]), tensor([4])}
+broadcast_tensors
+    local a, b = torch.broadcast_tensors(torch.zeros(2, 1), torch.zeros(3))
+    a.shape, b.shape
+    --> (torch.Size([2, 3]), torch.Size([2, 3]))
+cat
+    torch.cat({torch.tensor{1, 2}, torch.tensor{3}})
+    --> tensor([1, 2, 3])
+    torch.cat({torch.zeros(2, 1), torch.ones(2, 2)}, 2)
+    --> tensor([[0., 1., 1.],
+    -->         [0., 1., 1.]])
+stack
+    torch.stack({torch.tensor{1, 2}, torch.tensor{3, 4}})
+    --> tensor([[1, 2],
+    -->         [3, 4]])
+hstack
+    torch.hstack({torch.tensor{1, 2}, torch.tensor{3}})
+    --> tensor([1, 2, 3])
+vstack
+    torch.vstack({torch.tensor{1, 2}, torch.tensor{3, 4}})
+    --> tensor([[1, 2],
+    -->         [3, 4]])
+dstack
+    torch.dstack({torch.zeros(2, 3), torch.zeros(2, 3)}).shape
+    --> torch.Size([2, 3, 2])
+block_diag
+    torch.block_diag(torch.ones(1, 1), torch.ones(2, 2) * 2)
+    --> tensor([[1., 0., 0.],
+    -->         [0., 2., 2.],
+    -->         [0., 2., 2.]])
+repeat
+    x = torch.tensor{1, 2}
+    x['repeat'](x, 2, 2)
+    --> tensor([[1, 2, 1, 2],
+    -->         [1, 2, 1, 2]])
+tile
+    torch.tensor{1, 2}:tile(2)
+    --> tensor([1, 2, 1, 2])
+flip
+    torch.tensor{ {1, 2}, {3, 4} }:flip(1)
+    --> tensor([[3, 4],
+    -->         [1, 2]])
+roll
+    torch.tensor{1, 2, 3, 4}:roll(1)
+    --> tensor([4, 1, 2, 3])
+repeat_interleave
+    torch.tensor{1, 2}:repeat_interleave(2)
+    --> tensor([1, 1, 2, 2])
+    torch.tensor{1, 2}:repeat_interleave(torch.tensor{1, 3})
+    --> tensor([1, 2, 2, 2])
+tril
+    torch.ones(3, 3):tril()
+    --> tensor([[1., 0., 0.],
+    -->         [1., 1., 0.],
+    -->         [1., 1., 1.]])
+triu
+    torch.ones(3, 3):triu(1)
+    --> tensor([[0., 1., 1.],
+    -->         [0., 0., 1.],
+    -->         [0., 0., 0.]])
+diag
+    torch.tensor{1, 2}:diag()
+    --> tensor([[1, 0],
+    -->         [0, 2]])
+    torch.tensor{ {1, 2}, {3, 4} }:diag()
+    --> tensor([1, 4])
+diagflat
+    torch.diagflat(torch.tensor{1, 2}, 1)
+    --> tensor([[0, 1, 0],
+    -->         [0, 0, 2],
+    -->         [0, 0, 0]])
+diag_embed
+    torch.zeros(5, 3):diag_embed().shape
+    --> torch.Size([5, 3, 3])
+fliplr
+    torch.tensor{ {1, 2}, {3, 4} }:fliplr()
+    --> tensor([[2, 1],
+    -->         [4, 3]])
+flipud
+    torch.tensor{ {1, 2}, {3, 4} }:flipud()
+    --> tensor([[3, 4],
+    -->         [1, 2]])
+ravel
+    torch.tensor{ {1, 2}, {3, 4} }:ravel()
+    --> tensor([1, 2, 3, 4])
+atleast_1d
+    torch.atleast_1d(torch.tensor(5))
+    --> tensor([5])
+atleast_2d
+    torch.atleast_2d(torch.tensor{1, 2})
+    --> tensor([[1, 2]])
+atleast_3d
+    torch.atleast_3d(torch.tensor{1, 2}).shape
+    --> torch.Size([1, 2, 1])
+column_stack
+    torch.column_stack({torch.tensor{1, 2}, torch.tensor{3, 4}})
+    --> tensor([[1, 3],
+    -->         [2, 4]])
+fill_diagonal_
+    torch.zeros(2, 3):fill_diagonal_(7)
+    --> tensor([[7., 0., 0.],
+    -->         [0., 7., 0.]])
+rot90
+    torch.tensor{ {1, 2}, {3, 4} }:rot90()
+    --> tensor([[2, 4],
+    -->         [1, 3]])
+meshgrid
+    torch.meshgrid(torch.tensor{1, 2}, torch.tensor{3, 4}, {indexing = 'ij'})
+    --> (tensor([[1, 1],
+    -->          [2, 2]]),
+    -->  tensor([[3, 4],
+    -->          [3, 4]]))
+cartesian_prod
+    torch.cartesian_prod(torch.tensor{1, 2}, torch.tensor{3, 4})
+    --> tensor([[1, 3],
+    -->         [1, 4],
+    -->         [2, 3],
+    -->         [2, 4]])
+combinations
+    torch.combinations(torch.tensor{1, 2, 3})
+    --> tensor([[1, 2],
+    -->         [1, 3],
+    -->         [2, 3]])
+constant_pad_nd
+    torch.constant_pad_nd(torch.tensor{1, 2}, {1, 2}, 9)
+    --> tensor([9, 1, 2, 9, 9])
+pad
+    nn.functional.pad(torch.tensor{ { {1.0, 2.0, 3.0} } }, {1, 1}, 'reflect')
+    --> tensor([[[2., 1., 2., 3., 2.]]])
+]=],
 }

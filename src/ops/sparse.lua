@@ -47,4 +47,49 @@ return {
     doc = "A matrix in 'sparse_csr' or 'sparse_csc'; dense_dim: how many of the last dimensions belong to the values." },
   { 'sparse_mask(Tensor self, Tensor mask) -> Tensor', variants = 'method', composite = true, sparse = true, batch = 'loop',
     doc = 'The elements of self, of any layout, at the places of the sparse tensor mask.' },
+
+  examples = [=[
+values
+    torch.eye(2):to_sparse():values()
+    --> tensor([1., 1.])
+indices
+    torch.eye(2):to_sparse():indices()
+    --> tensor([[1, 2],
+    -->         [1, 2]])
+crow_indices
+    torch.eye(2):to_sparse_csr():crow_indices()
+    --> tensor([1, 2, 3])
+col_indices
+    torch.eye(2):to_sparse_csr():col_indices()
+    --> tensor([1, 2])
+ccol_indices
+    torch.eye(2):to_sparse_csc():ccol_indices()
+    --> tensor([1, 2, 3])
+row_indices
+    torch.eye(2):to_sparse_csc():row_indices()
+    --> tensor([1, 2])
+sparse_dim
+    torch.eye(2):to_sparse():sparse_dim()
+    --> 2
+dense_dim
+    torch.eye(2):to_sparse():dense_dim()
+    --> 0
+is_coalesced
+    torch.sparse_coo_tensor({ {1, 1} }, {2.0, 3.0}, {2}):is_coalesced()
+    --> false
+coalesce
+    torch.sparse_coo_tensor({ {1, 1} }, {2.0, 3.0}, {2}):coalesce()
+    --> tensor(indices=tensor([[1]]),
+    -->        values=tensor([5.]),
+    -->        size=(2,), nnz=1, layout=torch.sparse_coo)
+to_dense
+    torch.sparse_coo_tensor({ {1, 3} }, {2.0, 3.0}, {4}):to_dense()
+    --> tensor([2., 0., 3., 0.])
+sparse_mask
+    torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }:sparse_mask(torch.eye(2):to_sparse())
+    --> tensor(indices=tensor([[1, 2],
+    -->                        [1, 2]]),
+    -->        values=tensor([1., 4.]),
+    -->        size=(2, 2), nnz=2, layout=torch.sparse_coo)
+]=],
 }

@@ -82,4 +82,73 @@ return {
     forward = 'elementwise', grad = { self = 'where(isfinite(self), grad, 0)' } },
   { '_nan_to_num(Tensor self, Scalar nan, Scalar posinf, Scalar neginf) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: float', numbers = 'any',
     doc = 'nan_to_num.' },
+
+  examples = [=[
+asinh
+    torch.tensor{0.0, 1.0}:asinh()
+    --> tensor([0.0000, 0.8814])
+acosh
+    torch.tensor{1.0, 2.0}:acosh()
+    --> tensor([0.0000, 1.3170])
+atanh
+    torch.tensor{0.0, 0.5}:atanh()
+    --> tensor([0.0000, 0.5493])
+atan2
+    torch.atan2(torch.tensor{1.0, -1.0}, torch.tensor{1.0, -1.0})
+    --> tensor([ 0.7854, -2.3562])
+hypot
+    torch.hypot(torch.tensor{3.0, 5.0}, torch.tensor{4.0, 12.0})
+    --> tensor([ 5., 13.])
+erfc
+    torch.tensor{0.0, 1.0}:erfc()
+    --> tensor([1.0000, 0.1573])
+erfinv
+    torch.tensor{0.0, 0.5}:erfinv()
+    --> tensor([0.0000, 0.4769])
+lgamma
+    torch.tensor{1.0, 10.0}:lgamma()
+    --> tensor([ 0.0000, 12.8018])
+digamma
+    torch.tensor{1.0, 2.0}:digamma()
+    --> tensor([-0.5772,  0.4228])
+logit
+    torch.tensor{0.5, 0.9}:logit()
+    --> tensor([0.0000, 2.1972])
+xlogy
+    torch.xlogy(torch.tensor{0.0, 2.0}, torch.tensor{0.0, 1.0})
+    --> tensor([0., 0.])
+special_xlog1py
+    torch.special.xlog1py(torch.tensor{0.0, 2.0}, torch.tensor{-1.0, 1.0})
+    --> tensor([0.0000, 1.3863])
+special_entr
+    torch.special.entr(torch.tensor{0.0, 0.5})
+    --> tensor([0.0000, 0.3466])
+sinc
+    torch.tensor{0.0, 0.5}:sinc()
+    --> tensor([1.0000, 0.6366])
+logaddexp
+    torch.logaddexp(torch.tensor{-1000.0}, torch.tensor{-1000.0})
+    --> tensor([-999.3068])
+logaddexp2
+    torch.logaddexp2(torch.tensor{3.0}, torch.tensor{3.0})
+    --> tensor([4.])
+frac
+    torch.tensor{1.25, -2.5}:frac()
+    --> tensor([ 0.2500, -0.5000])
+copysign
+    torch.copysign(torch.tensor{1.0, 2.0}, torch.tensor{-0.0, 5.0})
+    --> tensor([-1.,  2.])
+fmax
+    torch.fmax(torch.tensor{1.0, 0 / 0}, torch.tensor{2.0, 3.0})
+    --> tensor([2., 3.])
+fmin
+    torch.fmin(torch.tensor{1.0, 0 / 0}, torch.tensor{2.0, 3.0})
+    --> tensor([1., 3.])
+heaviside
+    torch.heaviside(torch.tensor{-1.0, 0.0, 1.0}, torch.tensor{0.5})
+    --> tensor([0.0000, 0.5000, 1.0000])
+nan_to_num
+    torch.tensor{0 / 0, 1.0}:nan_to_num(7)
+    --> tensor([7., 1.])
+]=],
 }

@@ -10,4 +10,19 @@ return {
     doc = 'The channels in an order that deals them out from the groups in turn.' },
   { 'bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=nil) -> Tensor', variants = 'function', composite = true,
     doc = 'input1 weight[o] input2, for every output o, plus bias.' },
+
+  examples = [=[
+pixel_shuffle
+    nn.functional.pixel_shuffle(torch.zeros(1, 8, 2, 2), 2).shape
+    --> torch.Size([1, 2, 4, 4])
+pixel_unshuffle
+    nn.functional.pixel_unshuffle(torch.zeros(1, 2, 4, 4), 2).shape
+    --> torch.Size([1, 8, 2, 2])
+channel_shuffle
+    nn.functional.channel_shuffle(torch.tensor{1.0, 2.0, 3.0, 4.0}:reshape(1, 4, 1), 2):flatten()
+    --> tensor([1., 3., 2., 4.])
+bilinear
+    nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
+    --> tensor([[6.]])
+]=],
 }

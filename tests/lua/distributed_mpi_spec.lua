@@ -89,6 +89,26 @@ for _, mpi in ipairs(installed) do
       ]])
     end)
 
+    it('#rss needs memory beside a tensor only while it reduces, though works are kept', function()
+      all_well(2, [[
+        local function resident()
+          for line in io.lines '/proc/self/status' do
+            local kib = line:match '^VmRSS:%s+(%d+)'
+            if kib then return tonumber(kib) * 1024 end
+          end
+        end
+        local x, works = torch.zeros(1 << 20), {}
+        dist.all_reduce(x)
+        local before = resident()
+        for i = 1, 40 do
+          works[i] = dist.all_reduce(x, { async_op = true })
+          works[i]:wait()
+        end
+        local more = resident() - before
+        assert(more < 40 << 20, ('%d MiB'):format(more >> 20))
+      ]])
+    end)
+
     it("reduces by MPI's own operations where that is asked for", function()
       all_well(3, [[
         dist.destroy_process_group()

@@ -1,0 +1,67 @@
+-- examples.lua - reads the examples that stand beside declarations and classes.
+--
+-- A file of declarations has them in one text, the field `examples` of the list that it returns: a name in a line of
+-- its own, below it the lines of its example, indented. What the program shows for the lines so far stands in lines
+-- that begin with '-->', so that an example is Lua as it stands:
+--
+--   sum
+--       torch.tensor{1, 2}:sum()
+--       --> tensor(3)
+--
+-- tests/lua/examples_spec.lua runs every one and compares. May use only Lua's standard library.
+
+local M = {}
+
+-- name -> the lines of its example, without their indentation. where: names the text in errors.
+function M.read(text, where)
+  local found, name, lines = {}, nil, nil
+  local function finish()
+    if name then found[name] = table.concat(lines, '\n') end
+  end
+  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
+    if line:find '^%S+$' then
+      finish()
+      name, lines = line, {}
+      if found[name] then error(('%s: two examples of %s'):format(where, name), 0) end
+    elseif line:find '^    ' and name then
+      lines[#lines + 1] = line:sub(5)
+    elseif line:find '%S' then
+      error(("%s: '%s' is neither a name nor a line of an example"):format(where, line), 0)
+    end
+  end
+  finish()
+  return found
+end
+
+-- The parts of an example, each the lines of a cell and what it shows: { source, output }, output nil where nothing is said.
+function M.cells(example)
+  local cells, source, output = {}, {}, nil
+  local function finish()
+    if #source > 0 then cells[#cells + 1] = { source = table.concat(source, '\n'), output = output and table.concat(output, '\n') } end
+    source, output = {}, nil
+  end
+  for line in (example .. '\n'):gmatch '([^\n]*)\n' do
+    local shown = line:match '^%-%-> ?(.*)$'
+    if shown then
+      output = output or {}
+      output[#output + 1] = shown
+    else
+      if output then finish() end
+      source[#source + 1] = line
+    end
+  end
+  finish()
+  return cells
+end
+
+-- The example as cells of a notebook and what they show.
+function M.markdown(example)
+  local blocks = {}
+  for _, cell in ipairs(M.cells(example)) do
+    blocks[#blocks + 1] = '```lua\n' .. cell.source .. '\n```\n'
+    if cell.output then blocks[#blocks + 1] = '```text\n' .. cell.output .. '\n```\n' end
+  end
+  return table.concat(blocks, '\n')
+end
+
+return M

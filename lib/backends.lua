@@ -1,6 +1,7 @@
 -- backends.lua - torch.backends: settings of what computes. cuda.matmul.allow_tf32, whether products of float32 matrices
 -- on a GPU may be rounded to TF32 (off at first; its other name is torch.set_float32_matmul_precision), and
--- cudnn.allow_tf32, the same for convolutions (on at first). A name that is no setting is an error, also when assigned:
+-- cudnn.allow_tf32, the same for convolutions and recurrent networks (on at first); cudnn.enabled, whether cuDNN is asked at all, where
+-- it is installed: else our own kernels do the work. A name that is no setting is an error, also when assigned:
 -- a misspelled setting would otherwise do nothing.
 
 local torch = require 'torch'
@@ -19,10 +20,10 @@ local function settings(title, fields)
   })
 end
 
--- The setter of allow_tf32: f(on).
-local function tf32(f)
+-- The setter of something that is on or off: f(on).
+local function switch(name, f)
   return function(on)
-    if type(on) ~= 'boolean' then fail('allow_tf32 must be true or false') end
+    if type(on) ~= 'boolean' then fail('%s must be true or false', name) end
     f(on)
   end
 end
@@ -46,7 +47,8 @@ end
 return {
   cuda = {
     is_built = function() return true end,
-    matmul = settings('cuda.matmul', { allow_tf32 = { cuda._allow_tf32, tf32(cuda._set_allow_tf32) } }),
+    matmul = settings('cuda.matmul', { allow_tf32 = { cuda._allow_tf32, switch('allow_tf32', cuda._set_allow_tf32) } }),
   },
-  cudnn = settings('cudnn', { allow_tf32 = { cuda._allow_convolution_tf32, tf32(cuda._set_allow_convolution_tf32) } }),
+  cudnn = settings('cudnn', { enabled = { cuda._cudnn_enabled, switch('enabled', cuda._set_cudnn_enabled) },
+    allow_tf32 = { cuda._allow_convolution_tf32, switch('allow_tf32', cuda._set_allow_convolution_tf32) } }),
 }

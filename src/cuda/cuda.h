@@ -208,6 +208,10 @@ lt_status lt_cuda_nonzero(const lt_array *in, const lt_array *out);
 /* recurrent.cu */
 lt_status lt_cuda_cell(const lt_cell_step *step);
 lt_status lt_cuda_cell_backward(const lt_cell_step *step);
+/* network_cudnn.cu */
+lt_status lt_cuda_network_sizes(const lt_network *network, lt_network_sizes *sizes);
+lt_status lt_cuda_network(const lt_network *network, const lt_network_arrays *arrays);
+lt_status lt_cuda_network_backward(const lt_network *network, const lt_network_arrays *arrays);
 /* optim.cu */
 lt_status lt_cuda_optimize(const lt_optim *o);
 /* range.cu, random.cu, draw.cu */

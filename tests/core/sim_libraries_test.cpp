@@ -2,6 +2,7 @@
  * each test makes a call that works, and then the same with one argument wrong. */
 #include "libraries/cublas_api.h"
 #include "libraries/cudnn_api.h"
+#include "libraries/cudnn_rnn_api.h"
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
 #include "sim/sim.h"
@@ -383,7 +384,7 @@ void test_convolutions(void **)
     assert_int_equal(f->tensor_create(&y), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->filter_create(&w), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->convolution_create(&convolution), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->tensor_set(x, CUDNN_DATA_FLOAT, 3, of_x, steps),
+    assert_int_equal(f->tensor_set(x, CUDNN_DATA_FLOAT, 2, of_x, steps),
                      CUDNN_STATUS_NOT_SUPPORTED);
     assert_int_equal(f->tensor_set(x, CUDNN_DATA_FLOAT, 4, of_x, steps), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->tensor_set(y, CUDNN_DATA_FLOAT, 4, of_x, steps), CUDNN_STATUS_SUCCESS);
@@ -417,6 +418,106 @@ void test_convolutions(void **)
     assert_int_equal(f->tensor_destroy(y), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->filter_destroy(w), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->convolution_destroy(convolution), CUDNN_STATUS_SUCCESS);
+}
+
+/* An RNN of one unit, of two steps. */
+void test_recurrent_networks(void **)
+{
+    const lt_cudnn *dnn;
+    const lt_cudnn_rnn *f;
+    static cudnnHandle_t handle; /* as in the backend, never destroyed */
+    cudnnRNNDescriptor_t network;
+    cudnnDropoutDescriptor_t dropout;
+    cudnnRNNDataDescriptor_t data;
+    cudnnTensorDescriptor_t state, part;
+    const int of_state[] = {1, 1, 1}, steps[] = {1, 1, 1}, lengths[] = {2}, shorter[] = {1};
+    size_t weight_bytes, work_bytes, kept_bytes;
+    void *matrix, *bias;
+    assert_int_equal(lt_cudnn_get(&dnn), LT_OK);
+    assert_int_equal(lt_cudnn_rnn_get(&f), LT_OK);
+    assert_int_equal(dnn->create(&handle), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->network_create(&network), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->dropout_create(&dropout), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->data_create(&data), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(dnn->tensor_create(&state), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(dnn->tensor_create(&part), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(dnn->tensor_set(state, CUDNN_DATA_FLOAT, 3, of_state, steps),
+                     CUDNN_STATUS_SUCCESS);
+    const auto describe = [&](int projection, cudnnMathType_t math) {
+        return f->network_set(network, CUDNN_RNN_ALGO_STANDARD, CUDNN_RNN_RELU, CUDNN_RNN_NO_BIAS,
+                              CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, CUDNN_DATA_FLOAT,
+                              CUDNN_DATA_FLOAT, math, 1, 1, projection, 1, dropout,
+                              LT_CUDNN_RNN_PADDED);
+    };
+    assert_int_equal(describe(1, CUDNN_FMA_MATH), CUDNN_STATUS_BAD_PARAM); /* dropout is not set */
+    assert_int_equal(f->weight_bytes(handle, network, &weight_bytes), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(f->dropout_set(dropout, handle, 0, nullptr, 0, 0), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(describe(2, CUDNN_FMA_MATH), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(describe(1, CUDNN_TENSOR_OP_MATH), CUDNN_STATUS_NOT_SUPPORTED);
+    assert_int_equal(describe(1, CUDNN_FMA_MATH), CUDNN_STATUS_SUCCESS);
+    const auto set_data = [&](const int *each) {
+        return f->data_set(data, CUDNN_DATA_FLOAT, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED, 2, 1,
+                           1, each, nullptr);
+    };
+    const int longer[] = {3};
+    assert_int_equal(set_data(longer), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(set_data(lengths), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->weight_bytes(handle, network, &weight_bytes), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->work_bytes(handle, network, CUDNN_FWD_MODE_TRAINING, data, &work_bytes,
+                                   &kept_bytes),
+                     CUDNN_STATUS_SUCCESS);
+
+    float *weights = device_new<float>(std::vector<float>(weight_bytes / 4)),
+          *x = device_new<float>({1, 2}), *y = device_new<float>({0, 0}),
+          *last = device_new<float>({0});
+    char *work = device_new<char>(std::vector<char>(work_bytes)),
+         *kept = device_new<char>(std::vector<char>(kept_bytes));
+    const auto place = [&](int product) {
+        return f->weight_place(handle, network, 0, weight_bytes, weights, product, part, &matrix,
+                               part, &bias);
+    };
+    assert_int_equal(place(2), CUDNN_STATUS_BAD_PARAM); /* an RNN has two */
+    assert_int_equal(place(1), CUDNN_STATUS_SUCCESS);
+    assert_null(bias);
+    const float three = 3, ten = 10;
+    assert_int_equal(cudaMemcpy(matrix, &ten, 4, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(place(0), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(cudaMemcpy(matrix, &three, 4, cudaMemcpyHostToDevice), cudaSuccess);
+
+    const auto forward = [&](const int32_t *on_device, size_t bytes, size_t reserved) {
+        return f->forward(handle, network, CUDNN_FWD_MODE_TRAINING, on_device, data, x, data, y,
+                          state, nullptr, last, state, nullptr, nullptr, weight_bytes, weights,
+                          bytes, work, reserved, kept);
+    };
+    assert_int_equal(forward(lengths, work_bytes, kept_bytes), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(forward(nullptr, work_bytes - 1, kept_bytes),
+                     CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
+    assert_int_equal(forward(nullptr, work_bytes, kept_bytes - 1),
+                     CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
+    assert_int_equal(set_data(shorter), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(forward(nullptr, work_bytes, kept_bytes), CUDNN_STATUS_NOT_SUPPORTED);
+    assert_int_equal(set_data(lengths), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(forward(nullptr, work_bytes, kept_bytes), CUDNN_STATUS_SUCCESS);
+    assert_true((host(y, 2) == std::vector<float>{3, 36})); /* 3 * 1; 3 * 2 + 10 * 3 */
+    assert_true(host(last, 1)[0] == 36);
+
+    float *dy = device_new<float>({0, 1}), *dx = device_new<float>({0, 0}),
+          *gradients = device_new<float>(std::vector<float>(weight_bytes / 4));
+    assert_int_equal(f->backward_data(handle, network, nullptr, data, y, dy, data, dx, state,
+                                      nullptr, nullptr, nullptr, state, nullptr, nullptr, nullptr,
+                                      weight_bytes, weights, work_bytes, work, kept_bytes, kept),
+                     CUDNN_STATUS_SUCCESS);
+    assert_true((host(dx, 2) == std::vector<float>{30, 3}));
+    assert_int_equal(f->backward_weights(handle, network, CUDNN_WGRAD_MODE_ADD, nullptr, data, x,
+                                         state, nullptr, data, y, weight_bytes, gradients,
+                                         work_bytes, work, kept_bytes, kept),
+                     CUDNN_STATUS_SUCCESS);
+    assert_true((host(gradients, 2) == std::vector<float>{12, 3})); /* 2 + 10 * 1; the state 3 */
+    assert_int_equal(f->network_destroy(network), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->dropout_destroy(dropout), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->data_destroy(data), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(dnn->tensor_destroy(state), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(dnn->tensor_destroy(part), CUDNN_STATUS_SUCCESS);
 }
 
 /* ---- captures --------------------------------------------------------------------------------------------------------- */
@@ -493,6 +594,7 @@ int main()
         cmocka_unit_test(test_bidiagonal),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_convolutions),
+        cmocka_unit_test(test_recurrent_networks),
         cmocka_unit_test(test_handles_in_captures),
         cmocka_unit_test(test_workspaces_in_captures),
         cmocka_unit_test(test_faults),

@@ -92,6 +92,8 @@ describe('torch.backends', function()
     torch.set_float32_matmul_precision 'high'
     assert.is_false(cudnn.allow_tf32)
     assert.is_false(pcall(function() cudnn.allow_tf32 = 'yes' end))
+    assert.is_true(cudnn.enabled)
+    assert.is_false(pcall(function() cudnn.enabled = 1 end))
     assert.is_false(pcall(function() cudnn.benchmarks = true end))
   end)
 

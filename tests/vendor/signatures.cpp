@@ -18,6 +18,7 @@
 
 #include "libraries/cublas_api.h"
 #include "libraries/cudnn_api.h"
+#include "libraries/cudnn_rnn_api.h"
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
 #include "libraries/nccl_api.h"
@@ -48,6 +49,15 @@ LT_CUDNN_DETERMINISMS(SAME_NUMBER)
 LT_CUDNN_FORWARDS(SAME_NUMBER)
 LT_CUDNN_BACKWARD_DATAS(SAME_NUMBER)
 LT_CUDNN_BACKWARD_FILTERS(SAME_NUMBER)
+LT_CUDNN_RNN_ALGORITHMS(SAME_NUMBER)
+LT_CUDNN_RNN_FORWARDS(SAME_NUMBER)
+LT_CUDNN_RNN_CELLS(SAME_NUMBER)
+LT_CUDNN_RNN_BIASES(SAME_NUMBER)
+LT_CUDNN_RNN_DIRECTIONS(SAME_NUMBER)
+LT_CUDNN_RNN_INPUTS(SAME_NUMBER)
+LT_CUDNN_RNN_LAYOUTS(SAME_NUMBER)
+LT_CUDNN_RNN_GRADIENTS(SAME_NUMBER)
+SAME_NUMBER(CUDNN_RNN_PADDED_IO_ENABLED, LT_CUDNN_RNN_PADDED)
 
 #define SAME_TYPE(table, field, symbol) \
     static_assert(std::is_same<decltype(&::symbol), decltype(table::field)>::value, #symbol);
@@ -72,6 +82,8 @@ LT_CUSOLVER_REAL_FUNCTIONS(OF_CUSOLVER_D, D, double)
 
 #define OF_CUDNN(field, symbol, arguments) SAME_TYPE(lt_cudnn, field, symbol)
 LT_CUDNN_FUNCTIONS(OF_CUDNN)
+#define OF_CUDNN_RNN(field, symbol, arguments) SAME_TYPE(lt_cudnn_rnn, field, symbol)
+LT_CUDNN_RNN_FUNCTIONS(OF_CUDNN_RNN)
 
 #define OF_NCCL(field, symbol, arguments) SAME_TYPE(lt_nccl, field, symbol)
 LT_NCCL_FUNCTIONS(OF_NCCL)
@@ -101,7 +113,7 @@ static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOL
 
 static const char *const of_cufft[] = {LT_CUFFT_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
-static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) nullptr};
+static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL) nullptr};
 
 static int passed, failed;
 

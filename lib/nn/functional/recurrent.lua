@@ -1,6 +1,6 @@
 -- recurrent.lua - one direction of one recurrent layer, differentiable: a single op over the whole sequence with a
 -- derivative that is one op too. Where the derivative itself is differentiated (create_graph), and for projected
--- LSTMs, the same steps are done one by one with differentiable ops.
+-- LSTMs, the same steps are done one by one with differentiable ops. And layers of them, one on another.
 
 local torch = require 'torch'
 
@@ -134,6 +134,32 @@ function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes
     return output, hn, cn
   end
   return layer_class().apply(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+end
+
+-- ---- layers on layers -----------------------------------------------------------------------------------------------
+
+local function direction(rows, weights, h, c, cell, reverse, sizes)
+  local w_ih, w_hh, b_ih, b_hh, w_hr = table.unpack(weights, 1, 5)
+  local gates = torch.linear(rows, w_ih, b_ih)
+  if w_hr then return recurrent.by_steps(gates, h, c, w_hh, b_hh, cell, reverse, sizes, w_hr) end
+  return recurrent.layer(gates, h, c, w_hh, b_hh, cell, reverse, sizes)
+end
+
+-- rows [rows, input_size], step after step; hx, cx [layers * directions, batch, size]; weights: of each direction of each
+-- layer { w_ih, w_hh, b_ih, b_hh, w_hr }, the last three where there are any; dropout: the probability between layers, or nil. Returns the
+-- output's rows and the last states.
+function recurrent.layers(rows, hx, cx, weights, cell, directions, sizes, dropout)
+  local last_h, last_c, layers = {}, {}, #weights // directions
+  for layer = 1, layers do
+    local outputs = {}
+    for d = 1, directions do
+      local i = (layer - 1) * directions + d
+      outputs[d], last_h[i], last_c[i] = direction(rows, weights[i], hx:select(1, i), cx and cx:select(1, i), cell, d == 2, sizes)
+    end
+    rows = directions == 2 and torch.cat(outputs, 2) or outputs[1]
+    if dropout and layer < layers then rows = torch.dropout(rows, dropout, true) end
+  end
+  return rows, torch.stack(last_h), cx and torch.stack(last_c)
 end
 
 return recurrent

@@ -31,6 +31,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
+local network = require 'torch.nn.functional.recurrent_network'
 local recurrent = require 'torch.nn.functional.recurrent'
 local PackedSequence = require('torch.nn.utils.rnn').PackedSequence
 
@@ -85,7 +86,6 @@ function Base:setup(options)
         self[names.b_hh] = parameter { gates }
       end
       if self.proj_size > 0 then self[names.w_hr] = parameter { self.proj_size, self.hidden_size } end
-      names.backward = direction == 2
       self.layers[#self.layers + 1] = names
     end
   end
@@ -154,33 +154,44 @@ end
 
 -- ---- running --------------------------------------------------------------------------------------------------------
 
-local function run_direction(self, names, rows, h, c, sizes)
-  local gates = torch.linear(rows, self[names.w_ih], self[names.b_ih])
-  local w_hh, b_hh = self[names.w_hh], self[names.b_hh]
-  if self.proj_size > 0 then
-    return recurrent.by_steps(gates, h, c, w_hh, b_hh, self.mode, names.backward, sizes, self[names.w_hr])
+-- Of each direction of each layer: w_ih, w_hh, b_ih, b_hh, w_hr.
+local function weights_of(self)
+  local list = {}
+  for i, names in ipairs(self.layers) do
+    list[i] = { self[names.w_ih], self[names.w_hh], self[names.b_ih], self[names.b_hh], self[names.w_hr] }
   end
-  return recurrent.layer(gates, h, c, w_hh, b_hh, self.mode, names.backward, sizes)
+  return list
+end
+
+-- By a library: what lies between places with dropout at once. Nothing where there is no library for it.
+local function run_network(self, rows, states, weights, dropout, batch)
+  local directions = self.bidirectional and 2 or 1
+  local at_once = dropout and directions or #weights
+  local x, last_h, last_c = rows:reshape(rows:size(1) // batch, batch, rows:size(2)), {}, {}
+  for first = 1, #weights, at_once do
+    local flat, k = {}, #last_h + 1
+    for i = first, first + at_once - 1 do table.move(weights[i], 1, self.bias and 4 or 2, #flat + 1, flat) end
+    if dropout and first > 1 then x = torch.dropout(x, dropout, true) end
+    x, last_h[k], last_c[k] = network.run(x, states[1]:narrow(1, first, at_once), states[2] and states[2]:narrow(1, first, at_once),
+      flat, self.mode, directions)
+    if x == nil then return nil end
+  end
+  local function joined(list) return #list > 1 and torch.cat(list, 1) or list[1] end
+  return x:reshape(rows:size(1), x:size(3)), joined(last_h), joined(last_c)
 end
 
 -- rows: [rows, input_size], step after step. Returns the output's rows and the last states.
 local function run(self, rows, states, sizes)
-  local directions = self.bidirectional and 2 or 1
-  local last_h, last_c = {}, {}
-  for layer = 1, self.num_layers do
-    local outputs = {}
-    for direction = 1, directions do
-      local i = (layer - 1) * directions + direction
-      local output, hn, cn = run_direction(self, self.layers[i], rows, states[1]:select(1, i),
-        states[2] and states[2]:select(1, i), sizes)
-      outputs[direction], last_h[i], last_c[i] = output, hn, cn
-    end
-    rows = directions == 2 and torch.cat(outputs, 2) or outputs[1]
-    if self.dropout > 0 and self.training and layer < self.num_layers then
-      rows = torch.dropout(rows, self.dropout, true)
-    end
+  local weights = weights_of(self)
+  local dropout = self.dropout > 0 and self.training and self.num_layers > 1 and self.dropout or nil
+  local output, hn, cn
+  if not rows.is_cpu and torch.cuda._cudnn_enabled() and sizes == nil and self.proj_size == 0 then
+    output, hn, cn = run_network(self, rows, states, weights, dropout, states[1]:size(2))
   end
-  return rows, { torch.stack(last_h), states[2] and torch.stack(last_c) }
+  if output == nil then
+    output, hn, cn = recurrent.layers(rows, states[1], states[2], weights, self.mode, self.bidirectional and 2 or 1, sizes, dropout)
+  end
+  return output, { hn, cn }
 end
 
 local function result(self, output, states)

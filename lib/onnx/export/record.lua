@@ -182,6 +182,14 @@ end
 M.flatten = flatten
 
 --- Records module(args...); `tensors` are the tensors in args, `names` what they are called.
+-- Layers one by one, as their operations are known: cuDNN would do a whole network in one.
+local function without_cudnn()
+  local cudnn = torch.backends.cudnn
+  local before = cudnn.enabled
+  cudnn.enabled = false
+  return setmetatable({}, { __close = function() cudnn.enabled = before end })
+end
+
 function M.record(module, args, names)
   local stack = {}
   local self = setmetatable({ of_tensor = {}, values = {}, calls = {}, inputs = {}, outputs = {},
@@ -203,6 +211,7 @@ function M.record(module, args, names)
   do
     local _ <close> = follow(module, stack)
     local _ <close> = torch.no_grad()
+    local _ <close> = without_cudnn()
     local ok, message = coroutine.resume(thread)
     if not ok then error(message, 0) end
     if coroutine.status(thread) ~= 'dead' then fail 'torch.onnx.export: the module yields, which cannot be recorded' end

@@ -47,7 +47,7 @@ struct lt_context {
     _Atomic int default_dtype;
     _Atomic int threads; /* 0: not asked for yet */
     _Atomic bool grad_mode; /* as the thread had it that left last; not the process's context */
-    _Atomic bool anomaly, tf32, exact_convolutions, deterministic, deterministic_warns;
+    _Atomic bool anomaly, tf32, exact_convolutions, without_cudnn, deterministic, deterministic_warns;
     lt_print_options print; /* torch.set_printoptions */
     _Atomic int sync_mode;  /* copies.h */
 

@@ -12,6 +12,7 @@
 #include "cell.h"
 #include "chain.h"
 #include "ltensor.h"
+#include "network.h"
 #include "optim_rules.h"
 #include "random/random.h"
 
@@ -364,6 +365,11 @@ typedef struct lt_backend {
     /* -- recurrent layers: a step, after and before the products ------------------------------------ */
     lt_status (*cell)(const lt_cell_step *step);
     lt_status (*cell_backward)(const lt_cell_step *step);
+    /* -- and all layers at once (network.h), where the device has a library for it; NULL: it has none. The other two are called for what
+     * the sizes were told of. ------------------------------------------------------------------------ */
+    lt_status (*network_sizes)(const lt_network *network, lt_network_sizes *sizes);
+    lt_status (*network)(const lt_network *network, const lt_network_arrays *arrays);
+    lt_status (*network_backward)(const lt_network *network, const lt_network_arrays *arrays);
 
     /* -- optimizers ---------------------------------------------------------------------------------- */
     lt_status (*optimize)(const lt_optim *o);
@@ -429,9 +435,13 @@ lt_status lt_device_resolve(lt_device *device);
 /* Whether float32 products may be computed in TF32, with 10 bits of mantissa; off at first. */
 void lt_set_allow_tf32(bool on);
 bool lt_allow_tf32(void);
-/* The same for convolutions; on at first, as PyTorch's. */
+/* The same for what cuDNN does, convolutions and recurrent networks; on at first, as PyTorch's. */
 void lt_set_allow_convolution_tf32(bool on);
 bool lt_allow_convolution_tf32(void);
+
+/* Whether cuDNN may be asked, where it is; on at first. Our own kernels do the work otherwise. */
+void lt_set_cudnn_enabled(bool on);
+bool lt_cudnn_enabled(void);
 
 /* torch.use_deterministic_algorithms: kernels whose results depend on the order in which threads come give way to
  * ones that keep an order. All there are have such a twin, so that nothing is left to refuse or to warn of. */
@@ -458,6 +468,7 @@ typedef struct lt_core_services {
     const char *(*op_name)(void);                /* the op being done, if it takes positions; else NULL (op_name.h) */
     bool (*allow_tf32)(void);                    /* torch.backends.cuda.matmul.allow_tf32 */
     bool (*allow_convolution_tf32)(void);        /* torch.backends.cudnn.allow_tf32 */
+    bool (*cudnn_enabled)(void);                 /* torch.backends.cudnn.enabled */
     bool (*deterministic)(void);                 /* torch.use_deterministic_algorithms */
     void (*origin)(char *buffer, size_t n);      /* where the user's code is: "train.lua:31", or "" */
     lt_generator *(*default_generator)(lt_device device);

@@ -48,6 +48,12 @@ bool lt_allow_convolution_tf32(void)
     return !atomic_load_explicit(&lt_here.context->exact_convolutions, memory_order_relaxed);
 }
 
+void lt_set_cudnn_enabled(bool on)
+{
+    atomic_store_explicit(&lt_here.context->without_cudnn, !on, memory_order_relaxed);
+}
+bool lt_cudnn_enabled(void) { return !atomic_load_explicit(&lt_here.context->without_cudnn, memory_order_relaxed); }
+
 void lt_set_deterministic(bool on, bool warn_only)
 {
     lt_context *c = lt_here.context;
@@ -77,6 +83,7 @@ static const lt_core_services services = {
     .op_name = core_op_name,
     .allow_tf32 = lt_allow_tf32,
     .allow_convolution_tf32 = lt_allow_convolution_tf32,
+    .cudnn_enabled = lt_cudnn_enabled,
     .deterministic = lt_deterministic,
     .origin = lt_copies_origin,
     .default_generator = lt_default_generator,

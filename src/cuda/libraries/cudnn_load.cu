@@ -1,6 +1,9 @@
-/* cudnn_load.cu - cuDNN's table. Only in the backend for real GPUs. */
+/* cudnn_load.cu - cuDNN's tables. Only in the backend for real GPUs. */
 #include "cudnn_api.h"
+#include "cudnn_rnn_api.h"
 #include "load.cuh"
+
+static const lt_cuda_library library = LT_CUDNN_LIBRARY;
 
 static const char *fill(void *handle, lt_cudnn &table)
 {
@@ -9,9 +12,21 @@ static const char *fill(void *handle, lt_cudnn &table)
     return missing;
 }
 
+static const char *fill_rnn(void *handle, lt_cudnn_rnn &table)
+{
+    const char *missing = nullptr;
+    LT_CUDNN_RNN_FUNCTIONS(LT_FIND)
+    return missing;
+}
+
 lt_status lt_cudnn_get(const lt_cudnn **table)
 {
-    static const lt_cuda_library library = LT_CUDNN_LIBRARY;
     static lt_cuda_table<lt_cudnn> &functions = *new lt_cuda_table<lt_cudnn>;
     return functions.get(&library, fill, table);
+}
+
+lt_status lt_cudnn_rnn_get(const lt_cudnn_rnn **table)
+{
+    static lt_cuda_table<lt_cudnn_rnn> &functions = *new lt_cuda_table<lt_cudnn_rnn>;
+    return functions.get(&library, fill_rnn, table);
 }

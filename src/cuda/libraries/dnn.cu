@@ -20,6 +20,27 @@ lt_status lt_cudnn_failed(cudnnStatus_t status, const char *call)
     return lt_cuda_core->error(LT_ERR_DEVICE, "cuDNN error: %s when calling `%s`", name(), call);
 }
 
+bool lt_cudnn_unsupported(cudnnStatus_t status)
+{
+    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
+
+cudnnDataType_t lt_cudnn_type(int dtype)
+{
+    switch (dtype) {
+    case LT_FLOAT16: return CUDNN_DATA_HALF;
+    case LT_BFLOAT16: return CUDNN_DATA_BFLOAT16;
+    case LT_FLOAT64: return CUDNN_DATA_DOUBLE;
+    default: return CUDNN_DATA_FLOAT;
+    }
+}
+
+cudnnMathType_t lt_cudnn_math(int dtype, bool tf32)
+{
+    if (dtype == LT_FLOAT16 || dtype == LT_BFLOAT16) return CUDNN_TENSOR_OP_MATH;
+    return dtype == LT_FLOAT32 && !tf32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+}
+
 /* Looked for until it is there or known not to be: a script that works without cuDNN goes on as it began. A context that may
  * not open libraries decides for itself alone. */
 const lt_cudnn *lt_cuda_dnn_functions(void)

@@ -14,6 +14,13 @@ lt_status lt_cudnn_failed(cudnnStatus_t status, const char *call);
             return lt_cudnn_failed(cudnn_status_, #call);                                          \
     } while (0)
 
+/* Whether cuDNN has nothing for what was asked, also by the finer reasons, which have numbers of their own. */
+bool lt_cudnn_unsupported(cudnnStatus_t status);
+
+/* Its names for a floating dtype, and for how products of it are computed. */
+cudnnDataType_t lt_cudnn_type(int dtype);
+cudnnMathType_t lt_cudnn_math(int dtype, bool tf32);
+
 /* The table, or null where cuDNN is not there or LTENSOR_CUDNN=0 leaves it out: our own kernels then do the work. */
 const lt_cudnn *lt_cuda_dnn_functions(void);
 

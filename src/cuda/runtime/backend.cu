@@ -58,6 +58,9 @@ static lt_backend make_table()
     t.draw = lt_cuda_draw;
     t.cell = lt_cuda_cell;
     t.cell_backward = lt_cuda_cell_backward;
+    t.network_sizes = lt_cuda_network_sizes;
+    t.network = lt_cuda_network;
+    t.network_backward = lt_cuda_network_backward;
     t.optimize = lt_cuda_optimize;
     t.device_count = lt_cuda_device_count;
     t.current_device = lt_cuda_current_device;

@@ -273,6 +273,21 @@ static int set_allow_convolution_tf32(lua_State *L)
     return 0;
 }
 
+static int cudnn_enabled(lua_State *L)
+{
+    lua_pushboolean(L, LT_INSIDE(L, lt_cudnn_enabled()));
+    return 1;
+}
+
+static int set_cudnn_enabled(lua_State *L)
+{
+    lt_lua_check_type(L, 1, LUA_TBOOLEAN);
+    const lt_entry entry = lt_enter(L);
+    lt_set_cudnn_enabled(lua_toboolean(L, 1));
+    lt_leave(entry);
+    return 0;
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------------------ */
 
 void lt_lua_open_cuda(lua_State *L)
@@ -298,6 +313,8 @@ void lt_lua_open_cuda(lua_State *L)
         {"_set_allow_tf32", set_allow_tf32},
         {"_allow_convolution_tf32", allow_convolution_tf32},
         {"_set_allow_convolution_tf32", set_allow_convolution_tf32},
+        {"_cudnn_enabled", cudnn_enabled},
+        {"_set_cudnn_enabled", set_cudnn_enabled},
         {NULL, NULL}};
     luaL_newmetatable(L, PROPERTIES_META);
     lua_pushcfunction(L, properties_tostring);

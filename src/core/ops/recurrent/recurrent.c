@@ -8,6 +8,7 @@
 #include "ops/common.h"
 #include "mem.h"
 #include "ops/pointwise.h"
+#include "ops/recurrent/recurrent.h"
 #include "op/_recurrent.h"
 #include "op/_recurrent_backward.h"
 #include "op/add.h"
@@ -35,7 +36,7 @@ typedef struct layer {
 
 /* ---- the plan ------------------------------------------------------------------------------------------------- */
 
-static lt_status find_cell(const char *name, lt_cell *cell)
+lt_status lt_cell_named(const char *name, lt_cell *cell)
 {
     static const char *const names[LT_CELLS] = {"tanh", "relu", "gru", "lstm"};
     for (int i = 0; i < LT_CELLS; i++)
@@ -82,7 +83,7 @@ static void make_segments(layer *l, bool reverse)
 static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *weight, int64_t rows, bool reverse,
                           lt_tensor *batch_sizes)
 {
-    LT_TRY(find_cell(cell, &l->cell));
+    LT_TRY(lt_cell_named(cell, &l->cell));
     if (hx->ndim != 2 || weight->ndim != 2)
         return lt_error(LT_ERR_RUNTIME, "_recurrent: hx and weight_hh must have 2 dimensions");
     l->dtype = (lt_dtype)weight->dtype;

@@ -32,12 +32,6 @@ struct algorithm {
     cudnnMathType_t math;
 };
 
-/* Also by the finer reasons, which have numbers of their own. */
-bool is_unsupported(cudnnStatus_t status)
-{
-    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
-}
-
 /* Sizes as cuDNN wants them: two of the spatial dimensions where the first is 1. */
 struct extents {
     int n, v[5];
@@ -76,16 +70,6 @@ class plan {
     lt_status keep(cudnnStatus_t status, const Performance *results, int found, const shape &s);
 };
 
-cudnnDataType_t type_of(int dtype)
-{
-    switch (dtype) {
-    case LT_FLOAT16: return CUDNN_DATA_HALF;
-    case LT_BFLOAT16: return CUDNN_DATA_BFLOAT16;
-    case LT_FLOAT64: return CUDNN_DATA_DOUBLE;
-    default: return CUDNN_DATA_FLOAT;
-    }
-}
-
 lt_status plan::describe(cudnnTensorDescriptor_t *tensor, cudnnDataType_t type,
                          const extents &sizes)
 {
@@ -96,11 +80,7 @@ lt_status plan::describe(cudnnTensorDescriptor_t *tensor, cudnnDataType_t type,
     return LT_OK;
 }
 
-cudnnMathType_t math_of(const shape &s)
-{
-    if (s.dtype == LT_FLOAT16 || s.dtype == LT_BFLOAT16) return CUDNN_TENSOR_OP_MATH;
-    return s.dtype == LT_FLOAT32 && !s.tf32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
-}
+cudnnMathType_t math_of(const shape &s) { return lt_cudnn_math(s.dtype, s.tf32 != 0); }
 
 lt_status plan::describe_windows(const shape &s, bool flat)
 {
@@ -121,7 +101,7 @@ lt_status plan::describe_windows(const shape &s, bool flat)
 template <class Performance>
 lt_status plan::keep(cudnnStatus_t status, const Performance *results, int found, const shape &s)
 {
-    if (is_unsupported(status)) return LT_OK;
+    if (lt_cudnn_unsupported(status)) return LT_OK;
     if (status != CUDNN_STATUS_SUCCESS)
         return lt_cudnn_failed(status, "cudnnGetConvolutionAlgorithm");
     for (int i = 0; i < found; i++) {
@@ -164,7 +144,7 @@ lt_status plan::make(cudnnHandle_t handle, const shape &s)
     const bool flat =
         s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 && s.stride[0] == 1;
     const int64_t ones[3] = {1, 1, 1};
-    const cudnnDataType_t type = type_of(s.dtype);
+    const cudnnDataType_t type = lt_cudnn_type(s.dtype);
     const extents weights(s.out_channels, s.in_channels / s.groups, s.kernel, flat);
     functions = lt_cuda_dnn_functions();
     LT_TRY(describe(&x, type, extents(s.batch, s.in_channels, s.in, flat)));
@@ -267,7 +247,7 @@ lt_status run_best(const plan *p, cudnnHandle_t handle, lt_conv_part part, const
         lt_cuda_scratch workspace;
         if (how.memory > 0 && workspace.take(c->device.index, how.memory) != LT_OK) continue;
         const cudnnStatus_t status = run(p, handle, part, how, workspace.as<void>(), one, zero, a);
-        if (is_unsupported(status)) continue;
+        if (lt_cudnn_unsupported(status)) continue;
         if (status != CUDNN_STATUS_SUCCESS) return lt_cudnn_failed(status, "cudnnConvolution");
         *done = true;
         return LT_OK;
@@ -283,7 +263,7 @@ lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, void *x
     lt_cuda_dnn dnn;
     plan *p = nullptr;
     *done = false;
-    if (lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y, bias})) return LT_OK;
+    if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y, bias})) return LT_OK;
     LT_TRY(dnn.open(c->device.index, stream));
     static thread_local lt_cuda_plans<shape, plan> known;
     const shape s = shape_of(part, c, bias != nullptr);

@@ -1,0 +1,318 @@
+/* network_cudnn.cu - all layers of an RNN, GRU or LSTM by cuDNN, which overlaps layers and directions and fuses the gates of a
+ * step (core/devices/network.h).
+ *
+ * cuDNN wants all weights in one buffer of its own order: they are copied there at the beginning, their gradients from there at the
+ * end. Descriptors, sizes and places are kept by each thread for a shape. The memory that cuDNN works in is ours, taken for each call. Its
+ * results are not promised to be the same again: where that is asked for (torch.use_deterministic_algorithms) our own kernels do
+ * the layers. Products of floats may be rounded to TF32, as convolutions' are. */
+#include <limits.h>
+#include <vector>
+
+#include "cuda.h"
+#include "libraries/cudnn_rnn_api.h"
+#include "libraries/dnn.cuh"
+#include "libraries/plans.cuh"
+
+namespace {
+
+constexpr uintptr_t alignment = 16; /* of addresses that its kernels expect */
+
+/* All that the plan depends on (plans.cuh). */
+struct shape {
+    int64_t steps, batch, input, hidden, layers;
+    int32_t cell, dtype, device, directions, bias, keeps, tf32, unused;
+};
+
+/* A run of elements that follow each other both in one of our weights and in cuDNN's buffer. */
+struct run {
+    int64_t weight;       /* its number (network.h) */
+    size_t at, to, bytes; /* where in the weight; in the buffer */
+};
+
+class plan {
+  public:
+    plan() = default;
+    plan(const plan &) = delete;
+    plan &operator=(const plan &) = delete;
+    ~plan();
+    lt_status make(cudnnHandle_t handle, const lt_network *n, bool tf32);
+
+    const lt_cudnn *dnn = nullptr;
+    const lt_cudnn_rnn *rnn = nullptr;
+    cudnnRNNDescriptor_t network = nullptr;
+    cudnnDropoutDescriptor_t dropout = nullptr;
+    cudnnRNNDataDescriptor_t x = nullptr, y = nullptr;
+    cudnnTensorDescriptor_t state = nullptr, matrix = nullptr, bias = nullptr;
+    size_t weights = 0, work = 0, kept = 0;
+    std::vector<run> runs;
+    bool refused = false; /* cuDNN has no such network: the sizes are 0 */
+
+  private:
+    lt_status describe(cudnnHandle_t handle, const lt_network *n, bool tf32);
+    lt_status describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *data, int64_t size,
+                            const int *lengths);
+    lt_status find_runs(cudnnHandle_t handle, const lt_network *n);
+    void add_run(const run &next);
+};
+
+cudnnRNNMode_t cell_of(lt_cell cell)
+{
+    switch (cell) {
+    case LT_CELL_LSTM: return CUDNN_LSTM;
+    case LT_CELL_GRU: return CUDNN_GRU;
+    case LT_CELL_RELU: return CUDNN_RNN_RELU;
+    default: return CUDNN_RNN_TANH;
+    }
+}
+
+size_t size_of(lt_dtype dtype) { return dtype == LT_FLOAT64 ? 8 : dtype == LT_FLOAT32 ? 4 : 2; }
+
+plan::~plan()
+{
+    for (cudnnTensorDescriptor_t tensor : {state, matrix, bias})
+        if (tensor != nullptr) (void)dnn->tensor_destroy(tensor);
+    for (cudnnRNNDataDescriptor_t data : {x, y})
+        if (data != nullptr) (void)rnn->data_destroy(data);
+    if (network != nullptr) (void)rnn->network_destroy(network);
+    if (dropout != nullptr) (void)rnn->dropout_destroy(dropout);
+}
+
+lt_status plan::describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *data, int64_t size,
+                              const int *lengths)
+{
+    LT_CUDNN_TRY(rnn->data_create(data));
+    LT_CUDNN_TRY(rnn->data_set(*data, lt_cudnn_type(n->dtype), CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED,
+                               (int)n->steps, (int)n->batch, (int)size, lengths, nullptr));
+    return LT_OK;
+}
+
+/* Dropout is ours, between networks of one layer: its numbers come from our generators. */
+lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32)
+{
+    const int states[] = {(int)(n->layers * n->directions), (int)n->batch, (int)n->hidden};
+    const int strides[] = {states[1] * states[2], states[2], 1};
+    const std::vector<int> lengths((size_t)n->batch, (int)n->steps);
+    LT_CUDNN_TRY(rnn->dropout_create(&dropout));
+    LT_CUDNN_TRY(rnn->dropout_set(dropout, handle, 0, nullptr, 0, 0));
+    LT_CUDNN_TRY(rnn->network_create(&network));
+    const cudnnStatus_t status = rnn->network_set(
+        network, CUDNN_RNN_ALGO_STANDARD, cell_of(n->cell),
+        n->bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+        n->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
+        lt_cudnn_type(n->dtype), n->dtype == LT_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
+        lt_cudnn_math(n->dtype, tf32), (int)n->input, (int)n->hidden, (int)n->hidden, (int)n->layers,
+        dropout, LT_CUDNN_RNN_PADDED);
+    refused = lt_cudnn_unsupported(status);
+    if (refused) return LT_OK;
+    LT_CUDNN_TRY(status);
+    LT_TRY(describe_data(n, &x, n->input, lengths.data()));
+    LT_TRY(describe_data(n, &y, n->directions * n->hidden, lengths.data()));
+    for (cudnnTensorDescriptor_t *tensor : {&state, &matrix, &bias})
+        LT_CUDNN_TRY(dnn->tensor_create(tensor));
+    LT_CUDNN_TRY(dnn->tensor_set(state, lt_cudnn_type(n->dtype), 3, states, strides));
+    return LT_OK;
+}
+
+void plan::add_run(const run &next)
+{
+    if (!runs.empty()) {
+        run &last = runs.back();
+        if (last.weight == next.weight && last.at + last.bytes == next.at &&
+            last.to + last.bytes == next.to) {
+            last.bytes += next.bytes;
+            return;
+        }
+    }
+    runs.push_back(next);
+}
+
+/* Products of a layer: of the input those of its gates, then of the state. cuDNN's gates come in our order. */
+lt_status plan::find_runs(cudnnHandle_t handle, const lt_network *n)
+{
+    const int gates = lt_cell_gates(n->cell);
+    const int64_t parts = lt_network_parts(n);
+    lt_cuda_scratch buffer; /* whose addresses tell the places; nothing is written */
+    LT_TRY(buffer.take(n->device.index, weights));
+    for (int64_t number = 0; number < lt_network_weights(n); number++) {
+        const int64_t part = number % parts;
+        int64_t rows, columns;
+        lt_network_shape(n, number, &rows, &columns);
+        const size_t bytes = (size_t)(rows / gates * columns) * size_of(n->dtype);
+        for (int gate = 0; gate < gates; gate++) {
+            void *of_matrix = nullptr, *of_bias = nullptr;
+            LT_CUDNN_TRY(rnn->weight_place(handle, network, (int32_t)(number / parts), weights,
+                                           buffer.as<void>(), gate + (part % 2 == 1 ? gates : 0),
+                                           matrix, &of_matrix, bias, &of_bias));
+            const char *place = static_cast<const char *>(part < 2 ? of_matrix : of_bias);
+            add_run({number, (size_t)gate * bytes, (size_t)(place - buffer.as<char>()), bytes});
+        }
+    }
+    return LT_OK;
+}
+
+lt_status plan::make(cudnnHandle_t handle, const lt_network *n, bool tf32)
+{
+    dnn = lt_cuda_dnn_functions();
+    LT_TRY(lt_cudnn_rnn_get(&rnn));
+    LT_TRY(describe(handle, n, tf32));
+    if (refused) return LT_OK;
+    LT_CUDNN_TRY(rnn->weight_bytes(handle, network, &weights));
+    LT_CUDNN_TRY(rnn->work_bytes(handle, network,
+                                 n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, x,
+                                 &work, &kept));
+    return find_runs(handle, n);
+}
+
+/* Sizes that cuDNN's int has room for. */
+bool suits(const lt_network *n)
+{
+    const int64_t states = n->layers * n->directions;
+    for (int64_t size : {n->steps, n->batch, n->input, n->directions * n->hidden, states})
+        if (size > INT_MAX) return false;
+    return n->steps * n->batch <= INT_MAX && n->batch * n->hidden <= INT_MAX / states &&
+           4 * n->hidden <= INT_MAX;
+}
+
+lt_status plan_of(const lt_network *n, cudnnHandle_t handle, plan **p)
+{
+    static thread_local lt_cuda_plans<shape, plan> known;
+    const bool tf32 = lt_cuda_core->allow_convolution_tf32();
+    const shape s = {n->steps,
+                     n->batch,
+                     n->input,
+                     n->hidden,
+                     n->layers,
+                     n->cell,
+                     n->dtype,
+                     n->device.index,
+                     (int32_t)n->directions,
+                     n->bias ? 1 : 0,
+                     n->keeps ? 1 : 0,
+                     tf32 ? 1 : 0,
+                     0};
+    return known.find(
+        s, [&](plan *fresh) { return fresh->make(handle, n, tf32); }, p);
+}
+
+/* The device, the handle and the plan of one call. */
+struct call {
+    cudaStream_t stream = nullptr;
+    lt_cuda_dnn dnn;
+    plan *p = nullptr;
+    lt_cuda_scratch work;
+
+    lt_status open(const lt_network *n)
+    {
+        LT_TRY(lt_cuda_enter(n->device.index, &stream));
+        LT_TRY(dnn.open(n->device.index, stream));
+        return plan_of(n, dnn.handle, &p);
+    }
+    /* With the memory for it. What was made under other settings may have had other sizes. */
+    lt_status begin(const lt_network *n, const lt_network_sizes &sizes)
+    {
+        LT_TRY(open(n));
+        if (p->weights > (size_t)sizes.weights || p->kept > (size_t)sizes.kept)
+            return lt_cuda_core->error(
+                LT_ERR_RUNTIME, "a recurrent network's derivative cannot be computed: "
+                                "torch.backends.cudnn.allow_tf32 was changed since its forward pass");
+        return p->work > 0 ? work.take(n->device.index, p->work) : LT_OK;
+    }
+};
+
+/* An array that cuDNN reads, at an address for its widest accesses: copied where it lies at none. */
+class operand {
+  public:
+    lt_status take(const void *from, int64_t count, const lt_network *n, cudaStream_t stream)
+    {
+        data = from;
+        if ((uintptr_t)from % alignment == 0) return LT_OK; /* null too */
+        const size_t bytes = (size_t)count * size_of(n->dtype);
+        LT_TRY(copy.take(n->device.index, bytes));
+        data = copy.as<void>();
+        CUDA_TRY(cudaMemcpyAsync(copy.as<void>(), from, bytes, cudaMemcpyDeviceToDevice, stream));
+        return LT_OK;
+    }
+    const void *data = nullptr;
+
+  private:
+    lt_cuda_scratch copy;
+};
+
+/* What both passes read. */
+struct operands {
+    operand x, h, c;
+    lt_status take(const lt_network *n, const lt_network_arrays *a, cudaStream_t stream)
+    {
+        const int64_t state = n->layers * n->directions * n->batch * n->hidden;
+        LT_TRY(x.take(a->x, n->steps * n->batch * n->input, n, stream));
+        LT_TRY(h.take(a->h0, state, n, stream));
+        return c.take(a->c0, state, n, stream);
+    }
+};
+
+} // namespace
+
+lt_status lt_cuda_network_sizes(const lt_network *n, lt_network_sizes *sizes)
+{
+    call now;
+    *sizes = {0, 0};
+    if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr ||
+        lt_cuda_core->deterministic() || !suits(n))
+        return LT_OK;
+    LT_TRY(now.open(n));
+    *sizes = {(int64_t)now.p->weights, (int64_t)now.p->kept};
+    return LT_OK;
+}
+
+lt_status lt_cuda_network(const lt_network *n, const lt_network_arrays *a)
+{
+    call now;
+    operands given;
+    LT_TRY(now.begin(n, a->sizes));
+    LT_TRY(given.take(n, a, now.stream));
+    const plan *p = now.p;
+    for (const run &r : p->runs)
+        CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(a->own_weights) + r.to,
+                                 static_cast<const char *>(a->weights[r.weight]) + r.at, r.bytes,
+                                 cudaMemcpyDeviceToDevice, now.stream));
+    LT_CUDNN_TRY(p->rnn->forward(
+        now.dnn.handle, p->network, n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE,
+        nullptr, p->x, given.x.data, p->y, a->y, p->state, given.h.data, a->h_last, p->state,
+        given.c.data, a->c_last, p->weights, a->own_weights, p->work, now.work.as<void>(), p->kept,
+        a->kept));
+    return LT_OK;
+}
+
+lt_status lt_cuda_network_backward(const lt_network *n, const lt_network_arrays *a)
+{
+    call now;
+    operands given;
+    operand y, grad_y, grad_h, grad_c;
+    lt_cuda_scratch gradients;
+    LT_TRY(now.begin(n, a->sizes));
+    LT_TRY(given.take(n, a, now.stream));
+    const plan *p = now.p;
+    const int64_t state = n->layers * n->directions * n->batch * n->hidden,
+                  outputs = n->steps * n->batch * n->directions * n->hidden;
+    LT_TRY(y.take(a->y, outputs, n, now.stream));
+    LT_TRY(grad_y.take(a->grad_y, outputs, n, now.stream));
+    LT_TRY(grad_h.take(a->grad_h_last, state, n, now.stream));
+    LT_TRY(grad_c.take(a->grad_c_last, state, n, now.stream));
+    LT_CUDNN_TRY(p->rnn->backward_data(now.dnn.handle, p->network, nullptr, p->y, y.data,
+                                       grad_y.data, p->x, a->grad_x, p->state, given.h.data,
+                                       grad_h.data, a->grad_h0, p->state, given.c.data, grad_c.data,
+                                       a->grad_c0, p->weights, a->own_weights, p->work,
+                                       now.work.as<void>(), p->kept, a->kept));
+    if (a->grad_weights == nullptr) return LT_OK;
+    LT_TRY(gradients.take(n->device.index, p->weights));
+    CUDA_TRY(cudaMemsetAsync(gradients.as<void>(), 0, p->weights, now.stream)); /* to be added to */
+    LT_CUDNN_TRY(p->rnn->backward_weights(
+        now.dnn.handle, p->network, CUDNN_WGRAD_MODE_ADD, nullptr, p->x, given.x.data, p->state,
+        given.h.data, p->y, y.data, p->weights, gradients.as<void>(), p->work,
+        now.work.as<void>(), p->kept, a->kept));
+    for (const run &r : p->runs)
+        CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(a->grad_weights[r.weight]) + r.at,
+                                 gradients.as<char>() + r.to, r.bytes, cudaMemcpyDeviceToDevice,
+                                 now.stream));
+    return LT_OK;
+}

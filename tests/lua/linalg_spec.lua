@@ -330,7 +330,7 @@ describe('factors that are no factors', function()
   it('are refused by their pivots', function()
     local matrix, b = random(2, 3, 3), random(2, 3, 1)
     local LU, pivots = linalg.lu_factor(matrix)
-    local LD, places = linalg.ldl_factor(matrix:matmul(matrix.mT))
+    local LD = linalg.ldl_factor(matrix:matmul(matrix.mT))
     for _, wrong in ipairs { pivots[1], pivots['1:1'], pivots[':, 1:2'] } do
       refused('Expected pivots with shape torch.Size([2, 3])', torch.lu_unpack, LU, wrong)
       refused('Expected pivots with shape torch.Size([2, 3])', linalg.lu_solve, LU, wrong, b)

@@ -60,7 +60,9 @@ for library in $opened $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so $op
 
 # ---- Lua, documents, scripts ----
 cp -R lib/. "$root/share/ltensor/lib/"
-ln -s ../share/ltensor/lib/ops "$root/lib/ops" # where the tests look for declarations beside src/ops
+for folder in ops nn optim distributions; do # where the tests look for declarations beside src/ops, and for examples
+    ln -s "../share/ltensor/lib/$folder" "$root/lib/$folder"
+done
 cp "$BUILD/meta/ops.lua" "$root/share/ltensor/lib/meta/ops.lua"
 cp -R docs scripts "$root/"
 mkdir -p "$root/docs/reference" && cp "$BUILD"/docs/*.md "$root/docs/reference/"

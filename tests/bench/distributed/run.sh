@@ -12,7 +12,7 @@ rounds=${ROUNDS:-3}
 python=${PYTHON:-python3}
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
-launch="mpirun.openmpi --oversubscribe --bind-to none -n 2"
+launch="mpirun.openmpi --oversubscribe --bind-to core -n 2"
 [ "$(id -u)" -ne 0 ] || launch="$launch --allow-run-as-root"
 
 has() { "$python" -c "import $1" >/dev/null 2>&1; }

@@ -140,6 +140,19 @@ static void run_block(const lt_chain_program *p, char *scratch, int64_t from, in
     }
 }
 
+/* Asks for elements [from, to) of what lies in memory, while the block before is computed: its steps would wait for memory one after the
+ * other. */
+static void fetch(const lt_chain_program *p, int64_t from, int64_t to)
+{
+    enum { LINE = 64 };
+    for (int v = 0; v < p->chain->n_values; v++) {
+        const lt_chain_value *value = &p->chain->values[v];
+        if (value->data == NULL || value->number || value->walk != NULL) continue;
+        const int64_t size = (int64_t)lt_dtype_size(value->dtype);
+        for (int64_t at = from * size; at < to * size; at += LINE) __builtin_prefetch(value->data + at, 0, 2);
+    }
+}
+
 const char *lt_chain_run(const lt_chain_program *p, char *scratch, int64_t from, int64_t to,
                          char *room)
 {
@@ -150,9 +163,12 @@ const char *lt_chain_run(const lt_chain_program *p, char *scratch, int64_t from,
         size = (int64_t)lt_dtype_size(v->dtype);
         seen = v->data != NULL ? v->data + from * size : room;
     }
-    for (int64_t at = from; at < to; at += p->length)
-        run_block(p, scratch, at, to - at < p->length ? to - at : p->length,
+    for (int64_t at = from; at < to; at += p->length) {
+        const int64_t next = at + p->length, end = next + p->length;
+        if (next < to) fetch(p, next, end < to ? end : to);
+        run_block(p, scratch, at, next < to ? p->length : to - at,
                   seen != NULL ? seen + (at - from) * size : NULL);
+    }
     return seen;
 }
 

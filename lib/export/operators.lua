@@ -126,32 +126,21 @@ named.upsample_linear1d, named.upsample_bilinear2d, named.upsample_bicubic2d = r
 -- ---- recurrent layers -----------------------------------------------------------------------------------------------------
 
 -- params: w_ih, w_hh (, b_ih, b_hh) of each direction of each layer. Returns the output and the last states.
-local function recurrent_of(cell, n_states)
+local function recurrent_of(cell)
   return function(a)
-    local recurrent, F = require 'torch.nn.functional.recurrent', torch.nn.functional
-    local x, initial = a.input, type(a.hx) == 'table' and a.hx or { a.hx }
+    local recurrent = require 'torch.nn.functional.recurrent'
+    local x, hx, cx = a.input, a.hx, nil
+    if cell == 'lstm' then hx, cx = a.hx[1], a.hx[2] end
     if a.batch_first then x = x:transpose(1, 2) end
-    local length, batch = x:size(1), x:size(2)
-    local directions, per, last = a.bidirectional and 2 or 1, a.has_biases and 4 or 2, {}
-    for k = 1, n_states do last[k] = {} end
-    local rows = x:reshape(length * batch, x:size(3))
-    for layer = 1, a.num_layers do
-      local outputs = {}
-      for d = 1, directions do
-        local i = (layer - 1) * directions + d
-        local w_ih, w_hh, b_ih, b_hh = table.unpack(a.params, (i - 1) * per + 1, i * per)
-        local output, hn, cn = recurrent.layer(torch.linear(rows, w_ih, b_ih), initial[1][i], initial[2] and initial[2][i], w_hh, b_hh, cell, d == 2)
-        outputs[d], last[1][i] = output, hn
-        if n_states == 2 then last[2][i] = cn end
-      end
-      rows = directions == 2 and torch.cat(outputs, 2) or outputs[1]
-      if a.train and a.dropout > 0 and layer < a.num_layers then rows = F.dropout(rows, a.dropout, true) end
-    end
+    local length, batch, directions = x:size(1), x:size(2), a.bidirectional and 2 or 1
+    local weights = recurrent.by_direction(a.params, a.num_layers * directions)
+    local dropout = a.train and a.dropout > 0 and a.dropout or nil
+    local rows, hn, cn = recurrent.layers(x:reshape(length * batch, x:size(3)), hx, cx, weights, cell, directions, nil, dropout)
     local y = rows:view(length, batch, rows:size(2))
-    return a.batch_first and y:transpose(1, 2) or y, torch.stack(last[1]), n_states == 2 and torch.stack(last[2]) or nil
+    return a.batch_first and y:transpose(1, 2) or y, hn, cn
   end
 end
-named.lstm, named.gru = recurrent_of('lstm', 2), recurrent_of('gru', 1)
-named.rnn_tanh, named.rnn_relu = recurrent_of('tanh', 1), recurrent_of('relu', 1)
+named.lstm, named.gru = recurrent_of 'lstm', recurrent_of 'gru'
+named.rnn_tanh, named.rnn_relu = recurrent_of 'tanh', recurrent_of 'relu'
 
 return M

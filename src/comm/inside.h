@@ -47,7 +47,7 @@ struct lt_work {
     void *scratch;
     size_t scratch_capacity;
     int64_t *parts;    /* four for each rank: the arguments of one step */
-    const void **rows; /* what each rank has given to a reduction */
+    const void **rows; /* of a reduction: what each rank has given */
 };
 
 /* What the flight recorder keeps of a work. */

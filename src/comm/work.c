@@ -43,6 +43,11 @@ static lt_status copy_array(const void *from, int64_t n, size_t size, const void
     return LT_OK;
 }
 
+static bool reduces(const lt_comm_call *call)
+{
+    return call->kind == LT_ALL_REDUCE || call->kind == LT_REDUCE || call->kind == LT_REDUCE_SCATTER;
+}
+
 static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
 {
     w->group = g;
@@ -57,8 +62,8 @@ static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
     LT_TRY(
         copy_array(call->ranks, call->n_ranks, sizeof *call->ranks, (const void **)&w->call.ranks));
     w->parts = lt_mem_array(4 * (int64_t)g->n, sizeof *w->parts);
-    w->rows = lt_mem_array(g->n, sizeof *w->rows);
-    return w->parts != NULL && w->rows != NULL ? LT_OK : LT_ERR_MEMORY;
+    if (reduces(call) && (w->rows = lt_mem_array(g->n, sizeof *w->rows)) == NULL) return LT_ERR_MEMORY;
+    return w->parts != NULL ? LT_OK : LT_ERR_MEMORY;
 }
 
 lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
@@ -73,8 +78,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
                         "%s(): torch.distributed belongs to the process that began it, and this is "
                         "a child of it",
                         call->name);
-    if (call->kind == LT_ALL_REDUCE || call->kind == LT_REDUCE || call->kind == LT_REDUCE_SCATTER)
-        LT_TRY(lt_check_reduction(call->reduction, (lt_dtype)t->dtype));
+    if (reduces(call)) LT_TRY(lt_check_reduction(call->reduction, (lt_dtype)t->dtype));
     lt_work *w = lt_mem_zalloc(sizeof *w);
     if (w == NULL) return LT_ERR_MEMORY;
     w->refs = 1;

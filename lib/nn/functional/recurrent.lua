@@ -145,6 +145,13 @@ local function direction(rows, weights, h, c, cell, reverse, sizes)
   return recurrent.layer(gates, h, c, w_hh, b_hh, cell, reverse, sizes)
 end
 
+-- The weights of each of so many directions of layers, as layers takes them, of a flat list of all.
+function recurrent.by_direction(flat, cells)
+  local parts, list = #flat // cells, {}
+  for i = 1, cells do list[i] = table.move(flat, (i - 1) * parts + 1, i * parts, 1, {}) end
+  return list
+end
+
 -- rows [rows, input_size], step after step; hx, cx [layers * directions, batch, size]; weights: of each direction of each
 -- layer { w_ih, w_hh, b_ih, b_hh, w_hr }, the last three where there are any; dropout: the probability between layers, or nil. Returns the
 -- output's rows and the last states.

@@ -9,18 +9,11 @@ local M = {}
 
 -- ---- the derivative -----------------------------------------------------------------------------------------------
 
--- The weights of each direction of each layer, of the flat list.
-local function by_direction(flat, cells)
-  local parts, list = #flat // cells, {}
-  for i = 1, cells do list[i] = table.move(flat, (i - 1) * parts + 1, i * parts, 1, {}) end
-  return list
-end
-
 -- With create_graph: the derivative of the layers, recorded. inputs: input, hx, cx, weights...
 local function recorded(ctx, inputs, n, gradients)
   local input, hx, cx = table.unpack(inputs, 1, 3)
   local steps, batch = input:size(1), input:size(2)
-  local weights = by_direction(table.move(inputs, 4, n, 1, {}), hx:size(1))
+  local weights = recurrent.by_direction(table.move(inputs, 4, n, 1, {}), hx:size(1))
   local rows, hn, cn = recurrent.layers(input:reshape(steps * batch, input:size(3)), hx, cx, weights, ctx.cell, ctx.directions)
   local results = { rows:reshape(steps, batch, rows:size(2)), hn, cn }
   local outputs, seeds, wanted, place = {}, {}, {}, {}

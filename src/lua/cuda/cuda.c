@@ -243,50 +243,27 @@ static int default_generator(lua_State *L)
 
 /* ---- products and convolutions: settings that hold with and without a GPU ------------------------------------------------------- */
 
-static int allow_tf32(lua_State *L)
-{
-    lua_pushboolean(L, LT_INSIDE(L, lt_allow_tf32()));
-    return 1;
-}
-
-static int set_allow_tf32(lua_State *L)
+static int set_switch(lua_State *L, void (*set)(bool))
 {
     lt_lua_check_type(L, 1, LUA_TBOOLEAN);
     const lt_entry entry = lt_enter(L);
-    lt_set_allow_tf32(lua_toboolean(L, 1));
+    set(lua_toboolean(L, 1));
     lt_leave(entry);
     return 0;
 }
 
-static int allow_convolution_tf32(lua_State *L)
+static int get_switch(lua_State *L, bool (*get)(void))
 {
-    lua_pushboolean(L, LT_INSIDE(L, lt_allow_convolution_tf32()));
+    lua_pushboolean(L, LT_INSIDE(L, get()));
     return 1;
 }
 
-static int set_allow_convolution_tf32(lua_State *L)
-{
-    lt_lua_check_type(L, 1, LUA_TBOOLEAN);
-    const lt_entry entry = lt_enter(L);
-    lt_set_allow_convolution_tf32(lua_toboolean(L, 1));
-    lt_leave(entry);
-    return 0;
-}
-
-static int cudnn_enabled(lua_State *L)
-{
-    lua_pushboolean(L, LT_INSIDE(L, lt_cudnn_enabled()));
-    return 1;
-}
-
-static int set_cudnn_enabled(lua_State *L)
-{
-    lt_lua_check_type(L, 1, LUA_TBOOLEAN);
-    const lt_entry entry = lt_enter(L);
-    lt_set_cudnn_enabled(lua_toboolean(L, 1));
-    lt_leave(entry);
-    return 0;
-}
+static int allow_tf32(lua_State *L) { return get_switch(L, lt_allow_tf32); }
+static int set_allow_tf32(lua_State *L) { return set_switch(L, lt_set_allow_tf32); }
+static int allow_convolution_tf32(lua_State *L) { return get_switch(L, lt_allow_convolution_tf32); }
+static int set_allow_convolution_tf32(lua_State *L) { return set_switch(L, lt_set_allow_convolution_tf32); }
+static int cudnn_enabled(lua_State *L) { return get_switch(L, lt_cudnn_enabled); }
+static int set_cudnn_enabled(lua_State *L) { return set_switch(L, lt_set_cudnn_enabled); }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------ */
 

@@ -75,6 +75,8 @@ class Shadow {
         return is == (T)(written_memory * 0x0101010101010101u);
     }
     Chunk &made(size_t i);
+    const uint8_t *
+    states(size_t offset) const; /* from this byte on; null: its chunk was never touched */
     std::vector<Chunk *> chunks;
 };
 

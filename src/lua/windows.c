@@ -62,8 +62,10 @@ static int window_notes(lua_State *L)
 
 void lt_lua_open_windows(lua_State *L)
 {
-    static const luaL_Reg internal[] = {
-        {"window_open", window_open}, {"window_finish", window_finish}, {"window_notes", window_notes}, {NULL, NULL}};
+    static const luaL_Reg internal[] = {{"window_open", window_open},
+                                        {"window_finish", window_finish},
+                                        {"window_notes", window_notes},
+                                        {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, internal);
     lua_pop(L, 1);

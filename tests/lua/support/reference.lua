@@ -354,10 +354,10 @@ local function run_form(case, form)
   else
     call = args[1][case.op .. '_']
   end
-  if case.out[2] == nil and form ~= 'inplace' and gives_several(case) then
+  if form ~= 'inplace' and gives_several(case) then
     named.out = nil
-    if select('#', call(table.unpack(args, 1, n))) > 1 then return end -- vectors that have the first result alone
-    named.out = outs[1]
+    if select('#', call(table.unpack(args, 1, n))) ~= #case.out then return end -- vectors that have the first results alone
+    named.out = #outs > 1 and outs or outs[1]
   end
   local seen, versions = obligations.watch(case.op, leaves.tensors), {}
   for i, out in ipairs(outs) do versions[i] = out._version end
@@ -397,10 +397,12 @@ local function forms_of(case)
     list[1] = 'out'
     if not seen_out[case.op] then
       seen_out[case.op] = true
-      list[2], list[3] = 'out, resized', 'out, of another dtype'
-      if copies_out(case) and type(self) == 'table' and self.dtype == case.out[1].dtype
-        and not self.layout and same_shape(self.shape, case.out[1].shape) then
-        list[4] = 'out, self'
+      list[2] = 'out, resized'
+      local op = (declared.by_name[case.op] or {})[1]
+      if not (op and op.factory) then list[#list + 1] = 'out, of another dtype' end -- factories make what out= holds
+      if #case.out == 1 and copies_out(case) and type(self) == 'table' and self.dtype == case.out[1].dtype and not self.layout
+        and same_shape(self.shape, case.out[1].shape) then
+        list[#list + 1] = 'out, self'
       end
     end
   end

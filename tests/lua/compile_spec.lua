@@ -128,6 +128,27 @@ describe('a compiled function', function()
     assert.equal(1, seen.notes[1].written)
   end)
 
+  it('clamps within a chain, by numbers and by tensors', function()
+    local x, low = torch.randn(50, 3000), torch.rand(50, 3000)
+    local function f(t) return (t * 2 - 1):clamp(-1, 1), (t + 1):clamp { min = low }, (t - 1):clamp { max = low } end
+    local run, seen = compiled(f)
+    local expected, got = table.pack(f(x)), table.pack(run(x))
+    for i = 1, 3 do assert_same(expected[i], got[i]) end
+    assert.same({ 1, 1, 'end' }, { #seen.notes, seen.notes[1].passes, seen.notes[1].reason })
+  end)
+
+  it('has blocks of any number of elements, of any sizes', function()
+    local x = torch.randn(70001)
+    local function f(t)
+      local half, whole = t:bfloat16(), (t * 100):to(torch.int16)
+      return half * 2 + 1, whole // 3 + whole, t:double():exp() - 3, 3 - t, t:gt(0.5):bitwise_not(), torch.where(t:lt(0), whole, 7), 1.5 * half
+    end
+    for _, n in ipairs { 1, 63, 64, 511, 513, 4097, 70001 } do
+      local expected, got = table.pack(f(x:narrow(1, 1, n))), table.pack(compiled(f)(x:narrow(1, 1, n)))
+      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+    end
+  end)
+
   it('has more values than fit into one chain', function()
     local function f(x)
       local all = {}

@@ -356,7 +356,7 @@ local function run_form(case, form)
   end
   if form ~= 'inplace' and gives_several(case) then
     named.out = nil
-    if select('#', call(table.unpack(args, 1, n))) ~= #case.out then return end -- vectors that have the first results alone
+    if select('#', call(table.unpack(args, 1, next(named) and n or n - 1))) ~= #case.out then return end -- vectors that have the first results alone
     named.out = #outs > 1 and outs or outs[1]
   end
   local seen, versions = obligations.watch(case.op, leaves.tensors), {}

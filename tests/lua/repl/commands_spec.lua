@@ -274,7 +274,7 @@ q?
     has(out, 'torch.cuda: table\nmembers: ')
     has(out, 'x: tensor of size [2], torch.float32, cpu')
     has(out, 'manual.html#pdf-string.rep')
-    has(out, "linalg_eigh(Tensor self, string UPLO='L')")
+    has(out, "linalg_eigh(Tensor self, string UPLO='L'")
     has(out, 'nothing is called q\n')
     has(out, 'lists the locals and globals that cells have made')
     has(out, 'sum(Tensor self')

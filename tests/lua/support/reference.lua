@@ -289,6 +289,11 @@ local PREFIX = { L = 'linalg_', S = 'special_', f = '', m = '' }
 -- Whether the function of the case takes out=.
 local function takes_out(case)
   local via = case.via or 'f'
+  for _, op in ipairs(declared.by_name[case.op] or {}) do
+    for _, a in ipairs(op.args) do
+      if a.type == 'Generator?' then return false end -- it would draw other numbers
+    end
+  end
   if via == 'T' then return not case.op:find 'shift' end
   return PREFIX[via] ~= nil and (has_form(PREFIX[via] .. case.op, 'out') or has_form(case.op, 'out'))
 end

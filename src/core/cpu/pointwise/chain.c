@@ -29,6 +29,7 @@ static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *ga
         if (p->chain->values[v].walk == NULL || gathered[v]) continue;
         gathered[v] = true;
         lt_chain_instruction *in = &p->instructions[p->n++];
+        in->step = NULL;
         in->loop = NULL;
         in->n = 1;
         in->value[0] = v;
@@ -61,6 +62,7 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
 {
     const lt_chain_value *values = p->chain->values;
     lt_chain_instruction *in = &p->instructions[p->n++];
+    in->step = step;
     in->n = 1 + step->n;
     for (int k = 0; k < in->n; k++) {
         const int v = in->value[k] = k == 0 ? step->out : step->in[k - 1];
@@ -75,8 +77,7 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
     }
 }
 
-/* Whether value number v lies in a slot. */
-static bool in_slot(const lt_chain_program *p, int v)
+bool lt_chain_in_slot(const lt_chain_program *p, int v)
 {
     const lt_chain_value *value = &p->chain->values[v];
     return v != p->seen && (value->walk != NULL || value->data == NULL);
@@ -93,6 +94,7 @@ static int share_slots(lt_chain_program *p)
         for (int k = 0; k < p->instructions[i].n; k++) last[p->instructions[i].value[k]] = i;
     for (int i = 0; i < p->n; i++) {
         const lt_chain_instruction *in = &p->instructions[i];
+        if (in->n == 0) continue;
         const int out = in->value[0];
         int ended[LT_CHAIN_INPUTS], n_ended = 0;
         for (int k = 1; k < in->n; k++) {
@@ -101,14 +103,14 @@ static int share_slots(lt_chain_program *p)
             for (int e = 0; e < n_ended; e++) again = again || ended[e] == p->slot[v];
             if (p->slot[v] < 0 || last[v] != i || again) continue;
             ended[n_ended++] = p->slot[v];
-            if (in_slot(p, out) && p->slot[out] < 0 &&
+            if (lt_chain_in_slot(p, out) && p->slot[out] < 0 &&
                 lt_dtype_size(values[v].dtype) == lt_dtype_size(values[out].dtype)) {
                 p->slot[out] = p->slot[v];
                 n_ended--;
                 last[v] = -1;
             }
         }
-        if (in_slot(p, out) && p->slot[out] < 0)
+        if (lt_chain_in_slot(p, out) && p->slot[out] < 0)
             p->slot[out] = spare > 0 ? free_slots[--spare] : slots++;
         for (int e = 0; e < n_ended; e++)
             if (ended[e] != p->slot[out]) free_slots[spare++] = ended[e];
@@ -123,7 +125,7 @@ static void choose_length(lt_chain_program *p, int slots)
         const lt_chain_value *value = &p->chain->values[v];
         const int64_t size = (int64_t)lt_dtype_size(value->dtype);
         if (!value->number && size > largest) largest = size;
-        if (in_slot(p, v) && size > slot) slot = size;
+        if (lt_chain_in_slot(p, v) && size > slot) slot = size;
         if ((value->data != NULL || v == p->seen) && !value->number) streams += size;
     }
     p->slot_size = slot;
@@ -138,7 +140,7 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
 {
     bool made[LT_CHAIN_VALUES] = {false};
     run->program = p;
-    run->moves = run->inputs = 0;
+    run->calls = run->inputs = run->moves = 0;
     for (int i = 0; i < p->chain->n_steps; i++) made[p->chain->steps[i].out] = true;
     for (int v = 0; v < p->chain->n_values; v++) {
         const lt_chain_value *value = &p->chain->values[v];
@@ -148,13 +150,16 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
     }
     for (int i = 0; i < p->n; i++) {
         const lt_chain_instruction *in = &p->instructions[i];
+        if (in->n == 0) continue;
+        run->call[run->calls].instruction = in;
+        char **addresses = run->call[run->calls++].address;
         for (int k = 0; k < in->n; k++) {
             const int v = in->value[k];
             const lt_chain_value *value = &p->chain->values[v];
-            char **address = &run->address[i][k];
+            char **address = &addresses[k];
             if (in->converted[k])
                 *address = (char *)in->number[k];
-            else if (in_slot(p, v))
+            else if (lt_chain_in_slot(p, v))
                 *address = run->scratch + p->slot[v] * p->length * p->slot_size;
             else if (value->number)
                 *address = value->data;
@@ -163,6 +168,8 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
                     (lt_chain_move){address, v, (int64_t)lt_dtype_size(value->dtype)};
         }
     }
+    for (int m = 0; m < run->inputs; m++)
+        run->fetched[m] = (p->length * run->input[m].size / LINE + run->calls - 1) / run->calls;
 }
 
 /* Elements [from, from + n) of a value that is walked, one after the other. */
@@ -173,17 +180,17 @@ static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
                 NULL);
 }
 
-/* Asks for elements of what lies in memory, the block from `from` on: before instruction number i its part, since the processor takes few such
+/* Asks for elements of what lies in memory, the block from `from` on: before call number i its part, since the processor takes few such
  * requests at a time. */
 static void fetch(const lt_chain_run *run, int i, int64_t from)
 {
     const lt_chain_program *p = run->program;
     for (int m = 0; m < run->inputs; m++) {
         const lt_chain_move *input = &run->input[m];
-        const int64_t lines = p->length * input->size / LINE;
+        const int64_t lines = p->length * input->size / LINE, each = run->fetched[m],
+                      end = each * (i + 1) < lines ? each * (i + 1) : lines;
         const char *at = p->chain->values[input->value].data + from * input->size;
-        for (int64_t l = lines * i / p->n; l < lines * (i + 1) / p->n; l++)
-            __builtin_prefetch(at + l * LINE);
+        for (int64_t l = each * i; l < end; l++) __builtin_prefetch(at + l * LINE);
     }
 }
 
@@ -191,13 +198,13 @@ static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
 {
     const lt_chain_program *p = run->program;
     const int64_t ahead = from + AHEAD * p->length;
-    for (int i = 0; i < p->n; i++) {
-        const lt_chain_instruction *in = &p->instructions[i];
+    for (int i = 0; i < run->calls; i++) {
+        const lt_chain_instruction *in = run->call[i].instruction;
         if (ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
         if (in->loop != NULL)
-            in->loop(run->address[i], in->stride, n, in->context);
+            in->loop(run->call[i].address, in->stride, n, in->context);
         else
-            gather(&p->chain->values[in->value[0]], run->address[i][0], from, n);
+            gather(&p->chain->values[in->value[0]], run->call[i].address[0], from, n);
     }
 }
 
@@ -229,6 +236,7 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
         add_gathers(p, &c->steps[i], gathered);
         add_step(p, &c->steps[i]);
     }
+    lt_chain_pair(p);
     choose_length(p, share_slots(p));
 }
 

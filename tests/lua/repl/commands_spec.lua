@@ -278,7 +278,7 @@ q?
     has(out, 'nothing is called q\n')
     has(out, 'lists the locals and globals that cells have made')
     has(out, 'sum(Tensor self')
-    has(out, 'inverse(Tensor self) -> Tensor')
+    has(out, 'inverse(Tensor self, *, Tensor? out=nil) -> Tensor')
     has(out, 'torch.tensor{ {1, 2}, {3, 4} }:sum()\n  --> tensor(10)')
     has(out, 'nn.Linear(3, 2)(torch.ones(4, 3)).shape\n  --> torch.Size([4, 2])')
     has(out, 'matmul(Tensor self, Tensor other) -> Tensor')

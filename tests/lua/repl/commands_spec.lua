@@ -281,7 +281,7 @@ q?
     has(out, 'inverse(Tensor self, *, Tensor? out=nil) -> Tensor')
     has(out, 'torch.tensor{ {1, 2}, {3, 4} }:sum()\n  --> tensor(10)')
     has(out, 'nn.Linear(3, 2)(torch.ones(4, 3)).shape\n  --> torch.Size([4, 2])')
-    has(out, 'matmul(Tensor self, Tensor other) -> Tensor')
+    has(out, 'matmul(Tensor self, Tensor other, *, Tensor? out=nil) -> Tensor')
     has(out, 'class nn.Linear(')
     has(out, 'y = x A^T + b')
     has(out, '<function math.max>')

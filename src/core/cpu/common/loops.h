@@ -126,10 +126,13 @@ typedef void (*lt_product_loop)(const lt_product *p);
 /* One step of an optimizer (optim_rules.h) for n elements of its arrays. */
 typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numbers);
 
-/* Pooling, of one row of windows: element i of the input lies i * step elements from the first. */
+/* Pooling. Of one row of windows: element i of the input lies i * step elements from the first. */
 typedef struct lt_pool_loops {
     /* Extremes so far and, unless NULL, where they are: position `first` is the input's first element. */
     void (*extremes)(void *best, int32_t *place, const void *in, int64_t step, int64_t n, int32_t first);
+    /* Extremes of all windows of a plane, where takes_rectangles(p). */
+    bool (*takes_rectangles)(const lt_pooling *p);
+    void (*rectangles)(const lt_pooling *p, void *out, const void *in);
     void (*sums)(void *sum, const void *in, int64_t step, int64_t n);
     void (*line)(void *sum, const void *in, int64_t n); /* adds the sum of dense elements */
 } lt_pool_loops;

@@ -149,6 +149,13 @@ typedef struct lt_direct {
 } lt_direct;
 typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
 
+/* Convolutions of float whose output channels see one input channel each: whether they can be done; one plane of the result from the
+ * plane that it sees. Both are dense. */
+typedef struct lt_depthwise_loops {
+    bool (*takes)(const lt_conv *c);
+    void (*plane)(const lt_conv *c, const float *in, const float *weights, float bias, float *out);
+} lt_depthwise_loops;
+
 typedef struct lt_cpu_loops {
     const char *isa;
 #define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
@@ -164,6 +171,7 @@ typedef struct lt_cpu_loops {
     const lt_product_loop *product;  /* float, double */
     const lt_pool_loops *pool;       /* float, double, int64 */
     const lt_direct_loop *direct;    /* one, of float */
+    const lt_depthwise_loops *depthwise; /* one, of float */
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
     const lt_fft_loops *fft;           /* float, double */
@@ -199,6 +207,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_product_loop lt_product_##isa[2];                                              \
     extern const lt_pool_loops lt_pool_##isa[3];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
+    extern const lt_depthwise_loops lt_depthwise_##isa[1];                                           \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
     extern const lt_fft_loops lt_fft_##isa[2];

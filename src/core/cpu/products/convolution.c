@@ -171,7 +171,7 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     return status;
 }
 
-/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+/* ---- by the library ------------------------------------------------------------------------------------------------- */
 
 /* Where columns are better than the library: single elements of images are a product as they are, and the library
  * fills up a few channels of images to a vector of them. */
@@ -328,12 +328,38 @@ static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *
     return in_pieces(part, c, x, w, y, bias, done);
 }
 
+/* ---- a channel by itself ---------------------------------------------------------------------------------------------- */
+
+typedef struct channels_job {
+    const lt_conv *c;
+    const float *x, *w, *bias;
+    float *y;
+} channels_job;
+
+static void run_output_plane(const void *context, int64_t i)
+{
+    const channels_job *j = context;
+    const lt_conv *c = j->c;
+    const int64_t o = i % c->out_channels, seen = i / c->out_channels * c->in_channels + o / (c->out_channels / c->groups);
+    lt_loops.depthwise[0].plane(c, j->x + seen * volume(c->in), j->w + o * volume(c->kernel), j->bias != NULL ? j->bias[o] : 0,
+                                j->y + i * volume(c->out));
+}
+
+static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y, const void *bias)
+{
+    const channels_job j = {c, x, w, bias, y};
+    return lt_cpu_share(c->batch * c->out_channels, lt_cpu_threads_for(work_of(c) / 8), run_output_plane, &j);
+}
+
+/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+
 static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     bool done = false;
     if (lt_direct_wins(part, c))
         return lt_direct_convolution(part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * volume(c->kernel) / 8), x, w, y,
                                      bias);
+    if (part == LT_CONV_Y && lt_loops.depthwise[0].takes(c)) return by_planes(c, x, w, y, bias);
     if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }

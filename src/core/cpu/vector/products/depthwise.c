@@ -8,6 +8,7 @@
 
 #define STRIP 4096 /* elements of the rows */
 #define TAPS 3     /* at a time */
+#define FEWEST 16  /* windows: fewer are not worth the preparations */
 
 typedef struct strip {
     int64_t across, pitch, rows, phase; /* windows and elements of a row; rows of windows at a time; rows a vertical stride apart */
@@ -28,7 +29,7 @@ static strip strip_of(const lt_conv *c)
 
 static bool takes(const lt_conv *c)
 {
-    if (c->dtype != LT_FLOAT32 || c->in_channels != c->groups || c->in[0] != 1 || c->kernel[0] != 1 || c->padding[0] != 0 || c->out[0] != 1) return false;
+    if (c->dtype != LT_FLOAT32 || c->in_channels != c->groups || c->groups == 1 || c->out[1] * c->out[2] < FEWEST || c->in[0] != 1 || c->kernel[0] != 1 || c->padding[0] != 0 || c->out[0] != 1) return false;
     for (int d = 1; d < 3; d++)
         if (c->in[d] > STRIP || c->padding[d] > STRIP || c->kernel[d] > STRIP || c->dilation[d] > STRIP || c->stride[d] > STRIP) return false;
     return reach_of(c, 1) < STRIP && reach_of(c, 2) < STRIP && strip_of(c).rows > 0;

@@ -512,4 +512,19 @@ describe('files that are not sound', function()
     assert_fails("torch.onnx.load(): argument 'path' must be a string", torch.onnx.load, 1)
     assert_fails('No such file', torch.onnx.load, folder .. '/none.onnx')
   end)
+
+  it('the list of operators names what each file has, so that only the files of a model\'s operators are read', function()
+    for file, domains in pairs(require('torch.onnx.ops').files) do
+      local listed, returned = {}, {}
+      for domain, names in pairs(domains) do
+        for name in names:gmatch '%S+' do listed[#listed + 1] = domain .. ':' .. name end
+      end
+      for domain, entries in pairs(require('torch.onnx.ops.' .. file)) do
+        for name in pairs(entries) do returned[#returned + 1] = domain .. ':' .. name end
+      end
+      table.sort(listed)
+      table.sort(returned)
+      assert.same(returned, listed, file)
+    end
+  end)
 end)

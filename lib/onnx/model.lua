@@ -10,6 +10,7 @@ local graphs = require 'torch.onnx.graph'
 local kinds = require 'torch.support.kinds'
 local messages = require 'torch.onnx.messages'
 local nn = require 'torch.nn'
+local ordered_dict = require 'torch.support.ordered_dict'
 local parts = require 'torch.support.parts'
 local run = require 'torch.onnx.run'
 local tensors = require 'torch.onnx.tensors'
@@ -60,7 +61,7 @@ end
 -- The frame of a call, with its arguments in it.
 local function new_frame(model, graph, ...)
   local frame, n, first = {}, select('#', ...), ...
-  local by_name = n == 1 and kinds.is_named(first) and next(first) ~= nil and first
+  local by_name = n == 1 and (kinds.is_named(first) and next(first) ~= nil or getmetatable(first) == ordered_dict) and first
   for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end
   if by_name then
     local known = {}

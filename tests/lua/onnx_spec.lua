@@ -77,6 +77,7 @@ describe('a model that was loaded', function()
       local wanted = torch.relu(torch.linear(x, weight:to(device), bias:to(device)))
       assert_equal(wanted, net(x))
       assert_equal(wanted, net { x = x })
+      assert_equal(wanted, net(setmetatable({ 'x', x = x }, require 'torch.support.ordered_dict')))
       assert_equal(wanted, net:run({ x = x }).y)
     end
   end)
@@ -90,6 +91,25 @@ describe('a model that was loaded', function()
     end
     assert.are.same({ 'fc.0.weight', 'fc.0.bias' }, names)
     assert_equal(weight, net:state_dict()['fc.0.weight'])
+  end)
+
+  it('follows its weights and the sizes of its inputs, what is made of these alone being kept', function()
+    local net = load { inputs = { { 'x', FLOAT, { 'batch', 3 } } }, outputs = { { 'y', FLOAT } },
+      initializers = { { 'w', weight }, { 'minus', torch.tensor { -1 } } },
+      nodes = { { 'Transpose', { 'w' }, { 't' }, perm = { 1, 0 } }, { 'MatMul', { 'x', 't' }, { 'p' } },
+        { 'Shape', { 'x' }, { 's' } }, { 'Concat', { 'minus', 's' }, { 'all' }, axis = 0 },
+        { 'Unsqueeze', { 'x', 'minus' }, { 'column' } }, { 'Reshape', { 'column', 'all' }, { 'r' } }, { 'ReduceSum', { 'r' }, { 'sum' }, keepdims = 0 },
+        { 'Add', { 'p', 'sum' }, { 'y' } } } }
+    torch.no_grad(function()
+      for round = 1, 3 do
+        for _, batch in ipairs { 2, 2, 4 } do
+          local x = torch.randn(batch, 3, { device = device })
+          assert_equal(torch.matmul(x, net.w:t()) + x:sum(), net(x))
+        end
+        if round == 1 then net.w:mul_(2) end
+        if round == 2 then net.w.data = torch.randn(net.w.shape) end
+      end
+    end)
   end)
 
   it('can be trained', function()

@@ -120,6 +120,7 @@ typedef struct lt_product {
     const void *a, *b;
     void *c;
     bool few; /* columns of B, which are dense as the rows of A are: sums go along both (floats only) */
+    const void *row_bias; /* m elements, added to the rows of C, which are dense; NULL where few (floats only) */
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);
 
@@ -149,11 +150,11 @@ typedef struct lt_direct {
 } lt_direct;
 typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
 
-/* Convolutions of float whose output channels see one input channel each: whether they can be done; one plane of the result from the
- * plane that it sees. Both are dense. */
+/* Convolutions of float whose output channels see one input channel each: whether they can be done; planes [from, to) of the batch's
+ * results. All is dense. */
 typedef struct lt_depthwise_loops {
     bool (*takes)(const lt_conv *c);
-    void (*plane)(const lt_conv *c, const float *in, const float *weights, float bias, float *out);
+    void (*planes)(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w, const float *bias, float *y);
 } lt_depthwise_loops;
 
 typedef struct lt_cpu_loops {

@@ -101,14 +101,6 @@ static void put_rows(const job *j, const char *image, char *row)
     }
 }
 
-static void put_bias(const job *j, char *y)
-{
-    const int64_t n = volume(j->c->out);
-    for (int64_t o = 0; o < j->c->out_channels; o++)
-        lt_loops.cast[j->c->dtype][j->c->dtype]((char *[]){y + o * n * j->size, (char *)j->bias + o * j->size},
-                                                (int64_t[]){j->size, 0}, n, NULL);
-}
-
 /* The product of image n; the groups are a batch. */
 static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
 {
@@ -122,7 +114,7 @@ static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
         g.a = j->w, g.lda = depth, g.batch_a = rows * depth;
         g.b = columns, g.ldb = j->rows ? depth : width, g.batch_b = depth * width, g.trans_b = j->rows;
         g.c = y, g.ldc = width, g.batch_c = rows * width;
-        g.beta = j->bias != NULL;
+        g.row_bias = j->bias;
         break;
     case LT_CONV_X: /* columns = w' y */
         g.m = depth, g.n = width, g.k = rows;
@@ -157,7 +149,6 @@ static lt_status do_image(const job *j, int64_t n, bool first)
         put_rows(j, image, columns);
     else if (j->columns != NULL)
         move(j, false, image, columns);
-    if (j->part == LT_CONV_Y && j->bias != NULL) put_bias(j, j->y + n * j->result * j->size);
     return multiply(j, n, columns, first);
 }
 
@@ -378,25 +369,27 @@ static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *
 
 /* ---- a channel by itself ---------------------------------------------------------------------------------------------- */
 
-typedef struct channels_job {
+typedef struct planes_job {
     const lt_conv *c;
     const float *x, *w, *bias;
     float *y;
-} channels_job;
+    int64_t count;
+} planes_job;
 
-static void run_output_plane(const void *context, int64_t i)
+static void run_planes(const void *context, int64_t i)
 {
-    const channels_job *j = context;
-    const lt_conv *c = j->c;
-    const int64_t o = i % c->out_channels, seen = i / c->out_channels * c->in_channels + o / (c->out_channels / c->groups);
-    lt_loops.depthwise[0].plane(c, j->x + seen * volume(c->in), j->w + o * volume(c->kernel), j->bias != NULL ? j->bias[o] : 0,
-                                j->y + i * volume(c->out));
+    const planes_job *j = context;
+    const int64_t planes = j->c->batch * j->c->out_channels;
+    lt_loops.depthwise[0].planes(j->c, i * planes / j->count, (i + 1) * planes / j->count, j->x, j->w, j->bias, j->y);
 }
 
+/* As many pieces as interrupts and threads ask for. */
 static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y, const void *bias)
 {
-    const channels_job j = {c, x, w, bias, y};
-    return lt_cpu_share(c->batch * c->out_channels, lt_cpu_threads_for(work_of(c) / 8), run_output_plane, &j);
+    const int threads = lt_cpu_threads_for(work_of(c) / 8);
+    const int64_t planes = c->batch * c->out_channels, wanted = 4 * threads + work_of(c) / LT_INTERRUPT_STEP;
+    const planes_job j = {c, x, w, bias, y, wanted < planes ? wanted : planes};
+    return lt_cpu_share(j.count, threads, run_planes, &j);
 }
 
 /* ---- the entries ---------------------------------------------------------------------------------------------------- */

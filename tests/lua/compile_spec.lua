@@ -146,6 +146,16 @@ describe('a compiled function', function()
     assert.equal(1, seen.notes[1].written)
   end)
 
+  it('takes the shorter way of a power of one element', function()
+    for _, exponent in ipairs { 2, 3, 0.5, -0.5, -1 } do
+      for value = 1, 20 do
+        local x, e = torch.tensor(value / 7), torch.tensor(exponent - 1)
+        local function f() return (x + 0.1) ^ (e + 1) end
+        assert_same(f(), compiled(f)())
+      end
+    end
+  end)
+
   it('clamps within a chain, by numbers and by tensors', function()
     local x, low = torch.randn(50, 3000), torch.rand(50, 3000)
     local function f(t) return (t * 2 - 1):clamp(-1, 1), (t + 1):clamp { min = low }, (t - 1):clamp { max = low } end
@@ -181,7 +191,7 @@ describe('a compiled function', function()
       assert_same(f(), run())
       assert.same({ 2, 1, 1 }, { seen.notes[1].steps, seen.notes[1].passes, seen.notes[1].written })
     end
-    for _, dtype in ipairs { torch.float32, torch.float64 } do
+    for _, dtype in ipairs { torch.float32, torch.float64, torch.float16, torch.bfloat16 } do
       local a, b, c = x:to(dtype), y:to(dtype), z:to(dtype)
       for _, first in ipairs(firsts) do
         for _, pair in ipairs { { a, b }, { a, 0.3 }, { torch.tensor(0.3, { dtype = dtype }), b } } do

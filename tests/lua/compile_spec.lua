@@ -355,6 +355,25 @@ describe('torch.compile', function()
     assert.truthy(run:state_dict()['_orig_mod.0.weight'])
   end)
 
+  it('is what a module does after compile(), with its hooks; copies do not', function()
+    local net, seen = torch.nn.Sequential(torch.nn.GELU(), torch.nn.Tanh()), {}
+    local x, calls = torch.randn(20, 30), 0
+    net:register_forward_hook(function(_, _, output)
+      calls = calls + 1
+      return output * 2
+    end)
+    local expected = net(x)
+    assert.is_nil(net:compile { options = { min_numel = 1 }, explain = function(notes) seen[#seen + 1] = notes end })
+    assert_same(expected, net(x))
+    assert.same({ 2, 1, 1, 'end' }, { calls, #seen, seen[1][1].passes, seen[1][1].reason })
+    assert_same(expected, net:deepcopy()(x) * 2) -- functions among the hooks are not copied either
+    assert.equal(1, #seen)
+    net:compile { disable = true }
+    assert_same(expected, net(x))
+    assert.equal(1, #seen)
+    assert.has_error(function() net:compile { expalin = true } end)
+  end)
+
   it('does nothing where it is disabled', function() assert.equal(gelu, torch.compile(gelu, { disable = true })) end)
 
   it('says what it does not know', function()

@@ -31,7 +31,7 @@ M.files = {
   norm = { [''] = [[BatchNormalization Dropout GroupNormalization InstanceNormalization LRN LayerNormalization LpNormalization MeanVarianceNormalization
     RMSNormalization SimplifiedLayerNormalization]],
     ['com.microsoft'] = [[LayerNormalization SimplifiedLayerNormalization]] },
-  recurrent = { [''] = [[GRU LSTM RNN]] },
+  recurrent = { [''] = [[GRU LSTM RNN]], ['com.microsoft'] = [[DynamicQuantizeLSTM]] },
   attention = { [''] = [[Attention CausalConvWithState LinearAttention RotaryEmbedding]],
     ['ai.onnx.preview'] = [[FlexAttention]] },
   control = { [''] = [[If Loop Scan]] },

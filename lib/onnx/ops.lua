@@ -41,7 +41,7 @@ M.files = {
   random = { [''] = [[Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike]] },
   loss = { [''] = [[NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss]],
     ['ai.onnx.preview.training'] = [[Adagrad Adam Momentum]] },
-  image = { [''] = [[AffineGrid GridSample NonMaxSuppression RoiAlign]] },
+  image = { [''] = [[AffineGrid GridSample ImageDecoder NonMaxSuppression RoiAlign]] },
   resize = { [''] = [[Resize Upsample]] },
   signal = { [''] = [[BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT]] },
   learning = { [''] = [[TfIdfVectorizer]],

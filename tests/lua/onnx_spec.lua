@@ -112,6 +112,21 @@ describe('a model that was loaded', function()
     assert_equal(floats, bytes)
   end)
 
+  it('reads pictures', function()
+    local path = here .. '../files/gamma.png'
+    local file = assert(io.open(path, 'rb'))
+    local bytes = torch.tensor({ file:read('a'):byte(1, -1) }, { dtype = torch.uint8, device = device })
+    file:close()
+    local rgb = torch.utils.data.read_image(path, 'rgb'):permute { 2, 3, 1 }:int()
+    assert_equal(rgb, compute('ImageDecoder', { bytes }):int())
+    assert_equal(rgb:flip(3), compute('ImageDecoder', { bytes }, { pixel_format = 'BGR' }):int())
+    local gray = compute('ImageDecoder', { bytes }, { pixel_format = 'Grayscale' }):double()
+    local luma = (rgb:double() * torch.tensor({ 0.299, 0.587, 0.114 }, { dtype = torch.float64 })):sum(3, true)
+    assert.is_true((gray:cpu() - luma):abs():max():item() < 0.51)
+    fails_with("a pixel_format 'CMYK'", compute, 'ImageDecoder', { bytes }, { pixel_format = 'CMYK' })
+    fails_with('neither a PNG nor a JPEG file', compute, 'ImageDecoder', { bytes:flip(1) })
+  end)
+
   it('follows its weights and the sizes of its inputs, what is made of these alone being kept', function()
     local net = load { inputs = { { 'x', FLOAT, { 'batch', 3 } } }, outputs = { { 'y', FLOAT } },
       initializers = { { 'w', weight }, { 'minus', torch.tensor { -1 } } },

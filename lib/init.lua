@@ -87,7 +87,7 @@ function torch.vmap(...) return require('torch.func.vmap').vmap(...) end
 function torch.compile(...) return require 'torch.compile' (...) end
 
 -- Eigenvalues of large matrices.
-function torch.lobpcg(...) return require 'torch.lobpcg' (...) end
+function torch.lobpcg(...) return require 'torch.linalg.lobpcg' (...) end
 
 -- Mixed precision: torch.amp has the rest.
 function torch.autocast(...) return require('torch.amp').autocast(...) end

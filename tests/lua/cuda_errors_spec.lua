@@ -110,9 +110,9 @@ describe('a wait for a GPU #pty', function()
       local file = assert(io.open(path, 'w'))
       file:write(([[
 expect In [1]: 
-send x = torch.ones(600, 600, {device = 'cuda'}); y = x; event = torch.cuda.Event()\r
+send x = torch.ones(600, 600, {device = 'cuda'}); y = x; event = torch.cuda.Event(); stream = torch.cuda.current_stream()\r
 expect In [2]: 
-send for _ = 1, 2000 do y = x:mm(y) end y = y[1][1]; event:record(); stream = torch.cuda.current_stream() %s\r
+send for _ = 1, 2000 do y = x:mm(y) end y = y[1][1]; event:record() %s\r
 sleep 700
 send \x03
 expect interrupted

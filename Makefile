@@ -38,21 +38,32 @@
 #   make abi-baseline  keeps what this version promises to programs that are built with it
 #
 # Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 90 120" (else those of the GPUs here, or 90), NVCC12=path (a second backend, for drivers older than R580), LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files),
-# LIBDIR=lib64 (where under PREFIX libraries are installed), RPATH=no (of libraries where the loader looks anyway), CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS
+# CROSS=aarch64-linux-gnu- (for another machine: docs/guide/install.md; RUN=qemu-aarch64-static runs its programs), LIBDIR=lib64 (where under PREFIX libraries are installed), RPATH=no (of libraries where the loader looks anyway), CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS
 
 VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
 BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= lib
-CC ?= gcc
-CXX ?= g++
 LUA ?= lua5.4
 GEN := $(BUILD)/gen
 OBJ := $(BUILD)/obj
 
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
+ifeq ($(origin CXX),default)
+CXX := $(CROSS)g++
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS)ar
+endif
+ifeq ($(origin LD),default)
+LD := $(CROSS)ld
+endif
+OBJCOPY ?= $(CROSS)objcopy
+# Of another machine's libraries, as Debian's multiarch has them.
+PKG_CONFIG ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:-=)/pkgconfig:/usr/share/pkgconfig )pkg-config
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 OPT ?= -O2 -g
@@ -62,10 +73,10 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 # Simulated kernels are thousands of template instances: optimized and with every check of UBSan they take
 # minutes a file. AddressSanitizer finds what the checks that are left out look for.
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
-LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
+LUA_CFLAGS := $(shell $(PKG_CONFIG) --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 # What the binding needs besides the library.
 LUA_LIBS := -lz -lcjson -ldl -lm
-LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
+LUA_STATIC := $(shell $(PKG_CONFIG) --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
 # Who sets SOURCE_DATE_EPOCH gets the same bytes in whatever folder he builds: files are named from that of the sources. What has a date
@@ -120,10 +131,11 @@ CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
 VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)
-ISA_FLAGS_baseline := -msse2
+# Elsewhere the baseline is what every processor has, NEON with arm64.
+ISA_FLAGS_baseline := $(if $(filter x86_64,$(MACHINE)),-msse2)
 ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
-ISAS := baseline avx2 avx512
+ISAS := baseline $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 # With sanitizers the optimizer takes minutes over one of these files. "omp simd" vectorizes without -O3, whose other passes take twice the
 # time for nothing that could be measured, once arrays of accumulators are unrolled into registers (-fpeel-loops), branches that do not
@@ -155,11 +167,11 @@ CHECK_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(wildcard src/cuda/sim/check/*.cpp))
 CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
 
 # Engines of torch.distributed, for each MPI whose compiler is here: src/comm/mpi with its headers.
-MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
+MPIS := $(if $(CROSS),,$(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m))))
 ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
 
 # What speaks Jupyter's protocol, where the headers of ZeroMQ and Nettle are: the program opens it for --kernel.
-JUPYTER := $(if $(shell pkg-config --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
+JUPYTER := $(if $(shell $(PKG_CONFIG) --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
 JUPYTER_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
 
 PROGRAM := $(BUILD)/ltensor
@@ -259,7 +271,7 @@ $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 	@mkdir -p $$(@D)
 	@echo '  CC $$< ($(1))'
 	$(CC) $(CFLAGS_ALL) $$(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
-	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
+	$(OBJCOPY) --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
@@ -326,8 +338,8 @@ define static_library
 $(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
 	@echo '  AR $$@'
 	@rm -f $$@
-	objcopy --keep-global-symbols=$(OBJ)/libltensor$(1).keep $$< $(OBJ)/libltensor$(1).o
-	ar rcsD $$@ $(OBJ)/libltensor$(1).o
+	$(OBJCOPY) --keep-global-symbols=$(OBJ)/libltensor$(1).keep $$< $(OBJ)/libltensor$(1).o
+	$(AR) rcsD $$@ $(OBJ)/libltensor$(1).o
 	@rm $(OBJ)/libltensor$(1).o
 endef
 $(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
@@ -621,7 +633,7 @@ docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP) $(PROGRAM))
 	$(if $(MINIMAL),LT_OPS=$(MIN_GEN)/ops) $(LUA) scripts/gen/pages.lua $(RESULT_GEN)/ops_docs.lua $(RESULT)/docs
 	cp lib/meta/*.lua $(RESULT)/meta/
 	cp $(RESULT_GEN)/ltensor.d.lua $(RESULT)/meta/ops.lua
-	$(if $(MINIMAL),,$(PROGRAM) scripts/site/annotations.lua $(RESULT)/meta)
+	$(if $(MINIMAL),,$(RUN) $(PROGRAM) scripts/site/annotations.lua $(RESULT)/meta)
 
 # The documentation site, with mkdocs and its theme material.
 site: all
@@ -631,7 +643,7 @@ site: all
 DATE = $(shell date -u -d @$(EPOCH) +%Y-%m-%d)
 $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 	@mkdir -p $(@D)
-	$(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
+	$(RUN) $(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
 
 # ---- install ---------------------------------------------------------------------------------------------
 # What a program links with the static libraries; gcc and clang have an OpenMP each.

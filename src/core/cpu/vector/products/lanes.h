@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#elif defined(__ARM_NEON)
+#elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
 #include <stdint.h>
@@ -53,8 +53,13 @@ typedef __m128d lanes_f64;
 #else /* vectors as the compiler knows them, on any processor */
 #define LANES_F32 4
 #define LANES_F64 2
+#if defined(__aarch64__)
+typedef float32x4_t lanes_f32;
+typedef float64x2_t lanes_f64;
+#else
 typedef float lanes_f32 __attribute__((vector_size(16)));
 typedef double lanes_f64 __attribute__((vector_size(16)));
+#endif
 static inline lanes_f32 load_f32(const float *from)
 {
     lanes_f32 v;

@@ -10,6 +10,7 @@ local graphs = require 'torch.onnx.graph'
 local kinds = require 'torch.support.kinds'
 local messages = require 'torch.onnx.messages'
 local nn = require 'torch.nn'
+local ordered_dict = require 'torch.support.ordered_dict'
 local parts = require 'torch.support.parts'
 local run = require 'torch.onnx.run'
 local tensors = require 'torch.onnx.tensors'
@@ -23,17 +24,18 @@ local Model = nn.Module:extend 'ONNXModel'
 
 -- ---- parameters and buffers -------------------------------------------------------------------------------------------
 
--- Keeps the constants of a graph and of the bodies in it; those that files do not name are part of no state.
-local function keep(model, graph)
+-- Keeps the constants of a graph and of the bodies in it; those that files do not name are part of no state, and get the next number.
+local function keep(model, graph, count)
   for _, constant in ipairs(graph.constants) do
-    local at, key = parts.place(model, Part, constant.name or 'constant')
+    if not constant.name then count.unnamed = count.unnamed + 1 end
+    local at, key = parts.place(model, Part, constant.name or ('constant_%d'):format(count.unnamed))
     if constant.learned then at:register_parameter(key, nn.Parameter(constant.value))
     else at:register_buffer(key, constant.value, constant.name ~= nil) end
     constant.fields, constant.key, constant.value = class.fields(at), key, nil
   end
   for _, node in ipairs(graph.nodes) do
     for _, body in pairs(node.attributes) do
-      if type(body) == 'table' and body.captures then keep(model, body) end
+      if type(body) == 'table' and body.captures then keep(model, body, count) end
     end
   end
 end
@@ -49,17 +51,19 @@ local function check_input(input, value)
   local sizes = form.shape and form.shape.dim
   if not sizes then return end
   local fits = #sizes == value:dim()
-  for i, size in ipairs(sizes) do fits = fits and (not size.dim_value or size.dim_value == value:size(i)) end
+  -- Negative ones stand for sizes that are not known.
+  local function known(size) return size.dim_value and size.dim_value >= 0 and size.dim_value or nil end
+  for i, size in ipairs(sizes) do fits = fits and (not known(size) or known(size) == value:size(i)) end
   if fits then return end
   local wanted = {}
-  for i, size in ipairs(sizes) do wanted[i] = size.dim_value and ('%d'):format(size.dim_value) or size.dim_param or '?' end
+  for i, size in ipairs(sizes) do wanted[i] = known(size) and ('%d'):format(size.dim_value) or size.dim_param or '?' end
   fail("input '%s' has the shape [%s], the model takes [%s]", input.name, table.concat(value.shape, ', '), table.concat(wanted, ', '))
 end
 
 -- The frame of a call, with its arguments in it.
 local function new_frame(model, graph, ...)
   local frame, n, first = {}, select('#', ...), ...
-  local by_name = n == 1 and kinds.is_named(first) and next(first) ~= nil and first
+  local by_name = n == 1 and (kinds.is_named(first) and next(first) ~= nil or getmetatable(first) == ordered_dict) and first
   for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end
   if by_name then
     local known = {}
@@ -154,7 +158,7 @@ function M.load(path)
     local form = input.type and input.type.tensor_type
     if form then tensors.dtype(form.elem_type, ("%s: input '%s'"):format(path, input.name)) end
   end
-  keep(model, graph)
+  keep(model, graph, { unnamed = 0 })
   return model:eval()
 end
 

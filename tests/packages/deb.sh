@@ -35,7 +35,7 @@ find "$root" -xdev -name '*ltensor*' >"$work/before"
 install_packages "./libltensor0_${VERSION}_$architecture.deb" "./ltensor_${VERSION}_$architecture.deb"
 expect "ltensor $VERSION" ltensor --version
 expect '6.0' ltensor -e 'print(torch.ones(2, 3):sum():item())'
-expect 'missing  OpenBLAS' ltensor --doctor
+expect 'missing  oneDNN' ltensor --doctor
 documents=/usr/share/doc/ltensor
 for gpus in 0 2; do
     expect ' 0 failed' ltensor --sim-gpus $gpus --cells --check $documents/notebooks/use-gpu.md

@@ -382,8 +382,12 @@ $(BUILD)/libltensor_jupyter.so: $(JUPYTER_OBJ)
 	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -o $@ $^ -lzmq -lnettle -lcjson -lpthread
 
-# A program takes it where LTENSOR_LIB_DIR names its folder.
-checked: $(BUILD)/checked/libltensor_sim.so
+# A program takes it where LTENSOR_LIB_DIR names its folder, which has the other plugins as well.
+CHECKED_PLUGINS := $(patsubst $(BUILD)/%,$(BUILD)/checked/%,$(ENGINES) $(JUPYTER))
+checked: $(BUILD)/checked/libltensor_sim.so $(CHECKED_PLUGINS)
+$(CHECKED_PLUGINS): $(BUILD)/checked/%: $(BUILD)/%
+	@mkdir -p $(@D)
+	@ln -sf ../$* $@
 $(BUILD)/checked/libltensor_sim.so: $(CHECKED_OBJ)
 	@mkdir -p $(@D)
 	@echo '  LINK $@'

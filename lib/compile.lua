@@ -34,18 +34,24 @@ local function report(explain, shown)
   end
 end
 
+-- When a block closes, Lua keeps what the function that was called last in it left in its registers; here these are overwritten.
+local function finish(...)
+  C.window_finish()
+  return ...
+end
+
 local function compiled(f, options)
   local least, explain = (options.options or {}).min_numel or LEAST, options.explain
   if not explain then
     return function(...)
       local _ <close> = C.window_open(least)
-      return f(...)
+      return finish(f(...))
     end
   end
   local shown = {}
   local function call(...)
     local _ <close> = C.window_open(least)
-    return f(...)
+    return finish(f(...))
   end
   local function explained(...)
     report(explain, shown)

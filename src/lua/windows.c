@@ -14,6 +14,13 @@ static int window_open(lua_State *L)
     return 1;
 }
 
+/* window_finish(): computes what is held when the function has returned */
+static int window_finish(lua_State *L)
+{
+    lt_lua_do(L, lt_window_finish());
+    return 0;
+}
+
 /* Closes also when the block ends with an error, which then is the one that counts. */
 static int window_close(lua_State *L)
 {
@@ -55,8 +62,10 @@ static int window_notes(lua_State *L)
 
 void lt_lua_open_windows(lua_State *L)
 {
-    static const luaL_Reg internal[] = {
-        {"window_open", window_open}, {"window_notes", window_notes}, {NULL, NULL}};
+    static const luaL_Reg internal[] = {{"window_open", window_open},
+                                        {"window_finish", window_finish},
+                                        {"window_notes", window_notes},
+                                        {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, internal);
     lua_pop(L, 1);

@@ -2,14 +2,9 @@
 -- in them is tested in tests/core/arrow_test.c, what other libraries do with them in tests/interop.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 
 local DEVICE = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
-
-local function fails(message, f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  assert(tostring(err):find(message, 1, true), err)
-end
 
 describe('Arrow', function()
   it('shares memory, for reading', function()
@@ -18,7 +13,7 @@ describe('Arrow', function()
     assert.equal(x:data_ptr(), y:data_ptr())
     x[1] = 100
     assert.same({ 100, 2, 3, 4, 5, 6 }, y:tolist())
-    fails('lends for reading only', y.add_, y, 1)
+    fails_with('lends for reading only', y.add_, y, 1)
     assert.same({ 101, 3, 4, 5, 6, 7 }, y:clone():add_(1):tolist())
   end)
 
@@ -27,11 +22,11 @@ describe('Arrow', function()
     assert.same({ 1.5, 2.5 }, torch.from_arrow(x):tolist())
     local object = { __arrow_c_array__ = function() return x:__arrow_c_array__() end }
     assert.equal(x:data_ptr(), torch.from_arrow(object):data_ptr())
-    fails('raised', torch.from_arrow, { __arrow_c_array__ = function() error 'raised' end })
-    fails('a capsule of Arrow is expected, not a nil', torch.from_arrow, { __arrow_c_array__ = function() end })
-    fails('a capsule of Arrow is expected, not a dltensor', torch.from_arrow, torch.to_dlpack(x))
-    fails('a capsule of Arrow is expected, not a number', torch.from_arrow, 3)
-    fails("argument 'tensor' must be a Tensor", torch.to_arrow, {})
+    fails_with('raised', torch.from_arrow, { __arrow_c_array__ = function() error 'raised' end })
+    fails_with('a capsule of Arrow is expected, not a nil', torch.from_arrow, { __arrow_c_array__ = function() end })
+    fails_with('a capsule of Arrow is expected, not a dltensor', torch.from_arrow, torch.to_dlpack(x))
+    fails_with('a capsule of Arrow is expected, not a number', torch.from_arrow, 3)
+    fails_with("argument 'tensor' must be a Tensor", torch.to_arrow, {})
   end)
 
   it('keeps what is lent', function()
@@ -48,7 +43,7 @@ describe('Arrow', function()
     torch.from_arrow(capsule)
     assert.is_true(capsule.used)
     assert.equal('<capsule object "used_arrow_array">', tostring(capsule))
-    fails('the capsule of Arrow was used before', torch.from_arrow, capsule)
+    fails_with('the capsule of Arrow was used before', torch.from_arrow, capsule)
   end)
 
   it('knows every dtype but bfloat16', function()
@@ -58,7 +53,7 @@ describe('Arrow', function()
       assert.equal(torch[name], y.dtype)
       assert.is_true(torch.equal(x, y))
     end
-    fails('Arrow has no format for bfloat16', torch.to_arrow, torch.ones(2, { dtype = torch.bfloat16 }))
+    fails_with('Arrow has no format for bfloat16', torch.to_arrow, torch.ones(2, { dtype = torch.bfloat16 }))
   end)
 
   it('copies bools and strided tensors', function()
@@ -72,17 +67,17 @@ describe('Arrow', function()
   end)
 
   it('refuses what is no column', function()
-    fails('a column has 1 dimension, but the tensor has 2', torch.to_arrow, torch.ones(2, 3))
-    fails('a column has 1 dimension, but the tensor has 0', torch.to_arrow, torch.tensor(1))
+    fails_with('a column has 1 dimension, but the tensor has 2', torch.to_arrow, torch.ones(2, 3))
+    fails_with('a column has 1 dimension, but the tensor has 0', torch.to_arrow, torch.tensor(1))
     local weight = torch.ones(3, { requires_grad = true })
-    fails("Can't export tensors that require gradient, use tensor.detach()", torch.to_arrow, weight)
+    fails_with("Can't export tensors that require gradient, use tensor.detach()", torch.to_arrow, weight)
     assert.equal(3, torch.from_arrow(weight:detach()):sum():item())
   end)
 
   if DEVICE ~= 'cpu' then
     it('refuses memory of a GPU', function()
       local x = torch.ones(3, { device = DEVICE })
-      fails('a column lies in memory of the host, but the tensor is on ' .. tostring(x.device), torch.to_arrow, x)
+      fails_with('a column lies in memory of the host, but the tensor is on ' .. tostring(x.device), torch.to_arrow, x)
       assert.equal(3, torch.from_arrow(x:cpu()):sum():item())
     end)
   end

@@ -1,6 +1,7 @@
 -- torch.autocast, torch.amp.GradScaler, torch.utils.checkpoint: on LTENSOR_TEST_DEVICE.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local nn, F = torch.nn, torch.nn.functional
 
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
@@ -9,12 +10,6 @@ local low = kind == 'cpu' and torch.bfloat16 or torch.float16
 local low_name = tostring(low)
 
 local function dtype_of(t) return tostring(t.dtype) end
-
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 local function rand(...) return torch.rand(..., { device = device }) end
 
@@ -85,7 +80,7 @@ describe('autocast', function()
       end)
       assert.equal(low_name, dtype_of(a:mm(b)))
     end
-    fails('stop', torch.autocast, kind, function() error 'stop' end)
+    fails_with('stop', torch.autocast, kind, function() error 'stop' end)
     assert.is_false(torch.is_autocast_enabled(kind))
     assert.equal(3, torch.autocast(kind, function(x) return x + 1 end, 2))
   end)
@@ -137,9 +132,9 @@ describe('autocast', function()
   end)
 
   it('refuses what PyTorch refuses', function()
-    fails("unsupported autocast device_type 'tpu'", torch.autocast, 'tpu')
-    fails('Expected `device_type` of type `str`', torch.autocast)
-    fails('autocast, but the target dtype is not supported', torch.autocast, kind, { dtype = torch.float64 })
+    fails_with("unsupported autocast device_type 'tpu'", torch.autocast, 'tpu')
+    fails_with('Expected `device_type` of type `str`', torch.autocast)
+    fails_with('autocast, but the target dtype is not supported', torch.autocast, kind, { dtype = torch.float64 })
   end)
 end)
 
@@ -193,15 +188,15 @@ describe('GradScaler', function()
   end)
 
   it('keeps the order of its calls', function()
-    fails('No inf checks were recorded', scaler.update, scaler)
-    fails('No inf checks were recorded for this optimizer.', scaler.step, scaler, optimizer)
+    fails_with('No inf checks were recorded', scaler.update, scaler)
+    fails_with('No inf checks were recorded for this optimizer.', scaler.step, scaler, optimizer)
     scaler = torch.amp.GradScaler(kind)
     scaler:scale(w:sum()):backward()
     scaler:unscale_(optimizer)
-    fails('unscale_() has already been called', scaler.unscale_, scaler, optimizer)
+    fails_with('unscale_() has already been called', scaler.unscale_, scaler, optimizer)
     scaler:step(optimizer)
-    fails('step() has already been called', scaler.step, scaler, optimizer)
-    fails('unscale_() is being called after step().', scaler.unscale_, scaler, optimizer)
+    fails_with('step() has already been called', scaler.step, scaler, optimizer)
+    fails_with('unscale_() is being called after step().', scaler.unscale_, scaler, optimizer)
   end)
 end)
 

@@ -29,6 +29,24 @@ describe('a compiled function', function()
     assert.same({ 8, 1, 1, 210000, 'end' }, { note.ops, note.passes, note.written, note.elements, note.reason })
   end)
 
+  it('drops what stood in local variables and in arguments', function()
+    local a, b, c = torch.randn(100, 100), torch.randn(100, 100), torch.randn(100, 100)
+    local function add(x, y) return x + y end
+    for _, f in ipairs {
+      function()
+        local product = a * b
+        local twice = product * 2
+        return twice + c
+      end,
+      function() return add(a * b, c) end,
+      function() return add(add(a, b), add(b, c)), 1, nil end,
+    } do
+      local run, seen = compiled(f)
+      assert_same(f(), (run()))
+      assert.same({ 1, 1, 'end' }, { #seen.notes, seen.notes[1].written, seen.notes[1].reason })
+    end
+  end)
+
   it('is eager where tensors are small', function()
     local notes
     local run = torch.compile(gelu, { explain = function(list) notes = list end })
@@ -126,6 +144,55 @@ describe('a compiled function', function()
     local run, seen = compiled(f)
     assert_same(f(x, row, column), run(x, row, column))
     assert.equal(1, seen.notes[1].written)
+  end)
+
+  it('clamps within a chain, by numbers and by tensors', function()
+    local x, low = torch.randn(50, 3000), torch.rand(50, 3000)
+    local function f(t) return (t * 2 - 1):clamp(-1, 1), (t + 1):clamp { min = low }, (t - 1):clamp { max = low } end
+    local run, seen = compiled(f)
+    local expected, got = table.pack(f(x)), table.pack(run(x))
+    for i = 1, 3 do assert_same(expected[i], got[i]) end
+    assert.same({ 1, 1, 'end' }, { #seen.notes, seen.notes[1].passes, seen.notes[1].reason })
+  end)
+
+  it('has blocks of any number of elements, of any sizes', function()
+    local x = torch.randn(70001)
+    local function f(t)
+      local half, whole = t:bfloat16(), (t * 100):to(torch.int16)
+      return half * 2 + 1, whole // 3 + whole, t:double():exp() - 3, 3 - t, t:gt(0.5):bitwise_not(), torch.where(t:lt(0), whole, 7), 1.5 * half
+    end
+    for _, n in ipairs { 1, 63, 64, 511, 513, 4097, 70001 } do
+      local expected, got = table.pack(f(x:narrow(1, 1, n))), table.pack(compiled(f)(x:narrow(1, 1, n)))
+      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+    end
+  end)
+
+  it('does two steps at once as it does them one by one', function()
+    local special = torch.tensor { 0.0, -0.0, math.huge, -math.huge, 0 / 0, 1e-40, -3e38, 3e38, 0.1, -7.25 }
+    local x, y, z = special:repeat_interleave(100), special:repeat_interleave(10):tile { 10 }, special:tile { 100 }
+    local function mul(a, b) return a * b end
+    local function add(a, b) return a + b end
+    local function sub(a, b) return a - b end
+    local function half_more(a, b) return torch.add(a, b, { alpha = 0.5 }) end
+    local firsts, seconds = { mul, add, sub, half_more }, { mul, add, sub, half_more, function(a, b) return b - a end }
+    for _, name in ipairs { 'relu', 'abs', 'sqrt', 'square' } do seconds[#seconds + 1] = function(a) return a[name](a) end end
+    local function check(f)
+      local run, seen = compiled(f)
+      assert_same(f(), run())
+      assert.same({ 2, 1, 1 }, { seen.notes[1].steps, seen.notes[1].passes, seen.notes[1].written })
+    end
+    for _, dtype in ipairs { torch.float32, torch.float64 } do
+      local a, b, c = x:to(dtype), y:to(dtype), z:to(dtype)
+      for _, first in ipairs(firsts) do
+        for _, pair in ipairs { { a, b }, { a, 0.3 }, { torch.tensor(0.3, { dtype = dtype }), b } } do
+          for _, second in ipairs(seconds) do
+            for _, other in ipairs { c, 0.7 } do
+              check(function() return second(first(pair[1], pair[2]), other) end)
+            end
+          end
+        end
+      end
+    end
   end)
 
   it('has more values than fit into one chain', function()

@@ -2,13 +2,8 @@
 
 local torch = require 'torch'
 local d2l = require 'd2l'
+local fails_with = require 'support.fails_with'
 local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 describe('d2l', function()
   it('finds every name that it lists, and is one module under both of its names', function()

@@ -1,6 +1,7 @@
 -- torch.utils.data: data sets, samplers in PyTorch's order, the DataLoader with and without workers.
 
 local data = torch.utils.data
+local fails_with = require 'support.fails_with'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
@@ -36,12 +37,6 @@ local function seeded(seed)
   return generator
 end
 
-local function fails(message, f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  assert(tostring(err):find(message, 1, true), tostring(err))
-end
-
 -- What PyTorch 2.13 gives for these seeds, with positions from 1.
 describe('the order of samples', function()
   it("is PyTorch's for DistributedSampler: a share for each rank", function()
@@ -66,7 +61,7 @@ describe('the order of samples', function()
       for _, i in ipairs(share) do seen[i] = (seen[i] or 0) + 1 end
     end
     for i = 1, 1024 do assert.equal(1, seen[i]) end
-    fails('Invalid rank 3, rank should be in the interval [0, 2]', data.DistributedSampler, Numbers(5), { num_replicas = 3, rank = 3 })
+    fails_with('Invalid rank 3, rank should be in the interval [0, 2]', data.DistributedSampler, Numbers(5), { num_replicas = 3, rank = 3 })
   end)
 
   it('is PyTorch\'s for RandomSampler', function()
@@ -102,14 +97,14 @@ describe('the order of samples', function()
   end)
 
   it('refuses what cannot be', function()
-    fails('Sum of input lengths does not equal', data.random_split, Numbers(5), {2, 2})
-    fails('num_samples should be a positive integer value', data.WeightedRandomSampler, {1.}, 0)
-    fails('batch_size should be a positive integer value', data.DataLoader, Numbers(5), {batch_size = 0})
-    fails('mutually exclusive with shuffle', data.DataLoader, Numbers(5), {shuffle = true, sampler = data.SequentialSampler(Numbers(5))})
-    fails('num_workers option should be non-negative', data.DataLoader, Numbers(5), {num_workers = -1})
-    fails('prefetch_factor', data.DataLoader, Numbers(5), {prefetch_factor = 2})
-    fails('batch_sampler option is mutually exclusive', data.DataLoader, Numbers(5), {batch_sampler = {}, batch_size = 2})
-    fails('IterableDataset', data.DataLoader, Counter(1, 2), {shuffle = true})
+    fails_with('Sum of input lengths does not equal', data.random_split, Numbers(5), {2, 2})
+    fails_with('num_samples should be a positive integer value', data.WeightedRandomSampler, {1.}, 0)
+    fails_with('batch_size should be a positive integer value', data.DataLoader, Numbers(5), {batch_size = 0})
+    fails_with('mutually exclusive with shuffle', data.DataLoader, Numbers(5), {shuffle = true, sampler = data.SequentialSampler(Numbers(5))})
+    fails_with('num_workers option should be non-negative', data.DataLoader, Numbers(5), {num_workers = -1})
+    fails_with('prefetch_factor', data.DataLoader, Numbers(5), {prefetch_factor = 2})
+    fails_with('batch_sampler option is mutually exclusive', data.DataLoader, Numbers(5), {batch_sampler = {}, batch_size = 2})
+    fails_with('IterableDataset', data.DataLoader, Counter(1, 2), {shuffle = true})
   end)
 end)
 
@@ -118,11 +113,11 @@ describe('data sets of data sets', function()
     local subset = data.Subset(Numbers(10), {7, 3, 5})
     assert.equal(3, #subset)
     assert.same({7, 3, 5, 5}, {subset[1], subset[2], subset[3], subset[-1]})
-    fails('position 4 is not in', function() return subset[4] end)
+    fails_with('position 4 is not in', function() return subset[4] end)
     local both = data.ConcatDataset {subset, Numbers(0), Numbers(2)}
     assert.equal(5, #both)
     assert.same({{7, 3}, {5, 1}, {2}}, all(data.DataLoader(both, {batch_size = 2})))
-    fails('position 6 is not in', function() return both[6] end)
+    fails_with('position 6 is not in', function() return both[6] end)
     assert.same({{4, 5}, {1}}, all(data.DataLoader(data.ChainDataset {Counter(4, 4), Counter(9, 8), Counter(5, 5), Counter(1, 1)}, {batch_size = 2})))
     assert.equal(3, #data.ChainDataset {Counter(4, 4), Counter(5, 6)})
   end)
@@ -154,10 +149,10 @@ describe('default_collate', function()
     assert.same({'a', 'b'}, batch.list[2])
   end)
   it('says what does not go together', function()
-    fails('should be of equal size', collate, {{1, 2}, {1}})
-    fails("sample 2 has no 'x'", collate, {{x = 1}, {y = 1}})
-    fails('found function', collate, {print})
-    fails('equal size', collate, {torch.ones(2), torch.ones(3)})
+    fails_with('should be of equal size', collate, {{1, 2}, {1}})
+    fails_with("sample 2 has no 'x'", collate, {{x = 1}, {y = 1}})
+    fails_with('found function', collate, {print})
+    fails_with('equal size', collate, {torch.ones(2), torch.ones(3)})
   end)
 end)
 
@@ -236,9 +231,9 @@ describe('workers', function()
   it('that end or take too long are noticed', function()
     local Odd = Numbers:extend('Odd')
     function Odd:__getitem(i) if i == 3 then os.execute 'kill -9 $PPID' end return i end
-    fails('exited unexpectedly: killed by signal 9', all, data.DataLoader(Odd(4), {num_workers = 1}))
+    fails_with('exited unexpectedly: killed by signal 9', all, data.DataLoader(Odd(4), {num_workers = 1}))
     function Odd:__getitem(i) if i == 2 then os.execute 'sleep 30' end return i end
-    fails('DataLoader timed out after 0.2 seconds', all, data.DataLoader(Odd(4), {num_workers = 1, timeout = 0.2}))
+    fails_with('DataLoader timed out after 0.2 seconds', all, data.DataLoader(Odd(4), {num_workers = 1, timeout = 0.2}))
   end)
 
   it('leave no process behind', function()

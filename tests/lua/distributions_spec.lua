@@ -2,6 +2,7 @@
 -- against their own moments, gradients through rsample, transforms and constraints, errors.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
 local D = torch.distributions
@@ -182,12 +183,6 @@ describe('PyTorch\'s constraints', function()
 end)
 
 describe('distributions', function()
-  local function fails_with(text, fn, ...)
-    local ok, message = pcall(fn, ...)
-    assert.is_false(ok)
-    assert(tostring(message):find(text, 1, true), message)
-  end
-
   it('let gradients through what rsample draws', function()
     for _, name in ipairs { 'Normal', 'Laplace', 'LogNormal', 'Cauchy' } do
       local loc = torch.tensor({ 0.0, 1.0 }, { device = device, requires_grad = true })

@@ -2,15 +2,10 @@
 -- libraries do with them is in tests/interop.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local dlpack = torch.utils.dlpack
 
 local DEVICE = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
-
-local function fails(message, f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  assert(tostring(err):find(message, 1, true), err)
-end
 
 local function numbers(...) return torch.arange(1, 7, { dtype = torch.float32, device = DEVICE }):view(...) end
 
@@ -54,11 +49,11 @@ describe('DLPack', function()
     torch.from_dlpack(capsule)
     assert.is_true(capsule.used)
     assert.equal('<capsule object "used_dltensor">', tostring(capsule))
-    fails('from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once', torch.from_dlpack, capsule)
-    fails('from_dlpack received an invalid capsule', torch.from_dlpack, 3)
-    fails('from_dlpack received an invalid capsule', torch.from_dlpack)
-    fails('from_dlpack received an invalid capsule', torch.from_dlpack, {})
-    fails("argument 'tensor' must be a Tensor", torch.to_dlpack, {})
+    fails_with('from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once', torch.from_dlpack, capsule)
+    fails_with('from_dlpack received an invalid capsule', torch.from_dlpack, 3)
+    fails_with('from_dlpack received an invalid capsule', torch.from_dlpack)
+    fails_with('from_dlpack received an invalid capsule', torch.from_dlpack, {})
+    fails_with("argument 'tensor' must be a Tensor", torch.to_dlpack, {})
   end)
 
   it('says which version a capsule is of', function()
@@ -81,8 +76,8 @@ describe('DLPack', function()
     }
     assert.equal(x:data_ptr(), torch.from_dlpack(object):data_ptr())
     assert.same({ 1, 0 }, asked)
-    fails('raised', torch.from_dlpack, { __dlpack__ = function() error 'raised' end })
-    fails('invalid capsule', torch.from_dlpack, { __dlpack__ = function() return nil end })
+    fails_with('raised', torch.from_dlpack, { __dlpack__ = function() error 'raised' end })
+    fails_with('invalid capsule', torch.from_dlpack, { __dlpack__ = function() return nil end })
   end)
 
   it('copies when it is told to', function()
@@ -91,21 +86,21 @@ describe('DLPack', function()
     torch.from_dlpack(x:__dlpack__ { copy = true }):zero_()
     assert.equal(21, x:sum():item())
     assert.equal(torch.device 'cpu', torch.from_dlpack(x, { device = 'cpu' }).device)
-    fails("unexpected keyword argument 'cop'", torch.from_dlpack, x, { cop = true })
-    fails("argument 'copy' must be true or false", torch.from_dlpack, x, { copy = 1 })
+    fails_with("unexpected keyword argument 'cop'", torch.from_dlpack, x, { cop = true })
+    fails_with("argument 'copy' must be true or false", torch.from_dlpack, x, { copy = 1 })
   end)
 
   it('refuses gradients', function()
     local x = numbers(6):requires_grad_()
-    fails("Can't export tensors that require gradient, use tensor.detach()", torch.to_dlpack, x)
-    fails("Can't export tensors that require gradient", torch.from_dlpack, x)
+    fails_with("Can't export tensors that require gradient, use tensor.detach()", torch.to_dlpack, x)
+    fails_with("Can't export tensors that require gradient", torch.from_dlpack, x)
     assert.equal(21, torch.from_dlpack(x:detach()):sum():item())
   end)
 
   it('names devices by DLPack\'s numbers #cpu', function()
     assert.same({ 1, 0 }, { numbers(6):__dlpack_device__() })
     assert.equal(21, torch.from_dlpack(numbers(6):__dlpack__ { dl_device = { 1, 0 } }):sum():item())
-    fails('the tensor is on the device {1, 0}, not on {2, 0}', numbers(6).__dlpack__, numbers(6), { dl_device = { 2, 0 } })
+    fails_with('the tensor is on the device {1, 0}, not on {2, 0}', numbers(6).__dlpack__, numbers(6), { dl_device = { 2, 0 } })
   end)
 
   if DEVICE ~= 'cpu' then
@@ -121,12 +116,12 @@ describe('DLPack', function()
       assert.equal(54, x:sum():item())
       if torch.cuda.device_count() > 1 then
         local other = torch.cuda.Stream { device = (x:get_device() + 1) % torch.cuda.device_count() }
-        fails('the stream and the tensor are on different devices', x.__dlpack__, x, { stream = other })
+        fails_with('the stream and the tensor are on different devices', x.__dlpack__, x, { stream = other })
       end
-      fails("argument 'stream' must be a torch.cuda.Stream", x.__dlpack__, x, { stream = 77 })
+      fails_with("argument 'stream' must be a torch.cuda.Stream", x.__dlpack__, x, { stream = 77 })
       if not torch.cuda.is_simulated() then return end
       assert.equal(54, torch.from_dlpack(x, { device = 'cpu' }):sum():item())
-      fails('without a copy', torch.from_dlpack, x, { device = 'cpu', copy = false })
+      fails_with('without a copy', torch.from_dlpack, x, { device = 'cpu', copy = false })
     end)
   end
 end)

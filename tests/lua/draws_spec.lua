@@ -2,17 +2,12 @@
 -- every device what has the right moments, the derivatives of gamma and Dirichlet numbers, odd parameters.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
 local device = reference.device
 
 local function op(name) return torch[name] or torch._C[name] end
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 describe('for a seed, PyTorch\'s numbers are drawn by', function()
   for _, case in ipairs(reference.load 'draws') do

@@ -1,6 +1,7 @@
 -- torch.export.load: programs in .pt2 files that the spec writes itself, run, trained, damaged. PyTorch's own are in tests/models/exported.py.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
 local zip = require 'torch.files.zip'
@@ -56,12 +57,6 @@ local linear = { parameters = { { 'head.weight', weight }, { 'head.bias', bias }
   nodes = { aten('linear.default', { 'input', tensor 'x', 'weight', tensor 'p_head_weight', 'bias', tensor 'p_head_bias' }, { tensor 'y' }),
     aten('argmax.default', { 'self', tensor 'y', 'dim', int(1) }, { tensor 'best' }) } }
 
-local function fails(words, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(words, 1, true), message)
-end
-
 describe('torch.export.load #cpu', function()
   it('gives a module with the parameters by their names, and positions that count from 0', function()
     local model = torch.export.load(file(linear))
@@ -98,16 +93,16 @@ describe('torch.export.load #cpu', function()
   it('says which node has what it does not know', function()
     local x = { 'self', tensor 'x' }
     local function one(text) return file { inputs = { 'x' }, outputs = { 'y' }, nodes = { text } } end
-    fails('(torch.ops.mine.op.default): an operator that ltensor does not have', torch.export.load, one(node('torch.ops.mine.op.default', x, { tensor 'y' })))
-    fails('(torch.ops.aten.nothing.default): an operator that ltensor does not have', torch.export.load, one(aten('nothing.default', x, { tensor 'y' })))
-    fails('(torch.ops.aten.relu.default): arguments that no op', torch.export.load, one(aten('relu.default', { 'self', tensor 'x', 'more', int(1) }, { tensor 'y' })))
-    fails("its input 'z' is made by no node", torch.export.load, one(aten('relu.default', { 'self', tensor 'z' }, { tensor 'y' })))
-    fails("its result 'y' is made by no node", torch.export.load, one(aten('relu.default', x, { tensor 'w' })))
+    fails_with('(torch.ops.mine.op.default): an operator that ltensor does not have', torch.export.load, one(node('torch.ops.mine.op.default', x, { tensor 'y' })))
+    fails_with('(torch.ops.aten.nothing.default): an operator that ltensor does not have', torch.export.load, one(aten('nothing.default', x, { tensor 'y' })))
+    fails_with('(torch.ops.aten.relu.default): arguments that no op', torch.export.load, one(aten('relu.default', { 'self', tensor 'x', 'more', int(1) }, { tensor 'y' })))
+    fails_with("its input 'z' is made by no node", torch.export.load, one(aten('relu.default', { 'self', tensor 'z' }, { tensor 'y' })))
+    fails_with("its result 'y' is made by no node", torch.export.load, one(aten('relu.default', x, { tensor 'w' })))
     local model = torch.export.load(one(aten('t.default', x, { tensor 'y' })))
-    fails('(torch.ops.aten.t.default): ', model, torch.zeros(2, 2, 2))
-    fails('takes 1 inputs, not 2', model, torch.zeros(2), torch.zeros(2))
-    fails("input 'x' must be a Tensor", model, 3)
-    fails("the program's input 'x' must be a Tensor, not nil", model, { y = torch.zeros(2) })
+    fails_with('(torch.ops.aten.t.default): ', model, torch.zeros(2, 2, 2))
+    fails_with('takes 1 inputs, not 2', model, torch.zeros(2), torch.zeros(2))
+    fails_with("input 'x' must be a Tensor", model, 3)
+    fails_with("the program's input 'x' must be a Tensor, not nil", model, { y = torch.zeros(2) })
   end)
 
   it('refuses what is damaged', function()
@@ -120,9 +115,9 @@ describe('torch.export.load #cpu', function()
       ["there is no entry for tensor 'head."] = function(text, description) return text, (description:gsub('weight_%d', 'nothing')) end,
       ["there is no tensor 'head.weight'"] = function(text) return text, '{"config": {}}' end,
       ['is an object of Python'] = function(text, description) return text, (description:gsub('"use_pickle": false', '"use_pickle": true')) end,
-    } do fails(words, torch.export.load, file(linear, change)) end
+    } do fails_with(words, torch.export.load, file(linear, change)) end
     torch.save({ 1 }, folder .. '/list.pt')
-    fails('no archive of torch.export', torch.export.load, folder .. '/list.pt')
-    fails("argument 'path'", torch.export.load, 3)
+    fails_with('no archive of torch.export', torch.export.load, folder .. '/list.pt')
+    fails_with("argument 'path'", torch.export.load, 3)
   end)
 end)

@@ -1,12 +1,7 @@
 -- torch.frombuffer and torch.from_file: the elements of strings and of files. The messages are PyTorch's.
 
 local torch = require 'torch'
-
-local function fails(message, f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  assert(tostring(err):find(message, 1, true), err)
-end
+local fails_with = require 'support.fails_with'
 
 describe('frombuffer #cpu', function()
   local bytes = string.pack('<i4i4i4i4', 10, 20, 30, 40)
@@ -30,7 +25,7 @@ describe('frombuffer #cpu', function()
   end)
 
   it('refuses what does not fit', function()
-    local function refused(message, options, buffer) fails(message, torch.frombuffer, buffer or bytes, options) end
+    local function refused(message, options, buffer) fails_with(message, torch.frombuffer, buffer or bytes, options) end
     refused("missing 1 required argument: 'dtype'", {})
     refused('both buffer length (16) and count (0) must not be 0', { dtype = int32, count = 0 })
     refused('both buffer length (0) and count (-1) must not be 0', { dtype = int32 }, '')
@@ -41,8 +36,8 @@ describe('frombuffer #cpu', function()
       { dtype = int32, count = 5 })
     refused('must not be greater than actual buffer length', { dtype = int32, count = math.maxinteger })
     refused("unexpected keyword argument 'size'", { dtype = int32, size = 3 })
-    fails("argument 'buffer' must be a string, not a number", torch.frombuffer, 3, { dtype = int32 })
-    fails('only Tensors of floating point', function() torch.frombuffer(bytes, { dtype = int32, requires_grad = true }) end)
+    fails_with("argument 'buffer' must be a string, not a number", torch.frombuffer, 3, { dtype = int32 })
+    fails_with('only Tensors of floating point', function() torch.frombuffer(bytes, { dtype = int32, requires_grad = true }) end)
   end)
 end)
 
@@ -126,7 +121,7 @@ describe('from_file #cpu', function()
   end)
 
   it('refuses what cannot be', function()
-    local function refused(message, where, options) fails(message, torch.from_file, where, options) end
+    local function refused(message, where, options) fails_with(message, torch.from_file, where, options) end
     refused(('file <%s> size <16> is smaller than the required mapping size <20>'):format(path), path, { size = 5 })
     refused(('unable to open file <%sx> in read-only mode: No such file or directory (2)'):format(path), path .. 'x', { size = 1 })
     refused('unable to open file </> in read-write mode: Is a directory (21)', '/', { size = 1, shared = true })
@@ -138,7 +133,7 @@ describe('from_file #cpu', function()
     refused('zero bytes', 'a\0b', { size = 1 })
     refused("unexpected keyword argument 'count'", path, { count = 1 })
     refused("argument 'size' must be an integer", path, { size = 1.5 })
-    fails("argument 'path' must be a string", torch.from_file, 3)
+    fails_with("argument 'path' must be a string", torch.from_file, 3)
     assert.equal(16, #read())
     local made = path .. '.new'
     refused('File too large', made, { size = 1 << 57, shared = true })
@@ -148,7 +143,7 @@ describe('from_file #cpu', function()
   it('lets no byte be a bool that is none', function()
     write '\0\1\2\255'
     assert.same({ false, true, true, true }, torch.from_file(path, { size = 4, dtype = torch.bool }):tolist())
-    fails(('file <%s> holds no elements of dtype bool: byte 3 is 2'):format(path), torch.from_file, path,
+    fails_with(('file <%s> holds no elements of dtype bool: byte 3 is 2'):format(path), torch.from_file, path,
       { size = 4, dtype = torch.bool, shared = true })
     assert.equal('\0\1\2\255', read())
     assert.same({ false, true }, torch.from_file(path, { size = 2, dtype = torch.bool, shared = true }):tolist())

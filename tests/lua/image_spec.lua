@@ -1,6 +1,7 @@
 -- torch.utils.data.read_image: the values of PNG and JPEG files beside Pillow's, damaged files, missing libraries.
 
 local read_image, decode_image = torch.utils.data.read_image, torch.utils.data.decode_image
+local fails_with = require 'support.fails_with'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local folder = here .. '../files/'
@@ -18,12 +19,6 @@ local function values_of(hex)
   local values = {}
   for pair in hex:gmatch '..' do values[#values + 1] = tonumber(pair, 16) end
   return torch.tensor(values, { dtype = torch.int64 })
-end
-
-local function fails(message, f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  assert(err:find(message, 1, true), err)
 end
 
 describe('read_image #cpu', function()
@@ -44,19 +39,19 @@ describe('read_image #cpu', function()
     local image = read_image(folder .. 'rgb.png', { mode = 'rgba' })
     assert.is_true(torch.equal(image, decode_image(bytes_of 'rgb.png', 'rgba')))
     assert.is_true(torch.equal(image:narrow(1, 1, 3), read_image(folder .. 'rgb.png')))
-    fails("mode must be 'unchanged', 'gray', 'gray_alpha', 'rgb' or 'rgba', got RGB", read_image, folder .. 'rgb.png', 'RGB')
-    fails('unexpected keyword argument', read_image, folder .. 'rgb.png', { modes = 'rgb' })
-    fails('a path expected, got nil', read_image)
-    fails('a string of bytes expected, got table', decode_image, {})
+    fails_with("mode must be 'unchanged', 'gray', 'gray_alpha', 'rgb' or 'rgba', got RGB", read_image, folder .. 'rgb.png', 'RGB')
+    fails_with('unexpected keyword argument', read_image, folder .. 'rgb.png', { modes = 'rgb' })
+    fails_with('a path expected, got nil', read_image)
+    fails_with('a string of bytes expected, got table', decode_image, {})
   end)
 
   it('names the file that it cannot read', function()
-    fails('/nonexistent.png: No such file', read_image, '/nonexistent.png')
-    fails(folder .. 'images.lua: neither a PNG nor a JPEG file', read_image, folder .. 'images.lua')
-    fails('promise.png: PNG: the data end early', read_image, folder .. 'promise.png')
-    fails('short.png: PNG: ', read_image, folder .. 'short.png')
-    fails('/tmp: Is a directory', read_image, '/tmp')
-    fails('neither a PNG nor a JPEG file', decode_image, '')
+    fails_with('/nonexistent.png: No such file', read_image, '/nonexistent.png')
+    fails_with(folder .. 'images.lua: neither a PNG nor a JPEG file', read_image, folder .. 'images.lua')
+    fails_with('promise.png: PNG: the data end early', read_image, folder .. 'promise.png')
+    fails_with('short.png: PNG: ', read_image, folder .. 'short.png')
+    fails_with('/tmp: Is a directory', read_image, '/tmp')
+    fails_with('neither a PNG nor a JPEG file', decode_image, '')
   end)
 
   it('refuses images that are cut short, wherever', function()
@@ -105,21 +100,21 @@ describe('read_image #cpu', function()
     end
     assert.is_true(torch.equal(decode_image(bytes), decode_image(png(string.unpack('>I4I4', bytes, 17)))))
     for _, size in ipairs { { 0, 5 }, { 5, 0 }, { 0xD4D9D4B8, 22080 }, { 1 << 31, 1 }, { 0xFFFFFFFF, 0xFFFFFFFF } } do
-      fails('PNG: the file is damaged: its header gives no size that an image can have', decode_image, png(size[1], size[2]))
+      fails_with('PNG: the file is damaged: its header gives no size that an image can have', decode_image, png(size[1], size[2]))
     end
-    fails('PNG: the header claims an image of 2147483647 x 2147483647 pixels, more than the 536870912 that are read',
+    fails_with('PNG: the header claims an image of 2147483647 x 2147483647 pixels, more than the 536870912 that are read',
       decode_image, png(0x7FFFFFFF, 0x7FFFFFFF))
-    fails('PNG: the data end early', decode_image, png(20000, 20000))
+    fails_with('PNG: the data end early', decode_image, png(20000, 20000))
 
     bytes = bytes_of 'rgb.jpg'
     local frame = assert(bytes:find '\xff[\xc0\xc2]\0') -- marker, length, bits, height, width
     local function jpeg(width, height) return bytes:sub(1, frame + 4) .. ('>I2I2'):pack(height, width) .. bytes:sub(frame + 9) end
     local height, width = string.unpack('>I2I2', bytes, frame + 5)
     assert.is_true(torch.equal(decode_image(bytes), decode_image(jpeg(width, height))))
-    for _, size in ipairs { { 0, 5 }, { 5, 0 }, { 0, 0 } } do fails('JPEG: ', decode_image, jpeg(size[1], size[2])) end
-    fails('JPEG: the header claims an image of 65500 x 65500 pixels', decode_image, jpeg(65500, 65500))
-    fails('JPEG: the data end early', decode_image, jpeg(20000, 20000))
-    fails('JPEG: ', decode_image, bytes:sub(1, frame - 1) .. bytes:sub(frame + 2 + string.unpack('>I2', bytes, frame + 2))) -- no frame
+    for _, size in ipairs { { 0, 5 }, { 5, 0 }, { 0, 0 } } do fails_with('JPEG: ', decode_image, jpeg(size[1], size[2])) end
+    fails_with('JPEG: the header claims an image of 65500 x 65500 pixels', decode_image, jpeg(65500, 65500))
+    fails_with('JPEG: the data end early', decode_image, jpeg(20000, 20000))
+    fails_with('JPEG: ', decode_image, bytes:sub(1, frame - 1) .. bytes:sub(frame + 2 + string.unpack('>I2', bytes, frame + 2))) -- no frame
   end)
 
   it('survives JPEG files of which any byte is wrong', function()

@@ -1,6 +1,7 @@
 -- nn_attention_spec.lua - attention and transformers: against PyTorch, copies of layers, errors.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local nn = torch.nn
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local modules = dofile(here .. 'support/modules.lua')
@@ -13,12 +14,6 @@ describe('PyTorch\'s attention', function()
 end)
 
 describe('nn.MultiheadAttention', function()
-  local function fails_with(text, fn, ...)
-    local ok, message = pcall(fn, ...)
-    assert.is_false(ok)
-    assert(tostring(message):find(text, 1, true), message)
-  end
-
   it('of one tensor gives what three equal tensors give, with one product', function()
     torch.manual_seed(2)
     local attention = nn.MultiheadAttention(6, 3, { batch_first = true }):to(device)

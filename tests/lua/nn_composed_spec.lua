@@ -2,16 +2,11 @@
 -- (tests/reference/layers.lua): fractional pools, CrossMapLRN2d, linear_cross_entropy, multi_head_attention_forward.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
 local nn, F = torch.nn, torch.nn.functional
 local device = reference.device
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 local check = {}
 

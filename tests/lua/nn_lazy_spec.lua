@@ -1,14 +1,9 @@
 -- nn_lazy_spec.lua - lazy layers, parametrizations, copies, hooks, containers, and the rest of nn.init and nn.utils.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local nn = torch.nn
 local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 describe('lazy layers', function()
   it('make their parameters when they see an input, and become what they are named after', function()

@@ -2,6 +2,7 @@
 -- state, results, gradients of parameters and inputs, buffers.
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local fails_with = require 'support.fails_with'
 local modules = dofile(here .. 'support/modules.lua')
 
 describe('PyTorch\'s layers', function()
@@ -13,12 +14,6 @@ end)
 describe('functions made of other ops', function()
   local torch = require 'torch'
   local nn, F = torch.nn, torch.nn.functional
-  local function fails_with(text, fn, ...)
-    local ok, message = pcall(fn, ...)
-    assert.is_false(ok)
-    assert(tostring(message):find(text, 1, true), message)
-  end
-
   it('have derivatives: interpolate, lp_pool, ctc_loss', function()
     torch.manual_seed(4)
     local x = torch.rand(2, 2, 4, { dtype = torch.float64 }):to(modules.device):requires_grad_()

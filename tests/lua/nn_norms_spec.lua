@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local nn = require 'torch.nn'
+local fails_with = require 'support.fails_with'
 local utils = nn.utils
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
@@ -26,12 +27,6 @@ local function names_of(dict)
   for name in pairs(dict) do names[#names + 1] = name end
   table.sort(names)
   return names
-end
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
 end
 
 for name, case in pairs(torch.load(here .. '../files/norms.pt')) do

@@ -1,6 +1,7 @@
 -- nn_recurrent_spec.lua - recurrent layers: against PyTorch, packed sequences, second derivatives, errors.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local nn = torch.nn
 local rnn = nn.utils.rnn
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
@@ -12,12 +13,6 @@ describe('PyTorch\'s recurrent layers', function()
     it(modules.name(case, number), function() modules.run(case) end)
   end
 end)
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 local function near(a, b, atol)
   assert.equal(a.shape, b.shape)

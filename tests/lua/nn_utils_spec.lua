@@ -2,15 +2,10 @@
 -- state that modules keep besides tensors; averages of models (torch.optim.swa_utils).
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local nn = torch.nn
 local prune, utils, swa = nn.utils.prune, nn.utils, torch.optim.swa_utils
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 local function linear(weight)
   local layer = nn.Linear(#weight[1], #weight, { device = device })

@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local nn = require 'torch.nn'
+local fails_with = require 'support.fails_with'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
@@ -53,12 +54,6 @@ local function compute(op, inputs, attributes, opset, n_outputs, domain)
   return load(model)(table.unpack(given))
 end
 
-local function assert_fails(message, fn, ...)
-  local ok, got = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(got):find(message, 1, true), tostring(got))
-end
-
 local weight = torch.tensor({ { 1, 2, 3 }, { -1, 0, 1 } }, { dtype = torch.float32 })
 local bias = torch.tensor({ 0.5, -0.5 }, { dtype = torch.float32 })
 
@@ -103,17 +98,17 @@ describe('a model that was loaded', function()
 
   it('says which node was given what it cannot take', function()
     local net = load { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', weight } }, nodes = { { 'MatMul', { 'x', 'w' }, { 'y' } } } }
-    assert_fails("node 'y' (MatMul): ", net, torch.ones(2, 3, { device = device }))
+    fails_with("node 'y' (MatMul): ", net, torch.ones(2, 3, { device = device }))
   end)
 
   it('refuses inputs of another name, number, dtype or shape', function()
     local net = load(linear_model())
-    assert_fails("no input 'z'; it has: x", net, { z = torch.ones(1, 3) })
-    assert_fails('takes 1 inputs, not 2', net, torch.ones(1, 3), torch.ones(1, 3))
-    assert_fails("input 'x' is missing", net)
-    assert_fails("input 'x' has elements of torch.int64, the model takes torch.float32", net, torch.ones(1, 3, { dtype = torch.int64 }))
-    assert_fails("input 'x' has the shape [1, 4], the model takes [batch, 3]", net, torch.ones(1, 4))
-    assert_fails("input 'x' must be a Tensor", net, 1)
+    fails_with("no input 'z'; it has: x", net, { z = torch.ones(1, 3) })
+    fails_with('takes 1 inputs, not 2', net, torch.ones(1, 3), torch.ones(1, 3))
+    fails_with("input 'x' is missing", net)
+    fails_with("input 'x' has elements of torch.int64, the model takes torch.float32", net, torch.ones(1, 3, { dtype = torch.int64 }))
+    fails_with("input 'x' has the shape [1, 4], the model takes [batch, 3]", net, torch.ones(1, 4))
+    fails_with("input 'x' must be a Tensor", net, 1)
   end)
 
   it('keeps names that cannot be those of a module apart', function()
@@ -152,7 +147,7 @@ describe('a model that was loaded', function()
     -- Files of the first versions name every initializer among the inputs.
     local old = load { ir = 3, opset = 7, inputs = { { 'x', FLOAT }, { 'w', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', torch.ones(2) } },
       nodes = { { 'Add', { 'x', 'w' }, { 'y' } } } }
-    assert_fails('takes 1 inputs, not 2', old, tensor { 1, 2 }, tensor { 10, 20 })
+    fails_with('takes 1 inputs, not 2', old, tensor { 1, 2 }, tensor { 10, 20 })
   end)
 end)
 
@@ -207,7 +202,7 @@ describe('bodies and functions', function()
 
   it('a function that calls itself is an error', function()
     local fn = { name = 'F', domain = 'mine', inputs = { 'a' }, outputs = { 'r' }, nodes = { { 'F', { 'a' }, { 'r' }, domain = 'mine' } } }
-    assert_fails('functions call each other more than', load, { imports = { mine = 1 }, functions = { fn }, inputs = { { 'x', FLOAT } }, outputs = { 'y' },
+    fails_with('functions call each other more than', load, { imports = { mine = 1 }, functions = { fn }, inputs = { { 'x', FLOAT } }, outputs = { 'y' },
       nodes = { { 'F', { 'x' }, { 'y' }, domain = 'mine' } } })
   end)
 
@@ -218,7 +213,7 @@ describe('bodies and functions', function()
       functions[i] = { name = 'F' .. i, domain = 'mine', inputs = { 'a' }, outputs = { 'r' },
         nodes = i == 30 and { { 'Exp', { 'a' }, { 'r' } } } or { { name, { 'a' }, { 'b' }, domain = 'mine' }, { name, { 'b' }, { 'r' }, domain = 'mine' } } }
     end
-    assert_fails('nodes', load, { imports = { mine = 1 }, functions = functions, inputs = { { 'x', FLOAT } }, outputs = { 'y' },
+    fails_with('nodes', load, { imports = { mine = 1 }, functions = functions, inputs = { { 'x', FLOAT } }, outputs = { 'y' },
       nodes = { { 'F1', { 'x' }, { 'y' }, domain = 'mine' } } })
   end)
 end)
@@ -234,7 +229,7 @@ describe('operators', function()
     assert_equal(tensor({ { 3, 2 }, { 3, 2 }, { 3, 2 } }, torch.int64), places)
     local net = torch.onnx.load(write(onnx.model { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = { { 'i', torch.tensor { 3 } } },
       nodes = { { 'Gather', { 'x', 'i' }, { 'y' } } } }))
-    assert_fails("node 'y' (Gather): ", net, x:cpu())
+    fails_with("node 'y' (Gather): ", net, x:cpu())
   end)
 
   it('Slice goes both ways, by steps, and clamps', function()
@@ -431,11 +426,11 @@ end)
 
 describe('files that are not sound', function()
   it('are told that a recurrent layer has no weights', function()
-    assert_fails("one of its inputs 'X', 'W' and 'R' is missing", compute, 'LSTM', { torch.ones(2, 1, 3):to(device), torch.ones(1, 8, 3):to(device) }, { hidden_size = 2 })
+    fails_with("one of its inputs 'X', 'W' and 'R' is missing", compute, 'LSTM', { torch.ones(2, 1, 3):to(device), torch.ones(1, 8, 3):to(device) }, { hidden_size = 2 })
   end)
 
   it('are told that a window has no size', function()
-    assert_fails("its attribute 'kernel_shape' is missing", compute, 'MaxPool', { torch.ones(1, 1, 4, 4):to(device) })
+    fails_with("its attribute 'kernel_shape' is missing", compute, 'MaxPool', { torch.ones(1, 1, 4, 4):to(device) })
   end)
 
   it('every beginning of a file, short of the whole, is an error or a smaller model', function()
@@ -448,38 +443,38 @@ describe('files that are not sound', function()
 
   it('an operator that is not known, and types that are not there, are named with the node', function()
     local function with(node) return { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { node }, imports = { other = 1 } } end
-    assert_fails("node 'y' (Nonsense): ltensor has no operator 'Nonsense' of ai.onnx", load, with { 'Nonsense', { 'x' }, { 'y' } })
-    assert_fails("no operators of the domain 'other'", load, with { 'Add', { 'x', 'x' }, { 'y' }, domain = 'other' })
-    assert_fails("node 'y' (Cast): attribute 'to': elements of type 'complex64'", load, with { 'Cast', { 'x' }, { 'y' }, to = 14 })
-    assert_fails("input 'x': elements of type 'string', which ltensor does not have", load, { inputs = { { 'x', 8 } }, outputs = { 'x' }, nodes = {} })
+    fails_with("node 'y' (Nonsense): ltensor has no operator 'Nonsense' of ai.onnx", load, with { 'Nonsense', { 'x' }, { 'y' } })
+    fails_with("no operators of the domain 'other'", load, with { 'Add', { 'x', 'x' }, { 'y' }, domain = 'other' })
+    fails_with("node 'y' (Cast): attribute 'to': elements of type 'complex64'", load, with { 'Cast', { 'x' }, { 'y' }, to = 14 })
+    fails_with("input 'x': elements of type 'string', which ltensor does not have", load, { inputs = { { 'x', 8 } }, outputs = { 'x' }, nodes = {} })
   end)
 
   it('names that nobody makes, or two nodes make, are errors', function()
-    assert_fails("its input 'z' is made by no node before it", load, { outputs = { 'y' }, nodes = { { 'Exp', { 'z' }, { 'y' } } } })
-    assert_fails("its output 'z' is made by no node", load, { inputs = { { 'x', FLOAT } }, outputs = { 'z' }, nodes = {} })
-    assert_fails("two values are named 'y'", load, { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { { 'Exp', { 'x' }, { 'y' } }, { 'Exp', { 'x' }, { 'y' } } } })
-    assert_fails("two values are named 'x'", load, { inputs = { { 'x', FLOAT }, { 'x', FLOAT } }, outputs = { 'x' }, nodes = {} })
+    fails_with("its input 'z' is made by no node before it", load, { outputs = { 'y' }, nodes = { { 'Exp', { 'z' }, { 'y' } } } })
+    fails_with("its output 'z' is made by no node", load, { inputs = { { 'x', FLOAT } }, outputs = { 'z' }, nodes = {} })
+    fails_with("two values are named 'y'", load, { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { { 'Exp', { 'x' }, { 'y' } }, { 'Exp', { 'x' }, { 'y' } } } })
+    fails_with("two values are named 'x'", load, { inputs = { { 'x', FLOAT }, { 'x', FLOAT } }, outputs = { 'x' }, nodes = {} })
   end)
 
   it('messages nested without end are an error', function()
     local message = ''
     for _ = 1, 200 do message = onnx.bytes(1, onnx.bytes(5, onnx.bytes(1, 'g') .. onnx.bytes(6, message))) end
-    assert_fails('nested more than', load, onnx.bytes(7, message))
+    fails_with('nested more than', load, onnx.bytes(7, message))
   end)
 
   it('sizes that the data do not fill are errors', function()
     local function with(dims, data)
       return onnx.int(1, 8) .. onnx.bytes(7, onnx.bytes(5, dims .. onnx.int(2, 1) .. onnx.bytes(8, 'w') .. data))
     end
-    assert_fails("initializer 'w': 4 bytes of data where its shape needs 8", load, with(onnx.int(1, 2), onnx.bytes(9, '\0\0\0\0')))
-    assert_fails("initializer 'w': its shape (4611686018427387904, 4) is too large", load, with(onnx.int(1, 1 << 62) .. onnx.int(1, 4), onnx.bytes(9, '')))
-    assert_fails("initializer 'w': a size of -1", load, with(onnx.int(1, -1), onnx.bytes(9, '')))
-    assert_fails("initializer 'w': 1 elements where its shape has 1000000000", load, with(onnx.int(1, 1000000000), onnx.bytes(4, '\0\0\0\0')))
+    fails_with("initializer 'w': 4 bytes of data where its shape needs 8", load, with(onnx.int(1, 2), onnx.bytes(9, '\0\0\0\0')))
+    fails_with("initializer 'w': its shape (4611686018427387904, 4) is too large", load, with(onnx.int(1, 1 << 62) .. onnx.int(1, 4), onnx.bytes(9, '')))
+    fails_with("initializer 'w': a size of -1", load, with(onnx.int(1, -1), onnx.bytes(9, '')))
+    fails_with("initializer 'w': 1 elements where its shape has 1000000000", load, with(onnx.int(1, 1000000000), onnx.bytes(4, '\0\0\0\0')))
   end)
 
   it('sizes that would take all memory are errors', function()
-    assert_fails("node 'y1' (Resize): a list of", compute, 'Resize', { torch.ones(1, 4, { device = device }), false, false, { 1, 1 << 40 } }, { mode = 'linear' })
-    assert_fails("node 'y1' (Pad): a list of", compute, 'Pad', { torch.ones(4, { device = device }), { 0, 1 << 40 } }, { mode = 'edge' })
+    fails_with("node 'y1' (Resize): a list of", compute, 'Resize', { torch.ones(1, 4, { device = device }), false, false, { 1, 1 << 40 } }, { mode = 'linear' })
+    fails_with("node 'y1' (Pad): a list of", compute, 'Pad', { torch.ones(4, { device = device }), { 0, 1 << 40 } }, { mode = 'edge' })
   end)
 
   it('elements in typed fields are read, packed or one by one', function()
@@ -503,13 +498,13 @@ describe('files that are not sound', function()
       return { outputs = { 'y' }, initializers = { { 'w', torch.zeros(2), { data = data } } }, nodes = { { 'Identity', { 'w' }, { 'y' } } } }
     end
     assert_equal(tensor { 3, 4 }, load(with('weights.bin', '4'))())
-    assert_fails('lie beyond the end', load, with('weights.bin', '8'))
-    assert_fails("the 'offset' of its data is '-4'", load, with('weights.bin', '-4'))
-    for _, location in ipairs { '../weights.bin', '/etc/passwd', 'a/../../b' } do assert_fails("which is not in the model's folder", load, with(location, '0')) end
+    fails_with('lie beyond the end', load, with('weights.bin', '8'))
+    fails_with("the 'offset' of its data is '-4'", load, with('weights.bin', '-4'))
+    for _, location in ipairs { '../weights.bin', '/etc/passwd', 'a/../../b' } do fails_with("which is not in the model's folder", load, with(location, '0')) end
   end)
 
   it('a path that is no string, or leads to no file, is an error', function()
-    assert_fails("torch.onnx.load(): argument 'path' must be a string", torch.onnx.load, 1)
-    assert_fails('No such file', torch.onnx.load, folder .. '/none.onnx')
+    fails_with("torch.onnx.load(): argument 'path' must be a string", torch.onnx.load, 1)
+    fails_with('No such file', torch.onnx.load, folder .. '/none.onnx')
   end)
 end)

@@ -2,6 +2,7 @@
 -- state, errors. Runs on LTENSOR_TEST_DEVICE.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local optim = torch.optim
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
@@ -238,34 +239,29 @@ describe('optim: groups and state', function()
 end)
 
 describe('optim: errors', function()
-  local function fails(text, f, ...)
-    local ok, message = pcall(f, ...)
-    assert.is_false(ok)
-    assert(tostring(message):find(text, 1, true), message)
-  end
   local function w() return torch.ones(1, { requires_grad = true, device = device }) end
 
   it('are PyTorch\'s', function()
-    fails('optimizer got an empty parameter list', optim.SGD, {})
-    fails('Invalid learning rate: -1', optim.SGD, { w() }, { lr = -1 })
-    fails('Invalid momentum value: -0.5', optim.SGD, { w() }, { momentum = -0.5 })
-    fails('Nesterov momentum requires a momentum and zero dampening', optim.SGD, { w() }, { nesterov = true })
-    fails('Invalid beta parameter at index 2: 1.5', optim.Adam, { w() }, { betas = { 0.9, 1.5 } })
-    fails('Invalid epsilon value: -1', optim.Adam, { w() }, { eps = -1 })
-    fails("can't optimize a non-leaf Tensor", optim.SGD, { w() * 2 })
-    fails('optimizer can only optimize Tensors, but parameter 1 is a number', optim.SGD, function() return 1 end)
-    fails('optimizer can only optimize Tensors, but parameter 1 is a string', optim.SGD, { 'w' })
+    fails_with('optimizer got an empty parameter list', optim.SGD, {})
+    fails_with('Invalid learning rate: -1', optim.SGD, { w() }, { lr = -1 })
+    fails_with('Invalid momentum value: -0.5', optim.SGD, { w() }, { momentum = -0.5 })
+    fails_with('Nesterov momentum requires a momentum and zero dampening', optim.SGD, { w() }, { nesterov = true })
+    fails_with('Invalid beta parameter at index 2: 1.5', optim.Adam, { w() }, { betas = { 0.9, 1.5 } })
+    fails_with('Invalid epsilon value: -1', optim.Adam, { w() }, { eps = -1 })
+    fails_with("can't optimize a non-leaf Tensor", optim.SGD, { w() * 2 })
+    fails_with('optimizer can only optimize Tensors, but parameter 1 is a number', optim.SGD, function() return 1 end)
+    fails_with('optimizer can only optimize Tensors, but parameter 1 is a string', optim.SGD, { 'w' })
     local p = w()
-    fails('some parameters appear in more than one parameter group', optim.SGD, { { params = { p } }, { params = { p } } })
-    fails('duplicate parameters', optim.SGD, { p, p })
-    fails("an option 'rate' that SGD does not have", optim.SGD, { { params = { p }, rate = 1 } })
-    fails('loaded state dict has a different number of parameter groups', function()
+    fails_with('some parameters appear in more than one parameter group', optim.SGD, { { params = { p } }, { params = { p } } })
+    fails_with('duplicate parameters', optim.SGD, { p, p })
+    fails_with("an option 'rate' that SGD does not have", optim.SGD, { { params = { p }, rate = 1 } })
+    fails_with('loaded state dict has a different number of parameter groups', function()
       optim.SGD({ p }):load_state_dict { state = {}, param_groups = {} }
     end)
-    fails("doesn't match the size of optimizer's group", function()
+    fails_with("doesn't match the size of optimizer's group", function()
       optim.SGD({ p }):load_state_dict { state = {}, param_groups = { { params = { 0, 1 } } } }
     end)
-    fails('needs a closure', function() optim.LBFGS({ p }):step() end)
+    fails_with('needs a closure', function() optim.LBFGS({ p }):step() end)
   end)
 
   it('of state that does not fit', function()
@@ -274,9 +270,9 @@ describe('optim: errors', function()
     p.grad = torch.ones_like(p)
     optimizer:step()
     optimizer.state[p].exp_avg = torch.zeros(3, { device = device })
-    fails('parameter 1 has shape [1], but its gradient or state has shape [3]', optimizer.step, optimizer)
+    fails_with('parameter 1 has shape [1], but its gradient or state has shape [3]', optimizer.step, optimizer)
     optimizer.state[p].exp_avg = torch.zeros(1, { device = device, dtype = torch.float64 })
-    fails('parameter 1 has dtype float32, but its gradient or state has dtype float64', optimizer.step, optimizer)
+    fails_with('parameter 1 has dtype float32, but its gradient or state has dtype float64', optimizer.step, optimizer)
   end)
 end)
 

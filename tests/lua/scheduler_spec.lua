@@ -2,6 +2,7 @@
 -- Numbers on the host alone: no device takes part.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local optim = torch.optim
 local S = setmetatable({ SWALR = optim.swa_utils.SWALR }, { __index = optim.lr_scheduler })
 
@@ -115,29 +116,23 @@ describe('lr_scheduler: a state', function()
 end)
 
 describe('lr_scheduler: errors', function()
-  local function fails(text, f, ...)
-    local ok, message = pcall(f, ...)
-    assert.is_false(ok)
-    assert(tostring(message):find(text, 1, true), message)
-  end
-
   it('are PyTorch\'s', function()
     local o = new_optimizer 'SGD'
-    fails('table is not an Optimizer', S.StepLR, {}, 3)
-    fails("missing required argument: 'step_size'", S.StepLR, o)
-    fails("unexpected keyword argument 'gama'", S.StepLR, o, 3, { gama = 1 })
-    fails('Constant multiplicative factor expected to be between 0 and 1.', S.ConstantLR, o, 2)
-    fails('Starting multiplicative factor expected', S.LinearLR, o, 0)
-    fails('Expected positive integer T_0', S.CosineAnnealingWarmRestarts, o, 0)
-    fails('You must define either total_steps OR', S.OneCycleLR, o, 0.1)
-    fails('optimizer must support momentum or beta1', S.OneCycleLR, optim.Adagrad({ torch.zeros(1, { requires_grad = true }) }),
+    fails_with('table is not an Optimizer', S.StepLR, {}, 3)
+    fails_with("missing required argument: 'step_size'", S.StepLR, o)
+    fails_with("unexpected keyword argument 'gama'", S.StepLR, o, 3, { gama = 1 })
+    fails_with('Constant multiplicative factor expected to be between 0 and 1.', S.ConstantLR, o, 2)
+    fails_with('Starting multiplicative factor expected', S.LinearLR, o, 0)
+    fails_with('Expected positive integer T_0', S.CosineAnnealingWarmRestarts, o, 0)
+    fails_with('You must define either total_steps OR', S.OneCycleLR, o, 0.1)
+    fails_with('optimizer must support momentum or beta1', S.OneCycleLR, optim.Adagrad({ torch.zeros(1, { requires_grad = true }) }),
       0.1, 10)
-    fails('Factor should be < 1.0.', S.ReduceLROnPlateau, o, 'min', 1)
-    fails('mode middle is unknown!', S.ReduceLROnPlateau, o, 'middle')
-    fails('number of schedulers 1 and the number of milestones to be equal to 1', S.SequentialLR, o, { S.StepLR(o, 1) }, { 2 })
-    fails("'initial_lr' is not specified in param_groups[1]", S.StepLR, new_optimizer 'SGD', 1, { last_epoch = 3 })
-    fails('lr_lambda must have the same length as optimizer.param_groups', S.LambdaLR, o, { math.sqrt })
+    fails_with('Factor should be < 1.0.', S.ReduceLROnPlateau, o, 'min', 1)
+    fails_with('mode middle is unknown!', S.ReduceLROnPlateau, o, 'middle')
+    fails_with('number of schedulers 1 and the number of milestones to be equal to 1', S.SequentialLR, o, { S.StepLR(o, 1) }, { 2 })
+    fails_with("'initial_lr' is not specified in param_groups[1]", S.StepLR, new_optimizer 'SGD', 1, { last_epoch = 3 })
+    fails_with('lr_lambda must have the same length as optimizer.param_groups', S.LambdaLR, o, { math.sqrt })
     local s = S.OneCycleLR(o, 0.1, 3)
-    fails('Tried to step 4 times. The specified number of total steps is 3', function() for _ = 1, 5 do s:step() end end)
+    fails_with('Tried to step 4 times. The specified number of total steps is 3', function() for _ = 1, 5 do s:step() end end)
   end)
 end)

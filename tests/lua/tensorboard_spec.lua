@@ -2,13 +2,8 @@
 -- torch.hub of a local folder.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local SummaryWriter = torch.utils.tensorboard.SummaryWriter
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 -- CRC32C bit by bit, as its definition has it.
 local function crc32c(bytes)

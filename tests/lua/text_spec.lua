@@ -1,6 +1,7 @@
 -- torch.utils.data.text: lines, tokens, vocabularies.
 
 local text = torch.utils.data.text
+local fails_with = require 'support.fails_with'
 
 local function with_file(content, f)
   local path = os.tmpname()
@@ -10,12 +11,6 @@ local function with_file(content, f)
   local ok, result = pcall(f, path)
   os.remove(path)
   return ok and result or error(result, 0)
-end
-
-local function fails(message, f, ...)
-  local ok, err = pcall(f, ...)
-  assert.is_false(ok)
-  assert(err:find(message, 1, true), err)
 end
 
 describe('text #cpu', function()
@@ -28,8 +23,8 @@ describe('text #cpu', function()
     assert.same({ '' }, lines '\n')
     assert.same({}, lines '')
     assert.same({ 'the time machine by h g wells', '' }, lines('The Time Machine, by H. G. Wells [1898]\n--\n', { normalize = true }))
-    fails('/nonexistent', text.read_lines, '/nonexistent')
-    fails('/tmp: Is a directory', text.read_lines, '/tmp')
+    fails_with('/nonexistent', text.read_lines, '/nonexistent')
+    fails_with('/tmp: Is a directory', text.read_lines, '/tmp')
   end)
 
   it('parts words, characters and bytes', function()
@@ -38,8 +33,8 @@ describe('text #cpu', function()
     assert.same({ '\xc3', '\xa4', '\0' }, text.tokenize('ä\0', 'byte'))
     assert.same({ { 'a', 'b' }, {}, { 'c' } }, text.tokenize { 'a b', '', 'c' })
     assert.same({}, text.tokenize('', 'char'))
-    fails("'word', 'char' or 'byte' expected, got line", text.tokenize, 'a', 'line')
-    fails('a string or a list of strings expected, got nil', text.tokenize)
+    fails_with("'word', 'char' or 'byte' expected, got line", text.tokenize, 'a', 'line')
+    fails_with('a string or a list of strings expected, got nil', text.tokenize)
   end)
 
   it('numbers tokens by how often they are there', function()
@@ -54,9 +49,9 @@ describe('text #cpu', function()
     assert.same({ 'c', 'b' }, vocab:tokens { 4, 5 })
     assert.equal('c', vocab:tokens(4))
     assert.equal(0, vocab:ids({}):numel())
-    fails('the vocabulary has 7 tokens, there is none at 8', vocab.tokens, vocab, 8)
-    fails('the vocabulary has 7 tokens, there is none at 0', vocab.tokens, vocab, { 0 })
-    fails('tokens are strings, got number', text.Vocabulary, { 1 })
+    fails_with('the vocabulary has 7 tokens, there is none at 8', vocab.tokens, vocab, 8)
+    fails_with('the vocabulary has 7 tokens, there is none at 0', vocab.tokens, vocab, { 0 })
+    fails_with('tokens are strings, got number', text.Vocabulary, { 1 })
   end)
 
   it('leaves out rare tokens, and may know no unknown ones', function()
@@ -64,8 +59,8 @@ describe('text #cpu', function()
     assert.same({ '<unk>', 'a', 'b' }, text.Vocabulary(tokens, { min_freq = 2 }).list)
     local vocab = text.Vocabulary(tokens, { unknown = false })
     assert.same({ 'a', 'b', 'c' }, vocab.list)
-    fails("the vocabulary has no 'd'", vocab.ids, vocab, { 'd' })
+    fails_with("the vocabulary has no 'd'", vocab.ids, vocab, { 'd' })
     assert.same({ '<unk>' }, text.Vocabulary({}).list)
-    fails('unexpected keyword argument', text.Vocabulary, {}, { minfreq = 1 })
+    fails_with('unexpected keyword argument', text.Vocabulary, {}, { minfreq = 1 })
   end)
 end)

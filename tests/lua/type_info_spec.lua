@@ -1,13 +1,8 @@
 -- torch.finfo and torch.iinfo: the limits of dtypes, as PyTorch shows them; and memory seen as another dtype.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 describe('the limits of', function()
   it('floating dtypes', function()

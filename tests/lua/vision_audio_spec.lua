@@ -1,14 +1,9 @@
 -- vision_audio_spec.lua - torch.vision: boxes, nms, regions, against plain loops; torch.audio: WAV files and mel scales.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local vision, audio = torch.vision, torch.audio
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 local function on(list, dtype) return torch.tensor(list, { device = device, dtype = dtype or torch.float64 }) end
 

@@ -1,13 +1,8 @@
 -- The readers of whole files (csv.read, read_lines, read_image) stop at a limit: files that never end are errors.
 
 local torch = require 'torch'
+local fails_with = require 'support.fails_with'
 local data = torch.utils.data
-
-local function fails_with(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert(tostring(message):find(text, 1, true), message)
-end
 
 describe('a file that never ends #cpu', function()
   local readers = {

@@ -121,6 +121,12 @@ lt_status lt_window_open(int64_t least)
     return LT_OK;
 }
 
+lt_status lt_window_finish(void)
+{
+    lt_window *w = lt_here.open_window;
+    return w != NULL && w->depth == 1 ? compute_held(w, "end") : LT_OK;
+}
+
 lt_status lt_window_close(void)
 {
     lt_window *w = lt_here.open_window;

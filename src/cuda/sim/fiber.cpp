@@ -343,7 +343,7 @@ void Team::end_thread(unsigned thread)
 void Team::sync_block(Line line)
 {
     if (!barrier_count) barrier = line;
-    if (barrier.line != line.line || strcmp(barrier.file, line.file))
+    if (barrier.line != line.line || (barrier.file != line.file && strcmp(barrier.file, line.file)))
         fault_in_kernel(
             "barrier", line.file,
             "comes to the barrier at %s:%d while thread %u of the block waits at the one at %s:%d",

@@ -57,6 +57,7 @@ Settings read_settings()
     s.peer = number("LTENSOR_SIM_PEER", 1, 0, 1) != 0;
     s.jitter = (unsigned)number("LTENSOR_SIM_JITTER", 0, 0, 0x7fffffff);
     s.report = number("LTENSOR_SIM_REPORT", 0, 0, 1) != 0;
+    if (const char *file = getenv("LTENSOR_SIM_USED")) s.used = file;
     s.fault = number("LTENSOR_CUDA_FAULT", 0, 0, 0x7fffffff);
     s.kernel_fault = number("LTENSOR_SIM_KERNEL_FAULT", 0, 0, 0x7fffffff);
     s.check = number("LTENSOR_SIM_CHECK", 0, 0, 1) != 0;

@@ -54,6 +54,7 @@ struct Settings {
     bool peer = true;         /* LTENSOR_SIM_PEER=0: no device reaches another's memory */
     unsigned jitter = 0;      /* LTENSOR_SIM_JITTER: seed of the random delays; 0: none */
     bool report = false;      /* LTENSOR_SIM_REPORT: at the end, how many calls there were */
+    std::string used;         /* LTENSOR_SIM_USED: the file that the first work makes; without one, all seeds are the same */
     long fault = 0;           /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
     long kernel_fault = 0;    /* LTENSOR_SIM_KERNEL_FAULT: which kernel fails while it runs; 0: none */
     bool check =

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <thread>
 
 namespace lt_sim {
@@ -111,6 +114,20 @@ void start_thread(CUstream_st *stream)
     std::thread(serve, stream).detach();
 }
 
+/* Tells who runs a program by several seeds that its works, which a seed puts in an order of chance, are there. */
+void tell_used()
+{
+    static std::once_flag told;
+    std::call_once(told, [] {
+        const std::string &file = runtime().settings.used;
+        if (file.empty()) return;
+        if (FILE *made = fopen(file.c_str(), "a"))
+            fclose(made);
+        else
+            fprintf(stderr, "simulated GPUs: cannot make %s: %s\n", file.c_str(), strerror(errno));
+    });
+}
+
 void add_wait(Work *work, CUstream_st *stream)
 {
     Wait wait = newest(stream);
@@ -207,6 +224,7 @@ uint64_t submit(CUstream_st *stream, Work *work, bool recorded)
         record(stream, work);
         return 0; /* nothing to wait for */
     }
+    tell_used();
     if (!(stream->flags & cudaStreamNonBlocking)) add_default_stream_waits(stream, work);
     bool wake;
     uint64_t number;

@@ -11,6 +11,7 @@
 typedef struct lt_conversion {
     lt_loop narrow, convert;
     int64_t narrow_size;
+    lt_dtype wanted;
     bool same; /* there is nothing to convert, only elements to gather */
 } lt_conversion;
 
@@ -29,6 +30,12 @@ typedef struct lt_blocks {
  * True: the loop itself takes them where they are dense, or one number at a place where it takes one. */
 bool lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands,
                        const lt_dtype *dtypes, const bool *numbers, lt_blocks *b);
+
+/* Converts the number at `from` to what the loop takes as input k, in 16 bytes at `to`, where it finds it from now on. */
+void lt_blocks_number(lt_blocks *b, int k, char *from, char *to);
+
+/* Whether the loop itself takes operands of these strides as they are. */
+bool lt_blocks_in_place(const lt_blocks *b, const int64_t *strides);
 
 /* An lt_loop whose context is an lt_blocks. */
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context);

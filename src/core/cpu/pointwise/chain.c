@@ -10,10 +10,13 @@
 enum {
     CHUNK =
         131072, /* elements that a thread takes at once, as for a single op: blocks end where its runs do */
-    CACHE = 24 * 1024,    /* bytes of a block of all values */
+    CACHE = 24 * 1024, /* bytes of a block of all values */
+    NEAR =
+        2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
     MOST_SLOTS = LT_CHAIN_VALUES,
-    LEAST = 64,
-    MOST = 8192 /* elements of a block */
+    LEAST = 64, /* elements of a block */
+    AHEAD = 2,  /* blocks */
+    LINE = 64   /* bytes that come from memory together */
 };
 _Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
 
@@ -25,33 +28,56 @@ static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *ga
         const int v = step->in[i];
         if (p->chain->values[v].walk == NULL || gathered[v]) continue;
         gathered[v] = true;
-        p->instructions[p->n++] = (lt_chain_instruction){.kind = LT_CHAIN_GATHER, .n = 1, .value = {v}};
+        lt_chain_instruction *in = &p->instructions[p->n++];
+        in->step = NULL;
+        in->loop = NULL;
+        in->n = 1;
+        in->value[0] = v;
+        in->converted[0] = false;
     }
+}
+
+/* The loop of an op, given its operands as they are where it takes them: numbers are brought to its dtype now, once for all blocks. */
+static void prepare_loop(lt_chain_program *p, const lt_chain_step *step, lt_chain_instruction *in)
+{
+    const lt_chain_value *values = p->chain->values;
+    lt_dtype dtypes[LT_CHAIN_OPERANDS];
+    bool numbers[LT_CHAIN_OPERANDS] = {false};
+    for (int k = 0; k < in->n; k++) {
+        dtypes[k] = values[in->value[k]].dtype;
+        numbers[k] = k > 0 && (in->stride[k] == 0 || p->chain->numel == 1);
+    }
+    lt_prepare_blocks(step->op, step->compute, step->params, in->n, dtypes, numbers, &in->blocks);
+    for (int k = 1; k < in->n; k++) {
+        in->converted[k] = in->stride[k] == 0;
+        if (in->converted[k])
+            lt_blocks_number(&in->blocks, k, values[in->value[k]].data, in->number[k]);
+    }
+    const bool direct = lt_blocks_in_place(&in->blocks, in->stride);
+    in->loop = direct ? in->blocks.loop : lt_run_blocks;
+    in->context = direct ? (const void *)step->params : &in->blocks;
 }
 
 static void add_step(lt_chain_program *p, const lt_chain_step *step)
 {
     const lt_chain_value *values = p->chain->values;
     lt_chain_instruction *in = &p->instructions[p->n++];
-    lt_dtype dtypes[1 + LT_CHAIN_INPUTS] = {values[step->out].dtype};
-    bool numbers[1 + LT_CHAIN_INPUTS] = {false};
-    in->kind = step->op == LT_CHAIN_COPY ? LT_CHAIN_CONVERT : LT_CHAIN_DO;
+    in->step = step;
     in->n = 1 + step->n;
-    in->value[0] = step->out;
-    for (int i = 0; i < step->n; i++) {
-        in->value[1 + i] = step->in[i];
-        dtypes[1 + i] = values[step->in[i]].dtype;
-        numbers[1 + i] = values[step->in[i]].number || p->chain->numel == 1;
+    for (int k = 0; k < in->n; k++) {
+        const int v = in->value[k] = k == 0 ? step->out : step->in[k - 1];
+        in->stride[k] = values[v].number ? 0 : (int64_t)lt_dtype_size(values[v].dtype);
+        in->converted[k] = false;
     }
-    if (in->kind == LT_CHAIN_CONVERT)
-        in->convert = lt_loops.cast[dtypes[0]][dtypes[1]];
-    else
-        lt_prepare_blocks(step->op, step->compute, step->params, in->n, dtypes, numbers,
-                          &in->blocks);
+    if (step->op == LT_CHAIN_COPY) {
+        in->loop = lt_loops.cast[values[step->out].dtype][values[step->in[0]].dtype];
+        in->context = NULL;
+    } else {
+        prepare_loop(p, step, in);
+    }
 }
 
-/* Whether value number v lies in a slot. */
-static bool in_slot(const lt_chain_program *p, int v)
+bool lt_chain_in_slot(const lt_chain_program *p, int v)
 {
     const lt_chain_value *value = &p->chain->values[v];
     return v != p->seen && (value->walk != NULL || value->data == NULL);
@@ -68,6 +94,7 @@ static int share_slots(lt_chain_program *p)
         for (int k = 0; k < p->instructions[i].n; k++) last[p->instructions[i].value[k]] = i;
     for (int i = 0; i < p->n; i++) {
         const lt_chain_instruction *in = &p->instructions[i];
+        if (in->n == 0) continue;
         const int out = in->value[0];
         int ended[LT_CHAIN_INPUTS], n_ended = 0;
         for (int k = 1; k < in->n; k++) {
@@ -76,14 +103,14 @@ static int share_slots(lt_chain_program *p)
             for (int e = 0; e < n_ended; e++) again = again || ended[e] == p->slot[v];
             if (p->slot[v] < 0 || last[v] != i || again) continue;
             ended[n_ended++] = p->slot[v];
-            if (in_slot(p, out) && p->slot[out] < 0 &&
+            if (lt_chain_in_slot(p, out) && p->slot[out] < 0 &&
                 lt_dtype_size(values[v].dtype) == lt_dtype_size(values[out].dtype)) {
                 p->slot[out] = p->slot[v];
                 n_ended--;
                 last[v] = -1;
             }
         }
-        if (in_slot(p, out) && p->slot[out] < 0)
+        if (lt_chain_in_slot(p, out) && p->slot[out] < 0)
             p->slot[out] = spare > 0 ? free_slots[--spare] : slots++;
         for (int e = 0; e < n_ended; e++)
             if (ended[e] != p->slot[out]) free_slots[spare++] = ended[e];
@@ -93,19 +120,57 @@ static int share_slots(lt_chain_program *p)
 
 static void choose_length(lt_chain_program *p, int slots)
 {
-    int64_t streams = 0, largest = 1;
+    int64_t streams = 0, slot = 1, largest = 1;
     for (int v = 0; v < p->chain->n_values; v++) {
         const lt_chain_value *value = &p->chain->values[v];
         const int64_t size = (int64_t)lt_dtype_size(value->dtype);
-        if (in_slot(p, v) && size > largest) largest = size;
+        if (!value->number && size > largest) largest = size;
+        if (lt_chain_in_slot(p, v) && size > slot) slot = size;
         if ((value->data != NULL || v == p->seen) && !value->number) streams += size;
     }
-    p->slot_size = largest;
+    p->slot_size = slot;
     p->length = LEAST;
-    while (p->length < MOST && 2 * p->length * (slots * largest + streams) <= CACHE) p->length *= 2;
+    while (p->length * largest < NEAR && 2 * p->length * (slots * slot + streams) <= CACHE)
+        p->length *= 2;
 }
 
 /* ---- running it --------------------------------------------------------------------------------------------------- */
+
+void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
+{
+    bool made[LT_CHAIN_VALUES] = {false};
+    run->program = p;
+    run->calls = run->inputs = run->moves = 0;
+    for (int i = 0; i < p->chain->n_steps; i++) made[p->chain->steps[i].out] = true;
+    for (int v = 0; v < p->chain->n_values; v++) {
+        const lt_chain_value *value = &p->chain->values[v];
+        if (made[v] || value->number || value->walk != NULL) continue;
+        run->input[run->inputs++] =
+            (lt_chain_move){.value = v, .size = (int64_t)lt_dtype_size(value->dtype)};
+    }
+    for (int i = 0; i < p->n; i++) {
+        const lt_chain_instruction *in = &p->instructions[i];
+        if (in->n == 0) continue;
+        run->call[run->calls].instruction = in;
+        char **addresses = run->call[run->calls++].address;
+        for (int k = 0; k < in->n; k++) {
+            const int v = in->value[k];
+            const lt_chain_value *value = &p->chain->values[v];
+            char **address = &addresses[k];
+            if (in->converted[k])
+                *address = (char *)in->number[k];
+            else if (lt_chain_in_slot(p, v))
+                *address = run->scratch + p->slot[v] * p->length * p->slot_size;
+            else if (value->number)
+                *address = value->data;
+            else
+                run->move[run->moves++] =
+                    (lt_chain_move){address, v, (int64_t)lt_dtype_size(value->dtype)};
+        }
+    }
+    for (int m = 0; m < run->inputs; m++)
+        run->fetched[m] = (p->length * run->input[m].size / LINE + run->calls - 1) / run->calls;
+}
 
 /* Elements [from, from + n) of a value that is walked, one after the other. */
 static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
@@ -115,61 +180,50 @@ static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
                 NULL);
 }
 
-static void run_block(const lt_chain_program *p, char *scratch, int64_t from, int64_t n, char *seen)
+/* Asks for elements of what lies in memory, the block from `from` on: before call number i its part, since the processor takes few such
+ * requests at a time. */
+static void fetch(const lt_chain_run *run, int i, int64_t from)
 {
-    for (int i = 0; i < p->n; i++) {
-        const lt_chain_instruction *in = &p->instructions[i];
-        char *ptrs[1 + LT_CHAIN_INPUTS];
-        int64_t strides[1 + LT_CHAIN_INPUTS];
-        for (int k = 0; k < in->n; k++) {
-            const int number = in->value[k];
-            const lt_chain_value *v = &p->chain->values[number];
-            const int64_t size = (int64_t)lt_dtype_size(v->dtype);
-            strides[k] = v->number ? 0 : size;
-            ptrs[k] = number == p->seen ? seen
-                      : in_slot(p, number)
-                          ? scratch + p->slot[number] * p->length * p->slot_size
-                          : v->data + (v->number ? 0 : from * size);
-        }
-        if (in->kind == LT_CHAIN_GATHER)
-            gather(&p->chain->values[in->value[0]], ptrs[0], from, n);
-        else if (in->kind == LT_CHAIN_CONVERT)
-            in->convert(ptrs, strides, n, NULL);
+    const lt_chain_program *p = run->program;
+    for (int m = 0; m < run->inputs; m++) {
+        const lt_chain_move *input = &run->input[m];
+        const int64_t lines = p->length * input->size / LINE, each = run->fetched[m],
+                      end = each * (i + 1) < lines ? each * (i + 1) : lines;
+        const char *at = p->chain->values[input->value].data + from * input->size;
+        for (int64_t l = each * i; l < end; l++) __builtin_prefetch(at + l * LINE);
+    }
+}
+
+static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
+{
+    const lt_chain_program *p = run->program;
+    const int64_t ahead = from + AHEAD * p->length;
+    for (int i = 0; i < run->calls; i++) {
+        const lt_chain_instruction *in = run->call[i].instruction;
+        if (ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
+        if (in->loop != NULL)
+            in->loop(run->call[i].address, in->stride, n, in->context);
         else
-            lt_run_blocks(ptrs, strides, n, &in->blocks);
+            gather(&p->chain->values[in->value[0]], run->call[i].address[0], from, n);
     }
 }
 
-/* Asks for elements [from, to) of what lies in memory, while the block before is computed: its steps would wait for memory one after the
- * other. */
-static void fetch(const lt_chain_program *p, int64_t from, int64_t to)
+const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *room)
 {
-    enum { LINE = 64 };
-    for (int v = 0; v < p->chain->n_values; v++) {
-        const lt_chain_value *value = &p->chain->values[v];
-        if (value->data == NULL || value->number || value->walk != NULL) continue;
-        const int64_t size = (int64_t)lt_dtype_size(value->dtype);
-        for (int64_t at = from * size; at < to * size; at += LINE) __builtin_prefetch(value->data + at, 0, 2);
-    }
-}
-
-const char *lt_chain_run(const lt_chain_program *p, char *scratch, int64_t from, int64_t to,
-                         char *room)
-{
-    int64_t size = 0;
-    char *seen = NULL;
-    if (p->seen >= 0) {
-        const lt_chain_value *v = &p->chain->values[p->seen];
-        size = (int64_t)lt_dtype_size(v->dtype);
-        seen = v->data != NULL ? v->data + from * size : room;
-    }
+    const lt_chain_program *p = run->program;
+    const lt_chain_value *values = p->chain->values;
     for (int64_t at = from; at < to; at += p->length) {
-        const int64_t next = at + p->length, end = next + p->length;
-        if (next < to) fetch(p, next, end < to ? end : to);
-        run_block(p, scratch, at, next < to ? p->length : to - at,
-                  seen != NULL ? seen + (at - from) * size : NULL);
+        for (int m = 0; m < run->moves; m++) {
+            const lt_chain_move *move = &run->move[m];
+            char *const data = values[move->value].data;
+            *move->address =
+                data != NULL ? data + at * move->size : room + (at - from) * move->size;
+        }
+        run_block(run, at, p->length < to - at ? p->length : to - at);
     }
-    return seen;
+    if (p->seen < 0) return NULL;
+    const lt_chain_value *seen = &values[p->seen];
+    return seen->data != NULL ? seen->data + from * (int64_t)lt_dtype_size(seen->dtype) : room;
 }
 
 void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
@@ -182,15 +236,17 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
         add_gathers(p, &c->steps[i], gathered);
         add_step(p, &c->steps[i]);
     }
+    lt_chain_pair(p);
     choose_length(p, share_slots(p));
 }
 
 static void run_chunk(const void *context, int64_t c)
 {
     const lt_chain_program *p = context;
-    _Alignas(64) char scratch[LT_CHAIN_SCRATCH];
     const int64_t end = (c + 1) * CHUNK < p->chain->numel ? (c + 1) * CHUNK : p->chain->numel;
-    lt_chain_run(p, scratch, c * CHUNK, end, NULL);
+    lt_chain_run run; /* not zeroed */
+    lt_chain_begin(&run, p);
+    lt_chain_compute(&run, c * CHUNK, end, NULL);
 }
 
 lt_status lt_cpu_chain(const lt_chain *c)

@@ -6,14 +6,23 @@
 #include "blocks.h"
 #include "devices/chain.h"
 
-enum { LT_CHAIN_SCRATCH = 128 * 1024 }; /* bytes that a thread lends to a program */
+enum {
+    LT_CHAIN_SCRATCH = 128 * 1024, /* bytes of a thread's slots */
+    LT_CHAIN_INSTRUCTIONS = LT_CHAIN_STEPS + LT_CHAIN_VALUES,
+    LT_CHAIN_OPERANDS = 1 + LT_CHAIN_INPUTS
+};
 
 /* What is done for a block. */
 typedef struct lt_chain_instruction {
-    enum { LT_CHAIN_GATHER, LT_CHAIN_DO, LT_CHAIN_CONVERT } kind;
-    int n, value[1 + LT_CHAIN_INPUTS]; /* operands, the output first; of a gather it alone */
-    lt_blocks blocks;                  /* of what is done */
-    lt_loop convert;
+    const lt_chain_step *step; /* that it does alone; NULL: it gathers, or does two */
+    lt_loop loop;              /* NULL: the elements of value[0] are gathered */
+    const void *context;
+    int n,
+        value[LT_CHAIN_OPERANDS]; /* operands, the output first; none: another one does its step */
+    int64_t stride[LT_CHAIN_OPERANDS];
+    bool converted[LT_CHAIN_OPERANDS]; /* a number that lies in `number`, as the loop takes it */
+    _Alignas(16) char number[LT_CHAIN_OPERANDS][16];
+    lt_blocks blocks; /* of a loop that takes its operands by way of buffers, or its parameters */
 } lt_chain_instruction;
 
 typedef struct lt_chain_program {
@@ -23,14 +32,43 @@ typedef struct lt_chain_program {
     int64_t length;            /* elements of a block */
     int64_t slot_size;         /* bytes of a slot for one element */
     int slot[LT_CHAIN_VALUES]; /* of each value, -1: none */
-    lt_chain_instruction instructions[LT_CHAIN_STEPS + LT_CHAIN_VALUES];
+    lt_chain_instruction instructions[LT_CHAIN_INSTRUCTIONS];
 } lt_chain_program;
 
+/* A program does not move once it is prepared, nor does a run. */
 void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen);
 
-/* Elements [from, to) of all values. Those of the value that is seen lie where it says: in `room`, unless they are written anyway.
- * scratch: LT_CHAIN_SCRATCH bytes, aligned to 64, as room. */
-const char *lt_chain_run(const lt_chain_program *p, char *scratch, int64_t from, int64_t to,
-                         char *room);
+/* Whether value number v lies in a slot. */
+bool lt_chain_in_slot(const lt_chain_program *p, int v);
+
+/* Puts steps together; before values get slots. */
+void lt_chain_pair(lt_chain_program *p);
+
+/* An address of elements of a value, which goes on from block to block. */
+typedef struct lt_chain_move {
+    char **address;
+    int value;
+    int64_t size;
+} lt_chain_move;
+
+/* A program in a thread's hands, with the addresses that each instruction's loop is given. */
+typedef struct lt_chain_run {
+    const lt_chain_program *program;
+    int calls, inputs, moves;
+    lt_chain_move input[LT_CHAIN_VALUES]; /* what lies in memory before the chain runs */
+    int64_t fetched[LT_CHAIN_VALUES];     /* lines of it that each call asks for */
+    lt_chain_move move[LT_CHAIN_INSTRUCTIONS * LT_CHAIN_OPERANDS];
+    struct {
+        const lt_chain_instruction *instruction;
+        char *address[LT_CHAIN_OPERANDS];
+    } call[LT_CHAIN_INSTRUCTIONS];
+    _Alignas(64) char scratch[LT_CHAIN_SCRATCH];
+} lt_chain_run;
+
+void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p);
+
+/* Elements [from, to) of all values. Those of the value that is seen lie where it says: in `room`,
+ * aligned to 64, unless they are written anyway. */
+const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *room);
 
 #endif

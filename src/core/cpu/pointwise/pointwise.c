@@ -28,6 +28,7 @@ static lt_conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wan
         .narrow = narrows ? lt_loops.cast[compute][from] : NULL,
         .convert = lt_loops.cast[wanted][narrows ? compute : from],
         .narrow_size = (int64_t)lt_dtype_size(compute),
+        .wanted = wanted,
         .same = from == wanted && !narrows,
     };
 }
@@ -51,6 +52,30 @@ static bool takes_numbers(const lt_iter *it)
     return true;
 }
 
+/* Whether the loop takes operand k as it is; *step: its stride in the loop. */
+static bool in_place(const lt_blocks *b, int k, const int64_t *strides, int64_t *step)
+{
+    const bool one = k > 0 && strides[k] == 0 && may_be_number(k, b->operands, strides);
+    *step = one ? 0 : b->size[k];
+    return (k > 0 ? b->in[k].same : b->stored_as_is) && strides[k] == *step;
+}
+
+bool lt_blocks_in_place(const lt_blocks *b, const int64_t *strides)
+{
+    bool all = true;
+    for (int k = 0; k < b->operands; k++) {
+        int64_t step;
+        all = all && in_place(b, k, strides, &step);
+    }
+    return all;
+}
+
+void lt_blocks_number(lt_blocks *b, int k, char *from, char *to)
+{
+    convert(&b->in[k], to, b->size[k], from, 0, 1);
+    b->in[k] = conversion_of(b->in[k].wanted, b->in[k].wanted, b->in[k].wanted);
+}
+
 /* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
@@ -58,15 +83,13 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
     _Alignas(64) char buffer[LT_BLOCKS_OPERANDS][BLOCK * 8];
     char *at[LT_BLOCKS_OPERANDS];
     int64_t step[LT_BLOCKS_OPERANDS];
-    bool in_place[LT_BLOCKS_OPERANDS], all = true;
+    bool as_it_is[LT_BLOCKS_OPERANDS], all = true;
     for (int k = 0; k < b->operands; k++) {
-        const bool one = k > 0 && strides[k] == 0 && may_be_number(k, b->operands, strides);
-        step[k] = one ? 0 : b->size[k];
-        in_place[k] = (k > 0 ? b->in[k].same : b->stored_as_is) && strides[k] == step[k];
-        at[k] = in_place[k] ? ptrs[k] : buffer[k];
-        all = all && in_place[k];
-        if (k > 0 && strides[k] == 0 && !in_place[k])
-            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, one ? 1 : n < b->length ? n : b->length);
+        as_it_is[k] = in_place(b, k, strides, &step[k]);
+        at[k] = as_it_is[k] ? ptrs[k] : buffer[k];
+        all = all && as_it_is[k];
+        if (k > 0 && strides[k] == 0 && !as_it_is[k])
+            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, step[k] == 0 ? 1 : n < b->length ? n : b->length);
     }
     if (all) {
         b->loop(ptrs, strides, n, b->params);
@@ -75,13 +98,13 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
     for (int64_t from = 0; from < n; from += b->length) {
         int64_t m = n - from < b->length ? n - from : b->length;
         for (int k = 0; k < b->operands; k++) {
-            if (in_place[k])
+            if (as_it_is[k])
                 at[k] = ptrs[k] + from * strides[k];
             else if (k > 0 && strides[k] != 0)
                 convert(&b->in[k], buffer[k], b->size[k], ptrs[k] + from * strides[k], strides[k], m);
         }
         b->loop(at, step, m, b->params);
-        if (!in_place[0])
+        if (!as_it_is[0])
             b->store((char *[]){ptrs[0] + from * strides[0], buffer[0]}, (int64_t[]){strides[0], b->size[0]}, m, NULL);
     }
 }

@@ -13,7 +13,7 @@ _Static_assert(LT_REDUCE_LINES % UNIT == 0, "jobs begin where blocks do, so that
 
 /* A thread's memory for a piece. */
 typedef struct workspace {
-    _Alignas(64) char scratch[LT_CHAIN_SCRATCH];
+    lt_chain_run run;
     _Alignas(64) char piece[(PIECE + 2 * UNIT) * 8];
 } workspace;
 
@@ -22,13 +22,14 @@ static char *elements(const lt_reduce_plan *p, workspace *w, int64_t from, int64
 {
     const int64_t begin = from / UNIT * UNIT, end = (from + n + UNIT - 1) / UNIT * UNIT,
                   numel = p->it->numel;
-    const char *data = lt_chain_run(p->chain, w->scratch, begin, end < numel ? end : numel, w->piece);
+    const char *data = lt_chain_compute(&w->run, begin, end < numel ? end : numel, w->piece);
     return (char *)data + (from - begin) * p->in_size;
 }
 
 void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
 {
     workspace w;
+    lt_chain_begin(&w.run, p->chain);
     for (int64_t at = from; at < to; at += PIECE) {
         const int64_t n = to - at < PIECE ? to - at : PIECE;
         lt_reduce_line(p, 0, p->parameter, elements(p, &w, at, n), n, total);
@@ -48,6 +49,7 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
         return;
     }
     workspace w;
+    lt_chain_begin(&w.run, p->chain);
     int64_t at_once = PIECE / p->count;
     if (at_once > LT_REDUCE_BATCH) at_once = at_once / LT_REDUCE_BATCH * LT_REDUCE_BATCH;
     for (int64_t j = 0; j < n; j += at_once) {

@@ -40,10 +40,10 @@
 #include "op/linalg_svd.h"
 #include "op/prod.h"
 #include "op/to.h"
-#include "op/tril.h"
 #include "op/triu.h"
 #include "step/isfinite.h"
 #include "step/sgn.h"
+#include "step/tril.h"
 
 /* ---- checks ------------------------------------------------------------------------------------------------ */
 
@@ -649,14 +649,6 @@ lt_status lt__linalg_eigvals_impl(lt_tensor *self, lt_tensor **out)
     return lt_scope_store(&s, do_to_device(&s, values, self->device), out);
 }
 
-static lt_tensor *do_lower(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *lower = NULL;
-    if (s->status != LT_OK) return NULL;
-    const lt_status status = lt_tril(a, 0, &lower);
-    return lt_scope_hold(s, status, lower);
-}
-
 lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_LD, lt_tensor **out_pivots, lt_tensor **out_info)
 {
     LT_TRY(lt_linalg_check_square("torch.linalg.ldl_factor_ex", self));
@@ -674,7 +666,7 @@ lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_L
         f.infos = integers_of(info);
         do_factor(&s, &f, work, NULL);
     }
-    lt_tensor *factors = do_to_device(&s, do_lower(&s, do_turn(&s, work)), self->device);
+    lt_tensor *factors = do_to_device(&s, do_tril(&s, do_turn(&s, work)), self->device);
     pivots = do_to_device(&s, pivots, self->device), info = do_to_device(&s, info, self->device);
     return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info}, (lt_tensor **[]){out_LD, out_pivots, out_info});
 }

@@ -140,6 +140,7 @@ void Checker::end_launch()
 void Checker::begin_block(uint64_t number)
 {
     block = (uint32_t)number;
+    blocks++;
     const unsigned threads = kernel->block.x * kernel->block.y * kernel->block.z;
     std::fill(clock, clock + threads, 1);
     std::fill(floor, floor + threads, 0);
@@ -149,7 +150,10 @@ void Checker::begin_block(uint64_t number)
 void Checker::met()
 {
     const unsigned threads = kernel->block.x * kernel->block.y * kernel->block.z;
-    for (unsigned i = 0; i < threads; i++) floor[i] = clock[i]++;
+    for (unsigned i = 0; i < threads; i++) {
+        floor[i] = clock[i];
+        advance(i);
+    }
 }
 
 /* Each of the lanes knows from now on what any of them knew. */
@@ -162,7 +166,8 @@ void Checker::met(unsigned number, unsigned lanes)
     for (unsigned rest = lanes; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         for (unsigned i = 0; i < 32; i++) all[i] = std::max(all[i], warp.seen[lane][i]);
-        all[lane] = clock[number * 32 + lane]++;
+        all[lane] = clock[number * 32 + lane];
+        advance(number * 32 + lane);
     }
     for (unsigned rest = lanes; rest; rest &= rest - 1)
         memcpy(warp.seen[__builtin_ctz(rest)], all, sizeof all);
@@ -280,7 +285,7 @@ void Checker::on_device(const Touch &touch, int device, size_t offset)
     }
     Shadow &shadow = devices[device];
     if (!shadow.written(offset, touch.bytes)) change_state(shadow, offset, touch);
-    touch_cells(shadow, offset, touch, false);
+    touch_cells(shadow, offset, touch, launch);
 }
 
 /* Some of the bytes were not known to be written. */
@@ -316,11 +321,6 @@ void Checker::change_state(Shadow &shadow, size_t offset, const Touch &touch)
 
 /* ---- races ------------------------------------------------------------------------------------------------------------ */
 
-inline bool Checker::fresh(const Access &access, bool shared) const
-{
-    return access.launch == launch && (!shared || access.block == block);
-}
-
 /* Whether an access of this block came before what the running thread, `self`, does now. */
 inline bool Checker::ordered(const Access &before, unsigned self) const
 {
@@ -330,13 +330,13 @@ inline bool Checker::ordered(const Access &before, unsigned self) const
            before.clock <= warp.seen[self % 32][before.thread % 32];
 }
 
-inline bool Checker::conflicts(const Access &before, const Access &now, bool shared) const
+inline bool Checker::conflicts(const Access &before, const Access &now) const
 {
-    if (!fresh(before, shared) || (before.atomic && now.atomic)) return false;
+    if (!before.clock || (before.atomic && now.atomic)) return false;
     return before.block != block || !ordered(before, now.thread);
 }
 
-void Checker::race(const Access &before, const char *did, const Touch &touch, bool shared)
+void Checker::race(const Access &before, const char *did, const Touch &touch)
 {
     if (!first("race", touch.code)) return;
     const uint3 size = {kernel->grid.x, kernel->grid.y, kernel->grid.z};
@@ -344,52 +344,65 @@ void Checker::race(const Access &before, const char *did, const Touch &touch, bo
                          before.block / size.x / size.y};
     fault_in_kernel("race", "",
                     "%s %zu bytes of %s memory that %s %s, with nothing that orders the two, %s",
-                    word(touch.kind), touch.bytes, shared ? "shared" : "global",
+                    word(touch.kind), touch.bytes,
+                    owner(reinterpret_cast<const void *>(touch.address)) ? "global" : "shared",
                     thread_text(other, thread_at(before.thread, kernel->block)).c_str(), did,
                     where(touch).c_str());
 }
 
-/* Looks for races of the access, `now`, with those that the cell knows, and enters it there. */
-inline void Checker::touch_cell(Cell &cell, const Touch &touch, const Access &now, bool shared,
-                                bool enter)
+/* Enters the access, `now`, in a cell, and looks for races with those that the cell knows. */
+inline void Checker::touch_cell(Cell &cell, const Touch &touch, const Access &now, uint32_t period)
 {
-    if (conflicts(cell.write, now, shared))
-        race(cell.write, cell.write.atomic ? "changes atomically" : "writes", touch, shared);
-    if (touch.kind != read_access) {
-        if (conflicts(cell.read, now, shared)) race(cell.read, "reads", touch, shared);
-        if (conflicts(cell.other, now, shared)) race(cell.other, "reads", touch, shared);
+    if (cell.period == period) {
+        touch_again(cell, touch, now, true);
+        return;
     }
-    if (!enter) return;
+    const bool read = touch.kind == read_access;
+    cell = {period, cell.split, read ? Access() : now, read ? now : Access(), Access()};
+}
+
+/* The same for a cell of this period; without `enter` it only looks. */
+void Checker::touch_again(Cell &cell, const Touch &touch, const Access &now, bool enter)
+{
+    if (conflicts(cell.write, now))
+        race(cell.write, cell.write.atomic ? "changes atomically" : "writes", touch);
     if (touch.kind == read_access) {
-        const Access &old = cell.read;
-        const bool same = old.launch == launch && old.block == block && old.thread == now.thread;
-        const bool kept =
-            fresh(cell.other, shared) && cell.other.block != block && old.block == block;
-        if (!same && fresh(old, shared) && !kept) cell.other = old;
+        if (!enter) return;
+        const Access old = cell.read;
+        const bool same = old.block == block && old.thread == now.thread;
+        const bool kept = cell.other.clock && cell.other.block != block && old.block == block;
+        if (!same && old.clock && !kept) cell.other = old;
         cell.read = now;
         return;
     }
-    const Access &old = cell.write;
-    const bool plain = fresh(old, shared) && old.block == block && old.thread == now.thread &&
-                       old.clock == now.clock && !old.atomic;
+    if (conflicts(cell.read, now)) race(cell.read, "reads", touch);
+    if (conflicts(cell.other, now)) race(cell.other, "reads", touch);
+    if (!enter) return;
+    const Access old = cell.write;
+    const bool plain =
+        old.block == block && old.thread == now.thread && old.clock == now.clock && !old.atomic;
     cell.write = now;
     cell.write.atomic = now.atomic && !plain;
 }
 
-void Checker::touch_cells(Shadow &shadow, size_t offset, const Touch &touch, bool shared)
+void Checker::touch_cells(Shadow &shadow, size_t offset, const Touch &touch, uint32_t period)
 {
     const size_t end = offset + touch.bytes;
     const unsigned self = thread();
-    const Access now = {launch, block, clock[self], (uint16_t)self, is_atomic(touch.kind)};
+    const Access now = {block, clock[self], self, is_atomic(touch.kind)};
     while (offset < end) {
         Chunk &chunk = shadow.at(offset);
-        const size_t word = offset % chunk_bytes / 4, next = offset / 4 * 4 + 4;
-        const bool whole = offset % 4 == 0 && next <= end;
-        if (!whole) chunk.split[word] = launch;
-        touch_cell(chunk.words[word], touch, now, shared, whole);
-        if (chunk.split[word] == launch)
+        Cell &cell = chunk.words[offset % chunk_bytes / 4];
+        const size_t next = offset / 4 * 4 + 4;
+        if (offset % 4 == 0 && next <= end) {
+            touch_cell(cell, touch, now, period);
+        } else {
+            cell.split = period;
+            if (cell.period == period) touch_again(cell, touch, now, false);
+        }
+        if (cell.split == period)
             for (size_t i = offset; i < next && i < end; i++)
-                touch_cell(shadow.byte(chunk, i), touch, now, shared, true);
+                touch_cell(shadow.byte(chunk, i), touch, now, period);
         offset = next;
     }
 }
@@ -426,12 +439,13 @@ void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool 
     bool known = true;
     for (size_t i = 0; i < touch.bytes && known && reads(touch.kind); i++) {
         Chunk &chunk = shadow.at(offset + i);
-        const size_t word = (offset + i) % chunk_bytes / 4;
-        if (fresh(chunk.words[word].write, true))
+        const Cell &word = chunk.words[(offset + i) % chunk_bytes / 4];
+        if (word.period == blocks && word.write.clock) {
             i += 3 - (offset + i) % 4; /* so is the rest of the word */
-        else
-            known =
-                chunk.split[word] == launch && fresh(shadow.byte(chunk, offset + i).write, true);
+            continue;
+        }
+        const Cell *byte = word.split == blocks ? &shadow.byte(chunk, offset + i) : nullptr;
+        known = byte && byte->period == blocks && byte->write.clock;
     }
     if (!known && first("unwritten", touch.code)) {
         SharedVariable *variable = is_dynamic ? nullptr : places.variable(offset);
@@ -441,7 +455,7 @@ void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool 
             word(touch.kind), touch.bytes, variable ? offset - variable->offset : offset,
             variable ? variable->name.c_str() : "the dynamic ones", where(touch).c_str());
     }
-    touch_cells(shadow, offset, touch, true);
+    touch_cells(shadow, offset, touch, blocks);
 }
 
 } // namespace lt_sim

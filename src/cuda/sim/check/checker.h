@@ -77,16 +77,18 @@ class Checker final : public Monitor {
     void change_state(Shadow &shadow, size_t offset, const Touch &touch);
     void on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool dynamic);
     void in_variable(size_t offset, const Touch &touch);
-    void touch_cells(Shadow &shadow, size_t offset, const Touch &touch, bool shared);
-    void touch_cell(Cell &cell, const Touch &touch, const Access &now, bool shared, bool enter);
-    bool fresh(const Access &access, bool shared) const;
-    bool conflicts(const Access &before, const Access &now, bool shared) const;
+    void touch_cells(Shadow &shadow, size_t offset, const Touch &touch, uint32_t period);
+    void touch_cell(Cell &cell, const Touch &touch, const Access &now, uint32_t period);
+    void touch_again(Cell &cell, const Touch &touch, const Access &now, bool enter);
+    bool conflicts(const Access &before, const Access &now) const;
     bool ordered(const Access &before, unsigned self) const;
-    void race(const Access &before, const char *did, const Touch &touch, bool shared);
+    void race(const Access &before, const char *did, const Touch &touch);
     std::string place(uintptr_t address);
     std::string where(const Touch &touch);
     bool first(const char *check, uintptr_t code);
     unsigned thread() const;
+    /* A block that meets two million times: from then on races of different times in it are not seen. */
+    void advance(unsigned thread) { clock[thread] += clock[thread] < latest_clock; }
 
     Places places;
     Shadow devices[max_devices], variables, dynamic;
@@ -102,6 +104,7 @@ class Checker final : public Monitor {
     Span memory[max_devices];
     int memories = 0;
     uint32_t launch = 0, block = 0;
+    uint32_t blocks = 0; /* of all launches so far */
     size_t shared_bytes = 0;
     uint32_t clock[1024], floor[1024];
     Warp warps[32];

@@ -44,15 +44,25 @@ void Shadow::set(size_t offset, size_t bytes, State state)
     }
 }
 
+const uint8_t *Shadow::states(size_t offset) const
+{
+    const size_t i = offset / chunk_bytes;
+    return i < chunks.size() && chunks[i] ? chunks[i]->state + offset % chunk_bytes : nullptr;
+}
+
+/* By pieces that are in one chunk here and there. */
 void Shadow::copy(size_t to, const Shadow *source, size_t from, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        const size_t chunk = (from + i) / chunk_bytes;
-        const bool known = source && chunk < source->chunks.size() && source->chunks[chunk];
-        const uint8_t state = known ? source->chunks[chunk]->state[(from + i) % chunk_bytes]
-                                    : (uint8_t)written_memory;
-        at(to + i).state[(to + i) % chunk_bytes] =
-            state == written_memory ? written_memory : unwritten;
+    while (bytes > 0) {
+        const size_t n =
+            std::min({bytes, chunk_bytes - to % chunk_bytes, chunk_bytes - from % chunk_bytes});
+        uint8_t *state = at(to).state + to % chunk_bytes;
+        const uint8_t *states = source ? source->states(from) : nullptr;
+        for (size_t i = 0; i < n; i++)
+            state[i] = !states || states[i] == written_memory ? written_memory : unwritten;
+        to += n;
+        from += n;
+        bytes -= n;
     }
 }
 

@@ -2,8 +2,9 @@
  * of the running launch touched it last.
  *
  * Memory is described in chunks of 64 KiB, made when they are first touched. A word of 4 bytes has a cell; where a launch
- * touches parts of a word, its bytes have cells of their own. An entry of an earlier launch is stale and means nothing, so
- * that nothing is cleared between launches. Used by one thread at a time. */
+ * touches parts of a word, its bytes have cells of their own. A cell of an earlier launch is stale and means nothing, so
+ * that nothing is cleared between launches. Two cells share a line of the cache: most of what a check costs is the way to
+ * them. Used by one thread at a time. */
 #ifndef LT_SIM_SHADOW_H
 #define LT_SIM_SHADOW_H
 
@@ -16,23 +17,25 @@ namespace lt_sim {
 
 constexpr size_t chunk_bytes = 64 * 1024;
 
-/* `clock` counts how often the thread met others before. */
+/* `clock` counts from 1 how often the thread met others before; 0: there was no access. */
 struct Access {
-    uint32_t launch, block, clock;
-    uint16_t thread;
-    bool atomic;
+    uint32_t block;
+    uint32_t clock : 21, thread : 10, atomic : 1;
 };
+constexpr uint32_t latest_clock = (1u << 21) - 1;
 
-/* `other`: a reader that is another thread than `read`, of another block if there was one. */
+/* What was done in a period: a launch, or of shared memory a block. `other`: a reader that is another thread than `read`, of
+ * another block if there was one. `split`: the period in which a part of the word was last touched. */
 struct Cell {
+    uint32_t period, split;
     Access write, read, other;
 };
+static_assert(sizeof(Cell) == 32, "two to a line of the cache");
 
 enum State : uint8_t { never_allocated, freed_memory, unwritten, written_memory };
 
 struct Chunk {
     Cell words[chunk_bytes / 4];
-    uint32_t split[chunk_bytes / 4]; /* the launch that last touched a part of the word */
     uint8_t state[chunk_bytes];
     Cell *bytes;
 };
@@ -72,6 +75,8 @@ class Shadow {
         return is == (T)(written_memory * 0x0101010101010101u);
     }
     Chunk &made(size_t i);
+    const uint8_t *
+    states(size_t offset) const; /* from this byte on; null: its chunk was never touched */
     std::vector<Chunk *> chunks;
 };
 

@@ -1,0 +1,32 @@
+/* pairs.h - loops that do two elementwise ops at once, for chains (pointwise/chain.c): what the first gives stays in a register. Compiled once
+ * per instruction set, as those of loops.h. */
+#ifndef LT_CPU_PAIRS_H
+#define LT_CPU_PAIRS_H
+
+#include "loops.h"
+
+/* X(name, NAME): what may come first, of two operands. */
+#define LT_PAIR_FIRST(X) X(mul, MUL) X(add, ADD) X(sub, SUB)
+/* X(first, name, NAME): what may come second, of the first's result x and another operand y (x * y, x + y, x - y, y - x); of x alone. */
+#define LT_PAIR_BINARY(X, first)                                                                   \
+    X(first, mul, MUL) X(first, add, ADD) X(first, sub, SUB) X(first, sub_from, SUB_FROM)
+#define LT_PAIR_UNARY(X, first)                                                                    \
+    X(first, relu, RELU) X(first, abs, ABS) X(first, sqrt, SQRT) X(first, square, SQUARE)
+
+#define LT_FIRST_NUMBER(name, NAME)         LT_FIRST_##NAME,
+#define LT_SECOND_NUMBER(first, name, NAME) LT_SECOND_##NAME,
+enum { LT_PAIR_FIRST(LT_FIRST_NUMBER) LT_FIRSTS };
+enum { LT_PAIR_BINARY(LT_SECOND_NUMBER, ) LT_PAIR_UNARY(LT_SECOND_NUMBER, ) LT_SECONDS };
+#undef LT_FIRST_NUMBER
+#undef LT_SECOND_NUMBER
+
+/* Float, double. Operands: the output, the two of the first op, of which one may be a number, and y, which may be one. No context. */
+typedef lt_loop lt_pair_loops[LT_SECONDS][2];
+
+extern const lt_pair_loops lt_pairs_baseline[LT_FIRSTS], lt_pairs_avx2[LT_FIRSTS],
+    lt_pairs_avx512[LT_FIRSTS];
+
+/* Those of the instruction set that lt_loops was chosen for, by what comes first. */
+const lt_pair_loops *lt_pairs(void);
+
+#endif

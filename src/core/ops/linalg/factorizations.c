@@ -1,0 +1,102 @@
+/* factorizations.c - the factors of Cholesky and QR, and their derivatives. */
+#include <string.h>
+
+#include "linalg.h"
+#include "op/_linalg_cholesky.h"
+#include "op/_linalg_cholesky_backward.h"
+#include "op/_linalg_qr.h"
+#include "op/_linalg_qr_backward.h"
+#include "op/cholesky.h"
+#include "op/linalg_qr.h"
+#include "op/qr.h"
+#include "step/_linalg_solve_triangular.h"
+#include "step/diag_embed.h"
+#include "step/real.h"
+
+/* ---- Cholesky ----------------------------------------------------------------------------------------------------- */
+
+lt_status lt_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out) { return lt__linalg_cholesky(self, upper, out); }
+
+/* The lower triangle, mirrored to the upper one. */
+static lt_tensor *do_mirrored(lt_scope *s, lt_tensor *a)
+{
+    return do_add(s, do_tril_at(s, a, 0), do_adjoint(s, do_tril_at(s, a, -1)));
+}
+
+/* L^-H (L^H G, mirrored) L^-1 / 2 */
+lt_status lt__linalg_cholesky_backward_impl(lt_tensor *grad_output, lt_tensor *result, bool upper, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_cholesky_backward));
+    lt_tensor *l = upper ? do_adjoint(&s, result) : result, *g = upper ? do_adjoint(&s, grad_output) : grad_output;
+    if (g == NULL || l == NULL) return lt_scope_close(&s);
+    lt_tensor *lh = do_adjoint(&s, l), *inner = do_mirrored(&s, do_matmul(&s, lh, g));
+    lt_tensor *left = do__linalg_solve_triangular(&s, lh, inner, true, false);
+    lt_tensor *full = do_adjoint(&s, do__linalg_solve_triangular(&s, lh, do_adjoint(&s, left), true, false));
+    return lt_scope_give(&s, times(&s, full, 0.5), out);
+}
+
+/* ---- QR ------------------------------------------------------------------------------------------------------------ */
+
+/* Q and R of the packed result of _linalg_qr, k columns of Q. */
+static void unpack_qr(lt_scope *s, lt_tensor *packed, int64_t m, int64_t n, int64_t k, lt_tensor **q, lt_tensor **r)
+{
+    int64_t dim = k == n ? -2 : -1, first = k == n ? m : k, all = k == n ? m + k : k + n;
+    *q = do_part(s, packed, dim, 0, first);
+    *r = do_part(s, packed, dim, first, all);
+}
+
+lt_status lt_linalg_qr_impl(lt_tensor *self, const char *mode, lt_tensor **Q, lt_tensor **R)
+{
+    const char *op = "linalg.qr";
+    LT_TRY(lt_linalg_check_matrix(op, self));
+    bool complete = strcmp(mode, "complete") == 0, only_r = strcmp(mode, "r") == 0;
+    if (!complete && !only_r && strcmp(mode, "reduced") != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "qr received unrecognized mode '%s' but expected one of 'reduced' (default), 'r', or 'complete'", mode);
+    int64_t m = lt_rows(self), n = lt_columns(self), least = m < n ? m : n, k = complete ? m : least;
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(linalg_qr));
+    lt_tensor *packed = NULL, *q = NULL, *r = NULL;
+    bool wide = n > m; /* R's columns beyond the square part follow from Q, with their derivatives */
+    lt_tensor *square = wide ? do_part(&s, self, -1, 0, m) : self;
+    lt_status status = square != NULL ? lt__linalg_qr(square, complete && m > n, &packed) : s.status;
+    packed = lt_scope_hold(&s, status, packed);
+    if (packed == NULL) return lt_scope_close(&s);
+    unpack_qr(&s, packed, m, wide ? m : n, k, &q, &r);
+    if (wide && s.status == LT_OK) {
+        lt_tensor *rest = do_matmul(&s, do_adjoint(&s, q), do_part(&s, self, -1, m, n));
+        r = do_cat(&s, (lt_tensor *[]){r, rest}, 2, -1);
+    }
+    if (only_r) q = do_zeros(&s, self, &(lt_dims){1, {0}});
+    if (lt_scope_hand(&s, q, Q) == LT_OK) lt_scope_hand(&s, r, R);
+    return lt_scope_close(&s);
+}
+
+lt_status lt_qr_impl(lt_tensor *self, bool some, lt_tensor **Q, lt_tensor **R)
+{
+    return lt_linalg_qr(self, some ? "reduced" : "complete", Q, R);
+}
+
+/* With M = R GR^H - GQ^H Q: (GQ + Q copyltu(M)) R^-H, where copyltu mirrors the lower triangle and keeps of the diagonal
+ * what is real, as the diagonal of R is. */
+lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *result, bool complete,
+                                      lt_tensor **out)
+{
+    int64_t m = sizes->v[sizes->n - 2], n = sizes->v[sizes->n - 1];
+    if (complete)
+        return lt_error(LT_ERR_RUNTIME, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_qr_backward));
+    lt_tensor *q, *r, *gq, *gr;
+    unpack_qr(&s, result, m, n, n, &q, &r);
+    unpack_qr(&s, grad_output, m, n, n, &gq, &gr);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    lt_tensor *inner = do_sub(&s, do_matmul(&s, r, do_adjoint(&s, gr)), do_matmul(&s, do_adjoint(&s, gq), q));
+    if (inner == NULL) return lt_scope_close(&s);
+    lt_tensor *lower = do_tril_at(&s, inner, -1);
+    lt_tensor *middle = do_diag_embed(&s, do_real(&s, do_diagonal(&s, inner, 0, -2, -1)));
+    lt_tensor *mirrored = do_add(&s, do_add(&s, lower, do_adjoint(&s, lower)), middle);
+    lt_tensor *sum = do_add(&s, gq, do_matmul(&s, q, mirrored)); /* X R^H = sum: R X^H = sum^H */
+    return lt_scope_give(&s, do_adjoint(&s, do__linalg_solve_triangular(&s, r, do_adjoint(&s, sum), true, false)), out);
+}

@@ -1,6 +1,7 @@
 -- fft.lua - torch.fft: Fourier transforms along dimensions. Arguments after the tensor stand in a row or have their names in a last
 -- table: torch.fft.fft(x, 8), torch.fft.fft(x, {n = 8, dim = 1, norm = 'ortho'}). Dimensions count from 1, or from the end.
 --
+-- out: a tensor that the result is copied to, of all but the shifts.
 -- norm: 'backward' (the default: the inverse transform divides by the number of elements), 'ortho' (both by its root), 'forward' (the
 -- forward one by the number).
 
@@ -8,6 +9,7 @@ local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local outs = require 'torch.support.outs'
 
 local C = torch._C
 local fft = {}
@@ -238,6 +240,8 @@ end
 function fft.rfftfreq(n, ...)
   return frequencies('rfftfreq', n, { ... }, function(options) return torch.arange(0, n // 2 + 1, options) end)
 end
+
+for name, f in pairs(fft) do fft[name] = outs.taking(name, f) end
 
 local function shifted(what, x, share, ...)
   check_tensor(what, x)

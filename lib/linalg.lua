@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local outs = require 'torch.support.outs'
 
 local linalg = {
   inv = torch.inverse, det = torch.det, slogdet = torch.slogdet, cholesky = torch.cholesky,
@@ -176,5 +177,7 @@ function linalg.norm(x, ord, dim, keepdim, options)
   named.dim = dim
   return torch.norm(x, ord or 2, named)
 end
+
+for _, name in ipairs { 'matrix_rank', 'pinv', 'lstsq', 'norm' } do linalg[name] = outs.taking('linalg.' .. name, linalg[name]) end
 
 return linalg

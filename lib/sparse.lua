@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local outs = require 'torch.support.outs'
 local C = torch._C
 
 local sparse = {}
@@ -89,7 +90,7 @@ function sparse.sampled_addmm(...)
   if beta ~= 0 then values = values + x:_values() * beta end
   local result = C._sparse_like(x, values)
   if input.layout == torch.sparse_csc then result = result:to_sparse_csc() end
-  return given.out and given.out:copy_(result) or result
+  return given.out and outs.store('sparse.sampled_addmm', given.out, result) or result
 end
 
 -- ---- reductions --------------------------------------------------------------------------------------------------------------

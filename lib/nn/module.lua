@@ -129,11 +129,25 @@ Module.register_module = Module.add_module
 -- ---- calling ------------------------------------------------------------------------------------------
 
 -- With hooks, module/hooks.lua calls forward among them.
-function Module:__call(...)
+local function call(self, ...)
   local fields = fields_of(self)
   if fields._hooks then return Module.call_with_hooks(self, fields._hooks, ...) end
   local forward = self.forward
   return (originals[forward] or forward)(self, ...)
+end
+
+-- What compile() has made of a module's calls. No field: copies and files are of the module as it was.
+local compiled_calls = setmetatable({}, { __mode = 'k' })
+
+function Module:__call(...)
+  local compiled = compiled_calls[self]
+  if compiled then return compiled(...) end
+  return call(self, ...)
+end
+
+-- Calls of this module, with its hooks, are from now on those of torch.compile, which takes the same options.
+function Module:compile(options)
+  compiled_calls[self] = torch.compile(function(...) return call(self, ...) end, options)
 end
 
 function Module:forward()

@@ -135,7 +135,7 @@ for name in ([[Conv Gemm MatMul Add Sub Mul Div BatchNormalization MaxPool Avera
 local function mark_let_go(graph, uses)
   local seen, own = {}, {}
   for _, node in ipairs(graph.nodes) do
-    local alone = node.domain == '' and #node.outputs == 1 and not node.takes_frame and (gives_another[node.op] or node.is_in_place)
+    local alone = node.domain == '' and not node.derived and #node.outputs == 1 and not node.takes_frame and (gives_another[node.op] or node.is_in_place)
     for i, slot in ipairs(node.inputs) do
       seen[slot] = (seen[slot] or 0) + 1
       if not alone or node.is_in_place and i == 1 then own[slot] = nil end
@@ -160,7 +160,7 @@ return function(graph)
   end
   local nodes = {}
   for _, node in ipairs(graph.nodes) do
-    local reader = not gone[node] and node.domain == '' and only_reader(uses, readers, node)
+    local reader = not gone[node] and not node.derived and node.domain == '' and only_reader(uses, readers, node)
     local op = reader and reader.domain == '' and reader.op
     if op == 'BatchNormalization' and node.op == 'Conv' and #reader.outputs == 1 and not trains(reader) and reader.inputs[1] == node.outputs[1]
       and all_constant(constants, node, 2) and all_constant(constants, reader, 2) then
@@ -176,9 +176,9 @@ return function(graph)
     end
     if not gone[node] then
       nodes[#nodes + 1] = node
-      if #node.outputs == 1 then makers[node.outputs[1]] = node.domain == '' and makes_new[node.op] end
+      if #node.outputs == 1 then makers[node.outputs[1]] = node.domain == '' and not node.derived and makes_new[node.op] end
       local first = node.inputs[1]
-      if node.domain == '' and makers[first] and uses[first] == 1 then
+      if node.domain == '' and not node.derived and makers[first] and uses[first] == 1 then
         local fn = unary_in_place[node.op] or node.op == 'Clip' and clips_by_numbers(node) and clip_in_place
           or node.op == 'Add' and not node.sum and add_in_place
         if fn then

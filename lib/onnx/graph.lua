@@ -8,6 +8,7 @@
 -- the calls. Nodes that nothing uses are dropped; those that only constants go into, and that make little of them, are computed here.
 
 local torch = require 'torch'
+local derived = require 'torch.onnx.derived'
 local fuse = require 'torch.onnx.fuse'
 local ops = require 'torch.onnx.ops'
 local tensors = require 'torch.onnx.tensors'
@@ -288,6 +289,7 @@ function build_graph(self, proto, parent, given, where)
     graph.outputs[i] = { name = output.name, slot = slot, type = output.type }
   end
   sweep(graph)
+  derived.mark(graph)
   fuse(graph)
   self.depth = self.depth - 1
   return graph

@@ -5,16 +5,20 @@
 
 local M = {}
 
+--- The list that stands for each of a message's that has no entries: nothing is ever put into it. A schema's `lists` is the metatable by which a message
+-- has it.
+M.EMPTY = {}
+
 -- '*' before a name: a list.
 local function message(name, fields)
-  local schema = { name = name, lists = {} }
+  local schema = { name = name, lists = { __index = {} } }
   M[name] = schema
   return function()
     for number, field in pairs(fields) do
       local star, field_name = field[1]:match '^(%*?)(.*)$'
       local kind = M[field[2]] or field[2]
       schema[number] = { name = field_name, kind = kind, list = star ~= '', loose = field[3] }
-      if star ~= '' then table.insert(schema.lists, field_name) end
+      if star ~= '' then schema.lists.__index[field_name] = M.EMPTY end
     end
   end
 end

@@ -10,6 +10,7 @@ local graphs = require 'torch.onnx.graph'
 local kinds = require 'torch.support.kinds'
 local messages = require 'torch.onnx.messages'
 local nn = require 'torch.nn'
+local ordered_dict = require 'torch.support.ordered_dict'
 local parts = require 'torch.support.parts'
 local run = require 'torch.onnx.run'
 local tensors = require 'torch.onnx.tensors'
@@ -23,17 +24,18 @@ local Model = nn.Module:extend 'ONNXModel'
 
 -- ---- parameters and buffers -------------------------------------------------------------------------------------------
 
--- Keeps the constants of a graph and of the bodies in it; those that files do not name are part of no state.
-local function keep(model, graph)
+-- Keeps the constants of a graph and of the bodies in it; those that files do not name are part of no state, and get the next number.
+local function keep(model, graph, count)
   for _, constant in ipairs(graph.constants) do
-    local at, key = parts.place(model, Part, constant.name or 'constant')
+    if not constant.name then count.unnamed = count.unnamed + 1 end
+    local at, key = parts.place(model, Part, constant.name or ('constant_%d'):format(count.unnamed))
     if constant.learned then at:register_parameter(key, nn.Parameter(constant.value))
     else at:register_buffer(key, constant.value, constant.name ~= nil) end
     constant.fields, constant.key, constant.value = class.fields(at), key, nil
   end
   for _, node in ipairs(graph.nodes) do
     for _, body in pairs(node.attributes) do
-      if type(body) == 'table' and body.captures then keep(model, body) end
+      if type(body) == 'table' and body.captures then keep(model, body, count) end
     end
   end
 end
@@ -59,7 +61,7 @@ end
 -- The frame of a call, with its arguments in it.
 local function new_frame(model, graph, ...)
   local frame, n, first = {}, select('#', ...), ...
-  local by_name = n == 1 and kinds.is_named(first) and next(first) ~= nil and first
+  local by_name = n == 1 and (kinds.is_named(first) and next(first) ~= nil or getmetatable(first) == ordered_dict) and first
   for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end
   if by_name then
     local known = {}
@@ -154,7 +156,7 @@ function M.load(path)
     local form = input.type and input.type.tensor_type
     if form then tensors.dtype(form.elem_type, ("%s: input '%s'"):format(path, input.name)) end
   end
-  keep(model, graph)
+  keep(model, graph, { unnamed = 0 })
   return model:eval()
 end
 

@@ -2,6 +2,7 @@
 -- nobody else has gives its memory back where it is used last, so that the next results are made in memory that is in the cache.
 
 local torch = require 'torch'
+local derived = require 'torch.onnx.derived'
 
 local gethook, let_go, unpack = debug.gethook, torch._C.let_go, table.unpack
 
@@ -20,6 +21,8 @@ local function arguments(frame, inputs, i)
   return frame[inputs[i]], arguments(frame, inputs, i + 1)
 end
 
+local function computed(node, frame) return node.fn(node, arguments(frame, node.inputs, 1)) end
+
 -- The node that runs is noted in `at`, for the message of an error.
 local function run_nodes(graph, frame, at)
   frame.at = at
@@ -30,7 +33,8 @@ local function run_nodes(graph, frame, at)
     at.node = node
     local inputs, outputs = node.inputs, node.outputs
     local n = #inputs
-    if node.takes_frame then store(frame, outputs, node.fn(node, frame, arguments(frame, inputs, 1)))
+    if lets_go and node.derived then frame[outputs[1]] = derived.value(node, frame, computed)
+    elseif node.takes_frame then store(frame, outputs, node.fn(node, frame, arguments(frame, inputs, 1)))
     elseif #outputs > 1 then store(frame, outputs, node.fn(node, arguments(frame, inputs, 1)))
     elseif n == 1 then frame[outputs[1]] = node.fn(node, frame[inputs[1]])
     elseif n == 2 then frame[outputs[1]] = node.fn(node, frame[inputs[1]], frame[inputs[2]])

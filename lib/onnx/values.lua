@@ -10,16 +10,19 @@ M.NONE = setmetatable({}, { __name = 'none', __tostring = function() return 'non
 --- Raises an error that says what is wrong with a node; run.lua puts before it which node.
 function M.fail(format, ...) error(select('#', ...) > 0 and format:format(...) or format, 0) end
 
---- The numbers of a tensor as a list. Where the i-th input of a node is constant, it is looked at once.
+--- The numbers of a tensor as a list. Where the i-th input of a node is constant, it is looked at once; where it is derived (derived.lua), until
+-- it is another.
 function M.list(node, i, tensor)
   local lists = node.lists
   if not lists then
-    lists = {}
+    lists = { of = {}, version = {} }
     node.lists = lists
   end
-  if lists[i] then return lists[i] end
-  local flat = (node.known[i] or tensor):reshape(-1):tolist()
-  if node.known[i] then lists[i] = flat end
+  local known = node.known[i]
+  if lists[i] and (known or rawequal(lists.of[i], tensor) and lists.version[i] == tensor._version) then return lists[i] end
+  local flat = (known or tensor):reshape(-1):tolist()
+  if known then lists[i] = flat
+  elseif node.derived_inputs and node.derived_inputs[i] == 'derived' then lists[i], lists.of[i], lists.version[i] = flat, tensor, tensor._version end
   return flat
 end
 

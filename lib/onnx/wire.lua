@@ -7,6 +7,7 @@
 
 local torch = require 'torch'
 
+local EMPTY = require('torch.onnx.messages').EMPTY
 local byte, sub, unpack = string.byte, string.sub, string.unpack
 
 local WINDOW = 1 << 16
@@ -60,6 +61,8 @@ end
 local function varint(self, at, stop)
   local i = at - self.base + 1
   local window = self.window
+  local short = i >= 1 and at < stop and byte(window, i)
+  if short and short < 128 then return short, at + 1 end
   if i < 1 or i + 10 > #window and self.base + #window < self.size then
     move(self, at, 10)
     window, i = self.window, 1
@@ -106,12 +109,21 @@ function Reader:numbers(kind, span)
   return list
 end
 
+-- A message's list, to put something into.
+local function own_list(message, name)
+  local list = message[name]
+  if list == EMPTY then
+    list = {}
+    message[name] = list
+  end
+  return list
+end
+
 --- The message between two bytes; `schema` is an entry of messages.lua.
 function Reader:message(schema, at, stop, depth)
   depth = depth or 1
   if depth > MAX_DEPTH then self:fail(at, 'messages nested more than %d deep', MAX_DEPTH) end
-  local message = {}
-  for _, name in ipairs(schema.lists) do message[name] = {} end
+  local message = setmetatable({}, schema.lists)
   while at < stop do
     local start = at
     local tag, value
@@ -129,7 +141,7 @@ function Reader:message(schema, at, stop, depth)
       elseif kind == 'string' then value = self:bytes(at, length)
       elseif kind == 'span' then value = { at = at, length = length }
       elseif type(kind) == 'table' then value = self:message(kind, at, at + length, depth + 1)
-      elseif field.list then packed(self, kind, message[field.name], at, at + length)
+      elseif field.list then packed(self, kind, own_list(message, field.name), at, at + length)
       else self:fail(start, '%s.%s is not a number', schema.name, field.name) end
       at = at + length
     elseif wire == 0 or wire == 1 or wire == 5 then
@@ -142,7 +154,7 @@ function Reader:message(schema, at, stop, depth)
     end
     if field and value ~= nil then
       if field.list then
-        local list = message[field.name]
+        local list = own_list(message, field.name)
         list[#list + 1] = value
       else
         message[field.name] = value

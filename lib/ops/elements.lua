@@ -4,7 +4,7 @@ local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 
-local all = 'function method inplace out'
+local all = 'function method inplace copied_out'
 
 local function is_float(x) return x.dtype.is_floating_point end
 local function is_half(x) return x.dtype == torch.float16 or x.dtype == torch.bfloat16 end
@@ -106,16 +106,16 @@ local function hash_tensor(self, dim, keepdim, mode)
 end
 
 return {
-  { 'hash_tensor(Tensor self, Dims? dim=nil, *, bool keepdim=false, int mode=0) -> Tensor', variants = 'function method', run = hash_tensor,
+  { 'hash_tensor(Tensor self, Dims? dim=nil, *, bool keepdim=false, int mode=0) -> Tensor', variants = 'function method copied_out', run = hash_tensor,
     doc = 'The exclusive or of all elements, or over dimensions: of the bits of what they are as float64 or int64. uint64.' },
   { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, run = float_power,
     doc = 'Powers, computed in double precision.' },
-  { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method', run = frexp,
+  { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method copied_out', run = frexp,
     doc = 'Mantissas from 0.5 to 1 and exponents of 2 whose product is self.' },
   { 'ldexp(Tensor self, Tensor other) -> Tensor', variants = all, run = ldexp, doc = 'self * 2^other.' },
-  { 'signbit(Tensor self) -> Tensor', variants = 'function method out', run = signbit, doc = 'Where the sign is negative, that of -0 too.' },
-  { 'isposinf(Tensor self) -> Tensor', variants = 'function method out', run = infinite(1), doc = 'Where self is plus infinity.' },
-  { 'isneginf(Tensor self) -> Tensor', variants = 'function method out', run = infinite(-1), doc = 'Where self is minus infinity.' },
+  { 'signbit(Tensor self) -> Tensor', variants = 'function method  copied_out', run = signbit, doc = 'Where the sign is negative, that of -0 too.' },
+  { 'isposinf(Tensor self) -> Tensor', variants = 'function method  copied_out', run = infinite(1), doc = 'Where self is plus infinity.' },
+  { 'isneginf(Tensor self) -> Tensor', variants = 'function method  copied_out', run = infinite(-1), doc = 'Where self is minus infinity.' },
   { 'positive(Tensor self) -> Tensor', run = function(self)
     if self.dtype == torch.bool then fail 'The `+` operator, on a bool tensor is not supported.' end
     return self

@@ -44,7 +44,7 @@ return {
       return wanting(torch.full({}, s, { dtype = dtype or torch.get_default_dtype(), device = device }), requires_grad)
     end,
     doc = 'A number as a tensor without dimensions, of the default dtype unless another is given.' },
-  { 'range(Scalar start, Scalar? end=nil, Scalar step=1, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function', run = range,
+  { 'range(Scalar start, Scalar? end=nil, Scalar step=1, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'function copied_out', run = range,
     doc = 'start, start + step, ... up to end, which is included; arange is the newer way.' },
   { 'is_same_size(Tensor self, Tensor other) -> bool', run = function(self, other)
     if self.ndim ~= other.ndim then return false end

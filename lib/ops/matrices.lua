@@ -467,7 +467,7 @@ local function vecdot(x, y, dim)
   return (x:conj() * y):sum(dim)
 end
 
-local function entry(signature, run, doc, variants, aliases) return { signature, variants = variants or 'function', run = run, doc = doc, aliases = aliases } end
+local function entry(signature, run, doc, variants, aliases) return { signature, variants = variants or 'function copied_out', run = run, doc = doc, aliases = aliases } end
 
 return {
   entry('linalg_lu_factor(Tensor A, *, bool pivot=true) -> (Tensor LU, Tensor pivots)', lu_factor,
@@ -478,7 +478,7 @@ return {
   entry('linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=true, bool adjoint=false) -> Tensor', lu_solve,
     "X with A X = B, from what lu_factor gave of A; left = false: X A = B; adjoint: A^H X = B."),
   entry('lu_solve(Tensor b, Tensor LU_data, Tensor LU_pivots) -> Tensor', function(b, LU, pivots) return lu_solve(LU, pivots, b, true, false) end,
-    'X with A X = b, from what lu_factor gave of A.', both),
+    'X with A X = b, from what lu_factor gave of A.', both .. ' copied_out'),
   entry('lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=true, bool unpack_pivots=true) -> (Tensor P, Tensor L, Tensor U)', lu_unpack,
     'What lu_factor gave as three matrices.'),
   entry('lu(Tensor A, bool pivot=true, bool get_infos=false) -> (Tensor LU, Tensor pivots, Tensor infos)', function(A, pivot, get_infos)
@@ -486,7 +486,7 @@ return {
     local LU, pivots, info = lu_with_info(A)
     if get_infos then return LU, pivots, info end
     return LU, pivots
-  end, 'The factors of lu_factor and the pivots, with get_infos also the info.', both),
+  end, 'The factors of lu_factor and the pivots, with get_infos also the info.', both .. ' copied_out'),
   entry('linalg_ldl_factor(Tensor A, *, bool hermitian=false) -> (Tensor LD, Tensor pivots)', ldl_factor,
     "L and D of symmetric matrices L D L' (hermitian: L D L^H), which need not be positive, in one tensor; D has blocks of 1 and 2 rows. LAPACK computes them, on the host. "
     .. "The pivots are the rows, from 1, that were exchanged, negative for blocks of 2."),
@@ -498,17 +498,17 @@ return {
   entry('linalg_inv_ex(Tensor A, *, bool check_errors=false) -> (Tensor inverse, Tensor info)', inv_ex, 'The inverse, and of each matrix whether it has none.'),
   entry('linalg_solve_ex(Tensor A, Tensor B, *, bool left=true, bool check_errors=false) -> (Tensor result, Tensor info)', solve_ex,
     'solve, and of each matrix whether it is singular.'),
-  entry('cholesky_solve(Tensor B, Tensor L, bool upper=false) -> Tensor', cholesky_solve, "X with L L^H X = B.", both),
-  entry('cholesky_inverse(Tensor L, bool upper=false) -> Tensor', cholesky_inverse, "The inverse of L L^H.", both),
+  entry('cholesky_solve(Tensor B, Tensor L, bool upper=false) -> Tensor', cholesky_solve, "X with L L^H X = B.", both .. ' copied_out'),
+  entry('cholesky_inverse(Tensor L, bool upper=false) -> Tensor', cholesky_inverse, "The inverse of L L^H.", both .. ' copied_out'),
   entry('triangular_solve(Tensor b, Tensor A, bool upper=true, bool transpose=false, bool unitriangular=false) -> (Tensor solution, Tensor cloned_coefficient)',
-    triangular_solve, 'X with A X = b, of which only one triangle of A is read, and a copy of A.', both),
+    triangular_solve, 'X with A X = b, of which only one triangle of A is read, and a copy of A.', both .. ' copied_out'),
   entry('geqrf(Tensor self) -> (Tensor a, Tensor tau)', function(A) return torch._C._linalg_reflectors(A) end,
-    'The QR factorization as LAPACK leaves it: R above the diagonal, reflectors below it, and the factors of these.', both),
+    'The QR factorization as LAPACK leaves it: R above the diagonal, reflectors below it, and the factors of these.', both .. ' copied_out'),
   entry('linalg_householder_product(Tensor A, Tensor tau) -> Tensor', householder_product, 'The first columns of the product of the reflectors below the diagonal of A.'),
-  entry('orgqr(Tensor self, Tensor tau) -> Tensor', householder_product, 'linalg.householder_product.', both),
+  entry('orgqr(Tensor self, Tensor tau) -> Tensor', householder_product, 'linalg.householder_product.', both .. ' copied_out'),
   entry('ormqr(Tensor self, Tensor tau, Tensor other, bool left=true, bool transpose=false) -> Tensor', ormqr,
-    'other times the product of reflectors, from the left or the right.', both),
-  entry('linalg_matrix_exp(Tensor self) -> Tensor', matrix_exp, 'The exponential of each matrix.'),
+    'other times the product of reflectors, from the left or the right.', both .. ' copied_out'),
+  entry('linalg_matrix_exp(Tensor self) -> Tensor', matrix_exp, 'The exponential of each matrix.', 'function'),
   entry('matrix_exp(Tensor self) -> Tensor', matrix_exp, 'The exponential of each matrix.', both),
   entry('linalg_cond(Tensor A, Scalar? p=nil) -> Tensor', cond, 'The condition of each matrix: the norm p of it times that of its inverse.'),
   entry('linalg_cond.named(Tensor A, string p) -> Tensor', cond, "The condition of each matrix by the norm 'fro' or 'nuc'."),
@@ -516,9 +516,9 @@ return {
   entry('linalg_tensorsolve(Tensor A, Tensor B, Dims? dims=nil) -> Tensor', tensorsolve, 'X with tensordot(A, X) = B.'),
   entry('linalg_vecdot(Tensor x, Tensor y, *, Dim dim=-1) -> Tensor', vecdot, 'The sums of products of vectors along a dimension, the first of which is conjugated where it is complex.'),
   entry('svd_lowrank(Tensor A, int q=6, int niter=2, Tensor? M=nil) -> (Tensor U, Tensor S, Tensor V)', svd_lowrank,
-    'The q largest singular values and their vectors, about, of A or A - M, found from random directions.'),
+    'The q largest singular values and their vectors, about, of A or A - M, found from random directions.', 'function'),
   entry('pca_lowrank(Tensor A, int? q=nil, bool center=true, int niter=2) -> (Tensor U, Tensor S, Tensor V)', pca_lowrank,
-    'The q principal components, about, of rows, by svd_lowrank.'),
+    'The q principal components, about, of rows, by svd_lowrank.', 'function'),
 
   examples = [=[
 linalg_lu_factor

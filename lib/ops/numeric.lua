@@ -393,7 +393,7 @@ end
 local integral = "(Tensor y, Tensor? x=nil, *, Scalar dx=1, Dim dim=-1) -> Tensor"
 
 return {
-  { 'diff(Tensor self, int n=1, Dim dim=-1, Tensor? prepend=nil, Tensor? append=nil) -> Tensor', variants = both .. ' out', run = diff,
+  { 'diff(Tensor self, int n=1, Dim dim=-1, Tensor? prepend=nil, Tensor? append=nil) -> Tensor', variants = both .. ' copied_out', run = diff,
     doc = 'The n-th differences of neighbours along a dimension, of self with what stands before and behind it.' },
   { 'gradient(Tensor self, *, Scalar spacing=1, Dims? dim=nil, int edge_order=1) -> Tensor[]', variants = 'function',
     run = function(x, spacing, dim, edge_order) return gradient(x, spacing, dim, edge_order) end,
@@ -424,7 +424,7 @@ return {
     run = function(x, dim, unbiased, keepdim) return x:var(dim, unbiased, keepdim), x:mean(dim, keepdim) end,
     doc = 'The variance and the mean over dimensions.' },
   { 'dist(Tensor self, Tensor other, Scalar p=2) -> Tensor', variants = both, run = dist, doc = 'The p-norm of self - other.' },
-  { 'renorm(Tensor self, Scalar p, Dim dim, Scalar maxnorm) -> Tensor', variants = both .. ' inplace out', run = renorm,
+  { 'renorm(Tensor self, Scalar p, Dim dim, Scalar maxnorm) -> Tensor', variants = both .. ' inplace copied_out', run = renorm,
     doc = 'Each entry of a dimension scaled down to the p-norm maxnorm where its own is larger.' },
   { 'vander(Tensor x, int? N=nil, bool increasing=false) -> Tensor', variants = 'function', run = function(x, n, increasing)
     if x.ndim ~= 1 then fail 'x must be a one-dimensional tensor.' end
@@ -436,16 +436,16 @@ return {
   end,
     doc = 'Matrices of the powers of vectors, from power 0 on.' },
   { 'histogram(Tensor self, int bins, *, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
-    variants = both, run = histogram, doc = 'How many elements, or what weight, lie in each of `bins` equal parts of a range, and the edges of these.' },
+    variants = both .. ' copied_out', run = histogram, doc = 'How many elements, or what weight, lie in each of `bins` equal parts of a range, and the edges of these.' },
   { 'histogram.edges(Tensor self, Tensor bins, *, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
-    variants = both, run = function(x, bins, weight, density) return histogram(x, bins, nil, weight, density) end,
+    variants = both .. ' copied_out', run = function(x, bins, weight, density) return histogram(x, bins, nil, weight, density) end,
     doc = 'How many elements, or what weight, lie between neighbours of the given edges.' },
   { 'histogramdd(Tensor self, Size bins, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor[] bin_edges)',
     variants = 'function', run = histogramdd, doc = 'The histogram of points, which are rows, in as many dimensions as they have, and the edges of each dimension.' },
   { 'histogramdd.edges(Tensor self, Tensor[] bins, *, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor[] bin_edges)',
     variants = 'function', run = function(x, bins, weight, density) return histogramdd(x, bins, nil, weight, density) end,
     doc = 'The histogram of points between the given edges of each dimension.' },
-  { 'isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=false, bool invert=false) -> Tensor', variants = 'function',
+  { 'isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=false, bool invert=false) -> Tensor', variants = 'function copied_out',
     run = function(elements, test, _, invert) return isin(elements, test, invert) end,
     doc = 'Which of the elements are among the others; invert: which are not.' },
 

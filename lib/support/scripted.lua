@@ -5,6 +5,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local outs = require 'torch.support.outs'
 local is_tensor = torch.is_tensor
 
 local scripted = {}
@@ -132,17 +133,16 @@ local function read(signature, values, n)
   return out
 end
 
--- Writes a result as out= asks; multiplied by true it stays what it is, whatever its dtype.
-local function store(out, result) return torch.mul(result, true, { out = out }) end
-
 --- The function of Lua that calls the first of the overloads, { signature, run = f }, that takes its arguments.
 function scripted.caller(overloads)
   local signatures = {}
   for i, entry in ipairs(overloads) do
     local signature = parse(entry[1])
-    if (' ' .. (entry.variants or '') .. ' '):find(' out ', 1, true) then
+    if (' ' .. (entry.variants or '') .. ' '):find(' copied_out ', 1, true) then
       signature.out = #signature + 1
-      signature[signature.out] = { name = 'out', kind = 'Tensor', nullable = true, optional = true }
+      local result = entry[1]:match '%->%s*(.-)%s*$'
+      local several = result:sub(1, 1) == '(' or result == 'Tensor[]'
+      signature[signature.out] = { name = 'out', kind = several and 'Tensor[]' or 'Tensor', nullable = true, optional = true }
     end
     signatures[i] = signature
   end
@@ -151,7 +151,7 @@ function scripted.caller(overloads)
     for i, signature in ipairs(signatures) do
       local values, why, name = read(signature, { ... }, select('#', ...))
       if values and signature.out and values[signature.out] then
-        return store(values[signature.out], overloads[i].run(table.unpack(values, 1, signature.out - 1)))
+        return outs.store(signature.name, values[signature.out], overloads[i].run(table.unpack(values, 1, signature.out - 1)))
       end
       if values then return overloads[i].run(table.unpack(values, 1, #signature)) end
       message, unknown = message or why, unknown or name

@@ -57,10 +57,9 @@ end
 
 -- The function behind an overload: v holds the arguments, r takes the results.
 local function emit_run(c, label, put)
-  local o, list = c.o, {}
-  for i = 1, o.n_c do list[i] = shared.value_of(o.args[i], i - 1) end
+  local o, list = c.o, shared.values_of(c.o, c.out)
   put('static lt_status run_%s(const lt_call_frame *a, lt_value *r)\n{\n    const lt_call_slot *v = a->v;\n', label)
-  if c.out then
+  if c.out and not o.copied_out then
     put('    if (a->present[%d]) return %s_out(%s, v[%d].tensor);\n', c.out, o.c_name, table.concat(list, ', '), c.out)
   end
   if o.form == 'inplace' then
@@ -88,9 +87,9 @@ local function emit_overload(f, c, label, put)
 end
 
 local function emit_entry(f, c, label, put)
-  put('    {{sizeof(lt_op_info), %s, %s, %s, %s, %d, %d, %s}, %s, results_%s, %d, run_%s},\n', c_string(f.call_name),
+  put('    {{sizeof(lt_op_info), %s, %s, %s, %s, %d, %d, %s}, %s, results_%s, %d, %s, run_%s},\n', c_string(f.call_name),
     c_string(signature(f, c)), c_string(c.op.doc), c_string(f.group), #c.args, #c.results, tostring(c.o.form == 'inplace'),
-    #c.args > 0 and 'args_' .. label or 'NULL', label, c.out or -1, label)
+    #c.args > 0 and 'args_' .. label or 'NULL', label, c.out or -1, tostring(c.o.copied_out == true), label)
 end
 
 local function emit_group(model, group, functions)
@@ -112,7 +111,7 @@ local function emit_group(model, group, functions)
     end
   end
   local body = table.concat(out) .. ('\nconst lt_callable lt_callables_%s[] = {\n'):format(group) .. table.concat(entries) .. '};\n'
-  return notice .. '#include "api/call.h"\n' .. declarations.op_includes(model, body) .. body
+  return notice .. '#include "api/call.h"\n#include "tensor.h"\n' .. declarations.op_includes(model, body) .. body
 end
 
 -- All overloads in the order of their names, and every name, aliases too, with the place of its overloads.

@@ -42,7 +42,7 @@ local pointwise_kinds = { promote = true, float = true, compare = true, integral
 -- int64: narrower ones are computed in it; unsigned: uint16, uint32 and uint64 as the integers of their sizes; order: uint64 as int64
 -- in the same order.
 local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true, unsigned = true, order = true }
-local variant_names = { ['function'] = true, method = true, inplace = true, out = true, library = true, nn = true }
+local variant_names = { ['function'] = true, method = true, inplace = true, out = true, copied_out = true, library = true, nn = true }
 
 local function words(text)
   local set = {}
@@ -147,6 +147,7 @@ local function parse_op(entry, group, where)
   for variant in pairs(op.variants) do
     if not variant_names[variant] then fail("unknown variant '" .. variant .. "'") end
   end
+  if op.variants.out and op.variants.copied_out then fail("the variants 'out' and 'copied_out' exclude each other") end
   local keyword_only = false
   for _, part in ipairs(split_args(arguments:sub(2, -2))) do
     if part:match('^%s*%*%s*$') then
@@ -284,7 +285,7 @@ function M.load(dir, scripted)
     end
   end
   if scripted then
-    for _, op in ipairs(model.ops) do op.chosen = os.getenv 'LT_OPS' == nil end
+    for _, op in ipairs(model.ops) do op.chosen, op.scripted = os.getenv 'LT_OPS' == nil, true end
   else
     choose(model)
   end

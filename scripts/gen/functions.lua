@@ -41,6 +41,21 @@ function M.value_of(a, i)
   return ('a->present[%d] ? %s%s : NULL'):format(i, value:sub(1, 1) == '&' and '' or '&', value)
 end
 
+-- The arguments of the call in C. out: the number of out=, whose dtype and device a factory takes where none is said.
+function M.values_of(o, out)
+  local list = {}
+  for i = 1, o.n_c do
+    local base = M.base_of(o.args[i])
+    list[i] = M.value_of(o.args[i], i - 1)
+    if o.copied_out and o.op.factory and base == 'Dtype' then
+      list[i] = ('a->present[%d] && !a->present[%d] ? (lt_dtype)v[%d].tensor->dtype : %s'):format(out, i - 1, out, list[i])
+    elseif o.copied_out and o.op.factory and base == 'Device' then
+      list[i] = ('a->present[%d] ? &v[%d].device : a->present[%d] ? &v[%d].tensor->device : NULL'):format(i - 1, i - 1, out, out)
+    end
+  end
+  return list
+end
+
 function M.c_string(text) return text and ('"%s"'):format((text:gsub('[\\"]', '\\%0'))) or 'NULL' end
 
 -- The literal of a declaration as lt_scalar, or as text for strings.
@@ -79,6 +94,12 @@ function M.overload_of(op, form)
   if form == 'new' and op.variants.out then
     if #op.returns ~= 1 or op.returns[1].type ~= 'Tensor' then fail("'out' needs one Tensor as result") end
     o.out = keyword('Tensor?', 'out', 'nil')
+  elseif form == 'new' and op.variants.copied_out then
+    for _, result in ipairs(op.returns) do
+      if not result.type:match '^%a*Tensor$' and not (op.scripted and result.type == 'Tensor[]') then fail("'copied_out' needs Tensors as results") end
+    end
+    local several = #op.returns > 1 or op.returns[1].type == 'Tensor[]'
+    o.out, o.copied_out = keyword(several and 'Tensor[]?' or 'Tensor?', 'out', 'nil'), true
   end
   if #o.args > MAX_ARGS then fail('more than ' .. MAX_ARGS .. ' arguments') end
   o.c_name = 'lt_' .. (form == 'inplace' and not op.inplace_only and declarations.inplace_name(op) or op.cname)

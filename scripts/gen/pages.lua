@@ -42,7 +42,7 @@ local function where_of(op)
   if op.variants.method then parts[#parts + 1] = (keywords[op.name] and "`x['%s'](x, ...)`" or '`x:%s`'):format(op.name) end
   if op.variants.nn then parts[#parts + 1] = ('`torch.nn.functional.%s`'):format(op.name) end
   if op.variants.inplace then parts[#parts + 1] = ('`x:%s_`'):format(op.name) end
-  if op.variants.out then parts[#parts + 1] = '`out=`' end
+  if op.variants.out or op.variants.copied_out then parts[#parts + 1] = '`out=`' end
   return table.concat(parts, ', ')
 end
 

@@ -465,10 +465,8 @@ lt_status lt_tensor_from_scalar(lt_scalar s, lt_tensor **out)
     return LT_OK;
 }
 
-lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes)
+lt_status lt_check_output(const lt_tensor *t, lt_dtype dtype, lt_device device)
 {
-    lt_tensor *t = *out;
-    if (t == NULL) return lt_tensor_new(dtype, device, ndim, sizes, out);
     if (!lt_can_cast(dtype, (lt_dtype)t->dtype))
         return lt_error(LT_ERR_RUNTIME, "result type %s can't be cast to the desired output type %s",
                         lt_dtype_scalar_name(dtype), lt_dtype_scalar_name((lt_dtype)t->dtype));
@@ -477,14 +475,49 @@ lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
         return lt_error(LT_ERR_RUNTIME,
                         "Expected out tensor to have device %s, but got %s instead",
                         lt_format_device(a, sizeof a, device), lt_format_device(b, sizeof b, t->device));
+    return LT_OK;
+}
+
+/* Other sizes for a tensor whose elements are not needed: in its memory if that is enough, else in new. */
+static lt_status resize_output(lt_tensor *t, int ndim, const int64_t *sizes)
+{
+    char old[256], new[256];
+    lt_tensor *memory = NULL;
+    int64_t numel, end, strides[LT_MAX_DIMS];
+    if (t->numel > 0)
+        lt_log_line(LT_LOG_WARNING,
+                    "UserWarning: An output with one or more elements was resized since it had shape %s, which does not match the required "
+                    "output shape %s. This behavior is deprecated, and in a future release outputs will not be resized unless they have "
+                    "zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t:resize_(0).",
+                    lt_format_sizes(old, sizeof old, t->ndim, t->sizes), lt_format_sizes(new, sizeof new, ndim, sizes));
+    LT_TRY(lt_check_sizes(ndim, sizes, &numel));
+    if (__builtin_add_overflow(t->offset, numel, &end) || end > (int64_t)(t->storage->nbytes / lt_dtype_size((lt_dtype)t->dtype))) {
+        LT_TRY(lt_tensor_new((lt_dtype)t->dtype, t->device, ndim, sizes, &memory));
+    } else {
+        int64_t step = 1;
+        for (int d = ndim - 1; d >= 0; d--) {
+            strides[d] = step;
+            step *= sizes[d] > 1 ? sizes[d] : 1;
+        }
+        LT_TRY(lt_tensor_view(t, ndim, sizes, strides, t->offset, &memory));
+    }
+    lt_tensor_set_data(t, memory);
+    lt_tensor_release(memory);
+    return LT_OK;
+}
+
+lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes)
+{
+    lt_tensor *t = *out;
+    char a[256], b[256];
+    if (t == NULL) return lt_tensor_new(dtype, device, ndim, sizes, out);
+    LT_TRY(lt_check_output(t, dtype, device));
     bool same = t->ndim == ndim;
     for (int d = 0; same && d < ndim; d++) same = t->sizes[d] == sizes[d];
-    if (!same)
-        return lt_error(LT_ERR_RUNTIME,
-                        "output with shape %s doesn't match the broadcast shape %s",
-                        lt_format_sizes(a, sizeof a, t->ndim, t->sizes),
-                        lt_format_sizes(b, sizeof b, ndim, sizes));
-    return LT_OK;
+    if (same) return LT_OK;
+    if (lt_here.resizable == t) return resize_output(t, ndim, sizes);
+    return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
+                    lt_format_sizes(a, sizeof a, t->ndim, t->sizes), lt_format_sizes(b, sizeof b, ndim, sizes));
 }
 
 void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)

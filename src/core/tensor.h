@@ -146,8 +146,12 @@ static inline lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_
     return lt_tensor_new(dtype, t->device, t->ndim, t->sizes, out);
 }
 
+/* Whether a result of this dtype can be stored in t, which is to be on this device; the error says what is wrong. */
+lt_status lt_check_output(const lt_tensor *t, lt_dtype dtype, lt_device device);
+
 /* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these sizes
- * and that dtype can be stored in it ("result type Float can't be cast to ..."). */
+ * and that dtype can be stored in it ("result type Float can't be cast to ..."). What was given as out= (lt_here.resizable) gets the sizes
+ * that it does not have, and its elements are lost then; a warning says so where it had any. */
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes);
 
 /* Whether an entry is missing. */

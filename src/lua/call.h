@@ -10,6 +10,7 @@
 #include "devices/copies.h"
 #include "settings/autocast.h"
 #include "op/add.h"
+#include "ops/outs.h"
 
 /* Stack indices of the arguments of a fast call: 1, 2, 3 ... */
 extern const int lt_call_positions[LT_MAX_ARGS];
@@ -104,6 +105,9 @@ static inline int lt_call_inplace(lua_State *L, lt_status status, const lt_tenso
     lua_pushvalue(L, at[0]);
     return 1;
 }
+
+/* What out= gave, the tensor or the table of them at this stack index, is the result: the tensor, or each of the table. */
+int lt_call_outs(lua_State *L, lt_status status, int at);
 
 /* Pushes a holder for a list of results, which is released with it. */
 lt_tensor_list *lt_call_new_list(lua_State *L);

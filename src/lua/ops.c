@@ -4,6 +4,7 @@
 #include "bind_ops.h"
 #include "call.h"
 #include "devices/transfer.h"
+#include "refuse.h"
 
 #define LIST_META "ltensor.list"
 
@@ -23,6 +24,19 @@ int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, 
     for (int i = first; n > 0 && i < first + results; i++)
         if (lt_call_has_history(lt_lua_get(L, i))) lt_lua_link(L, i, at, n);
     return results;
+}
+
+int lt_call_outs(lua_State *L, lt_status status, int at)
+{
+    lt_lua_check(L, status);
+    if (lua_type(L, at) != LUA_TTABLE) {
+        lua_pushvalue(L, at);
+        return 1;
+    }
+    int n = (int)lua_rawlen(L, at);
+    luaL_checkstack(L, n, NULL);
+    for (int i = 1; i <= n; i++) lua_rawgeti(L, at, i);
+    return n;
 }
 
 static int list_gc(lua_State *L)
@@ -70,6 +84,27 @@ lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_
     return requires_grad ? lt_set_requires_grad(*slot, true) : LT_OK;
 }
 
+/* store_outs(name, table of tensors, results...): what lt_store_outs does, for functions in Lua (lib/support/outs.lua). */
+static int store_outs(lua_State *L)
+{
+    const char *name = lt_lua_check_string(L, 1);
+    const int n = lua_gettop(L) - 2, given = (int)lua_rawlen(L, 2);
+    lt_tensor **outs = lua_newuserdatauv(L, (size_t)(given + n + 1) * sizeof *outs, 0), **results = outs + given;
+    for (int i = 0; i < given; i++) {
+        lua_rawgeti(L, 2, i + 1);
+        outs[i] = lt_lua_get(L, -1);
+        if (outs[i] == NULL)
+            return lt_lua_error(L, "%s(): argument 'out' must be a table of Tensors, but entry %d is %s", name, i + 1, lt_lua_type_name(L, -1));
+        lua_pop(L, 1);
+    }
+    for (int i = 0; i < n; i++) results[i] = lt_lua_check_tensor(L, i + 3);
+    lt_entry entry = lt_enter_op(L, name);
+    const lt_status status = lt_store_outs(name, n, results, &(lt_tensor_list){given, outs});
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    return 0;
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static const lt_bound *const bound_groups[] = {LT_BOUND_GROUPS};
@@ -104,6 +139,8 @@ void lt_lua_open_ops(lua_State *L)
     lua_setfield(L, 2, "nn");
     lt_lua_pushfunction(L, op_name);
     lua_setfield(L, 2, "op_name");
+    lt_lua_pushfunction(L, store_outs);
+    lua_setfield(L, 2, "store_outs");
     for (size_t g = 0; g < sizeof bound_groups / sizeof *bound_groups; g++)
         for (const lt_bound *b = bound_groups[g]; b->f != NULL; b++) {
             lt_lua_pushfunction(L, b->f);

@@ -2,13 +2,15 @@
 
 -- A comparison: bool results, no derivative. `equal`: it asks what is equal, or 0, and not what is less.
 local function comparison(name, doc, aliases, equal)
-  return { name .. '(Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function method out',
+  local other = name:match '^logical_' and 'Tensor' or 'Tensor|Scalar'
+  return { ('%s(Tensor self, %s other) -> Tensor'):format(name, other), variants = 'function method out',
     pointwise = 'compare', kernel = 'compare: float integer bool' .. (equal and ' complex unsigned' or ' order'), doc = doc, aliases = aliases }
 end
 
 -- Its in-place form: 1 and 0 of self's dtype, which no longer depend on what self was.
 local function comparison_(name, aliases)
-  return { name .. '_(Tensor self, Tensor|Scalar other) -> self', variants = 'method', overlap = 'elementwise', aliases = aliases,
+  local other = name:match '^logical_' and 'Tensor' or 'Tensor|Scalar'
+  return { ('%s_(Tensor self, %s other) -> self'):format(name, other), variants = 'method', overlap = 'elementwise', aliases = aliases,
     doc = ('What %s says, as 1 and 0 in the dtype of self, which is overwritten.'):format(name),
     grad = { self = 'zeros_like(grad)' } }
 end

@@ -84,7 +84,7 @@ return {
     composite = true, doc = 'The p-norm of x1 - x2 + eps over the last dimension.' },
   { 'cosine_similarity(Tensor x1, Tensor x2, Dim dim=2, float eps=1e-08) -> Tensor', variants = 'function', composite = true,
     doc = 'The cosine of the angle between x1 and x2 along dim; their lengths are at least eps.' },
-  { 'normalize(Tensor input, float p=2.0, Dim dim=2, float eps=1e-12) -> Tensor', variants = 'nn', composite = true,
+  { 'normalize(Tensor input, float p=2.0, Dim dim=2, float eps=1e-12) -> Tensor', variants = 'nn copied_out', composite = true,
     doc = 'input over its p-norm along dim, which is at least eps.' },
   { 'pdist(Tensor input, float p=2.0) -> Tensor', variants = 'function', composite = true,
     doc = 'The p-norm distances of the rows of a matrix, each pair once.' },

@@ -34,7 +34,7 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
     grad = { self = ('_max_pool_backward(grad, indices, sizes_of(self), %s, kernel_size, stride, padding, dilation)'):format(d) } })
   local divisor = spatial > 1
   table.insert(list, { ('avg_pool%sd(Tensor self, Size kernel_size, Size? stride=nil, Size padding=0, bool ceil_mode=false, bool count_include_pad=true%s) -> Tensor')
-    :format(d, divisor and ', int? divisor_override=nil' or ''), variants = fn, batch = 'fold', grad_fn = ('AvgPool%sDBackward0'):format(d),
+    :format(d, divisor and ', int? divisor_override=nil' or ''), variants = divisor and 'function copied_out' or fn, batch = 'fold', grad_fn = ('AvgPool%sDBackward0'):format(d),
     doc = 'The means of the windows' .. of .. ', of int64 towards zero; stride: the kernel size unless given.',
     forward = 'linear', grad = { self = ('_avg_pool_backward(grad, sizes_of(self), %s, kernel_size, stride, padding, ceil_mode, count_include_pad, %s)')
       :format(d, divisor and 'divisor_override' or 'nil') } })

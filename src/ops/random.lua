@@ -5,15 +5,15 @@ local fn = 'function'
 
 return {
   -- ---- random values ----------------------------------------------------------------------------------------
-  { 'rand(Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+  { 'rand(Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out', factory = true,
     doc = 'Uniform random numbers in [0, 1).' },
-  { 'randn(Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+  { 'randn(Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out', factory = true,
     doc = 'Random numbers of the standard normal distribution.' },
-  { 'randint(int low, int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
+  { 'randint(int low, int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out',
     factory = true, doc = 'Random integers from low (included) to high (excluded).' },
-  { 'randint.from_zero(int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
+  { 'randint.from_zero(int high, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out',
     factory = true, doc = 'Random integers from 0 to high (excluded).' },
-  { 'randperm(int n, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> IndexTensor', variants = fn, factory = true,
+  { 'randperm(int n, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> IndexTensor', variants = fn .. ' copied_out', factory = true,
     doc = 'A random order of the positions 1 to n.' },
   { 'rand_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', batch = 'broadcast', variants = fn, factory = true,
     doc = 'Uniform in [0, 1), of the shape, dtype and device of self.' },
@@ -23,11 +23,11 @@ return {
     doc = 'Random integers from 0 to high (excluded), of the shape, dtype and device of self.' },
   { 'randn_like(Tensor self, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', batch = 'broadcast', variants = fn, factory = true,
     doc = 'Standard normal, of the shape, dtype and device of self.' },
-  { 'normal(float mean, float std, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn,
+  { 'normal(float mean, float std, Size size, *, Generator? generator=nil, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out',
     factory = true, doc = 'Normal random numbers of one mean and standard deviation.' },
-  { 'bernoulli(Tensor self, *, Generator? generator=nil) -> Tensor', batch = 'broadcast', doc = '1 with the probability in self, else 0.',
+  { 'bernoulli(Tensor self, *, Generator? generator=nil) -> Tensor', variants = 'function method copied_out', batch = 'broadcast', doc = '1 with the probability in self, else 0.',
     grad = { self = 'zeros_like(grad)' } },
-  { 'bernoulli.p(Tensor self, float p, *, Generator? generator=nil) -> Tensor', batch = 'broadcast', doc = '1 with probability p, else 0, like self, whose elements do not matter.',
+  { 'bernoulli.p(Tensor self, float p, *, Generator? generator=nil) -> Tensor', variants = 'function method copied_out', batch = 'broadcast', doc = '1 with probability p, else 0, like self, whose elements do not matter.',
     grad_fn = 'BernoulliBackward1', grad = { self = 'zeros_like(grad)' } },
 
   -- ---- filling in place -------------------------------------------------------------------------------------
@@ -52,9 +52,9 @@ return {
     doc = 'Numbers whose logarithms are normally distributed.', grad = { self = 'zeros_like(grad)' } },
 
   -- ---- distributions given by tensors ------------------------------------------------------------------------
-  { 'normal.tensors(Tensor|Scalar mean, Tensor|Scalar std=1, *, Generator? generator=nil) -> Tensor', variants = 'function',
+  { 'normal.tensors(Tensor|Scalar mean, Tensor|Scalar std=1, *, Generator? generator=nil) -> Tensor', variants = 'function copied_out',
     doc = 'Normal random numbers with means and standard deviations per element.' },
-  { 'multinomial(Tensor self, int num_samples, bool replacement=false, *, Generator? generator=nil) -> IndexTensor',
+  { 'multinomial(Tensor self, int num_samples, bool replacement=false, *, Generator? generator=nil) -> IndexTensor', variants = 'function method copied_out',
     doc = 'Positions drawn with the (unnormalized) probabilities in the rows of self.' },
   { 'poisson(Tensor self, Generator? generator=nil) -> Tensor', batch = 'broadcast',
     doc = 'Numbers of the Poisson distributions with the rates in self.', grad = { self = 'zeros_like(grad)' } },

@@ -431,10 +431,10 @@ static const lt_op_info *find(const char *signature)
 static void test_defaults_count_from_zero(void **state)
 {
     (void)state;
-    const lt_op_info *op = find("cat(Tensor[] tensors, Dim dim=0) -> Tensor");
+    const lt_op_info *op = find("cat(Tensor[] tensors, Dim dim=0, *, Tensor? out=nil) -> Tensor");
     assert_string_equal(lt_op_arg(op, 1)->default_text, "0");
     assert_int_equal(lt_op_arg(op, 0)->kind, LT_KIND_TENSORS);
-    op = find("topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true) -> "
+    op = find("topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true, *, Tensor[]? out=nil) -> "
               "(Tensor values, IndexTensor indices)");
     assert_string_equal(lt_op_result(op, 1)->name, "indices");
     assert_null(lt_op_arg(op, 1)->default_text);

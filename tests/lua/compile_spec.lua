@@ -146,6 +146,16 @@ describe('a compiled function', function()
     assert.equal(1, seen.notes[1].written)
   end)
 
+  it('takes the shorter way of a power of one element', function()
+    for _, exponent in ipairs { 2, 3, 0.5, -0.5, -1 } do
+      for value = 1, 20 do
+        local x, e = torch.tensor(value / 7), torch.tensor(exponent - 1)
+        local function f() return (x + 0.1) ^ (e + 1) end
+        assert_same(f(), compiled(f)())
+      end
+    end
+  end)
+
   it('clamps within a chain, by numbers and by tensors', function()
     local x, low = torch.randn(50, 3000), torch.rand(50, 3000)
     local function f(t) return (t * 2 - 1):clamp(-1, 1), (t + 1):clamp { min = low }, (t - 1):clamp { max = low } end
@@ -181,7 +191,7 @@ describe('a compiled function', function()
       assert_same(f(), run())
       assert.same({ 2, 1, 1 }, { seen.notes[1].steps, seen.notes[1].passes, seen.notes[1].written })
     end
-    for _, dtype in ipairs { torch.float32, torch.float64 } do
+    for _, dtype in ipairs { torch.float32, torch.float64, torch.float16, torch.bfloat16 } do
       local a, b, c = x:to(dtype), y:to(dtype), z:to(dtype)
       for _, first in ipairs(firsts) do
         for _, pair in ipairs { { a, b }, { a, 0.3 }, { torch.tensor(0.3, { dtype = dtype }), b } } do
@@ -232,12 +242,38 @@ describe('a compiled function', function()
     end
   end)
 
-  it('writes what is reduced down columns, or looked at again', function()
+  it('reduces down columns without writing, to the same bits', function()
+    local function check(written, x, f)
+      local run, seen = compiled(f)
+      local expected, got = table.pack(f(x)), table.pack(run(x))
+      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+      assert.same({ 1, written }, { seen.notes[1].passes, seen.notes[1].written }, ('%s of %s'):format(seen.notes[1].reason, x.shape))
+    end
+    for _, shape in ipairs { { 300, 70 }, { 5000, 4 }, { 4001, 5 }, { 3000, 31 }, { 900, 33 }, { 3, 2048 }, { 70, 2047 }, { 9001, 100 }, { 20000, 64 }, { 5, 6, 70 } } do
+      local x = torch.randn(shape)
+      for _, name in ipairs { 'sum', 'mean', 'any', 'norm', 'nansum', 'amax' } do
+        check(0, x, function(t) return torch[name](torch.tanh(t * 2 + 1), { dim = 1 }) end)
+      end
+      check(0, x:bfloat16(), function(t) return (t * 2 + 1):sum(1) end)
+      check(0, (x * 10):int(), function(t) return (t * 2 + 1):sum(1) end)
+      x[2][3] = 0 / 0
+      check(0, x, function(t) return (t * 2 + 1):amin(1) end)
+      local run = compiled(function(t)
+        local y = t * 2 + 1
+        return y:sum(1), y:sum(1), y
+      end)
+      local a, b, y = run(x)
+      assert_same((x * 2 + 1):sum(1), a)
+      assert_same(a, b)
+      assert_same(x * 2 + 1, y)
+    end
+    check(1, torch.randn(30, 3000), function(t) return (t * 2):sum(1) end) -- too many columns
+    check(1, torch.randn(300, 70), function(t) return (t * 2):var(1) end) -- goes over them twice
+  end)
+
+  it('writes what is looked at again', function()
     local x = torch.randn(300, 70)
-    local run, seen = compiled(function(t) return (t * 2):sum(1) end)
-    assert_same((x * 2):sum(1), run(x))
-    assert.equal(1, seen.notes[1].written)
-    run, seen = compiled(function(t)
+    local run, seen = compiled(function(t)
       local y = t * 2
       return y:sum() + y:amax() + y:norm(), y
     end)
@@ -343,6 +379,25 @@ describe('torch.compile', function()
     assert.is_false(net.training)
     assert.equal(#net:state_dict(), #run:state_dict())
     assert.truthy(run:state_dict()['_orig_mod.0.weight'])
+  end)
+
+  it('is what a module does after compile(), with its hooks; copies do not', function()
+    local net, seen = torch.nn.Sequential(torch.nn.GELU(), torch.nn.Tanh()), {}
+    local x, calls = torch.randn(20, 30), 0
+    net:register_forward_hook(function(_, _, output)
+      calls = calls + 1
+      return output * 2
+    end)
+    local expected = net(x)
+    assert.is_nil(net:compile { options = { min_numel = 1 }, explain = function(notes) seen[#seen + 1] = notes end })
+    assert_same(expected, net(x))
+    assert.same({ 2, 1, 1, 'end' }, { calls, #seen, seen[1][1].passes, seen[1][1].reason })
+    assert_same(expected, net:deepcopy()(x) * 2) -- functions among the hooks are not copied either
+    assert.equal(1, #seen)
+    net:compile { disable = true }
+    assert_same(expected, net(x))
+    assert.equal(1, #seen)
+    assert.has_error(function() net:compile { expalin = true } end)
   end)
 
   it('does nothing where it is disabled', function() assert.equal(gelu, torch.compile(gelu, { disable = true })) end)

@@ -71,6 +71,41 @@ describe('large convolutions', function()
     end
   end
 
+  it('of few windows, of a channel by itself and of single elements are the products of weights and windows', function()
+    torch.manual_seed(4)
+    state = 4
+    for i = 1, 60 do
+      local groups, inputs, outputs = pick { 1, 2, 6 }, pick { 1, 1, 30 }, pick { 1, 2, 5, 20 }
+      local kernel, options = { pick { 1, 2, 3, 5 }, pick { 1, 3, 3, 7 } }, { groups = groups, padding = { pick { 0, 1, 2 }, pick { 0, 1, 3 } },
+        stride = { pick { 1, 2, 3 }, pick { 1, 2, 3 } }, dilation = { pick { 1, 1, 2 }, pick { 1, 1, 2 } } }
+      local size = { pick { 9, 11, 40 }, pick { 13, 14, 70 } }
+      if i == 1 then groups, inputs, outputs, kernel, size, options = 1, 21, 17, { 1, 1 }, { 19, 27 }, { groups = 1, stride = { 1, 1 }, padding = { 0, 0 }, dilation = { 1, 1 } } end -- one more than whole vectors
+      local x, w = torch.randn(2, groups * inputs, size[1], size[2]), torch.randn(groups * outputs, inputs, kernel[1], kernel[2])
+      local b = i % 3 > 0 and torch.randn(groups * outputs) or nil
+      local columns = F.unfold(x:double(), kernel, options.dilation, options.padding, options.stride):view(2, groups, inputs * kernel[1] * kernel[2], -1)
+      local wanted = torch.matmul(w:double():view(1, groups, outputs, -1), columns)
+      local got = F.conv2d(x:to(device), w:to(device), b and b:to(device), options)
+      wanted = wanted:reshape(got.shape)
+      if b then wanted = wanted + b:double():view(-1, 1, 1) end
+      assert_near(got, wanted, describe_geometry({ 2, groups * inputs, table.unpack(size) }, w.shape, options))
+      assert_near(F.conv2d(x:to(device):double(), w:to(device):double(), b and b:to(device):double(), options), wanted, 'in double')
+    end
+  end)
+
+  it('have maxima of windows like those that are told with their places', function()
+    torch.manual_seed(5)
+    state = 5
+    for i = 1, 60 do
+      local kernel = { pick { 1, 2, 3, 5 }, pick { 1, 2, 3, 4 } }
+      local options = { stride = { pick { 1, 2, 3 }, pick { 1, 2, 4 } }, padding = { kernel[1] // 2, kernel[2] // 2 }, dilation = { pick { 1, 2 }, pick { 1, 3 } }, ceil_mode = i % 2 == 0 }
+      local x = torch.randn(2, 3, pick { 12, 19, 50 }, pick { 13, 30, 1000 }, { dtype = i % 4 == 0 and torch.float64 or torch.float32, device = device })
+      if i % 5 == 0 then x:view(-1)[100] = 0 / 0 end
+      local got = F.max_pool2d(x, kernel, options)
+      options.return_indices = true
+      assert.is_true(torch.equal(torch.nan_to_num((F.max_pool2d(x, kernel, options)), 9), torch.nan_to_num(got, 9)))
+    end
+  end)
+
   it('are right in the shapes of LeNet and ResNet', function()
     local one = { stride = { 1, 1 }, padding = { 1, 1 }, dilation = { 1, 1 }, groups = 1 }
     local five = { stride = { 1, 1 }, padding = { 2, 2 }, dilation = { 1, 1 }, groups = 1 }

@@ -74,7 +74,7 @@ end
 for _, name in ipairs { 'mul', 'div', 'remainder', 'fmod' } do
   cases[name] = cases[name] or {}
   table.insert(cases[name], { X(2, 3), 0.7 })
-  table.insert(cases[name], { 0.9, P(2, 3) })
+  if name ~= 'fmod' then table.insert(cases[name], { 0.9, P(2, 3) }) end
 end
 table.insert(cases.remainder, { X(2, 3), P(2, 3) })
 table.insert(cases.fmod, { X(2, 3), P(3) })

@@ -6,6 +6,12 @@ local process = dofile(here .. 'support/process.lua')
 local torch = require 'torch'
 
 local mistakes = {
+  ['of numbers where tensors are wanted'] = {
+    { 'torch.maximum(ones(3), 2)', "maximum(): argument 'other' (position 2) must be Tensor, not number" },
+    { 'torch.eq(1, 2)', "eq(): argument 'self' (position 1) must be Tensor, not number" },
+    { 'torch.logical_and(ones(3), 1)', "logical_and(): argument 'other' (position 2) must be Tensor, not number" },
+    { 'torch.fmod(7, ones(3))', "fmod(): argument 'self' (position 1) must be Tensor, not number" },
+  },
   ['of shapes that do not fit'] = {
     { 'ones(2, 3)+ones(2, 4)', 'The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 2' },
     { 'ones(2, 3):add_(ones(3, 2, 3))', "output with shape [2, 3] doesn't match the broadcast shape [3, 2, 3]" },

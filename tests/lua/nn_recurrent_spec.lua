@@ -22,6 +22,13 @@ end
 describe('packed sequences', function()
   local function batch() return torch.arange(1, 13, { dtype = torch.float32, device = device }):reshape(4, 3) end
 
+  it('are refused without a sequence, as PyTorch does', function()
+    local ok, message = pcall(rnn.pack_padded_sequence, torch.zeros(2, 0, 3), {})
+    assert.is_true(not ok and message:find('Cannot pack empty tensors.', 1, true) ~= nil)
+    ok, message = pcall(rnn.pad_packed_sequence, rnn.PackedSequence(torch.zeros(0, 3), torch.zeros(0, { dtype = torch.int64 })))
+    assert.is_true(not ok and message:find('batch_sizes can not be empty', 1, true) ~= nil)
+  end)
+
   it('pack the steps of sequences that are that long, and unpack them', function()
     local packed = rnn.pack_padded_sequence(batch(), { 4, 2, 1 })
     assert.same({ 1, 2, 3, 4, 5, 7, 10 }, packed.data:tolist())
@@ -134,5 +141,17 @@ describe('recurrent layers', function()
     assert.is_false(torch.equal((net(x)), (net(x))))
     net:eval()
     assert.is_true(torch.equal((net(x)), (net(x))))
+  end)
+end)
+
+describe('nn.RNNBase', function()
+  it('takes the kind of its cells as its first argument', function()
+    for mode, parameters in pairs { GRU = { 24, 4 }, LSTM = { 32, 4 }, RNN_TANH = { 8, 4 }, RNN_RELU = { 8, 4 } } do
+      local layer = torch.nn.RNNBase(mode, 4, 8)
+      assert.equal('RNNBase(4, 8)', tostring(layer))
+      assert.same(parameters, { table.unpack(layer.weight_ih_l0.shape) })
+    end
+    assert.equal('RNNBase(4, 8, num_layers=2, bidirectional=True)', tostring(torch.nn.RNNBase('GRU', 4, 8, 2, { bidirectional = true })))
+    assert.has_error(function() torch.nn.RNNBase('FOO', 4, 8) end)
   end)
 end)

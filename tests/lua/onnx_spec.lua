@@ -72,6 +72,7 @@ describe('a model that was loaded', function()
       local wanted = torch.relu(torch.linear(x, weight:to(device), bias:to(device)))
       assert_equal(wanted, net(x))
       assert_equal(wanted, net { x = x })
+      assert_equal(wanted, net(setmetatable({ 'x', x = x }, require 'torch.support.ordered_dict')))
       assert_equal(wanted, net:run({ x = x }).y)
     end
   end)
@@ -85,6 +86,25 @@ describe('a model that was loaded', function()
     end
     assert.are.same({ 'fc.0.weight', 'fc.0.bias' }, names)
     assert_equal(weight, net:state_dict()['fc.0.weight'])
+  end)
+
+  it('follows its weights and the sizes of its inputs, what is made of these alone being kept', function()
+    local net = load { inputs = { { 'x', FLOAT, { 'batch', 3 } } }, outputs = { { 'y', FLOAT } },
+      initializers = { { 'w', weight }, { 'minus', torch.tensor { -1 } } },
+      nodes = { { 'Transpose', { 'w' }, { 't' }, perm = { 1, 0 } }, { 'MatMul', { 'x', 't' }, { 'p' } },
+        { 'Shape', { 'x' }, { 's' } }, { 'Concat', { 'minus', 's' }, { 'all' }, axis = 0 },
+        { 'Unsqueeze', { 'x', 'minus' }, { 'column' } }, { 'Reshape', { 'column', 'all' }, { 'r' } }, { 'ReduceSum', { 'r' }, { 'sum' }, keepdims = 0 },
+        { 'Add', { 'p', 'sum' }, { 'y' } } } }
+    torch.no_grad(function()
+      for round = 1, 3 do
+        for _, batch in ipairs { 2, 2, 4 } do
+          local x = torch.randn(batch, 3, { device = device })
+          assert_equal(torch.matmul(x, net.w:t()) + x:sum(), net(x))
+        end
+        if round == 1 then net.w:mul_(2) end
+        if round == 2 then net.w.data = torch.randn(net.w.shape) end
+      end
+    end)
   end)
 
   it('can be trained', function()
@@ -506,5 +526,20 @@ describe('files that are not sound', function()
   it('a path that is no string, or leads to no file, is an error', function()
     fails_with("torch.onnx.load(): argument 'path' must be a string", torch.onnx.load, 1)
     fails_with('No such file', torch.onnx.load, folder .. '/none.onnx')
+  end)
+
+  it('the list of operators names what each file has, so that only the files of a model\'s operators are read', function()
+    for file, domains in pairs(require('torch.onnx.ops').files) do
+      local listed, returned = {}, {}
+      for domain, names in pairs(domains) do
+        for name in names:gmatch '%S+' do listed[#listed + 1] = domain .. ':' .. name end
+      end
+      for domain, entries in pairs(require('torch.onnx.ops.' .. file)) do
+        for name in pairs(entries) do returned[#returned + 1] = domain .. ':' .. name end
+      end
+      table.sort(listed)
+      table.sort(returned)
+      assert.same(returned, listed, file)
+    end
   end)
 end)

@@ -255,6 +255,15 @@ local function with(more)
   return all
 end
 
+-- nn.RNNBase('LSTM' | 'GRU' | 'RNN_TANH' | 'RNN_RELU', ...)
+local read_base = arguments('RNNBase', 'mode input_size hidden_size', 'num_layers bias batch_first dropout bidirectional proj_size', with {})
+local MODES = { LSTM = 'lstm', GRU = 'gru', RNN_TANH = 'tanh', RNN_RELU = 'relu' }
+function Base:init(...)
+  local options = read_base(...)
+  class.fields(self).mode = MODES[options.mode] or fail('Unrecognized RNN mode: %s', tostring(options.mode))
+  self:setup(options)
+end
+
 -- nn.RNN(..., {nonlinearity = 'tanh' | 'relu'})
 M.RNN = Base:extend('RNN')
 local read_rnn = arguments('RNN', 'input_size hidden_size',

@@ -82,6 +82,7 @@ function rnn.pack_padded_sequence(input, lengths, options)
   if options.batch_first then input = input:transpose(1, 2) end
   local batch, sorted = input:size(2), nil
   check_lengths(lengths, batch, enforce_sorted)
+  if input:numel() == 0 then fail 'Cannot pack empty tensors.' end
   if not enforce_sorted then
     local order
     lengths, order = torch.sort(torch.tensor(lengths), { descending = true, stable = true })
@@ -108,6 +109,7 @@ function rnn.pad_packed_sequence(sequence, options)
   kinds.check_names('pad_packed_sequence', options, 'batch_first padding_value total_length')
   options = options or {}
   local sizes = sequence.batch_sizes:tolist()
+  if #sizes == 0 then fail 'batch_sizes can not be empty' end
   local steps, batch = #sizes, sizes[1]
   local total = options.total_length or steps
   if total < steps then

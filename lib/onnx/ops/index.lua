@@ -19,6 +19,10 @@ end
 
 function ops.Gather(node, x, index)
   local dim = values.dim(node.attributes.axis or 0, x:dim())
+  if node.known[2] and index:dim() == 0 then
+    local at, size = values.number(node, 2, index), x:size(dim)
+    if at >= -size and at < size then return x:select(dim, at < 0 and at + size + 1 or at + 1) end
+  end
   local at = places(node, 2, index, x:size(dim))
   local sizes, result = values.sizes(x), {}
   for i = 1, dim - 1 do result[#result + 1] = sizes[i] end

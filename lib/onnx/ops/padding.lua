@@ -1,4 +1,4 @@
--- padding.lua - pad(x, mode, before, after, value): x with elements more (or fewer) around it; for Pad and CenterCropPad.
+-- padding.lua - pad(node, x, mode, before, after, value): x with elements more (or fewer) around it; for Pad and CenterCropPad.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -15,8 +15,21 @@ local source = {
   end,
 }
 
+-- The places of a dimension as a tensor, which the node keeps while sizes are the same.
+local function places_of(node, from, mode, d, n, before, after, device)
+  local made = node.padded and node.padded[d]
+  if made and made.mode == mode and made.n == n and made.before == before and made.after == after and made.index.device == device then return made.index end
+  values.check_list(n + before + after)
+  local places = {}
+  for i = 1 - before, n + after do places[#places + 1] = from(i, n) end
+  made = { mode = mode, n = n, before = before, after = after, index = torch.tensor(places, { dtype = torch.int64, device = device }) }
+  node.padded = node.padded or {}
+  node.padded[d] = made
+  return made.index
+end
+
 --- x with `before[d]` and `after[d]` elements more (fewer, if negative) at the ends of each dimension.
-return function(x, mode, before, after, value)
+return function(node, x, mode, before, after, value)
   if mode == 'constant' then
     local amounts = {}
     for d = x:dim(), 1, -1 do amounts[#amounts + 1], amounts[#amounts + 2] = before[d], after[d] end
@@ -25,11 +38,9 @@ return function(x, mode, before, after, value)
   local from = source[mode] or values.fail("a mode '%s'", mode)
   for d = 1, x:dim() do
     if before[d] ~= 0 or after[d] ~= 0 then
-      local places, n = {}, x:size(d)
+      local n = x:size(d)
       if n == 0 then values.fail('a dimension without elements cannot be padded by %s', mode) end
-      values.check_list(n + before[d] + after[d])
-      for i = 1 - before[d], n + after[d] do places[#places + 1] = from(i, n) end
-      x = x:index_select(d, torch.tensor(places, { dtype = torch.int64, device = x.device }))
+      x = x:index_select(d, places_of(node, from, mode, d, n, before[d], after[d], x.device))
     end
   end
   return x

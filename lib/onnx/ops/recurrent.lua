@@ -119,6 +119,8 @@ local function by_steps(node, d, cell, x, W, R, B, states, backward, counts)
   return torch.stack(steps, 1), states
 end
 
+local function stacked(list, dim) return #list == 1 and list[1]:unsqueeze(dim) or torch.stack(list, dim) end
+
 -- The layer of any cell: { n_states = 1 or 2 (h, c), prepare = a function that gives the step of a direction; own, order: where it is of
 -- a form that our own layers have, their name of it, and which of its gates are theirs }.
 local function layer(node, cell, x, W, R, B, lengths, initial)
@@ -143,9 +145,9 @@ local function layer(node, cell, x, W, R, B, lengths, initial)
     outputs[d], states = run(node, d, cell, x, W, R, B, states, backward, counts)
     for k = 1, cell.n_states do last[k][d] = states[k] end
   end
-  local y = torch.stack(outputs, 2) -- (length, direction, batch, hidden)
+  local y = stacked(outputs, 2) -- (length, direction, batch, hidden)
   local results = { layout and y:permute({ 3, 1, 2, 4 }) or y }
-  for k = 1, cell.n_states do results[k + 1] = torch.stack(last[k], layout and 2 or 1) end
+  for k = 1, cell.n_states do results[k + 1] = stacked(last[k], layout and 2 or 1) end
   return table.unpack(results)
 end
 

@@ -60,7 +60,7 @@ ops.Pad = { grows = true, fn = function(node, x, pads, constant, axes)
     if not before[d] then values.fail('%d paddings for %d dimensions', #amounts, x:dim()) end
     before[d], after[d] = amounts[i], amounts[n + i]
   end
-  return pad(x, node.attributes.mode or 'constant', before, after, value)
+  return pad(node, x, node.attributes.mode or 'constant', before, after, value)
 end }
 
 function ops.CenterCropPad(node, x, shape)
@@ -76,7 +76,7 @@ function ops.CenterCropPad(node, x, shape)
       for k = 1, x:dim() do before[k], after[k] = 0, 0 end
       before[d] = (size - have) // 2
       after[d] = size - have - before[d]
-      x = pad(x, 'constant', before, after, 0)
+      x = pad(node, x, 'constant', before, after, 0)
     end
   end
   return x

@@ -20,6 +20,7 @@
 #include "tensor.h"
 #include "values.h"
 #include "op/to.h"
+#include "ops/outs.h"
 
 typedef enum problem_kind {
     WRONG_KIND,
@@ -548,6 +549,21 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
     return lt_value_check(f->info.name, "result", 0, results, results->size);
 }
 
+/* What was made is copied to out=, whose tensors are the results then. */
+static lt_status store(const lt_callable *f, lt_call_slot *out, lt_value *made)
+{
+    const int n = f->info.n_results;
+    const lt_tensor_list outs = f->args[f->out].type == LT_ARG_TENSORS ? out->list : (lt_tensor_list){1, &out->tensor};
+    lt_tensor *results[LT_CALL_MAX_RESULTS];
+    for (int i = 0; i < n; i++) results[i] = made[i].v.tensor;
+    const lt_status status = lt_store_outs(f->info.name, n, results, &outs);
+    for (int i = 0; i < n; i++) {
+        lt_tensor_release(results[i]);
+        made[i].v.tensor = status == LT_OK ? lt_tensor_retain(outs.v[i]) : NULL;
+    }
+    return status;
+}
+
 /* Results that read a number from a device are copies that the caller did not ask for by name. */
 static lt_status run(const lt_callable *f, match *m, lt_value *made)
 {
@@ -558,6 +574,7 @@ static lt_status run(const lt_callable *f, match *m, lt_value *made)
     if (reads) lt_copies_set_cause(previous);
     if (status != LT_OK) return status;
     bool fills = f->out >= 0 && m->frame.present[f->out];
+    if (fills && f->copied) return store(f, &m->frame.v[f->out], made);
     if (fills || f->info.in_place)
         made[0].v.tensor = lt_tensor_retain(m->frame.v[fills ? f->out : 0].tensor);
     return LT_OK;

@@ -35,12 +35,13 @@ typedef struct lt_call_frame {
     bool present[LT_MAX_ARGS];
 } lt_call_frame;
 
-/* An overload. run does it: results are filled in by kind; in place, and where `out` is present, nothing is. */
+/* An overload. run does it: results are filled in by kind; in place, and where `out` is present and not `copied`, nothing is. */
 typedef struct lt_callable {
     lt_op_info info; /* first */
     const lt_call_arg *args;
     const lt_arg_info *results;
-    int out; /* number of the argument that is filled instead; -1: there is none */
+    int out;     /* number of the argument that is filled instead; -1: there is none */
+    bool copied; /* the results are made, then copied to it */
     lt_status (*run)(const lt_call_frame *a, lt_value *results);
 } lt_callable;
 

@@ -174,8 +174,8 @@ static bool takes(const lt_window *w, const lt_recorded *op, int64_t numel)
         if (op->inputs[i]->device.type != LT_CPU || lt_is_batched(op->inputs[i]) ||
             !stays(op->inputs[i]->storage))
             return false;
-    /* The loop has shorter ways for a run of one exponent, and in another order the runs would be others. */
-    if (op->op == LT_PW_POW && repeats_some(op->inputs[1], numel)) return false;
+    /* The loop has shorter ways for a run of one exponent, and in another order the runs would be others; a single exponent is a run. */
+    if (op->op == LT_PW_POW && (numel == 1 || repeats_some(op->inputs[1], numel))) return false;
     if (op->op == LT_CHAIN_COPY) return !(op->inputs[0]->flags & LT_FLAG_POSITIONS);
     return lt_backends[LT_CPU]->chains(op->op, op->compute);
 }

@@ -106,6 +106,7 @@ typedef struct lt_thread {
     struct lt_saved_hooks *saved_hooks; /* NULL: what is saved for backward is kept as it is (autograd/autograd.h) */
     struct lt_window *window; /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
     struct lt_window *open_window; /* the same while it is suspended */
+    const struct lt_tensor *resizable; /* what the op that runs was given as out= (tensor.h, lt_output) */
     lt_guest guest;         /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;

@@ -51,6 +51,7 @@ typedef struct lt_gemm {
     lt_device device;
     bool wide_result; /* C is float though A and B are of a half type; GPUs only */
     const void *bias; /* n elements, added to each row of the product; beta is 0 then, C not wide. NULL: none. GPUs only */
+    const void *row_bias; /* m elements, of one matrix or of each of the batch, added to the rows of the product; beta is 0 then. NULL: none. CPU only */
     /* Without a bias, of floating dtypes: m elements for the sums of A's rows over k. *summed: whether they were made.
      * NULL: nobody asks. GPUs only. */
     void *sums;

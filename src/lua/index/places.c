@@ -37,7 +37,7 @@ static int push_places(lua_State *L)
     return dims;
 }
 
-/* nonzero(x), nonzero(x, {as_tuple = true}) */
+/* nonzero(x), nonzero(x, {as_tuple = true}), nonzero(x, {as_tuple = false, out = y}) */
 static int nonzero(lua_State *L)
 {
     if (lua_gettop(L) != 2 || lua_type(L, 2) != LUA_TTABLE || lt_lua_get(L, 1) == NULL)
@@ -47,10 +47,14 @@ static int nonzero(lua_State *L)
         return call_declared(L);
     }
     bool as_tuple = lua_toboolean(L, -1);
-    static const char *const known[] = {"as_tuple", NULL};
-    lt_lua_check_names(L, 2, "nonzero", known);
+    static const char *const known[] = {"as_tuple", "out", NULL}, *const known_of_tuples[] = {"as_tuple", NULL};
+    lt_lua_check_names(L, 2, "nonzero", as_tuple ? known_of_tuples : known);
     if (as_tuple) return push_places(L);
-    lua_settop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_getfield(L, 2, "out");
+    lua_setfield(L, -2, "out");
+    lua_replace(L, 2);
+    lua_settop(L, 2);
     return call_declared(L);
 }
 

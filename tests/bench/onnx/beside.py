@@ -2,12 +2,14 @@
 
     beside.py LTENSOR THREADS MODEL.onnx ...
 
-Each has a process of its own; their calls alternate, and the median counts. Inputs are random; sizes that a model leaves open are 1, or what NAME=8x3x24x24
+Each has a process of its own; their calls alternate, and the median counts. The other one stands still meanwhile: its threads would go on
+looking for work for some milliseconds. Inputs are random; sizes that a model leaves open are 1, or what NAME=8x3x24x24
 after the models says. Silero's are known: `sr` is 16000. Needs numpy and onnxruntime."""
 
 import math
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -59,16 +61,20 @@ class Child:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.load = float(self.process.stdout.readline())
         self.times = []
+        self.process.send_signal(signal.SIGSTOP)
 
     def run(self, n, counts=True):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f"{n}\n")
         self.process.stdin.flush()
         times = [float(word) for word in self.process.stdout.readline().split()]
+        self.process.send_signal(signal.SIGSTOP)
         if counts:
             self.times += times
         return min(times)
 
     def end(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         memory = float(self.process.stdout.readline())
         self.process.wait()

@@ -279,9 +279,23 @@ for name, ops in pairs(declarations.load_scripted(here .. '../../../lib/ops').by
 -- Whether every op of this name has a form, so that any overload does.
 local function has_form(name, form)
   for _, op in ipairs(declared.by_name[name] or {}) do
-    if not op.variants[form] then return false end
+    if not op.variants[form] and not (form == 'out' and op.variants.copied_out) then return false end
   end
   return declared.by_name[name] ~= nil
+end
+
+local PREFIX = { L = 'linalg_', S = 'special_', f = '', m = '' }
+
+-- Whether the function of the case takes out=.
+local function takes_out(case)
+  local via = case.via or 'f'
+  for _, op in ipairs(declared.by_name[case.op] or {}) do
+    for _, a in ipairs(op.args) do
+      if a.type == 'Generator?' then return false end -- it would draw other numbers
+    end
+  end
+  if via == 'T' then return not case.op:find 'shift' end
+  return PREFIX[via] ~= nil and (has_form(PREFIX[via] .. case.op, 'out') or has_form(case.op, 'out'))
 end
 
 local function same_shape(a, b) return shape_text(a) == shape_text(b) end
@@ -297,44 +311,107 @@ local function with_holes(want)
   return part, whole
 end
 
+-- What is written between the elements of a result with holes must be what was there.
+local function check_holes(whole, want)
+  for i, item in ipairs(flat(whole)) do
+    local hole = (PART[want.dtype] and (i - 1) // 2 + 1 or i) % 2 == 0
+    if hole and item == item and item ~= 7 and item ~= true then error('written between its elements', 0) end
+  end
+end
+
+-- Whether an overload of the case's op has several results.
+local function gives_several(case)
+  for _, name in ipairs { case.op, (PREFIX[case.via or 'f'] or '') .. case.op } do
+    for _, op in ipairs(declared.by_name[name] or {}) do
+      if #op.returns > 1 then return true end
+    end
+  end
+  return false
+end
+
+-- The tensors that a form of out= gives, and those that they are part of.
+local given_out = {
+  out = function(want) return with_holes(want) end,
+  ['out, resized'] = function(want) return torch.empty(0, { dtype = torch[want.dtype], device = M.device }) end,
+  ['out, of another dtype'] = function(want)
+    return torch.empty(want.shape, { dtype = want.dtype == 'bool' and torch.float64 or torch.bool, device = M.device })
+  end,
+}
+
 local function run_form(case, form)
   local leaves = { tensors = {} }
   local args = {}
   for i, spec in ipairs(case.args) do args[i] = value(spec, leaves) end
   local named = named_values(case.kwargs or {}, leaves)
-  local want, whole, out = case.out[1], nil, nil
+  local outs, wholes = { args[1] }, {}
   local n = #case.args
-  if form == 'out' then
-    out, whole = with_holes(want)
-    named.out = out
-  else
-    out = args[1]
+  if given_out[form] then
+    for i, want in ipairs(case.out) do outs[i], wholes[i] = given_out[form](want) end
   end
+  if form ~= 'inplace' then named.out = #outs > 1 and outs or outs[1] end
   if next(named) then
     n = n + 1
     args[n] = named
   end
-  local call = form == 'out' and (torch[case.op] or args[1][case.op]) or args[1][case.op .. '_']
-  local seen, version = obligations.watch(case.op, leaves.tensors), out._version
-  local got = call(table.unpack(args, 1, n))
-  if not rawequal(got, out) then error('the result is not the tensor given', 0) end
-  obligations.unchanged(seen, out)
-  obligations.written(out, version)
-  M.compare(got, want, 'result', case.exact, case.loose)
-  if whole then
-    for i, item in ipairs(flat(whole)) do
-      local hole = (PART[want.dtype] and (i - 1) // 2 + 1 or i) % 2 == 0
-      if hole and item == item and item ~= 7 and item ~= true then error('written between its elements', 0) end
-    end
+  local call
+  if form ~= 'inplace' then
+    call = case.via and callee(case.op, case.via, args[1]) or torch[case.op] or args[1][case.op]
+  else
+    call = args[1][case.op .. '_']
+  end
+  if form ~= 'inplace' and gives_several(case) then
+    named.out = nil
+    if select('#', call(table.unpack(args, 1, next(named) and n or n - 1))) ~= #case.out then return end -- vectors that have the first results alone
+    named.out = #outs > 1 and outs or outs[1]
+  end
+  local seen, versions = obligations.watch(case.op, leaves.tensors), {}
+  for i, out in ipairs(outs) do versions[i] = out._version end
+  if form == 'out, of another dtype' and case.out[1].dtype ~= 'bool' then
+    local ok, message = pcall(call, table.unpack(args, 1, n))
+    if ok or not message:find("can't be cast", 1, true) then error('a dtype that cannot hold the result: ' .. tostring(message), 0) end
+    obligations.unchanged(seen)
+    return
+  end
+  local got = table.pack(call(table.unpack(args, 1, n)))
+  obligations.unchanged(seen, outs[1])
+  for i, want in ipairs(case.out) do
+    if not rawequal(got[i], outs[i]) then error(('result %d is not the tensor given'):format(i), 0) end
+    obligations.written(outs[i], versions[i])
+    if outs[i].dtype ~= torch[want.dtype] then got[i] = got[i]:to(torch[want.dtype]) end
+    M.compare(got[i], want, 'result ' .. i, case.exact, case.loose)
+    if wholes[i] then check_holes(wholes[i], want) end
   end
 end
+
+-- Whether its results are made before they are copied to out=, which may then be an argument.
+local function copies_out(case)
+  local ops = declared.by_name[(PREFIX[case.via or 'f'] or '') .. case.op] or declared.by_name[case.op]
+  return ops ~= nil and ops[1].variants.copied_out
+end
+
+local seen_out = {} -- ops whose out= was tried in all forms: once is enough
 
 -- The forms that the case fits: what it gives must fit into self, or into a tensor of its dtype.
 local function forms_of(case)
   local list, self = {}, case.args[1]
-  if case.error or case.grads or not case.out or #case.out ~= 1 or not case.out[1].dtype then return list end
-  if case.via and case.via ~= 'f' and case.via ~= 'm' then return list end
-  if has_form(case.op, 'out') then list[#list + 1] = 'out' end
+  if case.error or case.grads or not case.out or #case.out == 0 or (case.kwargs or {}).as_tuple then return list end
+  for _, want in ipairs(case.out) do
+    if not want.dtype or want.layout then return list end
+  end
+  if takes_out(case) then
+    list[1] = 'out'
+    if not seen_out[case.op] then
+      seen_out[case.op] = true
+      list[2] = 'out, resized'
+      local op = (declared.by_name[case.op] or {})[1]
+      if not (op and op.factory) then list[#list + 1] = 'out, of another dtype' end -- factories make what out= holds
+      if #case.out == 1 and copies_out(case) and type(self) == 'table' and self.dtype == case.out[1].dtype and not self.layout
+        and same_shape(self.shape, case.out[1].shape) then
+        list[#list + 1] = 'out, self'
+      end
+    end
+  end
+  if #case.out > 1 or case.via and case.via ~= 'f' and case.via ~= 'm' then return list end
   local fits = type(self) == 'table' and self.dtype == case.out[1].dtype and not self.layout
     and same_shape(self.shape, case.out[1].shape)
   if fits and has_form(case.op, 'inplace') and not declared.by_name[case.op][1].view then list[#list + 1] = 'inplace' end
@@ -447,7 +524,7 @@ function M.run(case, number)
   end
   for _, form in ipairs(forms_of(case)) do
     local ok, message = pcall(run_form, case, form)
-    if not ok then complain(case, number, form == 'out' and 'with out=' or 'in place', message) end
+    if not ok then complain(case, number, form == 'inplace' and 'in place' or 'with ' .. form, message) end
   end
 end
 

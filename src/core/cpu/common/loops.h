@@ -120,16 +120,20 @@ typedef struct lt_product {
     const void *a, *b;
     void *c;
     bool few; /* columns of B, which are dense as the rows of A are: sums go along both (floats only) */
+    const void *row_bias; /* m elements, added to the rows of C, which are dense; NULL where few (floats only) */
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);
 
 /* One step of an optimizer (optim_rules.h) for n elements of its arrays. */
 typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numbers);
 
-/* Pooling, of one row of windows: element i of the input lies i * step elements from the first. */
+/* Pooling. Of one row of windows: element i of the input lies i * step elements from the first. */
 typedef struct lt_pool_loops {
     /* Extremes so far and, unless NULL, where they are: position `first` is the input's first element. */
     void (*extremes)(void *best, int32_t *place, const void *in, int64_t step, int64_t n, int32_t first);
+    /* Extremes of all windows of a plane, where takes_rectangles(p). */
+    bool (*takes_rectangles)(const lt_pooling *p);
+    void (*rectangles)(const lt_pooling *p, void *out, const void *in);
     void (*sums)(void *sum, const void *in, int64_t step, int64_t n);
     void (*line)(void *sum, const void *in, int64_t n); /* adds the sum of dense elements */
 } lt_pool_loops;
@@ -146,6 +150,13 @@ typedef struct lt_direct {
 } lt_direct;
 typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
 
+/* Convolutions of float whose output channels see one input channel each: whether they can be done; planes [from, to) of the batch's
+ * results. All is dense. */
+typedef struct lt_depthwise_loops {
+    bool (*takes)(const lt_conv *c);
+    void (*planes)(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w, const float *bias, float *y);
+} lt_depthwise_loops;
+
 typedef struct lt_cpu_loops {
     const char *isa;
 #define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
@@ -161,6 +172,7 @@ typedef struct lt_cpu_loops {
     const lt_product_loop *product;  /* float, double */
     const lt_pool_loops *pool;       /* float, double, int64 */
     const lt_direct_loop *direct;    /* one, of float */
+    const lt_depthwise_loops *depthwise; /* one, of float */
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
     const lt_fft_loops *fft;           /* float, double */
@@ -196,6 +208,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_product_loop lt_product_##isa[2];                                              \
     extern const lt_pool_loops lt_pool_##isa[3];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
+    extern const lt_depthwise_loops lt_depthwise_##isa[1];                                           \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
     extern const lt_fft_loops lt_fft_##isa[2];

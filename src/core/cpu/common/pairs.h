@@ -20,8 +20,10 @@ enum { LT_PAIR_BINARY(LT_SECOND_NUMBER, ) LT_PAIR_UNARY(LT_SECOND_NUMBER, ) LT_S
 #undef LT_FIRST_NUMBER
 #undef LT_SECOND_NUMBER
 
-/* Float, double. Operands: the output, the two of the first op, of which one may be a number, and y, which may be one. No context. */
-typedef lt_loop lt_pair_loops[LT_SECONDS][2];
+/* Operands, all of one type: the output, the two of the first op, of which one may be a number, and y, which may be one. Numbers are of the type
+ * that is computed in, float for half types. No context. */
+enum { LT_PAIR_F32, LT_PAIR_F64, LT_PAIR_F16, LT_PAIR_BF16, LT_PAIR_TYPES };
+typedef lt_loop lt_pair_loops[LT_SECONDS][LT_PAIR_TYPES];
 
 extern const lt_pair_loops lt_pairs_baseline[LT_FIRSTS], lt_pairs_avx2[LT_FIRSTS],
     lt_pairs_avx512[LT_FIRSTS];

@@ -15,7 +15,7 @@ enum {
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64, /* elements of a block */
-    AHEAD = 2,  /* blocks */
+    AHEAD = 8,  /* blocks */
     LINE = 64   /* bytes that come from memory together */
 };
 _Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");

@@ -41,11 +41,31 @@ static int second_of(const lt_chain_step *step, int k)
     }
 }
 
-/* Whether its loop takes floats, or doubles, as they are. */
-static bool is_plain(const lt_chain_instruction *in)
+static int type_of(lt_dtype dtype)
 {
-    return in->step != NULL && in->step->op != LT_CHAIN_COPY && in->loop == in->blocks.loop &&
-           (in->step->compute == LT_FLOAT32 || in->step->compute == LT_FLOAT64);
+    switch (dtype) {
+    case LT_FLOAT32: return LT_PAIR_F32;
+    case LT_FLOAT64: return LT_PAIR_F64;
+    case LT_FLOAT16: return LT_PAIR_F16;
+    case LT_BFLOAT16: return LT_PAIR_BF16;
+    default: return LT_PAIR_TYPES;
+    }
+}
+
+/* Whether it is one step, in a type of pairs, of elements of that type and at most one number. */
+static bool is_plain(const lt_chain_program *p, const lt_chain_instruction *in)
+{
+    if (in->step == NULL || in->step->op == LT_CHAIN_COPY ||
+        type_of(in->step->compute) == LT_PAIR_TYPES)
+        return false;
+    int numbers = 0;
+    for (int k = 0; k < in->n; k++) {
+        if (in->converted[k])
+            numbers++;
+        else if (p->chain->values[in->value[k]].dtype != in->step->compute)
+            return false;
+    }
+    return numbers < in->n - 1;
 }
 
 static void take_operand(lt_chain_instruction *to, int k, const lt_chain_instruction *from,
@@ -57,16 +77,17 @@ static void take_operand(lt_chain_instruction *to, int k, const lt_chain_instruc
     memcpy(to->number[k], from->number[from_k], sizeof to->number[k]);
 }
 
-static bool join(lt_chain_instruction *first, lt_chain_instruction *second, int k)
+static bool join(const lt_chain_program *p, lt_chain_instruction *first,
+                 lt_chain_instruction *second, int k)
 {
-    if (!is_plain(first) || first->step->compute != second->step->compute) return false;
+    if (!is_plain(p, first) || first->step->compute != second->step->compute) return false;
     const int f = first_of(first->step), s = second_of(second->step, k);
     if (f == LT_FIRSTS || s == LT_SECONDS) return false;
     if (second->n == 3) take_operand(second, 3, second, 3 - k);
     take_operand(second, 1, first, 1);
     take_operand(second, 2, first, 2);
     second->n++;
-    second->loop = lt_pairs()[f][s][second->step->compute == LT_FLOAT64];
+    second->loop = lt_pairs()[f][s][type_of(second->step->compute)];
     second->context = NULL;
     second->step = NULL; /* no third one */
     first->n = 0;
@@ -83,11 +104,11 @@ void lt_chain_pair(lt_chain_program *p)
     }
     for (int i = 0; i < p->n; i++) {
         lt_chain_instruction *in = &p->instructions[i];
-        bool joined = !is_plain(in);
+        bool joined = !is_plain(p, in);
         for (int k = 1; k < in->n && !joined; k++) {
             const int v = in->value[k];
             if (uses[v] == 1 && lt_chain_in_slot(p, v))
-                joined = join(&p->instructions[maker[v]], in, k);
+                joined = join(p, &p->instructions[maker[v]], in, k);
         }
     }
 }

@@ -17,6 +17,8 @@
 #define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that threads sum apart from each other */
 #define MOST_WORK ((int64_t)1 << 30) /* multiplications of a call of the library: an interrupt waits for its end */
 #define LEAST_CHANNELS 16 /* of a call */
+#define FEW_WINDOWS 8
+#define MANY_TAPS 64
 #define LITTLE 20000 /* multiplications below which the library's preparations take longer */
 
 /* ---- sizes ---------------------------------------------------------------------------------------------------------- */
@@ -38,6 +40,7 @@ typedef struct job {
     const char *bias;
     char *columns; /* room for those of an image, for each thread; NULL: the image is its columns */
     int64_t size, image, result, column; /* bytes of an element; elements of an image, of a result, of the columns */
+    bool rows;     /* the windows are rows instead */
     int threads;
 } job;
 
@@ -49,6 +52,13 @@ static bool trivial(const lt_conv *c)
     return true;
 }
 
+/* Whether few windows see many elements each: a product then reads the weights once, in the order in which they lie, and
+ * nothing has to be brought into another. */
+static bool few_windows(const lt_conv *c)
+{
+    return volume(c->out) <= FEW_WINDOWS && c->in_channels / c->groups * volume(c->kernel) >= MANY_TAPS;
+}
+
 static void move(const job *j, bool back, char *image, char *columns)
 {
     const lt_conv *c = j->c;
@@ -57,12 +67,38 @@ static void move(const job *j, bool back, char *image, char *columns)
         lt_cpu_channel_columns(back, c, image + channel * volume(c->in) * j->size, columns + channel * step);
 }
 
-static void put_bias(const job *j, char *y)
+/* The windows of an image as rows [groups, out..., channels of a group, kernel...]. */
+static void put_rows(const job *j, const char *image, char *row)
 {
-    const int64_t n = volume(j->c->out);
-    for (int64_t o = 0; o < j->c->out_channels; o++)
-        lt_loops.cast[j->c->dtype][j->c->dtype]((char *[]){y + o * n * j->size, (char *)j->bias + o * j->size},
-                                                (int64_t[]){j->size, 0}, n, NULL);
+    const lt_conv *c = j->c;
+    const int64_t size = j->size, channels = c->in_channels / c->groups;
+    const int64_t *step = c->dilation, *kernel = c->kernel;
+    for (int64_t i = 0; i < c->groups * volume(c->out); i++) {
+        const int64_t place = i % volume(c->out), x0 = place % c->out[2] * c->stride[2] - c->padding[2];
+        const int64_t y0 = place / c->out[2] % c->out[1] * c->stride[1] - c->padding[1];
+        const int64_t z0 = place / c->out[2] / c->out[1] * c->stride[0] - c->padding[0];
+        const char *group = image + i / volume(c->out) * channels * volume(c->in) * size;
+        const bool whole = step[2] == 1 && x0 >= 0 && x0 + kernel[2] <= c->in[2];
+        for (int64_t k = 0; k < channels * kernel[0] * kernel[1]; k++, row += kernel[2] * size) {
+            const int64_t z = z0 + k / kernel[1] % kernel[0] * step[0], y = y0 + k % kernel[1] * step[1];
+            const char *line = group + ((k / kernel[1] / kernel[0] * c->in[0] + z) * c->in[1] + y) * c->in[2] * size;
+            if (z < 0 || z >= c->in[0] || y < 0 || y >= c->in[1]) {
+                memset(row, 0, (size_t)(kernel[2] * size));
+                continue;
+            }
+            if (whole) {
+                memcpy(row, line + x0 * size, (size_t)(kernel[2] * size));
+                continue;
+            }
+            for (int64_t t = 0; t < kernel[2]; t++) {
+                const int64_t x = x0 + t * step[2];
+                if (x >= 0 && x < c->in[2])
+                    memcpy(row + t * size, line + x * size, (size_t)size);
+                else
+                    memset(row + t * size, 0, (size_t)size);
+            }
+        }
+    }
 }
 
 /* The product of image n; the groups are a batch. */
@@ -76,9 +112,9 @@ static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
     case LT_CONV_Y: /* y = w columns */
         g.m = rows, g.n = width, g.k = depth;
         g.a = j->w, g.lda = depth, g.batch_a = rows * depth;
-        g.b = columns, g.ldb = width, g.batch_b = depth * width;
+        g.b = columns, g.ldb = j->rows ? depth : width, g.batch_b = depth * width, g.trans_b = j->rows;
         g.c = y, g.ldc = width, g.batch_c = rows * width;
-        g.beta = j->bias != NULL;
+        g.row_bias = j->bias;
         break;
     case LT_CONV_X: /* columns = w' y */
         g.m = depth, g.n = width, g.k = rows;
@@ -109,8 +145,10 @@ static lt_status do_image(const job *j, int64_t n, bool first)
         move(j, true, image, columns);
         return LT_OK;
     }
-    if (j->columns != NULL) move(j, false, image, columns);
-    if (j->part == LT_CONV_Y && j->bias != NULL) put_bias(j, j->y + n * j->result * j->size);
+    if (j->rows)
+        put_rows(j, image, columns);
+    else if (j->columns != NULL)
+        move(j, false, image, columns);
     return multiply(j, n, columns, first);
 }
 
@@ -162,6 +200,7 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     size_t capacity = 0;
     if (j.result > INT32_MAX || j.column / c->groups > INT32_MAX || w_count(c) > INT32_MAX)
         return lt_error(LT_ERR_RUNTIME, "a convolution of this dtype on the CPU takes at most %d elements an image", INT32_MAX);
+    j.rows = part == LT_CONV_Y && few_windows(c) && !trivial(c);
     if (!trivial(c)) {
         j.columns = lt_block_array(lt_times(j.threads, j.column), (size_t)j.size, &capacity);
         if (j.columns == NULL) return LT_ERR_MEMORY;
@@ -171,13 +210,13 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     return status;
 }
 
-/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+/* ---- by the library ------------------------------------------------------------------------------------------------- */
 
-/* Where columns are better than the library: single elements of images are a product as they are, and the library
- * fills up a few channels of images to a vector of them. */
+/* Where columns are better than the library: single elements of images are a product as they are, few windows of many
+ * need no weights in another layout, and the library fills up a few channels of images to a vector of them. */
 static bool products_win(lt_conv_part part, const lt_conv *c)
 {
-    return volume(c->kernel) == 1 || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
+    return volume(c->kernel) == 1 || (part == LT_CONV_Y && few_windows(c)) || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
 }
 
 static int64_t work_of(const lt_conv *c) { return y_count(c) * (c->in_channels / c->groups) * volume(c->kernel); }
@@ -328,12 +367,40 @@ static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *
     return in_pieces(part, c, x, w, y, bias, done);
 }
 
+/* ---- a channel by itself ---------------------------------------------------------------------------------------------- */
+
+typedef struct planes_job {
+    const lt_conv *c;
+    const float *x, *w, *bias;
+    float *y;
+    int64_t count;
+} planes_job;
+
+static void run_planes(const void *context, int64_t i)
+{
+    const planes_job *j = context;
+    const int64_t planes = j->c->batch * j->c->out_channels;
+    lt_loops.depthwise[0].planes(j->c, i * planes / j->count, (i + 1) * planes / j->count, j->x, j->w, j->bias, j->y);
+}
+
+/* As many pieces as interrupts and threads ask for. */
+static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y, const void *bias)
+{
+    const int threads = lt_cpu_threads_for(work_of(c) / 8);
+    const int64_t planes = c->batch * c->out_channels, wanted = 4 * threads + work_of(c) / LT_INTERRUPT_STEP;
+    const planes_job j = {c, x, w, bias, y, wanted < planes ? wanted : planes};
+    return lt_cpu_share(j.count, threads, run_planes, &j);
+}
+
+/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+
 static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     bool done = false;
     if (lt_direct_wins(part, c))
         return lt_direct_convolution(part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * volume(c->kernel) / 8), x, w, y,
                                      bias);
+    if (part == LT_CONV_Y && lt_loops.depthwise[0].takes(c)) return by_planes(c, x, w, y, bias);
     if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }

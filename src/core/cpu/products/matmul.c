@@ -35,7 +35,7 @@ static void transpose(void *to, const void *from, int64_t n, int64_t k, int64_t 
 typedef struct floats {
     lt_product whole; /* of the first matrices of the batch */
     lt_product_loop loop;
-    int64_t size, batch_a, batch_b, batch_c;       /* bytes */
+    int64_t size, batch_a, batch_b, batch_c, batch_bias; /* bytes */
     int64_t rows, columns, row_pieces, col_pieces; /* of a piece; how many of them */
 } floats;
 
@@ -86,9 +86,20 @@ static void run_piece(const void *context, int64_t index)
     p.a = (const char *)p.a + n * f->batch_a + row * p.a_row * f->size;
     p.b = (const char *)p.b + n * f->batch_b + column * p.b_column * f->size;
     p.c = (char *)p.c + n * f->batch_c + (row * p.c_row + column * p.c_column) * f->size;
+    if (p.row_bias != NULL) p.row_bias = (const char *)p.row_bias + n * f->batch_bias + row * f->size;
     p.m = p.m - row < f->rows ? p.m - row : f->rows;
     p.n = p.n - column < f->columns ? p.n - column : f->columns;
     f->loop(&p);
+}
+
+/* Rows of the result that begin as their bias, to which the product is added then. */
+static void put_row_bias(const lt_gemm *g)
+{
+    const int64_t size = (int64_t)lt_dtype_size(g->dtype);
+    for (int64_t i = 0; i < g->batch; i++)
+        for (int64_t r = 0; r < g->m; r++)
+            lt_loops.cast[g->dtype][g->dtype]((char *[]){(char *)g->c + (i * g->batch_c + r * g->ldc) * size, (char *)at(g->row_bias, i * g->m + r, size)},
+                                              (int64_t[]){size, 0}, g->n, NULL);
 }
 
 static lt_status multiply_floats(const lt_gemm *g)
@@ -103,8 +114,15 @@ static lt_status multiply_floats(const lt_gemm *g)
                 .batch_a = g->batch_a * size, .batch_b = g->batch_b * size, .batch_c = g->batch_c * size};
     const bool vector = g->m == 1 || g->n == 1;
     f.whole.few = !vector && !g->trans_a && g->trans_b && (g->m <= FEW || g->n <= FEW) && g->k >= 2 * COLUMNS;
-    if (vector ? g->n != 1 : f.whole.few ? g->m < g->n : duration(g->n, g->m, g->k, g->trans_a, true) < duration(g->m, g->n, g->k, !g->trans_b, false))
-        turn(&f);
+    const bool turns = vector ? g->n != 1 : f.whole.few ? g->m < g->n : duration(g->n, g->m, g->k, g->trans_a, true) < duration(g->m, g->n, g->k, !g->trans_b, false);
+    if (turns) turn(&f);
+    if (g->row_bias != NULL && !turns && !vector && !f.whole.few) {
+        f.whole.row_bias = g->row_bias;
+        f.batch_bias = g->m * size;
+    } else if (g->row_bias != NULL) {
+        put_row_bias(g);
+        f.whole.beta = 1;
+    }
     const int threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
     cut(&f, g->batch, threads);
     return lt_cpu_share(g->batch * f.row_pieces * f.col_pieces, threads, run_piece, &f);

@@ -373,5 +373,5 @@ lt_status lt_cpu_reduce_chain(const lt_chain *c, int value, int op, const lt_ite
     LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
     lt_chain_prepare(&program, c, value);
     p.chain = &program;
-    return reduce_lines(&p);
+    return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }

@@ -12,6 +12,7 @@
 #define LT_REDUCE_CHUNK ((int64_t)131072) /* and of at least so many elements */
 #define LT_REDUCE_BATCH 256 /* results at a time */
 #define LT_REDUCE_LINES 64 /* short lines are cut after multiples of it, so that the loops take the same ones together */
+#define LT_REDUCE_TILE 2048 /* columns at a time */
 #define LT_REDUCE_LONG (2 * LT_REDUCE_CHUNK) /* elements of a result from which it is reduced in pieces */
 
 typedef struct lt_reduce_plan {
@@ -31,7 +32,7 @@ typedef struct lt_reduce_plan {
     int64_t results;
     const lt_iter *it;
     int reduced_dims;
-    const lt_chain_program *chain; /* what computes the elements, in lines one after the other; NULL: they are in memory */
+    const lt_chain_program *chain; /* what computes the elements, in lines, or rows, one after the other; NULL: they are in memory */
 } lt_reduce_plan;
 
 /* Makes n totals of the first pass parameters of the second. */
@@ -51,6 +52,11 @@ void lt_reduce_result_at(const lt_iter *it, int first_dim, int64_t index, char *
  * the first is stored at out. */
 void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total);
 void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n);
+/* Rows [from, to) of the chain, at_once of them at a time, given to `take` as operand 1, a row a step. */
+void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once, lt_loop take,
+                          const void *context);
+/* Whether pieces of so many elements may be computed by several threads: none of them writes what another one does. */
+bool lt_reduce_chain_divides(const lt_reduce_plan *p, int64_t elements);
 
 /* Down the columns: the dimension after the reduced ones is dense in the input. */
 lt_status lt_reduce_columns(const lt_reduce_plan *p);

@@ -59,14 +59,35 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
     }
 }
 
-/* Lines that lie one after the other in the order of the chain. Pieces of long lines are jobs, which begin where blocks do as well. */
+void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once, lt_loop take,
+                          const void *context)
+{
+    const int64_t width = p->it->sizes[1];
+    workspace w;
+    lt_chain_begin(&w.run, p->chain);
+    for (int64_t at = from; at < to; at += at_once) {
+        const int64_t n = to - at < at_once ? to - at : at_once;
+        take((char *[]){NULL, elements(p, &w, at * width, n * width)}, (int64_t[]){0, width * p->in_size}, n, context);
+    }
+}
+
+bool lt_reduce_chain_divides(const lt_reduce_plan *p, int64_t elements)
+{
+    const lt_chain *c = p->chain->chain;
+    bool writes = false;
+    for (int i = 0; i < c->n_steps; i++) writes = writes || c->values[c->steps[i].out].data != NULL;
+    return !writes || elements % UNIT == 0;
+}
+
+/* Lines, or rows, that lie one after the other in the order of the chain. Pieces of long lines are jobs, which begin where blocks do as well. */
 bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims)
 {
-    const int64_t count = it->ndim > 0 ? it->sizes[0] : 0,
-                  size = it->ndim > 0 ? it->strides[1][0] : 0;
+    const int64_t size = it->ndim > 0 ? (int64_t)lt_dtype_size(it->dtype[1]) : 0;
     const bool two = op == LT_REDUCE_VAR || op == LT_REDUCE_STD || op == LT_REDUCE_LOGSUMEXP;
-    if (reduced_dims != 1 || it->ndim > 2 || count == 0 || size != (int64_t)lt_dtype_size(it->dtype[1]))
-        return false;
+    if (reduced_dims != 1 || it->ndim > 2 || it->sizes[0] == 0) return false;
+    const int64_t count = it->sizes[0], width = it->ndim == 2 ? it->sizes[1] : 1;
+    if (it->strides[1][0] != size) /* down the columns */
+        return !two && width >= 4 && width <= LT_REDUCE_TILE && it->strides[1][1] == size && it->strides[1][0] == width * size;
     if (it->ndim == 2 && it->strides[1][1] != count * size) return false;
     return count <= PIECE || (!two && (count % UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
 }

@@ -9,7 +9,8 @@
 #include "reduce.h"
 #include "cpu/common/threads.h"
 
-#define TILE 2048 /* columns at a time */
+#define TILE LT_REDUCE_TILE
+#define NEAR 4096 /* elements of a chain between its steps and the reduction */
 #define BLOCK 4   /* rows converted at a time */
 #define WIDE 64   /* columns that narrow rows are made into */
 #define CHUNK ((int64_t)262144)
@@ -84,6 +85,14 @@ static const void *spread(const lt_reduce_plan *p, int pass, const lt_total *par
     return buffer;
 }
 
+/* So many rows of a chain are computed at a time: a few thousand elements in whole groups. */
+static int64_t rows_at_once(const columns *c)
+{
+    int64_t rows = NEAR / c->width;
+    if (rows < BLOCK) rows = BLOCK;
+    return rows / c->group * c->group;
+}
+
 /* Rows [from, to) of a tile into totals. */
 static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *parameters, char *const *ptrs, int64_t from,
                         int64_t to, lt_total *totals, int64_t width)
@@ -95,7 +104,10 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     columns c = {p, p->passes[pass], NULL, width, group, totals, lanes, &pending};
     c.parameters = spread(p, pass, parameters, spread_out, width, group);
     lt_reduce_begin(p, pass, totals, width);
-    lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_rows, &c);
+    if (p->chain != NULL)
+        lt_reduce_chain_rows(p, from, to, rows_at_once(&c), reduce_rows, &c);
+    else
+        lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_rows, &c);
     flush_lanes(&c);
 }
 
@@ -176,10 +188,11 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
     const int64_t tiles = p->results / across * tiles_across, width = across < TILE ? across : TILE;
     int64_t chunks = tiles >= LT_REDUCE_CHUNKS ? 1 : p->count * width / CHUNK;
     if (chunks > LT_REDUCE_CHUNKS) chunks = LT_REDUCE_CHUNKS;
-    const int threads = lt_cpu_threads_for(p->it->numel);
+    int threads = lt_cpu_threads_for(p->it->numel);
     tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
     if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
     t.rows = (p->count + chunks - 1) / chunks;
+    if (p->chain != NULL && !lt_reduce_chain_divides(p, t.rows * across)) threads = 1;
     t.parts = lt_mem_array(lt_times(lt_times(tiles, chunks + 1), width), sizeof *t.parts);
     if (t.parts == NULL) return LT_ERR_MEMORY;
     t.parameters = t.parts + tiles * chunks * width;

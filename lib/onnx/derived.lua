@@ -1,0 +1,106 @@
+-- derived.lua - nodes whose results depend on nothing but the file's constants and on sizes: transposed weights, the shape that a Reshape
+-- takes. Where no gradients are asked for, what such a node gave is kept and given again until something that it was made of is another tensor or has been
+-- changed.
+
+local torch = require 'torch'
+
+local M = {}
+
+local MOST = 1 << 16 -- elements of a result that is kept, unless it is a view of what it was made of
+
+local of_sizes = { Shape = true, Size = true }
+
+-- Values that someone else than the graph's own nodes sees.
+local function exposed_of(graph)
+  local exposed = {}
+  for _, output in ipairs(graph.outputs) do exposed[output.slot] = true end
+  for _, node in ipairs(graph.nodes) do
+    for _, body in pairs(node.attributes) do
+      if type(body) == 'table' and body.captures then
+        for _, capture in ipairs(body.captures) do exposed[capture.outer] = true end
+      end
+    end
+  end
+  return exposed
+end
+
+--- Marks such nodes of a graph: node.derived; of what inputs: node.derived_inputs[i], 'constant' or 'derived'.
+function M.mark(graph)
+  local exposed, kinds = exposed_of(graph), {}
+  for _, constant in ipairs(graph.constants) do kinds[constant.slot] = 'constant' end
+  for slot in pairs(graph.known) do kinds[slot] = 'constant' end
+  for _, input in ipairs(graph.inputs) do kinds[input.slot] = nil end
+  local products = {} -- matrices that others are multiplied by
+  for _, node in ipairs(graph.nodes) do
+    if node.domain == '' and node.op == 'MatMul' then products[node.inputs[2] or 0] = true end
+  end
+  for _, node in ipairs(graph.nodes) do
+    local from, all = {}, #node.inputs > 0 and not node.takes_frame and not node.is_random and #node.outputs == 1
+    for i, slot in ipairs(node.inputs) do
+      from[i] = kinds[slot]
+      all = all and (slot == 0 or kinds[slot] ~= nil)
+    end
+    node.derived_inputs = from
+    local sizes_alone = node.domain == '' and of_sizes[node.op]
+    if (all or sizes_alone) and not exposed[node.outputs[1]] then
+      node.derived = sizes_alone and 'sizes' or 'values'
+      node.is_factor = node.domain == '' and node.op == 'Transpose' and products[node.outputs[1]]
+      kinds[node.outputs[1]] = 'derived'
+    end
+  end
+end
+
+local function holds_sizes(made, x)
+  if x:dim() ~= #made.sizes then return false end
+  for i, size in ipairs(made.sizes) do
+    if x:size(i) ~= size then return false end
+  end
+  return true
+end
+
+-- What is derived is another tensor where it has changed; constants are changed in place.
+local function holds_values(made, node, frame)
+  for i, slot in ipairs(node.inputs) do
+    local value = frame[slot]
+    if not rawequal(value, made[i]) then return false end
+    if node.derived_inputs[i] == 'constant' and (value._version ~= made.versions[i] or value:data_ptr() ~= made.places[i]) then return false end
+  end
+  return true
+end
+
+local function note(node, frame, result)
+  local made = { result = result, version = result._version }
+  if node.derived == 'sizes' then
+    made.sizes = {}
+    local x = frame[node.inputs[1]]
+    for i = 1, x:dim() do made.sizes[i] = x:size(i) end
+  else
+    made.versions, made.places = {}, {}
+    for i, slot in ipairs(node.inputs) do
+      local value = frame[slot]
+      made[i] = value
+      if value ~= nil then made.versions[i], made.places[i] = value._version, value:data_ptr() end
+    end
+  end
+  node.made = made
+end
+
+--- The result of a marked node; run(node, frame) computes it.
+function M.value(node, frame, run)
+  local made = node.made
+  if made and made.result._version == made.version then
+    if made.sizes then
+      if holds_sizes(made, frame[node.inputs[1]]) then return made.result end
+    elseif holds_values(made, node, frame) then return made.result end
+  end
+  node.made = nil
+  local result = run(node, frame)
+  if not torch.is_tensor(result) then return result end
+  local first = frame[node.inputs[1]]
+  if node.is_factor and result:dim() == 2 then result = result:contiguous()
+  elseif result:numel() > MOST and not (torch.is_tensor(first) and result:data_ptr() == first:data_ptr()) then return result end
+  note(node, frame, result)
+  return result
+end
+
+return M

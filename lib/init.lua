@@ -87,6 +87,9 @@ function torch.vmap(...) return require('torch.func.vmap').vmap(...) end
 -- Functions whose elementwise ops run together.
 function torch.compile(...) return require 'torch.compile' (...) end
 
+-- Eigenvalues of large matrices.
+function torch.lobpcg(...) return require 'torch.linalg.lobpcg' (...) end
+
 -- Mixed precision: torch.amp has the rest.
 function torch.autocast(...) return require('torch.amp').autocast(...) end
 

@@ -51,10 +51,12 @@ local function check_input(input, value)
   local sizes = form.shape and form.shape.dim
   if not sizes then return end
   local fits = #sizes == value:dim()
-  for i, size in ipairs(sizes) do fits = fits and (not size.dim_value or size.dim_value == value:size(i)) end
+  -- Negative ones stand for sizes that are not known.
+  local function known(size) return size.dim_value and size.dim_value >= 0 and size.dim_value or nil end
+  for i, size in ipairs(sizes) do fits = fits and (not known(size) or known(size) == value:size(i)) end
   if fits then return end
   local wanted = {}
-  for i, size in ipairs(sizes) do wanted[i] = size.dim_value and ('%d'):format(size.dim_value) or size.dim_param or '?' end
+  for i, size in ipairs(sizes) do wanted[i] = known(size) and ('%d'):format(size.dim_value) or size.dim_param or '?' end
   fail("input '%s' has the shape [%s], the model takes [%s]", input.name, table.concat(value.shape, ', '), table.concat(wanted, ', '))
 end
 

@@ -31,7 +31,7 @@ M.files = {
   norm = { [''] = [[BatchNormalization Dropout GroupNormalization InstanceNormalization LRN LayerNormalization LpNormalization MeanVarianceNormalization
     RMSNormalization SimplifiedLayerNormalization]],
     ['com.microsoft'] = [[LayerNormalization SimplifiedLayerNormalization]] },
-  recurrent = { [''] = [[GRU LSTM RNN]] },
+  recurrent = { [''] = [[GRU LSTM RNN]], ['com.microsoft'] = [[DynamicQuantizeLSTM]] },
   attention = { [''] = [[Attention CausalConvWithState LinearAttention RotaryEmbedding]],
     ['ai.onnx.preview'] = [[FlexAttention]] },
   control = { [''] = [[If Loop Scan]] },
@@ -41,7 +41,7 @@ M.files = {
   random = { [''] = [[Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike]] },
   loss = { [''] = [[NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss]],
     ['ai.onnx.preview.training'] = [[Adagrad Adam Momentum]] },
-  image = { [''] = [[AffineGrid GridSample NonMaxSuppression RoiAlign]] },
+  image = { [''] = [[AffineGrid GridSample ImageDecoder NonMaxSuppression RoiAlign]] },
   resize = { [''] = [[Resize Upsample]] },
   signal = { [''] = [[BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT]] },
   learning = { [''] = [[TfIdfVectorizer]],

@@ -5,9 +5,9 @@
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local fields = require 'torch.support.protobuf'
 local kinds = require 'torch.support.kinds'
 local open = require 'torch.files.open'
-local varint = require 'torch.support.varint'
 
 local M = {}
 
@@ -39,16 +39,7 @@ end
 
 -- ---- protocol buffers -------------------------------------------------------------------------------------------------
 
-local function integer(field, n) return varint(field << 3) .. varint(n) end
-local function double(field, x) return varint(field << 3 | 1) .. string.pack('<d', x) end
-local function float(field, x) return varint(field << 3 | 5) .. string.pack('<f', x) end
-local function text(field, bytes) return varint(field << 3 | 2) .. varint(#bytes) .. bytes end
-local function doubles(field, list)
-  local parts = {}
-  for i, x in ipairs(list) do parts[i] = string.pack('<d', x) end
-  return text(field, table.concat(parts))
-end
-
+local integer, double, float, text, doubles = fields.integer, fields.double, fields.float, fields.text, fields.doubles
 local function value(tag, content) return text(1, text(1, tag) .. content) end
 
 -- ---- contents ---------------------------------------------------------------------------------------------------------
@@ -222,6 +213,12 @@ function SummaryWriter:add_audio(tag, snd_tensor, global_step, sample_rate, wall
   local wav = torch.audio.wav_bytes(sound, sample_rate)
   self:_summary(tag, text(6, float(1, sample_rate) .. integer(2, sound:size(1)) .. integer(3, sound:size(2)) .. text(4, wav)
     .. text(5, 'audio/wav')), global_step, walltime)
+end
+
+--- The operations of model(input_to_model...), a tensor or a table of the arguments, as a graph with a node for each input, parameter,
+--- operation and output, by modules. The call is recorded as for torch.onnx.export, whose errors are those of what cannot be.
+function SummaryWriter:add_graph(model, input_to_model)
+  self:_event(text(4, require('torch.utils.tensorboard_graph')(model, input_to_model)))
 end
 
 --- Writes what is still in memory.

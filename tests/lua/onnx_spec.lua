@@ -88,6 +88,45 @@ describe('a model that was loaded', function()
     assert_equal(weight, net:state_dict()['fc.0.weight'])
   end)
 
+  it('takes any size where the file says a negative one', function()
+    local model = linear_model()
+    model.inputs[1][3] = { -1, 3 }
+    local net = load(model)
+    assert.are.equal(5, net(torch.randn(5, 3, { device = device })):size(1))
+    fails_with("has the shape [5, 4], the model takes [?, 3]", net, torch.randn(5, 4, { device = device }))
+  end)
+
+  it('multiplies what it reads by weights of 8 bits, rounded to 256 values from the least to the largest', function()
+    torch.manual_seed(3)
+    local W, R = torch.randint(-99, 99, { 1, 3, 8 }), torch.randint(-99, 99, { 1, 2, 8 })
+    local scale, B = torch.rand(1, 8) / 50, torch.randn(1, 16)
+    local x = (torch.tensor({ { { 0.0, 255.0, 51.0 } } }) / 255):to(torch.float32) -- are such values
+    local function lstm(op, weights, names, domain)
+      local model = { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = weights, imports = domain and { [domain] = 1 },
+        nodes = { { op, names, { 'y' }, domain = domain, hidden_size = 2 } } }
+      return load(model)(x:to(device))
+    end
+    local floats = lstm('LSTM', { { 'w', (W * scale:unsqueeze(2)):transpose(2, 3):contiguous() }, { 'r', (R * scale:unsqueeze(2)):transpose(2, 3):contiguous() }, { 'b', B } }, { 'x', 'w', 'r', 'b' })
+    local bytes = lstm('DynamicQuantizeLSTM', { { 'w', W:to(torch.int8) }, { 'r', R:to(torch.int8) }, { 'b', B }, { 's', scale }, { 'z', torch.zeros(1, 8, { dtype = torch.int8 }) } },
+      { 'x', 'w', 'r', 'b', '', '', '', '', 's', 'z', 's', 'z' }, 'com.microsoft')
+    assert_equal(floats, bytes)
+  end)
+
+  it('reads pictures', function()
+    local path = here .. '../files/gamma.png'
+    local file = assert(io.open(path, 'rb'))
+    local bytes = torch.tensor({ file:read('a'):byte(1, -1) }, { dtype = torch.uint8, device = device })
+    file:close()
+    local rgb = torch.utils.data.read_image(path, 'rgb'):permute { 2, 3, 1 }:int()
+    assert_equal(rgb, compute('ImageDecoder', { bytes }):int())
+    assert_equal(rgb:flip(3), compute('ImageDecoder', { bytes }, { pixel_format = 'BGR' }):int())
+    local gray = compute('ImageDecoder', { bytes }, { pixel_format = 'Grayscale' }):double()
+    local luma = (rgb:double() * torch.tensor({ 0.299, 0.587, 0.114 }, { dtype = torch.float64 })):sum(3, true)
+    assert.is_true((gray:cpu() - luma):abs():max():item() < 0.51)
+    fails_with("a pixel_format 'CMYK'", compute, 'ImageDecoder', { bytes }, { pixel_format = 'CMYK' })
+    fails_with('neither a PNG nor a JPEG file', compute, 'ImageDecoder', { bytes:flip(1) })
+  end)
+
   it('follows its weights and the sizes of its inputs, what is made of these alone being kept', function()
     local net = load { inputs = { { 'x', FLOAT, { 'batch', 3 } } }, outputs = { { 'y', FLOAT } },
       initializers = { { 'w', weight }, { 'minus', torch.tensor { -1 } } },

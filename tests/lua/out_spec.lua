@@ -2,8 +2,7 @@
 -- take it stands in src/ops and lib/ops. Values with a strided, an empty and an aliased out= are reference_spec's, of every op that takes one.
 
 local torch = require 'torch'
-local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
-local fails_with = dofile(here .. 'support/fails_with.lua')
+local fails_with = require 'support.fails_with'
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 
 local function tensor(values, dtype) return torch.tensor(values, { dtype = dtype, device = device }) end

@@ -73,6 +73,25 @@ local function doubles(bytes)
 end
 
 describe('SummaryWriter', function()
+  it('draws a module by its operations', function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local writer = SummaryWriter(folder)
+    writer:add_graph(torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU()), torch.ones(3, 4))
+    writer:close()
+    local graph = fields_of(events_of(writer.path)[2][4][1])
+    os.execute(("rm -r '%s'"):format(folder))
+    local seen = {}
+    for i, bytes in ipairs(graph[1]) do
+      local node = fields_of(bytes)
+      seen[i] = ('%s %s <- %s'):format(node[2][1], node[1][1], table.concat(node[3] or {}, ' '))
+    end
+    assert.same({ 'IO Node input/input_1 <- ', 'Parameter Sequential/0/weight <- ', 'Parameter Sequential/0/bias <- ',
+      'aten::linear Sequential/0/linear <- input/input_1 Sequential/0/weight Sequential/0/bias',
+      'aten::relu Sequential/1/relu <- Sequential/0/linear', 'IO Node output/output_1 <- Sequential/1/relu' }, seen)
+    fails_with("add_graph(): argument 'model' must be", writer.add_graph, writer, 3, torch.ones(2))
+  end)
+
   local folder = os.tmpname()
   os.remove(folder)
 

@@ -1,6 +1,7 @@
--- image.lua - operators on pictures: grids, regions, boxes. Sizes are resize.lua's.
+-- image.lua - operators on pictures: their files, grids, regions, boxes. Sizes are resize.lua's.
 
 local torch = require 'torch'
+local decode_image = require('torch.utils.data.image').decode_image
 local values = require 'torch.onnx.values'
 
 local F = require 'torch.nn.functional'
@@ -130,6 +131,31 @@ function ops.NonMaxSuppression(node, boxes, scores, most, most_overlap, least_sc
   end
   if #chosen == 0 then return torch.empty({ 0, 3 }, { dtype = torch.int64 }) end
   return torch.tensor(chosen, { dtype = torch.int64, device = boxes.device })
+end
+
+-- ---- pictures -----------------------------------------------------------------------------------------------------------------
+
+-- The bytes of a tensor of them.
+local function text_of(bytes)
+  local list, pieces = bytes:reshape(-1):tolist(), {}
+  for i = 1, #list, 4096 do pieces[#pieces + 1] = string.char(table.unpack(list, i, math.min(i + 4095, #list))) end
+  return table.concat(pieces)
+end
+
+local known_forms = { RGB = true, BGR = true, Grayscale = true }
+
+-- A PNG or JPEG file as rows of pixels. Gray is the luma of the colours, by the weights of ITU-R BT.601 in 65536ths.
+function ops.ImageDecoder(node, stream)
+  local form = node.attributes.pixel_format or 'RGB'
+  if not known_forms[form] then values.fail("a pixel_format '%s'", form) end
+  if stream.dtype ~= torch.uint8 then values.fail('a file of %s, not of uint8', tostring(stream.dtype)) end
+  local image = decode_image(text_of(stream), 'rgb')
+  if form == 'BGR' then image = image:flip(1)
+  elseif form == 'Grayscale' then
+    local wide = image:to(torch.int32)
+    image = ((wide:narrow(1, 1, 1) * 19595 + wide:narrow(1, 2, 1) * 38470 + wide:narrow(1, 3, 1) * 7471 + 32768) >> 16):to(torch.uint8)
+  end
+  return image:permute { 2, 3, 1 }:contiguous()
 end
 
 return { [''] = ops }

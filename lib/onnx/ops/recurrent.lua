@@ -101,7 +101,7 @@ local function by_steps(node, d, cell, x, W, R, B, states, backward, counts)
   end
   local function clipped(t) return clip and torch.clamp(t, { min = -clip, max = clip }) or t end
   local step = cell.prepare(node, d, { recurrent = R:select(1, d), bias_h = bias_h, hidden = hidden, clipped = clipped })
-  local given = torch.linear(x, W:select(1, d), bias_x) -- of all steps at once
+  local given = torch.linear(cell.rounded and cell.rounded(x) or x, W:select(1, d), bias_x) -- of all steps at once
   local steps = {}
   for i = 1, length do
     local t = backward and length + 1 - i or i
@@ -184,15 +184,16 @@ function ops.GRU(node, x, W, R, B, lengths, h0)
   return layer(node, gru, x, W, R, B, lengths, { h0 })
 end
 
-function ops.LSTM(node, x, W, R, B, lengths, h0, c0, P)
-  local is_own = not P and node.attributes.input_forget ~= 1 and is_usual(node, { 'sigmoid', 'tanh', 'tanh' })
-  local lstm = { n_states = 2, own = is_own and 'lstm', order = { 1, 3, 4, 2 }, prepare = function(_, d, w)
+-- rounded: what is done to x and to h before they are multiplied; nil: nothing.
+local function long_short(node, rounded, x, W, R, B, lengths, h0, c0, P)
+  local is_own = not P and not rounded and node.attributes.input_forget ~= 1 and is_usual(node, { 'sigmoid', 'tanh', 'tanh' })
+  local lstm = { n_states = 2, own = is_own and 'lstm', rounded = rounded, order = { 1, 3, 4, 2 }, prepare = function(_, d, w)
     local acts, n = activations(node, d, { 'Sigmoid', 'Tanh', 'Tanh' }), w.hidden
     local f, g, h_of = acts[1], acts[2], acts[3]
     local peep = P and P:select(1, d)
     local function look(i, c) return peep:narrow(1, (i - 1) * n + 1, n) * c end
     return function(x_t, h, c)
-      local all = x_t + torch.linear(h, w.recurrent, w.bias_h)
+      local all = x_t + torch.linear(rounded and rounded(h) or h, w.recurrent, w.bias_h)
       local i, o, forget, cell = all:narrow(2, 1, n), all:narrow(2, n + 1, n), all:narrow(2, 2 * n + 1, n), all:narrow(2, 3 * n + 1, n)
       if peep then i, forget = i + look(1, c), forget + look(3, c) end
       i = f(w.clipped(i))
@@ -205,4 +206,31 @@ function ops.LSTM(node, x, W, R, B, lengths, h0, c0, P)
   return layer(node, lstm, x, W, R, B, lengths, { h0, c0 })
 end
 
-return { [''] = ops }
+function ops.LSTM(node, ...) return long_short(node, nil, ...) end
+
+-- ---- of integers ----------------------------------------------------------------------------------------------------------
+
+-- What the integers of DynamicQuantizeLinear stand for: 256 values from the least to the largest, one of which is 0.
+local function rounded_dynamically(x)
+  local low, high = torch.clamp(x:min(), { max = 0 }), torch.clamp(x:max(), { min = 0 })
+  local scale = (high - low) / 255
+  local zero = (-low / scale):round():clamp(0, 255)
+  return torch.where(scale:eq(0), x, (((x / scale):round() + zero):clamp(0, 255) - zero) * scale)
+end
+
+-- Weights (direction, from, gates) of 8 bits as floats (direction, gates, from); their scales and zero points are of a direction or of a gate's row.
+local function dequantized(weight, scale, zero)
+  local function beside(t) return t:dim() == 2 and t:unsqueeze(2) or t:view(-1, 1, 1) end
+  local wide = weight:to(torch.float32)
+  if zero then wide = wide - beside(zero):to(torch.float32) end
+  return (wide * beside(scale)):transpose(2, 3)
+end
+
+local microsoft = {}
+
+function microsoft.DynamicQuantizeLSTM(node, x, W, R, B, lengths, h0, c0, P, W_scale, W_zero, R_scale, R_zero)
+  if not W_scale or not R_scale then values.fail "one of its inputs 'W_scale' and 'R_scale' is missing" end
+  return long_short(node, rounded_dynamically, x, dequantized(W, W_scale, W_zero), dequantized(R, R_scale, R_zero), B, lengths, h0, c0, P)
+end
+
+return { [''] = ops, ['com.microsoft'] = microsoft }

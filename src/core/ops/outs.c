@@ -15,9 +15,13 @@
 static lt_status check(const char *op, const lt_tensor *result, const lt_tensor *out)
 {
     if (lt_is_batched(result) || lt_is_batched(out))
-        return lt_error(LT_ERR_RUNTIME, "vmap: %s() with out= is not possible for batched tensors: use its result", op);
-    if (lt_here.duals != 0 && (lt_is_dual(result) || lt_is_dual(out))) return lt_refuse_dual_out(op);
-    if (lt_grad_mode_on() && (lt_requires_grad(result) || lt_requires_grad(out))) return lt_refuse_out(op);
+        return lt_error(LT_ERR_RUNTIME,
+                        "vmap: %s() with out= is not possible for batched tensors: use its result",
+                        op);
+    if (lt_here.duals != 0 && (lt_is_dual(result) || lt_is_dual(out)))
+        return lt_refuse_dual_out(op);
+    if (lt_grad_mode_on() && (lt_requires_grad(result) || lt_requires_grad(out)))
+        return lt_refuse_out(op);
     LT_TRY(lt_check_output(out, (lt_dtype)result->dtype, result->device));
     LT_TRY(lt_refuse_read_only(out));
     return lt_is_sparse(out) ? LT_OK : lt_refuse_overlap(out);
@@ -35,7 +39,9 @@ static lt_status store(lt_tensor *result, lt_tensor *out)
         LT_CHECK(lt_clone(result, &aside));
         result = aside;
     }
-    if (!lt_is_sparse(out)) LT_CHECK(lt_output(&out, (lt_dtype)result->dtype, result->device, result->ndim, result->sizes));
+    if (!lt_is_sparse(out))
+        LT_CHECK(
+            lt_output(&out, (lt_dtype)result->dtype, result->device, result->ndim, result->sizes));
     LT_CHECK(lt_copy_(out, result, false));
 done:
     lt_here.resizable = outer;
@@ -43,15 +49,18 @@ done:
     return status;
 }
 
-lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results, const lt_tensor_list *outs)
+lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
+                        const lt_tensor_list *outs)
 {
     if (outs->n != n)
-        return lt_error(LT_ERR_TYPE, "%s(): out= takes %d tensor%s, one for each result, but %lld %s given", op, n, n == 1 ? "" : "s",
-                        (long long)outs->n, outs->n == 1 ? "was" : "were");
+        return lt_error(LT_ERR_TYPE,
+                        "%s(): out= takes %d tensor%s, one for each result, but %lld %s given", op,
+                        n, n == 1 ? "" : "s", (long long)outs->n, outs->n == 1 ? "was" : "were");
     for (int i = 0; i < n; i++) {
         if (results[i] == NULL) continue;
         LT_TRY(check(op, results[i], outs->v[i]));
-        for (int earlier = 0; earlier < i; earlier++) LT_TRY(lt_refuse_sharing(outs->v[i], outs->v[earlier]));
+        for (int earlier = 0; earlier < i; earlier++)
+            LT_TRY(lt_refuse_sharing(outs->v[i], outs->v[earlier]));
     }
     for (int i = 0; i < n; i++)
         if (results[i] != NULL) LT_TRY(store(results[i], outs->v[i]));

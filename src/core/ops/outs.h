@@ -9,6 +9,7 @@
  * elements; where the op's arguments lie in it they have been read before. Nothing is written when one of them cannot be: LT_ERR_TYPE when
  * there are not n of them, LT_ERR_RUNTIME when a result or an output requires grad, is dual or batched, an output has a dtype that the
  * result cannot be cast to, is on another device, or shares memory with itself or another. */
-lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results, const lt_tensor_list *outs);
+lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
+                        const lt_tensor_list *outs);
 
 #endif

@@ -57,7 +57,7 @@ return {
     doc = 'The Kronecker product: every element of self times all of other.' },
   { 'einsum(string equation, Tensor[] operands) -> Tensor', variants = 'function', composite = true,
     doc = 'The sum of products that the letters of the dimensions describe; operands in a row or in a table.' },
-  { 'cross(Tensor self, Tensor other, Dim? dim=nil) -> Tensor', composite = true,
+  { 'cross(Tensor self, Tensor other, Dim? dim=nil) -> Tensor', variants = 'function method copied_out', composite = true,
     doc = 'The cross products of vectors of 3 elements along a dimension: the first of that size when none is given.' },
   { "cdist(Tensor x1, Tensor x2, float p=2.0, string compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor", variants = 'function copied_out', composite = true,
     doc = "The p-norm distances between all pairs of rows. compute_mode, where p is 2: 'use_mm_for_euclid_dist_if_necessary' (a product of matrices for more than 25 rows), 'use_mm_for_euclid_dist' or 'donot_use_mm_for_euclid_dist', which sums the differences themselves and is the more exact way." },

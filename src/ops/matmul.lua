@@ -59,7 +59,7 @@ return {
     doc = 'The sum of products that the letters of the dimensions describe; operands in a row or in a table.' },
   { 'cross(Tensor self, Tensor other, Dim? dim=nil) -> Tensor', variants = 'function method copied_out', composite = true,
     doc = 'The cross products of vectors of 3 elements along a dimension: the first of that size when none is given.' },
-  { "cdist(Tensor x1, Tensor x2, float p=2.0, string compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor", variants = 'function copied_out', composite = true,
+  { "cdist(Tensor x1, Tensor x2, float p=2.0, string compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor", variants = 'function', composite = true,
     doc = "The p-norm distances between all pairs of rows. compute_mode, where p is 2: 'use_mm_for_euclid_dist_if_necessary' (a product of matrices for more than 25 rows), 'use_mm_for_euclid_dist' or 'donot_use_mm_for_euclid_dist', which sums the differences themselves and is the more exact way." },
   { '_euclidean_dist(Tensor x1, Tensor x2) -> Tensor', batch = 'dims', variants = '', doc = 'The Euclidean distances between the rows of x1 and x2, of the same batches, by one product of matrices.',
     grad = { x1 = '_euclidean_backward(grad, x1, x2, result)', x2 = '_euclidean_backward(transpose(grad, -2, -1), x2, x1, transpose(result, -2, -1))' } },

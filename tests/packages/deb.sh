@@ -7,6 +7,7 @@ root=$work/root
 trap 'rm -rf --one-file-system "$work"' EXIT
 passed=0
 sh packaging/bare/make.sh "$root"
+find "$root" -xdev -name '*ltensor*' >"$work/before"
 mkdir "$root/packages"
 cp dist/*_"$VERSION"_*.deb "$root/packages/"
 run() { sh packaging/bare/run.sh "$root" "$@"; }
@@ -29,7 +30,6 @@ expect() {
 }
 run apt-get -qq update >"$work/out" 2>&1 || fail 'apt-get update'
 architecture=$(run dpkg --print-architecture)
-find "$root" -xdev -name '*ltensor*' >"$work/before"
 
 # ---- the program, without what is only recommended ----
 install_packages "./libltensor0_${VERSION}_$architecture.deb" "./ltensor_${VERSION}_$architecture.deb"
